@@ -30,7 +30,7 @@ DOCUMENT = {
         {"group": "/g", "name": "x", "command": ["true"]}, {"parents": [1]},
         {"count": 3, "command": ["true"]}, {
             "not_before": "2100-01-01T00:00:00Z", "deadline": "2100-01-01T01:00:00Z",
-            "concurrency_key": {"key": "x", "n": 2},
+            "concurrency_key": {"key": "x", "n": 2}, "timeout_s": 60,
         },
         {"retry": {"policy": "exponential"}, "max_attempts": 2},
     ],
@@ -135,6 +135,9 @@ async def test_every_answer_is_the_one_described(
     claimed = await worker.claim(2)
     await worker.start(claimed)
     await ask("GET", "/v1/batches/{b}/jobs/{j}/attempts", b=b, j=claimed[0].job_id)
+    j = claimed[0].job_id
+    await ask("POST", "/v1/batches/{b}/jobs/{j}/signal", b=b, j=j, body={"signal": "USR1"})
+    await ask("POST", "/v1/batches/{b}/jobs/{j}/extend", b=b, j=6, body={"by_s": 60})
     await worker.end(claimed[:1])
     await worker.end(claimed[1:], exit_code=1)
     await fold(database["weft_driver"])

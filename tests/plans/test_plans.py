@@ -342,6 +342,7 @@ async def test_documents_read_what_they_show(
         ("get_jobs", {**mine, "job_ids": list(range(20_000, 20_050))}),
         ("log_places_v2", {**of_batch, "job_ids": [1, 20_000], "of_attempt": None}),
         ("cancel_jobs", {**mine, "job_ids": [30_000], "actor": "x"}),
+        ("extend_job", {**mine, "job_id": 29_999, "by_ms": 1000, "actor": "x"}),
         ("get_batch", mine),
         ("get_group", {**mine, "group_id": 5, "path": None}),
         ("list_groups", {**mine, **page}),

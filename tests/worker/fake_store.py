@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from weft.core.attempt_key import AttemptKey
+from weft.core.command import Command
 from weft.core.conditions import Ask
 from weft.core.errors import IncarnationEnded, Unavailable
 from weft.core.offers import Offer
@@ -53,6 +54,10 @@ class FakeStore:
         self.asks: dict[int, Ask] = {}
         """What jobs wait for, as it was told before their ends."""
         self.cancelled: set[int] = set()
+        self.commands: list[Command] = []
+        self.asks_again = False
+        """Whether it wants to be asked for commands after claims."""
+        self.obeyed: list[tuple[int, str]] = []
         self.removed: set[int] = set()
         self.incarnations: list[str] = []
         self.ended_incarnations: set[str] = set()
@@ -81,6 +86,16 @@ class FakeStore:
         """Cancel one job and tell the worker."""
         self.cancelled.add(job_id)
         self.notify("cancel", str(BATCH))
+
+    def tell(self, command: Command) -> None:
+        """Tell an attempt something, as its worker learns it."""
+        self.commands.append(command)
+        self.notify("command", "")
+
+    async def until_obeyed(self, count: int) -> list[tuple[int, str]]:
+        """Wait until `count` commands were acknowledged; return what came of all of them."""
+        await self._until(lambda: len(self.obeyed) >= count)
+        return self.obeyed
 
     def notify(self, channel: str, payload: str) -> None:
         """Send a notice to who listens."""
@@ -266,6 +281,24 @@ class FakeStore:
     async def list_removed(self, batch_ids: Sequence[int]) -> Sequence[int]:
         self._check()
         return [one for one in batch_ids if one in self.removed]
+
+    async def list_commands(
+        self, incarnation_id: int, attempts: Sequence[tuple[int, int, int]]
+    ) -> tuple[Sequence[Command], bool]:
+        del incarnation_id
+        self._check()
+        live = {AttemptKey(*one) for one in attempts}
+        return [one for one in self.commands if one.key in live], self.asks_again
+
+    async def acknowledge_commands(
+        self, incarnation_id: int, obeyed: Sequence[tuple[int, AttemptKey, str]]
+    ) -> None:
+        del incarnation_id
+        self._check()
+        self.obeyed += [(number, refusal) for number, _, refusal in obeyed]
+        told = {number for number, _, _ in obeyed}
+        self.commands = [one for one in self.commands if one.number not in told]
+        self._changed.set()
 
     async def list_ended_jobs(self, jobs: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
         self._check()

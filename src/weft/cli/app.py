@@ -54,6 +54,8 @@ COMMANDS = {
     ),
     "release": ("weft.cli.commands.hold:release", "Release held batches, jobs or groups."),
     "cancel": ("weft.cli.commands.cancel:cancel", "Cancel batches, jobs or groups."),
+    "signal": ("weft.cli.commands.command:signal", "Send a signal to a running job."),
+    "extend": ("weft.cli.commands.command:extend", "Give a job more time."),
     "delete": ("weft.cli.commands.delete:delete", "Delete batches with all their jobs."),
     "callback": (
         "weft.cli.commands.callback:app",

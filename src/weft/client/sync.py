@@ -83,6 +83,8 @@ class Job(Twin[aio.Job]):
     why = waits(aio.Job.why)
     edit = waits(aio.Job.edit)
     cancel = waits(aio.Job.cancel)
+    signal = waits(aio.Job.signal)
+    extend = waits(aio.Job.extend)
     hold = waits(aio.Job.hold)
     release = waits(aio.Job.release)
     log = waits(aio.Job.log)

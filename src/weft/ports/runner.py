@@ -20,6 +20,7 @@ from typing import Literal, Protocol
 import msgspec
 
 from weft.core.attempt_key import AttemptKey
+from weft.core.command import Command
 from weft.core.log_location import LogLocation
 from weft.core.states import Phase, Reason
 from weft.ports.executor import ExecutorLimits, JobExecutor
@@ -98,6 +99,8 @@ class Happened(msgspec.Struct, frozen=True):
     ended: Sequence[Ended] = ()
     withdrawn: Sequence[AttemptKey] = ()
     """Attempts that will not be started, as `withdraw` asked."""
+    obeyed: Sequence[tuple[int, str]] = ()
+    """Commands by number, and why they were not obeyed; empty: they were."""
 
 
 class Known(msgspec.Struct, frozen=True):
@@ -175,6 +178,11 @@ class Runner(Protocol):
     def stop(self, keys: Sequence[AttemptKey], *, reason: Reason, grace_ms: int) -> None:
         """End these attempts, by force after the grace period. Unknown keys are ignored. Each ends
         with this reason unless it ended by itself.
+        """
+
+    def command(self, commands: Sequence[Command]) -> None:
+        """Tell attempts something; `Happened.obeyed` says of each command what came of it. A
+        runner that cannot do it says so there.
         """
 
     def acknowledge(self, keys: Sequence[AttemptKey]) -> None:

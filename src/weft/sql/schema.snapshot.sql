@@ -1277,6 +1277,10 @@ CREATE FUNCTION weft._settle_children(batch_ids bigint[], job_ids integer[], sta
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._settle_children(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft._settle_commands(at timestamp with time zone) RETURNS void
+    LANGUAGE sql;
+ALTER FUNCTION weft._settle_commands(at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft._settle_groups(batch_ids bigint[], group_ids integer[], have_grown boolean[], at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._settle_groups(batch_ids bigint[], group_ids integer[], have_grown boolean[], at timestamp with time zone) OWNER TO weft_system;
@@ -1441,6 +1445,11 @@ ALTER FUNCTION weft._worker_state(w weft.worker, i weft.worker_incarnation) OWNE
 CREATE FUNCTION weft._would_pass(of_gate_set_id integer, of_batch_id bigint, of_job_id integer) RETURNS boolean
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._would_pass(of_gate_set_id integer, of_batch_id bigint, of_job_id integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft.acknowledge_commands(incarnation_id integer, command_ids bigint[], attempts smallint[], outcomes text[], at timestamp with time zone DEFAULT clock_timestamp()) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.acknowledge_commands(incarnation_id integer, command_ids bigint[], attempts smallint[], outcomes text[], at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id integer, group_ids integer[], parent_ids integer[], names text[], attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, are_sets boolean[] DEFAULT '{}'::boolean[], at timestamp with time zone DEFAULT clock_timestamp(), idempotency_key text DEFAULT NULL::text, digest bytea DEFAULT NULL::bytea) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1744,6 +1753,11 @@ CREATE FUNCTION weft.events_now() RETURNS TABLE(xid bigint, event_id bigint)
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.events_now() OWNER TO weft_tenant;
 
+CREATE FUNCTION weft.extend_job(tenant_id integer, batch_id bigint, job_id integer, by_ms bigint, actor text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.extend_job(tenant_id integer, batch_id bigint, job_id integer, by_ms bigint, actor text, at timestamp with time zone) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft.fail_condition(tenant_id integer, of_condition_id bigint, actor text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -1949,6 +1963,11 @@ CREATE FUNCTION weft.list_cancelled(incarnation_id integer, batch_ids bigint[], 
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_cancelled(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[]) OWNER TO weft_system;
+
+CREATE FUNCTION weft.list_commands(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], at timestamp with time zone DEFAULT clock_timestamp(), OUT asks_again boolean, OUT command_ids bigint[], OUT of_batch_ids bigint[], OUT of_job_ids integer[], OUT of_attempts smallint[], OUT signals smallint[], OUT extensions_ms bigint[]) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.list_commands(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], at timestamp with time zone, OUT asks_again boolean, OUT command_ids bigint[], OUT of_batch_ids bigint[], OUT of_job_ids integer[], OUT of_attempts smallint[], OUT signals smallint[], OUT extensions_ms bigint[]) OWNER TO weft_system;
 
 CREATE FUNCTION weft.list_conditions(tenant_id integer, after_id bigint, limit_rows integer) RETURNS SETOF jsonb
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2343,6 +2362,11 @@ CREATE FUNCTION weft.settle_children(epoch bigint, limit_jobs integer, at timest
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.settle_children(epoch bigint, limit_jobs integer, at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft.signal_job(tenant_id integer, batch_id bigint, job_id integer, signal integer, word text, actor text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.signal_job(tenant_id integer, batch_id bigint, job_id integer, signal integer, word text, actor text, at timestamp with time zone) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.start_attempts(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], ages_us bigint[], at timestamp with time zone DEFAULT clock_timestamp()) RETURNS text[]
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2963,6 +2987,32 @@ ALTER TABLE weft.job_change OWNER TO postgres;
 
 ALTER TABLE weft.job_change ALTER COLUMN change_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME weft.job_change_change_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE weft.job_command (
+    command_id bigint NOT NULL,
+    batch_id bigint NOT NULL,
+    job_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    attempt smallint,
+    incarnation_id integer,
+    signal smallint,
+    word text,
+    extend_ms bigint,
+    actor text NOT NULL,
+    at timestamp with time zone NOT NULL,
+    CONSTRAINT job_command_is_one CHECK (((signal IS NULL) <> (extend_ms IS NULL))),
+    CONSTRAINT job_command_signal_has_attempt CHECK (((signal IS NULL) OR ((attempt IS NOT NULL) AND (incarnation_id IS NOT NULL))))
+);
+ALTER TABLE weft.job_command OWNER TO postgres;
+
+ALTER TABLE weft.job_command ALTER COLUMN command_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME weft.job_command_command_id_seq
     START WITH 1
     INCREMENT BY 1
     NO MINVALUE
@@ -3681,6 +3731,9 @@ ALTER TABLE ONLY weft.job_cancel
 ALTER TABLE ONLY weft.job_change
     ADD CONSTRAINT job_change_pkey PRIMARY KEY (batch_id, job_id, change_id);
 
+ALTER TABLE ONLY weft.job_command
+    ADD CONSTRAINT job_command_pkey PRIMARY KEY (command_id);
+
 ALTER TABLE ONLY weft.job_deadline
     ADD CONSTRAINT job_deadline_pkey PRIMARY KEY (batch_id, first_job);
 
@@ -3922,6 +3975,10 @@ CREATE INDEX job_array_name_idx ON weft.job_array USING btree (batch_id, name, f
 
 CREATE INDEX job_change_error_idx ON weft.job_change USING btree (batch_id, job_id) WHERE (to_state = 8);
 
+CREATE INDEX job_command_batch_id_job_id_idx ON weft.job_command USING btree (batch_id, job_id);
+
+CREATE UNIQUE INDEX job_command_extension_idx ON weft.job_command USING btree (batch_id, job_id) WHERE (extend_ms IS NOT NULL);
+
 CREATE INDEX job_deadline_due_at_idx ON weft.job_deadline USING btree (due_at) WHERE (due_at IS NOT NULL);
 
 CREATE INDEX job_delta_xid_idx ON weft.job_delta USING btree (xid);
@@ -4047,6 +4104,9 @@ ALTER TABLE ONLY weft.group_completion
 
 ALTER TABLE ONLY weft.group_hold
     ADD CONSTRAINT group_hold_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES weft.batch(batch_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY weft.job_command
+    ADD CONSTRAINT job_command_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES weft.batch(batch_id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY weft.job_deadline
     ADD CONSTRAINT job_deadline_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES weft.batch(batch_id) ON DELETE CASCADE;
@@ -4206,6 +4266,8 @@ ALTER TABLE weft.job_array ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.job_cancel ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.job_change ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.job_command ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.job_deadline ENABLE ROW LEVEL SECURITY;
 
@@ -4373,6 +4435,8 @@ CREATE POLICY system_rows ON weft.job_cancel TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.job_change TO weft_system USING (true);
 
+CREATE POLICY system_rows ON weft.job_command TO weft_system USING (true);
+
 CREATE POLICY system_rows ON weft.job_deadline TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.job_delta TO weft_system USING (true);
@@ -4494,6 +4558,8 @@ CREATE POLICY tenant_rows ON weft.job_array TO weft_tenant USING ((tenant_id = (
 CREATE POLICY tenant_rows ON weft.job_cancel TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.job_change TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.job_command TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.job_deadline TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
@@ -5086,6 +5152,8 @@ REVOKE ALL ON FUNCTION weft._sets_at(of_gate_ids integer[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION weft._settle_children(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._settle_children(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) TO weft_tenant;
 
+REVOKE ALL ON FUNCTION weft._settle_commands(at timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._settle_groups(batch_ids bigint[], group_ids integer[], have_grown boolean[], at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._shape_ids(cpu_ms bigint[], memory_mibs bigint[], storage_mibs bigint[], gpus integer[], countables jsonb[], OUT shape_ids integer[], OUT lane_ids integer[]) FROM PUBLIC;
@@ -5164,6 +5232,9 @@ GRANT SELECT ON TABLE weft.worker TO weft_driver;
 REVOKE ALL ON FUNCTION weft._worker_state(w weft.worker, i weft.worker_incarnation) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._would_pass(of_gate_set_id integer, of_batch_id bigint, of_job_id integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft.acknowledge_commands(incarnation_id integer, command_ids bigint[], attempts smallint[], outcomes text[], at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.acknowledge_commands(incarnation_id integer, command_ids bigint[], attempts smallint[], outcomes text[], at timestamp with time zone) TO weft_worker;
 
 REVOKE ALL ON FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id integer, group_ids integer[], parent_ids integer[], names text[], attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, are_sets boolean[], at timestamp with time zone, idempotency_key text, digest bytea) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id integer, group_ids integer[], parent_ids integer[], names text[], attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, are_sets boolean[], at timestamp with time zone, idempotency_key text, digest bytea) TO weft_api;
@@ -5327,6 +5398,9 @@ REVOKE ALL ON FUNCTION weft.ensure_local_user(tenant text, user_name text, token
 REVOKE ALL ON FUNCTION weft.events_now() FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.events_now() TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.extend_job(tenant_id integer, batch_id bigint, job_id integer, by_ms bigint, actor text, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.extend_job(tenant_id integer, batch_id bigint, job_id integer, by_ms bigint, actor text, at timestamp with time zone) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.fail_condition(tenant_id integer, of_condition_id bigint, actor text) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.fail_condition(tenant_id integer, of_condition_id bigint, actor text) TO weft_api;
 
@@ -5431,6 +5505,9 @@ GRANT ALL ON FUNCTION weft.list_callbacks(tenant_id integer, batch_id bigint, af
 
 REVOKE ALL ON FUNCTION weft.list_cancelled(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_cancelled(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[]) TO weft_worker;
+
+REVOKE ALL ON FUNCTION weft.list_commands(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], at timestamp with time zone, OUT asks_again boolean, OUT command_ids bigint[], OUT of_batch_ids bigint[], OUT of_job_ids integer[], OUT of_attempts smallint[], OUT signals smallint[], OUT extensions_ms bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_commands(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], at timestamp with time zone, OUT asks_again boolean, OUT command_ids bigint[], OUT of_batch_ids bigint[], OUT of_job_ids integer[], OUT of_attempts smallint[], OUT signals smallint[], OUT extensions_ms bigint[]) TO weft_worker;
 
 REVOKE ALL ON FUNCTION weft.list_conditions(tenant_id integer, after_id bigint, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_conditions(tenant_id integer, after_id bigint, limit_rows integer) TO weft_api;
@@ -5640,6 +5717,9 @@ GRANT ALL ON FUNCTION weft.set_priorities(epoch bigint, of_operation_id bigint, 
 
 REVOKE ALL ON FUNCTION weft.settle_children(epoch bigint, limit_jobs integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.settle_children(epoch bigint, limit_jobs integer, at timestamp with time zone) TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft.signal_job(tenant_id integer, batch_id bigint, job_id integer, signal integer, word text, actor text, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.signal_job(tenant_id integer, batch_id bigint, job_id integer, signal integer, word text, actor text, at timestamp with time zone) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.start_attempts(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], ages_us bigint[], at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.start_attempts(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], ages_us bigint[], at timestamp with time zone) TO weft_worker;
@@ -5869,6 +5949,12 @@ GRANT SELECT(subtype) ON TABLE weft.job_change TO weft_driver;
 
 GRANT USAGE ON SEQUENCE weft.job_change_change_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.job_change_change_id_seq TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_command TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_command TO weft_system;
+
+GRANT USAGE ON SEQUENCE weft.job_command_command_id_seq TO weft_tenant;
+GRANT USAGE ON SEQUENCE weft.job_command_command_id_seq TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_deadline TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_deadline TO weft_system;

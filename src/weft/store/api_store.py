@@ -249,6 +249,35 @@ class PostgresApiStore(
         )
         return {row["job_id"]: row["outcome"] for row in rows}
 
+    async def signal_job(
+        self, caller: Caller, batch_id: int, job_id: int, *, signal: int, word: str
+    ) -> int:
+        """Send a signal to a running job."""
+        return int(
+            await self._database.value(
+                "signal_job",
+                tenant_id=caller.tenant_id,
+                batch_id=batch_id,
+                job_id=job_id,
+                signal=signal,
+                word=word,
+                actor=f"user {caller.user_name}",
+            )
+        )
+
+    async def extend_job(self, caller: Caller, batch_id: int, job_id: int, *, by_ms: int) -> int:
+        """Extend the time limit of a job."""
+        return int(
+            await self._database.value(
+                "extend_job",
+                tenant_id=caller.tenant_id,
+                batch_id=batch_id,
+                job_id=job_id,
+                by_ms=by_ms,
+                actor=f"user {caller.user_name}",
+            )
+        )
+
     async def events_now(self) -> tuple[int, int]:
         """Return the position after the newest event."""
         (row,) = await self._database.call("events_now")

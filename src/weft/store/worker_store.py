@@ -10,6 +10,7 @@ from uuid import UUID
 import asyncpg
 
 from weft.core.attempt_key import AttemptKey
+from weft.core.command import Command
 from weft.core.conditions import Ask
 from weft.core.offers import Offer
 from weft.ports.store import (
@@ -54,6 +55,33 @@ class PostgresWorkerStore:
         """Return which of these batches are removed."""
         rows = await self._database.call("list_removed", batch_ids=list(batch_ids))
         return [row[0] for row in rows]
+
+    async def list_commands(
+        self, incarnation_id: int, attempts: Sequence[tuple[int, int, int]]
+    ) -> tuple[Sequence[Command], bool]:
+        """Return what these attempts are to be told."""
+        (row,) = await self._database.call(
+            "list_commands", incarnation_id=incarnation_id, **_attempts(attempts)
+        )
+        keys = zip(row["of_batch_ids"], row["of_job_ids"], row["of_attempts"], strict=True)
+        found = zip(row["command_ids"], keys, row["signals"], row["extensions_ms"], strict=True)
+        commands = [
+            Command(number, AttemptKey(*key), signal, extra_ms or 0)
+            for number, key, signal, extra_ms in found
+        ]
+        return commands, row["asks_again"]
+
+    async def acknowledge_commands(
+        self, incarnation_id: int, obeyed: Sequence[tuple[int, AttemptKey, str]]
+    ) -> None:
+        """Record what came of commands."""
+        await self._database.call(
+            "acknowledge_commands",
+            incarnation_id=incarnation_id,
+            command_ids=[number for number, _, _ in obeyed],
+            attempts=[key.attempt for _, key, _ in obeyed],
+            outcomes=[refusal for _, _, refusal in obeyed],
+        )
 
     async def list_ended_jobs(self, jobs: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
         """Return which of these have ended."""

@@ -12,6 +12,8 @@ from weft.core.errors import (
     EventsGone,
     GroupNotFound,
     JobNotFound,
+    JobNotRunning,
+    JobOver,
     OperationNotFound,
     Unavailable,
 )
@@ -269,6 +271,27 @@ class CancelTests(StoreTests):
         assert await self.site.run() == [4]
 
 
+class CommandTests(StoreTests):
+    """What running jobs are told."""
+
+    async def test_signals_are_for_jobs_that_run(self) -> None:
+        """Others are refused."""
+        api, caller = self.site.api, self.site.caller
+        batch = await self.site.submit(1)
+        with refused(JobNotRunning):
+            await api.signal_job(caller, batch, 1, signal=10, word="USR1")
+
+    async def test_extensions_add_up_until_the_job_has_ended(self) -> None:
+        """Also of one that waits."""
+        api, caller = self.site.api, self.site.caller
+        batch = await self.site.submit(1)
+        added = [await api.extend_job(caller, batch, 1, by_ms=by_ms) for by_ms in (1000, 500)]
+        assert added == [1000, 1500]
+        await api.cancel_jobs(caller, batch, [1])
+        with refused(JobOver):
+            await api.extend_job(caller, batch, 1, by_ms=1000)
+
+
 class EventTests(StoreTests):
     """Events and their listeners."""
 
@@ -363,10 +386,10 @@ class CallbackTests(StoreTests):
 
 
 class ApiStoreSuite(
-    CallerTests, ReadingTests, CancelTests, EventTests, CallbackTests, SubmissionSuite,
-    SetGroupStoreSuite, EditStoreSuite, QueryStoreSuite, QueueStoreSuite, ScheduleStoreSuite,
-    BillingStoreSuite, FleetStoreSuite, PoolStoreSuite, LicenceStoreSuite, WhyStoreSuite,
-    ConditionStoreSuite,
+    CallerTests, ReadingTests, CancelTests, CommandTests, EventTests, CallbackTests,
+    SubmissionSuite, SetGroupStoreSuite, EditStoreSuite, QueryStoreSuite, QueueStoreSuite,
+    ScheduleStoreSuite, BillingStoreSuite, FleetStoreSuite, PoolStoreSuite, LicenceStoreSuite,
+    WhyStoreSuite, ConditionStoreSuite,
 ):  # fmt: skip
     """Tests of the port; see `StoreTests`."""
 
@@ -402,6 +425,8 @@ def calls_on_batch(
         partial(api.job_history, *one, 1),
         partial(api.list_attempt_logs, *one, [1], None),
         partial(api.cancel_jobs, *one, [1]),
+        partial(api.signal_job, *one, 1, signal=10, word="USR1"),
+        partial(api.extend_job, *one, 1, by_ms=1000),
         partial(api.create_set, *one, NewSet(name="s")),
         partial(
             api.create_query_set, *one, NewSet(name="s"), query="", within_group=None, **UNKEYED

@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from weft.core.attempt_key import AttemptKey
+from weft.core.command import Command
 from weft.core.states import Phase, Reason
 from weft.ports.log_store import AttemptLog, LogStore
 from weft.ports.runner import Assignment, Ended, Happened, Known, Runner
@@ -56,6 +57,7 @@ class RunnerWatch:
                 [*self.told.entered, *one.entered],
                 [*self.told.ended, *one.ended],
                 [*self.told.withdrawn, *one.withdrawn],
+                [*self.told.obeyed, *one.obeyed],
             )
             self._changed.set()
 
@@ -143,6 +145,19 @@ class RunnerSuite:
             agent.runner.stop(keys, reason=Reason.CANCELLED, grace_ms=100)
             assert (await agent.end_of(one)).reason == Reason.CANCELLED
             assert [end.key for end in agent.told.ended] == [ended.key, one.key]
+
+    async def test_commands_are_answered(self) -> None:
+        """Each once; a runner may say that it cannot obey."""
+        one, ended = assignment(1, runs_s=60), assignment(2)
+        async with self.ended() as agent:
+            await agent.runner.submit([one, ended])
+            await agent.end_of(ended)
+            agent.runner.command([Command(7, one.key, extra_ms=1), Command(8, ended.key, 10)])
+            told = await agent.until(lambda told: len(told.obeyed) > 1)
+            assert sorted(number for number, _ in told.obeyed) == [7, 8]
+            assert all(refusal for _, refusal in told.obeyed)
+            agent.runner.stop([one.key], reason=Reason.CANCELLED, grace_ms=0)
+            await agent.end_of(one)
 
     async def test_attempts_continue_while_the_worker_is_confirmed(self) -> None:
         """For a time, or without a limit."""

@@ -82,6 +82,14 @@ class WorkerStoreSuite:
         store, _incarnation_id, (one,) = await self.claim(1)
         assert list(await store.list_removed([one.batch_id, 1 << 40])) == []
 
+    async def test_worker_without_commands_is_told_nothing(self) -> None:
+        """And one that tells of a command that is gone changes nothing."""
+        store, worker, (one,) = await self.claim(1)
+        key = AttemptKey(*key_of(one))
+        await store.acknowledge_commands(worker, [(1 << 40, key, "")])
+        commands, _ = await store.list_commands(worker, [key_of(one)])
+        assert list(commands) == []
+
     async def test_jobs_that_ended_or_are_gone_are_listed(self) -> None:
         """One that is tried again has not ended."""
         store, worker, (one, other) = await self.claim(2)

@@ -124,6 +124,19 @@ class Withdraw(msgspec.Struct, frozen=True, tag="withdraw"):
     keys: list[AttemptKey]
 
 
+class Command(msgspec.Struct, frozen=True, tag="command"):
+    """Tell an attempt something; `Report.obeyed` says what came of it. A spawner whose `Welcome`
+    does not say that it takes commands must not get one.
+    """
+
+    number: int
+    key: AttemptKey
+    signal: int | None = None
+    """For its first process."""
+    extra_ms: int = 0
+    """Without a signal: by how much longer than `timeout_ms` it may run, in all."""
+
+
 class Acknowledge(msgspec.Struct, frozen=True, tag="ack"):
     """The database has recorded the end of these attempts: forget them."""
 
@@ -202,6 +215,7 @@ class Welcome(msgspec.Struct, frozen=True, tag="welcome"):
     live: list[LiveProcess]
     ended: list[ProcessEnd]
     version: int = PROTOCOL_VERSION
+    takes_commands: bool = False
 
 
 class Report(msgspec.Struct, frozen=True, tag="report"):
@@ -214,6 +228,8 @@ class Report(msgspec.Struct, frozen=True, tag="report"):
     only."""
     ended: list[ProcessEnd]
     withdrawn: list[AttemptKey] = []
+    obeyed: list[tuple[int, str]] = []
+    """Commands by number, and why they were not obeyed; empty: they were."""
 
 
 class SpawnerLock(msgspec.Struct, frozen=True):
@@ -232,7 +248,7 @@ class SpawnerLock(msgspec.Struct, frozen=True):
     """When it started, as in field 22 of `/proc/PID/stat`."""
 
 
-AgentMessage = Hello | Start | Kill | Withdraw | Acknowledge | Renew | Quit
+AgentMessage = Hello | Start | Kill | Command | Withdraw | Acknowledge | Renew | Quit
 SpawnerMessage = Welcome | Report
 
 

@@ -302,6 +302,17 @@ class Routes(FleetRoutes, ScheduleRoutes, ConditionRoutes):
         """Cancel one job."""
         return await self._post(f"/v1/batches/{batch_id}/jobs/{job_id}/cancel", {})
 
+    # ---- commands to a job
+
+    async def signal_job(self, batch_id: int, job_id: int, signal: str | int) -> Document:
+        """Send a signal to a running job."""
+        path = f"/v1/batches/{batch_id}/jobs/{job_id}/signal"
+        return await self._post(path, {"signal": signal})
+
+    async def extend_job(self, batch_id: int, job_id: int, *, by_s: float) -> Document:
+        """Extend the time limit of a job."""
+        return await self._post(f"/v1/batches/{batch_id}/jobs/{job_id}/extend", {"by_s": by_s})
+
     # ---- output
 
     async def read_log(

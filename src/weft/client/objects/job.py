@@ -108,6 +108,18 @@ class Job:
         """Cancel this job; what depends on it is cancelled, too."""
         return await self._api.cancel_job(self.batch_id, self.job_id)
 
+    async def signal(self, signal: str | int) -> Document:
+        """Send a signal, such as `USR1` or 10, to its first process. Raise `JobNotRunning` if it
+        does not run; its history says when the signal was delivered.
+        """
+        return await self._api.signal_job(self.batch_id, self.job_id, signal)
+
+    async def extend(self, by_s: float) -> Document:
+        """Let its attempts run for `by_s` seconds more than its time limit; also while it waits.
+        Raise `NoTimeLimit` if it has none, `JobOver` if it has ended.
+        """
+        return await self._api.extend_job(self.batch_id, self.job_id, by_s=by_s)
+
     async def hold(self) -> Document:
         """Prevent it from starting until it is released."""
         return await self._api.hold_job(self.batch_id, self.job_id)

@@ -121,6 +121,26 @@ class RenameTooLarge(Conflict):
     sqlstate = "WF232"
 
 
+class JobNotRunning(Conflict):
+    """A signal needs a process, and none of the job runs."""
+
+    code = "API.JOB_NOT_RUNNING"
+    sqlstate = "WF218"
+
+
+class JobOver(Conflict):
+    """An ended job cannot get more time."""
+
+    code = "API.JOB_OVER"
+    sqlstate = "WF219"
+
+
+class NoTimeLimit(Conflict):
+    """A job without a time limit cannot get more time."""
+
+    code = "API.NO_TIME_LIMIT"
+
+
 class JobEnded(Conflict):
     """An ended job cannot get a new priority."""
 

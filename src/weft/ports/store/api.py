@@ -255,6 +255,18 @@ class ApiStore(
         of its terminal state. Raise `JobNotFound`.
         """
 
+    async def signal_job(
+        self, caller: Caller, batch_id: int, job_id: int, *, signal: int, word: str
+    ) -> int:
+        """Tell the worker of a running job to send it a signal; return the attempt. `word`: the
+        name of the signal, for the history. Raise `JobNotFound` or `JobNotRunning`.
+        """
+
+    async def extend_job(self, caller: Caller, batch_id: int, job_id: int, *, by_ms: int) -> int:
+        """Extend the time limit of a job's attempts; return by how many ms in all. Raise
+        `JobNotFound` or `JobOver`.
+        """
+
     async def events_now(self) -> tuple[int, int]:
         """Return the position after the newest event that readers may see."""
 

@@ -7,6 +7,7 @@ from typing import Protocol
 import msgspec
 
 from weft.core.attempt_key import AttemptKey
+from weft.core.command import Command
 from weft.core.conditions import Ask
 from weft.core.log_location import LogLocation
 from weft.core.offers import Offer
@@ -214,6 +215,22 @@ class WorkerStore(Protocol):
         this incarnation no longer owns them.
 
         Called on each notice on `cancel`. Implemented by `list_to_stop.sql`.
+        """
+
+    async def list_commands(
+        self, incarnation_id: int, attempts: Sequence[tuple[int, int, int]]
+    ) -> tuple[Sequence[Command], bool]:
+        """Return what these (batch, job, attempt) are to be told, and whether to ask again after
+        later claims: their jobs may have to be told something, too.
+
+        Called on each notice on `command`, and after each gap in the notices.
+        """
+
+    async def acknowledge_commands(
+        self, incarnation_id: int, obeyed: Sequence[tuple[int, AttemptKey, str]]
+    ) -> None:
+        """Record what came of commands, by number: an empty text, or why they were not obeyed.
+        Repeats are harmless.
         """
 
     async def list_removed(self, batch_ids: Sequence[int]) -> Sequence[int]:

@@ -12,6 +12,8 @@ SELECT x.batch_id, x.kind FROM (
     UNION ALL
     SELECT DISTINCT t.batch_id, 'preemption' AS kind FROM weft.preemption t
     UNION ALL
+    SELECT DISTINCT t.batch_id, 'job_command' AS kind FROM weft.job_command t
+    UNION ALL
     SELECT DISTINCT t.batch_id, 'blocked_job' AS kind FROM weft.blocked_job t
     UNION ALL
     SELECT DISTINCT t.batch_id, 'block_request' AS kind FROM weft.block_request t

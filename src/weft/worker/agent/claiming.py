@@ -44,6 +44,7 @@ class Claiming:
         reporting: Reporting,
         arguments: ArgumentFiles,
         on_end: Callable[[Ended], None],
+        on_submitted: Callable[[], None],
     ) -> None:
         self._store = store
         self._incarnation_id = incarnation_id
@@ -53,6 +54,7 @@ class Claiming:
         self._reporting = reporting
         self._arguments = arguments
         self._on_end = on_end
+        self._on_submitted = on_submitted
         self._fetching: set[asyncio.Task[None]] = set()
         self._specs = Specs(store)
         self._look = asyncio.Event()
@@ -238,6 +240,7 @@ class Claiming:
                 assignments.append(assignment)
         if assignments:
             await self._runner.submit(assignments)
+            self._on_submitted()
 
     def _fetch(self, one: Assignment) -> None:
         """Hand a job over as soon as its large arguments are here; others do not wait for it."""
@@ -262,6 +265,7 @@ class Claiming:
         held.is_sent = True
         held.claimed_ns = time.monotonic_ns()  # its lease begins now
         await self._runner.submit([one])
+        self._on_submitted()
         self._plan_return()
 
     def _plan_return(self) -> None:

@@ -40,6 +40,7 @@ class Contact:
         on_kept: Callable[[bool], None],
         on_stop: Callable[[Sequence[AttemptKey]], None],
         on_removed: Callable[[int | None], None],
+        on_command: Callable[[], None],
     ) -> None:
         self._store = store
         self._notices = notices
@@ -51,6 +52,7 @@ class Contact:
         self._on_kept = on_kept
         self._on_stop = on_stop
         self._on_removed = on_removed
+        self._on_command = on_command
         self.draining = False
         self.drains = asyncio.Event()
         """Set while this worker drains: it ends as soon as nothing runs."""
@@ -99,7 +101,7 @@ class Contact:
         """Follow the notices; after a gap check once for everything that may have been missed."""
         while True:
             try:
-                channels = ("work", "cancel", "removed", "worker")
+                channels = ("work", "cancel", "removed", "worker", "command")
                 async for channel, payload in self._notices.listen(*channels):
                     await self._on_notice(channel, payload)
             except Unavailable:
@@ -112,6 +114,8 @@ class Contact:
             self._beat_now.set()
         if channel in {"cancel", ""}:
             await self._ask_what_to_stop(int(payload) if payload else None)
+        if channel in {"command", ""} and payload in {str(self._incarnation_id), ""}:
+            self._on_command()
         if channel in {"removed", ""}:
             self._on_removed(int(payload) if payload else None)
 

@@ -18,6 +18,7 @@ from weft.worker.agent.block_files import BLOCKS, BlockFiles
 from weft.worker.agent.checkpoint_removal import CheckpointRemoval
 from weft.worker.agent.claim_memory import ClaimMemory
 from weft.worker.agent.claiming import Claiming
+from weft.worker.agent.commands import Commands
 from weft.worker.agent.contact import Contact
 from weft.worker.agent.held import HeldAttempts
 from weft.worker.agent.log_removal import LogRemoval
@@ -92,10 +93,12 @@ class Session:
             store, self.incarnation_id, self._on_recorded, block_files=self._block_files
         )
         memory = ClaimMemory()
+        self.commands = Commands(store, self.incarnation_id, self.held, runner)
         self._arguments = ArgumentFiles(store, scratch / "arguments")
         self.claiming = Claiming(
             store, self.incarnation_id, memory=memory, held=self.held, runner=runner,
             reporting=self.reporting, arguments=self._arguments, on_end=self._on_end,
+            on_submitted=self.commands.on_submitted,
         )  # fmt: skip
         self.log_removal = LogRemoval(store, log_keeper)
         self._checkpoint_removal = checkpoint_removal
@@ -103,7 +106,7 @@ class Session:
             store, notices, self.incarnation_id, pool_id=registered.pool_id, memory=memory,
             held=self.held, on_work=self.claiming.on_work, on_kept=self.claiming.on_kept,
             on_stop=self._stop,
-            on_removed=self._on_removed,
+            on_removed=self._on_removed, on_command=self.commands.look,
         )  # fmt: skip
         self.reporting.expected = lambda: self.held.live_count
         self._fence = fence
@@ -163,6 +166,7 @@ class Session:
             asyncio.create_task(self.reporting.run()),
             asyncio.create_task(self.contact.beat(heartbeat_s)),
             asyncio.create_task(self.contact.listen()),
+            asyncio.create_task(self.commands.run()),
             asyncio.create_task(self.log_removal.run()),
             asyncio.create_task(self._checkpoint_removal.run()),
             asyncio.create_task(self._end_when_drained()),
@@ -208,6 +212,8 @@ class Session:
                 self._on_phase(entered)
             for ended in happened.ended:
                 self._on_end(ended)
+            if happened.obeyed:
+                self.commands.on_obeyed(happened.obeyed)
             if happened.withdrawn:
                 self.claiming.on_withdrawn(happened.withdrawn)
 

@@ -24,6 +24,7 @@ class SpawnerAttempt:
         "ended_ns",
         "environment",
         "exit_code",
+        "extra_ms",
         "failure",
         "gpu_variables",
         "grace_over",
@@ -79,6 +80,8 @@ class SpawnerAttempt:
         self.gpu_variables: dict[str, str] = {}
         """They win over its own."""
         self.time_limit: LoopTimer | None = None
+        self.extra_ms = 0
+        """By how much its time limit was extended."""
         self.cwd: str | None = None
         self.checkpoint: str | None = None
         """The directory for what its job keeps between attempts."""

@@ -28,6 +28,7 @@ class Reports:
         self._unsent: list[ProcessEnd] = []
         self._started: list[LiveProcess] = []
         self._withdrawn: list[AttemptKey] = []
+        self._obeyed: list[tuple[int, str]] = []
         self.unacknowledged: dict[AttemptKey, ProcessEnd] = {}
 
     def add_end(self, attempt: SpawnerAttempt) -> None:
@@ -44,6 +45,10 @@ class Reports:
         """Note that an attempt was withdrawn before it was started."""
         self._withdrawn.append(key)
 
+    def add_obeyed(self, number: int, refusal: str) -> None:
+        """Note what came of a command."""
+        self._obeyed.append((number, refusal))
+
     def acknowledge(self, keys: Iterable[AttemptKey]) -> None:
         """Forget these ends."""
         for key in keys:
@@ -53,7 +58,7 @@ class Reports:
         """Return when to call `flush`; None: nothing to do. `busy`: more work waits here."""
         if self._finished:
             return self._hold_until_ns if busy and len(self._finished) < _HOLD_COUNT else 0
-        untold = self._unsent or self._started or self._withdrawn
+        untold = self._unsent or self._untold
         return 0 if untold and self._link.is_open else None
 
     def flush(self) -> None:
@@ -61,10 +66,15 @@ class Reports:
         self.store()
         if not self._link.has_agent:
             self.forget_unsent()
-        while (self._unsent or self._started or self._withdrawn) and self._link.is_open:
+        while (self._unsent or self._untold) and self._link.is_open:
             ended, self._unsent = self._unsent[:_MESSAGE_COUNT], self._unsent[_MESSAGE_COUNT:]
-            self._link.send(Report(self._started, ended, self._withdrawn))
-            self._started, self._withdrawn = [], []
+            self._link.send(Report(self._started, ended, self._withdrawn, self._obeyed))
+            self._started, self._withdrawn, self._obeyed = [], [], []
+
+    @property
+    def _untold(self) -> bool:
+        """Say whether there is anything besides ends that the agent does not know yet."""
+        return bool(self._started or self._withdrawn or self._obeyed)
 
     def store(self) -> None:
         """Write the short outputs of all ended attempts at once."""
@@ -79,7 +89,7 @@ class Reports:
 
     def forget_unsent(self) -> None:
         """Drop unsent reports: the next agent receives everything once it says hello."""
-        self._unsent, self._started, self._withdrawn = [], [], []
+        self._unsent, self._started, self._withdrawn, self._obeyed = [], [], [], []
 
     def _store_outputs(self, attempts: list[SpawnerAttempt]) -> dict[AttemptKey, tuple[int, int]]:
         outputs = [(one.key, _pieces_of(one)) for one in attempts]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from weft.core.states import Reason
-from weft.wire.spawner import LiveProcess
+from weft.wire.spawner import Command, LiveProcess
 from weft.worker.spawner import tree
 from weft.worker.spawner.attempt import SpawnerAttempt
 from weft.worker.spawner.launch import Launcher, Prepared, StartedProcess
@@ -112,9 +112,29 @@ class Running:
         """Add an attempt that runs now, in its own process or in a warm one."""
         self.by_pid[attempt.pid] = attempt
         self._to_tell.append(attempt)
+        self._limit(attempt)
+
+    def _limit(self, attempt: SpawnerAttempt) -> None:
         if attempt.request.timeout_ms is not None:
-            due_ns = attempt.started_ns + attempt.request.timeout_ms * _MS
+            due_ns = attempt.started_ns + (attempt.request.timeout_ms + attempt.extra_ms) * _MS
             attempt.time_limit = self._loop.at(due_ns, partial(self._time_out, attempt))
+
+    def obey(self, attempt: SpawnerAttempt, command: Command) -> str:
+        """Do what a command says; return why not, or nothing."""
+        if attempt.killed_for is not None or attempt.kill_wanted is not None:
+            return "it is being stopped"
+        if command.signal is None:
+            attempt.extra_ms = command.extra_ms
+            if attempt.time_limit is not None:
+                self._loop.cancel(attempt.time_limit)
+                self._limit(attempt)
+            return "" if attempt.request.timeout_ms is not None else "it has no time limit"
+        if not attempt.pid:
+            return "it has not started"
+        if attempt.ended_ns or _has_ended(attempt.pid):
+            return "it had ended"
+        tree.send(attempt.pid, command.signal)
+        return ""
 
     def end(self, attempt: SpawnerAttempt) -> None:
         """Note the end of an attempt whose output is complete."""

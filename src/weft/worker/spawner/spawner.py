@@ -15,6 +15,7 @@ from weft.core.states import Reason
 from weft.wire.spawner import (
     Acknowledge,
     AgentMessage,
+    Command,
     Hello,
     Kill,
     LiveProcess,
@@ -126,6 +127,12 @@ class Spawner:
                     self._kill_all()
             case Kill():
                 self._kill(message)
+            case Command():
+                attempt = self._attempts.get(message.key)
+                refusal = (
+                    "it had ended" if attempt is None else self.running.obey(attempt, message)
+                )
+                self._reports.add_obeyed(message.number, refusal)
             case Withdraw():
                 self._withdraw(message.keys)
             case Acknowledge():
@@ -149,7 +156,11 @@ class Spawner:
             LiveProcess(one.key, one.pid, one.started_ns) for one in self.running.by_pid.values()
         ]
         ended = list(self._reports.unacknowledged.values())
-        self._link.send(Welcome(self._incarnation, self._pid_namespace, queued, live, ended))
+        self._link.send(
+            Welcome(
+                self._incarnation, self._pid_namespace, queued, live, ended, takes_commands=True
+            )
+        )
 
     def _enqueue(self, request: StartProcess, message: Start) -> None:
         key = request.key

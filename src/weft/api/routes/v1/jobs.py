@@ -1,4 +1,6 @@
-"""`/v1/batches/{b}/jobs`: list, get, edit, attempts, history, cancel, hold, release."""
+"""`/v1/batches/{b}/jobs`: list, get, edit, attempts, history, cancel, signal, extend, hold,
+release.
+"""
 
 from typing import Final
 
@@ -9,7 +11,7 @@ from weft.api.http.parameters import Query, wrong_parameter
 from weft.api.http.path_ids import batch_id_of, job_id_of, parse_group
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, read_document, services_of
-from weft.api.use_cases import cancel, edit, hold, read, release, why
+from weft.api.use_cases import cancel, command, edit, hold, read, release, why
 from weft.core.query.reach import JOB_ID_MAX
 from weft.core.states import JobState
 from weft.wire.answers import (
@@ -18,10 +20,13 @@ from weft.wire.answers import (
     Job,
     JobCancelled,
     JobDetail,
+    JobExtended,
     JobHoldChanged,
+    JobSignalled,
     Plan,
     ReasonCount,
 )
+from weft.wire.command_documents import ExtendDocument, SignalDocument
 from weft.wire.documents import CancelDocument, EditDocument, Empty
 
 _STATES: Final = {state.word: state for state in JobState}
@@ -137,6 +142,36 @@ async def cancel_job(request: AnyRequest) -> Response[bytes]:
     )
 
 
+@post(
+    "/v1/batches/{b:str}/jobs/{j:str}/signal", opt={"answer": JobSignalled, "body": SignalDocument}
+)
+async def signal_job(request: AnyRequest) -> Response[bytes]:
+    """Send a signal to the first process of a running job."""
+    Query(request, ())
+    batch_id, job_id = batch_id_of(request), job_id_of(request)
+    document = await read_document(request, SignalDocument)
+    return reply(
+        await command.signal_job(
+            services_of(request), caller_of(request), batch_id, job_id, document.signal
+        )
+    )
+
+
+@post(
+    "/v1/batches/{b:str}/jobs/{j:str}/extend", opt={"answer": JobExtended, "body": ExtendDocument}
+)
+async def extend_job(request: AnyRequest) -> Response[bytes]:
+    """Extend the time limit of a job, of its running attempt and of those that follow."""
+    Query(request, ())
+    batch_id, job_id = batch_id_of(request), job_id_of(request)
+    document = await read_document(request, ExtendDocument)
+    return reply(
+        await command.extend_job(
+            services_of(request), caller_of(request), batch_id, job_id, by_s=document.by_s
+        )
+    )
+
+
 @post("/v1/batches/{b:str}/jobs/{j:str}/hold", opt={"answer": JobHoldChanged, "body": Empty})
 async def hold_job(request: AnyRequest) -> Response[bytes]:
     """Hold one job: it does not start until it is released."""
@@ -158,6 +193,6 @@ async def release_job(request: AnyRequest) -> Response[bytes]:
 
 
 ROUTES = (
-    list_jobs, count_reasons, get_job, edit_job, list_attempts, job_history, cancel_job, hold_job,
-    release_job,
+    list_jobs, count_reasons, get_job, edit_job, list_attempts, job_history, cancel_job,
+    signal_job, extend_job, hold_job, release_job,
 )  # fmt: skip

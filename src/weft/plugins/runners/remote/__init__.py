@@ -12,6 +12,7 @@ from typing import Protocol
 import msgspec
 
 from weft.core.attempt_key import AttemptKey
+from weft.core.command import Command
 from weft.core.errors import Unavailable, WeftError
 from weft.core.states import Phase, Reason
 from weft.plugins.runners.remote.handles import Handle, Handles
@@ -154,6 +155,12 @@ class RemoteRunner:
                 self._end_unsubmitted(key, reason)
             else:
                 self._later(self._until_stopped(key, grace_ms=grace_ms))
+
+    def command(self, commands: Sequence[Command]) -> None:
+        """Refuse: engines elsewhere are not told yet."""
+        why = "its worker's runner cannot pass it on"
+        self._own.append(Happened(obeyed=[(one.number, why) for one in commands]))
+        self._wake.set()
 
     def acknowledge(self, keys: Sequence[AttemptKey]) -> None:
         """Remove the handles, and the engine's data."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import cast
 
 from weft.core.attempt_key import AttemptKey
+from weft.core.command import Command
 from weft.core.errors import WeftError
 from weft.core.states import Reason
 from weft.plugins.runners.spawner.link import SpawnerLink, greet
@@ -77,7 +78,7 @@ class SpawnerRunner:
         self._limits = limits
         self._hello = hello
         self._link: SpawnerLink | None = None
-        self._is_ending = False
+        self._is_ending = self._takes_commands = False
 
     async def adopt(self) -> Known:
         """Find the spawner, or start one after proof that the older one is gone."""
@@ -94,6 +95,7 @@ class SpawnerRunner:
                         incarnation=welcome.incarnation,
                         pid_namespace=welcome.pid_namespace,
                     )
+                    self._takes_commands = welcome.takes_commands
                     return _known(welcome)
                 log.warning("worker.spawner_outdated", version=welcome.version)
                 self._link.send(wire.Quit())
@@ -130,6 +132,15 @@ class SpawnerRunner:
     def stop(self, keys: Sequence[AttemptKey], *, reason: Reason, grace_ms: int) -> None:
         """Tell the spawner to kill the attempts."""
         self._send(wire.Kill(list(keys), reason, grace_ms))
+
+    def command(self, commands: Sequence[Command]) -> None:
+        """Send the commands, unless the spawner is older than they are."""
+        if self._takes_commands:
+            for one in commands:
+                self._send(wire.Command(one.number, one.key, one.signal, one.extra_ms))
+        elif self._link is not None:
+            why = "its spawner is of an earlier release"
+            self._link.tell(Happened(obeyed=[(one.number, why) for one in commands]))
 
     def acknowledge(self, keys: Sequence[AttemptKey]) -> None:
         """Tell the spawner to forget the ends."""
@@ -189,6 +200,7 @@ def _happened(report: wire.Report) -> Happened:
         (),
         [_ended(one) for one in report.ended],
         report.withdrawn,
+        report.obeyed,
     )
 
 

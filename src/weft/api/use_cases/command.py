@@ -1,0 +1,42 @@
+"""Tell a running job something: a signal, or that it has more time."""
+
+from weft.api.services import Answer, Services
+from weft.core.errors import NoTimeLimit
+from weft.core.ids import format_job_ref
+from weft.core.signals import parse_signal, word_of
+from weft.ports.store import Caller
+
+
+async def signal_job(
+    services: Services, caller: Caller, batch_id: int, job_id: int, given: str | int
+) -> Answer:
+    """Send a signal to the first process of a running job."""
+    number = parse_signal(given, format_job_ref(batch_id, job_id))
+    attempt = await services.store.signal_job(
+        caller, batch_id, job_id, signal=int(number), word=word_of(number)
+    )
+    return {
+        "batch_id": batch_id, "job_id": job_id, "attempt": attempt, "signal": word_of(number),
+        "result": "sent",
+    }  # fmt: skip
+
+
+async def extend_job(
+    services: Services, caller: Caller, batch_id: int, job_id: int, *, by_s: float
+) -> Answer:
+    """Extend the time limit of a job: of the attempt that runs, and of those that follow."""
+    job = await services.store.get_job(caller, batch_id, job_id)
+    timeout_s = job["spec"].timeout_s if job["spec"] else None
+    if timeout_s is None:
+        raise NoTimeLimit(
+            f"job {format_job_ref(batch_id, job_id)} has no time limit",
+            detail="It was submitted without `timeout_s`, so nothing stops it.",
+            hint="Nothing was changed; a `deadline` cannot be extended.",
+        )
+    extended_ms = await services.store.extend_job(
+        caller, batch_id, job_id, by_ms=max(1, round(by_s * 1000))
+    )
+    return {
+        "batch_id": batch_id, "job_id": job_id,
+        "timeout_s": timeout_s + extended_ms / 1000, "extended_s": extended_ms / 1000,
+    }  # fmt: skip

@@ -1,0 +1,75 @@
+"""`weft signal` and `weft extend`: tell a job something."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.targets import parse_target
+from weft.cli.input.values import read_option
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import print_json
+from weft.client.api import Api
+from weft.core.durations import parse_seconds
+from weft.core.errors import BadId
+
+Answer = Mapping[str, Any]
+
+
+def signal(target: str, signal: str, /, *, shared: Shared = SHARED) -> int:
+    """Send a signal to the first process of a running job.
+
+        weft signal b12.j7 USR1
+
+    Args:
+        target: `b12.j7`.
+        signal: A name or a number. Not KILL: `weft cancel` ends a job.
+        shared: Options of every command.
+    """
+    return asyncio.run(
+        _tell(
+            target,
+            shared,
+            lambda client, batch_id, job_id: client.signal_job(batch_id, job_id, signal),
+            lambda answer: f"{answer['signal']} is on its way",
+        )
+    )
+
+
+def extend(target: str, /, *, by: str, shared: Shared = SHARED) -> int:
+    """Give a job more time than its time limit, whether it runs or waits.
+
+        weft extend b12.j7 --by 10m
+
+    Args:
+        target: `b12.j7`.
+        by: How much more time, as 90, 10m or 1h30m.
+        shared: Options of every command.
+    """
+    by_s = read_option("--by", by, parse_seconds)
+    return asyncio.run(
+        _tell(
+            target,
+            shared,
+            lambda client, batch_id, job_id: client.extend_job(batch_id, job_id, by_s=by_s),
+            lambda answer: f"each attempt may run for {answer['timeout_s']:g} s",
+        )
+    )
+
+
+async def _tell(
+    text: str,
+    shared: Shared,
+    ask: Callable[[Api, int, int], Awaitable[Answer]],
+    say: Callable[[Answer], str],
+) -> int:
+    target = parse_target(text, groups=False)
+    if target.job_id is None:
+        raise BadId(text, expected="a job is written b12.j7")
+    async with shared.client() as client:
+        answer = await ask(client, target.batch_id, target.job_id)
+    if shared.json:
+        print_json(answer)
+    else:
+        note(f"{text}: {say(answer)}")
+    return 0

@@ -1,0 +1,80 @@
+"""Pass on what running attempts are told, and report what came of it."""
+
+import asyncio
+from collections.abc import Sequence
+
+from weft.core.attempt_key import AttemptKey
+from weft.ports.runner import Runner
+from weft.ports.store import WorkerStore
+from weft.worker.agent.held import HeldAttempts
+from weft.worker.agent.patience import until_answered
+
+
+class Commands:
+    """Ask for commands when a notice says that there are some, and tell what came of them.
+
+    An extended job may be claimed by any worker, so while there is one, this also asks after each
+    claim.
+    """
+
+    def __init__(
+        self, store: WorkerStore, incarnation_id: int, held: HeldAttempts, runner: Runner
+    ) -> None:
+        self._store = store
+        self._incarnation_id = incarnation_id
+        self._held = held
+        self._runner = runner
+        self._asks_again = False
+        self._asks = False
+        self._sent: dict[int, AttemptKey] = {}
+        self._obeyed: list[tuple[int, AttemptKey, str]] = []
+        self._something = asyncio.Event()
+
+    def look(self) -> None:
+        """Ask whether there are commands."""
+        self._asks = True
+        self._something.set()
+
+    def on_submitted(self) -> None:
+        """Ask for those of attempts that the runner has just got, if there may be any."""
+        if self._asks_again:
+            self.look()
+
+    def on_obeyed(self, obeyed: Sequence[tuple[int, str]]) -> None:
+        """Report what came of these commands."""
+        for number, refusal in obeyed:
+            key = self._sent.pop(number, None)
+            if key is not None:
+                self._obeyed.append((number, key, refusal))
+        self._something.set()
+
+    async def run(self) -> None:
+        """Pass on and report, until cancelled."""
+        while True:
+            await self._something.wait()
+            self._something.clear()
+            if self._obeyed:
+                obeyed, self._obeyed = self._obeyed, []
+                await self._report(obeyed)
+            if self._asks:
+                self._asks = False
+                await self._ask()
+
+    async def _report(self, obeyed: Sequence[tuple[int, AttemptKey, str]]) -> None:
+        await until_answered(
+            lambda: self._store.acknowledge_commands(self._incarnation_id, obeyed)
+        )
+
+    async def _ask(self) -> None:
+        attempts = [
+            (one.key.batch_id, one.key.job_id, one.key.attempt)
+            for one in self._held.by_key.values()
+            if one.is_sent and not one.ended
+        ]
+        found, self._asks_again = await until_answered(
+            lambda: self._store.list_commands(self._incarnation_id, attempts)
+        )
+        new = [one for one in found if one.number not in self._sent]
+        self._sent |= {one.number: one.key for one in new}
+        if new:
+            self._runner.command(new)

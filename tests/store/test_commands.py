@@ -1,0 +1,141 @@
+"""What running jobs are told: signals, and longer time limits."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from store.world import Worker, World
+from weft.core import errors
+from weft.core.attempt_key import AttemptKey
+from weft.core.command import Command
+from weft.core.states import Reason
+from weft.ports.store import Claimed
+from weft.store.worker_store import _attempts
+from weft.testing.builders import job_rows
+
+
+async def told(
+    world: World, worker: Worker, *claimed: Claimed
+) -> tuple[list[tuple[AttemptKey, int | None, int]], bool]:
+    found, asks_again = await _list(world, worker, *claimed)
+    return [(one.key, one.signal, one.extra_ms) for one in found], asks_again
+
+
+async def _list(world: World, worker: Worker, *claimed: Claimed) -> tuple[list[Command], bool]:
+    keys = [(one.batch_id, one.job_id, one.attempt) for one in claimed]
+    found, asks_again = await world.backend.worker_store().list_commands(worker.id, keys)
+    return list(found), asks_again
+
+
+async def signalled(world: World, batch: int, job: int = 1) -> int:
+    return await world.api.signal_job(world.caller, batch, job, signal=10, word="USR1")
+
+
+async def history(world: World, batch: int) -> list[tuple[str, str]]:
+    rows = await world.api.job_history(world.caller, batch, 1)
+    return [
+        (row["subtype"], row["message"])
+        for row in rows
+        if row["subtype"] in {"signal", "extended"}
+    ]
+
+
+async def test_signal_goes_to_the_attempt_that_runs(world: World) -> None:
+    batch = await world.submit(job_rows(2))
+    worker, other = await world.worker(), await world.worker("other")
+    one, two = await worker.claim(2)
+    await worker.start(one)
+    attempt = await signalled(world, batch)
+    found, asks_again = await _list(world, worker, one, two)
+    elsewhere, _ = await _list(world, other, one)
+    store = world.backend.worker_store()
+    answers = [(found[0].number, found[0].key, "")]
+    await store.acknowledge_commands(other.id, answers)
+    await store.acknowledge_commands(worker.id, answers)
+    await store.acknowledge_commands(worker.id, answers)
+
+    assert attempt == 1
+    assert [(one.key, one.signal) for one in found] == [(AttemptKey(batch, 1, 1), 10)]
+    assert (elsewhere, asks_again) == ([], False)
+    assert await history(world, batch) == [("signal", "USR1 was delivered")]
+    assert await told(world, worker, one) == ([], False)
+
+
+async def test_signal_to_a_job_that_does_not_run_is_refused(world: World) -> None:
+    batch = await world.submit(job_rows(1))
+    with pytest.raises(errors.JobNotRunning, match="does not run") as waits:
+        await signalled(world, batch)
+    worker = await world.worker()
+    (one,) = await worker.claim(1)
+    with pytest.raises(errors.JobNotRunning, match="has not started"):
+        await signalled(world, batch)
+    await worker.start(one)
+    await worker.end(one)
+    with pytest.raises(errors.JobNotRunning, match="does not run"):
+        await signalled(world, batch)
+
+    assert waits.value.detail is not None
+    assert "Its state is ready" in waits.value.detail
+
+
+async def test_signal_that_comes_too_late_is_recorded(world: World) -> None:
+    """Whether its worker says so or is gone."""
+    batch = await world.submit(job_rows(1, max_attempts=3, retry_on=[Reason.EXIT]))
+    worker = await world.worker()
+    (one,) = await worker.claim(1)
+    await worker.start(one)
+    await signalled(world, batch)
+    (command,), _ = await _list(world, worker, one)
+    await signalled(world, batch)
+    await worker.end(one, reason=Reason.EXIT, exit_code=1)
+    await world.backend.worker_store().acknowledge_commands(
+        worker.id, [(command.number, command.key, "it had ended")]
+    )
+    (again,) = await worker.claim(1)
+    later = datetime.now(UTC) + timedelta(seconds=20)
+    await world.call(
+        "list_commands", incarnation_id=worker.id, **_attempts([(batch, 1, 2)]), at=later
+    )
+
+    assert await told(world, worker, again) == ([], False)
+    assert await history(world, batch) == [
+        ("signal", "USR1 was not delivered: it had ended"),
+        ("signal", "USR1 was not delivered: the attempt had ended"),
+    ]
+
+
+async def test_extension_holds_for_all_further_attempts(world: World) -> None:
+    batch = await world.submit(job_rows(1, max_attempts=3, retry_on=[Reason.EXIT]))
+    await world.api.extend_job(world.caller, batch, 1, by_ms=60_000)
+    worker = await world.worker()
+    store = world.backend.worker_store()
+    (one,) = await worker.claim(1)
+    (first,), asks_again = await _list(world, worker, one)
+    await world.api.extend_job(world.caller, batch, 1, by_ms=1_500)
+    await store.acknowledge_commands(worker.id, [(first.number, first.key, "")])
+    (second,), _ = await _list(world, worker, one)
+    await store.acknowledge_commands(worker.id, [(second.number, second.key, "")])
+    silent = await told(world, worker, one)
+    await worker.start(one)
+    await worker.end(one, reason=Reason.EXIT, exit_code=1)
+    (again,) = await worker.claim(1)
+    later = await told(world, worker, again)
+    await worker.end(again)
+
+    assert (first.extra_ms, second.extra_ms, asks_again) == (60_000, 61_500, True)
+    assert silent == ([], True)
+    assert later == ([(AttemptKey(batch, 1, 2), None, 61_500)], True)
+    assert await told(world, worker) == ([], False)
+    assert await history(world, batch) == [
+        ("extended", "its time limit is extended by 60 s"),
+        ("extended", "its time limit is extended by 1.5 s"),
+    ]
+    with pytest.raises(errors.JobOver):
+        await world.api.extend_job(world.caller, batch, 1, by_ms=1)
+
+
+async def test_commands_of_others_do_not_exist(world: World) -> None:
+    with pytest.raises(errors.BatchNotFound):
+        await signalled(world, 1 << 40)
+    with pytest.raises(errors.BatchNotFound):
+        await world.api.extend_job(world.caller, 1 << 40, 1, by_ms=1)

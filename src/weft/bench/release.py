@@ -69,6 +69,8 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
                 worker = await _register(store)
                 await _block(store, worker, logins["admin"], jobs)
                 await tidy(logins["admin"])
+                await store.leave(worker)
+                worker = await _register(store)  # it may have been silent for too long
                 async with _driving(logins["weft_driver"], service):
                     progress.step("leave them alone")
                     await _test_once(filler, service)

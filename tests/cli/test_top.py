@@ -1,8 +1,9 @@
 """`weft top` on screens of several widths."""
 
 import pytest
+from rich.console import Console
 
-from weft.cli.commands.top import SPARE
+from weft.cli.commands.top import SPARE, _render
 from weft.cli.terminal.columns import GAP, fit_columns
 
 NEEDS = {
@@ -40,6 +41,22 @@ def test_a_usual_screen_keeps_what_matters() -> None:
 
 def test_a_wide_screen_shows_everything() -> None:
     assert fit_columns(NEEDS, 160, SPARE) == NEEDS
+
+
+def test_an_incident_is_one_line() -> None:
+    incident = {
+        "condition_id": 3, "condition": "quota", "tester": "tcp", "parameters": {"host": "db"},
+        "since": "2026-11-22T00:00:00Z", "n_jobs": 9412, "next_test_at": "2026-11-22T00:10:00Z",
+        "tested_at": "2026-11-22T00:09:00Z", "passed": False, "message": "no answer",
+    }  # fmt: skip
+    console = Console(width=160)
+    with console.capture() as printed:
+        console.print(_render("x", {"workers": [], "blocked": 9412}, [], [incident], width=160))
+    (line,) = [one for one in printed.get().splitlines() if "tcp host=db" in one]
+
+    assert line.split()[:2] == ["c3", "quota"]
+    assert "9,412" in line
+    assert "no answer" in line
 
 
 def test_texts_are_cut_before_a_column_is_left_out() -> None:

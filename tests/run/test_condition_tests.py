@@ -25,7 +25,7 @@ class Hangs(Good):
     optional = ("how",)
     def test(self, parameters, site):
         if parameters.get("how") == "not":
-            return Tested(True, "")
+            return Tested(True, str(os.getpid()))
         time.sleep(3600)
 
 class Prints(Good):
@@ -103,6 +103,7 @@ async def test_a_tester_that_hung_is_killed_and_started_again(tests: ConditionTe
     again = await tests.test([Due(2, "hangs", {"how": "not"})])
 
     assert list(first) == list(again) == [2]
+    assert first[2].message != again[2].message
 
 
 async def test_a_process_is_kept_and_sees_no_secret(tests: ConditionTests) -> None:

@@ -66,3 +66,19 @@ def test_external_error_is_explained_and_can_be_cancelled(weft: Weft, tmp_path: 
     assert "attempt 1 reported an external error" in why
     assert "Next try" in shown
     assert as_json(weft, "status", f"b{batch.id}.j1")["state"] == "cancelled"
+
+
+def test_job_sorts_its_exit_codes(weft: Weft, tmp_path: Path) -> None:
+    script = ["sh", "-c", "exit $((WEFT_ATTEMPT_NO + 2))"]
+    with Client(home=weft.home) as client:
+        bb = client.create_batch()
+        one = bb.create_job(script, max_attempts=9, retry_on=["exit:3", "exit:4"])
+        other = bb.create_job(["sh", "-c", "exit 66"], external_errors=[66])
+        batch = bb.submit()
+        ended = one.wait(timeout_s=60)
+        until(lambda: other.status()["state"] == "blocked")
+        waits = other.status()
+        batch.cancel()
+
+    assert (ended["state"], ended["exit_code"], ended["attempt"]) == ("failed", 5, 3)
+    assert (waits["reason"], waits["external_errors"]) == ("blocked", [66])

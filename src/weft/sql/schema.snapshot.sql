@@ -442,6 +442,10 @@ CREATE FUNCTION weft._end_as_errors(of_batch_id bigint, of_job_ids integer[], at
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._end_as_errors(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone, kind text, message text) OWNER TO weft_system;
 
+CREATE FUNCTION weft._end_by_rules(rules jsonb, of_reason smallint, exit_code integer, signal smallint, OUT reason smallint, OUT is_final boolean) RETURNS record
+    LANGUAGE sql IMMUTABLE;
+ALTER FUNCTION weft._end_by_rules(rules jsonb, of_reason smallint, exit_code integer, signal smallint, OUT reason smallint, OUT is_final boolean) OWNER TO weft_system;
+
 CREATE FUNCTION weft._end_late(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone) RETURNS void
     LANGUAGE sql;
 ALTER FUNCTION weft._end_late(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone) OWNER TO weft_system;
@@ -453,6 +457,10 @@ ALTER FUNCTION weft._end_operation(of_operation_id bigint, error jsonb, result j
 CREATE FUNCTION weft._end_parents(batch_ids bigint[], child_ids integer[], oks boolean[], by_range boolean, noted boolean, at timestamp with time zone, OUT ended_batches bigint[], OUT ended_jobs integer[]) RETURNS record
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._end_parents(batch_ids bigint[], child_ids integer[], oks boolean[], by_range boolean, noted boolean, at timestamp with time zone, OUT ended_batches bigint[], OUT ended_jobs integer[]) OWNER TO weft_system;
+
+CREATE FUNCTION weft._end_rules(of_batch_id bigint, of_job_id integer, of_spec_first integer) RETURNS jsonb
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._end_rules(of_batch_id bigint, of_job_id integer, of_spec_first integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone, error_kind text DEFAULT NULL::text, error_message text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql;
@@ -701,6 +709,10 @@ CREATE FUNCTION weft._is_untouched(x xid, snapshot pg_snapshot) RETURNS boolean
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._is_untouched(x xid, snapshot pg_snapshot) OWNER TO weft_system;
 
+CREATE FUNCTION weft._is_within(ranges jsonb, code integer) RETURNS boolean
+    LANGUAGE sql IMMUTABLE;
+ALTER FUNCTION weft._is_within(ranges jsonb, code integer) OWNER TO weft_system;
+
 CREATE FUNCTION weft._job_documents(of_batch_id bigint, of_job_ids integer[]) RETURNS TABLE(job_id integer, document jsonb)
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._job_documents(of_batch_id bigint, of_job_ids integer[]) OWNER TO weft_tenant;
@@ -718,9 +730,9 @@ CREATE FUNCTION weft._join_conditions(batch_ids bigint[], job_ids integer[], at 
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._join_conditions(batch_ids bigint[], job_ids integer[], at timestamp with time zone) OWNER TO weft_system;
 
-CREATE FUNCTION weft._judge_ends(batch_ids bigint[], job_ids integer[], reported smallint[], exit_codes integer[], at timestamp with time zone, OUT reasons smallint[], OUT finals boolean[]) RETURNS record
+CREATE FUNCTION weft._judge_ends(batch_ids bigint[], job_ids integer[], reported smallint[], exit_codes integer[], signals smallint[], at timestamp with time zone, OUT reasons smallint[], OUT finals boolean[]) RETURNS record
     LANGUAGE sql STABLE;
-ALTER FUNCTION weft._judge_ends(batch_ids bigint[], job_ids integer[], reported smallint[], exit_codes integer[], at timestamp with time zone, OUT reasons smallint[], OUT finals boolean[]) OWNER TO weft_system;
+ALTER FUNCTION weft._judge_ends(batch_ids bigint[], job_ids integer[], reported smallint[], exit_codes integer[], signals smallint[], at timestamp with time zone, OUT reasons smallint[], OUT finals boolean[]) OWNER TO weft_system;
 
 CREATE FUNCTION weft._keep_for_job(of_incarnation_id integer, of_pool_id integer, of_name text) RETURNS void
     LANGUAGE plpgsql;
@@ -4778,6 +4790,8 @@ REVOKE ALL ON FUNCTION weft._delivery_document(delivery weft.callback_delivery) 
 REVOKE ALL ON FUNCTION weft._end_as_errors(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone, kind text, message text) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._end_as_errors(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone, kind text, message text) TO weft_tenant;
 
+REVOKE ALL ON FUNCTION weft._end_by_rules(rules jsonb, of_reason smallint, exit_code integer, signal smallint, OUT reason smallint, OUT is_final boolean) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._end_late(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._end_late(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone) TO weft_tenant;
 
@@ -4785,6 +4799,8 @@ REVOKE ALL ON FUNCTION weft._end_operation(of_operation_id bigint, error jsonb, 
 
 REVOKE ALL ON FUNCTION weft._end_parents(batch_ids bigint[], child_ids integer[], oks boolean[], by_range boolean, noted boolean, at timestamp with time zone, OUT ended_batches bigint[], OUT ended_jobs integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._end_parents(batch_ids bigint[], child_ids integer[], oks boolean[], by_range boolean, noted boolean, at timestamp with time zone, OUT ended_batches bigint[], OUT ended_jobs integer[]) TO weft_tenant;
+
+REVOKE ALL ON FUNCTION weft._end_rules(of_batch_id bigint, of_job_id integer, of_spec_first integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone, error_kind text, error_message text) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone, error_kind text, error_message text) TO weft_tenant;
@@ -4886,6 +4902,8 @@ REVOKE ALL ON FUNCTION weft._is_same_bunch(of_batch_id bigint, of_update_id inte
 
 REVOKE ALL ON FUNCTION weft._is_untouched(x xid, snapshot pg_snapshot) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._is_within(ranges jsonb, code integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._job_documents(of_batch_id bigint, of_job_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._job_gate_sets(bunch weft.bunch, base integer, jobs weft.job_columns) FROM PUBLIC;
@@ -4895,7 +4913,7 @@ GRANT ALL ON FUNCTION weft._job_gates(of_batch_set integer, of_job_set integer) 
 
 REVOKE ALL ON FUNCTION weft._join_conditions(batch_ids bigint[], job_ids integer[], at timestamp with time zone) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._judge_ends(batch_ids bigint[], job_ids integer[], reported smallint[], exit_codes integer[], at timestamp with time zone, OUT reasons smallint[], OUT finals boolean[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._judge_ends(batch_ids bigint[], job_ids integer[], reported smallint[], exit_codes integer[], signals smallint[], at timestamp with time zone, OUT reasons smallint[], OUT finals boolean[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._keep_for_job(of_incarnation_id integer, of_pool_id integer, of_name text) FROM PUBLIC;
 

@@ -65,6 +65,7 @@ def start_report(claimed: Claimed, *, age_us: int = 0) -> StartReport:
 def end_report(
     claimed: Claimed, reason: Reason | None = None, *, start_age_us: int | None = 1000,
     end_age_us: int = 0, exit_code: int | None = None, message: str = "",
+    signal: int | None = None,
 ) -> EndReport:  # fmt: skip
     """Return the report that an attempt ended: with success, unless a reason is given."""
     return EndReport(
@@ -75,7 +76,7 @@ def end_report(
         end_age_us=end_age_us,
         reason=reason,
         exit_code=exit_code,
-        signal=None,
+        signal=signal,
         cpu_ms=1,
         memory_peak_bytes=1,
         stdout_bytes=0,

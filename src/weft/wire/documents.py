@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from weft.wire.description import says
-from weft.wire.retry_documents import RetryDocument
+from weft.wire.retry_documents import ExternalErrors, RetryDocument, RetryOn
 
 _AMOUNT: dict[str, Any] = {"type": ["number", "string"]}
 RESOURCES_SCHEMA: dict[str, Any] = {
@@ -208,14 +208,7 @@ class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fal
         MaxAttempts,
         says("Attempts in all. Those that were lost or preempted are repeated besides.", 3),
     ] = 1
-    retry_on: Annotated[
-        tuple[str, ...] | None,
-        says(
-            "Reasons after which another attempt is made; without it `exit`, `signal`, "
-            "`timeout`, `oom`, `disk` and `system`.",
-            ["oom", "timeout"],
-        ),
-    ] = None
+    retry_on: RetryOn = None
     executor: Annotated[
         str | None,
         says(
@@ -291,6 +284,8 @@ class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fal
         ),
     ] = None
 
+    external_errors: ExternalErrors = None
+
     @property
     def array_size(self) -> int | None:
         """Return the number of jobs of an array; None: it is no array."""
@@ -305,6 +300,7 @@ RARE_JOB_FIELDS: Final[tuple[str, ...]] = (
     "preemptible",
     "machine",
     "retry",
+    "external_errors",
 )
 """Fields of `JobDocument` that few jobs have and that the document of a job shows as they were
 sent. They are None by default, and need nothing in the database.

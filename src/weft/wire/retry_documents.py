@@ -7,6 +7,24 @@ from msgspec import Struct
 from weft.core.retry_policy import PolicyWord
 from weft.wire.description import says
 
+RetryOn = Annotated[
+    tuple[str, ...] | None,
+    says(
+        "Reasons after which another attempt is made; without it `exit`, `signal`, "
+        "`timeout`, `oom`, `disk` and `system`. Instead of `exit` and `signal`: "
+        "`exit:3`, `exit:10-20`, `signal:USR1`.",
+        ["oom", "exit:10-20"],
+    ),
+]
+ExternalErrors = Annotated[
+    tuple[int | str, ...] | None,
+    says(
+        "Exit codes, and ranges of them, that are external errors, as 75 always is: the job "
+        "is tried again later, and the attempt does not count.",
+        [66, "70-74"],
+    ),
+]
+
 
 class RetryStep(Struct, forbid_unknown_fields=True):
     """A number of tries with the same wait before each."""

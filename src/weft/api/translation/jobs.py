@@ -12,7 +12,7 @@ from weft.api.translation.arrays import cut_arrays
 from weft.api.translation.check import check_jobs
 from weft.api.translation.context import DocumentContext
 from weft.api.translation.functions import carriers_of
-from weft.api.translation.retries import check_retries
+from weft.api.translation.retries import DEFAULT_RETRY, check_retries, mask_of
 from weft.api.translation.rows import (
     count_edges,
     fill_chunks,
@@ -26,33 +26,12 @@ from weft.core.errors import InvalidValue, TooManyParents, WrongType
 from weft.core.parents import Earlier, Parents, order_jobs, renumbered, resolve_parents
 from weft.core.positions import Positions
 from weft.core.problems import Problems
-from weft.core.states import Reason
 from weft.ports.store import JobRows, Row
 from weft.wire.documents import JobDocument
 
 Value = TypeVar("Value", int, bool)
 Chosen = TypeVar("Chosen")
 GROUP_MAX: Final = 2_000_000_000
-CURABLE: Final = (
-    Reason.EXIT,
-    Reason.SIGNAL,
-    Reason.TIMEOUT,
-    Reason.OOM,
-    Reason.DISK,
-    Reason.SYSTEM,
-)
-"""Failures that another attempt may cure. Lost and preempted attempts are repeated anyway, with a
-limit of their own.
-"""
-RETRY_WAITS: Final = 1
-"""The bit of `retry_on` that says that its retries wait as `retry` says; no reason has it."""
-_DEFAULT_RETRY: Final = sum(1 << reason for reason in CURABLE)
-_REASONS: Final = {
-    reason.word: 1 << reason
-    for reason in Reason
-    if reason
-    not in {Reason.LOST, Reason.PREEMPTED, Reason.CANCELLED, Reason.DEADLINE, Reason.BLOCKED}
-}
 
 
 @dataclass(frozen=True)
@@ -195,24 +174,16 @@ def _groups(
 
 
 def _retries(jobs: Sequence[JobDocument], problems: Problems) -> list[int]:
-    given = [job.retry_on for job in jobs]
-    policies = [job.retry for job in jobs]
-    if given.count(None) == len(given) == policies.count(None):
-        return [_DEFAULT_RETRY]
+    given = [(job.retry_on, job.retry, job.external_errors) for job in jobs]
+    if given.count((None, None, None)) == len(given):
+        return [DEFAULT_RETRY]
     check_retries(jobs, problems)
-    masks: list[int] = []
-    for index, words in enumerate(given):
-        mask = _DEFAULT_RETRY if words is None else 0
-        for n, word in enumerate(words or ()):
-            if word not in _REASONS:
-                problems.add(
-                    InvalidValue,
-                    f"/jobs/{index}/retry_on/{n}",
-                    f"{word[:40]!r} is not one of {', '.join(_REASONS)}",
-                )
-            mask |= _REASONS.get(word, 0)
-        masks.append(mask if policies[index] is None else mask | RETRY_WAITS)
-    return _one_if_same(masks)
+    return _one_if_same([_mask_of(job, index, problems) for index, job in enumerate(jobs)])
+
+
+def _mask_of(job: JobDocument, index: int, problems: Problems) -> int:
+    at = f"/jobs/{index}"
+    return mask_of(job, lambda where, message: problems.add(InvalidValue, at + where, message))
 
 
 def _parents(

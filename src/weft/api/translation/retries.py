@@ -1,15 +1,40 @@
 """The field `retry` of jobs: how long they wait before another attempt."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
 
 import msgspec
 
+from weft.core.end_rules import EndRules, parse_codes, parse_end_signal
 from weft.core.errors import InvalidValue
 from weft.core.problems import Problems, pointer_of
 from weft.core.retry_policy import completed, mistakes
+from weft.core.states import Reason
 from weft.wire.documents import JobDocument
 from weft.wire.retry_documents import RetryDocument
+
+CURABLE: Final = (
+    Reason.EXIT,
+    Reason.SIGNAL,
+    Reason.TIMEOUT,
+    Reason.OOM,
+    Reason.DISK,
+    Reason.SYSTEM,
+)
+"""Failures that another attempt may cure. Lost and preempted attempts are repeated anyway, with a
+limit of their own.
+"""
+DEFAULT_RETRY: Final = sum(1 << reason for reason in CURABLE)
+RETRY_WAITS: Final = 1
+"""The bit of `retry_on` that says that its retries wait as `retry` says; no reason has it."""
+HAS_RULES: Final = 1 << 20
+"""The bit of `retry_on` that says that its rules (`EndRules`) decide, too; no reason has it."""
+_REASONS: Final = {
+    reason.word: 1 << reason
+    for reason in Reason
+    if reason
+    not in {Reason.LOST, Reason.PREEMPTED, Reason.CANCELLED, Reason.DEADLINE, Reason.BLOCKED}
+}
 
 
 def check_retries(jobs: Sequence[JobDocument], problems: Problems) -> None:
@@ -25,6 +50,61 @@ def check_retries(jobs: Sequence[JobDocument], problems: Problems) -> None:
                 pointer_of("jobs", index, "retry"),
                 "has no effect on a job that is not tried again (max_attempts, --retries)",
             )
+
+
+def with_rules(jobs: Sequence[JobDocument]) -> Iterator[int]:
+    """Yield the indices of the jobs with rules of their own for the ends of their attempts."""
+    if any(job.retry_on is not None or job.external_errors is not None for job in jobs):
+        yield from (index for index, job in enumerate(jobs) if rules_of(job) is not None)
+
+
+def rules_of(job: JobDocument) -> EndRules | None:
+    """Return the rules of a job without mistakes; None: its reasons decide."""
+    return _read_rules(job, lambda _where, _message: None)
+
+
+def mask_of(job: JobDocument, note: Callable[[str, str], None]) -> int:
+    """Return the reasons after which a job is tried again, and whether its rules decide, as bits;
+    note what is wrong with a pointer within the job.
+    """
+    mask = DEFAULT_RETRY if job.retry_on is None else 0
+    for n, word in enumerate(job.retry_on or ()):
+        kind, colon, _ = word.partition(":")
+        known = kind in {"exit", "signal"} if colon else word in _REASONS
+        if not known:
+            shown = ", ".join([*_REASONS, "exit:3", "exit:10-20", "signal:USR1"])
+            note(f"/retry_on/{n}", f"{word[:40]!r} is not one of {shown}")
+        mask |= _REASONS.get(kind, 0)
+    if _read_rules(job, note) is not None:
+        mask |= HAS_RULES
+    return mask if job.retry is None else mask | RETRY_WAITS
+
+
+def _read_rules(job: JobDocument, note: Callable[[str, str], None]) -> EndRules | None:
+    words, external = job.retry_on or (), job.external_errors or ()
+    rules = EndRules()
+    for n, word in enumerate(words):
+        kind, colon, rest = word.partition(":")
+        if not colon:
+            continue
+        try:
+            if kind == "exit":
+                rules.exits.append(parse_codes(rest))
+            elif kind == "signal":
+                rules.signals.append(parse_end_signal(rest))
+        except ValueError as error:
+            note(f"/retry_on/{n}", str(error))
+    for n, given in enumerate(external):
+        try:
+            rules.external.append(parse_codes(given))
+        except ValueError as error:
+            note(f"/external_errors/{n}", str(error))
+    # The reason alone takes all of its kind.
+    if "exit" in words:
+        rules.exits = []
+    if "signal" in words:
+        rules.signals = []
+    return rules if rules.exits or rules.signals or rules.external else None
 
 
 def whole_policy(document: RetryDocument) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from weft.api.translation.executors import USUAL
 from weft.api.translation.functions import FunctionCarriers, with_functions
 from weft.api.translation.gates import job_gates, licence_gates
 from weft.api.translation.rare import rare_values
-from weft.api.translation.retries import whole_policy
+from weft.api.translation.retries import rules_of, whole_policy, with_rules
 from weft.core.parents import Parents, count_of
 from weft.core.positions import Positions
 from weft.ports.store import ArrayRow, JobRows
@@ -96,9 +96,13 @@ def fill_rare_fields(
     for entry, asked in enumerate(licences):
         if any(asked.values()):
             fields_of.setdefault(entry, {})["licences"] = asked
+    for entry in with_rules(jobs):
+        fields_of.setdefault(entry, {})
     for entry, fields in sorted(fields_of.items()):
         if gates := [*job_gates(jobs[entry]), *licence_gates(fields.get("licences", {}))]:
             fields["gates"] = gates
+        if (rules := rules_of(jobs[entry])) is not None:
+            fields["end_rules"] = rules
         if (deadline := jobs[entry].deadline) is not None:
             fields["latest_start"] = _as_sent(
                 deadline - timedelta(seconds=jobs[entry].timeout_s or 0)

@@ -20,7 +20,9 @@ class JobKeywords(TypedDict, total=False):
     max_attempts: int | None
     """How often it is tried if it fails."""
     retry_on: Sequence[str] | None
-    """Reasons to try again; default: all that a retry may cure."""
+    """Reasons to try again, also as `exit:3`, `exit:10-20` or `signal:USR1`; default: all that a
+    retry may cure.
+    """
     executor: str | None
     """The executor that runs it; default: `process`."""
     index_from: int | None
@@ -37,6 +39,10 @@ class JobKeywords(TypedDict, total=False):
     """The queue in which it waits; default: the first whose guard is true."""
     retry: Mapping[str, Any] | None
     """`{"policy": "exponential"}`: how long it waits before it is tried again; default: not."""
+    external_errors: Sequence[int | str] | None
+    """Exit codes and ranges, as `[66, "70-74"]`, that are no failures of its own: it is tried
+    again later, and that does not count.
+    """
     preemptible: bool | None
     """Whether it may be stopped while it runs and started again; default: no."""
     machine: str | None

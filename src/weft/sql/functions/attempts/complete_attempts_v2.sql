@@ -23,7 +23,7 @@ BEGIN
     SELECT i.pool_id INTO STRICT v_pool FROM weft.worker_incarnation i WHERE i.incarnation_id = complete_attempts_v2.incarnation_id;
     reasons := CASE WHEN REASON_CANCELLED = ANY (reasons) THEN weft._stop_reasons(batch_ids, job_ids, attempts, reasons) ELSE reasons END;
     IF weft._has_failure(reasons) THEN
-        SELECT e.* INTO reasons, v_finals FROM weft._judge_ends(batch_ids, job_ids, reasons, exit_codes, complete_attempts_v2.at) e;
+        SELECT * INTO reasons, v_finals FROM weft._judge_ends(batch_ids, job_ids, reasons, exit_codes, signals, complete_attempts_v2.at);
     END IF;
     WITH report AS (  -- sorted, so that rows are locked in the order of their keys
         SELECT t.*, complete_attempts_v2.at - greatest(t.end_age_us, 0) * interval '1 microsecond' AS end_at,

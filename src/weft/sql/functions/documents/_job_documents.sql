@@ -22,7 +22,7 @@ AS $$
             WHEN j.state >= STATE_SUCCESS
             THEN greatest(a.ended_at, j.cancelled_at) END,
         'attributes', coalesce(CASE WHEN l.job_id IS NULL THEN r.attributes ELSE l.attributes END, '{}'))
-        || coalesce(l.rare_fields, r.rare_fields, '{}') - '{gates,latest_start,queue}'::text[]
+        || coalesce(l.rare_fields, r.rare_fields, '{}') - '{gates,latest_start,queue,end_rules}'::text[]
     FROM (SELECT EXISTS (SELECT FROM weft.group_hold x WHERE x.batch_id = of_batch_id) OR EXISTS (SELECT FROM weft.job_hold x
         WHERE x.batch_id = of_batch_id) AS has_hold) o
     CROSS JOIN unnest(of_job_ids) t

@@ -1,0 +1,56 @@
+"""What exit codes and signals mean to a job with rules of its own."""
+
+import pytest
+
+from store.test_rare_fields import with_fields
+from store.world import World
+from weft.core.states import Reason
+from weft.testing.builders import job_rows
+
+HAS_RULES = 1 << 20
+RULES = {"exits": [[3, 3], [10, 20]], "signals": [10], "external": [[15, 16], [66, 66]]}
+
+
+async def state_after(
+    world: World, reason: Reason, code: int | None, signal: int | None
+) -> tuple[str, int]:
+    """Return the state of a job after its first attempt, and how many attempts do not count."""
+    rows = job_rows(1, max_attempts=3, retry_on=[Reason.EXIT, Reason.SIGNAL])
+    rows.retry_on = [rows.retry_on[0] | HAS_RULES]
+    batch = await world.submit(with_fields(rows, j1={"end_rules": RULES}))
+    worker = await world.worker()
+    (one,) = await worker.claim(1)
+    await worker.end(one, reason=reason, exit_code=code, signal=signal)
+    uncounted = await world.admin.fetchval(
+        "SELECT n_uncounted FROM weft.job WHERE batch_id = $1", batch
+    )
+    state = await world.states(batch)
+    await world.api.cancel_jobs(world.caller, batch, [1])
+    await worker.store.leave(worker.id)
+    return state, uncounted
+
+
+@pytest.mark.parametrize(
+    ("code", "state", "uncounted"),
+    [(3, "r", 0), (10, "r", 0), (20, "r", 0), (21, "f", 0), (1, "f", 0),
+     (66, "b", 1), (15, "b", 1), (75, "b", 1), (14, "r", 0)],
+)  # fmt: skip
+async def test_exit_codes_are_sorted_by_the_rules(
+    world: World, code: int, state: str, uncounted: int
+) -> None:
+    """An external error is one also where a range of `retry_on` has it."""
+    assert await state_after(world, Reason.EXIT, code, None) == (state, uncounted)
+
+
+@pytest.mark.parametrize(("signal", "state"), [(10, "r"), (11, "f")])
+async def test_signals_are_sorted_by_the_rules(world: World, signal: int, state: str) -> None:
+    assert await state_after(world, Reason.SIGNAL, None, signal) == (state, 0)
+
+
+async def test_documents_do_not_show_rules(world: World) -> None:
+    rows = with_fields(job_rows(1), j1={"end_rules": RULES, "external_errors": [66, "15-16"]})
+    batch = await world.submit(rows)
+    job = await world.api.get_job(world.caller, batch, 1)
+
+    assert "end_rules" not in job
+    assert job["external_errors"] == [66, "15-16"]

@@ -6,6 +6,11 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 MASK: Final = "<masked>"
+USUAL: Final = (
+    "*TOKEN*,*SECRET*,*PASSWORD*,*PASSWD*,*PASSPHRASE*,*CREDENTIAL*,"
+    "*_KEY,*_KEY_ID,*APIKEY*,*_PASS,*_PWD,*_AUTH,*COOKIE*"
+)
+"""Names of variables that are secret unless a setting says otherwise."""
 _PASSWORD_IN_URL = re.compile(r"(://[^/?#\s:@]*:)[^/?#\s@]+(?=@)")
 
 
@@ -27,11 +32,14 @@ def masked(environment: Mapping[str, str], patterns: tuple[str, ...]) -> dict[st
     {'A_TOKEN': '<masked>', 'B': 'http://me:<masked>@host'}
     """
     return {
-        name: MASK
-        if value and matches(name, patterns)
-        else _PASSWORD_IN_URL.sub(rf"\g<1>{MASK}", value)
+        name: MASK if value and matches(name, patterns) else without_password(value)
         for name, value in environment.items()
     }
+
+
+def without_password(text: str) -> str:
+    """Return a text with the passwords of its URLs masked."""
+    return _PASSWORD_IN_URL.sub(rf"\g<1>{MASK}", text)
 
 
 def is_masked(value: str) -> bool:

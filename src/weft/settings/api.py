@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from weft.core.secret_variables import USUAL
 from weft.settings.declare import setting
 
 
@@ -31,7 +32,6 @@ class ApiSettings:
         10.0, "seconds after which a query is stopped", minimum=0.1, maximum=600
     )
     masked_env: str = setting(
-        "*TOKEN*,*SECRET*,*PASSWORD*,*PASSWD*,*PASSPHRASE*,*CREDENTIAL*,"
-        "*_KEY,*_KEY_ID,*APIKEY*,*_PASS,*_PWD,*_AUTH,*COOKIE*",
+        USUAL,
         "variables of jobs whose values are shown to nobody: names with * and ?, between commas",
     )

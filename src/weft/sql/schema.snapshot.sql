@@ -105,6 +105,10 @@ CREATE FUNCTION weft._add_arrays(bunch weft.bunch, base integer, jobs weft.job_c
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._add_arrays(bunch weft.bunch, base integer, jobs weft.job_columns, shape_ids integer[], shape_lanes integer[], gate_sets integer[]) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._add_dead_letters(batch_ids bigint[], job_ids integer[], reasons smallint[], exit_codes integer[], signals smallint[], messages text[], at timestamp with time zone) RETURNS void
+    LANGUAGE sql;
+ALTER FUNCTION weft._add_dead_letters(batch_ids bigint[], job_ids integer[], reasons smallint[], exit_codes integer[], signals smallint[], messages text[], at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft._add_details(bunch weft.bunch, base integer, jobs weft.job_columns) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._add_details(bunch weft.bunch, base integer, jobs weft.job_columns) OWNER TO weft_tenant;
@@ -219,6 +223,18 @@ ALTER FUNCTION weft._cancel_group(batch_id bigint, group_id integer, actor text,
 CREATE FUNCTION weft._cancelled_groups(of_batch_id bigint) RETURNS int4multirange
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._cancelled_groups(of_batch_id bigint) OWNER TO weft_system;
+
+CREATE FUNCTION weft._cause_id(reason smallint, exit_code integer, signal smallint, message text) RETURNS bigint
+    LANGUAGE sql IMMUTABLE;
+ALTER FUNCTION weft._cause_id(reason smallint, exit_code integer, signal smallint, message text) OWNER TO weft_system;
+
+CREATE FUNCTION weft._cause_name(of_cause_id bigint) RETURNS text
+    LANGUAGE sql IMMUTABLE;
+ALTER FUNCTION weft._cause_name(of_cause_id bigint) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._causes(of_batch_id bigint) RETURNS TABLE(batch_id bigint, cause_id bigint, reason smallint, exit_code integer, signal smallint, message text, n_jobs bigint, n_acknowledged bigint, failed_at timestamp with time zone)
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._causes(of_batch_id bigint) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._check_batch(of_batch_id bigint) RETURNS void
     LANGUAGE plpgsql;
@@ -513,6 +529,10 @@ ALTER FUNCTION weft._flavours(of_pool weft.pool) OWNER TO weft_system;
 CREATE FUNCTION weft._follow_ends(incarnation_id integer, batch_ids bigint[], job_ids integer[], states smallint[], again boolean, failed boolean, frees boolean, at timestamp with time zone, ended_at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._follow_ends(incarnation_id integer, batch_ids bigint[], job_ids integer[], states smallint[], again boolean, failed boolean, frees boolean, at timestamp with time zone, ended_at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft._forget_failures(batch_ids bigint[], job_ids integer[]) RETURNS void
+    LANGUAGE sql;
+ALTER FUNCTION weft._forget_failures(batch_ids bigint[], job_ids integer[]) OWNER TO weft_system;
 
 CREATE FUNCTION weft._free_places(batch_ids bigint[], job_ids integer[]) RETURNS integer[]
     LANGUAGE plpgsql SECURITY DEFINER
@@ -949,6 +969,10 @@ ALTER FUNCTION weft._no_schedule(of_schedule_id bigint) OWNER TO weft_tenant;
 CREATE FUNCTION weft._note_claim(of_incarnation_id integer, of_pool_id integer, trying boolean, stopped_at weft.offer, job_id integer) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._note_claim(of_incarnation_id integer, of_pool_id integer, trying boolean, stopped_at weft.offer, job_id integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft._note_failures(batch_ids bigint[], job_ids integer[], attempts smallint[], reasons smallint[], causes text[], at timestamp with time zone) RETURNS void
+    LANGUAGE sql;
+ALTER FUNCTION weft._note_failures(batch_ids bigint[], job_ids integer[], attempts smallint[], reasons smallint[], causes text[], at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft._note_machines(of_pool_id integer, flavours text[], regions text[], reasons text[], batch_ids bigint[], job_ids integer[]) RETURNS text[]
     LANGUAGE plpgsql;
@@ -1463,6 +1487,15 @@ CREATE FUNCTION weft.acknowledge_commands(incarnation_id integer, command_ids bi
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.acknowledge_commands(incarnation_id integer, command_ids bigint[], attempts smallint[], outcomes text[], at timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft.acknowledge_failures(tenant_id integer, batch_id bigint, of_cause_id bigint, of_job_ids integer[], note text, actor text, until timestamp with time zone, limit_jobs integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off';
+ALTER FUNCTION weft.acknowledge_failures(tenant_id integer, batch_id bigint, of_cause_id bigint, of_job_ids integer[], note text, actor text, until timestamp with time zone, limit_jobs integer, at timestamp with time zone) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id integer, group_ids integer[], parent_ids integer[], names text[], attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, are_sets boolean[] DEFAULT '{}'::boolean[], at timestamp with time zone DEFAULT clock_timestamp(), idempotency_key text DEFAULT NULL::text, digest bytea DEFAULT NULL::bytea) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -1598,17 +1631,17 @@ CREATE FUNCTION weft.complete_and_claim(incarnation_id integer, batch_ids bigint
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.complete_and_claim(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_mss bigint[], memory_peaks bigint[], stdout_bytess bigint[], stderr_bytess bigint[], truncateds boolean[], segments integer[], offsets bigint[], messages text[], budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[], hint_job integer[], call bigint) OWNER TO weft_system;
 
-CREATE FUNCTION weft.complete_and_claim_v2(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_ms_list bigint[], memory_peaks bigint[], stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments integer[], offsets bigint[], messages text[], budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[] DEFAULT '{}'::bigint[], hint_job integer[] DEFAULT '{}'::integer[], call bigint DEFAULT NULL::bigint) RETURNS TABLE(batch_id bigint, job_id integer, attempt smallint, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, spec_first integer, runnable_id bigint, chunk bytea, verdicts text[])
+CREATE FUNCTION weft.complete_and_claim_v2(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_ms_list bigint[], memory_peaks bigint[], stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments integer[], offsets bigint[], messages text[], budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[] DEFAULT '{}'::bigint[], hint_job integer[] DEFAULT '{}'::integer[], call bigint DEFAULT NULL::bigint, causes text[] DEFAULT NULL::text[]) RETURNS TABLE(batch_id bigint, job_id integer, attempt smallint, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, spec_first integer, runnable_id bigint, chunk bytea, verdicts text[])
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.complete_and_claim_v2(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_ms_list bigint[], memory_peaks bigint[], stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments integer[], offsets bigint[], messages text[], budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[], hint_job integer[], call bigint) OWNER TO weft_system;
+ALTER FUNCTION weft.complete_and_claim_v2(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_ms_list bigint[], memory_peaks bigint[], stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments integer[], offsets bigint[], messages text[], budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[], hint_job integer[], call bigint, causes text[]) OWNER TO weft_system;
 
 CREATE FUNCTION weft.complete_attempts(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_mss bigint[], memory_peaks bigint[], stdout_bytess bigint[], stderr_bytess bigint[], truncateds boolean[], segments integer[], offsets bigint[], messages text[], at timestamp with time zone DEFAULT clock_timestamp()) RETURNS text[]
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.complete_attempts(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_mss bigint[], memory_peaks bigint[], stdout_bytess bigint[], stderr_bytess bigint[], truncateds boolean[], segments integer[], offsets bigint[], messages text[], at timestamp with time zone) OWNER TO weft_system;
 
-CREATE FUNCTION weft.complete_attempts_v2(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_ms_list bigint[], memory_peaks bigint[], stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments integer[], offsets bigint[], messages text[], at timestamp with time zone DEFAULT clock_timestamp()) RETURNS text[]
+CREATE FUNCTION weft.complete_attempts_v2(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_ms_list bigint[], memory_peaks bigint[], stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments integer[], offsets bigint[], messages text[], causes text[] DEFAULT NULL::text[], at timestamp with time zone DEFAULT clock_timestamp()) RETURNS text[]
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -1616,7 +1649,7 @@ CREATE FUNCTION weft.complete_attempts_v2(incarnation_id integer, batch_ids bigi
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     SET enable_bitmapscan TO 'off';
-ALTER FUNCTION weft.complete_attempts_v2(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_ms_list bigint[], memory_peaks bigint[], stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments integer[], offsets bigint[], messages text[], at timestamp with time zone) OWNER TO weft_system;
+ALTER FUNCTION weft.complete_attempts_v2(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_ms_list bigint[], memory_peaks bigint[], stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments integer[], offsets bigint[], messages text[], causes text[], at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.conditions_due(epoch bigint, busy bigint[]) RETURNS interval
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1807,6 +1840,11 @@ CREATE FUNCTION weft.fold_deltas(epoch bigint, at timestamp with time zone DEFAU
     SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.fold_deltas(epoch bigint, at timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft.fold_failures(epoch bigint, limit_jobs integer) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.fold_failures(epoch bigint, limit_jobs integer) OWNER TO weft_system;
+
 CREATE FUNCTION weft.gates_due(epoch bigint) RETURNS interval
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -1976,6 +2014,14 @@ CREATE FUNCTION weft.list_cancelled(incarnation_id integer, batch_ids bigint[], 
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_cancelled(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[]) OWNER TO weft_system;
 
+CREATE FUNCTION weft.list_causes(tenant_id integer, batch_id bigint, show_all boolean, limit_rows integer) RETURNS TABLE(n_jobs bigint, n_acknowledged bigint, n_causes bigint, items jsonb)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_mergejoin TO 'off';
+ALTER FUNCTION weft.list_causes(tenant_id integer, batch_id bigint, show_all boolean, limit_rows integer) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft.list_commands(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], at timestamp with time zone DEFAULT clock_timestamp(), OUT asks_again boolean, OUT command_ids bigint[], OUT of_batch_ids bigint[], OUT of_job_ids integer[], OUT of_attempts smallint[], OUT signals smallint[], OUT extensions_ms bigint[]) RETURNS record
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -1988,6 +2034,15 @@ CREATE FUNCTION weft.list_conditions(tenant_id integer, after_id bigint, limit_r
     SET enable_bitmapscan TO 'off'
     SET enable_sort TO 'off';
 ALTER FUNCTION weft.list_conditions(tenant_id integer, after_id bigint, limit_rows integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.list_dead_letters(tenant_id integer, of_batch_id bigint, of_cause_id bigint, of_reason smallint, of_acknowledged boolean, after_batch bigint, after_cause bigint, after_job integer, limit_rows integer) RETURNS SETOF jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_hashjoin TO 'off';
+ALTER FUNCTION weft.list_dead_letters(tenant_id integer, of_batch_id bigint, of_cause_id bigint, of_reason smallint, of_acknowledged boolean, after_batch bigint, after_cause bigint, after_job integer, limit_rows integer) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.list_ended_jobs(batch_ids bigint[], job_ids integer[]) RETURNS TABLE(batch_id bigint, job_id integer)
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -2692,6 +2747,16 @@ CREATE TABLE weft.condition_delta (
 );
 ALTER TABLE weft.condition_delta OWNER TO postgres;
 
+CREATE TABLE weft.dead_letter (
+    batch_id bigint NOT NULL,
+    job_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    cause_id bigint NOT NULL,
+    failed_at timestamp with time zone NOT NULL,
+    acknowledged boolean DEFAULT false NOT NULL
+);
+ALTER TABLE weft.dead_letter OWNER TO postgres;
+
 CREATE TABLE weft.driver_state (
     one_row boolean DEFAULT true NOT NULL,
     epoch bigint DEFAULT 0 NOT NULL,
@@ -2755,6 +2820,20 @@ CREATE TABLE weft.event_listener (
 WITH (fillfactor='10');
 ALTER TABLE weft.event_listener OWNER TO postgres;
 
+CREATE TABLE weft.failure_cause (
+    batch_id bigint NOT NULL,
+    cause_id bigint NOT NULL,
+    tenant_id integer NOT NULL,
+    reason smallint,
+    exit_code integer,
+    signal smallint,
+    message text,
+    n_jobs bigint NOT NULL,
+    n_acknowledged bigint NOT NULL,
+    failed_at timestamp with time zone
+);
+ALTER TABLE weft.failure_cause OWNER TO postgres;
+
 CREATE TABLE weft.failure_count (
     batch_id bigint NOT NULL,
     group_id integer NOT NULL,
@@ -2764,6 +2843,20 @@ CREATE TABLE weft.failure_count (
 )
 WITH (fillfactor='50');
 ALTER TABLE weft.failure_count OWNER TO postgres;
+
+CREATE TABLE weft.failure_delta (
+    batch_id bigint NOT NULL,
+    cause_id bigint NOT NULL,
+    tenant_id integer NOT NULL,
+    reason smallint,
+    exit_code integer,
+    signal smallint,
+    message text,
+    n_jobs bigint NOT NULL,
+    n_acknowledged bigint DEFAULT 0 NOT NULL,
+    failed_at timestamp with time zone
+);
+ALTER TABLE weft.failure_delta OWNER TO postgres;
 
 CREATE TABLE weft.fold (
     one_row boolean DEFAULT true NOT NULL,
@@ -3665,6 +3758,9 @@ ALTER TABLE ONLY weft.condition
 ALTER TABLE ONLY weft.condition
     ADD CONSTRAINT condition_tenant_id_digest_key UNIQUE (tenant_id, digest);
 
+ALTER TABLE ONLY weft.dead_letter
+    ADD CONSTRAINT dead_letter_pkey PRIMARY KEY (batch_id, job_id);
+
 ALTER TABLE ONLY weft.driver_state
     ADD CONSTRAINT driver_state_pkey PRIMARY KEY (one_row);
 
@@ -3679,6 +3775,9 @@ ALTER TABLE ONLY weft.event_listener
 
 ALTER TABLE ONLY weft.event
     ADD CONSTRAINT event_pkey PRIMARY KEY (xid, event_id);
+
+ALTER TABLE ONLY weft.failure_cause
+    ADD CONSTRAINT failure_cause_pkey PRIMARY KEY (batch_id, cause_id);
 
 ALTER TABLE ONLY weft.failure_count
     ADD CONSTRAINT failure_count_pkey PRIMARY KEY (batch_id, group_id);
@@ -3961,7 +4060,13 @@ CREATE INDEX condition_next_test_at_idx ON weft.condition USING btree (next_test
 
 CREATE INDEX condition_page_idx ON weft.condition USING btree (tenant_id, condition_id);
 
+CREATE INDEX dead_letter_cause_idx ON weft.dead_letter USING btree (batch_id, acknowledged, cause_id, job_id);
+
 CREATE INDEX edge_child_idx ON weft.edge USING btree (batch_id, child_id, parent_id);
+
+CREATE INDEX failure_cause_tenant_id_idx ON weft.failure_cause USING btree (tenant_id, batch_id);
+
+CREATE INDEX failure_delta_batch_id_idx ON weft.failure_delta USING btree (batch_id);
 
 CREATE INDEX gate_batch_id_idx ON weft.gate USING btree (batch_id) WHERE (batch_id IS NOT NULL);
 
@@ -4237,11 +4342,17 @@ ALTER TABLE weft.condition ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.condition_delta ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.dead_letter ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.edge ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.event ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.failure_cause ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.failure_count ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.failure_delta ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.gate ENABLE ROW LEVEL SECURITY;
 
@@ -4405,11 +4516,17 @@ CREATE POLICY system_rows ON weft.condition TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.condition_delta TO weft_system USING (true);
 
+CREATE POLICY system_rows ON weft.dead_letter TO weft_system USING (true);
+
 CREATE POLICY system_rows ON weft.edge TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.event TO weft_system USING (true);
 
+CREATE POLICY system_rows ON weft.failure_cause TO weft_system USING (true);
+
 CREATE POLICY system_rows ON weft.failure_count TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.failure_delta TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.gate TO weft_system USING (true);
 
@@ -4539,11 +4656,17 @@ CREATE POLICY tenant_rows ON weft.condition TO weft_tenant USING ((tenant_id = (
 
 CREATE POLICY tenant_rows ON weft.condition_delta TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
+CREATE POLICY tenant_rows ON weft.dead_letter TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
 CREATE POLICY tenant_rows ON weft.edge TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.event TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
+CREATE POLICY tenant_rows ON weft.failure_cause TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
 CREATE POLICY tenant_rows ON weft.failure_count TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.failure_delta TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.group_ancestor TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
@@ -4646,6 +4769,9 @@ GRANT SELECT ON TABLE weft.bunch TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft._add_arrays(bunch weft.bunch, base integer, jobs weft.job_columns, shape_ids integer[], shape_lanes integer[], gate_sets integer[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._add_dead_letters(batch_ids bigint[], job_ids integer[], reasons smallint[], exit_codes integer[], signals smallint[], messages text[], at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._add_dead_letters(batch_ids bigint[], job_ids integer[], reasons smallint[], exit_codes integer[], signals smallint[], messages text[], at timestamp with time zone) TO weft_tenant;
+
 REVOKE ALL ON FUNCTION weft._add_details(bunch weft.bunch, base integer, jobs weft.job_columns) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._add_edges(bunch weft.bunch, base integer, edge_children integer[], edge_parents integer[], OUT n_parents integer[], OUT bad_children integer[], OUT cross_children integer[]) FROM PUBLIC;
@@ -4706,6 +4832,13 @@ REVOKE ALL ON FUNCTION weft._cancel_group(batch_id bigint, group_id integer, act
 GRANT ALL ON FUNCTION weft._cancel_group(batch_id bigint, group_id integer, actor text, force boolean, at timestamp with time zone) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._cancelled_groups(of_batch_id bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._cause_id(reason smallint, exit_code integer, signal smallint, message text) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._cause_id(reason smallint, exit_code integer, signal smallint, message text) TO weft_tenant;
+
+REVOKE ALL ON FUNCTION weft._cause_name(of_cause_id bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._causes(of_batch_id bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._check_batch(of_batch_id bigint) FROM PUBLIC;
 
@@ -4830,6 +4963,9 @@ GRANT SELECT ON TABLE weft.pool TO weft_driver;
 REVOKE ALL ON FUNCTION weft._flavours(of_pool weft.pool) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._follow_ends(incarnation_id integer, batch_ids bigint[], job_ids integer[], states smallint[], again boolean, failed boolean, frees boolean, at timestamp with time zone, ended_at timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._forget_failures(batch_ids bigint[], job_ids integer[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._forget_failures(batch_ids bigint[], job_ids integer[]) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._free_places(batch_ids bigint[], job_ids integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._free_places(batch_ids bigint[], job_ids integer[]) TO weft_tenant;
@@ -5024,6 +5160,8 @@ REVOKE ALL ON FUNCTION weft._no_condition(of_condition_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION weft._no_schedule(of_schedule_id bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._note_claim(of_incarnation_id integer, of_pool_id integer, trying boolean, stopped_at weft.offer, job_id integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._note_failures(batch_ids bigint[], job_ids integer[], attempts smallint[], reasons smallint[], causes text[], at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._note_machines(of_pool_id integer, flavours text[], regions text[], reasons text[], batch_ids bigint[], job_ids integer[]) FROM PUBLIC;
 
@@ -5254,6 +5392,9 @@ REVOKE ALL ON FUNCTION weft._would_pass(of_gate_set_id integer, of_batch_id bigi
 REVOKE ALL ON FUNCTION weft.acknowledge_commands(incarnation_id integer, command_ids bigint[], attempts smallint[], outcomes text[], at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.acknowledge_commands(incarnation_id integer, command_ids bigint[], attempts smallint[], outcomes text[], at timestamp with time zone) TO weft_worker;
 
+REVOKE ALL ON FUNCTION weft.acknowledge_failures(tenant_id integer, batch_id bigint, of_cause_id bigint, of_job_ids integer[], note text, actor text, until timestamp with time zone, limit_jobs integer, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.acknowledge_failures(tenant_id integer, batch_id bigint, of_cause_id bigint, of_job_ids integer[], note text, actor text, until timestamp with time zone, limit_jobs integer, at timestamp with time zone) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id integer, group_ids integer[], parent_ids integer[], names text[], attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, are_sets boolean[], at timestamp with time zone, idempotency_key text, digest bytea) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id integer, group_ids integer[], parent_ids integer[], names text[], attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, are_sets boolean[], at timestamp with time zone, idempotency_key text, digest bytea) TO weft_api;
 
@@ -5331,14 +5472,14 @@ GRANT ALL ON FUNCTION weft.commit_update(tenant_id integer, batch_id bigint, of_
 REVOKE ALL ON FUNCTION weft.complete_and_claim(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_mss bigint[], memory_peaks bigint[], stdout_bytess bigint[], stderr_bytess bigint[], truncateds boolean[], segments integer[], offsets bigint[], messages text[], budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[], hint_job integer[], call bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.complete_and_claim(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_mss bigint[], memory_peaks bigint[], stdout_bytess bigint[], stderr_bytess bigint[], truncateds boolean[], segments integer[], offsets bigint[], messages text[], budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[], hint_job integer[], call bigint) TO weft_worker;
 
-REVOKE ALL ON FUNCTION weft.complete_and_claim_v2(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_ms_list bigint[], memory_peaks bigint[], stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments integer[], offsets bigint[], messages text[], budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[], hint_job integer[], call bigint) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.complete_and_claim_v2(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_ms_list bigint[], memory_peaks bigint[], stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments integer[], offsets bigint[], messages text[], budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[], hint_job integer[], call bigint) TO weft_worker;
+REVOKE ALL ON FUNCTION weft.complete_and_claim_v2(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_ms_list bigint[], memory_peaks bigint[], stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments integer[], offsets bigint[], messages text[], budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[], hint_job integer[], call bigint, causes text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.complete_and_claim_v2(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_ms_list bigint[], memory_peaks bigint[], stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments integer[], offsets bigint[], messages text[], budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[], hint_job integer[], call bigint, causes text[]) TO weft_worker;
 
 REVOKE ALL ON FUNCTION weft.complete_attempts(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_mss bigint[], memory_peaks bigint[], stdout_bytess bigint[], stderr_bytess bigint[], truncateds boolean[], segments integer[], offsets bigint[], messages text[], at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.complete_attempts(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_mss bigint[], memory_peaks bigint[], stdout_bytess bigint[], stderr_bytess bigint[], truncateds boolean[], segments integer[], offsets bigint[], messages text[], at timestamp with time zone) TO weft_worker;
 
-REVOKE ALL ON FUNCTION weft.complete_attempts_v2(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_ms_list bigint[], memory_peaks bigint[], stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments integer[], offsets bigint[], messages text[], at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.complete_attempts_v2(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_ms_list bigint[], memory_peaks bigint[], stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments integer[], offsets bigint[], messages text[], at timestamp with time zone) TO weft_worker;
+REVOKE ALL ON FUNCTION weft.complete_attempts_v2(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_ms_list bigint[], memory_peaks bigint[], stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments integer[], offsets bigint[], messages text[], causes text[], at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.complete_attempts_v2(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_ms_list bigint[], memory_peaks bigint[], stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments integer[], offsets bigint[], messages text[], causes text[], at timestamp with time zone) TO weft_worker;
 
 REVOKE ALL ON FUNCTION weft.conditions_due(epoch bigint, busy bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.conditions_due(epoch bigint, busy bigint[]) TO weft_driver;
@@ -5437,6 +5578,9 @@ GRANT ALL ON FUNCTION weft.finish_drain(incarnation_id integer) TO weft_worker;
 REVOKE ALL ON FUNCTION weft.fold_deltas(epoch bigint, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.fold_deltas(epoch bigint, at timestamp with time zone) TO weft_driver;
 
+REVOKE ALL ON FUNCTION weft.fold_failures(epoch bigint, limit_jobs integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.fold_failures(epoch bigint, limit_jobs integer) TO weft_driver;
+
 REVOKE ALL ON FUNCTION weft.gates_due(epoch bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.gates_due(epoch bigint) TO weft_driver;
 
@@ -5524,11 +5668,17 @@ GRANT ALL ON FUNCTION weft.list_callbacks(tenant_id integer, batch_id bigint, af
 REVOKE ALL ON FUNCTION weft.list_cancelled(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_cancelled(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[]) TO weft_worker;
 
+REVOKE ALL ON FUNCTION weft.list_causes(tenant_id integer, batch_id bigint, show_all boolean, limit_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_causes(tenant_id integer, batch_id bigint, show_all boolean, limit_rows integer) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.list_commands(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], at timestamp with time zone, OUT asks_again boolean, OUT command_ids bigint[], OUT of_batch_ids bigint[], OUT of_job_ids integer[], OUT of_attempts smallint[], OUT signals smallint[], OUT extensions_ms bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_commands(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], at timestamp with time zone, OUT asks_again boolean, OUT command_ids bigint[], OUT of_batch_ids bigint[], OUT of_job_ids integer[], OUT of_attempts smallint[], OUT signals smallint[], OUT extensions_ms bigint[]) TO weft_worker;
 
 REVOKE ALL ON FUNCTION weft.list_conditions(tenant_id integer, after_id bigint, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_conditions(tenant_id integer, after_id bigint, limit_rows integer) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.list_dead_letters(tenant_id integer, of_batch_id bigint, of_cause_id bigint, of_reason smallint, of_acknowledged boolean, after_batch bigint, after_cause bigint, after_job integer, limit_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_dead_letters(tenant_id integer, of_batch_id bigint, of_cause_id bigint, of_reason smallint, of_acknowledged boolean, after_batch bigint, after_cause bigint, after_job integer, limit_rows integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.list_ended_jobs(batch_ids bigint[], job_ids integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_ended_jobs(batch_ids bigint[], job_ids integer[]) TO weft_worker;
@@ -5846,6 +5996,9 @@ GRANT USAGE ON SEQUENCE weft.condition_condition_id_seq TO weft_system;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.condition_delta TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.condition_delta TO weft_system;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.dead_letter TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.dead_letter TO weft_system;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.driver_state TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.driver_state TO weft_system;
 
@@ -5864,8 +6017,14 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.event_floor TO weft_system;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.event_listener TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.event_listener TO weft_system;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.failure_cause TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.failure_cause TO weft_system;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.failure_count TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.failure_count TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.failure_delta TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.failure_delta TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.fold TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.fold TO weft_system;

@@ -13,6 +13,7 @@ from weft.store.conditions import Conditions
 from weft.store.database import open_database
 from weft.store.documents import batch_document, reason_word, with_words
 from weft.store.edits import Edits
+from weft.store.failures import Failures
 from weft.store.fleet import Fleet
 from weft.store.groups import SetGroups
 from weft.store.licences import Licences
@@ -42,6 +43,7 @@ class PostgresApiStore(
     Pools,
     Licences,
     Conditions,
+    Failures,
     Why,
 ):
     """The api's calls to its database. The methods are documented at the port."""

@@ -12,6 +12,7 @@ import asyncpg
 from weft.core.attempt_key import AttemptKey
 from weft.core.command import Command
 from weft.core.conditions import Ask
+from weft.core.failure_causes import cause_text
 from weft.core.offers import Offer
 from weft.ports.store import (
     Claimed,
@@ -313,6 +314,7 @@ _USUAL = MappingProxyType(
         "reasons": None,
         "signals": None,
         "messages": None,
+        "causes": None,
         "truncated_list": False,
         "stderr_bytes_list": 0,
     }
@@ -333,7 +335,9 @@ def end_columns(reports: Sequence[EndReport]) -> dict[str, list[Any] | None]:
     values = dict(zip(_END_COLUMNS, columns(reports, *_END_COLUMNS.values()), strict=True))
     segments, offsets = location_columns([report.location for report in reports])
     values |= {"segments": segments, "offsets": offsets}
-    return without_usual({**values, "messages": [_text(report.message) for report in reports]})
+    messages = [_text(report.message) for report in reports]
+    causes = [text and cause_text(text) for text in messages]
+    return without_usual({**values, "messages": messages, "causes": causes})
 
 
 def without_usual(values: Mapping[str, list[Any]]) -> dict[str, list[Any] | None]:

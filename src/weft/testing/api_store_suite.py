@@ -33,6 +33,7 @@ from weft.testing.billing_store_suite import BillingStoreSuite
 from weft.testing.builders import job_rows, start_report
 from weft.testing.condition_store_suite import ConditionStoreSuite
 from weft.testing.edit_store_suite import EditStoreSuite
+from weft.testing.failure_store_suite import FailureStoreSuite
 from weft.testing.fleet_store_suite import FleetStoreSuite
 from weft.testing.licence_store_suite import LicenceStoreSuite
 from weft.testing.pool_store_suite import PoolStoreSuite
@@ -52,6 +53,9 @@ EDIT: Final[Mapping[str, Any]] = {
     "limits": EDIT_LIMITS,
 }
 ANY_JOB: Final = JobQuery(limit=9, limits=QueryLimits(timeout_s=30, scan_jobs_max=9))
+SEEN: Final[Mapping[str, Any]] = {
+    "cause_id": None, "job_ids": [1], "note": "", "until": None, "limit": 9
+}  # fmt: skip
 HOOK: Final = "https://receiver.example/hook"
 
 
@@ -389,6 +393,7 @@ class ApiStoreSuite(
     CallerTests, ReadingTests, CancelTests, CommandTests, EventTests, CallbackTests,
     SubmissionSuite, SetGroupStoreSuite, EditStoreSuite, QueryStoreSuite, QueueStoreSuite,
     ScheduleStoreSuite, BillingStoreSuite, FleetStoreSuite, PoolStoreSuite, LicenceStoreSuite,
+    FailureStoreSuite,
     WhyStoreSuite, ConditionStoreSuite,
 ):  # fmt: skip
     """Tests of the port; see `StoreTests`."""
@@ -420,6 +425,9 @@ def calls_on_batch(
         partial(api.redeliver_callback, *one, 1),
         partial(api.list_jobs, *one, after=0, limit=9),
         partial(api.count_reasons, *one, 0, after=0, limit=9),
+        partial(api.list_causes, *one, show_all=True, limit=9),
+        partial(api.list_dead_letters, caller, batch_id=batch, limit=9),
+        partial(api.acknowledge_failures, *one, **SEEN),
         partial(api.get_job, *one, 1),
         partial(api.list_attempts, *one, 1),
         partial(api.job_history, *one, 1),

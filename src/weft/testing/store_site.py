@@ -40,6 +40,7 @@ SWEEPS: Final = (
     "release_blocked",
     "release_conditions",
     "fail_conditions",
+    "fold_failures",
 )
 """What the loops of a driver ask of `DriverStore.sweep`."""
 MUCH: Final = 10**8

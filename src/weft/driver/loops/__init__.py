@@ -13,6 +13,7 @@ from weft.driver.loops import (
     cancel,
     conditions,
     deadlines,
+    failures,
     fold,
     gates,
     hold,
@@ -45,4 +46,5 @@ LOOPS: Final[tuple[Loop, ...]] = (
     reserve.LOOP,
     recovery.LOOP,
     conditions.LOOP,
+    failures.LOOP,
 )

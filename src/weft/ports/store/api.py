@@ -9,6 +9,7 @@ from weft.ports.store.billing import BillingStore
 from weft.ports.store.callers import Caller, Row
 from weft.ports.store.conditions import ConditionStore
 from weft.ports.store.edits import EditStore
+from weft.ports.store.failures import FailureStore
 from weft.ports.store.fleet import FleetStore
 from weft.ports.store.groups import SetGroupStore
 from weft.ports.store.licences import LicenceStore
@@ -31,6 +32,7 @@ class ApiStore(
     PoolStore,
     LicenceStore,
     ConditionStore,
+    FailureStore,
     WhyStore,
     Protocol,
 ):

@@ -18,6 +18,12 @@ SELECT x.batch_id, x.kind FROM (
     UNION ALL
     SELECT DISTINCT t.batch_id, 'block_request' AS kind FROM weft.block_request t
     UNION ALL
+    SELECT DISTINCT t.batch_id, 'dead_letter' AS kind FROM weft.dead_letter t
+    UNION ALL
+    SELECT DISTINCT t.batch_id, 'failure_cause' AS kind FROM weft.failure_cause t
+    UNION ALL
+    SELECT DISTINCT t.batch_id, 'failure_delta' AS kind FROM weft.failure_delta t
+    UNION ALL
     SELECT DISTINCT t.batch_id, 'late_job' AS kind FROM weft.late_job t
     UNION ALL
     SELECT DISTINCT t.batch_id, 'job_deadline' AS kind FROM weft.job_deadline t

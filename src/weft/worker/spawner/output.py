@@ -3,6 +3,7 @@
 import os
 from typing import NamedTuple
 
+from weft.core.failure_causes import TAIL_BYTES
 from weft.wire.log_format import (
     FLUSH_BYTES,
     FLUSH_MS,
@@ -43,6 +44,7 @@ class Output:
         "_pending_bytes",
         "_sizes",
         "_started_ns",
+        "_written_stderr",
         "failed",
         "flush_due_ns",
         "totals",
@@ -65,6 +67,8 @@ class Output:
         self._pending: list[Piece] = []
         self._pending_bytes = 0
         self._own: OwnFile | None = None
+        self._written_stderr = b""
+        """The end of what is in the file."""
         self.flush_due_ns: int | None = None
         self.totals = {STDOUT: 0, STDERR: 0}
         self.failed = False
@@ -114,8 +118,14 @@ class Output:
         except OSError:
             self.fail()
             raise
+        self._written_stderr = self.stderr_tail()
         self._pending = []
         self._pending_bytes = 0
+
+    def stderr_tail(self) -> bytes:
+        """Return the end of what was written to stderr."""
+        recent = b"".join([piece.data for piece in self._pending if piece.kind == STDERR])
+        return (self._written_stderr + recent)[-TAIL_BYTES:]
 
     def finish(self) -> None:
         """Complete the attempt's own file, if there is one."""

@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterable
 
 from weft.core.attempt_key import AttemptKey
+from weft.core.failure_causes import error_line
 from weft.core.states import Reason
 from weft.wire.log_format import RESULT, STDERR, STDOUT, encode_piece
 from weft.wire.spawner import LiveProcess, ProcessEnd, Report
@@ -148,7 +149,7 @@ def _ended_of(attempt: SpawnerAttempt, position: tuple[int, int] | None) -> Proc
         None if failed else attempt.exit_code,
         None if failed else attempt.signal,
         attempt.failure,
-        attempt.message,
+        attempt.message or _error_of(attempt),
         attempt.killed_for,
         attempt.cpu_ms,
         attempt.memory_peak_bytes,
@@ -158,3 +159,12 @@ def _ended_of(attempt: SpawnerAttempt, position: tuple[int, int] | None) -> Proc
         position[0] if position else None,
         position[1] if position else None,
     )
+
+
+def _error_of(attempt: SpawnerAttempt) -> str:
+    """Return what a job that failed by itself said about it."""
+    by_itself = attempt.failure is None and attempt.killed_for is None
+    if not by_itself or attempt.output is None or not (attempt.exit_code or attempt.signal):
+        return ""
+    environment = {**attempt.environment, **attempt.request.env}
+    return error_line(attempt.output.stderr_tail(), environment)

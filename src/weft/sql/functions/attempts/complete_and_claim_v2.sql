@@ -10,7 +10,7 @@ CREATE OR REPLACE FUNCTION weft.complete_and_claim_v2(
     reasons smallint[], exit_codes int[], signals smallint[], cpu_ms_list bigint[], memory_peaks bigint[],
     stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments int[], offsets bigint[], messages text[],
     budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs int, hint_runnable bigint[] DEFAULT '{}', hint_job int[] DEFAULT '{}',
-        call bigint DEFAULT NULL
+    call bigint DEFAULT NULL, causes text[] DEFAULT NULL
 ) RETURNS TABLE (
     batch_id bigint, job_id int, attempt smallint, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu int,
     spec_first int, runnable_id bigint, chunk bytea, verdicts text[]
@@ -20,7 +20,7 @@ AS $$
 BEGIN
     verdicts := weft.complete_attempts_v2(
         complete_and_claim_v2.incarnation_id, batch_ids, job_ids, attempts, start_ages_us, end_ages_us, reasons, exit_codes, signals,
-        cpu_ms_list, memory_peaks, stdout_bytes_list, stderr_bytes_list, truncated_list, segments, offsets, messages);
+        cpu_ms_list, memory_peaks, stdout_bytes_list, stderr_bytes_list, truncated_list, segments, offsets, messages, causes);
     RETURN NEXT;
     RETURN QUERY
     SELECT c.*, NULL::text[]

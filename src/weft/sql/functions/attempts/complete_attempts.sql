@@ -11,5 +11,5 @@ AS $$
     SELECT weft.complete_attempts_v2(
         complete_attempts.incarnation_id, batch_ids, job_ids, complete_attempts.attempts, start_ages_us, end_ages_us, reasons, exit_codes,
         signals, cpu_mss, memory_peaks, stdout_bytess, stderr_bytess, truncateds, segments, offsets, messages,
-        complete_attempts.at)
+        at => complete_attempts.at)
 $$;

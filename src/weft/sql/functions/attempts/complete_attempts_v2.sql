@@ -3,13 +3,14 @@
 -- Locks: job (in key order); as _follow_ends.
 -- Plan: job by key for each report; edges by parent, only in batches that have any.
 -- A NULL column stands for the default: no reason, no signal, no message, not truncated, nothing on stderr.
+-- causes: what messages have in common: see _note_failures.
 -- Returns: one verdict per report, in order: ok; or stale if the reporter does not own the attempt, or it ended differently.
 -- Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.complete_attempts_v2(
     incarnation_id int, batch_ids bigint[], job_ids int[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[],
     reasons smallint[], exit_codes int[], signals smallint[], cpu_ms_list bigint[], memory_peaks bigint[],
     stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments int[], offsets bigint[], messages text[],
-    at timestamptz DEFAULT clock_timestamp()
+    causes text[] DEFAULT NULL, at timestamptz DEFAULT clock_timestamp()
 ) RETURNS text[] LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off
@@ -17,8 +18,7 @@ AS $$
 #variable_conflict use_column
 DECLARE
     v_n bigint[]; v_batch bigint[]; v_job int[]; v_state smallint[]; v_pool int; v_at timestamptz; v_again boolean; v_failed boolean;
-    v_frees boolean;  -- a job's lane takes more than cpu and memory
-    v_finals boolean[];  -- no other attempt may follow; NULL: none failed
+    v_frees boolean; v_finals boolean[];  -- a job's lane takes more than cpu and memory; no other attempt may follow
 BEGIN
     SELECT i.pool_id INTO STRICT v_pool FROM weft.worker_incarnation i WHERE i.incarnation_id = complete_attempts_v2.incarnation_id;
     reasons := CASE WHEN REASON_CANCELLED = ANY (reasons) THEN weft._stop_reasons(batch_ids, job_ids, attempts, reasons) ELSE reasons END;
@@ -57,8 +57,7 @@ BEGIN
             log_segment, log_offset, message)
         SELECT u.batch_id, u.job_id, u.attempt, u.tenant_id, complete_attempts_v2.incarnation_id, u.shape_id, u.rate_card_id, u.state,
             u.reason, u.exit_code, u.signal, u.claimed_at, u.started_at, u.ended_at, u.cpu_ms, u.memory_peak, u.stdout_bytes,
-            u.stderr_bytes, u.truncated, u.segment, u.log_offset, u.message
-        FROM upd u),
+            u.stderr_bytes, u.truncated, u.segment, u.log_offset, u.message FROM upd u),
     del AS (
         INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, rate_card_id, usage_on, usage_ms,
             n_running, n_ready, n_blocked, n_succeeded, n_failed, n_errored, n_cancelled, last_ended_at)
@@ -78,9 +77,11 @@ BEGIN
            greatest(complete_attempts_v2.at, max(u.ended_at))
     INTO v_n, v_batch, v_job, v_state, v_again, v_frees, v_failed, v_at FROM upd u;
 
+    IF v_failed THEN
+        PERFORM weft._note_failures(batch_ids, job_ids, attempts, reasons, causes, complete_attempts_v2.at);
+    END IF;
     IF v_n IS NOT NULL THEN
-        PERFORM weft._follow_ends(complete_attempts_v2.incarnation_id, v_batch, v_job, v_state, v_again, v_failed, v_frees,
-            complete_attempts_v2.at, v_at);
+        PERFORM weft._follow_ends(incarnation_id, v_batch, v_job, v_state, v_again, v_failed, v_frees, complete_attempts_v2.at, v_at);
     END IF;
     RETURN CASE WHEN cardinality(v_n) = cardinality(job_ids) THEN array_fill('ok'::text, ARRAY[cardinality(job_ids)])
         ELSE weft._verdicts_on_ends(complete_attempts_v2.incarnation_id, batch_ids, job_ids, attempts, reasons, v_n) END;

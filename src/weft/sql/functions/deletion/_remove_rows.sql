@@ -14,7 +14,7 @@ BEGIN
     IF operation.position < operation.n_total THEN
         FOREACH v_table IN ARRAY ARRAY['attempt', 'edge', 'job_label', 'job_change', 'job_cancel', 'job_hold', 'held_ready', 'place',
                                        'cascade', 'parent_end', 'ready_job', 'late_job',
-                                       'blocked_job', 'block_request', 'job_deadline', 'job_array', 'job_spec',
+                                       'blocked_job', 'block_request', 'dead_letter', 'job_deadline', 'job_array', 'job_spec',
                                        'preemption', 'reservation', 'job_command', 'job'] LOOP
             v_key := CASE v_table WHEN 'edge' THEN 'parent_id' WHEN 'parent_end' THEN 'child_id' WHEN 'job_array' THEN 'first_job'
                 WHEN 'job_deadline' THEN 'first_job'
@@ -48,7 +48,8 @@ BEGIN
     FOREACH v_table IN ARRAY ARRAY['runnable', 'batch_update', 'bunch_count', 'bunch', 'group_bunch', 'member_span', 'membership',
                                    'group_usage', 'group_completion', 'group_change', 'group_hold', 'failure_count', 'group_count',
                                    'group_ancestor', 'job_group', 'callback_delivery', 'gate_member', 'gate_set', 'gate',
-                                   'user_batch_count', 'claim', 'job_delta', 'group_cancel'] LOOP
+                                   'user_batch_count', 'claim', 'job_delta', 'failure_delta', 'failure_cause',
+                                   'group_cancel'] LOOP
         EXECUTE format('DELETE FROM weft.%1$I t WHERE t.ctid = ANY (ARRAY(SELECT x.ctid FROM weft.%1$I x WHERE x.batch_id = $1 LIMIT $2))',
             v_table)
         USING v_batch, v_left;

@@ -26,7 +26,7 @@ BEGIN
             array_fill(0::bigint, ARRAY[v_n]), array_fill(0::bigint, ARRAY[v_n]), array_fill(0::bigint, ARRAY[v_n]),
                 array_fill(0::bigint, ARRAY[v_n]),
             array_fill(false, ARRAY[v_n]), array_fill(NULL::int, ARRAY[v_n]), array_fill(NULL::bigint, ARRAY[v_n]),
-            array_fill('its worker was lost'::text, ARRAY[v_n]), _lose_incarnation.at);
+            array_fill('its worker was lost'::text, ARRAY[v_n]), at => _lose_incarnation.at);
     END IF;
     DELETE FROM weft.claim c WHERE c.incarnation_id = of_incarnation_id;
     RETURN v_n;

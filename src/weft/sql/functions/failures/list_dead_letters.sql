@@ -1,0 +1,49 @@
+-- list_dead_letters: jobs that failed for good, of the newest batch first, then by cause and number, after a key.
+-- Called by: Store.list_dead_letters (api).   Safe to repeat: yes, it only reads.   Raises WF101.
+-- Plan: as _causes; letters by dead_letter_cause_idx from the key on; jobs and attempts by key.
+-- of_batch_id, of_cause_id, of_reason: only these; NULL: all. of_acknowledged: those that are, instead of those that are not.
+-- Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.list_dead_letters(tenant_id int, of_batch_id bigint, of_cause_id bigint, of_reason smallint,
+    of_acknowledged boolean, after_batch bigint, after_cause bigint, after_job int, limit_rows int) RETURNS SETOF jsonb
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_mergejoin = off SET enable_hashjoin = off
+AS $$
+#variable_conflict use_column
+BEGIN
+    PERFORM weft._as_tenant(list_dead_letters.tenant_id);
+    IF of_batch_id IS NOT NULL THEN
+        PERFORM weft._check_batch(of_batch_id);
+    END IF;
+    RETURN QUERY
+    SELECT jsonb_build_object('batch_id', l.batch_id, 'job_id', l.job_id, 'cause', weft._cause_name(l.cause_id),
+        'cause_id', l.cause_id, 'state', s.word, 'reason', l.reason, 'exit_code', l.exit_code, 'signal', l.signal,
+        'message', coalesce(a.message, (weft._error_change(l.batch_id, l.job_id)).message, l.message), 'attempt', j.attempt,
+        'final_retry_count', greatest(j.attempt - j.n_uncounted - 1, 0), 'failed_at', l.failed_at,
+        'acknowledged', k.acknowledged)
+    FROM (
+        SELECT d.*, c.reason, c.exit_code, c.signal, c.message FROM (
+            SELECT x.* FROM weft._causes(of_batch_id) x JOIN weft.batch b ON b.batch_id = x.batch_id
+            WHERE b.deleted_at IS NULL AND (of_cause_id IS NULL OR x.cause_id = of_cause_id)
+                AND (of_reason IS NULL OR x.reason = of_reason)
+                AND CASE WHEN of_acknowledged THEN x.n_acknowledged > 0 ELSE x.n_jobs > x.n_acknowledged END
+                AND (after_batch IS NULL OR x.batch_id < after_batch OR x.batch_id = after_batch AND x.cause_id >= after_cause)
+            ORDER BY x.batch_id DESC, x.cause_id) c
+        CROSS JOIN LATERAL (
+            SELECT x.batch_id, x.job_id, x.cause_id, x.failed_at FROM weft.dead_letter x
+            WHERE x.batch_id = c.batch_id AND x.acknowledged = of_acknowledged AND x.cause_id = c.cause_id
+                AND x.job_id > CASE WHEN c.batch_id = after_batch AND c.cause_id = after_cause THEN after_job ELSE 0 END
+            ORDER BY x.job_id LIMIT limit_rows) d
+        LIMIT limit_rows) l
+    CROSS JOIN LATERAL (
+        SELECT x.state, x.attempt, x.n_uncounted FROM weft.job x WHERE x.batch_id = l.batch_id AND x.job_id = l.job_id
+            AND x.state IN (STATE_FAILED, STATE_ERROR) OFFSET 0) j
+    JOIN weft.job_state s ON s.state = j.state
+    LEFT JOIN LATERAL (
+        SELECT x.message FROM weft.attempt x WHERE x.batch_id = l.batch_id AND x.job_id = l.job_id AND x.attempt = j.attempt
+            AND x.state = j.state OFFSET 0) a ON true
+    LEFT JOIN LATERAL (
+        SELECT jsonb_build_object('at', x.at, 'by', x.actor, 'note', x.message) AS acknowledged FROM weft.job_change x
+        WHERE of_acknowledged AND x.batch_id = l.batch_id AND x.job_id = l.job_id AND x.subtype = 'acknowledged'
+        ORDER BY x.change_id DESC LIMIT 1) k ON true
+    ORDER BY l.batch_id DESC, l.cause_id, l.job_id;
+END $$;

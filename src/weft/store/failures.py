@@ -1,0 +1,81 @@
+"""The part of `ApiStore` for jobs that failed for good."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from weft.ports.store import Caller, Row
+from weft.store.database import Database
+from weft.store.documents import with_words
+
+
+class Failures:
+    """The api's calls about dead letters. The methods are documented at the port."""
+
+    _database: Database
+
+    async def list_causes(
+        self, caller: Caller, batch_id: int, *, show_all: bool, limit: int
+    ) -> Row:
+        """Return why jobs of a batch failed."""
+        (row,) = await self._database.call(
+            "list_causes",
+            tenant_id=caller.tenant_id,
+            batch_id=batch_id,
+            show_all=show_all,
+            limit_rows=limit,
+        )
+        counts = {name: row[name] for name in ("n_jobs", "n_acknowledged", "n_causes")}
+        return {**counts, "causes": [with_words(one) for one in row["items"]]}
+
+    async def list_dead_letters(
+        self,
+        caller: Caller,
+        *,
+        limit: int,
+        batch_id: int | None = None,
+        cause_id: int | None = None,
+        reason: int | None = None,
+        acknowledged: bool = False,
+        after: tuple[int, int, int] | None = None,
+    ) -> Sequence[Row]:
+        """Return failed jobs."""
+        after_batch, after_cause, after_job = after or (None, None, None)
+        rows = await self._database.call(
+            "list_dead_letters",
+            tenant_id=caller.tenant_id,
+            of_batch_id=batch_id,
+            of_cause_id=cause_id,
+            of_reason=reason,
+            of_acknowledged=acknowledged,
+            after_batch=after_batch,
+            after_cause=after_cause,
+            after_job=after_job,
+            limit_rows=limit,
+        )
+        return [with_words(row[0]) for row in rows]
+
+    async def acknowledge_failures(
+        self,
+        caller: Caller,
+        batch_id: int,
+        *,
+        cause_id: int | None,
+        job_ids: Sequence[int] | None,
+        note: str,
+        until: datetime | None,
+        limit: int,
+    ) -> int:
+        """Acknowledge failed jobs."""
+        return int(
+            await self._database.value(
+                "acknowledge_failures",
+                tenant_id=caller.tenant_id,
+                batch_id=batch_id,
+                of_cause_id=cause_id,
+                of_job_ids=None if job_ids is None else list(job_ids),
+                note=note,
+                actor=f"user {caller.user_name}",
+                until=until,
+                limit_jobs=limit,
+            )
+        )

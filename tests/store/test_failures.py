@@ -1,0 +1,259 @@
+"""Dead letters: jobs that failed for good, by cause."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from store.test_deadlines import due, look
+from store.test_deletion import delete, remove
+from store.test_recovery import fail, release, retried
+from store.world import Backend, Worker, World, open_world
+from weft.core.errors import BatchNotFound
+from weft.core.states import Reason
+from weft.ports.store import Claimed
+from weft.testing.builders import end_report, job_rows
+
+
+async def fold(world: World, limit: int = 1000) -> int:
+    """Let the driver add up what it has not; return how many calls that took."""
+    calls = 0
+    while await world.driver.sweep("fold_failures", await world.lead(), limit_jobs=limit):
+        calls += 1
+    return calls
+
+
+async def causes(world: World, batch: int, *, show_all: bool = False) -> list[tuple[Any, ...]]:
+    """Return jobs, message and example of the causes of a batch."""
+    found = await world.api.list_causes(world.caller, batch, show_all=show_all, limit=100)
+    return [
+        (one["n_jobs"], one["message"], one["example"] and one["example"]["job_id"])
+        for one in found["causes"]
+    ]
+
+
+async def letters(
+    world: World, batch: int | None = None, limit: int = 100, **more: Any  # noqa: ANN401 (as the call)
+) -> Sequence[Mapping[str, Any]]:  # fmt: skip
+    return await world.api.list_dead_letters(world.caller, batch_id=batch, limit=limit, **more)
+
+
+async def acknowledge(world: World, batch: int, **more: Any) -> int:  # noqa: ANN401 (as the call)
+    wanted: dict[str, Any] = {"cause_id": None, "job_ids": None, "until": None, "limit": 1000}
+    return await world.api.acknowledge_failures(
+        world.caller, batch, note="seen to", **{**wanted, **more}
+    )
+
+
+async def say(worker: Worker, *ends: tuple[Claimed, str]) -> None:
+    """Let jobs fail with these messages."""
+    reports = [end_report(one, Reason.EXIT, exit_code=1, message=text) for one, text in ends]
+    assert set(await worker.store.complete_attempts(worker.id, reports)) == {"ok"}
+
+
+async def failed_batch(world: World, n_jobs: int = 5) -> int:
+    """Submit jobs that fail: those with odd numbers for one cause, the others for another."""
+    batch = await world.submit(n_jobs)
+    worker = await world.worker(f"w{batch}")
+    claimed = await worker.claim()
+    said = [f"row {one.job_id} is bad" if one.job_id % 2 else "no disk" for one in claimed]
+    await say(worker, *zip(claimed, said, strict=True))
+    return batch
+
+
+@pytest.mark.parametrize("folded", [False, True])
+async def test_failures_are_counted_by_cause(world: World, *, folded: bool) -> None:
+    batch = await failed_batch(world)
+    if folded:
+        assert await fold(world, limit=1) > 1
+    found = await world.api.list_causes(world.caller, batch, show_all=False, limit=1)
+
+    assert await causes(world, batch) == [(3, "row <n> is bad", 1), (2, "no disk", 2)]
+    assert (found["n_jobs"], found["n_causes"], len(found["causes"])) == (5, 2, 1)
+    assert found["causes"][0]["example"] == {
+        "job_id": 1, "attempt": 1, "message": "row 1 is bad"
+    }  # fmt: skip
+    assert found["causes"][0]["reason"] == "exit"
+
+
+async def test_only_failures_for_good_are_dead_letters(world: World) -> None:
+    batch = await world.submit(retried(2, tries=2))
+    worker = await world.worker()
+    first, second = await worker.claim()
+    await worker.end(first)
+    await fail(worker, second, code=3)
+    waits = await letters(world, batch)
+    await release(world, in_s=61)
+    await fail(worker, *await worker.claim(), code=3)
+    (letter,) = await letters(world, batch)
+
+    assert waits == []
+    assert (letter["job_id"], letter["state"], letter["exit_code"]) == (2, "failed", 3)
+    assert (letter["attempt"], letter["final_retry_count"]) == (2, 1)
+
+
+async def test_repeated_report_counts_once(world: World) -> None:
+    batch = await world.submit(1)
+    worker = await world.worker()
+    (one,) = await worker.claim()
+    await fail(worker, one)
+    await fail(worker, one)
+
+    assert await causes(world, batch) == [(1, None, 1)]
+
+
+async def test_reasons_and_codes_are_causes(world: World) -> None:
+    batch = await world.submit(4)
+    worker = await world.worker()
+    one, two, three, four = await worker.claim()
+    await fail(worker, one, code=1)
+    await fail(worker, two, code=2)
+    await worker.end(three, reason=Reason.SIGNAL)
+    await worker.end(four, reason=Reason.TIMEOUT)
+
+    assert len(await causes(world, batch)) == 4
+    assert [one["job_id"] for one in await letters(world, batch, reason=Reason.TIMEOUT)] == [4]
+    assert {one["reason"] for one in await letters(world, batch)} == {"exit", "signal", "timeout"}
+
+
+async def test_late_jobs_are_dead_letters(world: World) -> None:
+    batch = await world.submit(due(job_rows(2), 60, 1, 2))
+    await look(world, in_s=61)
+    (letter, _) = await letters(world, batch)
+
+    assert await causes(world, batch) == [(2, "could not end by its deadline", 1)]
+    assert (letter["state"], letter["reason"], letter["attempt"]) == ("error", "deadline", 0)
+    assert letter["final_retry_count"] == 0
+
+
+async def test_lost_too_often_is_a_dead_letter(world: World) -> None:
+    batch = await world.submit(1)
+    worker = await world.worker()
+    while claimed := await worker.claim():
+        await worker.start(*claimed)
+        await worker.end(*claimed, reason=Reason.LOST, message="its worker was lost")
+
+    assert await world.states(batch) == "e"
+    assert await causes(world, batch) == [(1, "its worker was lost", 1)]
+
+
+async def test_list_goes_on_after_a_key(world: World) -> None:
+    old, new = await failed_batch(world), await failed_batch(world)
+    found: list[Mapping[str, Any]] = []
+    after = None
+    while page := await letters(world, limit=3, after=after):
+        found += page
+        after = (page[-1]["batch_id"], page[-1]["cause_id"], page[-1]["job_id"])
+
+    ids = [(one["batch_id"], one["job_id"]) for one in found]
+    assert len(ids) == len(set(ids)) == 10
+    assert [batch for batch, _ in ids] == [new] * 5 + [old] * 5
+    assert len({one["cause"] for one in found}) == 2
+    of_one = await letters(world, cause_id=found[0]["cause_id"])
+    assert {one["cause"] for one in of_one} == {found[0]["cause"]}
+    assert {one["batch_id"] for one in of_one} == {new, old}
+
+
+async def test_acknowledged_jobs_leave_the_list(world: World) -> None:
+    batch = await failed_batch(world)
+    (disk, _) = await letters(world, batch, limit=2, after=None)
+    cause = disk["cause_id"]
+    of_cause = len(await letters(world, batch, cause_id=cause))
+    assert await acknowledge(world, batch, cause_id=cause) == of_cause
+    left = await letters(world, batch)
+    seen = await letters(world, batch, acknowledged=True)
+    history = await world.api.job_history(world.caller, batch, seen[0]["job_id"])
+    job = await world.api.get_job(world.caller, batch, seen[0]["job_id"])
+
+    assert len(left) == 5 - of_cause
+    assert len(await causes(world, batch)) == 1
+    assert len(await causes(world, batch, show_all=True)) == 2
+    assert seen[0]["acknowledged"]["note"] == "seen to"
+    assert seen[0]["acknowledged"]["by"] == "user ada"
+    assert (history[-1]["subtype"], history[-1]["message"]) == ("acknowledged", "seen to")
+    assert (job["state"], job["reason"]) == ("failed", "exit")
+    assert await acknowledge(world, batch, cause_id=cause) == 0
+    await fold(world)
+
+
+async def test_acknowledged_in_bounded_sets_up_to_a_date(world: World) -> None:
+    batch = await failed_batch(world)
+    early = datetime.now(UTC) - timedelta(hours=1)
+
+    assert await acknowledge(world, batch, until=early) == 0
+    assert await acknowledge(world, batch, job_ids=[2, 2, 99]) == 1
+    assert [await acknowledge(world, batch, limit=3) for _ in range(3)] == [3, 1, 0]
+    assert await letters(world) == []
+    found = await world.api.list_causes(world.caller, batch, show_all=False, limit=9)
+    assert (found["n_jobs"], found["n_acknowledged"], found["causes"]) == (0, 5, [])
+
+
+async def test_acknowledged_error_keeps_its_reason(world: World) -> None:
+    batch = await world.submit(due(job_rows(1), 60, 1))
+    await look(world, in_s=61)
+    await acknowledge(world, batch)
+
+    assert (await world.api.get_job(world.caller, batch, 1))["reason"] == "deadline"
+
+
+async def fail_again(world: World, batch: int, *jobs: int) -> None:
+    """Note jobs that were forgotten, as if they had run again and failed."""
+    n = len(jobs)
+    await world.call(
+        "_add_dead_letters", batch_ids=[batch] * n, job_ids=list(jobs),
+        reasons=[Reason.EXIT] * n, exit_codes=[1] * n, signals=[None] * n,
+        messages=["no disk"] * n, at=datetime.now(UTC),
+    )  # fmt: skip
+
+
+async def test_job_that_runs_again_is_forgotten(world: World) -> None:
+    batch = await failed_batch(world)
+    await acknowledge(world, batch, job_ids=[1])
+    await fold(world)
+    await world.call("_forget_failures", batch_ids=[batch] * 3, job_ids=[1, 2, 99])
+    before = await causes(world, batch)
+    await fold(world)
+    after = await causes(world, batch)
+    listed = {one["job_id"] for one in await letters(world, batch)}
+    seen = await letters(world, batch, acknowledged=True)
+    await fail_again(world, batch, 1, 2, 3)
+
+    assert before == after == [(2, "row <n> is bad", 3), (1, "no disk", 4)]
+    assert listed == {3, 4, 5}
+    assert seen == []
+    assert await causes(world, batch) == [(3, "no disk", 1), (2, "row <n> is bad", 3)]
+
+
+async def test_cause_without_jobs_is_removed(world: World) -> None:
+    batch = await failed_batch(world)
+    await world.call("_forget_failures", batch_ids=[batch] * 5, job_ids=[1, 2, 3, 4, 5])
+    await fold(world, limit=1)
+    rows = "SELECT count(*) FROM weft.failure_cause WHERE batch_id = $1"
+    n_causes, found = await world.admin.fetchval(rows, batch), await causes(world, batch)
+    await fail_again(world, batch, 1, 2, 3, 4, 5)
+
+    assert (n_causes, found) == (0, [])
+
+
+async def test_other_tenants_see_nothing(world: World, backend: Backend) -> None:
+    batch = await failed_batch(world)
+    async with open_world(backend) as other:
+        listed = await letters(other)
+        with pytest.raises(BatchNotFound):
+            await acknowledge(other, batch)
+
+    assert listed == []
+
+
+async def test_deleted_batch_has_none(world: World) -> None:
+    batch = await failed_batch(world)
+    await fold(world)
+    operation = await delete(world, batch)
+    listed = await letters(world)
+    await remove(world, operation)
+
+    assert listed == []
+    for table in ("dead_letter", "failure_cause", "failure_delta"):
+        rows = f"SELECT count(*) FROM weft.{table} WHERE batch_id = $1"  # noqa: S608 (above)
+        assert await world.admin.fetchval(rows, batch) == 0

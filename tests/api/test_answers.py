@@ -14,6 +14,7 @@ from weft.wire import (
     answers,
     billing_answers,
     condition_answers,
+    failure_answers,
     licence_answers,
     pool_answers,
     queue_answers,
@@ -67,6 +68,7 @@ def check(document: Any, schema: dict[str, Any]) -> None:  # noqa: ANN401
             answers,
             billing_answers,
             condition_answers,
+            failure_answers,
             licence_answers,
             pool_answers,
             queue_answers,
@@ -148,6 +150,11 @@ async def test_every_answer_is_the_one_described(
     await ask("GET", "/v1/batches/{b}/jobs/{j}/why", b=b, j=claimed[1].job_id)
     await ask("GET", "/v1/batches/{b}/why", b=b)
     await ask("GET", "/v1/batches/{b}/groups/{g}/why", b=b, g=1)
+    await ask("GET", "/v1/batches/{b}/failures", b=b)
+    await ask("GET", "/v1/dead-letters")
+    seen = {"note": "known", "jobs": [claimed[1].job_id]}
+    await ask("POST", "/v1/batches/{b}/failures/acknowledge", b=b, body=seen)
+    await ask("GET", "/v1/dead-letters", query="?acknowledged=true")
     queues = {"queues": [{"name": "q", "priority": 1, "guard": "job.priority > 5"}]}
     await ask("PUT", "/v1/queues", body=queues)
     await ask("POST", "/v1/queue-test", body={"jobs": [{}]})

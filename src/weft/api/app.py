@@ -24,6 +24,7 @@ from weft.api.routes.v1 import (
     callbacks,
     conditions,
     events,
+    failures,
     groups,
     jobs,
     licences,
@@ -66,6 +67,7 @@ ROUTES: Final[Sequence[ControllerRouterHandler]] = (
     *licences.ROUTES,
     *conditions.ROUTES,
     *why.ROUTES,
+    *failures.ROUTES,
     *system.ROUTES,
 )
 _PARAMETER = re.compile(r"\\{\w+\\}")

@@ -41,6 +41,10 @@ COMMANDS = {
     "groups": ("weft.cli.commands.groups:groups", "List the groups of a batch."),
     "status": ("weft.cli.commands.status:status", "Show a batch, a job or a group."),
     "why": ("weft.cli.commands.why:why", "Say why jobs wait, and what changes that."),
+    "failures": (
+        "weft.cli.commands.failures:app",
+        "Say why jobs of a batch failed, or acknowledge failed jobs.",
+    ),
     "wait": ("weft.cli.commands.wait:wait", "Wait until batches, groups or jobs have ended."),
     "logs": ("weft.cli.commands.logs:logs", "Print the output of a job."),
     "rename": ("weft.cli.commands.edit:rename", "Rename a batch, a job or a group."),

@@ -53,6 +53,7 @@ EVENTS = MappingProxyType(
         "tester, passed, message",
         "conditions.released": "jobs that waited for conditions are ready again, or were given "
         "up · jobs, failed",
+        "failures.acknowledged": "a person has seen to failed jobs · batch, jobs, user",
         "holds.swept": "held jobs were parked, or released ones listed again · jobs",
         "worker.lost": "a worker fell silent; its jobs are ready again · worker, attempts, "
         "silent_s",

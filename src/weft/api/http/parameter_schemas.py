@@ -10,7 +10,7 @@ from weft.api.http.path_ids import NUMBER, PART, QUEUE, UPDATE
 from weft.api.http.requests import KEY
 from weft.core.ids import BATCH, CONDITION
 from weft.core.query.reach import JOB_ID_MAX
-from weft.core.states import JobState
+from weft.core.states import JobState, Reason
 from weft.wire.payload import DIGEST
 
 Schema = Mapping[str, Any]  # a part of an OpenAPI document
@@ -73,6 +73,12 @@ QUERY: Final[Mapping[str, tuple[str, Schema]]] = {
     ),
     "group": ("A group: its number, its path or the name of a set.", {**_TEXT, "minLength": 1}),
     "after": ("Only jobs with a larger number.", _integer(0, JOB_ID_MAX, 0)),
+    "cause": ("A cause of failures.", _whole("[0-9a-f]{12}")),
+    "reason": ("A reason.", {"type": "string", "enum": [reason.word for reason in Reason]}),
+    "acknowledged": (
+        "Those that are acknowledged, instead of the others.",
+        {"type": "boolean", "default": False},
+    ),
     "batch": ("Only of this batch: 12 or b12.", _whole(BATCH.pattern)),
     "since": ("The id of an event after which the stream begins.", _whole(EVENT_POSITION.pattern)),
     "before": ("Only dates before this one.", {"type": "string", "format": "date"}),

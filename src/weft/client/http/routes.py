@@ -10,6 +10,7 @@ import msgspec
 
 from weft.client.http.calls import PAGE_ROWS
 from weft.client.http.condition_routes import ConditionRoutes
+from weft.client.http.failure_routes import FailureRoutes
 from weft.client.http.fleet_routes import FleetRoutes
 from weft.client.http.listing import Document, Listing
 from weft.client.http.schedule_routes import ScheduleRoutes
@@ -22,7 +23,7 @@ BYTES = "application/octet-stream"
 _decode = msgspec.json.Decoder().decode
 
 
-class Routes(FleetRoutes, ScheduleRoutes, ConditionRoutes):
+class Routes(FleetRoutes, ScheduleRoutes, ConditionRoutes, FailureRoutes):
     """The HTTP api, one method per route."""
 
     # ---- batches and updates
@@ -322,10 +323,15 @@ class Routes(FleetRoutes, ScheduleRoutes, ConditionRoutes):
         *,
         stream: Stream = "both",
         attempt: int | None = None,
+        last_bytes: int | None = None,
     ) -> AsyncGenerator[bytes, None]:
-        """Yield the output of an attempt (default: the last one) as it is now, in pieces."""
+        """Yield the output of an attempt (default: the last one) as it is now, in pieces; only its
+        end, if `last_bytes` says how much of it.
+        """
         reply = await self._session.stream(
-            log_path(batch_id, job_id), query={"stream": stream, "attempt": attempt}
+            log_path(batch_id, job_id),
+            query={"stream": stream, "attempt": attempt},
+            headers=[("Range", f"bytes=-{last_bytes}")] if last_bytes else (),
         )
         async with reply:
             async for chunk in reply.chunks():

@@ -1,0 +1,104 @@
+"""`/v1/dead-letters` and `/v1/batches/{b}/failures`: jobs that failed for good, by cause."""
+
+import re
+from typing import Final
+
+from litestar import Response, get, post
+
+from weft.api.http.paging import PAGE, cursor_text, kind_of, limit_of, page_until, wrong_cursor
+from weft.api.http.parameters import Query, wrong_parameter
+from weft.api.http.path_ids import batch_id_of
+from weft.api.http.replies import reply
+from weft.api.http.requests import AnyRequest, caller_of, read_document, services_of
+from weft.api.use_cases import failures
+from weft.core.ids import parse_batch_id
+from weft.core.states import Reason
+from weft.wire.failure_answers import Acknowledged, DeadLetter, Failures
+from weft.wire.failure_documents import CAUSE_PATTERN, AcknowledgeDocument
+
+_REASONS: Final = {reason.word: reason for reason in Reason}
+_LIST: Final = ("batch", "cause", "reason", "acknowledged", *PAGE)
+_KEY: Final = re.compile(r"([0-9]{1,18})\.([0-9a-f]{12})\.([0-9]{1,10})")
+
+
+@get("/v1/batches/{b:str}/failures", opt={"answer": Failures, "query": ("all", "limit")})
+async def list_causes(request: AnyRequest) -> Response[bytes]:
+    """List why jobs of a batch failed for good, the most frequent causes first. `all`: also causes
+    of which all jobs are acknowledged.
+    """
+    query = Query(request, ("all", "limit"))
+    services = services_of(request)
+    return reply(
+        await failures.list_causes(
+            services,
+            caller_of(request),
+            batch_id_of(request),
+            show_all=query.flag("all"),
+            limit=limit_of(query, services.settings),
+        )
+    )
+
+
+@get("/v1/dead-letters", opt={"page": DeadLetter, "query": _LIST})
+async def list_dead_letters(request: AnyRequest) -> Response[bytes]:
+    """List jobs that have failed and are not tried again, of the newest batch first, then by
+    cause. `batch`, `cause`, `reason`: only these; `acknowledged=true`: those that a person has
+    acknowledged, instead of the others.
+    """
+    query = Query(request, _LIST)
+    services, filters = services_of(request), [query.text(name) for name in _LIST[:4]]
+    batch, cause, kind = query.text("batch"), query.text("cause"), kind_of("f", *filters)
+    if cause is not None and not re.fullmatch(CAUSE_PATTERN, cause):
+        raise wrong_parameter("cause", f"{cause[:40]!r} is not 12 digits of hex")
+    wanted = failures.DeadLetterList(
+        limit=limit_of(query, services.settings),
+        batch_id=None if batch is None else parse_batch_id(batch),
+        cause=cause,
+        reason=_reason(query),
+        acknowledged=query.flag("acknowledged"),
+        after=_after(query, kind),
+    )
+    rows = await failures.list_dead_letters(services, caller_of(request), wanted)
+    last = None
+    if len(rows) == wanted.limit:
+        last = "{batch_id}.{cause}.{job_id}".format_map(rows[-1])
+    shown = [{name: one[name] for name in one if name != "cause_id"} for one in rows]
+    return reply(page_until(shown, kind, last))
+
+
+def _reason(query: Query) -> Reason | None:
+    word = query.text("reason")
+    if word is not None and word not in _REASONS:
+        raise wrong_parameter("reason", f"{word[:40]!r} is not one of {', '.join(_REASONS)}")
+    return None if word is None else _REASONS[word]
+
+
+def _after(query: Query, kind: str) -> tuple[int, int, int] | None:
+    text = cursor_text(query, kind)
+    if text is None:
+        return None
+    key = _KEY.fullmatch(text)
+    if key is None:
+        raise wrong_cursor()
+    return int(key[1]), int(key[2], 16), int(key[3])
+
+
+@post(
+    "/v1/batches/{b:str}/failures/acknowledge",
+    opt={"answer": Acknowledged, "body": AcknowledgeDocument},
+)
+async def acknowledge(request: AnyRequest) -> Response[bytes]:
+    """Acknowledge failed jobs of a batch: they leave the list of dead letters, and the note stays
+    in their history. At most 5,000 jobs leave it per request: repeat it with the `until` of the
+    reply until there are none.
+    """
+    Query(request, ())
+    document = await read_document(request, AcknowledgeDocument)
+    return reply(
+        await failures.acknowledge(
+            services_of(request), caller_of(request), batch_id_of(request), document
+        )
+    )
+
+
+ROUTES = (list_causes, list_dead_letters, acknowledge)

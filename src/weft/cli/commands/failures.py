@@ -1,0 +1,224 @@
+"""`weft failures`: why jobs failed for good, and who has seen to it."""
+
+import asyncio
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Annotated, Any, Final
+
+from cyclopts import App, Parameter
+
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.targets import Target, check_targets, parse_batch, parse_target
+from weft.cli.terminal.amounts import moment
+from weft.cli.terminal.plain import one_line, plain
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import JsonItems, TableRows, print_json
+from weft.cli.terminal.wrapped import wrapped
+from weft.client.api import Api
+from weft.core.end_words import explain_reason
+from weft.core.errors import OutputElsewhere, RangeNotSatisfiable
+from weft.core.ids import format_job_ref
+
+app = App(
+    name="failures",
+    help="Say why jobs of a batch failed, or acknowledge failed jobs.\n\n    weft failures b12",
+)
+
+Document = Mapping[str, Any]
+LOG_LINES: Final = 3
+LOG_BYTES: Final = 4096
+LINE_CHARS: Final = 74
+"""With what stands before it, a line fits 80 columns."""
+CAUSES_SHOWN: Final = 20
+HEADER: Final = ("Job", "Cause", "How", "Retries", "Failed", "Message")
+SPARE: Final = ("Failed", "Retries", "How")
+"""What a narrow terminal leaves out, in this order."""
+
+
+@app.default
+def failures(
+    batch: str,
+    /,
+    *,
+    all_: Annotated[bool, Parameter(name=["--all", "-a"], negative="")] = False,
+    shared: Shared = SHARED,
+) -> int:
+    """Say why jobs of a batch failed: each cause with the end of the log of one job.
+
+        weft failures b12
+
+    Args:
+        batch: `b12`.
+        all_: Also causes of which all jobs are acknowledged.
+        shared: Options of every command.
+    """
+    return asyncio.run(_failures(batch, shared, all_=all_))
+
+
+@app.command(name="ls")
+def list_failures(
+    batch: str | None = None,
+    /,
+    *,
+    cause: str | None = None,
+    reason: str | None = None,
+    acknowledged: Annotated[bool, Parameter(negative="")] = False,
+    shared: Shared = SHARED,
+) -> int:
+    """List failed jobs, of the newest batch first, then by cause.
+
+        weft failures ls b12 --cause 0f3a9c41d27e
+
+    Args:
+        batch: `b12`; without it, jobs of all batches.
+        cause: Only jobs that failed for this cause.
+        reason: Only jobs that failed for this reason, such as `timeout`.
+        acknowledged: Those that are acknowledged, instead of the others.
+        shared: Options of every command.
+    """
+    batch_id = None if batch is None else parse_batch(batch)
+    return asyncio.run(_list(batch_id, cause, reason, shared, acknowledged=acknowledged))
+
+
+@app.command(name="ack")
+def acknowledge(
+    target: str,
+    /,
+    *others: str,
+    note: str,
+    cause: str | None = None,
+    shared: Shared = SHARED,
+) -> int:
+    """Acknowledge failed jobs: they leave the list, and the note stays in their history.
+
+        weft failures ack b12 --cause 0f3a9c41d27e --note "the disk was full"
+
+    Args:
+        target: A batch `b12` or a job `b12.j7`.
+        others: More targets.
+        note: What to say of it.
+        cause: Only jobs that failed for this cause.
+        shared: Options of every command.
+    """
+    targets = [(text, parse_target(text, groups=False)) for text in (target, *others)]
+    return asyncio.run(_acknowledge(targets, note, cause, shared))
+
+
+async def _failures(text: str, shared: Shared, *, all_: bool) -> int:
+    batch_id = parse_batch(text)
+    async with shared.client() as client:
+        found = await client.list_causes(batch_id, all_=all_, limit=CAUSES_SHOWN)
+        causes = [
+            {**one, "log": await _log_end(client, batch_id, one["example"])}
+            for one in found["causes"]
+        ]
+    if shared.json:
+        print_json({**found, "causes": causes})
+        return 0
+    _print_head(found, text)
+    for one in causes:
+        _print_cause(one, batch_id)
+    if left := found["n_causes"] - len(causes):
+        note(f"{left:,} more causes: `weft failures ls {text}` lists all jobs")
+    return 0
+
+
+async def _log_end(client: Api, batch_id: int, example: Document | None) -> list[str]:
+    """Return the last lines that the example of a cause wrote, on stderr if there are any."""
+    if example is None or not example["attempt"]:
+        return []
+    for stream in ("stderr", "stdout"):
+        with suppress(RangeNotSatisfiable, OutputElsewhere):
+            chunks = client.read_log(
+                batch_id, example["job_id"], stream=stream, last_bytes=LOG_BYTES
+            )
+            text = b"".join([chunk async for chunk in chunks]).decode("utf-8", "replace")
+            if lines := [line for line in text.splitlines() if line.strip()]:
+                return lines[-LOG_LINES:]
+    return []
+
+
+def _print_head(found: Document, name: str) -> None:
+    seen = f", {found['n_acknowledged']:,} acknowledged" if found["n_acknowledged"] else ""
+    if not found["causes"]:
+        print(f"{plain(name)}: no failures{seen}")
+        return
+    print(f"{_counted(found['n_jobs'], 'failure')}, {_counted(found['n_causes'], 'cause')}{seen}")
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _print_cause(cause: Document, batch_id: int) -> None:
+    said = f": {plain(cause['message'])}" if cause["message"] else ""
+    seen = f", {cause['n_acknowledged']:,} acknowledged" if cause["n_acknowledged"] else ""
+    print()
+    print(wrapped(f"{cause['n_jobs']:,} × {_how(cause)}{said}", sys.stdout))
+    example = cause["example"]
+    if example is not None:
+        ref = format_job_ref(batch_id, example["job_id"])
+        print(f"  cause {cause['cause']}, for example {ref}{seen}")
+    for line in cause["log"]:
+        print(f"    {one_line(line, width=LINE_CHARS)}")
+
+
+def _how(cause: Document) -> str:
+    return explain_reason({**cause, "state": "failed"})
+
+
+async def _list(
+    batch_id: int | None,
+    cause: str | None,
+    reason: str | None,
+    shared: Shared,
+    *,
+    acknowledged: bool,
+) -> int:
+    rows, items = TableRows(HEADER, right=("Retries",), spare=SPARE), JsonItems()
+    count = 0
+    async with shared.client() as client:
+        listing = client.list_dead_letters(
+            batch_id, cause=cause, reason=reason, acknowledged=acknowledged
+        )
+        while page := await listing.next_page():
+            count += len(page)
+            if shared.json:
+                items.print(page)
+            else:
+                rows.print([_row(one) for one in page])
+    if shared.json:
+        items.end()
+    elif not count:
+        note("no failed job")
+    return 0
+
+
+def _row(one: Document) -> tuple[object, ...]:
+    said = one["acknowledged"]["note"] if one["acknowledged"] else one["message"]
+    return (
+        format_job_ref(one["batch_id"], one["job_id"]),
+        one["cause"],
+        explain_reason(one),
+        one["final_retry_count"],
+        moment(one["failed_at"]),
+        None if said is None else one_line(said, width=LINE_CHARS),
+    )
+
+
+async def _acknowledge(
+    targets: list[tuple[str, Target]], text: str, cause: str | None, shared: Shared
+) -> int:
+    async with shared.client() as client:
+        await check_targets(client, [target for _, target in targets])
+        for name, target in targets:
+            jobs = None if target.job_id is None else [target.job_id]
+            n_jobs = await client.acknowledge_failures(
+                target.batch_id, text, cause=cause, jobs=jobs
+            )
+            if shared.json:
+                print_json({"target": name, "n_jobs": n_jobs})
+            else:
+                note(f"{name}: {_counted(n_jobs, 'failed job')} acknowledged")
+    return 0

@@ -1,0 +1,52 @@
+"""Jobs that fail for good, as a person sees them."""
+
+import json
+
+import pytest
+
+from e2e.conftest import Weft
+from e2e.test_batches import as_json
+
+pytestmark = pytest.mark.slow
+
+SECRET = "sw0rdfish-of-the-test"
+SCRIPT = """
+echo reading >&2
+if [ $1 = 3 ]; then exit 4; fi
+printf 'Traceback (most recent call last):\\n  File "x.py"\\n' >&2
+echo "ValueError: row $1 of /data/$1.csv is bad, token=$MY_TOKEN" >&2
+exit 1
+"""
+
+
+def test_failures_are_explained_and_acknowledged(weft: Weft) -> None:
+    done = weft.run(
+        "each", "--json", "--env", f"MY_TOKEN={SECRET}", "--", "sh", "-c", SCRIPT, "sh", "{}",
+        stdin=b"1\n2\n3\n",
+    )  # fmt: skip
+    batch = weft.run("ls", "--json").stdout
+    b = f"b{json.loads(batch)[0]['id']}"
+    found = as_json(weft, "failures", b)
+    page = weft.run("failures", b).stdout.decode()
+    listed = as_json(weft, "failures", "ls", b)
+    of_one = as_json(weft, "failures", "ls", b, "--cause", found["causes"][0]["cause"])
+    first = weft.run("failures", "ack", f"{b}.j3", "--note", "known")
+    rest = weft.run("failures", "ack", b, "--note", "the data was wrong")
+    after = weft.run("failures", b).stdout.decode()
+    history = weft.run("status", f"{b}.j1").stdout.decode()
+
+    assert done.returncode != 0
+    assert (found["n_jobs"], found["n_causes"]) == (3, 2)
+    cause = found["causes"][0]
+    assert cause["message"] == "ValueError: row <n> of <path> is bad, token=<masked>"
+    assert (cause["n_jobs"], cause["example"]["job_id"], cause["exit_code"]) == (2, 1, 1)
+    assert "row 1 of /data/1.csv" in cause["example"]["message"]
+    assert page.startswith("3 failures, 2 causes\n\n2 × exit code 1: ValueError: row <n>")
+    assert "    ValueError: row 1 of /data/1.csv is bad" in page
+    assert SECRET not in json.dumps([listed, cause["example"], cause["message"]])
+    assert {one["job_id"] for one in listed} == {1, 2, 3}
+    assert {one["job_id"] for one in of_one} == {1, 2}
+    assert first.stderr.decode().endswith("1 failed job acknowledged\n")
+    assert rest.stderr.decode().endswith("2 failed jobs acknowledged\n")
+    assert after == f"{b}: no failures, 3 acknowledged\n"
+    assert "the data was wrong" in history

@@ -150,11 +150,7 @@ async def test_every_answer_is_the_one_described(
     await ask("GET", "/v1/batches/{b}/jobs/{j}/why", b=b, j=claimed[1].job_id)
     await ask("GET", "/v1/batches/{b}/why", b=b)
     await ask("GET", "/v1/batches/{b}/groups/{g}/why", b=b, g=1)
-    await ask("GET", "/v1/batches/{b}/failures", b=b)
-    await ask("GET", "/v1/dead-letters")
-    seen = {"note": "known", "jobs": [claimed[1].job_id]}
-    await ask("POST", "/v1/batches/{b}/failures/acknowledge", b=b, body=seen)
-    await ask("GET", "/v1/dead-letters", query="?acknowledged=true")
+    await ask_failures(ask, b, claimed[1].job_id)
     queues = {"queues": [{"name": "q", "priority": 1, "guard": "job.priority > 5"}]}
     await ask("PUT", "/v1/queues", body=queues)
     await ask("POST", "/v1/queue-test", body={"jobs": [{}]})
@@ -225,6 +221,14 @@ async def test_every_field_of_a_document_is_described(ask: Described) -> None:
                     assert schema["description"].endswith("."), (name, field)
     resources = schemas["JobDocument"]["properties"]["resources"]["properties"]
     assert resources.keys() == {"cpu", "memory", "storage", "gpu"}
+
+
+async def ask_failures(ask: Described, b: int, failed: int) -> None:
+    await ask("GET", "/v1/batches/{b}/failures", b=b)
+    await ask("GET", "/v1/dead-letters")
+    seen = {"note": "known", "jobs": [failed]}
+    await ask("POST", "/v1/batches/{b}/failures/acknowledge", b=b, body=seen)
+    await ask("GET", "/v1/dead-letters", query="?acknowledged=true")
 
 
 async def ask_schedules(ask: Described) -> None:

@@ -48,7 +48,7 @@ class Failures(Struct, kw_only=True):
 
 
 class Acknowledgement(Struct, kw_only=True):
-    """Who has acknowledged a failed job, when, and what was said of it."""
+    """A note that somebody has seen to a failed job."""
 
     at: datetime
     by: str

@@ -58,6 +58,8 @@ def guarded(guard: str, *, name: str = "q", priority: int = 1) -> Queue:
         ("x > 1 || [1].all(x, x > 0)", "line 1, column 1", "there is no attribute x"),
         ("user == '" + "a" * 1000 + "'", "line 1, column 1", "at most 1000"),
         ("[1].all(x, [1].all(y, [1].all(z, z > 0)))", "line 1, column 27", "at most 2 loops"),
+        ("[1].map(x, x).map(x, x) == [1]", "line 1, column 15", "at most 1 map"),
+        ("[[1]].exists(l, l + l == l)", "line 1, column 19", "+ cannot stand in a loop"),
     ],
 )
 def test_a_wrong_guard_is_refused_with_position_and_reason(
@@ -178,11 +180,21 @@ def test_10000_equal_jobs_cost_one_evaluation() -> None:
 
 def test_the_longest_loop_is_bounded() -> None:
     numbers = "[" + ",".join("1" * 230) + "]"
-    guard = compile_guard(f"{numbers}.all(x, {numbers}.all(y, x + y > 0))")
+    guard = compile_guard(f"{numbers}.all(x, {numbers}.all(y, x * y > 0))")
 
     assert guard.evaluate({}) == (True, None)
     with pytest.raises(WrongGuard, match="at most 2 loops"):
         compile_guard(f"{numbers}.all(x, [1].all(y, [1].exists(z, x + y + z > 0)))")
+
+
+def test_lists_that_grow_are_bounded() -> None:
+    """Each further `map` would make it ten times as long: seven of them take all memory."""
+    tenfold = ".map(l, [l,l,l,l,l,l,l,l,l,l])"
+    largest = "[1].map(l, [" + "l," * 450 + "l]).exists(l, l.exists(x, x > 1))"
+
+    with pytest.raises(WrongGuard, match="at most 1 map"):
+        compile_guard(f"[1]{tenfold * 7}.exists(l, size(l) > 3)")
+    assert compile_guard(largest).evaluate({}) == (False, None)
 
 
 def test_differences_are_created_changed_and_deleted_queues() -> None:

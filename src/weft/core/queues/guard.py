@@ -21,6 +21,10 @@ LOOPS_MAX: Final = 2
 """Loops inside each other. A list in a guard has at most half as many elements as the guard has
 characters, so two loops take at most 250,000 steps.
 """
+MAPS_MAX: Final = 1
+"""Each `map` may make a list as many times larger as it names its variable. So does `+` in a loop,
+which is refused.
+"""
 _MACROS: Final = frozenset({"all", "exists", "exists_one", "map", "filter"})
 _FUNCTIONS: Final = frozenset({"has", "size", "int", "uint", "double", "string", "bool"})
 _METHODS: Final = frozenset({"size", "contains", "startsWith", "endsWith", "matches", *_MACROS})
@@ -128,6 +132,7 @@ class _Reader:
         self._tokens = [one for one in found if one.kind != "comment"]
         self._bound: list[tuple[str, int]] = []
         """Variables of the loops around a token, with the depth of brackets at which each ends."""
+        self._n_maps = 0
 
     def reads(self) -> set[Path]:
         """Return the paths. Raise `WrongGuard`."""
@@ -140,6 +145,8 @@ class _Reader:
             elif token.text in {")", "]", "}"}:
                 depth -= 1
                 self._bound = [one for one in self._bound if one[1] <= depth]
+            elif token.text == "+" and self._bound:
+                raise self._wrong(token, "+ cannot stand in a loop")
             elif token.kind == "name" and token.text not in _WORDS:
                 n = self._name(n, depth, found)
                 continue
@@ -187,6 +194,9 @@ class _Reader:
         if token.text not in _METHODS:
             known = ", ".join(sorted(_METHODS))
             raise self._wrong(token, f"there is no function {token.text}; known: {known}")
+        self._n_maps += token.text == "map"
+        if self._n_maps > MAPS_MAX:
+            raise self._wrong(token, f"at most {MAPS_MAX} map")
         if token.text in _MACROS and self._kind(n + 2) == "name" and self._is(n + 3, ","):
             if len(self._bound) == LOOPS_MAX:
                 raise self._wrong(token, f"at most {LOOPS_MAX} loops inside each other")

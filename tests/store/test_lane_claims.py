@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from store.world import Worker, World
+from store.world import MUCH_MEMORY_MIB, Worker, World
 from weft.core import errors
 from weft.core.queues import Queue
 from weft.core.states import Reason
 from weft.ports.store import NewGroup, Shape
+from weft.store.database import call_on
 from weft.testing.builders import job_rows
 
 GPU = Shape(gpu=1)
@@ -206,7 +207,8 @@ async def test_who_sleeps_is_woken_by_work_of_its_lanes_alone(world: World) -> N
         assert await notices() == [str(gpu.id), str(plain.id), ""]
 
 
-async def test_a_little_work_wakes_a_few_of_many_workers_and_they_the_next(world: World) -> None:
+async def test_a_little_work_wakes_a_few_of_many_workers(world: World) -> None:
+    """The last of them leaves nothing behind for which others would have to be woken."""
     workers = {one.id: one for one in [await world.worker(f"sleeper-{n}") for n in range(20)]}
     for one in workers.values():
         assert await one.waits()
@@ -214,19 +216,67 @@ async def test_a_little_work_wakes_a_few_of_many_workers_and_they_the_next(world
         await world.submit(5)
         (called,) = await notices()
     first, second = (workers[int(one)] for one in called.split(",")[:2])
+    assert len(await first.claim(2)) == 2
     async with told(world) as notices:
-        await first.claim(2)
-        (passed_on,) = await notices()
-    async with told(world) as notices:
-        await first.claim(2)
-        assert not await notices(), "it had not slept"
-    async with told(world) as notices:
-        await second.claim(2)
-        assert not await notices(), "it leaves nothing"
+        assert len(await second.claim(3)) == 3
+        assert not await notices()
 
     assert len(set(called.split(","))) == 16
-    assert len(set(passed_on.split(","))) == 2
-    assert str(first.id) not in passed_on.split(",")
+
+
+@pytest.mark.parametrize(
+    ("n_jobs", "priority", "n_woken"),
+    [(2, 0, 0), (3, 0, 1), (65, 0, 1), (66, 0, 2), (3, 1, 1), (66, 1, 2)],
+)
+async def test_who_leaves_work_behind_wakes_the_next(
+    world: World, n_jobs: int, priority: int, n_woken: int
+) -> None:
+    """Two, if it is more than 32 times what it took; only who had slept."""
+    workers = [await world.worker(f"sleeper-{n}") for n in range(20)]
+    await world.submit(job_rows(n_jobs, priority=priority))
+    for one in workers:
+        await one.waits()
+    async with told(world) as notices:
+        await workers[0].claim(2)
+        passed_on = [one.split(",") for one in await notices()]
+    async with told(world) as notices:
+        await workers[0].claim(2)
+        assert not await notices(), "it had not slept"
+
+    assert [len(one) for one in passed_on] == ([n_woken] if n_woken else [])
+    assert all(str(workers[0].id) not in one for one in passed_on)
+
+
+async def test_workers_that_were_woken_together_lock_what_they_take_only(world: World) -> None:
+    """Neither waits for the other's commit, and neither finds all jobs locked."""
+    first, second = await world.worker("first"), await world.worker("second")
+    assert await first.waits()
+    assert await second.waits()
+    batch = await world.submit(5)
+    connection = await world.connect("weft_worker")
+    async with connection.transaction():
+        one = await call_on(
+            connection, "claim_jobs", incarnation_id=first.id, budget_cpu_m=2500,
+            budget_memory_mib=MUCH_MEMORY_MIB, limit_jobs=1000,
+        )  # fmt: skip
+        other = await second.claim(1000, cpu_m=2000)
+
+    assert [row["job_id"] for row in one] == [1, 2]
+    assert [row.job_id for row in other] == [3, 4]
+    assert await world.states(batch) == "RRRRr"
+
+
+async def test_who_takes_the_rest_of_a_batch_looks_at_the_next(world: World) -> None:
+    workers = [await world.worker(f"sleeper-{n}") for n in range(20)]
+    await world.submit(2)
+    await world.submit(1)
+    for one in workers:
+        await one.waits()
+    async with told(world) as notices:
+        await workers[0].claim(2)
+        (passed_on,) = await notices()
+
+    assert "," not in passed_on
 
 
 async def test_who_sleeps_for_lack_of_room_is_woken_when_an_attempt_ends(world: World) -> None:

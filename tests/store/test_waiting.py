@@ -70,6 +70,24 @@ async def test_worker_is_woken_by_a_commit(world: World) -> None:
     assert not await worker.waits()
 
 
+async def test_worker_that_woke_in_vain_waits_for_nobody(world: World) -> None:
+    """It says that it waits all the time, so whoever announces sees that; others have to ask."""
+    worker, other = await world.worker("w"), await world.worker("other")
+    assert await worker.waits()
+    async with in_transaction(world, "weft_api") as announcing:
+        await announcing.execute("SELECT pg_advisory_xact_lock_shared(7701, 0)")
+        async with asyncio.timeout(SOON_S):
+            assert await worker.waits()
+        asking = asyncio.create_task(other.waits())
+        await world.until_somebody_waits()
+    assert await asking
+    await worker.claim()
+    listener = await ear(world, "work")
+    await world.submit()
+
+    assert await listener.hears() == ("work", await pool_of(world))
+
+
 async def test_one_notice_a_statement_and_none_for_a_busy_worker(world: World) -> None:
     worker = await world.worker()
     listener = await ear(world, "work")

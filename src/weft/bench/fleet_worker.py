@@ -4,11 +4,12 @@ import asyncio
 import time
 import uuid
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Final
 
 from weft import __version__
 from weft.bench.turns import CPU_M, MEMORY_MIB, report_of
-from weft.core.lease import CLAIM_JOBS_MAX, Budget
+from weft.core.lease import CLAIM_JOBS_MAX, Budget, pause_s
 from weft.ports.store import Claimed, HeartbeatAnswer
 from weft.store import PostgresWorkerStore
 from weft.worker.agent.claim_memory import ClaimMemory
@@ -87,16 +88,29 @@ class FleetWorker:
 
     async def work(self, *, first_s: float) -> None:
         """Claim and run jobs; sleep while there are none."""
+        n_empty = 0
         await asyncio.sleep(first_s)
         while True:
             self._has_work.clear()
             await self._claim()
             while self._held:
+                n_empty = 0
                 await asyncio.sleep(JOB_S)
                 await self._claim()
-            if not await until_answered(lambda: self._store.wait_for_work(self.incarnation_id)):
+            if await until_answered(lambda: self._store.wait_for_work(self.incarnation_id)):
+                n_empty += 1
+                await self._pause(pause_s(n_empty))
+            else:
+                n_empty = 0
                 self._seen.n_asleep += 1
                 await self._has_work.wait()
+
+    async def _pause(self, seconds: float) -> None:
+        """Leave what others are claiming to them for a moment."""
+        if seconds:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await self._has_work.wait()
 
     async def _claim(self) -> None:
         """Report the end of what runs, and claim the next."""

@@ -24,7 +24,7 @@ say little about the next hundred."""
 RECENT_S: Final = 0.5
 CLAIM_JOBS_MAX: Final = 1000
 LEASE_AGE_MAX_S: Final = 2.0
-PAUSE_S: Final = 0.002
+PAUSE_S: Final = 0.02
 PAUSE_MAX_S: Final = 0.1
 _WEIGHT: Final = 0.05
 

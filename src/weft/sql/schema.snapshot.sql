@@ -746,6 +746,14 @@ CREATE FUNCTION weft._job_gates(of_batch_set integer, of_job_set integer) RETURN
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft._job_gates(of_batch_set integer, of_job_set integer) OWNER TO weft_system;
 
+CREATE FUNCTION weft._jobs_left(stopped_at weft.offer, after_job integer, of_pool_id integer, lanes integer[], shares weft.shares, at_most integer) RETURNS integer
+    LANGUAGE plpgsql STABLE;
+ALTER FUNCTION weft._jobs_left(stopped_at weft.offer, after_job integer, of_pool_id integer, lanes integer[], shares weft.shares, at_most integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft._jobs_that_fit(offer weft.offer, budget_cpu_m bigint, budget_memory_mib bigint) RETURNS integer
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._jobs_that_fit(offer weft.offer, budget_cpu_m bigint, budget_memory_mib bigint) OWNER TO weft_system;
+
 CREATE FUNCTION weft._join_conditions(batch_ids bigint[], job_ids integer[], at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._join_conditions(batch_ids bigint[], job_ids integer[], at timestamp with time zone) OWNER TO weft_system;
@@ -966,9 +974,9 @@ CREATE FUNCTION weft._no_schedule(of_schedule_id bigint) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._no_schedule(of_schedule_id bigint) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft._note_claim(of_incarnation_id integer, of_pool_id integer, trying boolean, stopped_at weft.offer, job_id integer) RETURNS void
+CREATE FUNCTION weft._note_claim(of_incarnation_id integer, of_pool_id integer, trying boolean, stopped_at weft.offer, taken integer[], n_jobs integer, lanes integer[], shares weft.shares) RETURNS void
     LANGUAGE plpgsql;
-ALTER FUNCTION weft._note_claim(of_incarnation_id integer, of_pool_id integer, trying boolean, stopped_at weft.offer, job_id integer) OWNER TO weft_system;
+ALTER FUNCTION weft._note_claim(of_incarnation_id integer, of_pool_id integer, trying boolean, stopped_at weft.offer, taken integer[], n_jobs integer, lanes integer[], shares weft.shares) OWNER TO weft_system;
 
 CREATE FUNCTION weft._note_failures(batch_ids bigint[], job_ids integer[], attempts smallint[], reasons smallint[], causes text[], at timestamp with time zone) RETURNS void
     LANGUAGE sql;
@@ -5047,6 +5055,10 @@ REVOKE ALL ON FUNCTION weft._job_gate_sets(bunch weft.bunch, base integer, jobs 
 REVOKE ALL ON FUNCTION weft._job_gates(of_batch_set integer, of_job_set integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._job_gates(of_batch_set integer, of_job_set integer) TO weft_tenant;
 
+REVOKE ALL ON FUNCTION weft._jobs_left(stopped_at weft.offer, after_job integer, of_pool_id integer, lanes integer[], shares weft.shares, at_most integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._jobs_that_fit(offer weft.offer, budget_cpu_m bigint, budget_memory_mib bigint) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._join_conditions(batch_ids bigint[], job_ids integer[], at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._judge_ends(batch_ids bigint[], job_ids integer[], reported smallint[], exit_codes integer[], signals smallint[], at timestamp with time zone, OUT reasons smallint[], OUT finals boolean[]) FROM PUBLIC;
@@ -5159,7 +5171,7 @@ REVOKE ALL ON FUNCTION weft._no_condition(of_condition_id bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._no_schedule(of_schedule_id bigint) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._note_claim(of_incarnation_id integer, of_pool_id integer, trying boolean, stopped_at weft.offer, job_id integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._note_claim(of_incarnation_id integer, of_pool_id integer, trying boolean, stopped_at weft.offer, taken integer[], n_jobs integer, lanes integer[], shares weft.shares) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._note_failures(batch_ids bigint[], job_ids integer[], attempts smallint[], reasons smallint[], causes text[], at timestamp with time zone) FROM PUBLIC;
 

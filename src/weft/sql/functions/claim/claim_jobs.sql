@@ -23,10 +23,9 @@ SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SE
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_worker record;
-    v_offer weft.offer; v_terms record; v_picked weft.picked;
+    v_worker record; v_offer weft.offer; v_terms record; v_picked weft.picked;
     v_cpu bigint := claim_jobs.budget_cpu_m; v_memory bigint := claim_jobs.budget_memory_mib;
-    v_left int := claim_jobs.limit_jobs; v_limit int; v_found int;  -- of all; of this offer
+    v_left int := claim_jobs.limit_jobs; v_limit int; v_found int; v_fit int;  -- of all; of this offer
     v_n int := 0; v_short int[] := '{}'; -- claimed by this call; lanes that had no room
 BEGIN
     -- A transaction that ends the incarnation waits for this lock, or we see its end: no claim commits unseen afterwards.
@@ -52,7 +51,8 @@ BEGIN
         CONTINUE WHEN NOT pg_try_advisory_xact_lock_shared(v_offer.batch_id);
         SELECT * INTO v_terms FROM weft._batch_terms(v_offer.batch_id, v_offer.runnable_id <> 0);
         CONTINUE WHEN v_terms.is_closed IS NOT FALSE;
-        v_limit := least(v_left, v_offer.share_jobs, CASE WHEN v_worker.trying THEN 1 END);
+        v_fit := CASE WHEN v_worker.waiting THEN weft._jobs_that_fit(v_offer, v_cpu, v_memory) END;
+        v_limit := least(v_left, v_offer.share_jobs, v_fit, CASE WHEN v_worker.trying THEN 1 END);
         IF v_offer.lane_id <> 0 THEN
             v_limit := least(v_limit, weft._lane_room(claim_jobs.incarnation_id, v_offer.lane_id, v_short));
             IF v_limit <= 0 THEN
@@ -80,12 +80,13 @@ BEGIN
             v_picked, v_offer, claim_jobs.incarnation_id, v_worker.pool_id, v_worker.rate_card_id, claim_jobs.call, v_n <= 4,
             claim_jobs.at);
         v_offer.share_m := v_offer.share_m - v_picked.cpu_m;
-        EXIT WHEN v_worker.trying OR cardinality(v_picked.job_ids) < v_found AND v_offer.share_m > 0;
+        EXIT WHEN v_worker.trying OR v_found = v_fit OR cardinality(v_picked.job_ids) < v_found AND v_offer.share_m > 0;
         v_left := v_left - cardinality(v_picked.job_ids); v_cpu := v_cpu - v_picked.cpu_m; v_memory := v_memory - v_picked.memory_mib;
     END LOOP;
     IF v_n > 0 THEN
         IF v_worker.waiting OR v_worker.trying THEN
-            PERFORM weft._note_claim(claim_jobs.incarnation_id, v_worker.pool_id, v_worker.trying, v_offer, v_picked.job_ids[1]);
+            PERFORM weft._note_claim(claim_jobs.incarnation_id, v_worker.pool_id, v_worker.trying, v_offer, v_picked.job_ids, v_n,
+                v_worker.lanes, v_worker.shares);
         END IF;
         PERFORM weft._announce();
     END IF;

@@ -1,5 +1,5 @@
 -- _wake_workers: wake workers that sleep and serve the lanes in which there is new work: at most `at_most` for each lane, taken at random.
---   Whoever was woken and leaves work behind wakes two more, so a little work wakes a few of a thousand workers, and much work wakes all. A
+--   Whoever was woken and leaves work behind wakes more, so a little work wakes a few of a thousand workers, and much work wakes all. A
 --   NULL lane wakes all of its pool that sleep. The notice names the pool and, unless it is for all of them, the incarnations; older
 --   programs read the pool only.
 -- Called by: _announce, _note_claim.   Safe to repeat: yes.

@@ -146,6 +146,36 @@ async def test_logins_read_no_machines(world: World) -> None:
                     await world.admin.fetch("SELECT FROM weft.machine")
 
 
+@pytest.mark.parametrize("was_cordoned", [False, True])
+async def test_a_machine_that_a_person_cordons_is_left_alone(
+    world: World,
+    was_cordoned: bool,  # noqa: FBT001 (parametrized)
+) -> None:
+    """Also one that was cordoned for lack of work, and whatever was decided before."""
+    async with described(world):
+        epoch = await world.lead()
+        name = await add_machine(world)
+        await world.worker(name)
+        await world.driver.pool_rounds(epoch, limit_jobs=1)
+        if was_cordoned:
+            assert await world.driver.move_machine(epoch, name, "cordon", "idle")
+        cordoned = await world.api.cordon_worker(world.caller, name, world.pool, reason="mine")
+        moved = [
+            await world.driver.move_machine(epoch, name, decision, "why")
+            for decision in ("cordon", "uncordon", "delete")
+        ]
+        rows = await world.driver.pool_rounds(epoch, limit_jobs=1)
+        (row,) = [one for one in rows if one["plan"]["name"] == world.pool]
+        shown = await world.api.get_worker(world.caller, name, world.pool)
+
+        assert cordoned
+        assert moved == [False] * 3
+        assert [one["is_held"] for one in row["machines"]] == [True]
+        assert (shown["state"], shown["cordon_reason"]) == ("cordoned", "mine")
+        await world.api.uncordon_worker(world.caller, name, world.pool)
+        assert await world.driver.move_machine(epoch, name, "delete", "why")
+
+
 async def test_a_machine_on_which_everything_fails_goes_unless_a_person_cordons_it(
     world: World,
 ) -> None:

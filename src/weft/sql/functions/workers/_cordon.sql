@@ -14,7 +14,9 @@ BEGIN
     PERFORM pg_advisory_xact_lock(7703, v_worker.incarnation_id) WHERE v_worker.incarnation_id IS NOT NULL;
     v_at := clock_timestamp();
     DELETE FROM weft.black_hole b WHERE b.worker_id = v_worker.worker_id;
-    v_taken := FOUND;  -- the cordon is no longer the driver's, which would take it back
+    -- A person's cordon is no longer the driver's, which would take it back.
+    v_taken := FOUND OR _cordon.actor <> 'autoscaler' AND (
+        SELECT w.cordoned_by = 'autoscaler' AND NOT w.draining FROM weft.worker w WHERE w.worker_id = v_worker.worker_id);
     UPDATE weft.worker w SET cordoned_at = coalesce(w.cordoned_at, v_at), draining = _cordon.drains,
         cordoned_by = CASE WHEN w.cordoned_at IS NULL OR v_taken THEN _cordon.actor ELSE w.cordoned_by END,
         cordon_reason = CASE WHEN w.cordoned_at IS NULL OR v_taken THEN _cordon.reason ELSE w.cordon_reason END

@@ -286,6 +286,7 @@ async def change(ask: Described, b: int) -> None:
     callbacks = "/v1/batches/{b}/callbacks"
     for one in (await ask("GET", callbacks, b=b))["items"]:
         await ask("POST", callbacks + "/{d}/redeliver", b=b, d=one["delivery_id"], body={})
+    await ask("POST", "/v1/batches/{b}/retry", b=b, body={})
     await ask("POST", "/v1/batches/{b}/jobs/{j}/cancel", b=b, j=4, body={})
     await ask("POST", groups + "/{g}/cancel", b=b, g=1, body={})
     await ask("POST", "/v1/batches/{b}/cancel", b=b, body={})

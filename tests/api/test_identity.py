@@ -131,7 +131,7 @@ async def test_description_tells_what_creates_and_which_headers_count(
         f"{update}/{{u}}/jobs",
         f"{update}/{{u}}/groups",
     }
-    assert takes_key == creates
+    assert takes_key == {*creates, "/v1/batches/{b}/retry"}
     assert _headers_of(paths["/v1/events"], "get") == {"Last-Event-ID"}
 
 

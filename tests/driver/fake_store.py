@@ -143,6 +143,17 @@ class FakeDriverStore:
     ) -> bool:
         raise NotImplementedError
 
+    async def retry_failed(
+        self,
+        epoch: int,
+        operation_id: int,
+        *,
+        matching: Sequence[int] | None,
+        looked_upto: int | None,
+        limit: int,
+    ) -> str:
+        raise NotImplementedError
+
     async def matching_jobs(
         self, tenant_id: int, batch_id: int, wanted: JobQuery
     ) -> Sequence[int]:

@@ -82,3 +82,34 @@ def test_job_sorts_its_exit_codes(weft: Weft, tmp_path: Path) -> None:
 
     assert (ended["state"], ended["exit_code"], ended["attempt"]) == ("failed", 5, 3)
     assert (waits["reason"], waits["external_errors"]) == ("blocked", [66])
+
+
+def test_failed_jobs_are_retried_by_hand(weft: Weft, tmp_path: Path) -> None:
+    """The batch runs again, with its child, and completes again."""
+    with Client(home=weft.home) as client:
+        bb = client.create_batch()
+        one = bb.create_job(["sh", "-c", once(tmp_path, 3)])
+        bb.create_job(["true"], parents=[one])
+        bb.create_job(["sh", "-c", "exit 4"])
+        batch = bb.submit()
+        first = batch.wait()
+        done = weft.run("retry", f"b{batch.id}", "--q", "exit_code = 3")
+        second = batch.wait()
+        refused = weft.run("retry", f"b{batch.id}.j1")
+        wrong = weft.run("retry", f"b{batch.id}.j1", "--q", "x", "--json")
+        operation = as_json(weft, "retry", f"b{batch.id}.j3")
+        third = batch.wait()
+        n_retried = batch.get_job(3).retry(), batch.wait()["n_failed"], batch.retry(jobs=[3])
+        batch.wait()
+        attempts = batch.get_job(3).attempts()
+
+    assert (first["n_failed"], first["n_cancelled"]) == (2, 1)
+    assert (done.returncode, done.stderr) == (0, f"weft: b{batch.id}: 2 jobs run again\n".encode())
+    assert (second["n_succeeded"], second["n_failed"]) == (2, 1)
+    assert (wrong.returncode, json.loads(wrong.stderr)["code"]) == (2, "CLI.QUERY_OF_JOB")
+    assert (refused.returncode, b"has not failed" in refused.stderr) == (4, True)
+    assert (operation["state"], operation["result"]) == ("success", {"n_retried": 1})
+    assert third["n_failed"] == 1
+    assert n_retried == (1, 1, 1)
+    assert [one["attempt"] for one in attempts] == [1, 2, 3, 4]
+    assert weft.run("audit").returncode == 0

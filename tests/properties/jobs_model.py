@@ -55,6 +55,8 @@ class Job:
     """It is being stopped at its deadline."""
     is_late: bool = False
     """It became ready too late, and will end as an error."""
+    by_parent: bool = False
+    """It was cancelled because a parent did not succeed."""
     told: set[int] = field(default_factory=set)
     """Parents of which it knows that they have ended."""
 
@@ -172,6 +174,7 @@ class Batch:
             self._ready(job)
         else:
             self._end(job, C)
+            job.by_parent = True
 
     def _ready(self, job: Job) -> None:
         job.state = R
@@ -185,10 +188,45 @@ class Batch:
 
     def _end(self, job: Job, state: int) -> None:
         """End a job elsewhere than in a report."""
-        job.state = state
+        job.state, job.by_parent = state, False
         staged = [other for update in self.staged for other in update]
         if any(job.number in other.parents for other in [*self.jobs.values(), *staged]):
             self.untold.add(job.number)
+
+    def retried(self, named: Collection[int] | None) -> list[int]:
+        """Return the jobs that a retry of some jobs, or of all, runs again."""
+        again: list[int] = []
+        for job in sorted(self.jobs.values(), key=lambda one: one.number):
+            if named is None:
+                is_meant = job.state in {F, E} and not job.cancel_asked
+            else:
+                is_meant = job.number in named and job.state > S
+            is_meant |= job.state == C and job.by_parent
+            is_closed = self.is_cancelled(job) or (job.has_deadline and self.is_late)
+            is_stuck = not job.always_run and any(
+                self.jobs[parent].state > S and parent not in again for parent in job.parents
+            )
+            if is_meant and not is_closed and not is_stuck:
+                again.append(job.number)
+        return again
+
+    def retry(self, named: Collection[int] | None) -> int:
+        """Run again what ended without success; return how many jobs."""
+        again = set(self.retried(named))
+        for number in again:
+            job = self.jobs[number]
+            job.state, job.uncounted, job.lost, job.cancel_asked = P, job.attempt, 0, False
+            job.late_asked = False
+        for job in self.jobs.values():
+            job.told -= again
+        for number in again:
+            job = self.jobs[number]
+            job.told = {parent for parent in job.parents if self.jobs[parent].state >= S}
+        for number in again:
+            self._settle(self.jobs[number])
+        for before in self.ended_before.values():
+            before.difference_update(again)
+        return len(again)
 
     def prioritize(self, operation: Prioritizing, upto: int | None) -> int:
         """Go on with an operation up to a job, or to the end; return how many it has changed."""

@@ -29,6 +29,7 @@ from properties.jobs_model import RUN, B, Batch, Job, R, S
 from properties.keep_rules import KeepRules
 from properties.priority_rules import PriorityRules
 from properties.recovery_rules import WAIT
+from properties.retry_rules import RetryRules
 from properties.stop_rules import StopRules
 from store.world import Backend, Worker, World, open_backend, open_world
 from weft.core import errors
@@ -50,7 +51,7 @@ NAMES = ("pending", "ready", "queued", "creating", "running", "blocked", "succee
          "errored", "cancelled")  # fmt: skip
 
 
-class Machine(DeleteRules, PriorityRules, ConditionRules, StopRules, KeepRules):
+class Machine(DeleteRules, PriorityRules, ConditionRules, RetryRules, StopRules, KeepRules):
     """Calls functions of the core and does the same to the model."""
 
     runner: asyncio.Runner

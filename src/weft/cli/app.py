@@ -58,6 +58,7 @@ COMMANDS = {
     ),
     "release": ("weft.cli.commands.hold:release", "Release held batches, jobs or groups."),
     "cancel": ("weft.cli.commands.cancel:cancel", "Cancel batches, jobs or groups."),
+    "retry": ("weft.cli.commands.retry:retry", "Run failed jobs again."),
     "signal": ("weft.cli.commands.command:signal", "Send a signal to a running job."),
     "extend": ("weft.cli.commands.command:extend", "Give a job more time."),
     "delete": ("weft.cli.commands.delete:delete", "Delete batches with all their jobs."),

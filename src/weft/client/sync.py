@@ -83,6 +83,7 @@ class Job(Twin[aio.Job]):
     why = waits(aio.Job.why)
     edit = waits(aio.Job.edit)
     cancel = waits(aio.Job.cancel)
+    retry = waits(aio.Job.retry)
     signal = waits(aio.Job.signal)
     extend = waits(aio.Job.extend)
     hold = waits(aio.Job.hold)
@@ -205,6 +206,7 @@ class Batch(Counted[aio.Batch]):
         """Return its number."""
         return self._async.id
 
+    retry = waits(aio.Batch.retry)
     delete = waits(aio.Batch.delete)
     create_job_group = waits_as(JobGroup, aio.Batch.create_job_group)
     get_job_group = waits_as(JobGroup, aio.Batch.get_job_group)

@@ -291,6 +291,10 @@ CREATE FUNCTION weft._check_queues(offers jsonb) RETURNS void
     LANGUAGE plpgsql STABLE;
 ALTER FUNCTION weft._check_queues(offers jsonb) OWNER TO weft_system;
 
+CREATE FUNCTION weft._check_retried(of_batch_id bigint, of_job_ids integer[]) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._check_retried(of_batch_id bigint, of_job_ids integer[]) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._check_room(of_batch_id bigint, n_groups integer, groups_max integer) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._check_room(of_batch_id bigint, n_groups integer, groups_max integer) OWNER TO weft_tenant;
@@ -505,6 +509,14 @@ ALTER FUNCTION weft._find_group(of_batch_id bigint, of_group_id integer, of_path
 CREATE FUNCTION weft._find_operation(of_user_id integer, of_key text, of_digest bytea) RETURNS bigint
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._find_operation(of_user_id integer, of_key text, of_digest bytea) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._find_retried(of_batch_id bigint, named integer[], matching integer[], from_job bigint, to_job bigint, limit_rows integer, at timestamp with time zone, OUT job_ids integer[], OUT upto bigint) RETURNS record
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_bitmapscan TO 'off';
+ALTER FUNCTION weft._find_retried(of_batch_id bigint, named integer[], matching integer[], from_job bigint, to_job bigint, limit_rows integer, at timestamp with time zone, OUT job_ids integer[], OUT upto bigint) OWNER TO weft_system;
 
 CREATE FUNCTION weft._find_worker(of_name text, of_pool text) RETURNS integer
     LANGUAGE plpgsql STABLE;
@@ -1183,9 +1195,17 @@ CREATE FUNCTION weft._record_pool_changes(of_pool_id integer, kinds text[], mach
     LANGUAGE sql;
 ALTER FUNCTION weft._record_pool_changes(of_pool_id integer, kinds text[], machines text[], reasons text[]) OWNER TO weft_system;
 
+CREATE FUNCTION weft._record_retry(of_batch_id bigint, of_job_ids integer[], old_states smallint[], of_pool_id integer, actor text, at timestamp with time zone) RETURNS integer[]
+    LANGUAGE sql;
+ALTER FUNCTION weft._record_retry(of_batch_id bigint, of_job_ids integer[], old_states smallint[], of_pool_id integer, actor text, at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft._record_worker_change(of_worker_id integer, state text, actor text, reason text, at timestamp with time zone) RETURNS void
     LANGUAGE sql;
 ALTER FUNCTION weft._record_worker_change(of_worker_id integer, state text, actor text, reason text, at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft._recount_parents(of_batch_id bigint, of_job_ids integer[], may_open integer[]) RETURNS void
+    LANGUAGE sql;
+ALTER FUNCTION weft._recount_parents(of_batch_id bigint, of_job_ids integer[], may_open integer[]) OWNER TO weft_system;
 
 CREATE FUNCTION weft._recount_shares() RETURNS void
     LANGUAGE sql;
@@ -1214,6 +1234,14 @@ ALTER FUNCTION weft._remove_rows(operation weft.operation, limit_rows integer, a
 CREATE FUNCTION weft._rename_group(of_batch_id bigint, of_group_id integer, new_name text, groups_max integer) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._rename_group(of_batch_id bigint, of_group_id integer, new_name text, groups_max integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._retry(of_batch_id bigint, of_job_ids integer[], actor text, at timestamp with time zone) RETURNS boolean
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_bitmapscan TO 'off';
+ALTER FUNCTION weft._retry(of_batch_id bigint, of_job_ids integer[], actor text, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft._retry_wait(policy jsonb, tries bigint, waited_s double precision, draw double precision) RETURNS double precision
     LANGUAGE sql IMMUTABLE;
@@ -2387,6 +2415,16 @@ CREATE FUNCTION weft.reserve_rounds(epoch bigint, after_s double precision) RETU
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.reserve_rounds(epoch bigint, after_s double precision) OWNER TO weft_system;
+
+CREATE FUNCTION weft.retry_failed(epoch bigint, of_operation_id bigint, matching integer[], looked_upto bigint, limit_rows integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.retry_failed(epoch bigint, of_operation_id bigint, matching integer[], looked_upto bigint, limit_rows integer, at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft.retry_jobs(tenant_id integer, user_id integer, batch_id bigint, job_ids integer[], query text, within_group integer, actor text, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.retry_jobs(tenant_id integer, user_id integer, batch_id bigint, job_ids integer[], query text, within_group integer, actor text, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.running_operations(epoch bigint, above_id bigint, limit_operations integer) RETURNS TABLE(operation_id bigint, tenant_id integer, batch_id bigint, kind text, arguments jsonb, "position" bigint, n_total bigint, trace_id text)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -4871,6 +4909,8 @@ REVOKE ALL ON FUNCTION weft._check_open(of_batch_id bigint, of_group_id integer)
 
 REVOKE ALL ON FUNCTION weft._check_queues(offers jsonb) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._check_retried(of_batch_id bigint, of_job_ids integer[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._check_room(of_batch_id bigint, n_groups integer, groups_max integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._check_term(of_epoch bigint) FROM PUBLIC;
@@ -4959,6 +4999,8 @@ REVOKE ALL ON FUNCTION weft._find_group(of_batch_id bigint, of_group_id integer,
 
 REVOKE ALL ON FUNCTION weft._find_operation(of_user_id integer, of_key text, of_digest bytea) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._find_retried(of_batch_id bigint, named integer[], matching integer[], from_job bigint, to_job bigint, limit_rows integer, at timestamp with time zone, OUT job_ids integer[], OUT upto bigint) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._find_worker(of_name text, of_pool text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._fit_budget(picked weft.picked, budget_cpu_m bigint, budget_memory_mib bigint, share_m bigint, at_least integer) FROM PUBLIC;
@@ -5016,6 +5058,7 @@ REVOKE ALL ON FUNCTION weft._intern_gates(of_tenant_id integer, of_batch_id bigi
 GRANT ALL ON FUNCTION weft._intern_gates(of_tenant_id integer, of_batch_id bigint, lists jsonb[]) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._is_cancelled(of_batch_id bigint, of_group_id integer, always_run boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._is_cancelled(of_batch_id bigint, of_group_id integer, always_run boolean) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._is_closed(of_batch_id bigint, of_group_id integer, of_job_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._is_closed(of_batch_id bigint, of_group_id integer, of_job_id integer) TO weft_tenant;
@@ -5264,7 +5307,11 @@ GRANT ALL ON FUNCTION weft._record_hold(of_batch_id bigint, of_job_ids integer[]
 
 REVOKE ALL ON FUNCTION weft._record_pool_changes(of_pool_id integer, kinds text[], machines text[], reasons text[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._record_retry(of_batch_id bigint, of_job_ids integer[], old_states smallint[], of_pool_id integer, actor text, at timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._record_worker_change(of_worker_id integer, state text, actor text, reason text, at timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._recount_parents(of_batch_id bigint, of_job_ids integer[], may_open integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._recount_shares() FROM PUBLIC;
 
@@ -5279,6 +5326,8 @@ REVOKE ALL ON FUNCTION weft._release_machines() FROM PUBLIC;
 REVOKE ALL ON FUNCTION weft._remove_rows(operation weft.operation, limit_rows integer, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._rename_group(of_batch_id bigint, of_group_id integer, new_name text, groups_max integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._retry(of_batch_id bigint, of_job_ids integer[], actor text, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._retry_wait(policy jsonb, tries bigint, waited_s double precision, draw double precision) FROM PUBLIC;
 
@@ -5869,6 +5918,12 @@ GRANT ALL ON FUNCTION weft.remove_old(epoch bigint, events_keep_s double precisi
 
 REVOKE ALL ON FUNCTION weft.reserve_rounds(epoch bigint, after_s double precision) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.reserve_rounds(epoch bigint, after_s double precision) TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft.retry_failed(epoch bigint, of_operation_id bigint, matching integer[], looked_upto bigint, limit_rows integer, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.retry_failed(epoch bigint, of_operation_id bigint, matching integer[], looked_upto bigint, limit_rows integer, at timestamp with time zone) TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft.retry_jobs(tenant_id integer, user_id integer, batch_id bigint, job_ids integer[], query text, within_group integer, actor text, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.retry_jobs(tenant_id integer, user_id integer, batch_id bigint, job_ids integer[], query text, within_group integer, actor text, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.running_operations(epoch bigint, above_id bigint, limit_operations integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.running_operations(epoch bigint, above_id bigint, limit_operations integer) TO weft_driver;

@@ -64,6 +64,27 @@ class Edits:
             )
         )
 
+    async def retry_jobs(
+        self, caller: Caller, batch_id: int, *, job_ids: Sequence[int] | None, query: str | None,
+        within_group: int | None, trace_id: str, idempotency_key: str | None, digest: bytes,
+    ) -> int:  # fmt: skip
+        """Begin to run failed jobs again."""
+        return int(
+            await self._database.value(
+                "retry_jobs",
+                tenant_id=caller.tenant_id,
+                user_id=caller.user_id,
+                batch_id=batch_id,
+                job_ids=None if job_ids is None else list(job_ids),
+                query=query,
+                within_group=within_group,
+                actor=f"user {caller.user_name}",
+                trace_id=trace_id,
+                idempotency_key=idempotency_key,
+                digest=digest,
+            )
+        )
+
     async def hold_group(self, caller: Caller, batch_id: int, group_id: int) -> bool:
         """Hold a group."""
         return await self._change_hold("hold_group", caller, batch_id, group_id)

@@ -51,6 +51,27 @@ class Operations:
             )
         )
 
+    async def retry_failed(
+        self,
+        epoch: int,
+        operation_id: int,
+        *,
+        matching: Sequence[int] | None,
+        looked_upto: int | None,
+        limit: int,
+    ) -> str:
+        """Do one step of a retry."""
+        return str(
+            await self._database.value(
+                "retry_failed",
+                epoch=epoch,
+                of_operation_id=operation_id,
+                matching=None if matching is None else list(matching),
+                looked_upto=looked_upto,
+                limit_rows=limit,
+            )
+        )
+
     async def matching_jobs(
         self, tenant_id: int, batch_id: int, wanted: JobQuery
     ) -> Sequence[int]:

@@ -149,4 +149,5 @@ def recovery_calls(driver: DriverStore, epoch: int) -> Sequence[Callable[[], Awa
         partial(driver.due_conditions, epoch, [], limit=1),
         partial(driver.postpone_blocked, epoch, 1, limit_jobs=1),
         partial(driver.record_test, epoch, 1, PASSED),
+        partial(driver.retry_failed, epoch, 1, matching=None, looked_upto=None, limit=1),
     ]

@@ -5,14 +5,18 @@ from typing import Any, Final
 from weft.core.errors import (
     GroupExists,
     GroupNotFound,
+    IdempotencyConflict,
     InvalidValue,
     JobEnded,
+    JobNotFailed,
     JobNotFound,
+    ParentFailed,
     RenameTooLarge,
 )
+from weft.core.states import Reason
 from weft.ports.store import EditLimits
 from weft.testing.builders import job_rows
-from weft.testing.store_site import TRACE_ID, TREE, StoreTests, refused
+from weft.testing.store_site import TRACE_ID, TREE, UNKEYED, StoreTests, refused
 
 LIMITS: Final = EditLimits(attributes_max=2, rename_groups_max=2)
 
@@ -110,6 +114,30 @@ class EditTests(StoreTests):
         assert (await self.site.ended(operation))["state"] == "success"
         jobs = await self.site.api.list_jobs(self.site.caller, batch, after=0, limit=9)
         assert [job["priority"] for job in jobs] == [0, 3, 3]
+
+    async def test_failed_jobs_run_again(self) -> None:
+        """All, or those that are named or match, with what was cancelled because of them."""
+        api, caller = self.site.api, self.site.caller
+        batch = await self.site.submit(job_rows(3, parents={3: [2]}))
+        assert await self.site.run(reason=Reason.EXIT) == [1, 2]
+        await self.site.drive()
+        wanted: dict[str, Any] = {"job_ids": [2], "query": None, "within_group": None}
+        with refused(ParentFailed):
+            await api.retry_jobs(caller, batch, **{**wanted, "job_ids": [3]}, **UNKEYED)
+        key = {**UNKEYED, "idempotency_key": "again"}
+        operation = await api.retry_jobs(caller, batch, **wanted, **key)
+        assert await api.retry_jobs(caller, batch, **wanted, **key) == operation
+        with refused(IdempotencyConflict):
+            await api.retry_jobs(caller, batch, **wanted, **{**key, "digest": b"other"})
+        assert (await self.site.ended(operation))["result"] == {"n_retried": 2}
+        with refused(JobNotFailed):
+            await api.retry_jobs(caller, batch, **wanted, **UNKEYED)
+        with refused(JobNotFound):
+            await api.retry_jobs(caller, batch, **{**wanted, "job_ids": [4]}, **UNKEYED)
+        for query, retried in (("job_id > 1", 0), ("job_id = 1", 1), (None, 0)):
+            wanted = {"job_ids": None, "query": query, "within_group": None}
+            operation = await api.retry_jobs(caller, batch, **wanted, **UNKEYED)
+            assert (await self.site.ended(operation))["result"] == {"n_retried": retried}
 
     async def history(self, batch: int, *, before: int | None = None, limit: int = 9) -> list[Any]:
         """Return a page of the changes of a batch."""

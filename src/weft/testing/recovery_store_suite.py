@@ -1,9 +1,11 @@
 """What every adapter of the port `DriverStore` must do with blocked jobs: a part of its suite."""
 
+from functools import partial
+
 from weft.core.states import Reason
 from weft.ports.store import JobRows
 from weft.testing.builders import job_rows
-from weft.testing.store_site import StoreTests
+from weft.testing.store_site import UNKEYED, StoreTests
 
 AGES_S = 1e6
 
@@ -38,6 +40,25 @@ class RecoveryTests(StoreTests):
         assert AGES_S / 2 < (due_s or 0) <= AGES_S
         assert blocked == "blocked"
         assert after == "ready"
+
+    async def test_failed_jobs_run_again_step_by_step(self) -> None:
+        """A later retry of the batch waits for the earlier one."""
+        epoch, api, caller = await self.site.lead(), self.site.api, self.site.caller
+        batch_id = await self.site.submit(3)
+        await self.site.run(reason=Reason.EXIT)
+        one, other = [
+            await api.retry_jobs(
+                caller, batch_id, job_ids=None, query=None, within_group=None, **UNKEYED
+            )
+            for _ in range(2)
+        ]
+        step = partial(self.site.driver.retry_failed, matching=None, looked_upto=None, limit=2)
+        assert await step(epoch, other) == "waits"
+        assert await step(epoch, one) == "moved"
+        jobs = await api.list_jobs(caller, batch_id, after=0, limit=9)
+        assert [job["state"] for job in jobs] == ["ready", "ready", "failed"]
+        assert await step(epoch, one) == "moved"
+        assert (await self.site.ended(other))["result"] == {"n_retried": 0}
 
 
 def _waiting(wait_s: float) -> JobRows:

@@ -1,4 +1,64 @@
-"""Retry what failed: jobs in place, with what depends on them (`retry_jobs`).
+"""Retry what failed: jobs run again in place, with what was cancelled because of them."""
 
-Nothing is here yet. Every door finds it here when it comes, in the form of `cancel.py`.
-"""
+from collections.abc import Sequence
+
+from weft.api.services import Answer, Origin, Services
+from weft.api.use_cases.read import find_group_id, parse
+from weft.core.errors import FieldError, InvalidDocument, TooManyJobs
+from weft.core.query import Subject
+from weft.ports.store import Caller
+from weft.wire.repeat_documents import RetryJobsDocument
+
+
+async def retry_jobs(
+    services: Services,
+    caller: Caller,
+    batch_id: int,
+    document: RetryJobsDocument,
+    origin: Origin,
+    *,
+    query: str | None,
+    within: int | str | None,
+) -> Answer:
+    """Begin to retry a batch, some of its jobs, or those that match; return the operation.
+
+    `within`: only jobs of this group.
+    """
+    if document.jobs is not None:
+        _check_jobs(document.jobs, services.settings.bunch_jobs_max, query, within)
+    if query is not None:
+        parse(query, Subject.JOBS, services.settings)  # refuses a wrong query now
+    within_group = None
+    if within is not None:
+        within_group = await find_group_id(services, caller, batch_id, within)
+    operation_id = await services.store.retry_jobs(
+        caller,
+        batch_id,
+        job_ids=document.jobs,
+        query=query,
+        within_group=within_group,
+        trace_id=origin.trace_id,
+        idempotency_key=origin.key,
+        digest=origin.digest,
+    )
+    return dict(await services.store.get_operation(caller, operation_id))
+
+
+def _check_jobs(
+    jobs: Sequence[int], jobs_max: int, query: str | None, within: int | str | None
+) -> None:
+    if query is not None or within is not None:
+        raise InvalidDocument(
+            "a retry names jobs, or says which ones by a query or a group",
+            detail="The request does both.",
+            hint="Leave out one of them; without both, all failed jobs of the batch run again.",
+            errors=[FieldError("/jobs", "there is also a query or a group")],
+        )
+    if len(jobs) > jobs_max:
+        message = f"{len(jobs)} jobs, at most {jobs_max}"
+        raise TooManyJobs(
+            "the request has too many jobs",
+            detail=f"It has {message}.",
+            hint="Send them in several requests, or use a query.",
+            errors=[FieldError("/jobs", message)],
+        )

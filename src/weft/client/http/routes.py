@@ -286,7 +286,7 @@ class Routes(FleetRoutes, ScheduleRoutes, ConditionRoutes, FailureRoutes):
         """Release one job; it keeps waiting while one of its groups is held."""
         return await self._post(f"/v1/batches/{batch_id}/jobs/{job_id}/release", {})
 
-    # ---- cancel
+    # ---- cancel and retry
 
     async def cancel_batch(self, batch_id: int, *, force: bool = False) -> Document:
         """Cancel a batch; `force`: also its jobs that always run."""
@@ -302,6 +302,22 @@ class Routes(FleetRoutes, ScheduleRoutes, ConditionRoutes, FailureRoutes):
     async def cancel_job(self, batch_id: int, job_id: int) -> Document:
         """Cancel one job."""
         return await self._post(f"/v1/batches/{batch_id}/jobs/{job_id}/cancel", {})
+
+    async def retry_batch(
+        self,
+        batch_id: int,
+        q: str | None = None,
+        *,
+        jobs: Sequence[int] | None = None,
+        group: int | str | None = None,
+    ) -> Document:
+        """Begin to run failed jobs again: all of a batch, these, or those that a query finds or
+        that are in a group; return the operation.
+        """
+        document = {} if jobs is None else {"jobs": list(jobs)}
+        query = {"q": q, "group": group}
+        path = f"/v1/batches/{batch_id}/retry"
+        return await self._post(path, document, query=query, key=new_key())
 
     # ---- commands to a job
 

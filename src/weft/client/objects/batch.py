@@ -1,5 +1,7 @@
 """One batch, asynchronously."""
 
+from collections.abc import Sequence
+
 from weft.client.api import Api
 from weft.client.http.listing import Document, Listing
 from weft.client.objects.counted import Counted
@@ -47,6 +49,28 @@ class Batch(Counted):
 
     async def cancel(self, *, force: bool = False) -> Document:
         return await self._api.cancel_batch(self.id, force=force)
+
+    async def retry(
+        self,
+        q: str | None = None,
+        *,
+        jobs: Sequence[int] | None = None,
+        progress: bool | None = None,
+    ) -> int:
+        """Run failed jobs again, and those that were cancelled because of them; return how many.
+
+        Each has all its tries again; its earlier attempts stay in its history. Jobs that a person
+        cancelled stay cancelled, unless they are named. The server goes on if this program ends.
+
+        Args:
+            q: Only failed jobs that match this query, for example `exit_code = 3`.
+            jobs: Only jobs with these numbers. Raise `JobNotFailed` for one that has not failed.
+            progress: Show a bar on standard error or in the notebook; default: if it can be seen.
+        """
+        operation = await self._api.retry_batch(self.id, q, jobs=jobs)
+        with Progress(f"{self.title} retry", shown=progress) as shown:
+            result = await end_of(self._api, operation, shown)
+        return int(result["n_retried"])
 
     async def hold(self) -> Document:
         return await self._api.hold_batch(self.id)

@@ -10,6 +10,8 @@ from weft.client.http.listing import Document
 from weft.client.http.routes import Stream
 from weft.client.http.sse import ServerEvent
 from weft.client.objects.counted import patch_of
+from weft.client.objects.operation import end_of
+from weft.client.progress import Progress
 from weft.client.submission.refs import JobRef
 from weft.client.waiting import last_of
 from weft.core.states import ENDED_WORDS
@@ -107,6 +109,17 @@ class Job:
     async def cancel(self) -> Document:
         """Cancel this job; what depends on it is cancelled, too."""
         return await self._api.cancel_job(self.batch_id, self.job_id)
+
+    async def retry(self) -> int:
+        """Run it again, although it failed or was cancelled, with all its tries; return how many
+        jobs run again: those that were cancelled because of it do, too.
+
+        Raise `JobNotFailed`; `ParentFailed` if it needs a parent that did not succeed.
+        """
+        operation = await self._api.retry_batch(self.batch_id, jobs=[self.job_id])
+        with Progress(self.ref.shown(), shown=False) as shown:
+            result = await end_of(self._api, operation, shown)
+        return int(result["n_retried"])
 
     async def signal(self, signal: str | int) -> Document:
         """Send a signal, such as `USR1` or 10, to its first process. Raise `JobNotRunning` if it

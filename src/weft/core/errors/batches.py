@@ -146,3 +146,17 @@ class JobEnded(Conflict):
 
     code = "API.JOB_ENDED"
     sqlstate = "WF216"
+
+
+class JobNotFailed(Conflict):
+    """Only a job that ended without success can be retried."""
+
+    code = "API.JOB_NOT_FAILED"
+    sqlstate = "WF233"
+
+
+class ParentFailed(Conflict):
+    """A job cannot be retried before a parent that did not succeed."""
+
+    code = "API.PARENT_FAILED"
+    sqlstate = "WF234"

@@ -173,6 +173,21 @@ class DriverStore(Protocol):
         ends the operation. Return False if rows were locked: repeat the same step.
         """
 
+    async def retry_failed(
+        self,
+        epoch: int,
+        operation_id: int,
+        *,
+        matching: Sequence[int] | None,
+        looked_upto: int | None,
+        limit: int,
+    ) -> str:
+        """Do one step of a retry: at most `limit` jobs run again. Return as `step`.
+
+        Of an operation with a query: `matching` are the jobs up to `looked_upto` that it matches,
+        ascending; else both are None. The last step ends the operation; its result is `n_retried`.
+        """
+
     async def matching_jobs(
         self, tenant_id: int, batch_id: int, wanted: JobQuery
     ) -> Sequence[int]:

@@ -1,4 +1,4 @@
-"""`/v1/batches`: create, list, get, edit, delete, cancel, hold, release."""
+"""`/v1/batches`: create, list, get, edit, delete, cancel, retry, hold, release."""
 
 from typing import Final
 
@@ -6,7 +6,7 @@ from litestar import Response, delete, get, patch, post
 
 from weft.api.http.paging import PAGE, cursor_of, kind_of, limit_of, page
 from weft.api.http.parameters import Query
-from weft.api.http.path_ids import batch_id_of
+from weft.api.http.path_ids import batch_id_of, parse_group
 from weft.api.http.replies import created, reply
 from weft.api.http.requests import (
     AnyRequest,
@@ -15,12 +15,14 @@ from weft.api.http.requests import (
     read_submission,
     services_of,
 )
-from weft.api.use_cases import cancel, edit, hold, read, release, submit
+from weft.api.use_cases import cancel, edit, hold, read, release, retry, submit
 from weft.api.use_cases import delete as delete_use_case
 from weft.wire.answers import Batch, BatchCreated, Cancelled, Change, HoldChanged, Operation, Plan
 from weft.wire.documents import BatchDocument, CancelDocument, EditDocument, Empty
+from weft.wire.repeat_documents import RetryJobsDocument
 
 ROOT_GROUP: Final = 0
+_RETRY: Final = ("q", "group")
 _LIST: Final = ("name", "q", "explain", *PAGE)
 
 
@@ -126,6 +128,37 @@ async def cancel_batch(request: AnyRequest) -> Response[bytes]:
     )
 
 
+@post(
+    "/v1/batches/{b:str}/retry",
+    status_code=202,
+    opt={
+        "accepted": Operation,
+        "body": RetryJobsDocument,
+        "query": _RETRY,
+        "headers": ("Idempotency-Key",),
+    },
+)
+async def retry_batch(request: AnyRequest) -> Response[bytes]:
+    """Run failed jobs of a batch again, each with all its tries, and the jobs that were cancelled
+    because of them. The reply is the operation that does so; `result.n_retried` counts the jobs.
+    Attempts stay in the history and on the bill. The batch is complete once more when they end.
+    `q`: only failed jobs that match this query; `group`: only those of this group.
+    """
+    query = Query(request, _RETRY)
+    services, text, within = services_of(request), query.text("q"), query.text("group")
+    document, origin = await read_submission(request, RetryJobsDocument, text, within)
+    operation = await retry.retry_jobs(
+        services,
+        caller_of(request),
+        batch_id_of(request),
+        document,
+        origin,
+        query=text,
+        within=None if within is None else parse_group(within, services.settings),
+    )
+    return reply(operation, 202)
+
+
 @post("/v1/batches/{b:str}/hold", opt={"answer": HoldChanged, "body": Empty})
 async def hold_batch(request: AnyRequest) -> Response[bytes]:
     """Hold a batch: nothing of it starts until it is released; running jobs go on."""
@@ -150,5 +183,5 @@ async def release_batch(request: AnyRequest) -> Response[bytes]:
 
 ROUTES = (
     create_batch, list_batches, get_batch, edit_batch, delete_batch, batch_history, cancel_batch,
-    hold_batch, release_batch,
+    retry_batch, hold_batch, release_batch,
 )  # fmt: skip

@@ -1,6 +1,6 @@
--- _settle_groups: record which of these groups completed, with the callbacks to send, and which became incomplete again through new jobs. A
---   group that grew and completed again between two folds counts as another completion. A set that is still being filled is invisible to
---   readers, and completes when it is shown.
+-- _settle_groups: record which of these groups completed, with the callbacks to send, and which became incomplete again through new jobs or
+--   a retry. A group that grew or was retried, and completed again between two folds, counts as another completion. A set that is still
+--   being filled is invisible to readers, and completes when it is shown.
 -- Called by: fold_deltas, after it has moved the sums, so that no reporting process is needed; fill_set.   Safe to repeat: yes.
 -- Locks: sums; as _announce.   Plan: by key.
 -- Owner: weft_system.

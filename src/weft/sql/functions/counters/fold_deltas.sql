@@ -9,9 +9,8 @@
 --   black_holes whenever attempts failed.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.fold_deltas(epoch bigint, at timestamptz DEFAULT clock_timestamp())
-RETURNS TABLE (n_deltas bigint, loops text[])
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan
-SET enable_seqscan = off SET enable_mergejoin = off
+RETURNS TABLE (n_deltas bigint, loops text[]) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_mergejoin = off
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -30,7 +29,8 @@ BEGIN
         SELECT d.batch_id, a.ancestor_id AS group_id, d.tenant_id, sum(d.n_pending) AS n_pending, sum(d.n_ready) AS n_ready,
             sum(d.n_queued) AS n_queued, sum(d.n_creating) AS n_creating, sum(d.n_running) AS n_running, sum(d.n_blocked) AS n_blocked,
             sum(d.n_succeeded) AS n_succeeded, sum(d.n_failed) AS n_failed, sum(d.n_errored) AS n_errored,
-            sum(d.n_cancelled) AS n_cancelled, max(d.last_ended_at) AS last_ended_at
+            sum(d.n_cancelled) AS n_cancelled, max(d.last_ended_at) AS last_ended_at,
+            bool_or(d.n_pending + d.n_ready > 0 AND d.n_failed + d.n_errored + d.n_cancelled < 0) AS retried
         FROM delta d JOIN weft.group_ancestor a ON a.batch_id = d.batch_id AND a.group_id = d.group_id GROUP BY 1, 2, 3),
     of_user AS MATERIALIZED (
         SELECT d.pool_id, b.user_id, d.batch_id, d.tenant_id, sum(d.n_ready) AS n_ready, sum(d.n_running) AS n_running,
@@ -73,7 +73,7 @@ BEGIN
     FROM (SELECT count(*), bool_or(d.n_running < 0 AND d.n_ready + d.n_failed + d.n_errored > 0) FROM delta d) f,
          (SELECT array_agg(x.batch_id), array_agg(x.group_id),
                  array_agg(x.n_pending + x.n_ready + x.n_queued + x.n_creating + x.n_running + x.n_blocked
-                           + x.n_succeeded + x.n_failed + x.n_errored + x.n_cancelled > 0) FROM of_group x) g,
+                           + x.n_succeeded + x.n_failed + x.n_errored + x.n_cancelled > 0 OR x.retried) FROM of_group x) g,
          (SELECT array_agg(y.pool_id), array_agg(y.user_id), array_agg(y.n_ready), array_agg(y.ready_m), array_agg(y.running_m)
           FROM (SELECT u.pool_id, u.user_id, sum(u.n_ready) AS n_ready, sum(u.ready_m) AS ready_m, sum(u.running_m) AS running_m
                 FROM of_user u GROUP BY 1, 2) y) s;

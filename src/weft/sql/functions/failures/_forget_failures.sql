@@ -1,5 +1,5 @@
 -- _forget_failures: take jobs out of the dead letters and out of the counts of their causes, because they run again.
--- Called by: whoever makes failed jobs wait again, in that transaction.   Safe to repeat: yes.
+-- Called by: _retry.   Safe to repeat: yes.
 -- Locks: job (by the caller).   Plan: letters by key.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._forget_failures(batch_ids bigint[], job_ids int[]) RETURNS void LANGUAGE sql

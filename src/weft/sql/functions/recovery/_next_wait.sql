@@ -4,6 +4,7 @@
 -- Plan: as _policy_of; the attempts of the job by key.
 -- counted: attempts that count, this one included. External errors are counted since the last end of another kind.
 -- n_tests: those that did not pass; each is a step, too.
+-- Attempts before a retry by a person are not counted.
 -- The jitter is drawn from the number of the job and of the try, so that a repeated call gets the same one.
 -- Returns: seconds; NULL: it is given up.
 -- Owner: weft_system.
@@ -17,6 +18,8 @@ AS $$
     FROM (
         SELECT count(*) AS n, min(a.ended_at) AS since FROM weft.attempt a
         WHERE a.batch_id = of_batch_id AND a.job_id = of_job_id AND a.attempt < of_attempt
+            AND a.attempt > coalesce((SELECT max(c.attempt) FROM weft.job_change c WHERE c.batch_id = of_batch_id
+                AND c.job_id = of_job_id AND c.subtype = 'retried'), 0)
             AND a.reason NOT IN (REASON_LOST, REASON_PREEMPTED) AND (a.reason = REASON_BLOCKED) = (of_reason = REASON_BLOCKED)
             AND (of_reason <> REASON_BLOCKED OR a.attempt > coalesce((
                 SELECT max(o.attempt) FROM weft.attempt o WHERE o.batch_id = of_batch_id AND o.job_id = of_job_id

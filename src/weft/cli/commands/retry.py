@@ -1,0 +1,87 @@
+"""`weft retry`: run again what failed."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.targets import Target, check_targets, parse_target
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import print_json
+from weft.client.api import WAIT_PATIENCE_S
+from weft.client.objects.operation import end_of
+from weft.client.progress import Progress
+from weft.core.errors import Invalid
+from weft.core.ids import BatchId, format_batch_id
+
+
+class QueryOfJob(Invalid):
+    """A query chooses among the jobs of a batch or a group."""
+
+    code = "CLI.QUERY_OF_JOB"
+    advice = "Name a batch or a group with --q, or jobs without it."
+
+
+def retry(
+    target: str,
+    /,
+    *others: str,
+    q: Annotated[str | None, Parameter(name=["--q", "-q"])] = None,
+    shared: Shared = SHARED,
+) -> int:
+    """Run failed jobs again, and those that were cancelled because of them.
+
+        weft retry b12 --q 'exit_code = 3'
+
+    Each has all its tries again. Its earlier attempts, their output and their cost stay.
+
+    Args:
+        target: `b12`, `b12/stage1`, or `b12.j7`, which runs again also if a person cancelled it.
+        others: More targets. Jobs of one batch are retried together.
+        q: Only failed jobs that match this query.
+        shared: Options of every command.
+    """
+    targets = [parse_target(text) for text in (target, *others)]
+    if q is not None and any(one.job_id is not None for one in targets):
+        raise QueryOfJob("a query is for a batch or a group", detail="The command names a job.")
+    return asyncio.run(_retry(targets, q, shared))
+
+
+async def _retry(targets: Sequence[Target], q: str | None, shared: Shared) -> int:
+    async with shared.client(patience_s=WAIT_PATIENCE_S) as client:
+        await check_targets(client, targets)
+        for target, jobs in _requests(targets):
+            operation = await client.retry_batch(target.batch_id, q, jobs=jobs, group=target.group)
+            title = _title(target)
+            with Progress(f"{title} retry", shown=None) as shown:
+                result = await end_of(client, operation, shown)
+            if shared.json:
+                print_json(await client.get_operation(operation["id"]))
+            else:
+                note(f"{title}: {_said(result['n_retried'])}")
+    return 0
+
+
+def _requests(targets: Sequence[Target]) -> Iterator[tuple[Target, list[int] | None]]:
+    """Yield what to ask for: a batch or a group as a whole, or the jobs that are named of one."""
+    jobs_of: dict[int, list[int]] = {}
+    for target in targets:
+        if target.job_id is None:
+            yield target, None
+        else:
+            jobs_of.setdefault(target.batch_id, []).append(target.job_id)
+    for batch_id, jobs in jobs_of.items():
+        yield Target(BatchId(batch_id)), jobs
+
+
+def _title(target: Target) -> str:
+    batch = format_batch_id(target.batch_id)
+    return batch if target.group is None else f"{batch}/{target.group.lstrip('/')}"
+
+
+def _said(n_jobs: int) -> str:
+    if n_jobs == 0:
+        return "nothing to retry"
+    return "1 job runs again" if n_jobs == 1 else f"{n_jobs:,} jobs run again"

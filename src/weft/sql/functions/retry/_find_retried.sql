@@ -1,0 +1,63 @@
+-- _find_retried: the next jobs of a batch that a retry runs again: those that failed, and those that were cancelled because a parent did,
+--   if all their parents succeed, or run again.
+-- Called by: retry_failed.   Safe to repeat: yes, it only reads.
+-- Plan: jobs by key from the first to the last number, at most limit_rows that did not succeed; of them edges and cancels by key.
+-- named: jobs that a person named: they also run again if a person cancelled them. matching: only these, of those that failed; NULL: all.
+-- Parents have lower numbers, so what is decided about those below from_job shows in their states.
+-- Returns: the jobs in order, and the last number that was examined.
+-- Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._find_retried(
+    of_batch_id bigint, named int[], matching int[], from_job bigint, to_job bigint, limit_rows int, at timestamptz,
+    OUT job_ids int[], OUT upto bigint
+) LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_edges boolean; v_closed boolean; v_cancels boolean; v_deadlines boolean; v_n int; v_stuck int[];
+BEGIN
+    SELECT b.has_edges, EXISTS (SELECT FROM weft.group_cancel c WHERE c.batch_id = b.batch_id),
+        EXISTS (SELECT FROM weft.job_cancel c WHERE c.batch_id = b.batch_id),
+        EXISTS (SELECT FROM weft.job_deadline d WHERE d.batch_id = b.batch_id)
+    INTO v_edges, v_closed, v_cancels, v_deadlines FROM weft.batch b WHERE b.batch_id = of_batch_id;
+    WITH found AS MATERIALIZED (
+        SELECT j.job_id, j.state, j.group_id, j.always_run, j.cancelled_at, named IS NOT NULL AND j.job_id = ANY (named) AS is_named
+        FROM weft.job j
+        WHERE j.batch_id = of_batch_id AND j.job_id BETWEEN from_job AND to_job AND j.state > STATE_SUCCESS
+          AND (CASE WHEN named IS NOT NULL THEN j.job_id = ANY (named)
+                    ELSE j.state <> STATE_CANCELLED AND (matching IS NULL OR j.job_id = ANY (matching)) END
+              OR j.state = STATE_CANCELLED AND j.bad_parent AND NOT j.always_run AND j.cancelled_at IS NOT NULL)
+        ORDER BY j.job_id LIMIT limit_rows)
+    SELECT count(*), max(f.job_id), array_agg(f.job_id ORDER BY f.job_id) FILTER (
+        -- Neither a cancel by a person nor a deadline is undone.
+        WHERE (NOT v_cancels OR f.is_named OR NOT EXISTS (
+                SELECT FROM weft.job_cancel c WHERE c.batch_id = of_batch_id AND c.job_id = f.job_id))
+          AND (f.is_named OR f.state <> STATE_CANCELLED OR NOT EXISTS (
+                SELECT FROM weft.job_change c WHERE c.batch_id = of_batch_id AND c.job_id = f.job_id AND c.at = f.cancelled_at
+                    AND c.to_state = STATE_CANCELLED))
+          AND (NOT v_closed OR NOT weft._is_cancelled(of_batch_id, f.group_id, f.always_run))
+          AND (NOT v_deadlines OR weft._is_late(of_batch_id, f.job_id, _find_retried.at) IS NOT TRUE))
+    INTO v_n, upto, job_ids FROM found f;
+    IF v_n < limit_rows THEN
+        upto := to_job;
+    END IF;
+    IF v_edges AND job_ids IS NOT NULL THEN
+        WITH RECURSIVE of_set AS MATERIALIZED (
+            SELECT x AS job_id FROM unnest(job_ids) x
+            WHERE NOT (SELECT j.always_run FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = x)),
+        stuck (job_id) AS (
+            SELECT s.job_id FROM of_set s
+            CROSS JOIN LATERAL (SELECT y.parent_id FROM weft.edge y WHERE y.batch_id = of_batch_id AND y.child_id = s.job_id OFFSET 0) e
+            CROSS JOIN LATERAL (SELECT j.state FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = e.parent_id OFFSET 0) p
+            WHERE p.state > STATE_SUCCESS AND e.parent_id <> ALL (job_ids)
+            UNION
+            SELECT e.child_id FROM stuck s
+            CROSS JOIN LATERAL (SELECT y.child_id FROM weft.edge y WHERE y.batch_id = of_batch_id AND y.parent_id = s.job_id OFFSET 0) e
+            WHERE e.child_id IN (SELECT o.job_id FROM of_set o))
+        SELECT array_agg(s.job_id) INTO v_stuck FROM stuck s;
+        IF v_stuck IS NOT NULL THEN
+            job_ids := ARRAY(SELECT x FROM unnest(job_ids) x EXCEPT SELECT x FROM unnest(v_stuck) x ORDER BY 1);
+        END IF;
+    END IF;
+    job_ids := coalesce(job_ids, '{}');
+END $$;

@@ -1,0 +1,62 @@
+-- _retry: make ended jobs of one batch pending or ready again, and let their waiting children wait for them once more. Attempts keep their
+--   rows and numbers; those so far count no more, so each job has all its tries again.
+-- Called by: retry_failed.   Safe to repeat: yes, only jobs that ended without success are changed.
+-- Locks: batch (shared, by the caller); job (SKIP LOCKED); failure_count; child (SKIP LOCKED); as _list_ready.
+-- Plan: jobs by key, edges by parent and by child.
+-- A job whose children are still to be told of its end is left until they are, and so are jobs of which another transaction holds a row.
+-- Returns: whether it is done; if not, nothing was changed: call again soon.
+-- Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._retry(of_batch_id bigint, of_job_ids int[], actor text, at timestamptz) RETURNS boolean LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_job int[]; v_old smallint[]; v_children int[]; v_n int; v_batch record; v_ready int[];
+BEGIN
+    SELECT array_agg(l.job_id), array_agg(l.state) INTO v_job, v_old FROM unnest(of_job_ids) x CROSS JOIN LATERAL (
+        SELECT j.job_id, j.state FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = x AND j.state > STATE_SUCCESS
+        FOR UPDATE SKIP LOCKED) l;
+    IF cardinality(v_job) IS DISTINCT FROM cardinality(of_job_ids)
+        OR EXISTS (SELECT FROM unnest(v_job) x JOIN weft.cascade c ON c.batch_id = of_batch_id AND c.job_id = x) THEN
+        RETURN false;
+    END IF;
+    -- After the rows were locked: whoever adds edges to these jobs holds their rows until it commits (_lock_parents).
+    SELECT b.tenant_id, b.has_edges, q.pool_id, EXISTS (SELECT FROM weft.failure_count f WHERE f.batch_id = b.batch_id) AS counts
+    INTO v_batch FROM weft.batch b JOIN weft.queue q USING (queue_id) WHERE b.batch_id = of_batch_id;
+    IF v_batch.counts THEN
+        PERFORM FROM weft.failure_count f WHERE f.batch_id = of_batch_id ORDER BY f.group_id FOR UPDATE;
+    END IF;
+    IF v_batch.has_edges THEN
+        SELECT count(*), array_agg(l.job_id) FILTER (WHERE l.state = STATE_PENDING) INTO v_n, v_children FROM (
+            SELECT DISTINCT e.child_id FROM unnest(v_job) x
+            CROSS JOIN LATERAL (SELECT y.child_id FROM weft.edge y WHERE y.batch_id = of_batch_id AND y.parent_id = x OFFSET 0) e
+            WHERE e.child_id <> ALL (v_job) ORDER BY 1) d
+        LEFT JOIN LATERAL (SELECT j.job_id, j.state FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = d.child_id
+            FOR UPDATE SKIP LOCKED) l ON true
+        HAVING count(*) = count(l.job_id);
+        IF v_n IS NULL THEN
+            RETURN false;
+        END IF;
+    END IF;
+    UPDATE weft.job j SET state = CASE WHEN v_batch.has_edges THEN STATE_PENDING ELSE STATE_READY END, listed = true, cancelled_at = NULL,
+        n_uncounted = j.attempt, n_lost = 0,
+        ready_at = CASE WHEN j.bad_parent OR j.ready_at IS NULL THEN _retry.at ELSE j.ready_at END
+    FROM unnest(v_job) x WHERE j.batch_id = of_batch_id AND j.job_id = x;
+    IF v_batch.has_edges THEN
+        PERFORM weft._recount_parents(of_batch_id, v_job || v_children, v_job);
+    END IF;
+    DELETE FROM weft.job_cancel c WHERE c.batch_id = of_batch_id AND c.job_id = ANY (v_job);
+    PERFORM weft._forget_failures(array_fill(of_batch_id, ARRAY[cardinality(v_job)]), v_job);
+    v_ready := weft._record_retry(of_batch_id, v_job, v_old, v_batch.pool_id, actor, _retry.at);
+    IF v_batch.counts THEN
+        UPDATE weft.failure_count f SET n_failures = f.n_failures - s.n FROM (
+            SELECT a.ancestor_id, count(*)::int AS n FROM unnest(v_job, v_old) o (job_id, state)
+            JOIN weft.job j ON j.batch_id = of_batch_id AND j.job_id = o.job_id
+            JOIN weft.group_ancestor a ON a.batch_id = of_batch_id AND a.group_id = j.group_id
+            WHERE o.state IN (STATE_FAILED, STATE_ERROR) GROUP BY 1) s
+        WHERE f.batch_id = of_batch_id AND f.group_id = s.ancestor_id;
+    END IF;
+    PERFORM weft._list_ready(array_fill(of_batch_id, ARRAY[cardinality(v_ready)]), v_ready,
+        array_fill(STATE_READY::smallint, ARRAY[cardinality(v_ready)]), _retry.at);
+    RETURN true;
+END $$;

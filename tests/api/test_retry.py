@@ -1,0 +1,61 @@
+"""`POST /v1/batches/{b}/retry`."""
+
+import httpx
+import pytest
+
+from api.live import LiveWorker
+from api.test_bad_input import assert_problem
+
+
+async def failed(http: httpx.AsyncClient, worker: LiveWorker) -> str:
+    """Submit two jobs, of which one fails; return the path of their batch."""
+    made = await http.post("/v1/batches", json={"jobs": [{"command": ["true"]}] * 2})
+    one, two = await worker.claim(2)
+    await worker.end([one])
+    await worker.end([two], exit_code=3)
+    return f"/v1/batches/{made.json()['id']}"
+
+
+async def test_retry_is_an_operation(http: httpx.AsyncClient, worker: LiveWorker) -> None:
+    path = await failed(http, worker)
+    key = {"Idempotency-Key": "again"}
+    answers = [await http.post(f"{path}/retry", json={"jobs": [2]}, headers=key) for _ in range(2)]
+    operation = answers[0].json()
+    other = await http.post(f"{path}/retry", json={}, headers=key)
+
+    assert [one.status_code for one in answers] == [202, 202]
+    assert (operation["kind"], operation["state"], operation["total"]) == ("retry", "running", 2)
+    assert answers[1].json() == operation
+    assert_problem(other, 409, "API.IDEMPOTENCY_CONFLICT")
+
+
+@pytest.mark.parametrize(
+    ("query", "document", "status", "code", "pointer"),
+    [
+        ("", {"jobs": [1]}, 409, "API.JOB_NOT_FAILED", None),
+        ("", {"jobs": [3]}, 404, "API.JOB_NOT_FOUND", None),
+        ("", {"jobs": [0]}, 400, "API.WRONG_TYPE", "/jobs/0"),
+        ("?q=x", {"jobs": [2]}, 400, "API.INVALID_DOCUMENT", "/jobs"),
+        ("?group=0", {"jobs": [2]}, 400, "API.INVALID_DOCUMENT", "/jobs"),
+        ("?group=7", {}, 404, "API.GROUP_NOT_FOUND", None),
+        ("?q=exit_code%20%3D", {}, 400, "API.INVALID_QUERY", "?q"),
+        ("", {"force": True}, 400, "API.UNKNOWN_FIELD", "/force"),
+    ],
+)
+async def test_wrong_retry_is_refused(
+    http: httpx.AsyncClient, worker: LiveWorker, query: str, document: dict[str, object],
+    status: int, code: str, pointer: str | None,
+) -> None:  # fmt: skip
+    path = await failed(http, worker)
+    answer = await http.post(f"{path}/retry{query}", json=document)
+
+    assert_problem(answer, status, code, *([pointer] if pointer else []))
+
+
+async def test_deleted_batch_cannot_be_retried(
+    http: httpx.AsyncClient, worker: LiveWorker
+) -> None:
+    path = await failed(http, worker)
+    await http.delete(path)
+
+    assert_problem(await http.post(f"{path}/retry", json={}), 404, "API.BATCH_NOT_FOUND")

@@ -1,0 +1,37 @@
+"""What a step of a retry reads."""
+
+import pytest
+
+from plans.test_plans import reads
+from store.test_retry import begin
+from store.world import World
+from weft.core.states import Reason
+from weft.store.database import call_on
+from weft.testing.builders import job_rows
+
+pytestmark = pytest.mark.slow
+TABLES = ("job", "edge", "cascade", "job_change", "job_label", "attempt", "ready_job", "event")
+
+
+async def test_step_reads_its_range_and_what_depends_on_it(own_world: World) -> None:
+    """However many other jobs and batches there are."""
+    await own_world.submit(5_000)
+    n_jobs = 2_000
+    parents = {job: [job - n_jobs // 2] for job in range(n_jobs // 2 + 1, n_jobs + 1)}
+    batch = await own_world.submit(job_rows(n_jobs, parents=parents, priority=[9] * n_jobs))
+    worker = await own_world.worker()
+    await worker.end(*await worker.claim(100), reason=Reason.EXIT, exit_code=1)
+    await own_world.sweep()
+    operation = await begin(own_world, batch)
+    epoch = await own_world.lead()
+    connection = await own_world.connect("weft_driver")
+    async with reads(connection, *TABLES) as found:
+        (row,) = await call_on(
+            connection, "retry_failed", epoch=epoch, of_operation_id=operation, matching=None,
+            looked_upto=None, limit_rows=50,
+        )  # fmt: skip
+
+    assert row["retry_failed"] == "moved"
+    assert [table for table, read in found.items() if read.scans] == []
+    assert found["job"].rows_by_index < 1_000
+    assert found["edge"].rows_by_index < 500

@@ -1,0 +1,361 @@
+"""Retries of whole batches and of single jobs: failed jobs run again in place."""
+
+from typing import Any
+
+import pytest
+
+from store.test_completion_times import TREE
+from store.test_failures import letters
+from store.test_recovery import A_MINUTE, release, waiting
+from store.world import Worker, World
+from weft.core.errors import BatchCancelled, BatchNotFound, JobNotFailed, JobNotFound, ParentFailed
+from weft.core.states import Reason
+from weft.driver.operations import advance_operation
+from weft.testing.builders import job_rows
+
+DIAMOND = {2: [1], 3: [1], 4: [2, 3]}
+
+
+async def begin(
+    world: World, batch: int, *jobs: int, query: str | None = None, group: int | None = None,
+    key: str | None = None,
+) -> int:  # fmt: skip
+    """Ask for a retry; return the operation."""
+    return await world.api.retry_jobs(
+        world.caller, batch, job_ids=jobs or None, query=query, within_group=group,
+        trace_id="0" * 32, idempotency_key=key, digest=b"",
+    )  # fmt: skip
+
+
+async def finish(world: World, operation_id: int) -> Any:  # noqa: ANN401 (a JSON document)
+    """Do all steps of an operation; return its result."""
+    epoch = await world.lead()
+    while (found := await world.api.get_operation(world.caller, operation_id))["state"] == (
+        "running"
+    ):
+        running = await world.driver.running_operations(epoch, operation_id - 1)
+        assert await advance_operation(world.driver, epoch, running[0])
+    assert found["state"] == "success", found
+    return found["result"]
+
+
+async def retry(world: World, batch: int, *jobs: int, **which: Any) -> int:  # noqa: ANN401 (as begin)
+    """Retry; return how many jobs run again."""
+    result = await finish(world, await begin(world, batch, *jobs, **which))
+    return int(result["n_retried"])
+
+
+async def end_all(worker: Worker, *failing: int) -> list[int]:
+    """Run what can be claimed now; of these jobs some fail with exit code 3."""
+    claimed = await worker.claim()
+    for one in claimed:
+        failed = one.job_id in failing
+        reason, code = (Reason.EXIT, 3) if failed else (None, 0)
+        assert await worker.end(one, reason=reason, exit_code=code) == ["ok"]
+    return [one.job_id for one in claimed]
+
+
+async def completions(world: World, batch: int) -> int:
+    await world.fold()
+    found: int = await world.admin.fetchval(
+        "SELECT count(*) FROM weft.group_completion WHERE batch_id = $1 AND group_id = 0", batch
+    )
+    return found
+
+
+async def test_failed_jobs_run_again_and_the_batch_completes_again(world: World) -> None:
+    """What succeeded stays; attempts keep their rows and numbers; the callback is sent again."""
+    batch = await world.submit(
+        job_rows(4, group=[0, 1, 2, 2]), groups=TREE, callback="https://example.org/hook"
+    )
+    worker = await world.worker()
+    await end_all(worker, 2, 3)
+    before = await completions(world, batch), await world.counts(batch)
+    first = await world.attempts(batch, 2)
+    n = await retry(world, batch)
+    running = await world.counts(batch), await world.counts(batch, 2)
+    await world.fold()
+    document = await world.api.get_batch(world.caller, batch)
+    again = await end_all(worker)
+    attempts = await world.attempts(batch, 2)
+
+    assert before == (1, {"succeeded": 2, "failed": 2})
+    assert n == 2
+    assert running == ({"succeeded": 2, "ready": 2}, {"succeeded": 1, "ready": 1})
+    assert (document["state"], document["complete"], document["completed_at"]) == (
+        "running", False, None,
+    )  # fmt: skip
+    assert again == [2, 3]
+    assert (await completions(world, batch), await world.counts(batch)) == (2, {"succeeded": 4})
+    assert [one["attempt"] for one in attempts] == [1, 2]
+    assert attempts[0] == first[0]
+    sent = await world.api.list_callbacks(world.caller, batch, after=0, limit=9)
+    assert [one["completion"] for one in sent] == [1, 2]
+
+
+async def test_retry_between_two_folds_is_another_completion(world: World) -> None:
+    """Its deltas add up to nothing."""
+    batch = await world.submit(2)
+    worker = await world.worker()
+    await end_all(worker, 1)
+    assert await completions(world, batch) == 1
+    await retry(world, batch)
+    await end_all(worker, 1)
+
+    assert await completions(world, batch) == 2
+
+
+async def test_jobs_that_were_cancelled_because_of_it_run_after_it(world: World) -> None:
+    batch = await world.submit(job_rows(4, parents=DIAMOND))
+    worker = await world.worker()
+    await end_all(worker, 1)
+    await world.sweep()
+    failed = await world.states(batch)
+    n = await retry(world, batch)
+    again = await world.states(batch)
+    order = [await end_all(worker), await end_all(worker), await end_all(worker)]
+
+    assert failed == "fccc"
+    assert n == 4
+    assert again == "rppp"
+    assert order == [[1], [2, 3], [4]]
+    assert await completions(world, batch) == 1
+
+
+async def test_job_with_another_bad_parent_stays_cancelled(world: World) -> None:
+    """It runs when the last of them is retried."""
+    batch = await world.submit(job_rows(3, parents={3: [1, 2]}))
+    worker = await world.worker()
+    await end_all(worker, 1, 2)
+    one = await retry(world, batch, 1), await world.states(batch)
+    await end_all(worker)
+    between = await world.states(batch)
+    with pytest.raises(ParentFailed, match="parent j2"):
+        await begin(world, batch, 3)
+    two = await retry(world, batch, 2), await world.states(batch)
+    await end_all(worker)
+
+    assert one == (1, "rfc")
+    assert between == "sfc"
+    assert two == (2, "srp")
+    assert await end_all(worker) == [3]
+
+
+async def test_waiting_child_waits_once_more_for_a_retried_parent(world: World) -> None:
+    """One parent still runs, the other one fails and is retried."""
+    batch = await world.submit(job_rows(3, parents={3: [1, 2]}))
+    worker = await world.worker()
+    one, two = await worker.claim()
+    await worker.end(one, reason=Reason.EXIT)
+    await retry(world, batch)
+    (again,) = await worker.claim()
+    await worker.end(two)
+    waits = await world.states(batch)
+    await worker.end(again)
+
+    assert waits == "Rsp"
+    assert await world.states(batch) == "ssr"
+
+
+async def test_job_that_always_runs_and_ran_stays_as_it_is(world: World) -> None:
+    batch = await world.submit(job_rows(2, parents={2: [1]}, always_run=[False, True]))
+    worker = await world.worker()
+    await end_all(worker, 1)
+    await end_all(worker)
+    n = await retry(world, batch)
+    await end_all(worker)
+
+    assert n == 1
+    assert await world.states(batch) == "ss"
+    assert (await world.job(batch, 2))["attempt"] == 1
+
+
+async def test_failed_job_that_always_runs_waits_for_its_retried_parent(world: World) -> None:
+    batch = await world.submit(job_rows(2, parents={2: [1]}, always_run=[False, True]))
+    worker = await world.worker()
+    await end_all(worker, 1)
+    await end_all(worker, 2)
+    n = await retry(world, batch)
+    again = await world.states(batch)
+    order = await end_all(worker), await end_all(worker)
+
+    assert (n, again, order) == (2, "rp", ([1], [2]))
+
+
+async def test_retried_job_has_all_its_tries_again(world: World) -> None:
+    batch = await world.submit(job_rows(1, max_attempts=2, retry_on=[Reason.EXIT]))
+    worker = await world.worker()
+    for _ in range(2):
+        await end_all(worker, 1)
+    ended = await world.states(batch)
+    await retry(world, batch)
+    await end_all(worker, 1)
+    tried = await world.states(batch)
+    await end_all(worker, 1)
+
+    assert (ended, tried) == ("f", "r")
+    assert await world.states(batch) == "f"
+    assert [one["attempt"] for one in await world.attempts(batch)] == [1, 2, 3, 4]
+
+
+async def test_policy_counts_from_the_retry_on(world: World) -> None:
+    """It gave up after two minutes; now it has them again."""
+    policy = {**A_MINUTE, "give_up_s": 120}
+    batch = await world.submit(
+        waiting(job_rows(1, max_attempts=9, retry_on=[Reason.EXIT]), 1, policy=policy)
+    )
+    worker = await world.worker()
+    await end_all(worker, 1)
+    await release(world, in_s=61)
+    await world.admin.execute(
+        "UPDATE weft.attempt SET claimed_at = claimed_at - interval '1 h', "
+        "started_at = started_at - interval '1 h', ended_at = ended_at - interval '1 h' "
+        "WHERE batch_id = $1", batch
+    )  # fmt: skip
+    await end_all(worker, 1)
+    ended = await world.states(batch)
+    await retry(world, batch)
+    await end_all(worker, 1)
+
+    assert ended == "f"
+    assert await world.states(batch) == "b"
+
+
+async def test_cancel_by_a_person_is_undone_for_named_jobs_only(world: World) -> None:
+    batch = await world.submit(3)
+    worker = await world.worker()
+    await world.api.cancel_jobs(world.caller, batch, [1])
+    one, two = await worker.claim()
+    await world.api.cancel_jobs(world.caller, batch, [2])
+    await worker.end(one, reason=Reason.CANCELLED)
+    await worker.end(two, reason=Reason.EXIT)
+    n = await retry(world, batch), await world.states(batch)
+    named = await retry(world, batch, 1, 2), await world.states(batch)
+
+    assert n == (1, "ccr")
+    assert named == (2, "rrr")
+    assert await end_all(worker) == [1, 2, 3]
+
+
+async def test_retry_of_a_query(world: World) -> None:
+    """What was cancelled because of a match runs again, too."""
+    batch = await world.submit(job_rows(4, parents={4: [2]}))
+    worker = await world.worker()
+    one, two, three = await worker.claim()
+    await worker.end(one, reason=Reason.EXIT, exit_code=1)
+    await worker.end(two, reason=Reason.EXIT, exit_code=3)
+    await worker.end(three)
+    n = await retry(world, batch, query="exit_code = 3")
+
+    assert n == 2
+    assert await world.states(batch) == "frsp"
+
+
+async def test_retry_of_a_group(world: World) -> None:
+    """With what is below it. A cancelled one is refused."""
+    batch = await world.submit(job_rows(3, group=[0, 1, 2]), groups=TREE)
+    worker = await world.worker()
+    await end_all(worker, 1, 2, 3)
+    n = await retry(world, batch, group=1)
+
+    assert n == 2
+    assert await world.states(batch) == "frr"
+    await world.api.cancel_group(world.caller, batch, 1, force=False)
+    await world.sweep()
+    with pytest.raises(BatchCancelled, match="a group of batch"):
+        await begin(world, batch, group=2)
+    assert await retry(world, batch) == 1
+
+
+async def test_what_cannot_be_retried_is_refused(world: World) -> None:
+    batch = await world.submit(job_rows(5, parents={5: [4]}))
+    worker = await world.worker()
+    one, two, _three, four = await worker.claim()
+    await worker.end(one)
+    await worker.end(four, reason=Reason.EXIT)
+    for job, state in ((1, "success"), (2, "running")):
+        with pytest.raises(JobNotFailed, match=f"j{job} has not failed") as caught:
+            await begin(world, batch, 4, job)
+        assert state in caught.value.detail
+    with pytest.raises(JobNotFound):
+        await begin(world, batch, 6)
+    with pytest.raises(ParentFailed, match="parent j4"):
+        await begin(world, batch, 5)
+    assert await retry(world, batch, 4, 5) == 2
+    await worker.end(two)
+    cancelled = await world.submit(1)
+    await world.api.cancel_group(world.caller, cancelled, 0, force=False)
+    with pytest.raises(BatchCancelled):
+        await begin(world, cancelled)
+    deleted = await world.submit(1)
+    await world.api.delete_batch(
+        world.caller, deleted, trace_id="0" * 32, idempotency_key=None, digest=b""
+    )
+    with pytest.raises(BatchNotFound):
+        await begin(world, deleted)
+
+
+async def test_retry_of_nothing_ends_at_once(world: World) -> None:
+    batch = await world.submit(2)
+    worker = await world.worker()
+    await end_all(worker)
+
+    assert await retry(world, batch) == 0
+    assert await completions(world, batch) == 1
+
+
+async def test_key_makes_one_retry(world: World) -> None:
+    batch = await world.submit(1)
+    worker = await world.worker()
+    await end_all(worker, 1)
+    one = await begin(world, batch, key="k")
+
+    assert await begin(world, batch, key="k") == one
+    assert await finish(world, one) == {"n_retried": 1}
+
+
+async def test_history_shows_who_retried(world: World) -> None:
+    batch = await world.submit(1)
+    worker = await world.worker()
+    await end_all(worker, 1)
+    await retry(world, batch)
+    await end_all(worker)
+    history = await world.api.job_history(world.caller, batch, 1)
+
+    steps = [(one["from"], one["to"], one["actor"]) for one in history if one["from"] != one["to"]]
+    assert steps[2:] == [
+        ("running", "failed", "worker w"),
+        ("failed", "ready", "user ada"),
+        ("ready", "running", "worker w"),
+        ("running", "success", "worker w"),
+    ]
+
+
+async def test_retried_jobs_are_no_dead_letters(world: World) -> None:
+    """Until they fail once more."""
+    batch = await world.submit(2)
+    worker = await world.worker()
+    await end_all(worker, 1, 2)
+    before = len(await letters(world, batch))
+    await retry(world, batch)
+    between = len(await letters(world, batch))
+    await end_all(worker, 2)
+
+    assert (before, between) == (2, 0)
+    assert [one["job_id"] for one in await letters(world, batch)] == [2]
+
+
+async def test_failures_are_counted_anew(world: World) -> None:
+    """With cancel_after_n_failures."""
+    batch = await world.submit(3, cancel_after_n_failures=2)
+    worker = await world.worker()
+    one, two, three = await worker.claim()
+    await worker.end(one, reason=Reason.EXIT)
+    await retry(world, batch)
+    await worker.end(two, reason=Reason.EXIT)
+    open_yet = (await world.api.get_batch(world.caller, batch))["cancelled"]
+    await worker.end(three, reason=Reason.EXIT)
+
+    assert not open_yet
+    assert (await world.api.get_batch(world.caller, batch))["cancelled"]
+    await world.sweep()

@@ -287,6 +287,8 @@ async def change(ask: Described, b: int) -> None:
     for one in (await ask("GET", callbacks, b=b))["items"]:
         await ask("POST", callbacks + "/{d}/redeliver", b=b, d=one["delivery_id"], body={})
     await ask("POST", "/v1/batches/{b}/retry", b=b, body={})
+    for word in ("/hide", "/unhide"):
+        await ask("POST", "/v1/batches/{b}" + word, b=b, body={})
     await ask("POST", "/v1/batches/{b}/jobs/{j}/cancel", b=b, j=4, body={})
     await ask("POST", groups + "/{g}/cancel", b=b, g=1, body={})
     await ask("POST", "/v1/batches/{b}/cancel", b=b, body={})

@@ -61,6 +61,8 @@ COMMANDS = {
     "retry": ("weft.cli.commands.retry:retry", "Run failed jobs again."),
     "signal": ("weft.cli.commands.command:signal", "Send a signal to a running job."),
     "extend": ("weft.cli.commands.command:extend", "Give a job more time."),
+    "hide": ("weft.cli.commands.hide:hide", "Hide batches from `weft ls`."),
+    "unhide": ("weft.cli.commands.hide:unhide", "Show hidden batches in `weft ls` again."),
     "delete": ("weft.cli.commands.delete:delete", "Delete batches with all their jobs."),
     "callback": (
         "weft.cli.commands.callback:app",

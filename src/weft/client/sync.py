@@ -207,6 +207,8 @@ class Batch(Counted[aio.Batch]):
         return self._async.id
 
     retry = waits(aio.Batch.retry)
+    hide = waits(aio.Batch.hide)
+    unhide = waits(aio.Batch.unhide)
     delete = waits(aio.Batch.delete)
     create_job_group = waits_as(JobGroup, aio.Batch.create_job_group)
     get_job_group = waits_as(JobGroup, aio.Batch.get_job_group)

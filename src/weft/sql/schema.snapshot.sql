@@ -1997,6 +1997,11 @@ CREATE FUNCTION weft.heartbeat_v2(incarnation_id integer, batch_ids bigint[], jo
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.heartbeat_v2(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], draining boolean, claiming boolean, heard bigint[]) OWNER TO weft_system;
 
+CREATE FUNCTION weft.hide_batch(tenant_id integer, batch_id bigint, hidden boolean, actor text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.hide_batch(tenant_id integer, batch_id bigint, hidden boolean, actor text, at timestamp with time zone) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft.hold_group(tenant_id integer, batch_id bigint, group_id integer, actor text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -2033,12 +2038,17 @@ CREATE FUNCTION weft.list_attempts(tenant_id integer, batch_id bigint, job_id in
 ALTER FUNCTION weft.list_attempts(tenant_id integer, batch_id bigint, job_id integer) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.list_batches(tenant_id integer, before bigint, limit_rows integer, of_name text) RETURNS SETOF jsonb
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.list_batches(tenant_id integer, before bigint, limit_rows integer, of_name text) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.list_batches_v2(tenant_id integer, before bigint, limit_rows integer, of_name text, with_hidden boolean) RETURNS SETOF jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     SET enable_mergejoin TO 'off';
-ALTER FUNCTION weft.list_batches(tenant_id integer, before bigint, limit_rows integer, of_name text) OWNER TO weft_tenant;
+ALTER FUNCTION weft.list_batches_v2(tenant_id integer, before bigint, limit_rows integer, of_name text, with_hidden boolean) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.list_callbacks(tenant_id integer, batch_id bigint, after bigint, limit_rows integer) RETURNS SETOF jsonb
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2641,6 +2651,7 @@ CREATE TABLE weft.batch (
     removing boolean DEFAULT false NOT NULL,
     gate_set_id integer DEFAULT 0 NOT NULL,
     gated boolean DEFAULT false NOT NULL,
+    hidden boolean DEFAULT false NOT NULL,
     CONSTRAINT batch_cancel_after_n_failures_check CHECK ((cancel_after_n_failures > 0)),
     CONSTRAINT batch_max_running_check CHECK ((max_running > 0)),
     CONSTRAINT batch_name_check CHECK ((length(name) <= 1024))
@@ -5699,6 +5710,9 @@ GRANT ALL ON FUNCTION weft.heartbeat(incarnation_id integer, batch_ids bigint[],
 REVOKE ALL ON FUNCTION weft.heartbeat_v2(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], draining boolean, claiming boolean, heard bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.heartbeat_v2(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], draining boolean, claiming boolean, heard bigint[]) TO weft_worker;
 
+REVOKE ALL ON FUNCTION weft.hide_batch(tenant_id integer, batch_id bigint, hidden boolean, actor text, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.hide_batch(tenant_id integer, batch_id bigint, hidden boolean, actor text, at timestamp with time zone) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.hold_group(tenant_id integer, batch_id bigint, group_id integer, actor text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.hold_group(tenant_id integer, batch_id bigint, group_id integer, actor text, at timestamp with time zone) TO weft_api;
 
@@ -5722,6 +5736,9 @@ GRANT ALL ON FUNCTION weft.list_attempts(tenant_id integer, batch_id bigint, job
 
 REVOKE ALL ON FUNCTION weft.list_batches(tenant_id integer, before bigint, limit_rows integer, of_name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_batches(tenant_id integer, before bigint, limit_rows integer, of_name text) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.list_batches_v2(tenant_id integer, before bigint, limit_rows integer, of_name text, with_hidden boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_batches_v2(tenant_id integer, before bigint, limit_rows integer, of_name text, with_hidden boolean) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.list_callbacks(tenant_id integer, batch_id bigint, after bigint, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_callbacks(tenant_id integer, batch_id bigint, after bigint, limit_rows integer) TO weft_api;

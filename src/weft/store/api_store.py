@@ -73,15 +73,17 @@ class PostgresApiStore(
         )
 
     async def list_batches(
-        self, caller: Caller, *, before: int | None, limit: int, name: str | None
-    ) -> Sequence[Row]:
+        self, caller: Caller, *, before: int | None, limit: int, name: str | None,
+        hidden: bool = False,
+    ) -> Sequence[Row]:  # fmt: skip
         """Return batch documents, newest first."""
         rows = await self._database.call(
-            "list_batches",
+            "list_batches_v2",
             tenant_id=caller.tenant_id,
             before=before,
             limit_rows=limit,
             of_name=name,
+            with_hidden=hidden,
         )
         return [batch_document(row[0]) for row in rows]
 

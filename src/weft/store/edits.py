@@ -85,6 +85,18 @@ class Edits:
             )
         )
 
+    async def hide_batch(self, caller: Caller, batch_id: int, *, hidden: bool) -> bool:
+        """Hide a batch, or show it again."""
+        return bool(
+            await self._database.value(
+                "hide_batch",
+                tenant_id=caller.tenant_id,
+                batch_id=batch_id,
+                hidden=hidden,
+                actor=f"user {caller.user_name}",
+            )
+        )
+
     async def hold_group(self, caller: Caller, batch_id: int, group_id: int) -> bool:
         """Hold a group."""
         return await self._change_hold("hold_group", caller, batch_id, group_id)

@@ -160,7 +160,7 @@ async def _batch_statement(
         timeout_ms=round(wanted.limits.timeout_s * 1000),
     )
     before = NEWEST if wanted.before is None else wanted.before
-    return select_batches(wanted.query, before=before, limit=wanted.limit)
+    return select_batches(wanted.query, before=before, limit=wanted.limit, hidden=wanted.hidden)
 
 
 async def _explain(connection: asyncpg.Connection, statement: Statement) -> dict[str, Any]:

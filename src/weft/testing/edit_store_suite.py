@@ -115,6 +115,22 @@ class EditTests(StoreTests):
         jobs = await self.site.api.list_jobs(self.site.caller, batch, after=0, limit=9)
         assert [job["priority"] for job in jobs] == [0, 3, 3]
 
+    async def test_hidden_batch_is_left_out_of_lists(self) -> None:
+        """Unless they ask for it; its number finds it."""
+        api, caller = self.site.api, self.site.caller
+        batch = await self.site.submit(1, name="quiet")
+        page: dict[str, Any] = {"before": None, "limit": 9, "name": "quiet"}
+        assert await api.hide_batch(caller, batch, hidden=True)
+        assert not await api.hide_batch(caller, batch, hidden=True)
+        assert await api.list_batches(caller, **page) == []
+        (listed,) = await api.list_batches(caller, **page, hidden=True)
+        assert listed["hidden"]
+        assert (await api.get_batch(caller, batch))["hidden"]
+        (change,) = await self.history(batch)
+        assert change["kind"] == "hidden"
+        assert await api.hide_batch(caller, batch, hidden=False)
+        assert len(await api.list_batches(caller, **page)) == 1
+
     async def test_failed_jobs_run_again(self) -> None:
         """All, or those that are named or match, with what was cancelled because of them."""
         api, caller = self.site.api, self.site.caller

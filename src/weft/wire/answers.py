@@ -51,6 +51,7 @@ class _Counted(Struct, kw_only=True):
     state: GroupStateWord
     complete: Annotated[bool, Meta(description="all jobs have ended")]
     cancelled: bool
+    hidden: Annotated[bool, Meta(description="lists of batches leave the batch out")]
     held: bool
     n_jobs: Count
     n_completed: Count
@@ -427,6 +428,14 @@ class HoldChanged(Struct, kw_only=True):
     group_id: int
     held: Annotated[bool, Meta(description="now, perhaps by a group above")]
     was_held: Annotated[bool, Meta(description="before this request, by a hold of its own")]
+
+
+class HiddenChanged(Struct, kw_only=True):
+    """A batch was hidden from lists, or is shown again."""
+
+    batch_id: int
+    hidden: Annotated[bool, Meta(description="now")]
+    was_hidden: Annotated[bool, Meta(description="before this request")]
 
 
 class JobHoldChanged(Struct, kw_only=True):

@@ -63,6 +63,7 @@ QUERY: Final[Mapping[str, tuple[str, Schema]]] = {
     "name": ("Exactly this name.", _TEXT),
     "q": ("A query, such as `state = failed and cost > 5`.", _TEXT),
     "why": ("Say why each job waits.", {"type": "boolean", "default": False}),
+    "hidden": ("Also hidden batches.", {"type": "boolean", "default": False}),
     "explain": ("Show how the query would run instead.", {"type": "boolean", "default": False}),
     "state": (
         "A state; may be repeated.",

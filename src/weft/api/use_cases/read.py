@@ -29,6 +29,8 @@ class BatchList:
     query: str | None = None
     name: str | None = None
     """Only batches of exactly this name."""
+    hidden: bool = False
+    """Also hidden ones."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +55,11 @@ async def list_batches(services: Services, caller: Caller, wanted: BatchList) ->
     """Return batches, newest first."""
     if wanted.query is None:
         return await services.store.list_batches(
-            caller, before=wanted.before, limit=wanted.limit, name=wanted.name
+            caller,
+            before=wanted.before,
+            limit=wanted.limit,
+            name=wanted.name,
+            hidden=wanted.hidden,
         )
     return await services.store.query_batches(caller, _batch_query(services.settings, wanted))
 
@@ -184,6 +190,7 @@ def _batch_query(settings: Settings, wanted: BatchList) -> BatchQuery:
     return BatchQuery(
         query=all_of((parse(wanted.query, Subject.BATCHES, settings), named or EVERYTHING)),
         before=wanted.before,
+        hidden=wanted.hidden,
         limit=wanted.limit,
         limits=_limits(settings),
     )

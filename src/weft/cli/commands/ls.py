@@ -31,6 +31,7 @@ def ls(
         int, Parameter(name=["--limit", "-n"], validator=validators.Number(gte=0))
     ] = 20,
     name: str | None = None,
+    all: Annotated[bool, Parameter(negative="")] = False,  # noqa: A002 (the option's name)
     explain: Annotated[bool, Parameter(negative="")] = False,
     shared: Shared = SHARED,
 ) -> int:
@@ -42,14 +43,15 @@ def ls(
         query: Only batches that match: one term per line, or joined by and, or, not.
         limit: Show at most this number of batches; 0: all.
         name: Only batches with exactly this name.
+        all: Also hidden batches.
         explain: Show how the server would run the query, and do not run it.
         shared: Options of every command.
     """
-    return asyncio.run(_ls(query, limit, name, shared, explain=explain))
+    return asyncio.run(_ls(query, limit, name, shared, hidden=all, explain=explain))
 
 
 async def _ls(
-    query: str | None, limit: int, name: str | None, shared: Shared, *, explain: bool
+    query: str | None, limit: int, name: str | None, shared: Shared, *, hidden: bool, explain: bool
 ) -> int:
     async with shared.client() as client:
         if explain:
@@ -57,7 +59,7 @@ async def _ls(
             return 0
         page_rows = min(limit or PAGE_ROWS, PAGE_ROWS)
         batches: list[Mapping[str, Any]] = []
-        listing = client.list_batches(query, name=name, page_rows=page_rows)
+        listing = client.list_batches(query, name=name, hidden=hidden, page_rows=page_rows)
         async for batch in listing:
             batches.append(batch)
             if len(batches) == limit:

@@ -49,12 +49,18 @@ class Routes(FleetRoutes, ScheduleRoutes, ConditionRoutes, FailureRoutes):
         return answer
 
     def list_batches(
-        self, q: str | None = None, *, name: str | None = None, page_rows: int = PAGE_ROWS
+        self,
+        q: str | None = None,
+        *,
+        name: str | None = None,
+        hidden: bool = False,
+        page_rows: int = PAGE_ROWS,
     ) -> Listing:
         """Yield batch documents, newest first: those that a query finds; `name`: only those of
-        exactly this name.
+        exactly this name; `hidden`: also hidden ones.
         """
-        return self._list("/v1/batches", {"q": q, "name": name, "limit": page_rows})
+        query = {"q": q, "name": name, "hidden": hidden or None, "limit": page_rows}
+        return self._list("/v1/batches", query)
 
     async def explain_batches(self, q: str | None = None, *, name: str | None = None) -> Document:
         """Return `{sql, plan: [lines]}`: how such a query of batches would be run."""
@@ -285,6 +291,10 @@ class Routes(FleetRoutes, ScheduleRoutes, ConditionRoutes, FailureRoutes):
     async def release_job(self, batch_id: int, job_id: int) -> Document:
         """Release one job; it keeps waiting while one of its groups is held."""
         return await self._post(f"/v1/batches/{batch_id}/jobs/{job_id}/release", {})
+
+    async def hide_batch(self, batch_id: int, *, hidden: bool = True) -> Document:
+        """Hide a batch from lists, or show it again."""
+        return await self._post(f"/v1/batches/{batch_id}/{'hide' if hidden else 'unhide'}", {})
 
     # ---- cancel and retry
 

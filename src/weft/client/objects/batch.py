@@ -78,6 +78,14 @@ class Batch(Counted):
     async def release(self) -> Document:
         return await self._api.release_batch(self.id)
 
+    async def hide(self) -> Document:
+        """Leave it out of lists of batches; it is found by its number, and its jobs go on."""
+        return await self._api.hide_batch(self.id)
+
+    async def unhide(self) -> Document:
+        """Show it in lists of batches again."""
+        return await self._api.hide_batch(self.id, hidden=False)
+
     async def _edit(self, patch: Document) -> Document:
         return await self._api.edit_batch(self.id, patch)
 

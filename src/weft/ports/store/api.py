@@ -170,11 +170,12 @@ class ApiStore(
         """Return the batch document. Raise `BatchNotFound`."""
 
     async def list_batches(
-        self, caller: Caller, *, before: int | None, limit: int, name: str | None
-    ) -> Sequence[Row]:
+        self, caller: Caller, *, before: int | None, limit: int, name: str | None,
+        hidden: bool = False,
+    ) -> Sequence[Row]:  # fmt: skip
         """Return batch documents, newest first, numbers below `before`.
 
-        `name`: only those of exactly this name.
+        `name`: only those of exactly this name. `hidden`: also those that are hidden.
         """
 
     async def list_groups(

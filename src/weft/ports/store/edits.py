@@ -66,6 +66,9 @@ class EditStore(Protocol):
         `BatchCancelled`; `IdempotencyConflict` for a key that was used for another request.
         """
 
+    async def hide_batch(self, caller: Caller, batch_id: int, *, hidden: bool) -> bool:
+        """Hide a batch from lists, or show it again; return whether anything changed."""
+
     async def hold_group(self, caller: Caller, batch_id: int, group_id: int) -> bool:
         """Hold a group with everything below it (0: the batch): no claim of it commits afterwards.
 

@@ -35,6 +35,8 @@ class BatchQuery:
 
     query: Node = EVERYTHING
     before: int | None = None
+    hidden: bool = False
+    """Also those that are hidden."""
     limit: int
     limits: QueryLimits
 

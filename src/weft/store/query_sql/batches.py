@@ -99,18 +99,21 @@ _TEXTS: Final = MappingProxyType(
     }
 )
 _BATCHES: Final = """{prices}SELECT b.batch_id FROM weft.batch b{joins}
-WHERE b.batch_id < {before} AND {condition}
+WHERE b.batch_id < {before}{shown} AND {condition}
 ORDER BY b.batch_id DESC LIMIT {limit}"""
 
 
-def select_batches(node: Node, *, before: int, limit: int) -> Statement:
-    """Return the statement for the numbers of the batches that match, newest first."""
+def select_batches(node: Node, *, before: int, limit: int, hidden: bool) -> Statement:
+    """Return the statement for the numbers of the batches that match, newest first; `hidden`: also
+    of hidden ones.
+    """
     parameters = Parameters()
     bound = {"before": parameters.integer(before), "limit": parameters.integer(limit)}
     condition = condition_of(node, parameters, _term)
     text = _BATCHES.format(
         **bound,
         condition=condition,
+        shown="" if hidden else " AND NOT b.hidden",
         joins=parameters.joins(_OWNER, _PROJECT, _COUNTS, _COSTS),
         prices=parameters.joins(PRICE),
     )

@@ -1,4 +1,6 @@
-"""`/v1/batches`: create, list, get, edit, delete, cancel, retry, hold, release."""
+"""`/v1/batches`: create, list, get, edit, delete, cancel, retry, hold, release,
+hide.
+"""
 
 from typing import Final
 
@@ -15,15 +17,24 @@ from weft.api.http.requests import (
     read_submission,
     services_of,
 )
-from weft.api.use_cases import cancel, edit, hold, read, release, retry, submit
+from weft.api.use_cases import cancel, edit, hide, hold, read, release, retry, submit
 from weft.api.use_cases import delete as delete_use_case
-from weft.wire.answers import Batch, BatchCreated, Cancelled, Change, HoldChanged, Operation, Plan
+from weft.wire.answers import (
+    Batch,
+    BatchCreated,
+    Cancelled,
+    Change,
+    HiddenChanged,
+    HoldChanged,
+    Operation,
+    Plan,
+)
 from weft.wire.documents import BatchDocument, CancelDocument, EditDocument, Empty
 from weft.wire.repeat_documents import RetryJobsDocument
 
 ROOT_GROUP: Final = 0
 _RETRY: Final = ("q", "group")
-_LIST: Final = ("name", "q", "explain", *PAGE)
+_LIST: Final = ("name", "q", "hidden", "explain", *PAGE)
 
 
 @post("/v1/batches", opt={"answer": BatchCreated, "body": BatchDocument, "creates": True})
@@ -42,16 +53,18 @@ async def create_batch(request: AnyRequest) -> Response[bytes]:
 @get("/v1/batches", opt={"page": Batch, "explained": Plan, "query": _LIST})
 async def list_batches(request: AnyRequest) -> Response[bytes]:
     """List batches, newest first. `q`: only batches that match this query; `name`: only batches of
-    exactly this name; `explain=true`: show how the query would run instead of running it.
+    exactly this name; `hidden=true`: also hidden batches; `explain=true`: show how the query would
+    run instead of running it.
     """
     query = Query(request, _LIST)
     services, caller = services_of(request), caller_of(request)
-    kind = kind_of("b", query.text("q"), query.text("name"))
+    kind = kind_of("b", query.text("q"), query.text("name"), query.text("hidden"))
     wanted = read.BatchList(
         limit=limit_of(query, services.settings),
         before=cursor_of(query, kind),
         query=query.text("q"),
         name=query.text("name"),
+        hidden=query.flag("hidden"),
     )
     if query.flag("explain"):
         return reply(await read.explain_batches(services, caller, wanted))
@@ -181,7 +194,30 @@ async def release_batch(request: AnyRequest) -> Response[bytes]:
     )
 
 
+@post("/v1/batches/{b:str}/hide", opt={"answer": HiddenChanged, "body": Empty})
+async def hide_batch(request: AnyRequest) -> Response[bytes]:
+    """Hide a batch: lists of batches leave it out unless they ask for hidden ones. Its jobs go on,
+    and whoever names it finds it.
+    """
+    return await _change_hidden(request, hidden=True)
+
+
+@post("/v1/batches/{b:str}/unhide", opt={"answer": HiddenChanged, "body": Empty})
+async def unhide_batch(request: AnyRequest) -> Response[bytes]:
+    """Show a hidden batch in lists again."""
+    return await _change_hidden(request, hidden=False)
+
+
+async def _change_hidden(request: AnyRequest, *, hidden: bool) -> Response[bytes]:
+    Query(request, ())
+    batch_id = batch_id_of(request)
+    await read_document(request, Empty)
+    return reply(
+        await hide.hide_batch(services_of(request), caller_of(request), batch_id, hidden=hidden)
+    )
+
+
 ROUTES = (
     create_batch, list_batches, get_batch, edit_batch, delete_batch, batch_history, cancel_batch,
-    retry_batch, hold_batch, release_batch,
+    retry_batch, hold_batch, release_batch, hide_batch, unhide_batch,
 )  # fmt: skip

@@ -16,7 +16,7 @@ AS $$
         'state', CASE WHEN n.n_failed + n.n_errored > 0 THEN 'failure'
                       WHEN n.n_cancelled > 0 OR x.cut_short THEN 'cancelled'
                       WHEN k.n_open = 0 THEN 'success' ELSE 'running' END,
-        'complete', k.n_open = 0, 'cancelled', x.cancelled, 'held', weft._is_held(g.batch_id, g.group_id, 0) OR g.is_set
+        'complete', k.n_open = 0, 'hidden', b.hidden, 'cancelled', x.cancelled, 'held', weft._is_held(g.batch_id, g.group_id, 0) OR g.is_set
             AND weft._is_held(g.batch_id, 0, 0),
         'n_jobs', k.n_open + k.n_done, 'n_completed', k.n_done,
         'n_pending', n.n_pending, 'n_ready', n.n_ready, 'n_queued', n.n_queued, 'n_creating', n.n_creating, 'n_running', n.n_running,

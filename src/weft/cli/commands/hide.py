@@ -1,0 +1,49 @@
+"""`weft hide` and `weft unhide`: does `weft ls` show a batch?"""
+
+import asyncio
+from collections.abc import Sequence
+
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.targets import Target, check_targets, parse_batch
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import print_json
+from weft.core.ids import format_batch_id
+
+
+def hide(batch: str, /, *others: str, shared: Shared = SHARED) -> int:
+    """Hide batches: `weft ls` shows them only with --all. Their jobs go on.
+
+        weft hide b12 b13
+
+    Args:
+        batch: `b12`.
+        others: More batches.
+        shared: Options of every command.
+    """
+    return asyncio.run(_change((batch, *others), shared, hidden=True))
+
+
+def unhide(batch: str, /, *others: str, shared: Shared = SHARED) -> int:
+    """Show hidden batches in `weft ls` again.
+
+        weft unhide b12 b13
+
+    Args:
+        batch: `b12`.
+        others: More batches.
+        shared: Options of every command.
+    """
+    return asyncio.run(_change((batch, *others), shared, hidden=False))
+
+
+async def _change(texts: Sequence[str], shared: Shared, *, hidden: bool) -> int:
+    batch_ids = [parse_batch(text) for text in texts]
+    async with shared.client() as client:
+        await check_targets(client, map(Target, batch_ids))
+        for batch_id in batch_ids:
+            answer = await client.hide_batch(batch_id, hidden=hidden)
+            if shared.json:
+                print_json(answer)
+            else:
+                note(f"{format_batch_id(batch_id)}: {'hidden' if hidden else 'shown again'}")
+    return 0

@@ -15,6 +15,9 @@ BODIES: dict[str, Any] = {
     "/v1/batches/{b}/updates/{u}/groups": {"first": 1, "groups": [{"name": "h"}]},
     "/v1/batches/{b}/groups": {"name": "s"},
     "/v1/batches/{b}/groups/{g}/members": {"jobs": [1]},
+    "/v1/batches/{b}/failures/acknowledge": {"note": "seen"},
+    "/v1/batches/{b}/jobs/{j}/signal": {"signal": "USR1"},
+    "/v1/batches/{b}/jobs/{j}/extend": {"by_s": 60},
 }
 """What a route takes, if it is not the empty document."""
 

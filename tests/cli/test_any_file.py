@@ -41,11 +41,15 @@ WORDS: dict[tuple[str, ...], list[str]] = {
     ("licence", "set"): ["spice", "5"],
     ("schedule", "add"): ["0 2 * * *", "p.json"],
     **{("schedule", name): ["s1"] for name in ("show", "pause", "resume", "rm", "run-now")},
+    **{("condition", name): ["c1"] for name in ("show", "test", "fail")},
+    ("condition", "release"): ["c1", "1"],
+    ("signal",): ["b1.j1", "USR1"], ("extend",): ["b1.j1", "--by", "10m"],
+    ("failures", "ack"): ["b1", "--note", "seen"],
     ("billing", "correct-rates"): ["1", "--cpu", "0.02", "--reason", "too few zeros"],
 }  # fmt: skip
 """What some commands need before they read settings."""
-READ_NONE = {("down",), ("completion",), ("check-order",), ("bench",), ("convert", "dax"),
-             ("simulate",)}  # fmt: skip
+READ_NONE = {("block",), ("down",), ("completion",), ("check-order",), ("bench",),
+             ("convert", "dax"), ("simulate",)}  # fmt: skip
 """Commands that need no settings."""
 
 

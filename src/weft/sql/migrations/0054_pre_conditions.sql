@@ -59,3 +59,5 @@ CREATE TABLE weft.block_request (
 ALTER TABLE weft.block_request ENABLE ROW LEVEL SECURITY;
 GRANT SELECT, INSERT, UPDATE, DELETE ON weft.block_request TO weft_system;
 CREATE POLICY system_rows ON weft.block_request TO weft_system USING (true);
+CREATE POLICY tenant_rows ON weft.block_request TO weft_tenant
+    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));

@@ -67,7 +67,7 @@ BEGIN
                 array_fill(NULL::smallint, ARRAY[v_n]), array_fill(0::bigint, ARRAY[v_n]), array_fill(0::bigint, ARRAY[v_n]),
                 array_fill(0::bigint, ARRAY[v_n]), array_fill(0::bigint, ARRAY[v_n]), array_fill(false, ARRAY[v_n]),
                 array_fill(NULL::int, ARRAY[v_n]), array_fill(NULL::bigint, ARRAY[v_n]),
-                array_fill('its worker did not hear of the claim'::text, ARRAY[v_n]), heartbeat.at);
+                array_fill('its worker did not hear of the claim'::text, ARRAY[v_n]), at => heartbeat.at);
         ELSIF v_usage_changed THEN
             PERFORM weft._announce();
         END IF;

@@ -157,7 +157,8 @@ def test_environment_is_what_was_sent_and_the_mark(agent: Agent) -> None:
 
     mark = f"WEFT_ATTEMPT=b1.j1.1@{agent.welcome.incarnation}"
     lines = set(agent.output(ended)[0].decode().split())
-    assert lines == {"A=1", mark, "PATH=/usr/local/bin:/usr/bin:/bin"}
+    (checkpoint,) = (line for line in lines if line.startswith("WEFT_CHECKPOINT_DIR="))
+    assert lines == {"A=1", mark, checkpoint, "PATH=/usr/local/bin:/usr/bin:/bin"}
 
 
 def test_signals_are_as_in_a_fresh_program(agent: Agent) -> None:

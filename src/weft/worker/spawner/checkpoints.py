@@ -9,9 +9,9 @@ import os
 from contextlib import suppress
 
 from weft.core.attempt_key import AttemptKey
+from weft.worker.private_files import make_private
 from weft.worker.spawner.empty_directories import EmptyDirectories, is_untouched
 
-_MODE = 0o700
 _OWNER = ".owner"
 
 
@@ -23,7 +23,7 @@ class Checkpoints:
         self._fresh = os.path.join(root, "fresh", worker)
         self._empty = EmptyDirectories(self._fresh)
         for path in (self._kept, self._fresh):
-            os.makedirs(path, mode=_MODE, exist_ok=True)
+            make_private(path)
         self._keep_what_was()
 
     def take(self, key: AttemptKey) -> str:

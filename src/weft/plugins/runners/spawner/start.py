@@ -112,8 +112,10 @@ async def wait_gone(files: SpawnerFiles) -> None:
 
 
 async def _start(files: SpawnerFiles) -> None:
+    # Parents by themselves: `mkdir` sets the mode of the last one only.
     scratch = (files.scratch.parent, files.scratch)
-    others = (files.logs, *scratch, files.checkpoints, files.own_log.parent)
+    checkpoints = (files.checkpoints.parent, files.checkpoints)
+    others = (files.logs, *scratch, *checkpoints, files.own_log.parent)
     for directory in (files.socket.parent, *others):
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     ready, ready_of_spawner = os.pipe2(os.O_CLOEXEC)

@@ -95,6 +95,15 @@ def test_jobs_go_on_when_their_condition_is_over(tmp_path: Path) -> None:
 
 
 @pytest.mark.heavy
+def test_failures_are_counted_by_cause(tmp_path: Path) -> None:
+    result = measured(tmp_path, "failures", "--jobs", "600")
+
+    assert result["ratio"] > 0
+    assert result["causes_s"] > 0
+    assert result["audit_findings"] == 0
+
+
+@pytest.mark.heavy
 def test_many_users_and_queues_are_compared_with_one(tmp_path: Path) -> None:
     result = measured(tmp_path, "claim-many", "--jobs", "100", "--rounds", "1")
 

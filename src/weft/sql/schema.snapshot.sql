@@ -106,7 +106,8 @@ CREATE FUNCTION weft._add_arrays(bunch weft.bunch, base integer, jobs weft.job_c
 ALTER FUNCTION weft._add_arrays(bunch weft.bunch, base integer, jobs weft.job_columns, shape_ids integer[], shape_lanes integer[], gate_sets integer[]) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._add_dead_letters(batch_ids bigint[], job_ids integer[], reasons smallint[], exit_codes integer[], signals smallint[], messages text[], at timestamp with time zone) RETURNS void
-    LANGUAGE sql;
+    LANGUAGE sql
+    SET enable_hashjoin TO 'on';
 ALTER FUNCTION weft._add_dead_letters(batch_ids bigint[], job_ids integer[], reasons smallint[], exit_codes integer[], signals smallint[], messages text[], at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft._add_details(bunch weft.bunch, base integer, jobs weft.job_columns) RETURNS void

@@ -1,0 +1,167 @@
+"""How soon it is known why jobs failed, and what failures cost.
+
+A worker reports the ends of two batches: one succeeds, in the other each job fails with a message
+of its own, for one of three causes. A driver in this process does what it always does. After the
+last report the causes are asked for until all jobs are counted, and then the driver's sums are
+watched until nothing is left to add up. The reference is the batch that succeeds.
+"""
+
+import asyncio
+import time
+import uuid
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import asyncpg
+
+from weft import __version__
+from weft.bench.conditions import conditions_of, load_average, query
+from weft.bench.filled_batch import Filler
+from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
+from weft.bench.statemachine import tidy
+from weft.bench.throwaway import running_database, throwaway_home
+from weft.bench.turns import CPU_M, CPU_MS, MEMORY_MIB, PEAK_BYTES, RAN_US, SINCE_US, STDOUT_BYTES
+from weft.core.states import Reason
+from weft.driver.lead import Driver
+from weft.ports.store import Claimed, ClaimRequest, EndReport
+from weft.settings import Settings
+from weft.store import PostgresWorkerStore, open_admin, open_driver_store, open_worker_store
+
+JOBS = 1_000_000
+SET = 500
+"""Jobs that are claimed and ended in a call."""
+BEATS_EVERY = 20
+"""Sets between two heartbeats; then nothing runs."""
+LONGEST_S = 60.0
+SAID = (
+    "ValueError: row {0} of part {0} is empty",
+    "FileNotFoundError: [Errno 2] No such file or directory: '/data/part-{0}.csv'",
+    "ConnectionError: host node{0}.example did not answer within 30 s",
+)
+
+
+async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
+    """Return the seconds from the last failure until its cause is counted, and the rates."""
+    load, jobs = load_average(), plan.jobs_of(JOBS)
+    progress.begin(6)
+    with throwaway_home(plan.directory) as home:
+        progress.step("start")
+        async with running_database(home) as (logins, token):
+            filler = Filler(logins["weft_api"], token)
+            async with (
+                filler,
+                open_worker_store(logins["weft_worker"]) as store,
+                _driving(logins["weft_driver"]),
+            ):
+                await _fill(filler, jobs, logins["admin"])
+                progress.step(f"end {jobs:,} jobs well")
+                well_s = await _end_all(store, jobs, failed=False)
+                batch_id = await _fill(filler, jobs, logins["admin"])
+                progress.step(f"let {jobs:,} jobs fail")
+                failed_s = await _end_all(store, jobs, failed=True)
+                progress.step("ask for the causes")
+                causes_s = await _until_counted(filler, batch_id, jobs)
+                progress.step("add up the rest")
+                folded_s = await _until_folded(logins["admin"])
+            progress.step("audit")
+            async with open_admin(logins["admin"]) as admin:
+                findings = sum(bool(finding.rows) for finding in await admin.audit())
+            conditions = await conditions_of(
+                logins["admin"], home.path, load_before=load, sizes={"jobs": jobs}
+            )
+    rates = round(jobs / failed_s), round(jobs / well_s)
+    return {
+        "unit": "jobs/s, s",
+        "weft": rates[0],
+        "reference": rates[1],
+        "ratio": round(rates[0] / rates[1], 3),
+        "causes_s": round(causes_s, 3),
+        "folded_s": round(causes_s + folded_s, 3),
+        "audit_findings": findings,
+        "conditions": conditions,
+    }
+
+
+@asynccontextmanager
+async def _driving(dsn: str) -> AsyncIterator[None]:
+    async with open_driver_store(dsn) as store:
+        driver = Driver(store, store.notices, Settings(), on_state=lambda _: None)
+        task = asyncio.create_task(driver.run())
+        try:
+            yield
+        finally:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+
+async def _fill(filler: Filler, jobs: int, dsn: str) -> int:
+    batch_id = await filler.fill(jobs)
+    await tidy(dsn)
+    return batch_id
+
+
+async def _end_all(store: PostgresWorkerStore, jobs: int, *, failed: bool) -> float:
+    """Claim all jobs and report their ends; return how many seconds that took."""
+    registered = await store.register_worker(
+        name="bench", host="bench", pool="default", incarnation=str(uuid.uuid4()),
+        cpu_m=CPU_M * SET, memory_mib=MEMORY_MIB * SET, storage_mib=0, gpu=0,
+        offers={"executor": ["process", "function"]},
+        version=__version__, same_host_proved_gone=True,
+    )  # fmt: skip
+    worker, n_ended, begun = registered.incarnation_id, 0, time.monotonic()
+    request = ClaimRequest(
+        budget_cpu_m=CPU_M * SET, budget_memory_mib=MEMORY_MIB * SET, limit_jobs=SET
+    )
+    claimed: Sequence[Claimed] = await store.claim_jobs(worker, request)
+    n_sets = 0
+    while claimed:
+        await store.complete_attempts(worker, [_end(one, failed=failed) for one in claimed])
+        n_ended += len(claimed)
+        n_sets += 1
+        if n_sets % BEATS_EVERY == 0:
+            await store.heartbeat(worker, [], draining=False)
+        claimed = await store.claim_jobs(worker, request)
+    took_s = time.monotonic() - begun
+    await store.leave(worker)
+    if n_ended != jobs:
+        raise BenchFailed(f"only {n_ended:,} of {jobs:,} jobs ended")
+    return took_s
+
+
+def _end(one: Claimed, *, failed: bool) -> EndReport:
+    return EndReport(
+        batch_id=one.batch_id, job_id=one.job_id, attempt=one.attempt, start_age_us=RAN_US,
+        end_age_us=SINCE_US, reason=Reason.EXIT if failed else None, exit_code=int(failed),
+        signal=None, cpu_ms=CPU_MS, memory_peak_bytes=PEAK_BYTES, stdout_bytes=STDOUT_BYTES,
+        stderr_bytes=0, truncated=False, location=None,
+        message=SAID[one.job_id % len(SAID)].format(one.job_id) if failed else "",
+    )  # fmt: skip
+
+
+async def _until_counted(filler: Filler, batch_id: int, jobs: int) -> float:
+    """Return after how many seconds the answer has all failures, by their causes."""
+    store, caller = filler.opened
+    begun = time.monotonic()
+    async with asyncio.timeout(LONGEST_S):
+        while True:
+            found = await store.list_causes(caller, batch_id, show_all=False, limit=100)
+            if found["n_jobs"] == jobs:
+                break
+    if found["n_causes"] != min(jobs, len(SAID)):
+        raise BenchFailed(f"{found['n_causes']} causes were found, not {len(SAID)}")
+    return time.monotonic() - begun
+
+
+async def _until_folded(dsn: str) -> float:
+    """Return after how many more seconds the driver has added up everything."""
+    connection, begun = await asyncpg.connect(dsn), time.monotonic()
+    try:
+        async with asyncio.timeout(LONGEST_S):
+            left = 1
+            while left:
+                left = await connection.fetchval(query("unfolded_failures"))
+    finally:
+        await connection.close()
+    return time.monotonic() - begun

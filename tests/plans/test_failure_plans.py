@@ -1,0 +1,67 @@
+"""What is read when jobs fail for good, and when somebody asks why."""
+
+import pytest
+
+from plans.test_plans import Reads, reads
+from store.world import World
+from weft.core.states import Reason
+from weft.store.database import call_on
+from weft.store.worker_store import end_columns
+from weft.testing.builders import end_report
+
+pytestmark = pytest.mark.slow
+TABLES = ("job", "attempt", "dead_letter", "failure_cause", "failure_delta")
+
+
+def scanned(found: dict[str, Reads]) -> list[str]:
+    return [table for table, read in found.items() if read.scans]
+
+
+async def fail(world: World, n_jobs: int, limit: int = 1_000) -> int:
+    """Let the jobs of a batch fail for three causes, in several calls."""
+    batch = await world.submit(n_jobs)
+    worker = await world.worker(f"w{batch}")
+    while claimed := await worker.claim(limit):
+        ends = [
+            end_report(one, Reason.EXIT, exit_code=1, message="abc"[one.job_id % 3])
+            for one in claimed
+        ]
+        await worker.store.complete_attempts(worker.id, ends)
+    return batch
+
+
+async def test_failure_looks_for_its_own_letter_only(own_world: World) -> None:
+    """Also if the plan was made when nothing had failed, and any index was as good."""
+    await own_world.submit(500)
+    worker = await own_world.worker()
+    claimed = await worker.claim(500)
+    connection = await own_world.connect("weft_worker")
+    async with reads(connection, *TABLES) as found:
+        for first in range(0, 500, 50):
+            ends = [end_report(one, Reason.EXIT) for one in claimed[first : first + 50]]
+            await call_on(
+                connection, "complete_attempts_v2", incarnation_id=worker.id, **end_columns(ends)
+            )
+        by_cause = await connection.fetchval(
+            "SELECT pg_stat_get_xact_numscans('weft.dead_letter_cause_idx'::regclass)"
+        )
+
+    assert scanned(found) == []
+    assert by_cause == 0
+    assert found["attempt"].rows_by_index <= 1_000
+    assert found["job"].rows_by_index <= 5_000
+
+
+async def test_success_reads_no_failures(own_world: World) -> None:
+    await fail(own_world, 100)
+    await own_world.submit(50)
+    worker = await own_world.worker()
+    claimed = await worker.claim(50)
+    connection = await own_world.connect("weft_worker")
+    columns = end_columns([end_report(one) for one in claimed])
+    async with reads(connection, *TABLES) as found:
+        await call_on(connection, "complete_attempts_v2", incarnation_id=worker.id, **columns)
+
+    assert columns["causes"] is None
+    for table in ("dead_letter", "failure_cause", "failure_delta"):
+        assert found[table] == Reads(0, 0, 0, 0)

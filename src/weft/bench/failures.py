@@ -8,25 +8,21 @@ watched until nothing is left to add up. The reference is the batch that succeed
 
 import asyncio
 import time
-import uuid
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Sequence
 from typing import Any
 
 import asyncpg
 
-from weft import __version__
 from weft.bench.conditions import conditions_of, load_average, query
 from weft.bench.filled_batch import Filler
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
+from weft.bench.roles import audit_findings, claim_of, driving, register
 from weft.bench.statemachine import tidy
 from weft.bench.throwaway import running_database, throwaway_home
-from weft.bench.turns import CPU_M, CPU_MS, MEMORY_MIB, PEAK_BYTES, RAN_US, SINCE_US, STDOUT_BYTES
+from weft.bench.turns import CPU_MS, PEAK_BYTES, RAN_US, SINCE_US, STDOUT_BYTES
 from weft.core.states import Reason
-from weft.driver.lead import Driver
-from weft.ports.store import Claimed, ClaimRequest, EndReport
-from weft.settings import Settings
-from weft.store import PostgresWorkerStore, open_admin, open_driver_store, open_worker_store
+from weft.ports.store import Claimed, EndReport
+from weft.store import PostgresWorkerStore, open_worker_store
 
 JOBS = 1_000_000
 SET = 500
@@ -52,7 +48,7 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
             async with (
                 filler,
                 open_worker_store(logins["weft_worker"]) as store,
-                _driving(logins["weft_driver"]),
+                driving(logins["weft_driver"]),
             ):
                 await _fill(filler, jobs, logins["admin"])
                 progress.step(f"end {jobs:,} jobs well")
@@ -65,8 +61,7 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
                 progress.step("add up the rest")
                 folded_s = await _until_folded(logins["admin"])
             progress.step("audit")
-            async with open_admin(logins["admin"]) as admin:
-                findings = sum(bool(finding.rows) for finding in await admin.audit())
+            findings = await audit_findings(logins["admin"])
             conditions = await conditions_of(
                 logins["admin"], home.path, load_before=load, sizes={"jobs": jobs}
             )
@@ -83,19 +78,6 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     }
 
 
-@asynccontextmanager
-async def _driving(dsn: str) -> AsyncIterator[None]:
-    async with open_driver_store(dsn) as store:
-        driver = Driver(store, store.notices, Settings(), on_state=lambda _: None)
-        task = asyncio.create_task(driver.run())
-        try:
-            yield
-        finally:
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
-
-
 async def _fill(filler: Filler, jobs: int, dsn: str) -> int:
     batch_id = await filler.fill(jobs)
     await tidy(dsn)
@@ -104,17 +86,9 @@ async def _fill(filler: Filler, jobs: int, dsn: str) -> int:
 
 async def _end_all(store: PostgresWorkerStore, jobs: int, *, failed: bool) -> float:
     """Claim all jobs and report their ends; return how many seconds that took."""
-    registered = await store.register_worker(
-        name="bench", host="bench", pool="default", incarnation=str(uuid.uuid4()),
-        cpu_m=CPU_M * SET, memory_mib=MEMORY_MIB * SET, storage_mib=0, gpu=0,
-        offers={"executor": ["process", "function"]},
-        version=__version__, same_host_proved_gone=True,
-    )  # fmt: skip
-    worker, n_ended, begun = registered.incarnation_id, 0, time.monotonic()
-    request = ClaimRequest(
-        budget_cpu_m=CPU_M * SET, budget_memory_mib=MEMORY_MIB * SET, limit_jobs=SET
-    )
-    claimed: Sequence[Claimed] = await store.claim_jobs(worker, request)
+    worker = await register(store, "bench", cores=SET)
+    n_ended, begun = 0, time.monotonic()
+    claimed: Sequence[Claimed] = await store.claim_jobs(worker, claim_of(SET))
     n_sets = 0
     while claimed:
         await store.complete_attempts(worker, [_end(one, failed=failed) for one in claimed])
@@ -122,7 +96,7 @@ async def _end_all(store: PostgresWorkerStore, jobs: int, *, failed: bool) -> fl
         n_sets += 1
         if n_sets % BEATS_EVERY == 0:
             await store.heartbeat(worker, [], draining=False)
-        claimed = await store.claim_jobs(worker, request)
+        claimed = await store.claim_jobs(worker, claim_of(SET))
     took_s = time.monotonic() - begun
     await store.leave(worker)
     if n_ended != jobs:

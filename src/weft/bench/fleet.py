@@ -19,10 +19,11 @@ from weft.bench.filled_batch import Filler
 from weft.bench.fleet_worker import FleetWorker, Seen
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.process_tree import cpu_s_of_tree
+from weft.bench.roles import audit_findings
 from weft.bench.throwaway import running_database, running_driver, throwaway_home
 from weft.run.home import Home
 from weft.settings import load_settings
-from weft.store import PostgresWorkerStore, open_admin, open_worker_store
+from weft.store import PostgresWorkerStore, open_worker_store
 
 WORKERS: Final = 1000
 STORES: Final = 4
@@ -66,8 +67,7 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
                 progress.step("the last jobs")
                 await fleet.until_ended(sum(jobs for jobs, _ in committed.values()))
             progress.step("audit")
-            async with open_admin(logins["admin"]) as admin:
-                findings = sum(bool(finding.rows) for finding in await admin.audit())
+            findings = await audit_findings(logins["admin"])
             sizes = {"workers": count, "jobs_per_s": rate, "idle_s": idle_s, "busy_s": busy_s}
             conditions = await conditions_of(
                 logins["admin"], home.path, load_before=load, sizes=sizes

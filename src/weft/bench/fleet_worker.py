@@ -2,12 +2,11 @@
 
 import asyncio
 import time
-import uuid
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
 
-from weft import __version__
+from weft.bench.roles import register
 from weft.bench.turns import CPU_M, MEMORY_MIB, report_of
 from weft.core.lease import CLAIM_JOBS_MAX, Budget, pause_s
 from weft.ports.store import Claimed, HeartbeatAnswer
@@ -52,13 +51,7 @@ class FleetWorker:
 
     async def register(self) -> None:
         """Say that this worker is here."""
-        found = await self._store.register_worker(
-            name=self._name, host=self._name, pool="default", incarnation=str(uuid.uuid4()),
-            cpu_m=CPU_M, memory_mib=MEMORY_MIB, storage_mib=0, gpu=0,
-            offers={"executor": ["process", "function"]},
-            version=__version__, same_host_proved_gone=True,
-        )  # fmt: skip
-        self.incarnation_id = found.incarnation_id
+        self.incarnation_id = await register(self._store, self._name, cores=1)
 
     def on_work(self) -> None:
         """Claim: a notice says that there may be work."""

@@ -11,12 +11,12 @@ from weft.bench.conditions import conditions_of, load_average
 from weft.bench.figures import median_rate, ratio_of
 from weft.bench.filled_batch import Filler
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
+from weft.bench.roles import audit_findings
 from weft.bench.runners import Runners
 from weft.bench.statemachine import tidy
 from weft.bench.throwaway import running_database, running_driver, throwaway_home
 from weft.bench.turns import Order
 from weft.run.home import Home
-from weft.store import open_admin
 
 JOBS = 100_000
 KEYS = 1_000
@@ -50,8 +50,7 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
                     progress.step(f"without keys, round {number}")
                     without.append(await _run(home, runners, filler, jobs, 0))
                 progress.step("audit")
-                async with open_admin(logins["admin"]) as admin:
-                    findings = sum(bool(finding.rows) for finding in await admin.audit())
+                findings = await audit_findings(logins["admin"])
                 sizes = {"jobs": jobs, "keys": keys, "rounds": rounds, "processes": runners.count}
                 conditions = await conditions_of(
                     logins["admin"], home.path, load_before=load, sizes=sizes

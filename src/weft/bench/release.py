@@ -8,26 +8,22 @@ slow start lets them, until none is blocked. There is nothing to compare it with
 
 import asyncio
 import time
-import uuid
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import asyncpg
 
-from weft import __version__
 from weft.bench.conditions import conditions_of, load_average, query
 from weft.bench.filled_batch import Filler
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
+from weft.bench.roles import audit_findings, claim_of, driving, register
 from weft.bench.statemachine import tidy
 from weft.bench.throwaway import running_database, throwaway_home
-from weft.bench.turns import CPU_M, CPU_MS, MEMORY_MIB, PEAK_BYTES, RAN_US, SINCE_US, STDOUT_BYTES
+from weft.bench.turns import CPU_MS, PEAK_BYTES, RAN_US, SINCE_US, STDOUT_BYTES
 from weft.core.conditions import Tested
 from weft.core.states import Reason
-from weft.driver.lead import Driver
-from weft.ports.store import Claimed, ClaimRequest, DueCondition, EndReport
-from weft.settings import Settings
-from weft.store import PostgresWorkerStore, open_admin, open_driver_store, open_worker_store
+from weft.ports.store import Claimed, DueCondition, EndReport
+from weft.store import PostgresWorkerStore, open_worker_store
 from weft.telemetry import metrics
 
 JOBS = 100_000
@@ -66,12 +62,12 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
             async with filler, open_worker_store(logins["weft_worker"]) as store:
                 progress.step(f"block {jobs:,} jobs")
                 await filler.fill(jobs)
-                worker = await _register(store)
+                worker = await register(store, "bench", cores=SET)
                 await _block(store, worker, logins["admin"], jobs)
                 await tidy(logins["admin"])
-                await store.leave(worker)
-                worker = await _register(store)  # it may have been silent for too long
-                async with _driving(logins["weft_driver"], service):
+                await store.leave(worker)  # it may have been silent for too long
+                worker = await register(store, "bench", cores=SET)
+                async with driving(logins["weft_driver"], service.test):
                     progress.step("leave them alone")
                     await _test_once(filler, service)
                     calls = await _calls_in(min(QUIET_S, QUIET_S * plan.scale))
@@ -79,8 +75,7 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
                     service.is_there = True
                     first_ms, release_s = await _release(filler, service, store, worker)
             progress.step("audit")
-            async with open_admin(logins["admin"]) as admin:
-                findings = sum(bool(finding.rows) for finding in await admin.audit())
+            findings = await audit_findings(logins["admin"])
             conditions = await conditions_of(
                 logins["admin"], home.path, load_before=load, sizes={"jobs": jobs}
             )
@@ -101,28 +96,11 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     }
 
 
-async def _register(store: PostgresWorkerStore) -> int:
-    registered = await store.register_worker(
-        name="bench", host="bench", pool="default", incarnation=str(uuid.uuid4()),
-        cpu_m=CPU_M * SET, memory_mib=MEMORY_MIB * SET, storage_mib=0, gpu=0,
-        offers={"executor": ["process", "function"]},
-        version=__version__, same_host_proved_gone=True,
-    )  # fmt: skip
-    return registered.incarnation_id
-
-
-async def _claim(store: PostgresWorkerStore, worker: int, limit_jobs: int) -> Sequence[Claimed]:
-    request = ClaimRequest(
-        budget_cpu_m=CPU_M * SET, budget_memory_mib=MEMORY_MIB * SET, limit_jobs=limit_jobs
-    )
-    return await store.claim_jobs(worker, request)
-
-
 async def _block(store: PostgresWorkerStore, worker: int, dsn: str, jobs: int) -> None:
     """Run each job once, until it asks for the service and exits."""
     connection, left = await asyncpg.connect(dsn), jobs
     try:
-        while left and (claimed := await _claim(store, worker, SET)):
+        while left and (claimed := await store.claim_jobs(worker, claim_of(SET))):
             await connection.execute(query("ask_blocks"))
             await store.complete_attempts(worker, [_exit(one) for one in claimed])
             left -= len(claimed)
@@ -140,21 +118,6 @@ def _exit(one: Claimed) -> EndReport:
         memory_peak_bytes=PEAK_BYTES, stdout_bytes=STDOUT_BYTES, stderr_bytes=0,
         truncated=False, location=None, message="",
     )  # fmt: skip
-
-
-@asynccontextmanager
-async def _driving(dsn: str, service: _Service) -> AsyncIterator[None]:
-    async with open_driver_store(dsn) as store:
-        driver = Driver(
-            store, store.notices, Settings(), on_state=lambda _: None, test=service.test
-        )
-        task = asyncio.create_task(driver.run())
-        try:
-            yield
-        finally:
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
 
 
 async def _condition(filler: Filler) -> Mapping[str, Any] | None:
@@ -210,7 +173,7 @@ async def _release(
     async with asyncio.timeout(LONGEST_S):
         claimed: Sequence[Claimed] = ()
         while not claimed:
-            claimed = await _claim(store, worker, 1)
+            claimed = await store.claim_jobs(worker, claim_of(1))
         first_at = time.monotonic()
         await _until(filler, lambda found: not found["n_jobs"])
     begun = service.passed_at[0]

@@ -9,16 +9,13 @@ import math
 import os
 import sys
 import time
-import uuid
 from collections.abc import Sequence
 
 import asyncpg
 import msgspec
 
-from weft import __version__
+from weft.bench.roles import register
 from weft.bench.turns import (
-    CPU_M,
-    MEMORY_MIB,
     InOneCall,
     InTwoCalls,
     Order,
@@ -28,7 +25,7 @@ from weft.bench.turns import (
     bare_turn,
     bare_turn_in_one,
 )
-from weft.store import PostgresWorkerStore, open_worker_store
+from weft.store import open_worker_store
 from weft.store.database import prepare_connection
 from weft.telemetry.log import configure
 
@@ -67,7 +64,10 @@ async def main() -> None:
                 continue
             while len(functions) < order.claimers:
                 functions.append(await _connect(logins.worker))
-            incarnation_ids = [await _register(store, order, n) for n in range(order.claimers)]
+            incarnation_ids = [
+                await register(store, f"bench-{os.getpid()}-{number}", cores=order.cores)
+                for number in range(order.claimers)
+            ]
             turns = []
             for connection, incarnation_id in zip(functions, incarnation_ids, strict=False):
                 work: Work = (
@@ -107,17 +107,6 @@ async def _repeat(turn: Turn, order: Order, result: RunnerDone) -> None:
             break
         else:
             await asyncio.sleep(AGAIN_S)
-
-
-async def _register(store: PostgresWorkerStore, order: Order, number: int) -> int:
-    name, cores = f"bench-{os.getpid()}-{number}", order.cores
-    registered = await store.register_worker(
-        name=name, host=name, pool="default", incarnation=str(uuid.uuid4()),
-        cpu_m=CPU_M * cores, memory_mib=MEMORY_MIB * cores, storage_mib=0, gpu=0,
-        offers={"executor": ["process", "function"]},
-        version=__version__, same_host_proved_gone=True,
-    )  # fmt: skip
-    return registered.incarnation_id
 
 
 def _with_heartbeats(work: Work) -> Turn:

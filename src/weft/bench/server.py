@@ -11,12 +11,12 @@ import asyncpg
 from weft.bench.conditions import conditions_of, query
 from weft.bench.filled_batch import Filler
 from weft.bench.plan import BenchFailed
+from weft.bench.roles import audit_findings
 from weft.bench.runners import COUNT, Runners, RunnersRun
 from weft.bench.statemachine import tidy
 from weft.bench.throwaway import running_database, running_driver, throwaway_home
 from weft.bench.turns import Order
 from weft.run.home import Home
-from weft.store import open_admin
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,7 @@ class BenchServer:
 
     async def findings(self) -> int:
         """Return how many checks of the audit find something."""
-        async with open_admin(self.admin_dsn) as admin:
-            return sum(bool(finding.rows) for finding in await admin.audit())
+        return await audit_findings(self.admin_dsn)
 
     async def conditions(
         self, *, load_before: float, sizes: Mapping[str, int | float]

@@ -23,11 +23,11 @@ from weft.bench.figures import median_rate, ratio_of
 from weft.bench.filled_batch import Filler
 from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.process_tree import cpu_s_below
+from weft.bench.roles import audit_findings
 from weft.bench.runners import Runners
 from weft.bench.throwaway import running_database, running_driver, throwaway_home
 from weft.bench.turns import Kind, Order
 from weft.run.home import Home
-from weft.store import open_admin
 
 ROUNDS = 5
 JOBS_BY_SIZE = {500: 100_000, 100: 100_000, 20: 40_000}
@@ -60,7 +60,7 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
                 ]
                 growth = await bench.measure_growth(growth_jobs)
                 progress.step("audit")
-                findings = await bench.audit()
+                findings = await audit_findings(logins["admin"])
                 conditions = await conditions_of(
                     logins["admin"],
                     home.path,
@@ -145,11 +145,6 @@ class _Bench:
             "last_tenth": round(last),
             "last_by_first": ratio_of(last, first),
         }
-
-    async def audit(self) -> int:
-        """Return how many checks of the audit find something."""
-        async with open_admin(self._admin_dsn) as admin:
-            return sum(bool(finding.rows) for finding in await admin.audit())
 
     async def _run_bare(self, size: int, jobs: int, kind: Kind) -> float:
         await fill_bare(self._admin_dsn, jobs)

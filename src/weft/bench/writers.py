@@ -12,11 +12,11 @@ from weft.bench.figures import median_rate, ratio_of
 from weft.bench.filled_batch import Filler
 from weft.bench.layout import Sets
 from weft.bench.plan import BenchPlan, BenchProgress
+from weft.bench.roles import audit_findings
 from weft.bench.runners import Runners
 from weft.bench.statemachine import tidy
 from weft.bench.throwaway import running_database, running_driver, throwaway_home
 from weft.bench.turns import Order
-from weft.store import open_admin
 
 JOBS = 100_000
 ROUNDS = 5
@@ -55,8 +55,7 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
                     for name, found in rates.items():
                         found.append(await run(name, jobs))
             progress.step("audit")
-            async with open_admin(logins["admin"]) as admin:
-                findings = sum(bool(finding.rows) for finding in await admin.audit())
+            findings = await audit_findings(logins["admin"])
             sizes = {"rounds": rounds, "jobs": jobs, "jobs_a_call": SIZE, "processes": PROCESSES}
             conditions = await conditions_of(
                 logins["admin"], home.path, load_before=load, sizes=sizes

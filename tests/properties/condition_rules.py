@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
 from properties.gate_rules import WORKERS
-from properties.jobs_model import B
+from properties.jobs_model import B, End
 from properties.recovery_rules import RecoveryRules
 from store.test_conditions import block, conditions
 from store.world import Worker
@@ -52,8 +52,8 @@ class ConditionRules(RecoveryRules):
         for which, one in some:
             self.ended.append((owner, one, Reason.BLOCKED))
             del self.held[which, one.job_id]
-            self.models[which].jobs[one.job_id].waits_for = ask
-            self.models[which].end(one.job_id, Reason.BLOCKED, started=True)
+            end = End(Reason.BLOCKED, waits_for=ask)
+            self.models[which].end(one.job_id, end, started=True)
 
     @rule(ask=st.sampled_from(ASKS), passed=st.booleans())
     def test_condition(self, ask: int, *, passed: bool) -> None:

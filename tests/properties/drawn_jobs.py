@@ -17,7 +17,10 @@ JOBS = st.lists(
             "always_run": st.sampled_from([False, False, True]),
             "priority": st.sampled_from([0, 0, 0, 2, -1]),
             "max_attempts": st.sampled_from([1, 1, 3]),
-            "retry_on": st.sampled_from([frozenset(), frozenset({Reason.EXIT})]),
+            "retry_on": st.sampled_from(
+                [frozenset(), frozenset({Reason.EXIT}), frozenset({Reason.EXIT, Reason.SIGNAL})]
+            ),
+            "has_rules": st.booleans(),
             "lane": st.sampled_from([0, 0, 0, 0, 1, 2, 3]),
             "key": st.sampled_from([0, 0, 0, 0, 1, 2]),
             "licences": st.sampled_from([0, 0, 0, 0, 1, 2]),

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from end_states import state_of_end
 from weft.core.states import Reason
@@ -12,6 +13,20 @@ LOSSES_MAX = Settings().losses_max
 REGIONAL, QUEUED = 1, 2
 """A job's lane is their sum: it needs a region, and waits in a queue with a limit that all batches
 share."""
+
+
+END_RULES = {"exits": [[3, 3]], "signals": [10], "external": [[66, 66]]}
+"""What a job with rules says of its ends."""
+
+
+class End(NamedTuple):
+    """What a worker says of the end of an attempt."""
+
+    reason: Reason | None = None
+    exit_code: int | None = None
+    signal: int | None = None
+    waits_for: int | None = None
+    """What the job asked to wait for."""
 
 
 @dataclass
@@ -25,6 +40,8 @@ class Job:
     priority: int
     max_attempts: int
     retry_on: frozenset[Reason]
+    has_rules: bool = False
+    """It says which exit codes and signals are tried again, and which are external errors."""
     waits: bool = False
     """Its retries wait."""
     waits_for: int | None = None
@@ -57,6 +74,13 @@ class Job:
     """It became ready too late, and will end as an error."""
     by_parent: bool = False
     """It was cancelled because a parent did not succeed."""
+    n_runs: int = 0
+    """Attempts that had started when they ended."""
+    n_signals: int = 0
+    """Those on their way to its attempt."""
+    extended_ms: int = 0
+    knows_extension: int = 0
+    """The attempt that was told of it; 0: none."""
     told: set[int] = field(default_factory=set)
     """Parents of which it knows that they have ended."""
 
@@ -71,6 +95,15 @@ class Job:
         return bool(
             self.is_queued or self.key or self.licences or self.is_dated or self.was_preempted
         )
+
+
+def meaning_of(end: End, job: Job) -> tuple[Reason | None, bool]:
+    """Return the reason that counts, and whether the rules of the job forbid another try."""
+    if end.reason is Reason.EXIT:
+        if end.exit_code == 75 or (job.has_rules and end.exit_code == 66):
+            return Reason.BLOCKED, False
+        return Reason.EXIT, job.has_rules and end.exit_code != 3
+    return end.reason, job.has_rules and end.reason is Reason.SIGNAL and end.signal != 10
 
 
 @dataclass
@@ -110,6 +143,15 @@ class Batch:
     held: set[int] = field(default_factory=set)
     """Groups that are held, with all below them."""
     held_jobs: set[int] = field(default_factory=set)
+    hidden: bool = False
+    n_delivered: int = 0
+    """Signals of which a worker said that they were delivered."""
+    n_completions: dict[int, int] = field(default_factory=dict)
+    """By group, as of the last fold."""
+    complete: set[int] = field(default_factory=set)
+    """Groups that were complete at the last fold."""
+    grown: set[int] = field(default_factory=set)
+    """Groups that have got jobs since, or whose jobs run again."""
     operations: list[Prioritizing] = field(default_factory=list)
     """Those that go on, oldest first."""
     untold: set[int] = field(default_factory=set)
@@ -159,6 +201,7 @@ class Batch:
         """Add the jobs of an update."""
         for job in jobs:
             self.jobs[job.number] = job
+            self.grown.update(self.groups_of(job))
         for job in jobs:
             ended = {p for p in job.parents if self.jobs[p].state >= S and p not in self.untold}
             job.told |= ended
@@ -217,6 +260,7 @@ class Batch:
             job = self.jobs[number]
             job.state, job.uncounted, job.lost, job.cancel_asked = P, job.attempt, 0, False
             job.late_asked = False
+            self.grown.update(self.groups_of(job))
         for job in self.jobs.values():
             job.told -= again
         for number in again:
@@ -268,11 +312,14 @@ class Batch:
         """Make a lease."""
         job = self.jobs[number]
         job.state, job.owner, job.started, job.attempt = RUN, owner, False, job.attempt + 1
-        job.is_stopped = False
+        job.is_stopped, job.n_signals = False, 0
 
-    def end(self, number: int, reason: Reason | None, *, started: bool) -> None:
+    def end(self, number: int, end: End, *, started: bool) -> None:
         """Record the end of the live attempt."""
         job = self.jobs[number]
+        reason, is_final = meaning_of(end, job)
+        retry_on = frozenset() if is_final else job.retry_on
+        job.n_runs += started
         if reason is Reason.CANCELLED and job.late_asked:
             reason = Reason.DEADLINE
         elif reason is Reason.CANCELLED and job.is_stopped:
@@ -284,9 +331,10 @@ class Batch:
             job.lost += started
         elif reason is Reason.BLOCKED:
             job.uncounted += 1
-        elif job.attempt - job.uncounted < job.max_attempts and reason in job.retry_on:
-            job.waits_for = None
+            job.waits_for = end.waits_for
+        elif job.attempt - job.uncounted < job.max_attempts and reason in retry_on:
             state = state_of_end(Reason.BLOCKED if job.waits else Reason.LOST)
+            job.waits_for = None
         job.state, job.owner, job.started = int(state), None, False
         if job.state == R:
             self._ready(job)
@@ -315,7 +363,7 @@ class Batch:
         """End all that a worker has."""
         for job in list(self.jobs.values()):
             if job.owner == owner:
-                self.end(job.number, Reason.LOST, started=job.started)
+                self.end(job.number, End(Reason.LOST), started=job.started)
 
     def cancel_job(self, number: int) -> None:
         """Cancel a single job."""
@@ -334,6 +382,17 @@ class Batch:
                     self._end(job, C)
             while self.untold:
                 self._tell_children(self.untold.pop())
+
+    def fold(self) -> None:
+        """Note which groups have completed since the last fold."""
+        before, self.complete = self.complete, set()
+        for group in self.parent_of:
+            counts = self.counts(group)
+            if counts and all(state >= S for state in counts):
+                self.complete.add(group)
+                if group not in before or group in self.grown:
+                    self.n_completions[group] = self.n_completions.get(group, 0) + 1
+        self.grown.clear()
 
     def counts(self, group: int) -> dict[int, int]:
         """Return how many jobs of a group and below are in each state."""

@@ -20,13 +20,15 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )  # fmt: skip
 
+from properties.command_rules import CommandRules
 from properties.condition_rules import ASKS, ConditionRules
 from properties.delete_rules import DELETIONS_MAX, DeleteRules
 from properties.drawn_jobs import JOBS, cut_rows, sets_of
 from properties.gate_rules import GATES, REGIONS, WORKERS, Gates, shapes_of
 from properties.hold_rules import BATCHES, SETS, WORDS
-from properties.jobs_model import RUN, B, Batch, Job, R, S
+from properties.jobs_model import END_RULES, RUN, B, Batch, End, Job, R, S, meaning_of
 from properties.keep_rules import KeepRules
+from properties.ledger_rules import LedgerRules
 from properties.priority_rules import PriorityRules
 from properties.recovery_rules import WAIT
 from properties.retry_rules import RetryRules
@@ -45,13 +47,20 @@ dates are in the order of the calls.
 """
 TREE = (0, 1, 0)
 """Parents of the groups 1, 2 and 3."""
-ENDS = (None, None, None, Reason.EXIT, Reason.EXIT, Reason.OOM, Reason.PREEMPTED, Reason.CANCELLED)
+ENDS = (
+    *[End()] * 4, *[End(Reason.EXIT, code) for code in (1, 3, 3, 66, 75)],
+    *[End(Reason.SIGNAL, signal=number) for number in (10, 11)], End(Reason.OOM),
+    End(Reason.PREEMPTED), End(Reason.CANCELLED),
+)  # fmt: skip
+HAS_RULES = 1 << 20
+"""The bit of `retry_on` that says so."""
 Result = TypeVar("Result")
-NAMES = ("pending", "ready", "queued", "creating", "running", "blocked", "succeeded", "failed",
-         "errored", "cancelled")  # fmt: skip
 
 
-class Machine(DeleteRules, PriorityRules, ConditionRules, RetryRules, StopRules, KeepRules):
+class Machine(
+    DeleteRules, PriorityRules, ConditionRules, RetryRules, CommandRules, StopRules, KeepRules,
+    LedgerRules,
+):  # fmt: skip
     """Calls functions of the core and does the same to the model."""
 
     runner: asyncio.Runner
@@ -112,11 +121,15 @@ class Machine(DeleteRules, PriorityRules, ConditionRules, RetryRules, StopRules,
                 **(self.deadline_of(which) if job.has_deadline else {}),
                 **({"preemptible": True} if job.is_preemptible else {}),
                 **({"retry": WAIT} if job.waits else {}),
+                **({"end_rules": END_RULES} if job.has_rules else {}),
             }
             if fields:
                 rows.rare_job.append(job.number - first + 1)
                 rows.rare_fields.append(fields)
-        rows.retry_on = [sum(1 << reason for reason in job.retry_on) + job.waits for job in jobs]
+        rows.retry_on = [
+            sum(1 << reason for reason in job.retry_on) + job.waits + HAS_RULES * job.has_rules
+            for job in jobs
+        ]
         return jobs, rows
 
     @staticmethod
@@ -227,14 +240,14 @@ class Machine(DeleteRules, PriorityRules, ConditionRules, RetryRules, StopRules,
     @precondition(lambda self: self.held)
     @rule(
         owner=st.sampled_from(WORKERS), choices=st.lists(st.integers(0, 9), min_size=1),
-        reasons=st.lists(st.sampled_from(ENDS), min_size=10, max_size=10), ran=st.booleans(),
+        ends=st.lists(st.sampled_from(ENDS), min_size=10, max_size=10), ran=st.booleans(),
         limit=st.integers(0, 6),
     )  # fmt: skip
     def complete(
         self,
         owner: int,
         choices: list[int],
-        reasons: list[Reason | None],
+        ends: list[End],
         *,
         ran: bool,
         limit: int,
@@ -244,10 +257,13 @@ class Machine(DeleteRules, PriorityRules, ConditionRules, RetryRules, StopRules,
         if not some:
             return
         reports, told = [], []
-        for (which, one), reason in zip(some, reasons, strict=False):
+        for (which, one), end in zip(some, ends, strict=False):
             started = ran or self.models[which].jobs[one.job_id].started
-            reports.append(end_report(one, reason, start_age_us=AN_HOUR_US if started else None))
-            told.append((which, one, reason, started))
+            reports.append(end_report(
+                one, end.reason, start_age_us=AN_HOUR_US if started else None,
+                exit_code=end.exit_code, signal=end.signal,
+            ))  # fmt: skip
+            told.append((which, one, end, started))
         # One of them twice: it counts once.
         worker, claimed = self.workers[owner], None
         if limit:
@@ -256,10 +272,11 @@ class Machine(DeleteRules, PriorityRules, ConditionRules, RetryRules, StopRules,
             verdicts = self.run(worker.store.complete_attempts(worker.id, [*reports, reports[0]]))
         assert set(verdicts) == {"ok"}
         # All reports are recorded before the children are told.
-        for which, one, reason, started in told:
-            self.ended.append((owner, one, reason))
+        for which, one, end, started in told:
+            meaning, _ = meaning_of(end, self.models[which].jobs[one.job_id])
+            self.ended.append((owner, one, meaning))
             del self.held[which, one.job_id]
-            self.models[which].end(one.job_id, reason, started=started)
+            self.models[which].end(one.job_id, end, started=started)
         if claimed is not None:
             gated = any(
                 model.gated or any(job.has_gates for job in model.jobs.values())
@@ -268,11 +285,16 @@ class Machine(DeleteRules, PriorityRules, ConditionRules, RetryRules, StopRules,
             self.note_claim(owner, claimed, None if gated else self.offers(owner)[:limit])
 
     @precondition(lambda self: self.ended)
-    @rule(choice=st.integers(0, 99), reason=st.sampled_from(ENDS), thief=st.sampled_from(WORKERS))
-    def report_again(self, choice: int, reason: Reason | None, thief: int) -> None:
+    @rule(choice=st.integers(0, 99), end=st.sampled_from(ENDS), thief=st.sampled_from(WORKERS))
+    def report_again(self, choice: int, end: End, thief: int) -> None:
         owner, one, recorded = self.ended[choice % len(self.ended)]
-        expected = "ok" if (thief, reason) == (owner, recorded) else "stale"
-        assert self.run(self.workers[thief].end(one, reason=reason)) == [expected]
+        job = self.models[self.ids.index(one.batch_id)].jobs[one.job_id]
+        meaning, _ = meaning_of(end, job)
+        expected = "ok" if (thief, meaning) == (owner, recorded) else "stale"
+        again = self.workers[thief].end(
+            one, reason=end.reason, exit_code=end.exit_code, signal=end.signal
+        )
+        assert self.run(again) == [expected]
         assert self.run(self.workers[thief].start(one)) == ["stale"]
 
     @precondition(lambda self: self.held)
@@ -341,6 +363,8 @@ class Machine(DeleteRules, PriorityRules, ConditionRules, RetryRules, StopRules,
         assert self.run(adding) == len(new)
         for number in new:
             model.jobs[number].sets.add(group)
+        if new:
+            model.grown.add(group)
 
     # ------------------------------------------------------------------ cancels and the driver
 
@@ -373,10 +397,6 @@ class Machine(DeleteRules, PriorityRules, ConditionRules, RetryRules, StopRules,
         for model in self.models:
             model.sweep()
 
-    @rule()
-    def fold(self) -> None:
-        self.run(self.world.fold())
-
     # ------------------------------------------------------------------ what must hold
 
     @invariant()
@@ -399,24 +419,6 @@ class Machine(DeleteRules, PriorityRules, ConditionRules, RetryRules, StopRules,
                 for job in model.jobs.values()
             }
 
-    @invariant()
-    def counters_are_exact(self) -> None:
-        for batch_id, model in zip(self.ids, self.models, strict=True):
-            groups = self.run(
-                self.world.api.list_groups(self.world.caller, batch_id, after=-1, limit=1000)
-            )
-            for group in groups:
-                counts = model.counts(group["group_id"])
-                found = {
-                    s: group[f"n_{name}"] for s, name in enumerate(NAMES) if group[f"n_{name}"]
-                }
-                assert found == counts
-                assert group["complete"] == all(state >= S for state in counts)
-                ancestors = model.ancestors(group["group_id"])
-                assert group["cancelled"] == bool(model.cancelled.keys() & {0, *ancestors})
-                assert group["state"] == model.state_of(group["group_id"])
-                assert group["held"] == bool(model.held & {0, *ancestors})
-
     def teardown(self) -> None:
         """Run everything to its end, then let the audit look."""
         try:
@@ -431,7 +433,7 @@ class Machine(DeleteRules, PriorityRules, ConditionRules, RetryRules, StopRules,
             ):
                 for owner in WORKERS:
                     self.claim(owner, 1000)
-                    self.complete(owner, list(range(1000)), [None] * 1000, ran=True, limit=0)
+                    self.complete(owner, list(range(1000)), [End()] * 1000, ran=True, limit=0)
                 if any(model.is_late for model in self.models):
                     self.look_at_deadlines(1000)
                 self.release_blocked()
@@ -441,7 +443,7 @@ class Machine(DeleteRules, PriorityRules, ConditionRules, RetryRules, StopRules,
                 self.states_are_as_in_the_model()
             assert all(job.state >= S for model in self.models for job in model.jobs.values())
             self.fold()
-            self.counters_are_exact()
+            self.counters_and_costs_are_exact()
             self.remove_all()
         finally:
             self.run(self.stack.aclose())

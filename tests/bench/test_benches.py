@@ -95,6 +95,18 @@ def test_jobs_go_on_when_their_condition_is_over(tmp_path: Path) -> None:
 
 
 @pytest.mark.heavy
+def test_conditions_are_tested_when_they_are_due(tmp_path: Path) -> None:
+    result = measured(tmp_path, "incidents", "--scale", "0.005")
+
+    assert result["tests"] == 50
+    assert result["late_p99_ms"] > 0
+    assert result["answered_p99_ms"] > result["late_p99_ms"]
+    assert result["driver_cores"] > 0
+    assert result["tester_cores"] > 0
+    assert result["audit_findings"] == 0
+
+
+@pytest.mark.heavy
 def test_failures_are_counted_by_cause(tmp_path: Path) -> None:
     result = measured(tmp_path, "failures", "--jobs", "600")
 

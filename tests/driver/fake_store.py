@@ -200,14 +200,17 @@ class FakeDriverStore:
         assert len(due) <= limit
         return due
 
-    async def postpone_blocked(self, epoch: int, condition_id: int, *, limit_jobs: int) -> int:
-        assert min(condition_id, limit_jobs) > 0
-        await self._ask("postpone_blocked", epoch)
+    async def postpone_conditions(
+        self, epoch: int, condition_ids: Sequence[int], *, limit_jobs: int
+    ) -> int:
+        assert min(*condition_ids, limit_jobs) > 0
+        await self._ask("postpone_conditions", epoch)
         return 0
 
-    async def record_test(self, epoch: int, condition_id: int, tested: Tested) -> None:
-        self.tested[condition_id] = tested
-        await self._ask("record_test", epoch)
+    async def record_tests(self, epoch: int, tested: Mapping[int, Tested]) -> Sequence[int]:
+        self.tested.update(tested)
+        await self._ask("record_tests", epoch)
+        return list(tested)
 
     async def schedules_due(self, epoch: int) -> float | None:
         await self._ask("schedules_due", epoch)

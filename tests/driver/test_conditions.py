@@ -1,7 +1,7 @@
 """The loop that tests conditions: what it asks, and that no test waits for another."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from driver.fake_store import FakeDriverStore, FakeNotices
@@ -21,17 +21,16 @@ class Answers:
     """Answers for some conditions when it is told to."""
 
     def __init__(self, *slow: int) -> None:
-        self.asked: list[list[int]] = []
+        self.asked: list[int] = []
         self.slow = set(slow)
         self.go_on = asyncio.Event()
 
-    async def test(self, due: Sequence[DueCondition]) -> Mapping[int, conditions.Tested]:
-        numbers = [one.condition_id for one in due]
-        self.asked.append(numbers)
-        if self.slow & {*numbers}:
+    async def test(self, one: DueCondition) -> conditions.Tested | None:
+        self.asked.append(one.condition_id)
+        if one.condition_id in self.slow:
             await self.go_on.wait()
-            return {}
-        return dict.fromkeys(numbers, YES)
+            return None
+        return YES
 
 
 @asynccontextmanager
@@ -52,12 +51,21 @@ async def test_what_has_passed_is_recorded_before_jobs_are_released() -> None:
     store, tests = FakeDriverStore(), Answers()
     store.conditions.append(some(1))
     async with driving(store, tests):
-        await store.until("record_test", 1)
-        looked = store.calls["release_conditions"]
-        await store.until("release_conditions", looked + 1)
+        await store.until("release_conditions", 2)
+        tested = {**store.tested}
 
-    assert store.tested == {1: YES}
-    assert store.calls["postpone_blocked"] == 0
+    assert tested == {1: YES}
+    assert store.calls["postpone_conditions"] == 0
+
+
+async def test_what_many_tests_say_is_recorded_together() -> None:
+    store, tests = FakeDriverStore(), Answers()
+    store.conditions.append(some(*range(1, 301)))
+    async with driving(store, tests):
+        await store.until("release_conditions", 2)
+
+    assert len(store.tested) == 300
+    assert store.calls["record_tests"] == 1
 
 
 async def test_test_that_takes_long_delays_no_other() -> None:
@@ -65,23 +73,23 @@ async def test_test_that_takes_long_delays_no_other() -> None:
     store, tests = FakeDriverStore(), Answers(1)
     store.conditions.extend([some(1, 2), some(3)])
     async with driving(store, tests):
-        await store.until("record_test", 2)
+        await store.until("record_tests", 2)
         others = set(store.tested)
         tests.go_on.set()
-        await store.until("record_test", 3)
+        await store.until("record_tests", 3)
 
     assert others == {2, 3}
-    assert sorted(tests.asked) == [[1], [2], [3]]
+    assert sorted(tests.asked) == [1, 2, 3]
     assert [1] in store.busy
     assert not store.tested[1].passed
-    assert store.calls["postpone_blocked"] == 1
+    assert store.calls["postpone_conditions"] == 1
 
 
 async def test_driver_without_tests_lets_jobs_wait() -> None:
     store = FakeDriverStore()
     store.conditions.append(some(1))
     async with driving(store, None):
-        await store.until("record_test", 1)
+        await store.until("record_tests", 1)
 
     assert not store.tested[1].passed
 

@@ -50,10 +50,12 @@ async def test_what_is_due_is_read(own_world: World) -> None:
     calls: dict[str, dict[str, Any]] = {
         "due_conditions": {"busy": [], "limit_rows": 10, "at": at},
         "conditions_due": {"busy": []},
-        "postpone_blocked": {"of_condition_id": one, "limit_jobs": 50, "at": at},
-        "record_test": {"of_condition_id": one, "has_passed": True, "said": "", "at": at},
+        "postpone_conditions": {"condition_ids": [one], "limit_jobs": 50, "at": at},
+        "record_tests": {
+            "condition_ids": [one], "have_passed": [True], "messages": [""], "at": at,
+        },
         "release_conditions": {"limit_jobs": 1000, "at": at},
-    }
+    }  # fmt: skip
     for function, arguments in calls.items():
         async with reads(connection, *TABLES) as found:
             await call_on(connection, function, epoch=epoch, **arguments)

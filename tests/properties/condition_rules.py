@@ -68,10 +68,10 @@ class ConditionRules(RecoveryRules):
             )
             if number not in {row["condition_id"] for row in due}:
                 return 0  # it had no jobs
-            arguments = {"epoch": epoch, "of_condition_id": number, "at": at}
+            arguments = {"epoch": epoch, "condition_ids": [number], "at": at}
             if not passed:
-                await self.world.call("postpone_blocked", limit_jobs=1000, **arguments)
-            await self.world.call("record_test", has_passed=passed, said="", **arguments)
+                await self.world.call("postpone_conditions", limit_jobs=1000, **arguments)
+            await self.world.call("record_tests", have_passed=[passed], messages=[""], **arguments)
             await self._sweep("release_conditions")
             return int(one["n_next"]) if passed else 0
 

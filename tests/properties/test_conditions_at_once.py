@@ -78,11 +78,12 @@ class Crowd:
                 passed = self.chance.random() < 0.6
                 if not passed:
                     await connection.execute(
-                        "SELECT weft.postpone_blocked($1, $2, 5, $3)", epoch, one, at
+                        "SELECT weft.postpone_conditions($1, $2, 5, $3)", epoch, [one], at
                     )
                 await connection.execute(
-                    "SELECT weft.record_test($1, $2, $3, '', $4)", epoch, one, passed, at
-                )
+                    "SELECT weft.record_tests($1, $2, $3, $4, $5)",
+                    epoch, [one], [passed], [""], at,
+                )  # fmt: skip
             await connection.execute("SELECT weft.release_blocked($1, 5, $2)", epoch, at)
             await asyncio.sleep(0)
 

@@ -45,22 +45,31 @@ async def due(world: World, at: datetime) -> list[int]:
     return [row["condition_id"] for row in rows if row["condition_id"] in ours]
 
 
+async def postpone(world: World, found: Sequence[int], at: datetime, jobs: int) -> int:
+    rows = await world.call(
+        "postpone_conditions", epoch=await world.lead(), condition_ids=found, limit_jobs=jobs,
+        at=at,
+    )  # fmt: skip
+    return int(rows[0][0])
+
+
+async def record(
+    world: World, found: Sequence[int], at: datetime, *, passed: bool, said: str = "so"
+) -> list[int]:
+    """Record the same of several tests; return the conditions at which that is new."""
+    rows = await world.call(
+        "record_tests", epoch=await world.lead(), condition_ids=found, at=at,
+        have_passed=[passed] * len(found), messages=[said] * len(found),
+    )  # fmt: skip
+    return [row[0] for row in rows]
+
+
 async def look(world: World, at: datetime, *, passed: bool = True, jobs: int = 1000) -> list[int]:
     """Test what is due at a time, as the driver does; return the conditions."""
     epoch, found = await world.lead(), await due(world, at)
-    for one in found:
-        while (
-            not passed
-            and (
-                await world.call(
-                    "postpone_blocked", epoch=epoch, of_condition_id=one, limit_jobs=jobs, at=at
-                )
-            )[0][0]
-        ):
-            pass
-        await world.call(
-            "record_test", epoch=epoch, of_condition_id=one, has_passed=passed, said="so", at=at
-        )
+    while not passed and await postpone(world, found, at, jobs):
+        pass
+    await record(world, found, at, passed=passed)
     while (await world.call("release_conditions", epoch=epoch, limit_jobs=jobs, at=at))[0][0]:
         pass
     return found
@@ -140,6 +149,49 @@ async def test_test_is_made_at_the_earliest_date(world: World) -> None:
     assert (one["passed"], one["message"], one["n_jobs"]) == (False, "so", 2)
 
 
+async def test_tests_are_recorded_together(world: World) -> None:
+    """Each with what it said; what is not new is not told."""
+    batch = await world.submit(5)
+    worker = await world.worker()
+    for number, one in enumerate(await worker.claim()):
+        await block(worker, one, ask=Ask("quota", "tcp", {"host": f"h{number}", "port": "1"}))
+    found, at = await due(world, soon(11)), soon(11)
+    moved = [await postpone(world, found, at, 2) for _ in range(4)]
+    new = await record(world, found, at, passed=False, said="no")
+    again = await record(world, found[:3], at, passed=False, said="no")
+    changed = await record(world, found[:2], at, passed=False, said="really not")
+    passed = await record(world, found[:1], at, passed=True, said="really not")
+
+    assert len(found) == 5
+    assert moved == [2, 2, 1, 0]
+    assert await dates(world, batch) == [21] * 5
+    assert sorted(new) == sorted(found)
+    assert again == []
+    assert sorted(changed) == sorted(found[:2])
+    assert passed == found[:1]
+    assert {one["condition_id"]: (one["passed"], one["message"], one["n_jobs"])
+            for one in await conditions(world)} == {
+        found[0]: (True, "really not", 1), found[1]: (False, "really not", 1),
+        **dict.fromkeys(found[2:], (False, "no", 1)),
+    }  # fmt: skip
+
+
+async def test_jobs_of_several_batches_are_given_up(world: World) -> None:
+    """In as many steps as there are batches."""
+    batches = [await world.submit(2) for _ in range(3)]
+    worker = await world.worker()
+    await block(worker, *await worker.claim())
+    await world.admin.execute(
+        "UPDATE weft.attempt SET claimed_at = claimed_at - interval '2 days', "
+        "started_at = started_at - interval '2 days', ended_at = ended_at - interval '2 days' "
+        "WHERE batch_id = ANY ($1)",
+        batches,
+    )
+    await look(world, soon(11), passed=False)
+
+    assert [await world.states(batch) for batch in batches] == ["ee"] * 3
+
+
 async def test_few_go_at_first_then_twice_as_many(world: World) -> None:
     batch = await world.submit(75)
     worker = await world.worker()
@@ -184,9 +236,7 @@ async def test_job_that_comes_back_during_a_release_stops_it(world: World) -> No
     await block(worker, *await worker.claim())
     epoch, at = await world.lead(), soon(11)
     (one,) = await due(world, at)
-    await world.call(
-        "record_test", epoch=epoch, of_condition_id=one, has_passed=True, said="so", at=at
-    )
+    await record(world, [one], at, passed=True)
     await world.call("release_conditions", epoch=epoch, limit_jobs=3, at=at)
     await block(worker, *await worker.claim(1))
     while (await world.call("release_conditions", epoch=epoch, limit_jobs=3, at=at))[0][0]:

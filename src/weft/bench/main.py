@@ -23,6 +23,7 @@ BENCHES: Mapping[str, str] = {
     "cancel": "cancel of 1,000,000 jobs that run, and the batch behind them",
     "gates": "half of 100,000 jobs waiting for 1,000 concurrency keys, beside none",
     "release": "100,000 jobs blocked on one condition, when its test passes",
+    "incidents": "10,000 conditions at once, each tested when it is due",
     "failures": "1,000,000 jobs that fail for three causes, beside jobs that succeed",
     "claim-many": "claims among 10,000 users and 100 queues, beside one of each",
     "claim-pinned": "claims while a transaction stays open, beside claims without it",

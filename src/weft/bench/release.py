@@ -13,22 +13,19 @@ from typing import Any
 
 import asyncpg
 
-from weft.bench.conditions import conditions_of, load_average, query
+from weft.bench.blocking import SET, block_some
+from weft.bench.conditions import conditions_of, load_average
 from weft.bench.filled_batch import Filler
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.roles import audit_findings, claim_of, driving, register
 from weft.bench.statemachine import tidy
 from weft.bench.throwaway import running_database, throwaway_home
-from weft.bench.turns import CPU_MS, PEAK_BYTES, RAN_US, SINCE_US, STDOUT_BYTES
 from weft.core.conditions import Tested
-from weft.core.states import Reason
-from weft.ports.store import Claimed, DueCondition, EndReport
+from weft.ports.store import Claimed, DueCondition
 from weft.store import PostgresWorkerStore, open_worker_store
 from weft.telemetry import metrics
 
 JOBS = 100_000
-SET = 1_000
-"""Jobs that are claimed and blocked in a call."""
 QUIET_S = 4.0
 """How long the driver is left alone with blocked jobs; no test is due in that time."""
 LOOK_S = 0.02
@@ -43,12 +40,11 @@ class _Service:
         self.is_there = False
         self.passed_at: list[float] = []
 
-    async def test(self, due: Sequence[DueCondition]) -> Mapping[int, Tested]:
+    async def test(self, one: DueCondition) -> Tested:  # noqa: ARG002 (there is one)
         """Say whether it is there."""
         if self.is_there:
             self.passed_at.append(time.monotonic())
-        tested = Tested(passed=self.is_there, message="it is there" if self.is_there else "no")
-        return dict.fromkeys((one.condition_id for one in due), tested)
+        return Tested(passed=self.is_there, message="it is there" if self.is_there else "no")
 
 
 async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
@@ -100,24 +96,12 @@ async def _block(store: PostgresWorkerStore, worker: int, dsn: str, jobs: int) -
     """Run each job once, until it asks for the service and exits."""
     connection, left = await asyncpg.connect(dsn), jobs
     try:
-        while left and (claimed := await store.claim_jobs(worker, claim_of(SET))):
-            await connection.execute(query("ask_blocks"))
-            await store.complete_attempts(worker, [_exit(one) for one in claimed])
-            left -= len(claimed)
+        while left and (n := await block_some(store, worker, connection, SET, "ask_blocks")):
+            left -= n
     finally:
         await connection.close()
     if left:
         raise BenchFailed(f"only {jobs - left:,} of {jobs:,} jobs could be blocked")
-
-
-def _exit(one: Claimed) -> EndReport:
-    """Return the report that a job has exited with 75."""
-    return EndReport(
-        batch_id=one.batch_id, job_id=one.job_id, attempt=one.attempt, start_age_us=RAN_US,
-        end_age_us=SINCE_US, reason=Reason.EXIT, exit_code=75, signal=None, cpu_ms=CPU_MS,
-        memory_peak_bytes=PEAK_BYTES, stdout_bytes=STDOUT_BYTES, stderr_bytes=0,
-        truncated=False, location=None, message="",
-    )  # fmt: skip
 
 
 async def _condition(filler: Filler) -> Mapping[str, Any] | None:

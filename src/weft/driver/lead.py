@@ -16,7 +16,7 @@ from collections.abc import Callable
 from weft.core.backoff import backoff_s
 from weft.core.errors import EpochStale, Unavailable
 from weft.driver.loops.bell import Bell
-from weft.driver.loops.loop import Post, Providers, TestConditions
+from weft.driver.loops.loop import Post, Providers, TestCondition
 from weft.driver.term import FIRST, Term
 from weft.ports.store import DriverStore, Notices
 from weft.settings import Settings, sql_settings
@@ -39,7 +39,7 @@ class Driver:
     def __init__(
         self, store: DriverStore, notices: Notices, settings: Settings,
         *, on_state: Callable[[str], None], post: Post | None = None,
-        providers: Providers | None = None, test: TestConditions | None = None,
+        providers: Providers | None = None, test: TestCondition | None = None,
     ) -> None:  # fmt: skip
         self._store = store
         self._notices = notices

@@ -16,7 +16,7 @@ from weft.driver.loops.loop import (
     Post,
     Providers,
     Rest,
-    TestConditions,
+    TestCondition,
 )
 from weft.ports.store import DriverStore
 from weft.settings import Settings
@@ -44,7 +44,7 @@ class Term:
         post: Post | None = None,
         loops: Sequence[Loop] = LOOPS,
         providers: Providers | None = None,
-        test: TestConditions | None = None,
+        test: TestCondition | None = None,
     ) -> None:
         self._store = store
         self._epoch = epoch

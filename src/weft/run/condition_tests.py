@@ -46,21 +46,8 @@ class ConditionTests:
         """By tester, those that take tests."""
         self._all: set[_TesterProcess] = set()
 
-    async def test(self, due: Sequence[DueTest]) -> Mapping[int, Tested]:
-        """Test these; those that did not end in time are missing in the answer."""
-        found = await asyncio.gather(*map(self._test_one, due))
-        return {
-            one.condition_id: tested
-            for one, tested in zip(due, found, strict=True)
-            if tested is not None
-        }
-
-    async def close(self) -> None:
-        """End all processes."""
-        for one in [*self._all]:
-            await one.end()
-
-    async def _test_one(self, one: DueTest) -> Tested | None:
+    async def test(self, one: DueTest) -> Tested | None:
+        """Test this; None: it did not end in time."""
         if one.tester not in self._installed:  # else names that jobs make up cost a process each
             return Tested(passed=False, message=f"there is no tester {one.tester!r}")
         process = None
@@ -73,6 +60,16 @@ class ConditionTests:
             if process is not None:
                 process.retire()
             return None
+
+    @property
+    def pids(self) -> Sequence[int]:
+        """Return the processes that run now."""
+        return [one.pid for one in self._all]
+
+    async def close(self) -> None:
+        """End all processes."""
+        for one in [*self._all]:
+            await one.end()
 
     async def _process(self, tester: str) -> "_TesterProcess":
         async with self._starting.setdefault(tester, asyncio.Lock()):
@@ -118,6 +115,11 @@ class _TesterProcess:
         self._numbers = count()
         self._idle: asyncio.TimerHandle | None = None
         self.ended = asyncio.create_task(self._read())
+
+    @property
+    def pid(self) -> int:
+        """Return its number."""
+        return self._process.pid
 
     async def ask(self, document: Mapping[str, Any]) -> Tested:
         """Return the answer. Raise `EOFError` if it ends without one."""

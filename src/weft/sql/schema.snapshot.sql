@@ -1796,7 +1796,7 @@ CREATE FUNCTION weft.due_callbacks(epoch bigint, busy bigint[], limit_all intege
     SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.due_callbacks(epoch bigint, busy bigint[], limit_all integer, limit_tenant integer, limit_host integer, at timestamp with time zone) OWNER TO weft_system;
 
-CREATE FUNCTION weft.due_conditions(epoch bigint, busy bigint[], limit_rows integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(condition_id bigint, tester text, parameters jsonb)
+CREATE FUNCTION weft.due_conditions(epoch bigint, busy bigint[], limit_rows integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(condition_id bigint, tester text, parameters jsonb, late_s double precision)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
@@ -2287,14 +2287,14 @@ CREATE FUNCTION weft.pool_rounds(epoch bigint, limit_jobs integer) RETURNS SETOF
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.pool_rounds(epoch bigint, limit_jobs integer) OWNER TO weft_system;
 
-CREATE FUNCTION weft.postpone_blocked(epoch bigint, of_condition_id bigint, limit_jobs integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
+CREATE FUNCTION weft.postpone_conditions(epoch bigint, condition_ids bigint[], limit_jobs integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off';
-ALTER FUNCTION weft.postpone_blocked(epoch bigint, of_condition_id bigint, limit_jobs integer, at timestamp with time zone) OWNER TO weft_system;
+ALTER FUNCTION weft.postpone_conditions(epoch bigint, condition_ids bigint[], limit_jobs integer, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.preempt_jobs(epoch bigint, waiting_batch_id bigint, waiting_job_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], wait_s double precision) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2345,12 +2345,14 @@ CREATE FUNCTION weft.record_phases(incarnation_id integer, batch_ids bigint[], j
     SET enable_bitmapscan TO 'off';
 ALTER FUNCTION weft.record_phases(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], phases smallint[]) OWNER TO weft_system;
 
-CREATE FUNCTION weft.record_test(epoch bigint, of_condition_id bigint, has_passed boolean, said text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS void
+CREATE FUNCTION weft.record_tests(epoch bigint, condition_ids bigint[], have_passed boolean[], messages text[], at timestamp with time zone DEFAULT clock_timestamp()) RETURNS SETOF bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off';
-ALTER FUNCTION weft.record_test(epoch bigint, of_condition_id bigint, has_passed boolean, said text, at timestamp with time zone) OWNER TO weft_system;
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off';
+ALTER FUNCTION weft.record_tests(epoch bigint, condition_ids bigint[], have_passed boolean[], messages text[], at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.recovery_due(epoch bigint) RETURNS interval
     LANGUAGE plpgsql SECURITY DEFINER
@@ -5870,8 +5872,8 @@ GRANT ALL ON FUNCTION weft.pool_offers() TO weft_api;
 REVOKE ALL ON FUNCTION weft.pool_rounds(epoch bigint, limit_jobs integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.pool_rounds(epoch bigint, limit_jobs integer) TO weft_driver;
 
-REVOKE ALL ON FUNCTION weft.postpone_blocked(epoch bigint, of_condition_id bigint, limit_jobs integer, at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.postpone_blocked(epoch bigint, of_condition_id bigint, limit_jobs integer, at timestamp with time zone) TO weft_driver;
+REVOKE ALL ON FUNCTION weft.postpone_conditions(epoch bigint, condition_ids bigint[], limit_jobs integer, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.postpone_conditions(epoch bigint, condition_ids bigint[], limit_jobs integer, at timestamp with time zone) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.preempt_jobs(epoch bigint, waiting_batch_id bigint, waiting_job_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], wait_s double precision) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.preempt_jobs(epoch bigint, waiting_batch_id bigint, waiting_job_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], wait_s double precision) TO weft_driver;
@@ -5897,8 +5899,8 @@ GRANT ALL ON FUNCTION weft.record_machine(epoch bigint, machine text, kind text,
 REVOKE ALL ON FUNCTION weft.record_phases(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], phases smallint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.record_phases(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], phases smallint[]) TO weft_worker;
 
-REVOKE ALL ON FUNCTION weft.record_test(epoch bigint, of_condition_id bigint, has_passed boolean, said text, at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.record_test(epoch bigint, of_condition_id bigint, has_passed boolean, said text, at timestamp with time zone) TO weft_driver;
+REVOKE ALL ON FUNCTION weft.record_tests(epoch bigint, condition_ids bigint[], have_passed boolean[], messages text[], at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.record_tests(epoch bigint, condition_ids bigint[], have_passed boolean[], messages text[], at timestamp with time zone) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.recovery_due(epoch bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.recovery_due(epoch bigint) TO weft_driver;

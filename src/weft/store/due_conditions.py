@@ -1,6 +1,6 @@
 """The part of `DriverStore` for conditions."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
 from weft.core.conditions import Tested
@@ -29,18 +29,22 @@ class DueConditions:
         )
         return [DueCondition(**row) for row in rows]
 
-    async def postpone_blocked(self, epoch: int, condition_id: int, *, limit_jobs: int) -> int:
+    async def postpone_conditions(
+        self, epoch: int, condition_ids: Sequence[int], *, limit_jobs: int
+    ) -> int:
         """Let jobs wait on."""
         return int(
             await self._database.value(
-                "postpone_blocked", epoch=epoch, of_condition_id=condition_id,
+                "postpone_conditions", epoch=epoch, condition_ids=list(condition_ids),
                 limit_jobs=limit_jobs,
             )
         )  # fmt: skip
 
-    async def record_test(self, epoch: int, condition_id: int, tested: Tested) -> None:
-        """Record what a test said."""
-        await self._database.call(
-            "record_test", epoch=epoch, of_condition_id=condition_id,
-            has_passed=tested.passed, said=tested.message,
+    async def record_tests(self, epoch: int, tested: Mapping[int, Tested]) -> Sequence[int]:
+        """Record what tests said."""
+        rows = await self._database.call(
+            "record_tests", epoch=epoch, condition_ids=list(tested),
+            have_passed=[one.passed for one in tested.values()],
+            messages=[one.message for one in tested.values()],
         )  # fmt: skip
+        return [row[0] for row in rows]

@@ -49,7 +49,7 @@ EVENTS = MappingProxyType(
         "deadlines.passed": "jobs reached their deadlines · jobs",
         "gates.passed": "jobs were admitted by the driver, or gave their places back · jobs",
         "jobs.released": "blocked jobs are ready again · jobs",
-        "condition.tested": "a test said whether what jobs wait for is over · condition, "
+        "condition.tested": "a test said something new about what jobs wait for · condition, "
         "tester, passed, message",
         "conditions.released": "jobs that waited for conditions are ready again, or were given "
         "up · jobs, failed",

@@ -79,6 +79,12 @@ CONDITION_TESTS: Final = Counter(
     "weft_condition_tests", "tests of what blocked jobs wait for", ["outcome"],
     registry=REGISTRY,
 )  # fmt: skip
+CONDITION_TEST_LATE_SECONDS: Final = Histogram(
+    "weft_condition_test_late_seconds",
+    "time from the due date of a test of what blocked jobs wait for to its begin",
+    buckets=_SECONDS,
+    registry=REGISTRY,
+)
 POOL_DECISIONS: Final = Counter(
     "weft_pool_decisions", "decisions about machines of pools", ["kind"], registry=REGISTRY
 )

@@ -110,7 +110,7 @@ class ConditionTests(RecoveryTests):
         one = await self.due_now(ask)
         again = await driver.due_conditions(epoch, [one.condition_id], limit=1000)
         overdue_s = await driver.conditions_due(epoch, [])
-        await driver.record_test(epoch, one.condition_id, PASSED)
+        await driver.record_tests(epoch, {one.condition_id: PASSED})
         await self.site.drive()
         released = await n_ready(self.site, batch_id)
         after = await condition_of(self.site, ask)
@@ -119,7 +119,7 @@ class ConditionTests(RecoveryTests):
         assert (overdue_s or 0) < 0
         assert (released, after["n_jobs"], after["n_next"]) == (10, others, 20)
         assert (after["passed"], after["message"]) == (True, PASSED.message)
-        await driver.record_test(epoch, one.condition_id, PASSED)
+        await driver.record_tests(epoch, {one.condition_id: PASSED})
         await self.site.drive()
         assert await n_ready(self.site, batch_id) == released + others
         await self.site.run()
@@ -129,8 +129,8 @@ class ConditionTests(RecoveryTests):
         driver, epoch, ask = self.site.driver, await self.site.lead(), new_ask()
         batch_id = await block(self.site, 2, ask)
         one = await self.due_now(ask)
-        assert not await driver.postpone_blocked(epoch, one.condition_id, limit_jobs=9)  # not due
-        await driver.record_test(epoch, one.condition_id, FAILED)
+        assert not await driver.postpone_conditions(epoch, [one.condition_id], limit_jobs=9)
+        await driver.record_tests(epoch, {one.condition_id: FAILED})
         await self.site.drive()
         after = await condition_of(self.site, ask)
         assert (after["passed"], after["n_jobs"]) == (False, 2)
@@ -147,7 +147,7 @@ def recovery_calls(driver: DriverStore, epoch: int) -> Sequence[Callable[[], Awa
         *(partial(due, epoch) for due in asked),
         partial(driver.conditions_due, epoch, []),
         partial(driver.due_conditions, epoch, [], limit=1),
-        partial(driver.postpone_blocked, epoch, 1, limit_jobs=1),
-        partial(driver.record_test, epoch, 1, PASSED),
+        partial(driver.postpone_conditions, epoch, [1], limit_jobs=1),
+        partial(driver.record_tests, epoch, {1: PASSED}),
         partial(driver.retry_failed, epoch, 1, matching=None, looked_upto=None, limit=1),
     ]

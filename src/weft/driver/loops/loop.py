@@ -1,6 +1,6 @@
 """The description of a driver's loop, and the context in which it works."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 
 from weft.core.conditions import Tested
@@ -26,8 +26,8 @@ it likes for one that cannot be used.
 """
 
 
-TestConditions = Callable[[Sequence[DueCondition]], Awaitable[Mapping[int, Tested]]]
-"""Tests conditions, away from this process; those that do not answer in time are missing."""
+TestCondition = Callable[[DueCondition], Awaitable[Tested | None]]
+"""Tests a condition, away from this process; None: it did not answer in time."""
 
 
 @dataclass
@@ -57,7 +57,7 @@ class LoopContext:
     """None: this driver sends no callbacks; they stay due."""
     providers: Providers | None = None
     """None: this driver makes no machines."""
-    test: TestConditions | None = None
+    test: TestCondition | None = None
     """None: this driver tests no conditions; what jobs wait for is never over."""
 
     async def sweep_all(self, function: str, *, limit_jobs: int) -> int:

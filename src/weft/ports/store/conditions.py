@@ -15,6 +15,8 @@ class DueCondition:
     tester: str
     parameters: Mapping[str, str]
     """As a job gave them."""
+    late_s: float = 0.0
+    """For how long it has been due."""
 
 
 class ConditionStore(Protocol):

@@ -100,21 +100,24 @@ class DriverStore(Protocol):
     async def due_conditions(
         self, epoch: int, busy: Sequence[int], *, limit: int
     ) -> Sequence[DueCondition]:
-        """Return the conditions that are to be tested, the longest due first, until `record_test`
+        """Return the conditions that are to be tested, the longest due first, until `record_tests`
         says how it went. `busy`: those whose tests are under way; they are not returned again.
 
         A condition without jobs is over: it is removed instead.
         """
 
-    async def postpone_blocked(self, epoch: int, condition_id: int, *, limit_jobs: int) -> int:
-        """Let jobs of a condition that are due wait on, each by its own policy, as its test has
+    async def postpone_conditions(
+        self, epoch: int, condition_ids: Sequence[int], *, limit_jobs: int
+    ) -> int:
+        """Let jobs of conditions that are due wait on, each by its own policy, as their tests have
         not passed; give up those that have waited too long. Return how many; 0: nothing is left.
         """
 
-    async def record_test(self, epoch: int, condition_id: int, tested: Tested) -> None:
-        """Note what a test said, and when the condition is tested next. If it passed, the sweep
-        `release_conditions` lets a few of its jobs go on; after the next test that passes twice
-        as many, unless a job has come to the condition meanwhile.
+    async def record_tests(self, epoch: int, tested: Mapping[int, Tested]) -> Sequence[int]:
+        """Note what tests said, and when the conditions are tested next. Where one passed, the
+        sweep `release_conditions` lets a few jobs go on; after the next test that passes twice as
+        many, unless a job has come to the condition meanwhile. Return the conditions at which it
+        said something else than the last time.
         """
 
     async def schedules_due(self, epoch: int) -> float | None:

@@ -2,11 +2,11 @@
 -- Called by: DriverStore.due_conditions.   Safe to repeat: yes.
 -- Locks: as _check_epoch; condition (SKIP LOCKED).   Plan: by date; jobs and deltas of a condition by index.
 -- busy: those that are being tested.
--- Returns: the longest due first.
+-- Returns: the longest due first; late_s: for how long.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.due_conditions(epoch bigint, busy bigint[], limit_rows int, at timestamptz DEFAULT clock_timestamp())
-RETURNS TABLE (condition_id bigint, tester text, parameters jsonb) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET enable_bitmapscan = off
+RETURNS TABLE (condition_id bigint, tester text, parameters jsonb, late_s float8) LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -24,6 +24,8 @@ BEGIN
         RETURNING c.condition_id)
     SELECT array_agg(g.condition_id) INTO v_over FROM gone g;
     DELETE FROM weft.condition_delta d WHERE d.condition_id = ANY (v_over);
-    RETURN QUERY SELECT c.condition_id, c.tester, c.parameters FROM weft.condition c WHERE c.condition_id = ANY (v_due)
+    RETURN QUERY SELECT c.condition_id, c.tester, c.parameters,
+            extract(epoch FROM due_conditions.at - c.next_test_at)::float8
+        FROM weft.condition c WHERE c.condition_id = ANY (v_due)
         ORDER BY c.next_test_at;
 END $$;

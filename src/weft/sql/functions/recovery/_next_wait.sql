@@ -1,5 +1,5 @@
 -- _next_wait: how long a job waits after an attempt that ended for this reason.
--- Called by: _judge_ends, before the attempt is recorded; _block_jobs, afterwards; postpone_blocked, for the attempt to come.
+-- Called by: _judge_ends, before the attempt is recorded; _block_jobs, afterwards; postpone_conditions, for the attempt to come.
 -- Safe to repeat: yes, it only reads.
 -- Plan: as _policy_of; the attempts of the job by key.
 -- counted: attempts that count, this one included. External errors are counted since the last end of another kind.

@@ -1,12 +1,15 @@
 """What a job may ask to wait for."""
 
 import json
+import pickle
+from typing import Any
 
 import pytest
 
 from weft.core.conditions import (
     FILE_BYTES_MAX,
     Ask,
+    Blocked,
     WrongAsk,
     parse_tester_commands,
     parse_tester_paths,
@@ -73,3 +76,20 @@ def test_wrong_commands_are_refused(text: str) -> None:
 def test_a_relative_path_is_refused() -> None:
     with pytest.raises(ValueError, match="not an absolute path"):
         parse_tester_paths("/data,tmp")
+
+
+def test_what_is_blocked_says_what_it_waits_for() -> None:
+    error = Blocked("quota", "tcp", {"host": "db", "port": 1}, message="no room")
+    copy = pickle.loads(pickle.dumps(error))  # noqa: S301 (our own)
+
+    assert error.ask == copy.ask == Ask("quota", "tcp", {"host": "db", "port": "1"})
+    assert str(copy) == "no room"
+    assert Blocked().ask == Ask("custom", "always", {})
+
+
+@pytest.mark.parametrize(
+    "given", [("hunger", "tcp", {}), ("quota", "no name", {}), ("quota", "tcp", {"a": 1.5})]
+)
+def test_a_wrong_ask_is_told_where_it_is_raised(given: tuple[str, str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"its condition|its tester|a parameter"):
+        raise Blocked(*given)

@@ -12,6 +12,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from weft.core.attempt_key import AttemptKey
+from weft.core.conditions import Ask
 from weft.plugins.log_stores.files import FileLogStore
 from weft.plugins.log_stores.files.writer import FileLogWriter
 from weft.plugins.runners.remote import RemoteRunner
@@ -19,6 +21,7 @@ from weft.plugins.runners.remote.handles import Handles, RunnerHeld
 from weft.ports.runner import Assignment
 from weft.testing.directory_engine import DirectoryEngine
 from weft.testing.runner_suite import RemoteRunnerSuite
+from weft.wire.spec import JobSpec
 
 _DIES = """
 import asyncio, os, pathlib, signal, sys
@@ -65,6 +68,10 @@ class TestDirectoryRunner(RemoteRunnerSuite):
 
     def away(self) -> AbstractAsyncContextManager[Callable[[str], Awaitable[None]]]:
         return self.engine().away()
+
+    def blocked(self) -> tuple[Assignment, Ask]:
+        one = Assignment(AttemptKey(1, 2, 1), JobSpec(executor="blocked"), 100, 16, (1, 2))
+        return one, Ask("licence_missing", "tcp", {"host": "licences", "port": "1"})
 
     async def settled(self) -> None:
         async with asyncio.timeout(10):

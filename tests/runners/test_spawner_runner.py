@@ -6,15 +6,28 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
+from weft.core.attempt_key import AttemptKey
+from weft.core.conditions import Ask, Blocked
 from weft.plugins.executors.process import ProcessExecutor
 from weft.plugins.runners.spawner import SpawnerRunner
 from weft.plugins.runners.spawner.start import SpawnerFiles
 from weft.ports.executor import ExecutorLimits
-from weft.ports.runner import RunnerGone
+from weft.ports.runner import Assignment, RunnerGone
 from weft.testing.runner_suite import RunnerSuite
-from weft.wire.spawner import Hello
+from weft.wire.spawner import Hello, StartProcess
+from weft.wire.spec import JobSpec
 
 LIMITS = ExecutorLimits(grace_ms=300, stream_bytes_max=1 << 20, stream_head_bytes=1 << 10)
+
+
+ASK = Ask("licence_missing", "tcp", {"host": "licences", "port": "1"})
+
+
+class LicensedExecutor(ProcessExecutor):
+    """Never has a licence."""
+
+    def start_of(self, *_: object, **__: object) -> StartProcess:
+        raise Blocked(ASK.condition, ASK.tester, ASK.parameters)
 
 
 class TestSpawnerRunner(RunnerSuite):
@@ -27,7 +40,12 @@ class TestSpawnerRunner(RunnerSuite):
         )  # fmt: skip
 
     def runner(self) -> SpawnerRunner:
-        return SpawnerRunner(self.files, {"process": ProcessExecutor()}, LIMITS, Hello(2000, 1000))
+        executors = {"process": ProcessExecutor(), "licensed": LicensedExecutor()}
+        return SpawnerRunner(self.files, executors, LIMITS, Hello(2000, 1000))
+
+    def blocked(self) -> tuple[Assignment, Ask]:
+        spec = JobSpec(executor="licensed")
+        return Assignment(AttemptKey(1, 2, 1), spec, 100, 16, (1, 2)), ASK
 
     async def test_spawner_that_was_told_to_end_is_not_lost(self) -> None:
         runner = self.runner()

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from weft.core.attempt_key import AttemptKey
-from weft.core.conditions import Ask, WrongAsk
+from weft.core.conditions import Ask, Blocked, WrongAsk
+from weft.core.states import Reason
+from weft.plugins.executors.process import ProcessExecutor
 from weft.wire.spec import JobSpec
 from weft.worker.agent.block_files import BlockFiles
 from worker.fake_store import FakeStore
@@ -39,6 +41,24 @@ async def test_a_job_says_what_it_waits_for(worker: Worker) -> None:
     assert worker.store.asks == {1: ASK}
     assert [reports[n].exit_code for n in (1, 2)] == [75, 75]
     assert [reports[n].message for n in (1, 2)] == ["", ""]
+
+
+async def test_an_executor_that_cannot_start_it_says_what_it_waits_for(
+    short_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise Blocked(ASK.condition, ASK.tester, ASK.parameters, message="no licence")
+
+    monkeypatch.setattr(ProcessExecutor, "start_of", refuse)
+    worker = Worker(short_path, FakeStore())
+    await worker.start()
+    worker.store.submit(sh("exit 0"))
+    (report,) = await worker.store.until(1)
+    await worker.end()
+
+    assert worker.store.asks == {1: ASK}
+    assert (report.reason, report.message) == (Reason.BLOCKED, "no licence")
+    assert report.start_age_us is None
 
 
 async def test_other_ends_ask_for_nothing_and_always_is_the_clock(worker: Worker) -> None:

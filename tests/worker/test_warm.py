@@ -15,6 +15,7 @@ import msgspec
 import pytest
 
 from weft.core.attempt_key import AttemptKey
+from weft.core.conditions import Ask, Blocked, read_ask
 from weft.core.errors import ResultTooLarge
 from weft.core.states import Reason
 from weft.wire.function import CONTROL_FD, CallBody, Definition
@@ -90,6 +91,37 @@ def test_an_exception_is_a_result_with_its_traceback(caller: Caller) -> None:
     assert "in fail" in head.traceback
     assert "make_call" not in head.traceback
     assert caller.agent.output(ended)[1].decode() == head.traceback
+
+
+def test_a_blocked_call_says_what_it_waits_for(caller: Caller, tmp_path: Path) -> None:
+    def wait() -> None:
+        raise Blocked("quota", "tcp", {"host": "db", "port": 1})
+
+    caller.env["WEFT_BLOCK_FILE"] = str(tmp_path / "block")
+    caller.start(key(1), wait)
+    ended = caller.agent.until(key(1))
+
+    assert (ended.exit_code, ended.failure) == (75, None)
+    assert read_ask((tmp_path / "block").read_bytes()) == Ask(
+        "quota", "tcp", {"host": "db", "port": "1"}
+    )
+    with pytest.raises(Blocked, match="waits for quota") as caught:
+        caller.value(ended)
+    assert caught.value.ask.tester == "tcp"
+
+
+@pytest.mark.parametrize("file", [None, "/nowhere/file"])
+def test_a_blocked_call_without_a_file_waits_for_its_date(
+    caller: Caller, file: str | None
+) -> None:
+    def wait() -> None:
+        raise Blocked
+
+    if file is not None:
+        caller.env["WEFT_BLOCK_FILE"] = file
+    caller.start(key(1), wait)
+
+    assert caller.agent.until(key(1)).exit_code == 75
 
 
 def test_leaving_by_an_exception_is_an_exception(caller: Caller) -> None:

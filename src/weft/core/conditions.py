@@ -5,7 +5,9 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal, get_args
+from functools import partial
+from types import MappingProxyType
+from typing import Any, Final, Literal, get_args
 
 Kind = Literal[
     "executor_unavailable", "application_unavailable", "storage_unavailable", "quota",
@@ -38,6 +40,33 @@ class Ask:
     condition: str
     tester: str
     parameters: dict[str, str] = field(default_factory=dict)
+
+
+class Blocked(Exception):
+    """What runs or starts a job cannot go on now, and this is no fault of the job.
+
+    Raised by a function that weft calls, by an executor in `start_of` and by an engine in
+    `submit`; the job waits, and is run again when the test passes. `condition`: what is missing,
+    one of `KINDS`. `tester`: how to find out that it is over; `always`: by the clock alone.
+    Raises `ValueError` itself if these are wrong.
+    """
+
+    def __init__(
+        self,
+        condition: str = "custom",
+        tester: str = ALWAYS,
+        parameters: Mapping[str, str | int] = MappingProxyType({}),
+        *,
+        message: str = "",
+    ) -> None:
+        self.ask = checked_ask(condition, tester, dict(parameters))
+        super().__init__(message or f"waits for {condition}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let it be pickled."""
+        ask = self.ask
+        make = partial(Blocked, message=str(self))
+        return make, (ask.condition, ask.tester, ask.parameters)
 
 
 @dataclass(frozen=True)

@@ -70,7 +70,8 @@ class SpawnerExecutor(JobExecutor, Protocol):
     ) -> StartProcess:
         """Return the process that the spawner must start.
 
-        Raise `WeftError` (reason `bad_spec`) if the spec cannot be run.
+        Raise `WeftError` (reason `bad_spec`) if the spec cannot be run, and
+        `weft.core.conditions.Blocked` if it cannot be run now: its job waits for what that names.
         `environment` and `definition` are the indices of `environment_of` and `definition_of` in
         the message.
         """

@@ -21,6 +21,7 @@ import msgspec
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.command import Command
+from weft.core.conditions import Ask, Blocked
 from weft.core.log_location import LogLocation
 from weft.core.states import Phase, Reason
 from weft.ports.executor import ExecutorLimits, JobExecutor
@@ -83,11 +84,18 @@ class Ended(msgspec.Struct, frozen=True):
     stderr_bytes: int = 0
     truncated: bool = False
     location: LogLocation | None = None
+    ask: Ask | None = None
+    """What it waits for, with the reason `blocked`."""
 
 
 def never_started(key: AttemptKey, reason: Reason, *, now_ns: int, message: str = "") -> Ended:
     """Return the end of an attempt that did not run."""
     return Ended(key, 0, now_ns, reason, message=message)
+
+
+def blocked(key: AttemptKey, error: Blocked, *, now_ns: int) -> Ended:
+    """Return the end of an attempt that cannot be started now."""
+    return Ended(key, 0, now_ns, Reason.BLOCKED, message=str(error), ask=error.ask)
 
 
 class Happened(msgspec.Struct, frozen=True):
@@ -169,7 +177,8 @@ class Runner(Protocol):
 
     async def submit(self, assignments: Sequence[Assignment]) -> None:
         """Run these in order, each as soon as its reservation is free. A known key is ignored. An
-        attempt that cannot be run ends with the reason `bad_spec`.
+        attempt that cannot be run ends with the reason `bad_spec`; one whose executor or
+        engine raises `Blocked` ends with the reason `blocked` and what it asks for.
         """
 
     def withdraw(self, keys: Sequence[AttemptKey]) -> None:

@@ -14,6 +14,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from weft.core.conditions import Blocked
 from weft.core.errors import Unavailable, WeftError
 from weft.core.states import Phase
 from weft.plugins.runners.remote import RemoteRunner, Status
@@ -68,6 +69,8 @@ class DirectoryEngine:
         self._answer("submit")
         words = " ".join(assignment.spec.command or ("sleep 0; exit 0",))
         match = _COMMAND.search(words)
+        if assignment.spec.executor == "blocked":
+            raise Blocked("licence_missing", "tcp", {"host": "licences", "port": 1})
         if match is None or assignment.spec.executor != "process":
             raise WeftError(f"this engine cannot run {words!r}")
         if name not in self.names():

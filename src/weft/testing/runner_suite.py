@@ -14,6 +14,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.command import Command
+from weft.core.conditions import Ask
 from weft.core.states import Phase, Reason
 from weft.ports.log_store import AttemptLog, LogStore
 from weft.ports.runner import Assignment, Ended, Happened, Known, Runner
@@ -133,6 +134,20 @@ class RunnerSuite:
             refused, ended = await agent.end_of(bad), await agent.end_of(good)
             assert (refused.reason, refused.started_ns) == (Reason.BAD_SPEC, 0)
             assert refused.message
+            assert ended.reason is None
+
+    def blocked(self) -> tuple[Assignment, Ask]:
+        """Return an attempt whose executor or engine raises `Blocked`, and what it asks for."""
+        raise NotImplementedError
+
+    async def test_attempt_that_cannot_run_now_says_what_it_waits_for(self) -> None:
+        """Its neighbours run."""
+        good, (bad, ask) = assignment(1), self.blocked()
+        async with self.ended() as agent:
+            await agent.runner.submit([bad, good])
+            refused, ended = await agent.end_of(bad), await agent.end_of(good)
+            assert (refused.reason, refused.started_ns) == (Reason.BLOCKED, 0)
+            assert refused.ask == ask
             assert ended.reason is None
 
     async def test_stop_ends_with_its_reason(self) -> None:

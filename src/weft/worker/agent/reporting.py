@@ -174,10 +174,10 @@ class Reporting:
 
     def _with_ask(self, ended: Ended) -> Ended:
         """Note what an attempt asks to wait for; what is wrong with that becomes its message."""
-        if ended.exit_code != BLOCKS_EXIT_CODE:
+        if ended.exit_code != BLOCKS_EXIT_CODE and ended.ask is None:
             return ended
         try:
-            ask = self._block_files.read(ended.key)
+            ask = ended.ask or self._block_files.read(ended.key)
         except WrongAsk as error:
             message = f"the block file is ignored: {error}"
             return msgspec.structs.replace(ended, message=ended.message or message)

@@ -2,9 +2,11 @@
 
 import os
 import pickle
+import sys
 import time
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,11 +31,8 @@ class CallOutcome:
     seconds: float = 0.0
     failure: Reason | None = None
     message: str = ""
-
-    @property
-    def exit_code(self) -> int:
-        """Return 0 if the function returned."""
-        return int(bool(self.traceback))
+    exit_code: int = 0
+    """0 if the function returned, 75 if it raised `Blocked`."""
 
     def parts(self) -> list[bytes]:
         """Return the result in its stored form; nothing if nothing was called."""
@@ -85,8 +84,22 @@ def _raised(error: BaseException, value: bytes, seconds: float, bytes_max: int) 
     except Exception:  # noqa: BLE001 (any class can refuse to be pickled, in any way)
         pickled = b""
     return CallOutcome(
-        value=value, error=pickled, traceback=text[-TRACEBACK_CHARS_MAX:], seconds=seconds
-    )
+        value=value, error=pickled, traceback=text[-TRACEBACK_CHARS_MAX:], seconds=seconds,
+        exit_code=_exit_code_of(error),
+    )  # fmt: skip
+
+
+def _exit_code_of(error: BaseException) -> int:
+    """Return the exit code of a call; one that is blocked says what it waits for."""
+    conditions = sys.modules.get("weft.core.conditions")  # or nobody can have raised it
+    if conditions is None or not isinstance(error, conditions.Blocked):
+        return 1
+    with (
+        suppress(OSError, KeyError),  # then it waits by the clock alone
+        open(os.environ[conditions.BLOCK_FILE_VARIABLE], "wb") as file,
+    ):
+        file.write(conditions.write_ask(error.ask))
+    return int(conditions.BLOCKS_EXIT_CODE)
 
 
 def _kept(values: list[Any], bytes_max: int) -> bytes:

@@ -13,6 +13,7 @@ import msgspec
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.command import Command
+from weft.core.conditions import Blocked
 from weft.core.errors import Unavailable, WeftError
 from weft.core.states import Phase, Reason
 from weft.plugins.runners.remote.handles import Handle, Handles
@@ -24,6 +25,7 @@ from weft.ports.runner import (
     Happened,
     Known,
     Started,
+    blocked,
     never_started,
 )
 from weft.wire.log_format import STDERR, STDOUT, Piece
@@ -55,7 +57,7 @@ class Engine(Protocol):
 
     async def submit(self, name: str, assignment: Assignment) -> None:
         """Take one attempt; a known name means the same attempt. Raise `WeftError` if it can never
-        run.
+        run, and `Blocked` if it cannot run now.
         """
 
     async def statuses(self, names: Sequence[str]) -> Mapping[str, Status]:
@@ -231,6 +233,8 @@ class RemoteRunner:
         is_over = self._submitting[key] = asyncio.Event()
         try:
             await self._until_there(key)
+        except Blocked as error:
+            self._tell_unsubmitted(blocked(key, error, now_ns=time.monotonic_ns()))
         except WeftError as error:
             self._end_unsubmitted(key, Reason.BAD_SPEC, error.message)
         finally:
@@ -348,8 +352,12 @@ class RemoteRunner:
         )
 
     def _end_unsubmitted(self, key: AttemptKey, reason: Reason, message: str = "") -> None:
-        self._told[key] = None
-        ended = never_started(key, reason, now_ns=time.monotonic_ns(), message=message)
+        self._tell_unsubmitted(
+            never_started(key, reason, now_ns=time.monotonic_ns(), message=message)
+        )
+
+    def _tell_unsubmitted(self, ended: Ended) -> None:
+        self._told[ended.key] = None
         self._own.append(Happened(ended=[ended]))
         self._wake.set()
 

@@ -11,6 +11,7 @@ from typing import cast
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.command import Command
+from weft.core.conditions import Blocked
 from weft.core.errors import WeftError
 from weft.core.states import Reason
 from weft.plugins.runners.spawner.link import SpawnerLink, greet
@@ -25,6 +26,7 @@ from weft.ports.runner import (
     RunnerGone,
     RunnerSite,
     Started,
+    blocked,
     never_started,
 )
 from weft.telemetry.log import get_logger
@@ -112,6 +114,8 @@ class SpawnerRunner:
         for one in assignments:
             try:
                 outgoing.add(one)
+            except Blocked as error:
+                refused.append(blocked(one.key, error, now_ns=time.monotonic_ns()))
             except WeftError as error:
                 refused.append(
                     never_started(

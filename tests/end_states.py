@@ -25,6 +25,6 @@ def state_of_end(reason: Reason | None) -> JobState:
         return JobState.CANCELLED
     if reason in {Reason.PREEMPTED, Reason.LOST}:
         return JobState.READY
-    if reason is Reason.BLOCKED:
+    if reason in {Reason.BLOCKED, Reason.OVERDUE}:
         return JobState.BLOCKED
     return JobState.FAILED

@@ -341,3 +341,40 @@ async def test_only_administrators_change_queues(
 
     assert (refused.status_code, refused.json()["code"]) == (403, "API.ADMIN_ONLY")
     assert (await http.get("/v1/queues")).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("monitor", "pointer", "says"),
+    [
+        ({"executing_s": 0}, "/queues/0/monitor/executing_s", "expected more than 0"),
+        ({"silent_s": -1}, "/queues/0/monitor/silent_s", "expected more than 0"),
+        ({"executing_s": 1e9}, "/queues/0/monitor/executing_s", "expected at most 31622400"),
+        ({"sleeping_s": 5}, "/queues/0/monitor/sleeping_s", "no such field"),
+        ({"rounds": -1}, "/queues/0/monitor/rounds", "expected at least 0"),
+        (
+            {"rounds": 1.5},
+            "/queues/0/monitor/rounds",
+            "expected a whole number, got a decimal number",
+        ),
+    ],
+)
+async def test_wrong_limits_of_attempts_are_refused(
+    http: httpx.AsyncClient, monitor: dict[str, Any], pointer: str, says: str
+) -> None:
+    answer = await http.put("/v1/queues", json={"queues": [{**BIG, "monitor": monitor}]})
+    (problem,) = answer.json()["errors"]
+
+    assert answer.status_code == 400
+    assert (problem["pointer"], problem["message"]) == (pointer, says)
+
+
+async def test_limits_of_attempts_have_defaults(http: httpx.AsyncClient) -> None:
+    """They are saved as they are now."""
+    (change,) = (await save(http, {**BIG, "monitor": {"rounds": 1}}))["changes"]
+    (big, default) = (await http.get("/v1/queues")).json()["items"]
+
+    assert change["fields"]["monitor"] == [None, big["monitor"]]
+    assert big["monitor"]["rounds"] == 1
+    assert big["monitor"]["executing_s"] == 16200
+    assert default["monitor"] is None
+    assert (await save(http, {**BIG, "monitor": {"rounds": 1}}))["changes"] == []

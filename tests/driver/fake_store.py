@@ -41,6 +41,7 @@ class FakeDriverStore:
         self.next_gates: deque[float | None] = deque()
         self.next_deadlines: deque[float | None] = deque()
         self.next_recoveries: deque[float | None] = deque()
+        self.overdue: deque[Sequence[Row]] = deque()
         self.next_conditions: deque[float | None] = deque()
         self.conditions: deque[list[DueCondition]] = deque()
         self.busy: list[list[int]] = []
@@ -182,6 +183,10 @@ class FakeDriverStore:
     async def deadlines_due(self, epoch: int) -> float | None:
         await self._ask("deadlines_due", epoch)
         return self.next_deadlines.popleft() if self.next_deadlines else None
+
+    async def stop_overdue(self, epoch: int, **_limits: float) -> Sequence[Row]:
+        await self._ask("stop_overdue", epoch)
+        return self.overdue.popleft() if self.overdue else []
 
     async def recovery_due(self, epoch: int) -> float | None:
         await self._ask("recovery_due", epoch)

@@ -30,6 +30,7 @@ def explain_reason(job: Mapping[str, Any]) -> str:
         "disk": "disk full",
         "bad_spec": "could not start as specified",
         "blocked": "external error",
+        "overdue": "beyond a limit of its queue",
         "log_limit": "wrote more output than allowed",
         "cancelled": "cancelled",
     }

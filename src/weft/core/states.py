@@ -79,6 +79,7 @@ class Reason(IntEnum):
     SYSTEM = 13
     DEADLINE = 14
     BLOCKED = 15
+    OVERDUE = 16
 
     @property
     def word(self) -> str:

@@ -47,6 +47,13 @@ class DriverSettings:
         minimum=1,
         maximum=86400,
     )
+    stop_within_s: float = setting(
+        120.0,
+        "seconds that a worker may take to stop an attempt which is beyond a limit of its queue; "
+        "after that the worker is given up, with all that it runs",
+        minimum=1,
+        maximum=86400,
+    )
     black_hole_failures: int = setting(
         10,
         "attempts in a row that fail at once on a worker, while others succeed elsewhere, after "

@@ -394,6 +394,10 @@ CREATE FUNCTION weft._conditions_due(busy bigint[]) RETURNS interval
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._conditions_due(busy bigint[]) OWNER TO weft_system;
 
+CREATE FUNCTION weft._confirm_stops(of_incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], are_gone boolean, at timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._confirm_stops(of_incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], are_gone boolean, at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft._cordon(of_name text, of_pool text, actor text, reason text, drains boolean) RETURNS boolean
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._cordon(of_name text, of_pool text, actor text, reason text, drains boolean) OWNER TO weft_system;
@@ -771,9 +775,9 @@ CREATE FUNCTION weft._join_conditions(batch_ids bigint[], job_ids integer[], at 
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._join_conditions(batch_ids bigint[], job_ids integer[], at timestamp with time zone) OWNER TO weft_system;
 
-CREATE FUNCTION weft._judge_ends(batch_ids bigint[], job_ids integer[], reported smallint[], exit_codes integer[], signals smallint[], at timestamp with time zone, OUT reasons smallint[], OUT finals boolean[]) RETURNS record
+CREATE FUNCTION weft._judge_ends(batch_ids bigint[], job_ids integer[], attempts smallint[], reported smallint[], exit_codes integer[], signals smallint[], at timestamp with time zone, OUT reasons smallint[], OUT finals boolean[]) RETURNS record
     LANGUAGE sql STABLE;
-ALTER FUNCTION weft._judge_ends(batch_ids bigint[], job_ids integer[], reported smallint[], exit_codes integer[], signals smallint[], at timestamp with time zone, OUT reasons smallint[], OUT finals boolean[]) OWNER TO weft_system;
+ALTER FUNCTION weft._judge_ends(batch_ids bigint[], job_ids integer[], attempts smallint[], reported smallint[], exit_codes integer[], signals smallint[], at timestamp with time zone, OUT reasons smallint[], OUT finals boolean[]) OWNER TO weft_system;
 
 CREATE FUNCTION weft._keep_for_job(of_incarnation_id integer, of_pool_id integer, of_name text) RETURNS void
     LANGUAGE plpgsql;
@@ -892,6 +896,10 @@ CREATE FUNCTION weft._lose_incarnation(of_incarnation_id integer, at timestamp w
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._lose_incarnation(of_incarnation_id integer, at timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft._lose_unstopped(at timestamp with time zone) RETURNS TABLE(worker text)
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._lose_unstopped(at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft._machine_costs(one weft.machine, upto timestamp with time zone) RETURNS TABLE(machine_us bigint, used_us double precision, cost numeric, used_cost numeric)
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._machine_costs(one weft.machine, upto timestamp with time zone) OWNER TO weft_system;
@@ -933,6 +941,14 @@ ALTER FUNCTION weft._membership_ids(tenant_id integer, of_batch_id bigint, tree_
 CREATE FUNCTION weft._merged(attributes jsonb, patch jsonb, attributes_max integer) RETURNS jsonb
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._merged(attributes jsonb, patch jsonb, attributes_max integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._monitor_due() RETURNS interval
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._monitor_due() OWNER TO weft_system;
+
+CREATE FUNCTION weft._monitor_of(of_tenant_id integer, of_lane_id integer) RETURNS jsonb
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._monitor_of(of_tenant_id integer, of_lane_id integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft._move_cascade(of_batch_id bigint, of_job_id integer, to_child integer) RETURNS void
     LANGUAGE plpgsql;
@@ -994,6 +1010,10 @@ ALTER FUNCTION weft._note_claim(of_incarnation_id integer, of_pool_id integer, t
 CREATE FUNCTION weft._note_failures(batch_ids bigint[], job_ids integer[], attempts smallint[], reasons smallint[], causes text[], at timestamp with time zone) RETURNS void
     LANGUAGE sql;
 ALTER FUNCTION weft._note_failures(batch_ids bigint[], job_ids integer[], attempts smallint[], reasons smallint[], causes text[], at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft._note_late_ends(of_incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], reasons smallint[], recorded bigint[], cpu_ms_list bigint[], memory_peaks bigint[], stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments integer[], offsets bigint[], at timestamp with time zone) RETURNS text[]
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._note_late_ends(of_incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], reasons smallint[], recorded bigint[], cpu_ms_list bigint[], memory_peaks bigint[], stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments integer[], offsets bigint[], at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft._note_machines(of_pool_id integer, flavours text[], regions text[], reasons text[], batch_ids bigint[], job_ids integer[]) RETURNS text[]
     LANGUAGE plpgsql;
@@ -1060,6 +1080,23 @@ CREATE FUNCTION weft._operation_document(operation weft.operation) RETURNS jsonb
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._operation_document(operation weft.operation) OWNER TO weft_tenant;
 
+CREATE TABLE weft.attempt_watch (
+    batch_id bigint NOT NULL,
+    job_id integer NOT NULL,
+    attempt smallint NOT NULL,
+    tenant_id integer NOT NULL,
+    incarnation_id integer NOT NULL,
+    phase smallint NOT NULL,
+    since timestamp with time zone NOT NULL,
+    silent_since timestamp with time zone,
+    due_at timestamp with time zone
+);
+ALTER TABLE weft.attempt_watch OWNER TO postgres;
+
+CREATE FUNCTION weft._overdue(due weft.attempt_watch[], at timestamp with time zone) RETURNS TABLE(incarnation_id integer, tenant_id integer, batch_id bigint, job_id integer, attempt smallint, why text, cause text, final boolean, age_us bigint)
+    LANGUAGE sql;
+ALTER FUNCTION weft._overdue(due weft.attempt_watch[], at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft._own_machine(of_batch_id bigint, of_job_id integer) RETURNS jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -1086,6 +1123,14 @@ ALTER FUNCTION weft._pass_gates(of_gate_ids integer[], arrivals boolean, waits b
 CREATE FUNCTION weft._patched(patch jsonb) RETURNS text
     LANGUAGE sql IMMUTABLE;
 ALTER FUNCTION weft._patched(patch jsonb) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._phase_limit(monitor jsonb, of_phase smallint) RETURNS interval
+    LANGUAGE sql IMMUTABLE;
+ALTER FUNCTION weft._phase_limit(monitor jsonb, of_phase smallint) OWNER TO weft_system;
+
+CREATE FUNCTION weft._phase_word(of_phase smallint) RETURNS text
+    LANGUAGE sql IMMUTABLE;
+ALTER FUNCTION weft._phase_word(of_phase smallint) OWNER TO weft_system;
 
 CREATE FUNCTION weft._pick(offer weft.offer, worker weft.worker_incarnation, has_cancel boolean, has_switch boolean, lookahead_jobs integer, limit_jobs integer, hint_job integer) RETURNS weft.picked
     LANGUAGE plpgsql;
@@ -1227,6 +1272,10 @@ ALTER FUNCTION weft._release_jobs(batch_ids bigint[], job_ids integer[], at time
 CREATE FUNCTION weft._release_machines() RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._release_machines() OWNER TO weft_system;
+
+CREATE FUNCTION weft._release_stopped(limit_jobs integer, at timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._release_stopped(limit_jobs integer, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft._remove_rows(operation weft.operation, limit_rows integer, at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
@@ -1382,6 +1431,10 @@ CREATE FUNCTION weft._step_back(of_gate_ids integer[], of_gate_set_ids integer[]
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._step_back(of_gate_ids integer[], of_gate_set_ids integer[], at timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft._stop_attempts(limit_jobs integer, confirm_s double precision, at timestamp with time zone) RETURNS TABLE(batch_id bigint, job_id integer, attempt smallint, worker text, message text, goes_on boolean)
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._stop_attempts(limit_jobs integer, confirm_s double precision, at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft._stop_batch(operation weft.operation, limit_rows integer, at timestamp with time zone) RETURNS boolean
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._stop_batch(operation weft.operation, limit_rows integer, at timestamp with time zone) OWNER TO weft_system;
@@ -1481,6 +1534,10 @@ ALTER FUNCTION weft._waiting_sets() OWNER TO weft_system;
 CREATE FUNCTION weft._wake_workers(pool_ids integer[], lane_ids integer[], at_most integer) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._wake_workers(pool_ids integer[], lane_ids integer[], at_most integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft._watch_attempts(of_incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], claiming boolean, at timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._watch_attempts(of_incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], claiming boolean, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft._why_facts(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(job_id integer, facts jsonb)
     LANGUAGE sql STABLE;
@@ -2504,6 +2561,14 @@ CREATE FUNCTION weft.start_attempts(incarnation_id integer, batch_ids bigint[], 
     SET enable_bitmapscan TO 'off';
 ALTER FUNCTION weft.start_attempts(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], ages_us bigint[], at timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft.stop_overdue(epoch bigint, limit_jobs integer, confirm_s double precision, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(batch_id bigint, job_id integer, attempt smallint, worker text, message text, goes_on boolean)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off';
+ALTER FUNCTION weft.stop_overdue(epoch bigint, limit_jobs integer, confirm_s double precision, at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft.submit(tenant_id integer, user_id integer, of_batch_id bigint, trace_id text, idempotency_key text, digest bytea, batch_name text, batch_billing_project text, batch_attributes jsonb, batch_callback text, batch_cancel_after integer, batch_max_running integer, group_ids integer[], parent_ids integer[], group_names text[], group_attributes jsonb[], cancel_afters integer[], callbacks text[], are_sets boolean[], depth_max integer, groups_max integer, new_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], job_group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[], entry_ns integer[] DEFAULT '{}'::integer[], edge_parent_ns integer[] DEFAULT '{}'::integer[], array_firsts integer[] DEFAULT '{}'::integer[], array_ns integer[] DEFAULT '{}'::integer[], array_indexes integer[] DEFAULT '{}'::integer[], array_names text[] DEFAULT '{}'::text[], array_attributes jsonb[] DEFAULT '{}'::jsonb[], at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(batch_id bigint, update_id integer, first_job integer, first_group integer, n_jobs integer, n_groups integer, committed boolean, is_new boolean)
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -2630,6 +2695,18 @@ CREATE TABLE weft.attempt_reason (
     word text NOT NULL
 );
 ALTER TABLE weft.attempt_reason OWNER TO postgres;
+
+CREATE TABLE weft.attempt_stop (
+    batch_id bigint NOT NULL,
+    job_id integer NOT NULL,
+    attempt smallint NOT NULL,
+    tenant_id integer NOT NULL,
+    incarnation_id integer NOT NULL,
+    final boolean NOT NULL,
+    gone boolean DEFAULT false NOT NULL,
+    due_at timestamp with time zone NOT NULL
+);
+ALTER TABLE weft.attempt_stop OWNER TO postgres;
 
 CREATE TABLE weft.batch (
     batch_id bigint NOT NULL,
@@ -3472,6 +3549,7 @@ CREATE TABLE weft.queue (
     max_running_per_user integer,
     max_waiting integer,
     transport text DEFAULT 'postgres'::text NOT NULL,
+    monitor jsonb,
     CONSTRAINT queue_guard_check CHECK ((length(guard) <= 1000)),
     CONSTRAINT queue_max_running_check CHECK ((max_running >= 0)),
     CONSTRAINT queue_max_running_per_user_check CHECK ((max_running_per_user >= 0)),
@@ -3766,6 +3844,12 @@ ALTER TABLE ONLY weft.attempt_reason
 
 ALTER TABLE ONLY weft.attempt_reason
     ADD CONSTRAINT attempt_reason_word_key UNIQUE (word);
+
+ALTER TABLE ONLY weft.attempt_stop
+    ADD CONSTRAINT attempt_stop_pkey PRIMARY KEY (batch_id, job_id, attempt);
+
+ALTER TABLE ONLY weft.attempt_watch
+    ADD CONSTRAINT attempt_watch_pkey PRIMARY KEY (batch_id, job_id);
 
 ALTER TABLE ONLY weft.batch_payload
     ADD CONSTRAINT batch_payload_pkey PRIMARY KEY (batch_id, digest, part);
@@ -4084,6 +4168,14 @@ ALTER TABLE ONLY weft.worker
 
 CREATE INDEX attempt_failure_idx ON weft.attempt USING btree (batch_id, job_id) WHERE (reason IS NOT NULL);
 
+CREATE INDEX attempt_stop_due_at_idx ON weft.attempt_stop USING btree (due_at);
+
+CREATE INDEX attempt_stop_incarnation_id_idx ON weft.attempt_stop USING btree (incarnation_id);
+
+CREATE INDEX attempt_watch_due_at_idx ON weft.attempt_watch USING btree (due_at);
+
+CREATE INDEX attempt_watch_incarnation_id_idx ON weft.attempt_watch USING btree (incarnation_id);
+
 CREATE UNIQUE INDEX batch_idempotency_key_idx ON weft.batch USING btree (user_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 
 CREATE INDEX batch_name_idx ON weft.batch USING btree (tenant_id, name, batch_id) WHERE (name IS NOT NULL);
@@ -4191,6 +4283,8 @@ CREATE INDEX parent_end_child_idx ON weft.parent_end USING btree (batch_id, chil
 CREATE INDEX place_gate_id_idx ON weft.place USING btree (gate_id, admitted_at);
 
 CREATE INDEX preemption_for_idx ON weft.preemption USING btree (for_batch_id, for_job_id);
+
+CREATE INDEX queue_monitor_idx ON weft.queue USING btree (tenant_id, name) WHERE (monitor IS NOT NULL);
 
 CREATE UNIQUE INDEX ready_job_batch_idx ON weft.ready_job USING btree (batch_id, job_id);
 
@@ -4374,6 +4468,10 @@ ALTER TABLE ONLY weft.worker
 
 ALTER TABLE weft.attempt ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.attempt_stop ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.attempt_watch ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.batch ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.batch_payload ENABLE ROW LEVEL SECURITY;
@@ -4548,6 +4646,10 @@ ALTER TABLE weft.schedule_run ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY system_rows ON weft.attempt TO weft_system USING (true);
 
+CREATE POLICY system_rows ON weft.attempt_stop TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.attempt_watch TO weft_system USING (true);
+
 CREATE POLICY system_rows ON weft.batch TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.batch_payload TO weft_system USING (true);
@@ -4691,6 +4793,10 @@ CREATE POLICY system_rows ON weft.user_share TO weft_system USING (true);
 ALTER TABLE weft.tenant ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY tenant_rows ON weft.attempt TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.attempt_stop TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.attempt_watch TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.batch TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
@@ -4956,6 +5062,8 @@ REVOKE ALL ON FUNCTION weft._condition_document(c weft.condition) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._conditions_due(busy bigint[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._confirm_stops(of_incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], are_gone boolean, at timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._cordon(of_name text, of_pool text, actor text, reason text, drains boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._costs_of_usage(owners bigint[], rate_card_ids smallint[], shape_ids integer[], usage_ms_list numeric[]) FROM PUBLIC;
@@ -5120,7 +5228,7 @@ REVOKE ALL ON FUNCTION weft._jobs_that_fit(offer weft.offer, budget_cpu_m bigint
 
 REVOKE ALL ON FUNCTION weft._join_conditions(batch_ids bigint[], job_ids integer[], at timestamp with time zone) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._judge_ends(batch_ids bigint[], job_ids integer[], reported smallint[], exit_codes integer[], signals smallint[], at timestamp with time zone, OUT reasons smallint[], OUT finals boolean[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._judge_ends(batch_ids bigint[], job_ids integer[], attempts smallint[], reported smallint[], exit_codes integer[], signals smallint[], at timestamp with time zone, OUT reasons smallint[], OUT finals boolean[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._keep_for_job(of_incarnation_id integer, of_pool_id integer, of_name text) FROM PUBLIC;
 
@@ -5182,6 +5290,8 @@ REVOKE ALL ON FUNCTION weft._loops_with_work() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._lose_incarnation(of_incarnation_id integer, at timestamp with time zone) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._lose_unstopped(at timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._machine_costs(one weft.machine, upto timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._machine_jobs(of_pool_id integer, limit_jobs integer) FROM PUBLIC;
@@ -5201,6 +5311,10 @@ REVOKE ALL ON FUNCTION weft._membership_ids(tenant_id integer, of_batch_id bigin
 GRANT ALL ON FUNCTION weft._membership_ids(tenant_id integer, of_batch_id bigint, tree_ids integer[], sets text[]) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._merged(attributes jsonb, patch jsonb, attributes_max integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._monitor_due() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._monitor_of(of_tenant_id integer, of_lane_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._move_cascade(of_batch_id bigint, of_job_id integer, to_child integer) FROM PUBLIC;
 
@@ -5234,6 +5348,8 @@ REVOKE ALL ON FUNCTION weft._note_claim(of_incarnation_id integer, of_pool_id in
 
 REVOKE ALL ON FUNCTION weft._note_failures(batch_ids bigint[], job_ids integer[], attempts smallint[], reasons smallint[], causes text[], at timestamp with time zone) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._note_late_ends(of_incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], reasons smallint[], recorded bigint[], cpu_ms_list bigint[], memory_peaks bigint[], stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments integer[], offsets bigint[], at timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._note_machines(of_pool_id integer, flavours text[], regions text[], reasons text[], batch_ids bigint[], job_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._offers(i weft.worker_incarnation) FROM PUBLIC;
@@ -5258,6 +5374,11 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.operation TO weft_system;
 
 REVOKE ALL ON FUNCTION weft._operation_document(operation weft.operation) FROM PUBLIC;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt_watch TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt_watch TO weft_system;
+
+REVOKE ALL ON FUNCTION weft._overdue(due weft.attempt_watch[], at timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._own_machine(of_batch_id bigint, of_job_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._own_machine(of_batch_id bigint, of_job_id integer) TO weft_tenant;
 
@@ -5270,6 +5391,10 @@ REVOKE ALL ON FUNCTION weft._pass_gates(of_gate_ids integer[], arrivals boolean,
 GRANT ALL ON FUNCTION weft._pass_gates(of_gate_ids integer[], arrivals boolean, waits boolean, limit_jobs integer, at timestamp with time zone) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._patched(patch jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._phase_limit(monitor jsonb, of_phase smallint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._phase_word(of_phase smallint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._pick(offer weft.offer, worker weft.worker_incarnation, has_cancel boolean, has_switch boolean, lookahead_jobs integer, limit_jobs integer, hint_job integer) FROM PUBLIC;
 
@@ -5339,6 +5464,8 @@ REVOKE ALL ON FUNCTION weft._release_jobs(batch_ids bigint[], job_ids integer[],
 
 REVOKE ALL ON FUNCTION weft._release_machines() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._release_stopped(limit_jobs integer, at timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._remove_rows(operation weft.operation, limit_rows integer, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._rename_group(of_batch_id bigint, of_group_id integer, new_name text, groups_max integer) FROM PUBLIC;
@@ -5403,6 +5530,8 @@ REVOKE ALL ON FUNCTION weft._state_after_end(reason smallint, has_started boolea
 
 REVOKE ALL ON FUNCTION weft._step_back(of_gate_ids integer[], of_gate_set_ids integer[], at timestamp with time zone) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._stop_attempts(limit_jobs integer, confirm_s double precision, at timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._stop_batch(operation weft.operation, limit_rows integer, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._stop_reasons(batch_ids bigint[], job_ids integer[], attempts smallint[], reasons smallint[]) FROM PUBLIC;
@@ -5450,6 +5579,8 @@ REVOKE ALL ON FUNCTION weft._waiting_long(of_pool_id integer, lanes integer[], a
 REVOKE ALL ON FUNCTION weft._waiting_sets() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._wake_workers(pool_ids integer[], lane_ids integer[], at_most integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._watch_attempts(of_incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], claiming boolean, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._why_facts(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone) FROM PUBLIC;
 
@@ -5981,6 +6112,9 @@ GRANT ALL ON FUNCTION weft.signal_job(tenant_id integer, batch_id bigint, job_id
 REVOKE ALL ON FUNCTION weft.start_attempts(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], ages_us bigint[], at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.start_attempts(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], ages_us bigint[], at timestamp with time zone) TO weft_worker;
 
+REVOKE ALL ON FUNCTION weft.stop_overdue(epoch bigint, limit_jobs integer, confirm_s double precision, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.stop_overdue(epoch bigint, limit_jobs integer, confirm_s double precision, at timestamp with time zone) TO weft_driver;
+
 REVOKE ALL ON FUNCTION weft.submit(tenant_id integer, user_id integer, of_batch_id bigint, trace_id text, idempotency_key text, digest bytea, batch_name text, batch_billing_project text, batch_attributes jsonb, batch_callback text, batch_cancel_after integer, batch_max_running integer, group_ids integer[], parent_ids integer[], group_names text[], group_attributes jsonb[], cancel_afters integer[], callbacks text[], are_sets boolean[], depth_max integer, groups_max integer, new_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], job_group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[], entry_ns integer[], edge_parent_ns integer[], array_firsts integer[], array_ns integer[], array_indexes integer[], array_names text[], array_attributes jsonb[], at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.submit(tenant_id integer, user_id integer, of_batch_id bigint, trace_id text, idempotency_key text, digest bytea, batch_name text, batch_billing_project text, batch_attributes jsonb, batch_callback text, batch_cancel_after integer, batch_max_running integer, group_ids integer[], parent_ids integer[], group_names text[], group_attributes jsonb[], cancel_afters integer[], callbacks text[], are_sets boolean[], depth_max integer, groups_max integer, new_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], job_group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[], entry_ns integer[], edge_parent_ns integer[], array_firsts integer[], array_ns integer[], array_indexes integer[], array_names text[], array_attributes jsonb[], at timestamp with time zone) TO weft_api;
 
@@ -6030,6 +6164,9 @@ GRANT SELECT ON TABLE weft.attempt TO weft_driver;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt_reason TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt_reason TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt_stop TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt_stop TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch TO weft_system;

@@ -103,6 +103,15 @@ class PostgresDriverStore(Operations, Machines, Reservations, DueConditions):
             for row in await self._database.call("lose_workers", epoch=epoch, grace_s=grace_s)
         ]
 
+    async def stop_overdue(
+        self, epoch: int, *, limit_jobs: int, confirm_s: float
+    ) -> Sequence[Row]:
+        """End attempts that are beyond a limit of their queue."""
+        rows = await self._database.call(
+            "stop_overdue", epoch=epoch, limit_jobs=limit_jobs, confirm_s=confirm_s
+        )
+        return [dict(row) for row in rows]
+
     async def next_due(self, epoch: int, grace_s: float) -> datetime | None:
         """Return when the next worker would be lost, by this host's clock.
 

@@ -59,6 +59,10 @@ EVENTS = MappingProxyType(
         "silent_s",
         "jobs.preempted": "running jobs are stopped for a job of a queue of higher priority · "
         "pool, worker, jobs, waiting",
+        "attempt.overdue": "an attempt is stopped beyond a limit of its queue · job, attempt, "
+        "worker, message, goes_on",
+        "worker.given_up": "a worker has not stopped an attempt in time; its jobs are ready "
+        "again · worker",
         "worker.black_hole": "a worker on which attempts fail at once is cordoned, tries a job, "
         "waits for the next try or is uncordoned · worker, kind, why",
         "operation.failed": "an operation cannot go on · operation, kind, code, error",

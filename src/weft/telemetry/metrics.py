@@ -119,6 +119,12 @@ JOBS_PREEMPTED: Final = Counter(
     "running jobs stopped for jobs of queues of higher priority",
     registry=REGISTRY,
 )
+ATTEMPTS_OVERDUE: Final = Counter(
+    "weft_attempts_overdue",
+    "attempts stopped beyond a limit of their queue",
+    ["outcome"],
+    registry=REGISTRY,
+)
 BLACK_HOLES: Final = Counter(
     "weft_black_holes", "workers cordoned because attempts fail there at once", registry=REGISTRY
 )

@@ -149,5 +149,6 @@ def recovery_calls(driver: DriverStore, epoch: int) -> Sequence[Callable[[], Awa
         partial(driver.due_conditions, epoch, [], limit=1),
         partial(driver.postpone_conditions, epoch, [1], limit_jobs=1),
         partial(driver.record_tests, epoch, {1: PASSED}),
+        partial(driver.stop_overdue, epoch, limit_jobs=1, confirm_s=1),
         partial(driver.retry_failed, epoch, 1, matching=None, looked_upto=None, limit=1),
     ]

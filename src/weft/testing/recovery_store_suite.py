@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from weft.core.queues import Queue
 from weft.core.states import Reason
 from weft.ports.store import JobRows
 from weft.testing.builders import job_rows
@@ -40,6 +41,40 @@ class RecoveryTests(StoreTests):
         assert AGES_S / 2 < (due_s or 0) <= AGES_S
         assert blocked == "blocked"
         assert after == "ready"
+
+    async def test_attempts_beyond_limits_are_stopped(self) -> None:
+        """Once the worker has stopped one, or is given up, its job is ready again."""
+        driver, epoch, api = self.site.driver, await self.site.lead(), self.site.api
+        limits: dict[str, float | str] = {
+            "action": "requeue",
+            "rounds": 1,
+            "silent_s": AGES_S,
+            "assigned_s": 0.001,
+        }
+        await api.save_queues(self.site.caller, [Queue(name="default", monitor=limits)])
+        batch_id = await self.site.submit(1)
+        (one,) = await self.site.claim()
+        store, worker = await self.site.worker()
+        key = one.batch_id, one.job_id, one.attempt
+        await store.heartbeat(worker, [key], draining=False)
+        (row,) = await driver.stop_overdue(epoch, limit_jobs=9, confirm_s=AGES_S)
+        told = await store.list_to_stop(worker, [key])
+        blocked = await self.state(batch_id)
+        await self.site.end(one)
+        nothing = await driver.stop_overdue(epoch, limit_jobs=9, confirm_s=AGES_S)
+        assert (row["batch_id"], row["job_id"], row["attempt"]) == key
+        assert (row["worker"], row["goes_on"]) == ("w", True)
+        assert "phase assigned" in row["message"]
+        assert (list(told), list(nothing)) == ([key], [])
+        assert (blocked, await self.state(batch_id)) == ("blocked", "ready")
+        (one,) = await self.site.claim()
+        await store.heartbeat(worker, [(*key[:2], one.attempt)], draining=False)
+        (row,) = await driver.stop_overdue(epoch, limit_jobs=9, confirm_s=0)
+        (lost,) = await driver.stop_overdue(epoch, limit_jobs=9, confirm_s=0)
+        assert not row["goes_on"]
+        assert (lost["batch_id"], lost["worker"]) == (None, "w")
+        assert await self.state(batch_id) == "error"
+        await api.save_queues(self.site.caller, [Queue(name="default")])
 
     async def test_failed_jobs_run_again_step_by_step(self) -> None:
         """A later retry of the batch waits for the earlier one."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from weft.wire.description import says
+from weft.wire.monitor_documents import QueueMonitor
 from weft.wire.retry_documents import ExternalErrors, RetryDocument, RetryOn
 
 _AMOUNT: dict[str, Any] = {"type": ["number", "string"]}
@@ -468,6 +469,7 @@ class QueueDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
         says("Jobs that may wait there; more are refused at submission.", 100_000),
     ] = None
     transport: Annotated[Literal["postgres"], says("How jobs reach workers.")] = "postgres"
+    monitor: QueueMonitor = None
 
 
 class QueuesDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):

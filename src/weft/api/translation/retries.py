@@ -33,7 +33,14 @@ _REASONS: Final = {
     reason.word: 1 << reason
     for reason in Reason
     if reason
-    not in {Reason.LOST, Reason.PREEMPTED, Reason.CANCELLED, Reason.DEADLINE, Reason.BLOCKED}
+    not in {
+        Reason.LOST,
+        Reason.PREEMPTED,
+        Reason.CANCELLED,
+        Reason.DEADLINE,
+        Reason.BLOCKED,
+        Reason.OVERDUE,
+    }
 }
 
 

@@ -1,5 +1,6 @@
 """A queue, as an operator describes it."""
 
+from collections.abc import Mapping
 from typing import Final, Literal
 
 import msgspec
@@ -26,6 +27,8 @@ class Queue(msgspec.Struct, frozen=True, kw_only=True):
     max_running_per_user: int | None = None
     max_waiting: int | None = None
     transport: str = "postgres"
+    monitor: Mapping[str, float | str] | None = None
+    """Limits in seconds by `PHASE_s` and `silent_s`, with `action` and `rounds`; None: none."""
 
     def may_use(self, user: str) -> bool:
         """Say whether jobs of this user may wait here."""

@@ -166,6 +166,8 @@ class BlockedFacts(msgspec.Struct, frozen=True):
     reason: str | None = None
     condition: ConditionFacts | None = None
     """None: it waits for its date alone."""
+    stops_on: str | None = None
+    """The worker that is to stop that attempt first."""
 
 
 class JobFacts(msgspec.Struct, frozen=True, kw_only=True):

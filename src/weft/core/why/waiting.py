@@ -75,9 +75,13 @@ def _holds(job: JobFacts) -> Iterator[Cause]:
 def _blocked(job: JobFacts, blocked: BlockedFacts, now: datetime) -> Cause:
     if blocked.condition is not None:
         return _at_condition(blocked.condition, now)
+    if blocked.stops_on is not None:
+        stopped = f"attempt {blocked.attempt} was beyond a limit of queue {job.queue}"
+        text = f"is tried again when worker {blocked.stops_on} has stopped it: {stopped}"
+        return Cause("stop", text, command("queue", "show", job.queue))
     left_s = (blocked.next_at - now).total_seconds()
     when = f"in {duration(left_s * 1000)}" if left_s > 0 else "now"
-    ended = {"blocked": "reported an external error"}.get(
+    ended = {"blocked": "reported an external error", "overdue": "was beyond a limit"}.get(
         blocked.reason or "", f"ended with the reason {blocked.reason}"
     )
     text = f"is tried again {when}: attempt {blocked.attempt} {ended}"

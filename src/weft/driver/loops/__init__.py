@@ -17,6 +17,7 @@ from weft.driver.loops import (
     fold,
     gates,
     hold,
+    monitor,
     operate,
     preempt,
     reaper,
@@ -47,4 +48,5 @@ LOOPS: Final[tuple[Loop, ...]] = (
     recovery.LOOP,
     conditions.LOOP,
     failures.LOOP,
+    monitor.LOOP,
 )

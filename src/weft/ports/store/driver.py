@@ -77,6 +77,18 @@ class DriverStore(Protocol):
         Return for each such worker, once, `worker`, `n_attempts` and `silent_s`.
         """
 
+    async def stop_overdue(
+        self, epoch: int, *, limit_jobs: int, confirm_s: float
+    ) -> Sequence[Row]:
+        """End attempts that are beyond a limit of their queue, and tell their workers.
+
+        The jobs go on once the workers have stopped them. A worker that has not done so after
+        `confirm_s` is given up.
+        Return `batch_id`, `job_id`, `attempt`, `worker`, `message` and `goes_on` of each attempt;
+        of a worker that was given up only `worker` and `message`. Call it again until it returns
+        nothing.
+        """
+
     async def next_due(self, epoch: int, grace_s: float) -> datetime | None:
         """Return when the next worker would be lost, perhaps a past date; None: there is none."""
 

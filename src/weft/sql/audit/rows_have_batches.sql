@@ -12,6 +12,10 @@ SELECT x.batch_id, x.kind FROM (
     UNION ALL
     SELECT DISTINCT t.batch_id, 'preemption' AS kind FROM weft.preemption t
     UNION ALL
+    SELECT DISTINCT t.batch_id, 'attempt_watch' AS kind FROM weft.attempt_watch t
+    UNION ALL
+    SELECT DISTINCT t.batch_id, 'attempt_stop' AS kind FROM weft.attempt_stop t
+    UNION ALL
     SELECT DISTINCT t.batch_id, 'job_command' AS kind FROM weft.job_command t
     UNION ALL
     SELECT DISTINCT t.batch_id, 'blocked_job' AS kind FROM weft.blocked_job t

@@ -1,6 +1,6 @@
 -- complete_attempts_v2: record ends of attempts: job, attempt, usage, counters, children, failures, event.
 -- Called by: Store.complete_attempts (worker agent).   Safe to repeat: yes, a repeated report is answered ok and changes nothing.
--- Locks: job (in key order); as _follow_ends.
+-- Locks: job (in key order); as _follow_ends; as _note_late_ends.
 -- Plan: job by key for each report; edges by parent, only in batches that have any.
 -- A NULL column stands for the default: no reason, no signal, no message, not truncated, nothing on stderr.
 -- causes: what messages have in common: see _note_failures.
@@ -23,7 +23,7 @@ BEGIN
     SELECT i.pool_id INTO STRICT v_pool FROM weft.worker_incarnation i WHERE i.incarnation_id = complete_attempts_v2.incarnation_id;
     reasons := CASE WHEN REASON_CANCELLED = ANY (reasons) THEN weft._stop_reasons(batch_ids, job_ids, attempts, reasons) ELSE reasons END;
     IF weft._has_failure(reasons) THEN
-        SELECT * INTO reasons, v_finals FROM weft._judge_ends(batch_ids, job_ids, reasons, exit_codes, signals, complete_attempts_v2.at);
+        SELECT * INTO reasons, v_finals FROM weft._judge_ends(batch_ids, job_ids, attempts, reasons, exit_codes, signals, at);
     END IF;
     WITH report AS (  -- sorted, so that rows are locked in the order of their keys
         SELECT t.*, complete_attempts_v2.at - greatest(t.end_age_us, 0) * interval '1 microsecond' AS end_at,
@@ -37,7 +37,7 @@ BEGIN
         UPDATE weft.job j SET
             state = weft._state_after_end(r.reason, r.start_age_us IS NOT NULL, j.n_lost, j.attempt - j.n_uncounted, j.max_attempts,
                 j.retry_on, SETTING_LOSSES_MAX, r.final),  -- the setting is read only for a loss
-            n_uncounted = j.n_uncounted + (r.reason IS NOT NULL AND r.reason IN (REASON_PREEMPTED, REASON_LOST, REASON_BLOCKED))::int,
+            n_uncounted = j.n_uncounted + (r.reason IN (REASON_PREEMPTED, REASON_LOST, REASON_BLOCKED, REASON_OVERDUE) IS TRUE)::int,
             n_lost = j.n_lost + (r.reason IS NOT NULL AND r.reason IN (REASON_PREEMPTED, REASON_LOST) AND r.start_age_us IS NOT NULL)::int,
             phase = NULL, incarnation_id = NULL, listed = j.listed OR coalesce(r.reason, 0) NOT IN (0, REASON_CANCELLED)
         FROM report r WHERE j.batch_id = r.batch_id AND j.job_id = r.job_id AND j.attempt = r.attempt AND j.state = STATE_RUNNING
@@ -45,9 +45,8 @@ BEGIN
         RETURNING r.n, j.batch_id, j.job_id, j.attempt, j.tenant_id, j.group_id, j.shape_id, j.lane_id, j.state, j.rate_card_id,
             j.claimed_at, j.billed_ms, r.reason, r.exit_code, r.signal, r.cpu_ms, r.memory_peak, r.stdout_bytes,
             coalesce(r.stderr_bytes, 0) AS stderr_bytes, coalesce(r.truncated, false) AS truncated, r.segment, r.log_offset, r.message,
-            -- Invariant 12: claim <= start <= end, whatever ages are reported.
             CASE WHEN j.started_at IS NOT NULL THEN j.started_at
-                 WHEN r.start_age_us IS NULL THEN NULL ELSE greatest(j.claimed_at, r.start_at) END AS started_at,
+                 WHEN r.start_age_us IS NULL THEN NULL ELSE greatest(j.claimed_at, r.start_at) END AS started_at,  -- invariant 12
             -- A delayed report gets too late a date. If the start was reported in time, use the duration that the worker measured.
             greatest(j.claimed_at, j.started_at, least(r.end_at,
                 CASE WHEN r.start_age_us IS NOT NULL THEN j.started_at + (r.end_at - r.start_at) END)) AS ended_at),
@@ -84,5 +83,6 @@ BEGIN
         PERFORM weft._follow_ends(incarnation_id, v_batch, v_job, v_state, v_again, v_failed, v_frees, complete_attempts_v2.at, v_at);
     END IF;
     RETURN CASE WHEN cardinality(v_n) = cardinality(job_ids) THEN array_fill('ok'::text, ARRAY[cardinality(job_ids)])
-        ELSE weft._verdicts_on_ends(complete_attempts_v2.incarnation_id, batch_ids, job_ids, attempts, reasons, v_n) END;
+        ELSE weft._note_late_ends(incarnation_id, batch_ids, job_ids, attempts, reasons, v_n, cpu_ms_list, memory_peaks, stdout_bytes_list,
+            stderr_bytes_list, truncated_list, segments, offsets, at) END;
 END $$;

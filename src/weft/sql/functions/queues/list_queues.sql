@@ -14,7 +14,7 @@ BEGIN
         'state', CASE WHEN q.state = 'draining' AND with_counts AND coalesce(c.n_waiting + c.n_running, 0) = 0 THEN 'closed'
             ELSE q.state END,
         'max_running', q.max_running, 'max_running_per_user', q.max_running_per_user, 'max_waiting', q.max_waiting,
-        'transport', q.transport, 'n_waiting', CASE WHEN with_counts THEN coalesce(c.n_waiting, 0) END,
+        'transport', q.transport, 'monitor', q.monitor, 'n_waiting', CASE WHEN with_counts THEN coalesce(c.n_waiting, 0) END,
         'n_running', CASE WHEN with_counts THEN coalesce(c.n_running, 0) END)
     FROM weft.queue q
     LEFT JOIN (SELECT x.* FROM weft._queue_counts(list_queues.tenant_id) x WHERE with_counts) c ON c.queue = q.name

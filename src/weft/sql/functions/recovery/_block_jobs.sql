@@ -10,8 +10,10 @@ DECLARE
     v_late bigint[];
 BEGIN
     INSERT INTO weft.blocked_job (batch_id, job_id, tenant_id, blocked_at, next_at)
-    SELECT j.batch_id, j.job_id, j.tenant_id, _block_jobs.at, _block_jobs.at + interval '1 s' * coalesce(weft._next_wait(
-        j.batch_id, j.job_id, j.spec_first, j.attempt, a.reason, j.attempt - j.n_uncounted, _block_jobs.at), 0)
+    SELECT j.batch_id, j.job_id, j.tenant_id, _block_jobs.at, coalesce((
+        SELECT s.due_at FROM weft.attempt_stop s WHERE s.batch_id = t.b AND s.job_id = t.j AND s.attempt = j.attempt),
+        _block_jobs.at + interval '1 s' * coalesce(weft._next_wait(
+            j.batch_id, j.job_id, j.spec_first, j.attempt, a.reason, j.attempt - j.n_uncounted, _block_jobs.at), 0))
     FROM unnest(_block_jobs.batch_ids, _block_jobs.job_ids, _block_jobs.states) t (b, j, s)
     CROSS JOIN LATERAL (SELECT x.* FROM weft.job x WHERE x.batch_id = t.b AND x.job_id = t.j OFFSET 0) j
     CROSS JOIN LATERAL (SELECT x.reason FROM weft.attempt x WHERE x.batch_id = t.b AND x.job_id = t.j AND x.attempt = j.attempt OFFSET 0) a

@@ -20,8 +20,10 @@ AS $$
         WHERE a.batch_id = of_batch_id AND a.job_id = of_job_id AND a.attempt < of_attempt
             AND a.attempt > coalesce((SELECT max(c.attempt) FROM weft.job_change c WHERE c.batch_id = of_batch_id
                 AND c.job_id = of_job_id AND c.subtype = 'retried'), 0)
-            AND a.reason NOT IN (REASON_LOST, REASON_PREEMPTED) AND (a.reason = REASON_BLOCKED) = (of_reason = REASON_BLOCKED)
+            AND a.reason NOT IN (REASON_LOST, REASON_PREEMPTED, REASON_OVERDUE)
+            AND (a.reason = REASON_BLOCKED) = (of_reason = REASON_BLOCKED)
             AND (of_reason <> REASON_BLOCKED OR a.attempt > coalesce((
                 SELECT max(o.attempt) FROM weft.attempt o WHERE o.batch_id = of_batch_id AND o.job_id = of_job_id
-                    AND o.attempt < of_attempt AND o.reason NOT IN (REASON_BLOCKED, REASON_LOST, REASON_PREEMPTED)), 0))) past
+                    AND o.attempt < of_attempt
+                    AND o.reason NOT IN (REASON_BLOCKED, REASON_LOST, REASON_PREEMPTED, REASON_OVERDUE)), 0))) past
 $$;

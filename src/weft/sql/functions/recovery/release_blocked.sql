@@ -21,9 +21,10 @@ BEGIN
             ORDER BY k.next_at LIMIT limit_jobs) d
         ORDER BY d.batch_id, d.job_id) t
     CROSS JOIN LATERAL (
-        SELECT j.batch_id, j.job_id, j.state FROM weft.job j WHERE j.batch_id = t.batch_id AND j.job_id = t.job_id
+        SELECT j.batch_id, j.job_id, j.state, j.attempt FROM weft.job j WHERE j.batch_id = t.batch_id AND j.job_id = t.job_id
         FOR UPDATE SKIP LOCKED OFFSET 0) l
-    WHERE l.state = STATE_BLOCKED;
+    WHERE l.state = STATE_BLOCKED AND NOT EXISTS (  -- the monitor releases it
+        SELECT FROM weft.attempt_stop s WHERE s.batch_id = l.batch_id AND s.job_id = l.job_id AND s.attempt = l.attempt);
     IF v_job IS NULL THEN
         RETURN 0;  -- or all rows are locked; they stay due
     END IF;

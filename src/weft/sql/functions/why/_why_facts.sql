@@ -33,7 +33,9 @@ AS $$
         'blocked', (SELECT jsonb_build_object('attempt', o.attempt, 'next_at', k.next_at,
             'reason', (SELECT r.word FROM weft.attempt a JOIN weft.attempt_reason r USING (reason)
                 WHERE a.batch_id = o.batch_id AND a.job_id = o.job_id AND a.attempt = o.attempt),
-            'condition', (SELECT weft._condition_document(c) FROM weft.condition c WHERE c.condition_id = k.condition_id))
+            'condition', (SELECT weft._condition_document(c) FROM weft.condition c WHERE c.condition_id = k.condition_id),
+            'stops_on', (SELECT w.name FROM weft.attempt_stop s JOIN weft.worker_incarnation i USING (incarnation_id)
+                JOIN weft.worker w USING (worker_id) WHERE (s.batch_id, s.job_id, s.attempt) = (o.batch_id, o.job_id, o.attempt)))
             FROM weft.blocked_job k WHERE o.waits AND k.batch_id = o.batch_id AND k.job_id = o.job_id))
     FROM one o
     CROSS JOIN LATERAL (SELECT x.name FROM weft.tenant_user x WHERE x.user_id = o.user_id OFFSET 0) u

@@ -139,6 +139,7 @@ async def test_every_answer_is_the_one_described(
     await ask("GET", "/v1/batches/{b}/jobs/{j}/attempts", b=b, j=claimed[0].job_id)
     j = claimed[0].job_id
     await ask("POST", "/v1/batches/{b}/jobs/{j}/signal", b=b, j=j, body={"signal": "USR1"})
+    await ask("POST", "/v1/batches/{b}/jobs/{j}/message", b=b, j=j, body={"text": "x"})
     await ask("POST", "/v1/batches/{b}/jobs/{j}/extend", b=b, j=6, body={"by_s": 60})
     await worker.end(claimed[:1])
     await worker.end(claimed[1:], exit_code=1)

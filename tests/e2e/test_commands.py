@@ -53,3 +53,42 @@ def test_job_without_a_time_limit_has_nothing_to_extend(weft: Weft) -> None:
 
     assert (refused.returncode, b"has no time limit" in refused.stderr) == (4, True)
     assert b"may run for 61 s" in waits.stderr + waits.stdout
+
+
+def test_messages_reach_a_job(weft: Weft, tmp_path: Path) -> None:
+    script = (
+        'until [ -e "$WEFT_MESSAGES" ]; do sleep 0.05; done; '
+        'until [ "$(ls "$WEFT_MESSAGES" | wc -l)" = 3 ]; do sleep 0.05; done; '
+        'cat "$WEFT_MESSAGES"/*'
+    )
+    (tmp_path / "two").write_text("zwei\n")
+    with Client(home=weft.home) as client:
+        bb = client.create_batch()
+        one = bb.create_job(["sh", "-c", script])
+        bb.create_job(["true"], not_before="2100-01-01T00:00:00Z")
+        batch = bb.submit()
+        name = f"b{batch.id}.j1"
+        until(lambda: one.status()["started_at"] is not None)
+        said = [
+            weft.run("message", name, "eins\n"),
+            weft.run("message", name, f"@{tmp_path / 'two'}", "--json"),
+            weft.run("message", name, "@-", stdin=b"drei\n"),
+        ]
+        ended = one.wait(timeout_s=60)
+        refused = [
+            weft.run("message", f"b{batch.id}.j2", "x"),
+            weft.run("message", name, ""),
+            weft.run("message", name, "@/does/not/exist"),
+            weft.run("message", name, "@-", stdin=b"\xff"),
+            weft.run("message", name, "@-", stdin=b"x" * (64 * 1024 + 1)),
+            weft.run("message", f"b{batch.id}", "x"),
+        ]
+        output = one.log(stream="stdout")
+        batch.cancel()
+
+    assert [one.returncode for one in said] == [0, 0, 0]
+    assert json.loads(said[1].stdout)["size_bytes"] == 5
+    assert (ended["exit_code"], output) == (0, "eins\nzwei\ndrei\n")
+    assert [one.returncode for one in refused] == [4, 2, 2, 2, 2, 2]
+    assert b"Its state is" in refused[0].stderr
+    assert b"message_bytes_max" in refused[4].stderr

@@ -1,5 +1,5 @@
-"""Signals, longer time limits and hidden batches, as rules of the machine that calls the core and
-its model.
+"""Signals, messages, longer time limits and hidden batches, as rules of the machine that calls the
+core and its model.
 """
 
 from collections.abc import Coroutine
@@ -18,7 +18,9 @@ from weft.ports.store import Claimed
 
 _DELIVERED = """
     SELECT count(*) FROM weft.job_change
-    WHERE batch_id = $1 AND subtype = 'signal' AND message = 'USR1 was delivered'
+    WHERE batch_id = $1
+        AND (subtype, message) IN (('signal', 'USR1 was delivered'),
+            ('message', 'a message of 1 B was delivered'))
 """
 Result = TypeVar("Result")
 
@@ -54,6 +56,19 @@ class CommandRules(RuleBasedStateMachine):
         assert self.run(sent) == job.attempt
         job.n_signals += 1
 
+    @rule(which=st.sampled_from(BATCHES), choice=st.integers(0, 30), text=st.sampled_from("xyz"))
+    def message(self, which: int, choice: int, text: str) -> None:
+        job = self._job(which, choice)
+        sent = self.world.api.message_job(
+            self.world.caller, self.ids[which], job.number, text=text
+        )
+        if job.state != RUN or not job.started:
+            with pytest.raises(errors.JobNotRunning):
+                self.run(sent)
+            return
+        assert self.run(sent) == job.attempt
+        job.messages.append(text)
+
     @rule(which=st.sampled_from(BATCHES), choice=st.integers(0, 30), by_ms=st.integers(1, 9000))
     def extend(self, which: int, choice: int, by_ms: int) -> None:
         job = self._job(which, choice)
@@ -80,16 +95,27 @@ class CommandRules(RuleBasedStateMachine):
         for which, one in mine:
             job = self.models[which].jobs[one.job_id]
             key = (one.batch_id, one.job_id, one.attempt)
-            expected += [(*key, 10, 0)] * job.n_signals
+            expected += [(*key, 10, 0, "")] * job.n_signals
+            expected += [(*key, 0, 0, text) for text in job.messages]
             if job.extended_ms and job.knows_extension != job.attempt:
-                expected.append((*key, 0, job.extended_ms))
-        told = [(c.key.batch_id, c.key.job_id, c.key.attempt, c.signal or 0, c.extra_ms)
-                for c in found]  # fmt: skip
+                expected.append((*key, 0, job.extended_ms, ""))
+        told = [
+            (
+                c.key.batch_id,
+                c.key.job_id,
+                c.key.attempt,
+                c.signal or 0,
+                c.extra_ms,
+                c.message or "",
+            )
+            for c in found
+        ]
         assert sorted(told) == sorted(expected)
         assert asks_again or not any(job.extended_ms for job in self._all_jobs())
         if answers:
             acknowledged = [(one.number, one.key, "") for one in found]
             self.run(worker.store.acknowledge_commands(worker.id, acknowledged))
+            assert self.run(worker.store.list_commands(worker.id, keys))[0] == []
             self._note_answers(mine)
 
     def _all_jobs(self) -> list[Job]:
@@ -103,8 +129,8 @@ class CommandRules(RuleBasedStateMachine):
     def _note_answers(self, mine: list[tuple[int, Claimed]]) -> None:
         for which, one in mine:
             job = self.models[which].jobs[one.job_id]
-            self.models[which].n_delivered += job.n_signals
-            job.n_signals, job.knows_extension = 0, job.attempt
+            self.models[which].n_delivered += job.n_signals + len(job.messages)
+            job.n_signals, job.messages, job.knows_extension = 0, [], job.attempt
         for batch, model in zip(self.ids, self.models, strict=True):
             n_delivered = self.run(self.world.admin.fetchval(_DELIVERED, batch))
             assert n_delivered == model.n_delivered

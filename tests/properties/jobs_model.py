@@ -78,6 +78,8 @@ class Job:
     """Attempts that had started when they ended."""
     n_signals: int = 0
     """Those on their way to its attempt."""
+    messages: list[str] = field(default_factory=list)
+    """Those on their way to its attempt."""
     extended_ms: int = 0
     knows_extension: int = 0
     """The attempt that was told of it; 0: none."""
@@ -145,7 +147,7 @@ class Batch:
     held_jobs: set[int] = field(default_factory=set)
     hidden: bool = False
     n_delivered: int = 0
-    """Signals of which a worker said that they were delivered."""
+    """Signals and messages of which a worker said that they were delivered."""
     n_completions: dict[int, int] = field(default_factory=dict)
     """By group, as of the last fold."""
     complete: set[int] = field(default_factory=set)
@@ -312,7 +314,7 @@ class Batch:
         """Make a lease."""
         job = self.jobs[number]
         job.state, job.owner, job.started, job.attempt = RUN, owner, False, job.attempt + 1
-        job.is_stopped, job.n_signals = False, 0
+        job.is_stopped, job.n_signals, job.messages = False, 0, []
 
     def end(self, number: int, end: End, *, started: bool) -> None:
         """Record the end of the live attempt."""

@@ -3,7 +3,6 @@
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-import pytest
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from properties.jobs_model import Batch, S
@@ -11,8 +10,8 @@ from store.world import World
 
 NAMES = ("pending", "ready", "queued", "creating", "running", "blocked", "succeeded", "failed",
          "errored", "cancelled")  # fmt: skip
-PRICE_PER_MS = (0.01 + 0.001 / 2) / 3_600_000
-"""Of one core and 512 MiB, which each job has."""
+CPU_M = 1000
+"""Of each job."""
 _RUNS = """
     SELECT j.batch_id, j.job_id, count(a.started_at) AS n_runs,
         CASE j.state WHEN 4 THEN j.billed_ms ELSE 0 END
@@ -78,7 +77,8 @@ class LedgerRules(RuleBasedStateMachine):
                 assert group["held"] == bool(model.held & {0, *ancestors})
                 jobs = [job for job in model.jobs.values() if number in model.groups_of(job)]
                 ran_ms = sum(ms.get((batch_id, job.number), 0) for job in jobs)
-                assert group["cost"] == pytest.approx(ran_ms * PRICE_PER_MS)
+                usage = {one["resource"]: one["usage"] for one in group["cost_by_resource"]}
+                assert usage.get("cpu", 0) == ran_ms * CPU_M
 
     def _ms_by_job(self) -> dict[tuple[int, int], int]:
         """Return how long the attempts of jobs ran; they are those of the model."""

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from store.world import Worker, World
+from store.world import Worker, World, open_world
 from weft.core import errors
 from weft.core.attempt_key import AttemptKey
 from weft.core.command import Command
@@ -36,7 +36,7 @@ async def history(world: World, batch: int) -> list[tuple[str, str]]:
     return [
         (row["subtype"], row["message"])
         for row in rows
-        if row["subtype"] in {"signal", "extended"}
+        if row["subtype"] in {"signal", "message", "extended"}
     ]
 
 
@@ -134,8 +134,92 @@ async def test_extension_holds_for_all_further_attempts(world: World) -> None:
         await world.api.extend_job(world.caller, batch, 1, by_ms=1)
 
 
+async def test_message_goes_to_the_attempt_that_runs(world: World) -> None:
+    batch = await world.submit(job_rows(1))
+    worker, other = await world.worker(), await world.worker("other")
+    (one,) = await worker.claim(1)
+    await worker.start(one)
+    attempts = [await world.api.message_job(world.caller, batch, 1, text=x) for x in ("é", "b")]
+    found, asks_again = await _list(world, worker, one)
+    elsewhere, _ = await _list(world, other, one)
+    store = world.backend.worker_store()
+    await store.acknowledge_commands(
+        worker.id, [(found[0].number, found[0].key, ""), (found[1].number, found[1].key, "no")]
+    )
+    kinds = await world.admin.fetch("SELECT kind FROM weft.event WHERE batch_id = $1", batch)
+
+    assert attempts == [1, 1]
+    assert [(one.message, one.signal, one.extra_ms) for one in found] == [
+        ("é", None, 0), ("b", None, 0),
+    ]  # fmt: skip
+    assert (elsewhere, asks_again) == ([], False)
+    assert await history(world, batch) == [
+        ("message", "a message of 2 B was delivered"),
+        ("message", "a message of 1 B was not delivered: no"),
+    ]
+    assert [kind for (kind,) in kinds].count("jobs.messaged") == 1
+    assert await told(world, worker, one) == ([], False)
+
+
+async def test_signals_and_messages_are_for_jobs_that_run(world: World) -> None:
+    """Whatever the job does instead, the caller is told, and nothing waits for a later attempt."""
+    rows = job_rows(4, parents={2: [1]}, max_attempts=2, retry_on=[Reason.EXIT])
+    batch = await world.submit(rows)
+    worker = await world.worker()
+    _one, three, four = await worker.claim(3)
+    await worker.start(three, four)
+    await worker.end(three, reason=Reason.EXIT, exit_code=75)
+    await worker.end(four, reason=Reason.EXIT, exit_code=1)
+    words = {1: "has not started", 2: "pending", 3: "blocked", 4: "ready"}
+    for job, word in words.items():
+        for sent in (
+            signalled(world, batch, job),
+            world.api.message_job(world.caller, batch, job, text="x"),
+        ):
+            with pytest.raises(errors.JobNotRunning) as refused:
+                await sent
+            assert word in f"{refused.value.message} {refused.value.detail}"
+
+    assert await world.admin.fetchval(_WAITING, batch) == 0
+
+
+_WAITING = "SELECT count(*) FROM weft.job_command WHERE batch_id = $1"
+
+
+async def test_commands_that_wait_for_a_worker_are_bounded(world: World) -> None:
+    batch = await world.submit(job_rows(1))
+    worker = await world.worker()
+    (one,) = await worker.claim(1)
+    await worker.start(one)
+    await world.api.extend_job(world.caller, batch, 1, by_ms=1)
+    await signalled(world, batch)
+    await world.admin.execute(
+        "INSERT INTO weft.job_command (batch_id, job_id, tenant_id, attempt, incarnation_id, "
+        "signal, word, actor, at) SELECT batch_id, job_id, tenant_id, attempt, incarnation_id, "
+        "10, 'USR1', 'x', now() FROM weft.job, generate_series(1, 99) WHERE batch_id = $1", batch,
+    )  # fmt: skip
+    with pytest.raises(errors.TooManyCommands, match="too many commands"):
+        await world.api.message_job(world.caller, batch, 1, text="x")
+    found, _ = await _list(world, worker, one)
+    await world.backend.worker_store().acknowledge_commands(
+        worker.id, [(command.number, command.key, "") for command in found]
+    )
+
+    assert len(found) == 101
+    assert await signalled(world, batch) == 1
+
+
 async def test_commands_of_others_do_not_exist(world: World) -> None:
-    with pytest.raises(errors.BatchNotFound):
-        await signalled(world, 1 << 40)
-    with pytest.raises(errors.BatchNotFound):
-        await world.api.extend_job(world.caller, 1 << 40, 1, by_ms=1)
+    batch = await world.submit(job_rows(1))
+    worker = await world.worker()
+    await worker.start(*await worker.claim(1))
+    async with open_world(world.backend) as stranger:
+        for number in (batch, 1 << 40):
+            with pytest.raises(errors.BatchNotFound):
+                await signalled(stranger, number)
+            with pytest.raises(errors.BatchNotFound):
+                await stranger.api.message_job(stranger.caller, number, 1, text="x")
+            with pytest.raises(errors.BatchNotFound):
+                await stranger.api.extend_job(stranger.caller, number, 1, by_ms=1)
+
+    assert await world.admin.fetchval(_WAITING, batch) == 0

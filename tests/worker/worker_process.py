@@ -18,6 +18,7 @@ from weft.wire.spawner import Hello
 from weft.worker.agent.agent import Agent
 from weft.worker.agent.block_files import BLOCKS
 from weft.worker.agent.checkpoint_removal import CheckpointRemoval
+from weft.worker.agent.message_files import MESSAGES
 from weft.worker.agent.session import FenceTerms, WorkerFacts
 from worker.fake_store import FakeStore
 
@@ -55,7 +56,11 @@ class Worker:
             SpawnerRunner(
                 self.files,
                 {"process": ProcessExecutor()},
-                replace(LIMITS, block_files=str(self.files.scratch / BLOCKS)),
+                replace(
+                    LIMITS,
+                    block_files=str(self.files.scratch / BLOCKS),
+                    message_files=str(self.files.scratch / MESSAGES),
+                ),
                 Hello(self.facts.cpu_m, self.facts.memory_mib),
             ),
             facts=self.facts,

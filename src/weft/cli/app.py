@@ -60,6 +60,7 @@ COMMANDS = {
     "cancel": ("weft.cli.commands.cancel:cancel", "Cancel batches, jobs or groups."),
     "retry": ("weft.cli.commands.retry:retry", "Run failed jobs again."),
     "signal": ("weft.cli.commands.command:signal", "Send a signal to a running job."),
+    "message": ("weft.cli.commands.command:message", "Send a text to a running job."),
     "extend": ("weft.cli.commands.command:extend", "Give a job more time."),
     "hide": ("weft.cli.commands.hide:hide", "Hide batches from `weft ls`."),
     "unhide": ("weft.cli.commands.hide:unhide", "Show hidden batches in `weft ls` again."),

@@ -85,6 +85,7 @@ class Job(Twin[aio.Job]):
     cancel = waits(aio.Job.cancel)
     retry = waits(aio.Job.retry)
     signal = waits(aio.Job.signal)
+    message = waits(aio.Job.message)
     extend = waits(aio.Job.extend)
     hold = waits(aio.Job.hold)
     release = waits(aio.Job.release)

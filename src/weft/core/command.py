@@ -13,4 +13,6 @@ class Command(msgspec.Struct, frozen=True):
     signal: int | None = None
     """A signal for its first process."""
     extra_ms: int = 0
-    """Without a signal: by how much longer than its time limit it may run, in all."""
+    """Without a signal or message: by how much longer than its time limit it may run, in all."""
+    message: str | None = None
+    """A text that it gets as a file."""

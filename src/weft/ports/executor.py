@@ -24,6 +24,8 @@ class ExecutorLimits:
     result_bytes_max: int = 256 << 20
     block_files: str = ""
     """The directory in which attempts say what they wait for; empty: they cannot."""
+    message_files: str = ""
+    """The directory in which each attempt has one with its messages; empty: it gets none."""
 
 
 @dataclass(frozen=True, kw_only=True)

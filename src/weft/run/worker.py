@@ -38,6 +38,7 @@ from weft.wire.spawner import WarmLimits
 from weft.worker.agent.agent import Agent
 from weft.worker.agent.block_files import BLOCKS
 from weft.worker.agent.checkpoint_removal import CheckpointRemoval
+from weft.worker.agent.message_files import MESSAGES
 from weft.worker.agent.session import FenceTerms, WorkerFacts
 
 log = get_logger()
@@ -132,7 +133,9 @@ def make_runner(settings: Settings, home: Home, logs: Path) -> Runner:
             cpu_m=facts.cpu_m,
             memory_mib=facts.memory_mib,
             limits=replace(
-                limits_of(settings), block_files=str(_scratch(settings, home) / BLOCKS)
+                limits_of(settings),
+                block_files=str(_scratch(settings, home) / BLOCKS),
+                message_files=str(_scratch(settings, home) / MESSAGES),
             ),
             executors=executors_of(settings),
             warm=warm_limits_of(settings),

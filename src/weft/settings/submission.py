@@ -30,6 +30,9 @@ class SubmissionSettings:
     stdin_bytes_max: Bytes = setting(
         1 << 20, "bytes of the standard input of one job", minimum=1 << 10, maximum=1 << 30
     )
+    message_bytes_max: Bytes = setting(
+        64 << 10, "bytes of a message to a running job", minimum=1, maximum=1 << 20
+    )
     function_bytes_max: Bytes = setting(
         1 << 20,
         "bytes of a pickled function, and of the arguments of one job",

@@ -172,6 +172,10 @@ CREATE FUNCTION weft._as_tenant(tenant_id integer) RETURNS void
     LANGUAGE sql;
 ALTER FUNCTION weft._as_tenant(tenant_id integer) OWNER TO weft_system;
 
+CREATE FUNCTION weft._attempt_to_tell(of_batch_id bigint, of_job_id integer, what text, OUT attempt smallint, OUT incarnation_id integer) RETURNS record
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._attempt_to_tell(of_batch_id bigint, of_job_id integer, what text, OUT attempt smallint, OUT incarnation_id integer) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._attempts(of_batch_id bigint, of_job_id integer) RETURNS TABLE(attempt smallint, worker text, state text, to_state smallint, phase smallint, reason smallint, exit_code integer, signal smallint, claimed_at timestamp with time zone, started_at timestamp with time zone, ended_at timestamp with time zone, cpu_ms bigint, memory_peak_bytes bigint, stdout_bytes bigint, stderr_bytes bigint, truncated boolean, message text, cost numeric, cost_by_resource jsonb)
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._attempts(of_batch_id bigint, of_job_id integer) OWNER TO weft_tenant;
@@ -2126,10 +2130,10 @@ CREATE FUNCTION weft.list_causes(tenant_id integer, batch_id bigint, show_all bo
     SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.list_causes(tenant_id integer, batch_id bigint, show_all boolean, limit_rows integer) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft.list_commands(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], at timestamp with time zone DEFAULT clock_timestamp(), OUT asks_again boolean, OUT command_ids bigint[], OUT of_batch_ids bigint[], OUT of_job_ids integer[], OUT of_attempts smallint[], OUT signals smallint[], OUT extensions_ms bigint[]) RETURNS record
+CREATE FUNCTION weft.list_commands(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], at timestamp with time zone DEFAULT clock_timestamp(), OUT asks_again boolean, OUT command_ids bigint[], OUT of_batch_ids bigint[], OUT of_job_ids integer[], OUT of_attempts smallint[], OUT signals smallint[], OUT extensions_ms bigint[], OUT messages text[]) RETURNS record
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.list_commands(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], at timestamp with time zone, OUT asks_again boolean, OUT command_ids bigint[], OUT of_batch_ids bigint[], OUT of_job_ids integer[], OUT of_attempts smallint[], OUT signals smallint[], OUT extensions_ms bigint[]) OWNER TO weft_system;
+ALTER FUNCTION weft.list_commands(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], at timestamp with time zone, OUT asks_again boolean, OUT command_ids bigint[], OUT of_batch_ids bigint[], OUT of_job_ids integer[], OUT of_attempts smallint[], OUT signals smallint[], OUT extensions_ms bigint[], OUT messages text[]) OWNER TO weft_system;
 
 CREATE FUNCTION weft.list_conditions(tenant_id integer, after_id bigint, limit_rows integer) RETURNS SETOF jsonb
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2278,6 +2282,11 @@ CREATE FUNCTION weft.lose_workers(epoch bigint, grace_s double precision, at tim
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.lose_workers(epoch bigint, grace_s double precision, at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft.message_job(tenant_id integer, batch_id bigint, job_id integer, message text, actor text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.message_job(tenant_id integer, batch_id bigint, job_id integer, message text, actor text, at timestamp with time zone) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.missing_payloads(tenant_id integer, of_batch_id bigint, digests bytea[], part_bytes integer) RETURNS SETOF bytea
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -3248,8 +3257,9 @@ CREATE TABLE weft.job_command (
     extend_ms bigint,
     actor text NOT NULL,
     at timestamp with time zone NOT NULL,
-    CONSTRAINT job_command_is_one CHECK (((signal IS NULL) <> (extend_ms IS NULL))),
-    CONSTRAINT job_command_signal_has_attempt CHECK (((signal IS NULL) OR ((attempt IS NOT NULL) AND (incarnation_id IS NOT NULL))))
+    message text,
+    CONSTRAINT job_command_has_attempt CHECK (((extend_ms IS NOT NULL) OR ((attempt IS NOT NULL) AND (incarnation_id IS NOT NULL)))),
+    CONSTRAINT job_command_is_one CHECK ((num_nonnulls(signal, extend_ms, message) = 1))
 );
 ALTER TABLE weft.job_command OWNER TO postgres;
 
@@ -4973,6 +4983,8 @@ GRANT ALL ON FUNCTION weft._announce(pool_ids integer[], user_ids integer[], lan
 REVOKE ALL ON FUNCTION weft._as_tenant(tenant_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._as_tenant(tenant_id integer) TO weft_tenant;
 
+REVOKE ALL ON FUNCTION weft._attempt_to_tell(of_batch_id bigint, of_job_id integer, what text, OUT attempt smallint, OUT incarnation_id integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._attempts(of_batch_id bigint, of_job_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._bad_parent(of_batch_id bigint, of_job_id integer, it_was boolean) FROM PUBLIC;
@@ -5885,8 +5897,8 @@ GRANT ALL ON FUNCTION weft.list_cancelled(incarnation_id integer, batch_ids bigi
 REVOKE ALL ON FUNCTION weft.list_causes(tenant_id integer, batch_id bigint, show_all boolean, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_causes(tenant_id integer, batch_id bigint, show_all boolean, limit_rows integer) TO weft_api;
 
-REVOKE ALL ON FUNCTION weft.list_commands(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], at timestamp with time zone, OUT asks_again boolean, OUT command_ids bigint[], OUT of_batch_ids bigint[], OUT of_job_ids integer[], OUT of_attempts smallint[], OUT signals smallint[], OUT extensions_ms bigint[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.list_commands(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], at timestamp with time zone, OUT asks_again boolean, OUT command_ids bigint[], OUT of_batch_ids bigint[], OUT of_job_ids integer[], OUT of_attempts smallint[], OUT signals smallint[], OUT extensions_ms bigint[]) TO weft_worker;
+REVOKE ALL ON FUNCTION weft.list_commands(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], at timestamp with time zone, OUT asks_again boolean, OUT command_ids bigint[], OUT of_batch_ids bigint[], OUT of_job_ids integer[], OUT of_attempts smallint[], OUT signals smallint[], OUT extensions_ms bigint[], OUT messages text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_commands(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], at timestamp with time zone, OUT asks_again boolean, OUT command_ids bigint[], OUT of_batch_ids bigint[], OUT of_job_ids integer[], OUT of_attempts smallint[], OUT signals smallint[], OUT extensions_ms bigint[], OUT messages text[]) TO weft_worker;
 
 REVOKE ALL ON FUNCTION weft.list_conditions(tenant_id integer, after_id bigint, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_conditions(tenant_id integer, after_id bigint, limit_rows integer) TO weft_api;
@@ -5966,6 +5978,9 @@ GRANT ALL ON FUNCTION weft.log_places_v2(tenant_id integer, of_batch_id bigint, 
 
 REVOKE ALL ON FUNCTION weft.lose_workers(epoch bigint, grace_s double precision, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.lose_workers(epoch bigint, grace_s double precision, at timestamp with time zone) TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft.message_job(tenant_id integer, batch_id bigint, job_id integer, message text, actor text, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.message_job(tenant_id integer, batch_id bigint, job_id integer, message text, actor text, at timestamp with time zone) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.missing_payloads(tenant_id integer, of_batch_id bigint, digests bytea[], part_bytes integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.missing_payloads(tenant_id integer, of_batch_id bigint, digests bytea[], part_bytes integer) TO weft_api;

@@ -269,6 +269,19 @@ class PostgresApiStore(
             )
         )
 
+    async def message_job(self, caller: Caller, batch_id: int, job_id: int, *, text: str) -> int:
+        """Send a text to a running job."""
+        return int(
+            await self._database.value(
+                "message_job",
+                tenant_id=caller.tenant_id,
+                batch_id=batch_id,
+                job_id=job_id,
+                message=text,
+                actor=f"user {caller.user_name}",
+            )
+        )
+
     async def extend_job(self, caller: Caller, batch_id: int, job_id: int, *, by_ms: int) -> int:
         """Extend the time limit of a job."""
         return int(

@@ -65,10 +65,12 @@ class PostgresWorkerStore:
             "list_commands", incarnation_id=incarnation_id, **_attempts(attempts)
         )
         keys = zip(row["of_batch_ids"], row["of_job_ids"], row["of_attempts"], strict=True)
-        found = zip(row["command_ids"], keys, row["signals"], row["extensions_ms"], strict=True)
+        columns = (row[name] for name in ("signals", "extensions_ms", "messages"))
         commands = [
-            Command(number, AttemptKey(*key), signal, extra_ms or 0)
-            for number, key, signal, extra_ms in found
+            Command(number, AttemptKey(*key), signal, extra_ms or 0, message)
+            for number, key, signal, extra_ms, message in zip(
+                row["command_ids"], keys, *columns, strict=True
+            )
         ]
         return commands, row["asks_again"]
 

@@ -278,12 +278,14 @@ class CancelTests(StoreTests):
 class CommandTests(StoreTests):
     """What running jobs are told."""
 
-    async def test_signals_are_for_jobs_that_run(self) -> None:
+    async def test_signals_and_messages_are_for_jobs_that_run(self) -> None:
         """Others are refused."""
         api, caller = self.site.api, self.site.caller
         batch = await self.site.submit(1)
         with refused(JobNotRunning):
             await api.signal_job(caller, batch, 1, signal=10, word="USR1")
+        with refused(JobNotRunning):
+            await api.message_job(caller, batch, 1, text="x")
 
     async def test_extensions_add_up_until_the_job_has_ended(self) -> None:
         """Also of one that waits."""
@@ -434,6 +436,7 @@ def calls_on_batch(
         partial(api.list_attempt_logs, *one, [1], None),
         partial(api.cancel_jobs, *one, [1]),
         partial(api.signal_job, *one, 1, signal=10, word="USR1"),
+        partial(api.message_job, *one, 1, text="x"),
         partial(api.extend_job, *one, 1, by_ms=1000),
         partial(api.create_set, *one, NewSet(name="s")),
         partial(

@@ -460,30 +460,6 @@ class JobCancelled(Struct, kw_only=True):
     ]
 
 
-class JobSignalled(Struct, kw_only=True):
-    """The result of a signal to a job."""
-
-    batch_id: int
-    job_id: int
-    attempt: int
-    signal: Annotated[str, Meta(description="the name of the signal")]
-    result: Annotated[
-        str,
-        Meta(
-            description="`sent` to its worker; the history of the job says when it was delivered"
-        ),
-    ]
-
-
-class JobExtended(Struct, kw_only=True):
-    """The result of an extension of a job's time limit."""
-
-    batch_id: int
-    job_id: int
-    timeout_s: Annotated[float, Meta(description="how long each attempt may run now")]
-    extended_s: Annotated[float, Meta(description="how much of it was added later")]
-
-
 class Health(Struct, kw_only=True):
     """Whether this process is alive, and whether it can serve requests."""
 

@@ -1,7 +1,7 @@
-"""Tell a running job something: a signal, or that it has more time."""
+"""Tell a running job something: a signal, a text, or that it has more time."""
 
 from weft.api.services import Answer, Services
-from weft.core.errors import NoTimeLimit
+from weft.core.errors import FieldError, InvalidValue, NoTimeLimit
 from weft.core.ids import format_job_ref
 from weft.core.signals import parse_signal, word_of
 from weft.ports.store import Caller
@@ -17,6 +17,25 @@ async def signal_job(
     )
     return {
         "batch_id": batch_id, "job_id": job_id, "attempt": attempt, "signal": word_of(number),
+        "result": "sent",
+    }  # fmt: skip
+
+
+async def message_job(
+    services: Services, caller: Caller, batch_id: int, job_id: int, text: str
+) -> Answer:
+    """Send a text to a running job, which gets it as a file."""
+    size, most = len(text.encode()), services.settings.message_bytes_max
+    if not 0 < size <= most:
+        why = f"{size} bytes, at most {most} (message_bytes_max)" if size else "it is empty"
+        raise InvalidValue(
+            f"this message cannot be sent: {why}",
+            hint="Put more into a file that the job can read, and send its path.",
+            errors=[FieldError("/text", why)],
+        )
+    attempt = await services.store.message_job(caller, batch_id, job_id, text=text)
+    return {
+        "batch_id": batch_id, "job_id": job_id, "attempt": attempt, "size_bytes": size,
         "result": "sent",
     }  # fmt: skip
 

@@ -1,11 +1,15 @@
-"""`weft signal` and `weft extend`: tell a job something."""
+"""`weft signal`, `weft message` and `weft extend`: tell a job something."""
 
 import asyncio
+import sys
 from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
 from typing import Any
 
+from weft.cli.input.declared import read_file
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import parse_target
+from weft.cli.input.text import NotUtf8
 from weft.cli.input.values import read_option
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json
@@ -36,6 +40,28 @@ def signal(target: str, signal: str, /, *, shared: Shared = SHARED) -> int:
     )
 
 
+def message(target: str, text: str, /, *, shared: Shared = SHARED) -> int:
+    """Send a text to a running job, which finds it in a new file in `$WEFT_MESSAGES`.
+
+        weft message b12.j7 "stop after this epoch"
+        weft message b12.j7 @parameters.json
+
+    Args:
+        target: `b12.j7`.
+        text: The text; `@FILE`: what the file holds; `@-`: the standard input.
+        shared: Options of every command.
+    """
+    body = _read_text(text[1:]) if text.startswith("@") else text
+    return asyncio.run(
+        _tell(
+            target,
+            shared,
+            lambda client, batch_id, job_id: client.message_job(batch_id, job_id, body),
+            lambda answer: f"{answer['size_bytes']} bytes are on their way",
+        )
+    )
+
+
 def extend(target: str, /, *, by: str, shared: Shared = SHARED) -> int:
     """Give a job more time than its time limit, whether it runs or waits.
 
@@ -55,6 +81,18 @@ def extend(target: str, /, *, by: str, shared: Shared = SHARED) -> int:
             lambda answer: f"each attempt may run for {answer['timeout_s']:g} s",
         )
     )
+
+
+def _read_text(name: str) -> str:
+    body = sys.stdin.buffer.read() if name == "-" else read_file(Path(name))
+    try:
+        return body.decode()
+    except UnicodeDecodeError as error:
+        raise NotUtf8(
+            f"{name!r} is not valid UTF-8",
+            detail=f"Byte {error.start + 1} is invalid; a message must be text.",
+            hint="Send the path of a file that the job can read.",
+        ) from error
 
 
 async def _tell(

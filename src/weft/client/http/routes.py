@@ -336,6 +336,11 @@ class Routes(FleetRoutes, ScheduleRoutes, ConditionRoutes, FailureRoutes):
         path = f"/v1/batches/{batch_id}/jobs/{job_id}/signal"
         return await self._post(path, {"signal": signal})
 
+    async def message_job(self, batch_id: int, job_id: int, text: str) -> Document:
+        """Send a text to a running job."""
+        path = f"/v1/batches/{batch_id}/jobs/{job_id}/message"
+        return await self._post(path, {"text": text})
+
     async def extend_job(self, batch_id: int, job_id: int, *, by_s: float) -> Document:
         """Extend the time limit of a job."""
         return await self._post(f"/v1/batches/{batch_id}/jobs/{job_id}/extend", {"by_s": by_s})

@@ -127,6 +127,12 @@ class Job:
         """
         return await self._api.signal_job(self.batch_id, self.job_id, signal)
 
+    async def message(self, text: str) -> Document:
+        """Send it a text, which it finds in a new file in its directory `$WEFT_MESSAGES`. Raise
+        `JobNotRunning` if it does not run; its history says when the text was delivered.
+        """
+        return await self._api.message_job(self.batch_id, self.job_id, text)
+
     async def extend(self, by_s: float) -> Document:
         """Let its attempts run for `by_s` seconds more than its time limit; also while it waits.
         Raise `NoTimeLimit` if it has none, `JobOver` if it has ended.

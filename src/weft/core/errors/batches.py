@@ -122,10 +122,17 @@ class RenameTooLarge(Conflict):
 
 
 class JobNotRunning(Conflict):
-    """A signal needs a process, and none of the job runs."""
+    """A signal or a message needs a process, and none of the job runs."""
 
     code = "API.JOB_NOT_RUNNING"
     sqlstate = "WF218"
+
+
+class TooManyCommands(Conflict):
+    """Too many signals and messages to a job wait for its worker."""
+
+    code = "API.TOO_MANY_COMMANDS"
+    sqlstate = "WF260"
 
 
 class JobOver(Conflict):

@@ -11,6 +11,7 @@ from weft.wire.spec import JobSpec
 
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 SHELL = "/bin/sh"
+MESSAGES_VARIABLE = "WEFT_MESSAGES"
 
 
 def small_environment() -> dict[str, str]:
@@ -46,6 +47,8 @@ def variables_of(key: AttemptKey, spec: JobSpec, limits: ExecutorLimits) -> dict
     }
     if limits.block_files:
         variables[BLOCK_FILE_VARIABLE] = f"{limits.block_files}/{key.name}"
+    if limits.message_files:
+        variables[MESSAGES_VARIABLE] = f"{limits.message_files}/{key.name}"
     if spec.trace_id is not None:
         variables["WEFT_TRACE_ID"] = spec.trace_id
         variables["TRACEPARENT"] = format_traceparent(spec.trace_id)

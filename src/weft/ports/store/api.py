@@ -262,7 +262,13 @@ class ApiStore(
         self, caller: Caller, batch_id: int, job_id: int, *, signal: int, word: str
     ) -> int:
         """Tell the worker of a running job to send it a signal; return the attempt. `word`: the
-        name of the signal, for the history. Raise `JobNotFound` or `JobNotRunning`.
+        name of the signal, for the history. Raise `JobNotFound`, `JobNotRunning` or
+        `TooManyCommands`.
+        """
+
+    async def message_job(self, caller: Caller, batch_id: int, job_id: int, *, text: str) -> int:
+        """Tell the worker of a running job to give it a text; return the attempt. Raise as
+        `signal_job`.
         """
 
     async def extend_job(self, caller: Caller, batch_id: int, job_id: int, *, by_ms: int) -> int:

@@ -7,6 +7,7 @@ from weft.core.attempt_key import AttemptKey
 from weft.ports.runner import Runner
 from weft.ports.store import WorkerStore
 from weft.worker.agent.held import HeldAttempts
+from weft.worker.agent.message_files import MessageFiles
 from weft.worker.agent.patience import until_answered
 
 
@@ -18,15 +19,22 @@ class Commands:
     """
 
     def __init__(
-        self, store: WorkerStore, incarnation_id: int, held: HeldAttempts, runner: Runner
+        self,
+        store: WorkerStore,
+        incarnation_id: int,
+        held: HeldAttempts,
+        runner: Runner,
+        messages: MessageFiles,
     ) -> None:
         self._store = store
         self._incarnation_id = incarnation_id
         self._held = held
         self._runner = runner
+        self._messages = messages
         self._asks_again = False
         self._asks = False
         self._sent: dict[int, AttemptKey] = {}
+        """Those of which the database does not know yet what came of them."""
         self._obeyed: list[tuple[int, AttemptKey, str]] = []
         self._something = asyncio.Event()
 
@@ -43,7 +51,7 @@ class Commands:
     def on_obeyed(self, obeyed: Sequence[tuple[int, str]]) -> None:
         """Report what came of these commands."""
         for number, refusal in obeyed:
-            key = self._sent.pop(number, None)
+            key = self._sent.get(number)
             if key is not None:
                 self._obeyed.append((number, key, refusal))
         self._something.set()
@@ -64,6 +72,8 @@ class Commands:
         await until_answered(
             lambda: self._store.acknowledge_commands(self._incarnation_id, obeyed)
         )
+        for number, _, _ in obeyed:
+            self._sent.pop(number, None)
 
     async def _ask(self) -> None:
         attempts = [
@@ -76,5 +86,22 @@ class Commands:
         )
         new = [one for one in found if one.number not in self._sent]
         self._sent |= {one.number: one.key for one in new}
-        if new:
-            self._runner.command(new)
+        passed_on = [one for one in new if one.message is None]
+        if passed_on:
+            self._runner.command(passed_on)
+        self.on_obeyed(
+            [
+                (one.number, self._give(one.key, one.number, one.message))
+                for one in new
+                if one.message is not None
+            ]
+        )
+
+    def _give(self, key: AttemptKey, number: int, text: str) -> str:
+        """Give an attempt a message; return why not, or nothing."""
+        if self._runner.outlives_host:
+            return "its worker's runner cannot pass it on"
+        held = self._held.by_key.get(key)
+        if held is None or held.ended:
+            return "it had ended"
+        return self._messages.add(key, number, text)

@@ -22,6 +22,7 @@ from weft.worker.agent.commands import Commands
 from weft.worker.agent.contact import Contact
 from weft.worker.agent.held import HeldAttempts
 from weft.worker.agent.log_removal import LogRemoval
+from weft.worker.agent.message_files import MESSAGES, MessageFiles
 from weft.worker.agent.patience import until_answered
 from weft.worker.agent.reporting import Reporting
 
@@ -93,7 +94,10 @@ class Session:
             store, self.incarnation_id, self._on_recorded, block_files=self._block_files
         )
         memory = ClaimMemory()
-        self.commands = Commands(store, self.incarnation_id, self.held, runner)
+        self._message_files = MessageFiles(scratch / MESSAGES)
+        self.commands = Commands(
+            store, self.incarnation_id, self.held, runner, self._message_files
+        )
         self._arguments = ArgumentFiles(store, scratch / "arguments")
         self.claiming = Claiming(
             store, self.incarnation_id, memory=memory, held=self.held, runner=runner,
@@ -123,9 +127,8 @@ class Session:
         for key, one in owned.items():
             self.held.add(key, cpu_m=one.cpu_m, memory_mib=one.memory_mib).is_sent = True
         self._arguments.adopt([*known.waiting, *(one.key for one in known.live)])
-        self._block_files.prepare(
-            [*(one.key for one in known.live), *(one.key for one in known.ended)]
-        )
+        for files in (self._block_files, self._message_files):
+            files.prepare([*(one.key for one in known.live), *(one.key for one in known.ended)])
         ended_keys = {one.key for one in known.ended}
         has = {*known.waiting, *(one.key for one in known.live), *ended_keys}
         strangers = has - owned.keys() - ended_keys
@@ -239,6 +242,7 @@ class Session:
         for key in keys:
             self.held.forget(key)
             self._block_files.remove(key)
+            self._message_files.remove(key)
 
     def _on_removed(self, batch_id: int | None) -> None:
         self.log_removal.look(batch_id)

@@ -1,5 +1,5 @@
-"""`/v1/batches/{b}/jobs`: list, get, edit, attempts, history, cancel, signal, extend, hold,
-release.
+"""`/v1/batches/{b}/jobs`: list, get, edit, attempts, history, cancel, signal, message, extend,
+hold, release.
 """
 
 from typing import Final
@@ -20,13 +20,18 @@ from weft.wire.answers import (
     Job,
     JobCancelled,
     JobDetail,
-    JobExtended,
     JobHoldChanged,
-    JobSignalled,
     Plan,
     ReasonCount,
 )
-from weft.wire.command_documents import ExtendDocument, SignalDocument
+from weft.wire.command_documents import (
+    ExtendDocument,
+    JobExtended,
+    JobMessaged,
+    JobSignalled,
+    MessageDocument,
+    SignalDocument,
+)
 from weft.wire.documents import CancelDocument, EditDocument, Empty
 
 _STATES: Final = {state.word: state for state in JobState}
@@ -158,6 +163,22 @@ async def signal_job(request: AnyRequest) -> Response[bytes]:
 
 
 @post(
+    "/v1/batches/{b:str}/jobs/{j:str}/message",
+    opt={"answer": JobMessaged, "body": MessageDocument},
+)
+async def message_job(request: AnyRequest) -> Response[bytes]:
+    """Send a text to a running job, which finds it in a new file in `$WEFT_MESSAGES`."""
+    Query(request, ())
+    batch_id, job_id = batch_id_of(request), job_id_of(request)
+    document = await read_document(request, MessageDocument)
+    return reply(
+        await command.message_job(
+            services_of(request), caller_of(request), batch_id, job_id, document.text
+        )
+    )
+
+
+@post(
     "/v1/batches/{b:str}/jobs/{j:str}/extend", opt={"answer": JobExtended, "body": ExtendDocument}
 )
 async def extend_job(request: AnyRequest) -> Response[bytes]:
@@ -194,5 +215,5 @@ async def release_job(request: AnyRequest) -> Response[bytes]:
 
 ROUTES = (
     list_jobs, count_reasons, get_job, edit_job, list_attempts, job_history, cancel_job,
-    signal_job, extend_job, hold_job, release_job,
+    signal_job, message_job, extend_job, hold_job, release_job,
 )  # fmt: skip

@@ -41,6 +41,30 @@ def test_next_attempt_finds_the_checkpoint_of_the_last(weft: Weft) -> None:
     until(lambda: not list(directory.iterdir()))
 
 
+def test_attempts_stay_readable_after_a_retry(weft: Weft, tmp_path: Path) -> None:
+    """None is overwritten, and neither is what it wrote."""
+    gate = tmp_path / "gate"
+    script = f"echo attempt $WEFT_ATTEMPT_NO; [ -e {gate} ] || exit $((WEFT_ATTEMPT_NO + 2))"
+    with Client(home=weft.home) as client:
+        bb = client.create_batch()
+        bb.create_job(["sh", "-c", script], max_attempts=2)
+        batch = bb.submit()
+        batch.wait(timeout_s=60)
+    name = f"b{batch.id}.j1"
+    before = as_json(weft, "status", name)
+    gate.touch()
+    retried = weft.run("retry", name)
+    weft.run("wait", name)
+    after = as_json(weft, "status", name)
+    said = [weft.run("logs", name, "--attempt", str(n)).stdout for n in (1, 2, 3)]
+
+    assert retried.returncode == 0, retried.stderr
+    assert [one["exit_code"] for one in after["attempts"]] == [3, 4, 0]
+    assert after["attempts"][:2] == before["attempts"]
+    assert [one for one in after["history"] if one in before["history"]] == before["history"]
+    assert said == [b"attempt 1\n", b"attempt 2\n", b"attempt 3\n"]
+
+
 def test_command_line_names_its_option_for_a_mistake(weft: Weft) -> None:
     done = weft.run("run", "--retry-wait", "5s", "--", "true")
 

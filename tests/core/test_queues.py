@@ -14,6 +14,7 @@ from weft.core.queues import (
     Router,
     WrongGuard,
     compile_guard,
+    compile_saved,
     plan_changes,
 )
 
@@ -123,6 +124,18 @@ def test_a_guard_that_fails_counts_as_false_and_is_counted(guard: str) -> None:
 
     assert found.queue_of(Asked(always_run=True)) == "default"
     assert found.failures == {"q": 1}
+
+
+def test_a_saved_guard_that_is_refused_now_is_false_and_others_go_on() -> None:
+    saved = compile_saved("[1].map(x, x).map(x, x) == [1]")
+    routes = [
+        Route(guarded("true", name="older"), saved),
+        Route(guarded("true", name="next"), compile_saved("true")),
+    ]
+    found = Router(routes, Request(user="ann", now=NOW))
+    assert found.queue_of(Asked()) == "next"
+    assert found.failures == {"older": 1}
+    assert "at most 1 map" in found.explain(Asked())[0].reason
 
 
 def test_the_first_guard_in_the_order_of_priority_wins() -> None:

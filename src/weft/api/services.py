@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from weft.api.feeds import Feeds
-from weft.core.queues import Guard, Queue, Route, compile_guard
+from weft.core.queues import Guard, Queue, Route, compile_saved
 from weft.ports.log_store import LogStore
 from weft.ports.store import ApiStore, Caller, Row
 from weft.settings import Settings
@@ -108,10 +108,10 @@ class Services:
 
 
 def _routes_of(queues: Sequence[Queue], guards: Mapping[str, Guard]) -> list[Route]:
-    """Compile the guards that are not known yet. They were accepted when they were saved."""
+    """Compile the guards that are not known yet."""
     return [
         Route(
-            one, None if one.guard is None else guards.get(one.guard) or compile_guard(one.guard)
+            one, None if one.guard is None else guards.get(one.guard) or compile_saved(one.guard)
         )
         for one in queues
     ]

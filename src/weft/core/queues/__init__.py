@@ -4,7 +4,7 @@ Guards are CEL expressions over the attributes of `attributes.py` (ADR 28).
 """
 
 from weft.core.queues.attributes import ATTRIBUTES, Attribute
-from weft.core.queues.guard import Guard, WrongGuard, compile_guard
+from weft.core.queues.guard import Guard, WrongGuard, compile_guard, compile_saved
 from weft.core.queues.plan import QueueDifference, plan_changes
 from weft.core.queues.queue import DEFAULT, Queue
 from weft.core.queues.route import Asked, Request, Route, Router, Verdict
@@ -23,5 +23,6 @@ __all__ = [
     "Verdict",
     "WrongGuard",
     "compile_guard",
+    "compile_saved",
     "plan_changes",
 ]

@@ -59,13 +59,17 @@ class Guard:
     text: str
     reads: tuple[Path, ...]
     """The attributes that it reads; of a map the keys, if it names them."""
-    program: "cel.Program" = field(repr=False, compare=False)
+    program: "cel.Program | None" = field(repr=False, compare=False)
+    refusal: str = ""
+    """Why it has no program: it was saved under rules that were less strict."""
 
     def evaluate(self, values: Mapping[Path, Any]) -> tuple[bool, str | None]:
         """Return whether it is true, and why it could not be evaluated: then it counts as false.
 
         `values` holds what it reads; a missing key of a map is not in it.
         """
+        if self.program is None:
+            return False, self.refusal
         try:
             result = self.program.execute(_tree_of(self.reads, values))
         except Exception as error:  # noqa: BLE001 (the library raises errors of many kinds)
@@ -87,8 +91,18 @@ def compile_guard(text: str) -> Guard:
         found = refusal_of(str(error)) or Refusal(1, 1, "it is not an expression")
         raise WrongGuard(found.reason, found.line, found.column) from error
     guard = Guard(text, _outermost(_Reader(text).reads()), program)
-    _refuse_other_types(guard)
+    _refuse_other_types(guard, program)
     return guard
+
+
+def compile_saved(text: str) -> Guard:
+    """Return a guard that was accepted once. If it would be refused now, it is false and says why,
+    so that the other queues go on.
+    """
+    try:
+        return compile_guard(text)
+    except WrongGuard as refused:
+        return Guard(text, (), None, str(refused))
 
 
 def _outermost(paths: set[Path]) -> tuple[Path, ...]:
@@ -96,11 +110,11 @@ def _outermost(paths: set[Path]) -> tuple[Path, ...]:
     return tuple(sorted(path for path in paths if path in BY_PATH or path[:-1] not in paths))
 
 
-def _refuse_other_types(guard: Guard) -> None:
+def _refuse_other_types(guard: Guard, program: "cel.Program") -> None:
     """Try the guard with examples: what is not boolean there is never boolean."""
     values = {path: BY_PATH[path].example if path in BY_PATH else "a" for path in guard.reads}
     try:
-        result = guard.program.execute(_tree_of(guard.reads, values))
+        result = program.execute(_tree_of(guard.reads, values))
     except Exception:  # noqa: BLE001 (whether it fails depends on the values; then it counts as false)
         return
     if not isinstance(result, bool):

@@ -1,5 +1,6 @@
 """Commands without a server: usage, exit codes, what stands on which stream."""
 
+import itertools
 import json
 import os
 import shlex
@@ -89,6 +90,22 @@ def test_examples_of_a_page_stand_below_each_other(
     ]  # fmt: skip
 
     assert all(line.startswith("    ") and line[4] != " " for line in examples)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=" ".join)
+def test_text_of_a_page_is_not_broken_twice(
+    page: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A docstring's lines are kept, so one that is too wide leaves a stub on the next line."""
+    run_command([*page, "--help"])
+    description, _, _ = capsys.readouterr().out.partition("╭")
+    lines = description.splitlines()
+    stubs = [
+        line for line, after in itertools.pairwise(lines)
+        if after[:1].strip() and line[:1].strip() and len(line) < 56
+    ]  # fmt: skip
+
+    assert stubs == []
 
 
 def test_the_list_of_commands_says_what_each_does(capsys: pytest.CaptureFixture[str]) -> None:

@@ -178,7 +178,8 @@ def correct_rates(
 
         weft billing correct-rates 3 --cpu 0.02 --reason "one zero too few"
 
-    All use at these prices is charged again at the corrected ones, also on past bills.
+    All use at these prices is charged again at the corrected ones, also on past
+    bills.
 
     Args:
         version: The version of the prices, as `weft billing rates` shows it.

@@ -39,8 +39,8 @@ def block(
 
         weft block --tester tcp --param host=db.internal --param port=5432
 
-    Jobs that name the same tester and parameters wait together. Call it last, as `exec weft
-    block ...`: the job has to exit with 75.
+    Jobs that name the same tester and parameters wait together. Call it last, with
+    `exec` in front: the job has to exit with 75.
 
     Args:
         condition: What is missing.

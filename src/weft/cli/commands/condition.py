@@ -29,7 +29,8 @@ def list_all(*, shared: Shared = SHARED) -> int:
 
         weft condition ls
 
-    Each is one incident, tested once for all its jobs. One that is over is not listed any more.
+    Each is one incident, tested once for all its jobs. One that is over is not
+    listed any more.
 
     Args:
         shared: Options of every command.

@@ -42,9 +42,9 @@ def dax(
 
         weft convert dax Montage_1000.xml.gz --scale 0.01 -o montage.json
 
-    Each job sleeps for as long as it ran when the workflow was recorded, so you can try the shape
-    of a real workflow without its programs and data. Its name is its id in the file; its
-    attributes say what it ran.
+    Each job sleeps for as long as it ran when the workflow was recorded, so you
+    can try the shape of a real workflow without its programs and data. Its name
+    is its id in the file; its attributes say what it ran.
 
     Args:
         file: The DAX file, plain or compressed by gzip; `-`: standard input.

@@ -44,7 +44,8 @@ def contract(*, force: bool = False, database: Database = None, shared: Shared =
 
         weft db contract
 
-    Run it when every api, driver and worker is of this release; until then it is refused.
+    Run it when every api, driver and worker is of this release; until then it is
+    refused.
 
     Args:
         force: Go on although older programs are connected; their calls will fail.

@@ -41,7 +41,8 @@ def delete(
 
         weft delete b12 b13 --yes
 
-    Their costs stay on the bill. Ctrl-C while waiting changes nothing: the server goes on.
+    Their costs stay on the bill. Ctrl-C while waiting changes nothing: the server
+    goes on.
 
     Args:
         batch: `b12`.

@@ -61,8 +61,8 @@ def set_(
 
         weft licence set matlab 5
 
-    A job asks for them in its resources: {"cpu": 1, "matlab": 2}. If jobs have more than N now,
-    they go on and no other gets one. Only for administrators.
+    A job asks for them in its resources: {"cpu": 1, "matlab": 2}. If jobs have
+    more than N now, they go on and no other gets one. Only for administrators.
 
     Args:
         name: Name of the licence.
@@ -85,8 +85,8 @@ def remove(name: str, /, *, shared: Shared = SHARED) -> int:
 
         weft licence rm matlab
 
-    Jobs that have it go on; jobs that wait for it wait until it is set again. Only for
-    administrators.
+    Jobs that have it go on; jobs that wait for it wait until it is set again.
+    Only for administrators.
 
     Args:
         name: Name of the licence.

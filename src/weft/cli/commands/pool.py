@@ -154,7 +154,8 @@ def cost(
 
         weft pool cost burst
 
-    Prices are those of the flavours: `price_per_hour`, or `weft billing set-rates --machine`.
+    Prices are those of the flavours: `price_per_hour`, or `weft billing set-rates
+    --machine`.
 
     Args:
         name: Name of the pool.
@@ -201,8 +202,8 @@ def apply(
 
         weft pool apply pools.toml
 
-    Nobody makes machines for pools that are not in the file; their workers stay. A pool that has
-    machines cannot be left out. Only for administrators.
+    Nobody makes machines for pools that are not in the file; their workers stay.
+    A pool that has machines cannot be left out. Only for administrators.
 
     Args:
         file: TOML with tables `[[pool]]`.

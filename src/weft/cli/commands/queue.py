@@ -109,8 +109,8 @@ def apply(
 
         weft queue apply queues.toml
 
-    Queues that are not in the file are deleted, except `default`. Waiting jobs stay where they
-    are. Only for administrators.
+    Queues that are not in the file are deleted, except `default`. Waiting jobs
+    stay where they are. Only for administrators.
 
     Args:
         file: TOML with tables `[[queue]]`.
@@ -138,8 +138,8 @@ def reroute(
 
         weft queue reroute --dry-run
 
-    Jobs that name their queue, and those that have run before, stay where they are. Only for
-    administrators.
+    Jobs that name their queue, and those that have run before, stay where they
+    are. Only for administrators.
 
     Args:
         queue: Only jobs of this queue.

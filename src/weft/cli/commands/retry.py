@@ -35,7 +35,8 @@ def retry(
 
         weft retry b12 --q 'exit_code = 3'
 
-    Each has all its tries again. Its earlier attempts, their output and their cost stay.
+    Each has all its tries again. Its earlier attempts, their output and their
+    cost stay.
 
     Args:
         target: `b12`, `b12/stage1`, or `b12.j7`, which runs again also if a person cancelled it.

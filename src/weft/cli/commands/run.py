@@ -42,7 +42,8 @@ def run(
 ) -> int:
     """Run one command as a job, in this directory and environment, with its output and exit code.
 
-    Ctrl-C cancels the job and waits until its processes are dead; a second Ctrl-C leaves at once.
+    Ctrl-C cancels the job and waits until its processes are dead; a second Ctrl-C
+    leaves at once.
 
         weft run -- sh -c 'echo hi; exit 3'
 

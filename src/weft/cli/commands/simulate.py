@@ -56,9 +56,9 @@ def simulate(
 
         weft simulate trace.swf.gz --pool pool.toml
 
-    The functions decide that decide in production: fair shares, claims, the autoscaler. Beside it
-    are static clusters with as many core hours: first come first served, and the same with EASY
-    backfilling. Needs no server.
+    The functions decide that decide in production: fair shares, claims, the
+    autoscaler. Beside it are static clusters with as many core hours: first come
+    first served, and the same with EASY backfilling. Needs no server.
 
     Args:
         trace: File in the Standard Workload Format, plain or compressed by gzip; `-`: standard

@@ -20,8 +20,9 @@ def why(target: str, /, *, shared: Shared = SHARED) -> int:
 
         weft why b12.j7
 
-    What is first to change comes first. Of a job that runs it says where and since when, of one
-    that has ended how. Of a batch or group, a few jobs stand for the others.
+    What is first to change comes first. Of a job that runs it says where and
+    since when, of one that has ended how. Of a batch or group, a few jobs stand
+    for the others.
 
     Args:
         target: A batch `b12`, a job `b12.j7` or a group `b12/stage1`.

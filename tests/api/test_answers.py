@@ -287,6 +287,7 @@ async def change(ask: Described, b: int) -> None:
     callbacks = "/v1/batches/{b}/callbacks"
     for one in (await ask("GET", callbacks, b=b))["items"]:
         await ask("POST", callbacks + "/{d}/redeliver", b=b, d=one["delivery_id"], body={})
+    await ask("POST", "/v1/batches/{b}/resubmit", b=b, body={})
     await ask("POST", "/v1/batches/{b}/retry", b=b, body={})
     for word in ("/hide", "/unhide"):
         await ask("POST", "/v1/batches/{b}" + word, b=b, body={})

@@ -17,7 +17,9 @@ from weft.ports.store import (
     DueSchedule,
     Folded,
     JobQuery,
+    JobRows,
     Operation,
+    Resubmitted,
     Row,
     ScheduleMove,
 )
@@ -153,6 +155,20 @@ class FakeDriverStore:
         looked_upto: int | None,
         limit: int,
     ) -> str:
+        raise NotImplementedError
+
+    async def list_resubmitted(
+        self, epoch: int, operation_id: int, *, after: int, limit: int
+    ) -> Resubmitted | None:
+        raise NotImplementedError
+
+    async def add_resubmitted(
+        self, epoch: int, operation_id: int, *, after: int, upto: int, job_ids: Sequence[int],
+        rows: JobRows | None,
+    ) -> None:  # fmt: skip
+        raise NotImplementedError
+
+    async def read_chunks(self, batch_id: int, first_jobs: Sequence[int]) -> Mapping[int, bytes]:
         raise NotImplementedError
 
     async def matching_jobs(

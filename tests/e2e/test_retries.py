@@ -137,3 +137,32 @@ def test_failed_jobs_are_retried_by_hand(weft: Weft, tmp_path: Path) -> None:
     assert n_retried == (1, 1, 1)
     assert [one["attempt"] for one in attempts] == [1, 2, 3, 4]
     assert weft.run("audit").returncode == 0
+
+
+def test_batch_is_resubmitted(weft: Weft) -> None:
+    """What failed runs in a new batch, with another environment; its child after it."""
+    with Client(home=weft.home) as client:
+        bb = client.create_batch(name="old")
+        good = bb.create_job(["true"])
+        bad = bb.create_job(["sh", "-c", 'test -n "$GIVEN"'], parents=[good])
+        bb.create_job(["true"], parents=[bad])
+        batch = bb.submit()
+        first = batch.wait()
+        done = weft.run("resubmit", f"b{batch.id}", "--failed", "--env", "GIVEN=1", "k=v")
+        new = client.get_batch(int(done.stdout.decode().strip().removeprefix("b")))
+        second = new.wait()
+        shown = weft.run("status", f"b{new.id}").stdout.decode()
+        refused = weft.run("resubmit", f"b{new.id}", "--failed")
+        operation = as_json(weft, "resubmit", f"b{batch.id}")
+        whole = batch.resubmit(changes={"name": "third", "priority": 3})
+        third = whole.wait()
+
+    assert (first["n_succeeded"], first["n_failed"], first["n_cancelled"]) == (1, 1, 1)
+    assert done.stderr == f"weft: b{batch.id}: 2 jobs resubmitted\n".encode()
+    assert (second["n_succeeded"], second["n_jobs"], second["name"]) == (2, 2, "old")
+    assert (second["attributes"], second["resubmitted_from"]) == ({"k": "v"}, batch.id)
+    assert f"Made from b{batch.id}" in " ".join(shown.split())
+    assert (refused.returncode, b"has nothing to resubmit" in refused.stderr) == (4, True)
+    assert operation["result"]["n_jobs"] == 3
+    assert (third["name"], third["n_failed"], third["n_jobs"]) == ("third", 1, 3)
+    assert weft.run("audit").returncode == 0

@@ -59,6 +59,7 @@ COMMANDS = {
     "release": ("weft.cli.commands.hold:release", "Release held batches, jobs or groups."),
     "cancel": ("weft.cli.commands.cancel:cancel", "Cancel batches, jobs or groups."),
     "retry": ("weft.cli.commands.retry:retry", "Run failed jobs again."),
+    "resubmit": ("weft.cli.commands.resubmit:resubmit", "Make a new batch from an old one."),
     "signal": ("weft.cli.commands.command:signal", "Send a signal to a running job."),
     "message": ("weft.cli.commands.command:message", "Send a text to a running job."),
     "extend": ("weft.cli.commands.command:extend", "Give a job more time."),

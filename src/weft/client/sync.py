@@ -196,6 +196,10 @@ class JobTree(Twin[aio.JobTree]):
     get_path = waits_as(JobGroup, aio.JobTree.get_path)
 
 
+def _batch(loop_thread: LoopThread, batch: aio.Batch) -> "Batch":
+    return Batch(loop_thread, batch)
+
+
 class Batch(Counted[aio.Batch]):
     """An existing batch.
 
@@ -208,6 +212,7 @@ class Batch(Counted[aio.Batch]):
         return self._async.id
 
     retry = waits(aio.Batch.retry)
+    resubmit = waits_as(_batch, aio.Batch.resubmit)
     hide = waits(aio.Batch.hide)
     unhide = waits(aio.Batch.unhide)
     delete = waits(aio.Batch.delete)

@@ -296,6 +296,10 @@ CREATE FUNCTION weft._check_queues(offers jsonb) RETURNS void
     LANGUAGE plpgsql STABLE;
 ALTER FUNCTION weft._check_queues(offers jsonb) OWNER TO weft_system;
 
+CREATE FUNCTION weft._check_resubmitted(of_batch_id bigint, failed boolean) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._check_resubmitted(of_batch_id bigint, failed boolean) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._check_retried(of_batch_id bigint, of_job_ids integer[]) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._check_retried(of_batch_id bigint, of_job_ids integer[]) OWNER TO weft_tenant;
@@ -361,6 +365,34 @@ CREATE FUNCTION weft._closed_gates(of_batch_id bigint, of_job_id integer, of_gat
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft._closed_gates(of_batch_id bigint, of_job_id integer, of_gate_set_ids integer[], at timestamp with time zone) OWNER TO weft_system;
 
+CREATE TABLE weft.operation (
+    operation_id bigint NOT NULL,
+    tenant_id integer NOT NULL,
+    user_id integer NOT NULL,
+    batch_id bigint NOT NULL,
+    kind text NOT NULL,
+    arguments jsonb DEFAULT '{}'::jsonb NOT NULL,
+    state text DEFAULT 'running'::text NOT NULL,
+    "position" bigint DEFAULT 0 NOT NULL,
+    n_done bigint DEFAULT 0 NOT NULL,
+    n_total bigint DEFAULT 0 NOT NULL,
+    error jsonb,
+    result jsonb,
+    trace_id text,
+    idempotency_key text,
+    digest bytea,
+    created_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone,
+    CONSTRAINT operation_kind_check CHECK ((length(kind) <= 64)),
+    CONSTRAINT operation_state_check CHECK ((state = ANY (ARRAY['running'::text, 'success'::text, 'failed'::text])))
+)
+WITH (fillfactor='50');
+ALTER TABLE weft.operation OWNER TO postgres;
+
+CREATE FUNCTION weft._commit_copy(operation weft.operation, new_batch bigint, at timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._commit_copy(operation weft.operation, new_batch bigint, at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft._completed_at(created_at timestamp with time zone, last_ended_at timestamp with time zone, recorded timestamp with time zone) RETURNS timestamp with time zone
     LANGUAGE sql IMMUTABLE;
 ALTER FUNCTION weft._completed_at(created_at timestamp with time zone, last_ended_at timestamp with time zone, recorded timestamp with time zone) OWNER TO weft_system;
@@ -401,6 +433,10 @@ ALTER FUNCTION weft._conditions_due(busy bigint[]) OWNER TO weft_system;
 CREATE FUNCTION weft._confirm_stops(of_incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], are_gone boolean, at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._confirm_stops(of_incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], are_gone boolean, at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft._copy_parts(from_batch bigint, to_batch bigint, arguments jsonb, limit_rows integer, OUT copied jsonb) RETURNS jsonb
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._copy_parts(from_batch bigint, to_batch bigint, arguments jsonb, limit_rows integer, OUT copied jsonb) OWNER TO weft_system;
 
 CREATE FUNCTION weft._cordon(of_name text, of_pool text, actor text, reason text, drains boolean) RETURNS boolean
     LANGUAGE plpgsql;
@@ -519,13 +555,21 @@ CREATE FUNCTION weft._find_operation(of_user_id integer, of_key text, of_digest 
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._find_operation(of_user_id integer, of_key text, of_digest bytea) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft._find_retried(of_batch_id bigint, named integer[], matching integer[], from_job bigint, to_job bigint, limit_rows integer, at timestamp with time zone, OUT job_ids integer[], OUT upto bigint) RETURNS record
+CREATE FUNCTION weft._find_resubmitted(of_batch_id bigint, new_batch bigint, failed boolean, from_job bigint, to_job bigint, limit_rows integer, at timestamp with time zone, OUT job_ids integer[], OUT upto bigint) RETURNS record
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     SET enable_bitmapscan TO 'off';
-ALTER FUNCTION weft._find_retried(of_batch_id bigint, named integer[], matching integer[], from_job bigint, to_job bigint, limit_rows integer, at timestamp with time zone, OUT job_ids integer[], OUT upto bigint) OWNER TO weft_system;
+ALTER FUNCTION weft._find_resubmitted(of_batch_id bigint, new_batch bigint, failed boolean, from_job bigint, to_job bigint, limit_rows integer, at timestamp with time zone, OUT job_ids integer[], OUT upto bigint) OWNER TO weft_system;
+
+CREATE FUNCTION weft._find_retried(of_batch_id bigint, named integer[], matching integer[], from_job bigint, to_job bigint, limit_rows integer, at timestamp with time zone, new_batch bigint DEFAULT NULL::bigint, OUT job_ids integer[], OUT upto bigint) RETURNS record
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_bitmapscan TO 'off';
+ALTER FUNCTION weft._find_retried(of_batch_id bigint, named integer[], matching integer[], from_job bigint, to_job bigint, limit_rows integer, at timestamp with time zone, new_batch bigint, OUT job_ids integer[], OUT upto bigint) OWNER TO weft_system;
 
 CREATE FUNCTION weft._find_worker(of_name text, of_pool text) RETURNS integer
     LANGUAGE plpgsql STABLE;
@@ -1056,30 +1100,6 @@ CREATE FUNCTION weft._opens_later(of_gate_set_id integer, at timestamp with time
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._opens_later(of_gate_set_id integer, at timestamp with time zone) OWNER TO weft_system;
 
-CREATE TABLE weft.operation (
-    operation_id bigint NOT NULL,
-    tenant_id integer NOT NULL,
-    user_id integer NOT NULL,
-    batch_id bigint NOT NULL,
-    kind text NOT NULL,
-    arguments jsonb DEFAULT '{}'::jsonb NOT NULL,
-    state text DEFAULT 'running'::text NOT NULL,
-    "position" bigint DEFAULT 0 NOT NULL,
-    n_done bigint DEFAULT 0 NOT NULL,
-    n_total bigint DEFAULT 0 NOT NULL,
-    error jsonb,
-    result jsonb,
-    trace_id text,
-    idempotency_key text,
-    digest bytea,
-    created_at timestamp with time zone NOT NULL,
-    ended_at timestamp with time zone,
-    CONSTRAINT operation_kind_check CHECK ((length(kind) <= 64)),
-    CONSTRAINT operation_state_check CHECK ((state = ANY (ARRAY['running'::text, 'success'::text, 'failed'::text])))
-)
-WITH (fillfactor='50');
-ALTER TABLE weft.operation OWNER TO postgres;
-
 CREATE FUNCTION weft._operation_document(operation weft.operation) RETURNS jsonb
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._operation_document(operation weft.operation) OWNER TO weft_tenant;
@@ -1288,6 +1308,10 @@ ALTER FUNCTION weft._remove_rows(operation weft.operation, limit_rows integer, a
 CREATE FUNCTION weft._rename_group(of_batch_id bigint, of_group_id integer, new_name text, groups_max integer) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._rename_group(of_batch_id bigint, of_group_id integer, new_name text, groups_max integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._resubmitted_as(new_batch bigint, of_job integer) RETURNS integer
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._resubmitted_as(new_batch bigint, of_job integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft._retry(of_batch_id bigint, of_job_ids integer[], actor text, at timestamp with time zone) RETURNS boolean
     LANGUAGE plpgsql
@@ -1638,6 +1662,11 @@ CREATE FUNCTION weft.add_reservations(epoch bigint, incarnation_ids integer[], b
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.add_reservations(epoch bigint, incarnation_ids integer[], batch_ids bigint[], job_ids integer[], fill_seconds double precision[]) OWNER TO weft_system;
 
+CREATE FUNCTION weft.add_resubmitted(epoch bigint, of_operation_id bigint, after_job bigint, upto bigint, job_ids integer[], jobs weft.job_columns, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.add_resubmitted(epoch bigint, of_operation_id bigint, after_job bigint, upto bigint, job_ids integer[], jobs weft.job_columns, at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft.add_schedule(tenant_id integer, user_id integer, new jsonb, schedules_max integer, idempotency_key text, digest bytea, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(schedule_id bigint, is_new boolean)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -1760,6 +1789,11 @@ CREATE FUNCTION weft.configure_term(epoch bigint, settings jsonb) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.configure_term(epoch bigint, settings jsonb) OWNER TO weft_system;
+
+CREATE FUNCTION weft.copy_batch(epoch bigint, of_operation_id bigint, limit_rows integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.copy_batch(epoch bigint, of_operation_id bigint, limit_rows integer, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.cordon_worker(of_name text, of_pool text, actor text, reason text) RETURNS boolean
     LANGUAGE sql SECURITY DEFINER
@@ -2240,6 +2274,15 @@ CREATE FUNCTION weft.list_removed(batch_ids bigint[]) RETURNS SETOF bigint
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_removed(batch_ids bigint[]) OWNER TO weft_system;
 
+CREATE FUNCTION weft.list_resubmitted(epoch bigint, of_operation_id bigint, after_job bigint, limit_rows integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(upto bigint, new_first integer, job_id integer, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, countables jsonb, group_id integer, set_ids integer[], priority smallint, always_run boolean, max_attempts smallint, retry_on integer, name text, attributes jsonb, rare_fields jsonb, array_first integer, array_n integer, array_index integer, array_name text, array_attributes jsonb, array_fields jsonb, spec_first integer, parents integer[])
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_bitmapscan TO 'off';
+ALTER FUNCTION weft.list_resubmitted(epoch bigint, of_operation_id bigint, after_job bigint, limit_rows integer, at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft.list_schedules(tenant_id integer, after bigint, limit_rows integer) RETURNS SETOF jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -2495,6 +2538,11 @@ CREATE FUNCTION weft.reserve_rounds(epoch bigint, after_s double precision) RETU
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.reserve_rounds(epoch bigint, after_s double precision) OWNER TO weft_system;
 
+CREATE FUNCTION weft.resubmit_batch(tenant_id integer, user_id integer, batch_id bigint, failed boolean, changes jsonb, actor text, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.resubmit_batch(tenant_id integer, user_id integer, batch_id bigint, failed boolean, changes jsonb, actor text, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft.retry_failed(epoch bigint, of_operation_id bigint, matching integer[], looked_upto bigint, limit_rows integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -2741,6 +2789,7 @@ CREATE TABLE weft.batch (
     gate_set_id integer DEFAULT 0 NOT NULL,
     gated boolean DEFAULT false NOT NULL,
     hidden boolean DEFAULT false NOT NULL,
+    resubmitted_from bigint,
     CONSTRAINT batch_cancel_after_n_failures_check CHECK ((cancel_after_n_failures > 0)),
     CONSTRAINT batch_max_running_check CHECK ((max_running > 0)),
     CONSTRAINT batch_name_check CHECK ((length(name) <= 1024))
@@ -3660,6 +3709,16 @@ CREATE TABLE weft.resource (
 );
 ALTER TABLE weft.resource OWNER TO postgres;
 
+CREATE TABLE weft.resubmitted_span (
+    batch_id bigint NOT NULL,
+    from_job integer NOT NULL,
+    n_jobs integer NOT NULL,
+    first_job integer NOT NULL,
+    tenant_id integer NOT NULL,
+    CONSTRAINT resubmitted_span_n_jobs_check CHECK ((n_jobs > 0))
+);
+ALTER TABLE weft.resubmitted_span OWNER TO postgres;
+
 CREATE TABLE weft.runnable (
     runnable_id bigint NOT NULL,
     pool_id integer NOT NULL,
@@ -4118,6 +4177,9 @@ ALTER TABLE ONLY weft.resource
 
 ALTER TABLE ONLY weft.resource
     ADD CONSTRAINT resource_pkey PRIMARY KEY (resource_id);
+
+ALTER TABLE ONLY weft.resubmitted_span
+    ADD CONSTRAINT resubmitted_span_pkey PRIMARY KEY (batch_id, from_job);
 
 ALTER TABLE ONLY weft.runnable
     ADD CONSTRAINT runnable_pkey PRIMARY KEY (runnable_id);
@@ -4648,6 +4710,8 @@ ALTER TABLE weft.removed_usage ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.reservation ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.resubmitted_span ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.runnable ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.schedule ENABLE ROW LEVEL SECURITY;
@@ -4784,6 +4848,8 @@ CREATE POLICY system_rows ON weft.removed_usage TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.reservation TO weft_system USING (true);
 
+CREATE POLICY system_rows ON weft.resubmitted_span TO weft_system USING (true);
+
 CREATE POLICY system_rows ON weft.runnable TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.schedule TO weft_system USING (true);
@@ -4909,6 +4975,8 @@ CREATE POLICY tenant_rows ON weft.queue_count TO weft_tenant USING ((tenant_id =
 CREATE POLICY tenant_rows ON weft.ready_job TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.removed_usage TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.resubmitted_span TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.runnable TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
@@ -5043,6 +5111,8 @@ REVOKE ALL ON FUNCTION weft._check_open(of_batch_id bigint, of_group_id integer)
 
 REVOKE ALL ON FUNCTION weft._check_queues(offers jsonb) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._check_resubmitted(of_batch_id bigint, failed boolean) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._check_retried(of_batch_id bigint, of_job_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._check_room(of_batch_id bigint, n_groups integer, groups_max integer) FROM PUBLIC;
@@ -5064,6 +5134,11 @@ REVOKE ALL ON FUNCTION weft._claim_kept(worker weft.worker_incarnation, kept wef
 REVOKE ALL ON FUNCTION weft._closed_gates(of_batch_id bigint, of_job_id integer, of_gate_set_ids integer[], at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._closed_gates(of_batch_id bigint, of_job_id integer, of_gate_set_ids integer[], at timestamp with time zone) TO weft_tenant;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.operation TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.operation TO weft_system;
+
+REVOKE ALL ON FUNCTION weft._commit_copy(operation weft.operation, new_batch bigint, at timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._completed_at(created_at timestamp with time zone, last_ended_at timestamp with time zone, recorded timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._completed_at(created_at timestamp with time zone, last_ended_at timestamp with time zone, recorded timestamp with time zone) TO weft_tenant;
 
@@ -5075,6 +5150,8 @@ REVOKE ALL ON FUNCTION weft._condition_document(c weft.condition) FROM PUBLIC;
 REVOKE ALL ON FUNCTION weft._conditions_due(busy bigint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._confirm_stops(of_incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], are_gone boolean, at timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._copy_parts(from_batch bigint, to_batch bigint, arguments jsonb, limit_rows integer, OUT copied jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._cordon(of_name text, of_pool text, actor text, reason text, drains boolean) FROM PUBLIC;
 
@@ -5092,6 +5169,7 @@ REVOKE ALL ON FUNCTION weft._count_machines(machine_ids integer[], shares double
 REVOKE ALL ON FUNCTION weft._count_notes(of_gate_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._create_operation(tenant_id integer, user_id integer, batch_id bigint, kind text, arguments jsonb, n_total bigint, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._create_operation(tenant_id integer, user_id integer, batch_id bigint, kind text, arguments jsonb, n_total bigint, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) TO weft_system;
 
 REVOKE ALL ON FUNCTION weft._deactivate_idle_users() FROM PUBLIC;
 
@@ -5135,7 +5213,9 @@ REVOKE ALL ON FUNCTION weft._find_group(of_batch_id bigint, of_group_id integer,
 
 REVOKE ALL ON FUNCTION weft._find_operation(of_user_id integer, of_key text, of_digest bytea) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._find_retried(of_batch_id bigint, named integer[], matching integer[], from_job bigint, to_job bigint, limit_rows integer, at timestamp with time zone, OUT job_ids integer[], OUT upto bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._find_resubmitted(of_batch_id bigint, new_batch bigint, failed boolean, from_job bigint, to_job bigint, limit_rows integer, at timestamp with time zone, OUT job_ids integer[], OUT upto bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._find_retried(of_batch_id bigint, named integer[], matching integer[], from_job bigint, to_job bigint, limit_rows integer, at timestamp with time zone, new_batch bigint, OUT job_ids integer[], OUT upto bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._find_worker(of_name text, of_pool text) FROM PUBLIC;
 
@@ -5287,6 +5367,7 @@ REVOKE ALL ON FUNCTION weft._lock_gates(of_gate_ids integer[], waits boolean) FR
 REVOKE ALL ON FUNCTION weft._lock_jobs(of_batch_id bigint, of_job_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._lock_limits(of_tenant_id integer, asked jsonb[], counts boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._lock_limits(of_tenant_id integer, asked jsonb[], counts boolean) TO weft_system;
 
 REVOKE ALL ON FUNCTION weft._lock_parents(of_batch_id bigint, base integer, edge_parents integer[]) FROM PUBLIC;
 
@@ -5380,9 +5461,6 @@ REVOKE ALL ON FUNCTION weft._open_transactions() FROM PUBLIC;
 REVOKE ALL ON FUNCTION weft._open_update(of_batch_id bigint, of_update_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._opens_later(of_gate_set_id integer, at timestamp with time zone) FROM PUBLIC;
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.operation TO weft_tenant;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.operation TO weft_system;
 
 REVOKE ALL ON FUNCTION weft._operation_document(operation weft.operation) FROM PUBLIC;
 
@@ -5481,6 +5559,8 @@ REVOKE ALL ON FUNCTION weft._release_stopped(limit_jobs integer, at timestamp wi
 REVOKE ALL ON FUNCTION weft._remove_rows(operation weft.operation, limit_rows integer, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._rename_group(of_batch_id bigint, of_group_id integer, new_name text, groups_max integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._resubmitted_as(new_batch bigint, of_job integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._retry(of_batch_id bigint, of_job_ids integer[], actor text, at timestamp with time zone) FROM PUBLIC;
 
@@ -5623,6 +5703,7 @@ GRANT ALL ON FUNCTION weft.add_jobs(tenant_id integer, batch_id bigint, update_i
 
 REVOKE ALL ON FUNCTION weft.add_jobs_v2(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, jobs weft.job_columns, idempotency_key text, digest bytea) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.add_jobs_v2(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, jobs weft.job_columns, idempotency_key text, digest bytea) TO weft_api;
+GRANT ALL ON FUNCTION weft.add_jobs_v2(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, jobs weft.job_columns, idempotency_key text, digest bytea) TO weft_system;
 
 REVOKE ALL ON FUNCTION weft.add_machines(epoch bigint, of_pool_id integer, flavours text[], regions text[], reasons text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.add_machines(epoch bigint, of_pool_id integer, flavours text[], regions text[], reasons text[]) TO weft_driver;
@@ -5640,6 +5721,9 @@ REVOKE ALL ON FUNCTION weft.add_rates(prices jsonb, new_valid_from timestamp wit
 
 REVOKE ALL ON FUNCTION weft.add_reservations(epoch bigint, incarnation_ids integer[], batch_ids bigint[], job_ids integer[], fill_seconds double precision[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.add_reservations(epoch bigint, incarnation_ids integer[], batch_ids bigint[], job_ids integer[], fill_seconds double precision[]) TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft.add_resubmitted(epoch bigint, of_operation_id bigint, after_job bigint, upto bigint, job_ids integer[], jobs weft.job_columns, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.add_resubmitted(epoch bigint, of_operation_id bigint, after_job bigint, upto bigint, job_ids integer[], jobs weft.job_columns, at timestamp with time zone) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.add_schedule(tenant_id integer, user_id integer, new jsonb, schedules_max integer, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.add_schedule(tenant_id integer, user_id integer, new jsonb, schedules_max integer, idempotency_key text, digest bytea, at timestamp with time zone) TO weft_api;
@@ -5688,6 +5772,7 @@ GRANT ALL ON FUNCTION weft.claim_reserved(incarnation_id integer, budget_cpu_m b
 
 REVOKE ALL ON FUNCTION weft.commit_update(tenant_id integer, batch_id bigint, of_update_id integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.commit_update(tenant_id integer, batch_id bigint, of_update_id integer, at timestamp with time zone) TO weft_api;
+GRANT ALL ON FUNCTION weft.commit_update(tenant_id integer, batch_id bigint, of_update_id integer, at timestamp with time zone) TO weft_system;
 
 REVOKE ALL ON FUNCTION weft.complete_and_claim(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_mss bigint[], memory_peaks bigint[], stdout_bytess bigint[], stderr_bytess bigint[], truncateds boolean[], segments integer[], offsets bigint[], messages text[], budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[], hint_job integer[], call bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.complete_and_claim(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_mss bigint[], memory_peaks bigint[], stdout_bytess bigint[], stderr_bytess bigint[], truncateds boolean[], segments integer[], offsets bigint[], messages text[], budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[], hint_job integer[], call bigint) TO weft_worker;
@@ -5706,6 +5791,9 @@ GRANT ALL ON FUNCTION weft.conditions_due(epoch bigint, busy bigint[]) TO weft_d
 
 REVOKE ALL ON FUNCTION weft.configure_term(epoch bigint, settings jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.configure_term(epoch bigint, settings jsonb) TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft.copy_batch(epoch bigint, of_operation_id bigint, limit_rows integer, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.copy_batch(epoch bigint, of_operation_id bigint, limit_rows integer, at timestamp with time zone) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.cordon_worker(of_name text, of_pool text, actor text, reason text) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.cordon_worker(of_name text, of_pool text, actor text, reason text) TO weft_api;
@@ -5818,6 +5906,7 @@ GRANT ALL ON FUNCTION weft.get_bunch_v2(tenant_id integer, of_batch_id bigint, o
 
 REVOKE ALL ON FUNCTION weft.get_chunks(batch_ids bigint[], first_jobs integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.get_chunks(batch_ids bigint[], first_jobs integer[]) TO weft_worker;
+GRANT ALL ON FUNCTION weft.get_chunks(batch_ids bigint[], first_jobs integer[]) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.get_condition(tenant_id integer, of_condition_id bigint, limit_jobs integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.get_condition(tenant_id integer, of_condition_id bigint, limit_jobs integer) TO weft_api;
@@ -5954,6 +6043,9 @@ GRANT ALL ON FUNCTION weft.list_rates() TO weft_api;
 REVOKE ALL ON FUNCTION weft.list_removed(batch_ids bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_removed(batch_ids bigint[]) TO weft_worker;
 
+REVOKE ALL ON FUNCTION weft.list_resubmitted(epoch bigint, of_operation_id bigint, after_job bigint, limit_rows integer, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_resubmitted(epoch bigint, of_operation_id bigint, after_job bigint, limit_rows integer, at timestamp with time zone) TO weft_driver;
+
 REVOKE ALL ON FUNCTION weft.list_schedules(tenant_id integer, after bigint, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_schedules(tenant_id integer, after bigint, limit_rows integer) TO weft_api;
 
@@ -6086,6 +6178,9 @@ GRANT ALL ON FUNCTION weft.remove_old(epoch bigint, events_keep_s double precisi
 
 REVOKE ALL ON FUNCTION weft.reserve_rounds(epoch bigint, after_s double precision) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.reserve_rounds(epoch bigint, after_s double precision) TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft.resubmit_batch(tenant_id integer, user_id integer, batch_id bigint, failed boolean, changes jsonb, actor text, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.resubmit_batch(tenant_id integer, user_id integer, batch_id bigint, failed boolean, changes jsonb, actor text, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.retry_failed(epoch bigint, of_operation_id bigint, matching integer[], looked_upto bigint, limit_rows integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.retry_failed(epoch bigint, of_operation_id bigint, matching integer[], looked_upto bigint, limit_rows integer, at timestamp with time zone) TO weft_driver;
@@ -6493,6 +6588,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.removed_usage TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.resource TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.resource TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.resubmitted_span TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.resubmitted_span TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.runnable TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.runnable TO weft_system;

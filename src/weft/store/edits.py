@@ -1,6 +1,7 @@
 """The part of `ApiStore` that changes existing batches, groups and jobs."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from weft.ports.store import Caller, EditLimits, Patch, Row
 from weft.store.database import Database
@@ -94,6 +95,26 @@ class Edits:
                 batch_id=batch_id,
                 hidden=hidden,
                 actor=f"user {caller.user_name}",
+            )
+        )
+
+    async def resubmit_batch(
+        self, caller: Caller, batch_id: int, *, failed: bool, changes: Mapping[str, Any],
+        trace_id: str, idempotency_key: str | None, digest: bytes,
+    ) -> int:  # fmt: skip
+        """Begin to make a new batch from this one."""
+        return int(
+            await self._database.value(
+                "resubmit_batch",
+                tenant_id=caller.tenant_id,
+                user_id=caller.user_id,
+                batch_id=batch_id,
+                failed=failed,
+                changes={"batch": {}, **changes},
+                actor=f"user {caller.user_name}",
+                trace_id=trace_id,
+                idempotency_key=idempotency_key,
+                digest=digest,
             )
         )
 

@@ -3,9 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from weft.ports.store import JobQuery, Operation
+from weft.ports.store import JobQuery, JobRows, Operation, Resubmitted
 from weft.store.database import Database
-from weft.store.queries import job_ids, read_within
+from weft.store.queries import job_ids as matching_ids
+from weft.store.queries import read_within
+from weft.store.submission import job_columns
 
 PAGE_OPERATIONS = 100
 
@@ -72,6 +74,44 @@ class Operations:
             )
         )
 
+    async def list_resubmitted(
+        self, epoch: int, operation_id: int, *, after: int, limit: int
+    ) -> Resubmitted | None:
+        """Return the next jobs to copy."""
+        rows = await self._database.call(
+            "list_resubmitted",
+            epoch=epoch,
+            of_operation_id=operation_id,
+            after_job=after,
+            limit_rows=limit,
+        )
+        if not rows:
+            return None
+        jobs = [row for row in rows if row["job_id"] is not None]
+        return Resubmitted(rows[0]["upto"], rows[0]["new_first"], jobs)
+
+    async def add_resubmitted(
+        self, epoch: int, operation_id: int, *, after: int, upto: int, job_ids: Sequence[int],
+        rows: JobRows | None,
+    ) -> None:  # fmt: skip
+        """Add copied jobs."""
+        await self._database.call(
+            "add_resubmitted",
+            epoch=epoch,
+            of_operation_id=operation_id,
+            after_job=after,
+            upto=upto,
+            job_ids=list(job_ids),
+            jobs=None if rows is None else job_columns(rows),
+        )
+
+    async def read_chunks(self, batch_id: int, first_jobs: Sequence[int]) -> Mapping[int, bytes]:
+        """Return chunks of specs."""
+        rows = await self._database.call(
+            "get_chunks", batch_ids=[batch_id] * len(first_jobs), first_jobs=list(first_jobs)
+        )
+        return {row["first_job"]: row["body"] for row in rows}
+
     async def matching_jobs(
         self, tenant_id: int, batch_id: int, wanted: JobQuery
     ) -> Sequence[int]:
@@ -79,7 +119,7 @@ class Operations:
         return await read_within(
             self._database,
             wanted.limits,
-            lambda connection: job_ids(connection, tenant_id, batch_id, wanted),
+            lambda connection: matching_ids(connection, tenant_id, batch_id, wanted),
         )
 
     async def fail_operation(

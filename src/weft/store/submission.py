@@ -56,7 +56,7 @@ class SubmissionCalls:
             batch=None if isinstance(new, int) else _batch(new),
             groups=_groups(groups) if groups else None,
             new_jobs=jobs.n_jobs if jobs else 0,
-            jobs=_jobs(jobs) if jobs else None,
+            jobs=job_columns(jobs) if jobs else None,
             depth_max=self._limits.depth_max,
             groups_max=self._limits.batch_groups_max,
             trace_id=trace_id,
@@ -247,11 +247,11 @@ def _bunch(caller: Caller, batch_id: int, update_id: int, jobs: JobRows) -> dict
         "update_id": update_id,
         "first_job": jobs.first_job,
         "n_jobs": jobs.n_jobs,
-        "jobs": _jobs(jobs),
+        "jobs": job_columns(jobs),
     }
 
 
-def _jobs(jobs: JobRows) -> dict[str, Any]:
+def job_columns(jobs: JobRows) -> dict[str, Any]:
     """Return the fields of `weft.job_columns`."""
     return {
         "shape_cpu_ms": [shape.cpu_m for shape in jobs.shapes],

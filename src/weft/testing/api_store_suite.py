@@ -446,6 +446,7 @@ def calls_on_batch(
         partial(api.delete_batch, *one, **UNKEYED),
         partial(api.hide_batch, *one, hidden=True),
         partial(api.retry_jobs, *one, job_ids=None, query=None, within_group=None, **UNKEYED),
+        partial(api.resubmit_batch, *one, failed=False, changes={}, **UNKEYED),
         partial(api.edit_job, *one, 1, **EDIT),
         partial(api.hold_jobs, *one, [1]),
         partial(api.release_jobs, *one, [1]),

@@ -151,4 +151,6 @@ def recovery_calls(driver: DriverStore, epoch: int) -> Sequence[Callable[[], Awa
         partial(driver.record_tests, epoch, {1: PASSED}),
         partial(driver.stop_overdue, epoch, limit_jobs=1, confirm_s=1),
         partial(driver.retry_failed, epoch, 1, matching=None, looked_upto=None, limit=1),
+        partial(driver.list_resubmitted, epoch, 1, after=0, limit=1),
+        partial(driver.add_resubmitted, epoch, 1, after=0, upto=1, job_ids=[], rows=None),
     ]

@@ -3,6 +3,7 @@
 from typing import Any, Final
 
 from weft.core.errors import (
+    BatchRunning,
     GroupExists,
     GroupNotFound,
     IdempotencyConflict,
@@ -10,6 +11,7 @@ from weft.core.errors import (
     JobEnded,
     JobNotFailed,
     JobNotFound,
+    NothingToResubmit,
     ParentFailed,
     RenameTooLarge,
 )
@@ -154,6 +156,26 @@ class EditTests(StoreTests):
             wanted = {"job_ids": None, "query": query, "within_group": None}
             operation = await api.retry_jobs(caller, batch, **wanted, **UNKEYED)
             assert (await self.site.ended(operation))["result"] == {"n_retried": retried}
+
+    async def test_batch_is_resubmitted(self) -> None:
+        """As a new one, from all jobs or from those that failed; once for each key."""
+        api, caller = self.site.api, self.site.caller
+        batch = await self.site.submit(2, name="old")
+        wanted: dict[str, Any] = {"failed": False, "changes": {"batch": {"name": "new"}}}
+        key = {**UNKEYED, "idempotency_key": "as-new"}
+        with refused(BatchRunning):
+            await api.resubmit_batch(caller, batch, **{**wanted, "failed": True}, **key)
+        operation = await api.resubmit_batch(caller, batch, **wanted, **key)
+        assert await api.resubmit_batch(caller, batch, **wanted, **key) == operation
+        with refused(IdempotencyConflict):
+            await api.resubmit_batch(caller, batch, **wanted, **{**key, "digest": b"other"})
+        result = (await self.site.ended(operation))["result"]
+        assert result["n_jobs"] == len((1, 2))
+        new = await api.get_batch(caller, result["batch_id"])
+        assert (new["name"], new["resubmitted_from"]) == ("new", batch)
+        await self.site.run()
+        with refused(NothingToResubmit):
+            await api.resubmit_batch(caller, batch, **{**wanted, "failed": True}, **UNKEYED)
 
     async def history(self, batch: int, *, before: int | None = None, limit: int = 9) -> list[Any]:
         """Return a page of the changes of a batch."""

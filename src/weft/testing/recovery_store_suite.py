@@ -95,6 +95,28 @@ class RecoveryTests(StoreTests):
         assert await step(epoch, one) == "moved"
         assert (await self.site.ended(other))["result"] == {"n_retried": 0}
 
+    async def test_batch_is_copied_step_by_step(self) -> None:
+        """It is there after the last step; a step that is repeated adds nothing."""
+        driver, epoch = self.site.driver, await self.site.lead()
+        api, caller = self.site.api, self.site.caller
+        batch_id = await self.site.submit(job_rows(2, parents={2: [1]}))
+        operation = await api.resubmit_batch(caller, batch_id, failed=False, changes={}, **UNKEYED)
+        assert await driver.step("copy_batch", epoch, operation, limit=9) == "jobs"
+        found = await driver.list_resubmitted(epoch, operation, after=0, limit=9)
+        assert found is not None
+        assert [(job["job_id"], job["parents"]) for job in found.jobs] == [(1, None), (2, [-1])]
+        assert (found.first, found.upto) == (1, 2)
+        assert list(await driver.read_chunks(batch_id, [1])) == [1]
+        for _ in range(2):
+            await driver.add_resubmitted(
+                epoch, operation, after=0, upto=2, job_ids=[1, 2],
+                rows=job_rows(2, parents={2: [1]}),
+            )  # fmt: skip
+        assert await driver.step("copy_batch", epoch, operation, limit=9) == "moved"
+        assert await driver.list_resubmitted(epoch, operation, after=2, limit=9) is None
+        result = (await api.get_operation(caller, operation))["result"]
+        assert (await api.get_batch(caller, result["batch_id"]))["n_jobs"] == len(found.jobs)
+
 
 def _waiting(wait_s: float) -> JobRows:
     """Return a job that waits this long before it is tried again."""

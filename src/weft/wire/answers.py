@@ -85,6 +85,9 @@ class Batch(_Counted, kw_only=True):
     """A batch: its state, counts and cost."""
 
     id: int
+    resubmitted_from: Annotated[
+        int | UnsetType, Meta(description="the batch that it was made from; missing if none")
+    ] = UNSET
 
 
 class Group(_Counted, kw_only=True):

@@ -7,7 +7,7 @@ values of a part of an array over values. Only this module knows the format of a
 
 import re
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, overload
 
 import msgspec
@@ -221,3 +221,20 @@ def decode_chunk(body: bytes) -> Sequence[JobSpec]:
     if chunk.values is not None:
         template = msgspec.structs.replace(template, executor=chunk.executor)
     return ArraySpecs(template, chunk.array, chunk.values)
+
+
+def part_of_array(
+    body: bytes, first: int, n_jobs: int, changed: Callable[[JobSpec], JobSpec]
+) -> bytes | None:
+    """Make the chunk of `n_jobs` jobs of an array, from its `first` on, which is 0 for all; None:
+    the chunk is not that of an array. `changed` returns the template that they have.
+    """
+    chunk = _DECODER.decode(zlib.decompress(body))
+    if chunk.array is None:
+        return None
+    template = chunk.specs[0]
+    if chunk.values is not None:
+        template = msgspec.structs.replace(template, executor=chunk.executor)
+    array = ArrayRange(chunk.array.first_index + first, n_jobs)
+    values = None if chunk.values is None else chunk.values[first : first + n_jobs]
+    return encode_array(changed(template), array, chunk.inherit_env, values)

@@ -37,7 +37,7 @@ from weft.core.errors import (
 )
 from weft.core.group_tree import ancestors, plan_groups, plan_sets
 from weft.core.problems import PROBLEMS_MAX, Problems
-from weft.ports.store import Caller, JobRows, NewBatch, NewGroup, Reserved, Row
+from weft.ports.store import Caller, JobRows, NewBatch, NewGroup, Reserved, Row, Shape
 from weft.settings import Settings
 from weft.telemetry.metrics import QUEUES_FULL
 from weft.wire.documents import (
@@ -84,11 +84,16 @@ async def create_batch(
 
 async def check_batch(
     services: Services, caller: Caller, document: BatchDocument, origin: Origin
-) -> None:
-    """Raise what `create_batch` would, as far as that is known before something is created."""
+) -> Shape | None:
+    """Raise what `create_batch` would, as far as that is known before something is created; return
+    what the first of its jobs asks for, None: it has no jobs.
+    """
     problems = Problems()
     new = _new_batch(document, services.settings, origin, problems)
-    await _prepare(services, caller, new, document, origin, problems)
+    prepared = await _prepare(services, caller, new, document, origin, problems)
+    if prepared.translated is None:
+        return None
+    return prepared.translated.rows.shapes[0]
 
 
 def _new_batch(

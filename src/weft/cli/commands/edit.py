@@ -62,7 +62,7 @@ def set_attributes(
     """
     patch: dict[str, Any] = {}
     if attributes:
-        patch["attributes"] = dict(_parse(word) for word in attributes)
+        patch["attributes"] = dict(parse_attribute(word) for word in attributes)
     if priority is not None:
         patch["priority"] = priority
     if not patch:
@@ -77,7 +77,8 @@ def set_attributes(
     return code
 
 
-def _parse(word: str) -> tuple[str, str | None]:
+def parse_attribute(word: str) -> tuple[str, str | None]:
+    """Return key and value of `key=value`, of `key=` None."""
     key, equals, value = word.partition("=")
     if not key or not equals:
         raise NotAnAttribute(

@@ -142,6 +142,7 @@ def _print_counts(
         {
             what: name,
             "Name": batch["name"] and one_line(batch["name"], width=200),
+            "Made from": _source(batch),
             "State": state,
             "Jobs": f"{batch['n_jobs']:,}" + (f": {', '.join(counts)}" if counts else ""),
             "Why": reasons,
@@ -153,6 +154,12 @@ def _print_counts(
             "Trace": batch.get("trace_id"),
         }
     )
+
+
+def _source(batch: Document) -> str | None:
+    """Return the batch of which this is a resubmission."""
+    source = batch.get("resubmitted_from")
+    return None if source is None else format_batch_id(source)
 
 
 def _job_row(job: Document) -> tuple[object, ...]:

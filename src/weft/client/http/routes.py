@@ -329,6 +329,15 @@ class Routes(FleetRoutes, ScheduleRoutes, ConditionRoutes, FailureRoutes):
         path = f"/v1/batches/{batch_id}/retry"
         return await self._post(path, document, query=query, key=new_key())
 
+    async def resubmit_batch(
+        self, batch_id: int, document: Document, *, key: str | None = None
+    ) -> Document:
+        """Begin to make a new batch from the jobs of a batch; return the operation. When it has
+        succeeded, `result.batch_id` is the new batch. `key`: a repeat with it makes no second one.
+        """
+        path = f"/v1/batches/{batch_id}/resubmit"
+        return await self._post(path, document, key=key or new_key())
+
     # ---- commands to a job
 
     async def signal_job(self, batch_id: int, job_id: int, signal: str | int) -> Document:

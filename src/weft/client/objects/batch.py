@@ -1,6 +1,7 @@
 """One batch, asynchronously."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from weft.client.api import Api
 from weft.client.http.listing import Document, Listing
@@ -71,6 +72,32 @@ class Batch(Counted):
         with Progress(f"{self.title} retry", shown=progress) as shown:
             result = await end_of(self._api, operation, shown)
         return int(result["n_retried"])
+
+    async def resubmit(
+        self,
+        *,
+        failed: bool = False,
+        changes: Mapping[str, Any] | None = None,
+        key: str | None = None,
+        progress: bool | None = None,
+    ) -> "Batch":
+        """Make a new batch from the jobs of this one; return it when all of it is there.
+
+        The server goes on if this program ends.
+
+        Args:
+            failed: Only from what failed, and what was cancelled because of it. Raise
+                `BatchRunning` unless all jobs have ended, `NothingToResubmit` if none failed.
+            changes: What is different: `name`, `attributes`, `billing_project`, `priority`,
+                `env`, `resources`, `timeout_s`, `max_attempts`, `queue`.
+            key: A repeat with the same key returns the same batch.
+            progress: Show a bar on standard error or in the notebook; default: if it can be seen.
+        """
+        document = {**(changes or {}), **({"failed": True} if failed else {})}
+        operation = await self._api.resubmit_batch(self.id, document, key=key)
+        with Progress(f"{self.title} resubmit", shown=progress) as shown:
+            result = await end_of(self._api, operation, shown)
+        return Batch(self._api, int(result["batch_id"]))
 
     async def hold(self) -> Document:
         return await self._api.hold_batch(self.id)

@@ -167,3 +167,17 @@ class ParentFailed(Conflict):
 
     code = "API.PARENT_FAILED"
     sqlstate = "WF234"
+
+
+class NothingToResubmit(Conflict):
+    """No job of a batch would be part of the new one."""
+
+    code = "API.NOTHING_TO_RESUBMIT"
+    sqlstate = "WF235"
+
+
+class BatchRunning(Conflict):
+    """What failed in a batch is known when all its jobs have ended."""
+
+    code = "API.BATCH_RUNNING"
+    sqlstate = "WF236"

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
 from weft.core.errors import WeftError
-from weft.driver.operations import delete_batch, fill_set, retry, set_priority
+from weft.driver.operations import delete_batch, fill_set, resubmit, retry, set_priority
 from weft.ports.store import DriverStore, Operation
 
 Step = Callable[[DriverStore, int, Operation], Awaitable[bool]]
@@ -16,6 +16,7 @@ Step = Callable[[DriverStore, int, Operation], Awaitable[bool]]
 STEPS: Final[Mapping[str, Step]] = {
     "delete_batch": delete_batch.step,
     "fill_set": fill_set.step,
+    "resubmit": resubmit.step,
     "retry": retry.step,
     "set_priority": set_priority.step,
 }

@@ -17,7 +17,7 @@ from weft.ports.store.edits import EditLimits, EditStore, Patch
 from weft.ports.store.fleet import FleetStore
 from weft.ports.store.groups import SetGroupStore
 from weft.ports.store.notices import Notices
-from weft.ports.store.operations import Operation
+from weft.ports.store.operations import Operation, Resubmitted
 from weft.ports.store.pools import PoolStore
 from weft.ports.store.queries import BatchQuery, JobQuery, QueryLimits
 from weft.ports.store.queues import QueueStore, Waiting
@@ -88,6 +88,7 @@ __all__ = [
     "QueueStore",
     "Registered",
     "Reserved",
+    "Resubmitted",
     "Row",
     "ScheduleMove",
     "ScheduleRun",

@@ -9,9 +9,10 @@ from weft.core.pools.keep import Keep
 from weft.ports.store.callbacks import DeliveryReport, DueCallback
 from weft.ports.store.callers import Row
 from weft.ports.store.conditions import DueCondition
-from weft.ports.store.operations import Operation
+from weft.ports.store.operations import Operation, Resubmitted
 from weft.ports.store.queries import JobQuery
 from weft.ports.store.schedules import DueSchedule, ScheduleMove
+from weft.ports.store.submitted import JobRows
 
 
 class Beat(NamedTuple):
@@ -202,6 +203,29 @@ class DriverStore(Protocol):
         Of an operation with a query: `matching` are the jobs up to `looked_upto` that it matches,
         ascending; else both are None. The last step ends the operation; its result is `n_retried`.
         """
+
+    async def list_resubmitted(
+        self, epoch: int, operation_id: int, *, after: int, limit: int
+    ) -> Resubmitted | None:
+        """Return the next jobs, at most `limit`, that a resubmission copies; `after`: the last
+        number that was examined before. None: the operation is over.
+
+        Their `parents` are numbers in the new batch, or negative ones of the old batch if they
+        are not there (yet).
+        """
+
+    async def add_resubmitted(
+        self, epoch: int, operation_id: int, *, after: int, upto: int, job_ids: Sequence[int],
+        rows: JobRows | None,
+    ) -> None:  # fmt: skip
+        """Add jobs to the new batch of a resubmission: `rows`, which were `job_ids`; None: none.
+        It has examined the jobs after `after` up to `upto`. A repeat changes nothing.
+
+        Nobody sees the new batch before the step `copy_batch` that follows the last job.
+        """
+
+    async def read_chunks(self, batch_id: int, first_jobs: Sequence[int]) -> Mapping[int, bytes]:
+        """Return chunks of specs by their first jobs."""
 
     async def matching_jobs(
         self, tenant_id: int, batch_id: int, wanted: JobQuery

@@ -66,6 +66,19 @@ class EditStore(Protocol):
         `BatchCancelled`; `IdempotencyConflict` for a key that was used for another request.
         """
 
+    async def resubmit_batch(
+        self, caller: Caller, batch_id: int, *, failed: bool, changes: Mapping[str, Any],
+        trace_id: str, idempotency_key: str | None, digest: bytes,
+    ) -> int:  # fmt: skip
+        """Begin to make a new batch from the jobs of a batch; return the operation. Its result has
+        the `batch_id` and `n_jobs` of the new batch, which is there when the operation succeeded.
+
+        `failed`: only from what failed, and what was cancelled because of it. `changes`: `batch`
+        with `name`, `attributes` and `billing_project`; and what is to be different in all jobs.
+        Raise `NothingToResubmit`; with `failed`, `BatchRunning` unless all jobs have ended;
+        `ProjectNotFound`; `IdempotencyConflict` for a key that was used for another request.
+        """
+
     async def hide_batch(self, caller: Caller, batch_id: int, *, hidden: bool) -> bool:
         """Hide a batch from lists, or show it again; return whether anything changed."""
 

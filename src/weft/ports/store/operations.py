@@ -1,8 +1,10 @@
 """Work on a whole batch that outlives its request."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from weft.ports.store.callers import Row
 
 
 @dataclass(frozen=True)
@@ -18,3 +20,15 @@ class Operation:
     """Where its next step continues; the meaning depends on the kind."""
     n_total: int
     trace_id: str
+
+
+@dataclass(frozen=True)
+class Resubmitted:
+    """The next jobs that a resubmission copies to its new batch."""
+
+    upto: int
+    """The last number that was examined."""
+    first: int
+    """The number that the first of them gets."""
+    jobs: Sequence[Row]
+    """In the order of their numbers."""

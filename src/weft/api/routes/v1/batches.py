@@ -17,7 +17,7 @@ from weft.api.http.requests import (
     read_submission,
     services_of,
 )
-from weft.api.use_cases import cancel, edit, hide, hold, read, release, retry, submit
+from weft.api.use_cases import cancel, edit, hide, hold, read, release, resubmit, retry, submit
 from weft.api.use_cases import delete as delete_use_case
 from weft.wire.answers import (
     Batch,
@@ -30,7 +30,7 @@ from weft.wire.answers import (
     Plan,
 )
 from weft.wire.documents import BatchDocument, CancelDocument, EditDocument, Empty
-from weft.wire.repeat_documents import RetryJobsDocument
+from weft.wire.repeat_documents import ResubmitDocument, RetryJobsDocument
 
 ROOT_GROUP: Final = 0
 _RETRY: Final = ("q", "group")
@@ -172,6 +172,25 @@ async def retry_batch(request: AnyRequest) -> Response[bytes]:
     return reply(operation, 202)
 
 
+@post(
+    "/v1/batches/{b:str}/resubmit",
+    status_code=202,
+    opt={"accepted": Operation, "body": ResubmitDocument, "headers": ("Idempotency-Key",)},
+)
+async def resubmit_batch(request: AnyRequest) -> Response[bytes]:
+    """Make a new batch from the jobs of a batch: from all, or with `failed` from those that failed
+    and those that were cancelled because of them. Parents that succeeded count as done. The reply
+    is the operation that does so; when it has succeeded, the new batch is `result.batch_id`, and
+    before that nobody sees it. Repeated with the same key, the request makes no second batch.
+    """
+    Query(request, ())
+    document, origin = await read_submission(request, ResubmitDocument)
+    operation = await resubmit.resubmit_batch(
+        services_of(request), caller_of(request), batch_id_of(request), document, origin
+    )
+    return reply(operation, 202)
+
+
 @post("/v1/batches/{b:str}/hold", opt={"answer": HoldChanged, "body": Empty})
 async def hold_batch(request: AnyRequest) -> Response[bytes]:
     """Hold a batch: nothing of it starts until it is released; running jobs go on."""
@@ -219,5 +238,5 @@ async def _change_hidden(request: AnyRequest, *, hidden: bool) -> Response[bytes
 
 ROUTES = (
     create_batch, list_batches, get_batch, edit_batch, delete_batch, batch_history, cancel_batch,
-    retry_batch, hold_batch, release_batch, hide_batch, unhide_batch,
+    retry_batch, resubmit_batch, hold_batch, release_batch, hide_batch, unhide_batch,
 )  # fmt: skip

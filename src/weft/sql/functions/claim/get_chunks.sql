@@ -1,6 +1,6 @@
 -- get_chunks: the compressed specs of these chunks.
--- Called by: Store.get_chunks (worker agent).   Safe to repeat: yes, it only reads.   Plan: by key.
--- Owner: weft_system.  Granted to: weft_worker.
+-- Called by: Store.get_chunks (worker agent; driver).   Safe to repeat: yes, it only reads.   Plan: by key.
+-- Owner: weft_system.  Granted to: weft_worker, weft_driver.
 CREATE OR REPLACE FUNCTION weft.get_chunks(batch_ids bigint[], first_jobs int[])
 RETURNS TABLE (batch_id bigint, first_job int, body bytea) LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$

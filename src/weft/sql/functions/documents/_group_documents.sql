@@ -29,6 +29,8 @@ AS $$
         'attributes', CASE WHEN g.group_id = 0 THEN b.attributes ELSE g.attributes END,
         'callback', CASE WHEN g.group_id = 0 THEN b.callback ELSE g.callback END,
         'cancel_after_n_failures', g.cancel_after_n_failures, 'max_running', NULL, 'trace_id', b.trace_id)
+        || CASE WHEN g.group_id = 0 AND b.resubmitted_from IS NOT NULL THEN jsonb_build_object('resubmitted_from', b.resubmitted_from)
+            ELSE '{}' END
         || CASE WHEN b.gated THEN weft._gate_fields(b.batch_id) ELSE '{}' END
     FROM counts n
     JOIN costs c USING (batch_id, group_id)

@@ -1,4 +1,4 @@
--- _end_operation: end an operation and notify those who wait for it.
+-- _end_operation: end an operation and notify those who wait for it. The batch that a failed resubmission was making is removed.
 -- Called by: the steps of the driver, fail_operation.   Safe to repeat: yes, an operation that has ended is left as it is.
 -- Locks: operation; as _announce.
 -- Owner: weft_system.
@@ -18,6 +18,11 @@ BEGIN
         VALUES (_end_operation.at, v_operation.tenant_id, v_operation.batch_id, 'operation.' || v_operation.state,
                 CASE WHEN v_operation.arguments ? 'group_id' THEN ARRAY[(v_operation.arguments ->> 'group_id')::int] ELSE '{}' END,
                     v_operation.trace_id);
+        IF v_operation.kind = 'resubmit' AND v_operation.state = 'failed' THEN
+            PERFORM weft._create_operation(b.tenant_id, b.user_id, b.batch_id, 'delete_batch', '{}', b.next_job - 1,
+                v_operation.trace_id, NULL, NULL, _end_operation.at)
+            FROM weft.batch b WHERE b.batch_id = (v_operation.arguments ->> 'new_batch')::bigint;
+        END IF;
         PERFORM weft._announce();
     END IF;
 END $$;

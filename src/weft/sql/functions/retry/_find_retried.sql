@@ -1,14 +1,15 @@
 -- _find_retried: the next jobs of a batch that a retry runs again: those that failed, and those that were cancelled because a parent did,
 --   if all their parents succeed, or run again.
--- Called by: retry_failed.   Safe to repeat: yes, it only reads.
+-- Called by: retry_failed, _find_resubmitted.   Safe to repeat: yes, it only reads.
 -- Plan: jobs by key from the first to the last number, at most limit_rows that did not succeed; of them edges and cancels by key.
 -- named: jobs that a person named: they also run again if a person cancelled them. matching: only these, of those that failed; NULL: all.
--- Parents have lower numbers, so what is decided about those below from_job shows in their states.
+-- Parents have lower numbers, so what is decided about those below from_job shows in their states. new_batch: they do not run again but are
+--   copied to this batch, which has the parents that were decided about, and neither the cancels nor the deadlines of the old one.
 -- Returns: the jobs in order, and the last number that was examined.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._find_retried(
     of_batch_id bigint, named int[], matching int[], from_job bigint, to_job bigint, limit_rows int, at timestamptz,
-    OUT job_ids int[], OUT upto bigint
+    new_batch bigint DEFAULT NULL, OUT job_ids int[], OUT upto bigint
 ) LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off
 AS $$
@@ -18,7 +19,7 @@ DECLARE
 BEGIN
     SELECT b.has_edges, EXISTS (SELECT FROM weft.group_cancel c WHERE c.batch_id = b.batch_id),
         EXISTS (SELECT FROM weft.job_cancel c WHERE c.batch_id = b.batch_id),
-        EXISTS (SELECT FROM weft.job_deadline d WHERE d.batch_id = b.batch_id)
+        new_batch IS NULL AND EXISTS (SELECT FROM weft.job_deadline d WHERE d.batch_id = b.batch_id)
     INTO v_edges, v_closed, v_cancels, v_deadlines FROM weft.batch b WHERE b.batch_id = of_batch_id;
     WITH found AS MATERIALIZED (
         SELECT j.job_id, j.state, j.group_id, j.always_run, j.cancelled_at, named IS NOT NULL AND j.job_id = ANY (named) AS is_named
@@ -50,6 +51,7 @@ BEGIN
             CROSS JOIN LATERAL (SELECT y.parent_id FROM weft.edge y WHERE y.batch_id = of_batch_id AND y.child_id = s.job_id OFFSET 0) e
             CROSS JOIN LATERAL (SELECT j.state FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = e.parent_id OFFSET 0) p
             WHERE p.state > STATE_SUCCESS AND e.parent_id <> ALL (job_ids)
+              AND (new_batch IS NULL OR weft._resubmitted_as(new_batch, e.parent_id) IS NULL)
             UNION
             SELECT e.child_id FROM stuck s
             CROSS JOIN LATERAL (SELECT y.child_id FROM weft.edge y WHERE y.batch_id = of_batch_id AND y.parent_id = s.job_id OFFSET 0) e

@@ -2,7 +2,8 @@
 -- Called by: DriverStore.retry_failed.   Safe to repeat: yes, its position moves with the work.
 -- Locks: as _check_epoch; operation; batch (shared); as _retry; as _end_operation; as _announce.   Plan: as _find_retried.
 -- matching: of the jobs up to looked_upto, those that match the query of the operation; NULL: it has none.
--- Returns: moved; busy: some rows are locked elsewhere; waits: an earlier retry of this batch goes first, or the batch is being deleted.
+-- Returns: moved; busy: some rows are locked elsewhere; waits: an earlier retry or resubmission of this batch goes first, or
+--   the batch is being deleted.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.retry_failed(epoch bigint, of_operation_id bigint, matching int[], looked_upto bigint, limit_rows int,
     at timestamptz DEFAULT clock_timestamp()) RETURNS text
@@ -16,8 +17,8 @@ BEGIN
     SELECT o.* INTO v_operation FROM weft.operation o WHERE o.operation_id = of_operation_id AND o.state = 'running' FOR UPDATE;
     IF NOT FOUND THEN
         RETURN 'moved';
-    ELSIF EXISTS (SELECT FROM weft.operation o WHERE o.state = 'running' AND o.batch_id = v_operation.batch_id AND o.kind = v_operation.kind
-                    AND o.operation_id < of_operation_id) THEN
+    ELSIF EXISTS (SELECT FROM weft.operation o WHERE o.state = 'running' AND o.batch_id = v_operation.batch_id
+                    AND o.kind IN ('retry', 'resubmit') AND o.operation_id < of_operation_id) THEN
         RETURN 'waits';
     END IF;
     PERFORM pg_advisory_xact_lock_shared(v_operation.batch_id);

@@ -1,6 +1,6 @@
 -- add_jobs_v2: add a bunch of jobs to an open update. They stay invisible until the commit.
--- Called by: Store.add_jobs, Store.submit (api).   Safe to repeat: yes, by (update, first job); then it returns false, or NULL if the
---   existing bunch came from another body.
+-- Called by: Store.add_jobs, Store.submit (api); add_resubmitted.
+-- Safe to repeat: yes, by (update, first job); then it returns false, or NULL if the existing bunch came from another body.
 -- Locks: as _lock_limits; batch_row (with gates of jobs, or edges); batch (shared, only with parents in earlier updates);
 --   as _open_update; as _shape_ids; as _lock_parents; membership (new); as _job_gate_sets; as _queue_gate_sets.
 -- Plan: inserts; parents by key.
@@ -13,7 +13,7 @@
 --   array_*: what the jobs of an array share.
 -- Raises WF103 (group), WF201 (key used with another body), WF203 (committed), WF205 (parent does not exist), WF207 (outside the update),
 --   WF208 (overlap).
--- Owner: weft_tenant.  Granted to: weft_api.
+-- Owner: weft_tenant.  Granted to: weft_api, weft_system.
 CREATE OR REPLACE FUNCTION weft.add_jobs_v2(
     tenant_id int, batch_id bigint, update_id int, first_job int, n_jobs int, jobs weft.job_columns,
     idempotency_key text DEFAULT NULL, digest bytea DEFAULT NULL

@@ -1,10 +1,10 @@
 -- commit_update: make an update visible and runnable.
--- Called by: Store.commit_update, Store.submit (api).   Safe to repeat: yes, same answer.
+-- Called by: Store.commit_update, Store.submit (api); _commit_copy.   Safe to repeat: yes, same answer.
 -- Locks: as _lock_limits; batch (shared); update; job (those with parents in earlier updates); hold_row (those of the batch);
 --   as _begin_deadlines; as _pass_gates; as _announce. A cancel or a hold waits for us, or we see it.
 -- Plan: sums over bunches, not over jobs; only bunches with edges to earlier updates are walked.
 -- Raises WF101, WF104, WF202 (jobs or groups are missing), WF204 (cancelled), WF113 (queue is full).
--- Owner: weft_tenant.  Granted to: weft_api.
+-- Owner: weft_tenant.  Granted to: weft_api, weft_system.
 CREATE OR REPLACE FUNCTION weft.commit_update(tenant_id int, batch_id bigint, of_update_id int, at timestamptz DEFAULT clock_timestamp())
 RETURNS TABLE (update_id int, first_job int, first_group int, n_jobs int, n_groups int, committed boolean)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp

@@ -1,0 +1,77 @@
+"""Resubmit: make a new batch from the jobs of a batch."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+
+from weft.api.services import Answer, Origin, Services
+from weft.api.use_cases import submit
+from weft.core.errors import FieldError, WeftError
+from weft.ports.store import Caller, Shape
+from weft.wire.documents import BatchDocument, JobDocument
+from weft.wire.repeat_documents import ResubmitDocument
+
+_BATCH: Final = ("name", "attributes", "billing_project")
+_JOB: Final = ("priority", "env", "timeout_s", "max_attempts")
+_SIZES: Final = {"cpu": "cpu_m", "memory": "memory_mib"}
+_WORDS: Final = ("queue", "pool")
+_A_JOB: Final = ("true",)
+"""Any command: a job with what is to be different is checked as one of a submission."""
+
+
+async def resubmit_batch(
+    services: Services,
+    caller: Caller,
+    batch_id: int,
+    document: ResubmitDocument,
+    origin: Origin,
+) -> Answer:
+    """Begin to make a new batch from this one; return the operation."""
+    operation_id = await services.store.resubmit_batch(
+        caller,
+        batch_id,
+        failed=document.failed,
+        changes=await _changes(services, caller, document, origin),
+        trace_id=origin.trace_id,
+        idempotency_key=origin.key,
+        digest=origin.digest,
+    )
+    return dict(await services.store.get_operation(caller, operation_id))
+
+
+async def _changes(
+    services: Services, caller: Caller, document: ResubmitDocument, origin: Origin
+) -> Mapping[str, Any]:
+    """Return what is to be different; raise what is wrong with it."""
+    given = {
+        name: value
+        for name in document.__struct_fields__
+        if (value := getattr(document, name)) not in (None, {}, False)
+    }
+    of_batch: dict[str, Any] = {name: given[name] for name in _BATCH if name in given}
+    of_job: dict[str, Any] = {name: given[name] for name in _JOB if name in given}
+    sizes: dict[str, Any] = msgspec.to_builtins(given.get("resources", {}))
+    job = JobDocument(command=_A_JOB, queue=document.queue, resources=sizes or None, **of_job)
+    try:
+        shape = await submit.check_batch(
+            services, caller, BatchDocument(**of_batch, jobs=[job]), origin
+        )
+    except WeftError as error:
+        error.errors = tuple(
+            FieldError(one.pointer.removeprefix("/jobs/0"), one.message) for one in error.errors
+        )
+        if error.detail is not None:
+            error.detail = error.detail.replace("/jobs/0/", "/")
+        raise
+    assert shape is not None, "there is a job"
+    of_job |= {_SIZES[name]: getattr(shape, _SIZES[name]) for name in sizes}
+    if document.queue is not None:
+        of_job["words"] = _words(shape)
+    return {"batch": of_batch, **of_job}
+
+
+def _words(shape: Shape) -> Mapping[str, Any]:
+    """Return the words of the queue that all jobs get, None for those that go."""
+    found = dict(shape.words)
+    return {name: found.get(name) for name in _WORDS}

@@ -1,0 +1,106 @@
+"""`weft resubmit`: make a new batch from an old one."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from weft.cli.commands.edit import parse_attribute
+from weft.cli.input.environment import given_variable
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.targets import Target, check_targets, parse_batch
+from weft.cli.input.text import check_text
+from weft.cli.input.values import read_option
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import print_json
+from weft.client.api import WAIT_PATIENCE_S
+from weft.client.objects.operation import end_of
+from weft.client.progress import Progress
+from weft.core.durations import parse_seconds
+from weft.core.ids import BatchId, format_batch_id
+from weft.core.resources import parse_cpu_m, parse_memory_mib
+
+
+def resubmit(
+    batch: str,
+    /,
+    *attributes: str,
+    failed: Annotated[bool, Parameter(negative="")] = False,
+    name: str | None = None,
+    project: str | None = None,
+    queue: str | None = None,
+    priority: int | None = None,
+    env: Annotated[tuple[str, ...], Parameter(negative="")] = (),
+    cpu: str | None = None,
+    memory: str | None = None,
+    timeout: str | None = None,
+    retries: int | None = None,
+    key: str | None = None,
+    shared: Shared = SHARED,
+) -> int:
+    """Make a new batch from the jobs of a batch, and print its number.
+
+        weft resubmit b12 --failed --memory 4Gi
+
+    Parents that succeeded count as done. What is not given stays as it was.
+
+    Args:
+        batch: `b12`.
+        attributes: `key=value`: attributes that the new batch has besides.
+        failed: Only what failed, and what was cancelled because of it.
+        name: Name of the new batch.
+        project: Billing project that pays.
+        queue: Queue in which its jobs wait.
+        priority: Priority of its jobs.
+        env: Set a variable NAME=VALUE, or pass on NAME of this shell; may be repeated.
+        cpu: Cores of each job.
+        memory: Memory of each job, such as 512Mi.
+        timeout: Stop a job after this time: seconds, or 10m, 1h30m.
+        retries: Run a job that fails again, up to this number of times.
+        key: A repeat with the same key makes no second batch.
+        shared: Options of every command.
+    """
+    given: dict[str, Any] = {
+        "failed": failed or None,
+        "name": name,
+        "attributes": {key: value or "" for key, value in map(parse_attribute, attributes)}
+        or None,
+        "billing_project": project,
+        "queue": queue,
+        "priority": priority,
+        "env": dict(given_variable(text) for text in env) or None,
+        "resources": _sizes(cpu, memory) or None,
+        "timeout_s": None if timeout is None else read_option("--timeout", timeout, parse_seconds),
+        "max_attempts": None if retries is None else retries + 1,
+    }
+    check_text([text for text in (name, project, queue) if text is not None])
+    document = {name: value for name, value in given.items() if value is not None}
+    return asyncio.run(_resubmit(parse_batch(batch), document, key, shared))
+
+
+def _sizes(cpu: str | None, memory: str | None) -> Mapping[str, str]:
+    given = {"cpu": cpu, "memory": memory}
+    if cpu is not None:
+        read_option("--cpu", cpu, parse_cpu_m)
+    if memory is not None:
+        read_option("--memory", memory, parse_memory_mib)
+    return {name: value for name, value in given.items() if value is not None}
+
+
+async def _resubmit(
+    batch_id: BatchId, document: Mapping[str, Any], key: str | None, shared: Shared
+) -> int:
+    title = format_batch_id(batch_id)
+    async with shared.client(patience_s=WAIT_PATIENCE_S) as client:
+        await check_targets(client, [Target(batch_id)])
+        operation = await client.resubmit_batch(batch_id, document, key=key)
+        with Progress(f"{title} resubmit", shown=None) as shown:
+            result = await end_of(client, operation, shown)
+        if shared.json:
+            print_json(await client.get_operation(operation["id"]))
+            return 0
+    n_jobs = result["n_jobs"]
+    note(f"{title}: {n_jobs:,} {'job' if n_jobs == 1 else 'jobs'} resubmitted")
+    print(format_batch_id(result["batch_id"]))
+    return 0

@@ -1,0 +1,70 @@
+"""Make a batch from another one, some of its jobs at a time. It is there when all of them are."""
+
+from datetime import UTC, datetime
+from typing import Final
+
+from weft.core.errors import NothingToResubmit
+from weft.core.ids import BatchId, format_batch_id
+from weft.driver.operations.copied_jobs import Page, rows_of
+from weft.driver.operations.copied_specs import carrier_of
+from weft.ports.store import DriverStore, Operation, Resubmitted
+from weft.wire.spec import decode_chunk
+
+STEP_JOBS: Final = 5_000
+"""Jobs that are copied in one step: some tenths of a second."""
+
+
+async def step(store: DriverStore, epoch: int, operation: Operation) -> bool:
+    """Copy what comes next; return False while an earlier operation may change what failed."""
+    verdict = await store.step("copy_batch", epoch, operation.operation_id, limit=STEP_JOBS)
+    if verdict == "empty":
+        batch = format_batch_id(BatchId(operation.batch_id))
+        raise NothingToResubmit(
+            f"batch {batch} has nothing to resubmit",
+            detail="What did not succeed in it was cancelled by a person.",
+            hint=f"To run all its jobs once more, leave out --failed: `weft resubmit {batch}`.",
+        )
+    if verdict == "jobs":
+        found = await store.list_resubmitted(
+            epoch, operation.operation_id, after=operation.position, limit=STEP_JOBS
+        )
+        if found is not None:
+            page = await _page(store, operation, found)
+            await store.add_resubmitted(
+                epoch,
+                operation.operation_id,
+                after=operation.position,
+                upto=found.upto,
+                job_ids=[one["job_id"] for one in found.jobs],
+                rows=rows_of(page) if page is not None else None,
+            )
+    return verdict != "waits"
+
+
+async def _page(store: DriverStore, operation: Operation, found: Resubmitted) -> Page | None:
+    """Read the specs of these jobs, and of those that carry their functions."""
+    if not found.jobs:
+        return None
+    batch = operation.batch_id
+    chunks = await store.read_chunks(batch, sorted({one["spec_first"] for one in found.jobs}))
+    specs_of = {first: decode_chunk(body) for first, body in chunks.items()}
+    specs = [specs_of[one["spec_first"]][one["job_id"] - one["spec_first"]] for one in found.jobs]
+    wanted = {
+        carrier
+        for one, spec in zip(found.jobs, specs, strict=True)
+        if (carrier := carrier_of(spec, one["job_id"])) is not None
+    }
+    missing = sorted(wanted - specs_of.keys())
+    if missing:
+        others = await store.read_chunks(batch, missing)
+        specs_of |= {first: decode_chunk(body) for first, body in others.items()}
+    return Page(
+        jobs=found.jobs,
+        specs=specs,
+        chunks=chunks,
+        carriers={one: specs_of[one][0] for one in wanted},
+        changes=operation.arguments["changes"],
+        now=datetime.now(UTC),
+        first=found.first,
+        at={one["job_id"]: n for n, one in enumerate(found.jobs)},
+    )

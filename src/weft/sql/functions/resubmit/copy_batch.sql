@@ -1,0 +1,47 @@
+-- copy_batch: one bounded step of a resubmission beside its jobs: first groups and payloads of the old batch are copied to the new one; at
+--   last it is committed, and is there for everybody.
+-- Called by: DriverStore.step.   Safe to repeat: yes; the driver may die between any two steps.
+-- Locks: as _check_epoch; operation; as _lock_limits; batch_row (the old one, shared); as _copy_parts; as _commit_copy. Nobody else knows
+--   the new batch.
+-- Plan: groups and payloads by key; as commit_update.
+-- Returns: moved; jobs: the next step is add_resubmitted; empty: there was nothing to resubmit; waits: an earlier operation changes what
+--   failed in the batch, or the batch is being deleted.
+-- Owner: weft_system.  Granted to: weft_driver.
+CREATE OR REPLACE FUNCTION weft.copy_batch(epoch bigint, of_operation_id bigint, limit_rows int, at timestamptz DEFAULT clock_timestamp())
+RETURNS text LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_operation weft.operation; v_new bigint; v_copied jsonb;
+BEGIN
+    PERFORM weft._check_epoch(copy_batch.epoch);
+    SELECT o.* INTO v_operation FROM weft.operation o WHERE o.operation_id = of_operation_id AND o.state = 'running' FOR UPDATE;
+    IF NOT FOUND THEN
+        RETURN 'moved';
+    ELSIF EXISTS (SELECT FROM weft.operation o WHERE o.state = 'running' AND o.batch_id = v_operation.batch_id
+                    AND o.kind IN ('retry', 'resubmit') AND o.operation_id < of_operation_id) THEN
+        RETURN 'waits';
+    END IF;
+    v_new := (v_operation.arguments ->> 'new_batch')::bigint;
+    IF v_operation.position >= v_operation.n_total THEN
+        -- Before the rows of batches, as every commit does.
+        PERFORM weft._lock_limits(v_operation.tenant_id, ARRAY(
+            SELECT DISTINCT s.countables FROM weft.bunch_count c JOIN weft.shape s USING (shape_id) WHERE c.batch_id = v_new), true);
+    END IF;
+    PERFORM FROM weft.batch b WHERE b.batch_id = v_operation.batch_id AND b.deleted_at IS NULL FOR SHARE;
+    IF NOT FOUND THEN
+        RETURN 'waits';
+    END IF;
+    IF v_operation.position < v_operation.n_total THEN
+        v_copied := weft._copy_parts(v_operation.batch_id, v_new, v_operation.arguments, limit_rows);
+        IF v_copied IS NULL THEN
+            RETURN 'jobs';
+        END IF;
+        UPDATE weft.operation o SET arguments = o.arguments || v_copied WHERE o.operation_id = of_operation_id;
+        RETURN 'moved';
+    ELSIF (SELECT b.next_job FROM weft.batch b WHERE b.batch_id = v_new) = 1 THEN
+        RETURN 'empty';
+    END IF;
+    PERFORM weft._commit_copy(v_operation, v_new, copy_batch.at);
+    RETURN 'moved';
+END $$;

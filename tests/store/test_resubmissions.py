@@ -1,0 +1,313 @@
+"""Resubmissions: a new batch from the jobs of an old one, seen when all of it is there."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from store.test_arrays import array_rows
+from store.test_completion_times import TREE
+from store.test_retry import DIAMOND, begin, end_all
+from store.world import World
+from weft.core.errors import (
+    BatchNotFound,
+    BatchRunning,
+    IdempotencyConflict,
+    NothingToResubmit,
+    ProjectNotFound,
+)
+from weft.driver.operations import advance_operation, resubmit
+from weft.testing.builders import job_rows
+from weft.wire.spec import FunctionSpec, JobSpec, decode_chunk, encode_chunk
+
+
+async def ask(
+    world: World, batch: int, /, *, failed: bool = False, key: str | None = None,
+    digest: bytes = b"", **changes: Any,  # noqa: ANN401 (as the api sends them)
+) -> int:  # fmt: skip
+    """Ask for a resubmission; return the operation."""
+    return await world.api.resubmit_batch(
+        world.caller, batch, failed=failed, changes=changes, trace_id="0" * 32,
+        idempotency_key=key, digest=digest,
+    )  # fmt: skip
+
+
+async def advance(world: World, operation_id: int) -> Mapping[str, Any]:
+    """Do one step; return the document of the operation."""
+    epoch = await world.lead()
+    running = await world.driver.running_operations(epoch, operation_id - 1)
+    await advance_operation(world.driver, epoch, running[0])
+    return await world.api.get_operation(world.caller, operation_id)
+
+
+async def finish(world: World, operation_id: int) -> int:
+    """Do all steps; return the new batch."""
+    while (found := await advance(world, operation_id))["state"] == "running":
+        pass
+    assert found["state"] == "success", found
+    batch_id = int(found["result"]["batch_id"])
+    world.watch(batch_id)
+    return batch_id
+
+
+async def copy(world: World, batch: int, /, **asked: Any) -> int:  # noqa: ANN401 (as ask)
+    """Resubmit a batch; return the new one."""
+    return await finish(world, await ask(world, batch, **asked))
+
+
+async def edges(world: World, batch: int) -> list[tuple[int, int]]:
+    rows = await world.admin.fetch(
+        "SELECT parent_id, child_id FROM weft.edge WHERE batch_id = $1 ORDER BY 1, 2", batch
+    )
+    return [tuple(row) for row in rows]
+
+
+async def specs(world: World, batch: int) -> list[JobSpec]:
+    """Return the specs of all jobs, each read as a worker does."""
+    jobs = await world.admin.fetch(
+        "SELECT j.job_id, j.spec_first, s.body FROM weft.job j JOIN weft.job_spec s"
+        " ON s.batch_id = j.batch_id AND s.first_job = j.spec_first"
+        " WHERE j.batch_id = $1 ORDER BY 1",
+        batch,
+    )
+    return [decode_chunk(job["body"])[job["job_id"] - job["spec_first"]] for job in jobs]
+
+
+@pytest.fixture
+def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Copy two jobs a step."""
+    monkeypatch.setattr(resubmit, "STEP_JOBS", 2)
+
+
+@pytest.mark.usefixtures("small_steps")
+async def test_all_jobs_of_a_batch_make_a_new_one(world: World) -> None:
+    """With groups, sets, parents, names and limits; the old batch stays as it is."""
+    batch = await world.submit(
+        job_rows(4, group=[0, 1, 2, 2], parents=DIAMOND, names={3: "three"}, priority=7),
+        groups=TREE, name="old", attributes={"k": "v"}, cancel_after_n_failures=3,
+    )  # fmt: skip
+    await end_all(await world.worker())
+    new = await copy(world, batch, batch={"name": "new", "attributes": {"more": "1"}})
+    document = await world.api.get_batch(world.caller, new)
+    jobs = await world.api.list_jobs(world.caller, new, after=0, limit=9)
+    old_jobs = await world.api.list_jobs(world.caller, batch, after=0, limit=9)
+
+    assert await world.states(batch) == "srrp"
+    assert await world.states(new) == "rppp"
+    assert (document["name"], document["attributes"], document["resubmitted_from"]) == (
+        "new", {"k": "v", "more": "1"}, batch,
+    )  # fmt: skip
+    assert document["cancel_after_n_failures"] == 3
+    for name in ("name", "group_id", "priority"):
+        assert [one[name] for one in jobs] == [one[name] for one in old_jobs]
+    assert await edges(world, new) == await edges(world, batch)
+
+
+@pytest.mark.usefixtures("small_steps")
+async def test_failed_jobs_and_their_children_make_a_new_one(world: World) -> None:
+    """Parents that succeeded count as done; what a person cancelled stays behind."""
+    parents = {3: [1, 2], 4: [3], 6: [1]}
+    batch = await world.submit(job_rows(7, parents=parents, names={3: "c", 4: "d", 7: "g"}))
+    worker = await world.worker()
+    await world.api.cancel_jobs(world.caller, batch, job_ids=[5])
+    await end_all(worker, 2, 7)
+    await end_all(worker)
+    await world.sweep()
+    before = await world.states(batch)
+    new = await copy(world, batch, failed=True)
+    jobs = await world.api.list_jobs(world.caller, new, after=0, limit=9)
+    order = [await end_all(worker), await end_all(worker), await end_all(worker)]
+
+    assert before == "sfcccsf"
+    assert [job["name"] for job in jobs] == [None, "c", "d", "g"]
+    assert await edges(world, new) == [(1, 2), (2, 3)]
+    assert order == [[1, 4], [2], [3]]
+    assert (await world.api.get_batch(world.caller, new))["state"] == "success"
+
+
+@pytest.mark.usefixtures("small_steps")
+async def test_arrays_stay_arrays(world: World) -> None:
+    """Cut where a step ends, or a job is left out; each job keeps its index."""
+    batch = await world.submit(array_rows(None, 5, edges={2: [range(1, 2)]}))
+    worker = await world.worker()
+    await end_all(worker)
+    await end_all(worker, 3, 4, 6)
+    whole, part = await copy(world, batch), await copy(world, batch, failed=True)
+    found = {
+        one: [
+            (job["index"], job["name"])
+            for job in await world.api.list_jobs(world.caller, one, after=0, limit=9)
+        ]
+        for one in (batch, whole, part)
+    }
+    commands = [one.command for one in await specs(world, part)]
+
+    assert found[whole] == found[batch]
+    assert await specs(world, whole) == await specs(world, batch)
+    assert found[part] == [(index, "array2") for index in (11, 12, 14)]
+    assert commands == [("/bin/echo", index) for index in ("11", "12", "14")]
+    assert await edges(world, part) == []
+    assert await edges(world, whole) == await edges(world, batch)
+
+
+async def test_jobs_are_different_as_asked(world: World) -> None:
+    batch = await world.submit(2)
+    changes = {
+        "env": {"A": "1"}, "timeout_s": 60.0, "priority": 3, "max_attempts": 4, "cpu_m": 2000,
+        "memory_mib": 700, "words": {"queue": "other", "pool": None},
+    }  # fmt: skip
+    new = await copy(world, batch, **changes)
+    job = await world.job(new, 2)
+    shape = await world.admin.fetchrow(
+        "SELECT * FROM weft.shape WHERE shape_id = $1", job["shape_id"]
+    )
+
+    assert [(one.env, one.timeout_s) for one in await specs(world, new)] == [({"A": "1"}, 60)] * 2
+    assert (job["priority"], job["max_attempts"], job["cpu_m"], job["memory_mib"]) == (
+        3, 4, 2000, 700,
+    )  # fmt: skip
+    assert shape["countables"] == {"queue": "other", "timeout_s": "60-60"}
+
+
+async def test_functions_are_carried_along(world: World) -> None:
+    """Also if the job that carried one is not among those that failed."""
+    carrier = JobSpec(executor="function", function=FunctionSpec(pickle=b"f", args=(1,)))
+    sharing = [
+        JobSpec(executor="function", function=FunctionSpec(args=(n,)), shares=1 - n)
+        for n in (2, 3, 4)
+    ]
+    rows = job_rows(4)
+    rows.chunk_body = [encode_chunk([carrier, *sharing])]
+    batch = await world.submit(rows)
+    await end_all(await world.worker(), 3, 4)
+    one, two = await specs(world, await copy(world, batch, failed=True))
+
+    assert one == JobSpec(executor="function", function=FunctionSpec(pickle=b"f", args=(3,)))
+    assert two == JobSpec(executor="function", function=FunctionSpec(args=(4,)), shares=-1)
+
+
+async def test_a_deadline_that_has_passed_is_left_out(world: World) -> None:
+    rows = job_rows(2)
+    dates = [datetime.now(UTC) - timedelta(hours=1), datetime.now(UTC) + timedelta(hours=1)]
+    rows.rare_job = [1, 2]
+    rows.rare_fields = [
+        {"deadline": one.isoformat(), "latest_start": one.isoformat()} for one in dates
+    ]
+    new = await copy(world, await world.submit(rows))
+    jobs = await world.api.list_jobs(world.caller, new, after=0, limit=9)
+
+    assert ["deadline" in job for job in jobs] == [False, True]
+
+
+@pytest.mark.usefixtures("small_steps")
+async def test_nobody_sees_a_part_of_it(world: World) -> None:
+    """Whatever driver goes on, no job is copied twice, and the same key makes the same batch."""
+    batch = await world.submit(5)
+    operation = await ask(world, batch, key="once")
+    new = await world.admin.fetchval("SELECT max(batch_id) FROM weft.batch")
+    seen = []
+    while (found := await advance(world, operation))["state"] == "running":
+        with pytest.raises(BatchNotFound):
+            await world.api.get_batch(world.caller, new)
+        seen.append(found["done"])
+        await world.backend.begin_term()
+
+    assert seen == [2, 4, 5]
+    assert found["result"] == {"batch_id": new, "n_jobs": 5}
+    assert await ask(world, batch, key="once") == operation
+    with pytest.raises(IdempotencyConflict):
+        await ask(world, batch, key="once", digest=b"other")
+    assert len(await world.api.list_jobs(world.caller, new, after=0, limit=9)) == 5
+
+
+@pytest.mark.usefixtures("small_steps")
+async def test_a_step_that_is_repeated_adds_nothing(world: World) -> None:
+    """The reply to the first one was lost."""
+    batch = await world.submit(3)
+    operation = await ask(world, batch)
+    epoch = await world.lead()
+    (running,) = await world.driver.running_operations(epoch, operation - 1)
+    for _ in range(2):
+        await advance_operation(world.driver, epoch, running)
+    new = await finish(world, operation)
+
+    assert await world.states(new) == "rrr"
+
+
+@pytest.mark.usefixtures("small_steps")
+async def test_deletion_of_the_old_batch_ends_it(world: World) -> None:
+    """What was copied is removed."""
+    batch = await world.submit(5)
+    operation = await ask(world, batch)
+    await advance(world, operation)
+    new = await world.admin.fetchval("SELECT max(batch_id) FROM weft.batch")
+    removal = await world.api.delete_batch(
+        world.caller, batch, trace_id="", idempotency_key=None, digest=b""
+    )
+    epoch = await world.lead()
+    for _ in range(100):
+        await world.sweep()
+        await world.fold()
+        for running in await world.driver.running_operations(epoch, operation - 1):
+            await advance_operation(world.driver, epoch, running)
+    rows = await world.admin.fetch(
+        "SELECT kind, state FROM weft.operation WHERE batch_id = ANY ($1) ORDER BY operation_id",
+        [batch, new],
+    )
+
+    assert removal > operation
+    assert [tuple(row) for row in rows] == [("delete_batch", "success")] * 2
+    assert not await world.admin.fetchval(
+        "SELECT count(*) FROM (SELECT batch_id FROM weft.batch UNION ALL"
+        " SELECT batch_id FROM weft.job UNION ALL SELECT batch_id FROM weft.job_spec UNION ALL"
+        " SELECT batch_id FROM weft.resubmitted_span) t WHERE batch_id = ANY ($1)",
+        [batch, new],
+    )
+
+
+async def test_it_waits_for_an_earlier_retry(world: World) -> None:
+    """Which decides what has failed."""
+    batch = await world.submit(1)
+    await end_all(await world.worker(), 1)
+    retry, operation = await begin(world, batch), await ask(world, batch, failed=True)
+    epoch = await world.lead()
+    one, two = await world.driver.running_operations(epoch, retry - 1)
+
+    assert (one.operation_id, two.operation_id) == (retry, operation)
+    assert not await advance_operation(world.driver, epoch, two)
+    assert await advance_operation(world.driver, epoch, one)
+    assert await advance_operation(world.driver, epoch, two)
+
+
+async def test_what_cannot_be_resubmitted_is_refused(world: World) -> None:
+    empty, running = await world.submit(0), await world.submit(1)
+    with pytest.raises(NothingToResubmit):
+        await ask(world, empty)
+    with pytest.raises(BatchRunning, match="is still running"):
+        await ask(world, running, failed=True)
+    await end_all(await world.worker())
+    with pytest.raises(NothingToResubmit):
+        await ask(world, running, failed=True)
+    with pytest.raises(ProjectNotFound):
+        await ask(world, running, batch={"billing_project": "nobody's"})
+    with pytest.raises(BatchNotFound):
+        await ask(world, 10**12)
+
+
+async def test_nothing_is_left_of_one_that_finds_nothing(world: World) -> None:
+    """Its only failed job was cancelled by a person before it was copied."""
+    batch = await world.submit(1)
+    await end_all(await world.worker(), 1)
+    await world.admin.execute(
+        "INSERT INTO weft.job_cancel (batch_id, job_id, tenant_id, cancelled_at, actor)"
+        " SELECT batch_id, job_id, tenant_id, clock_timestamp(), 'user ada' FROM weft.job"
+        " WHERE batch_id = $1",
+        batch,
+    )
+    operation = await ask(world, batch, failed=True)
+    epoch = await world.lead()
+    await advance(world, operation)
+    (running,) = await world.driver.running_operations(epoch, operation - 1)
+    with pytest.raises(NothingToResubmit, match="nothing to resubmit"):
+        await advance_operation(world.driver, epoch, running)

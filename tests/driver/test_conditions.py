@@ -85,6 +85,23 @@ async def test_test_that_takes_long_delays_no_other() -> None:
     assert store.calls["postpone_conditions"] == 1
 
 
+async def test_pools_are_looked_at_in_the_database() -> None:
+    """Also if the driver makes no other tests; wrong parameters are told."""
+    store = FakeDriverStore()
+    given = [{"pool": "gpu", "cpu": "1.5"}, {"pool": "gpu"}, {}, {"pool": "x", "cpu": "no"},
+             {"pool": "x", "size": "9"}]  # fmt: skip
+    store.conditions.append([DueCondition(n, "pool", one) for n, one in enumerate(given, 1)])
+    async with driving(store, None):
+        await store.until("release_conditions", 2)
+    said = [store.tested[n] for n in range(1, 6)]
+
+    assert [one.passed for one in said] == [True, True, False, False, False]
+    assert [one.message for one in said[:3]] == [
+        "gpu 1500", "gpu 0", "the tester pool needs the parameter 'pool'"
+    ]  # fmt: skip
+    assert "no parameter 'size'" in said[4].message
+
+
 async def test_driver_without_tests_lets_jobs_wait() -> None:
     store = FakeDriverStore()
     store.conditions.append(some(1))

@@ -1,5 +1,6 @@
 """The testers that are built in, each against the real thing."""
 
+import os
 import socket
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -170,6 +171,35 @@ def test_path_looks_only_where_it_may(tmp_path: Path) -> None:
     ]  # fmt: skip
     for path in hidden:
         assert "tester_paths" in look("path", site=site, path=path).message
+
+
+def test_quota_asks_for_room(tmp_path: Path) -> None:
+    site = port.TesterSite(parse_allowed_hosts(""), timeout_s=5, paths=(str(tmp_path),))
+    here = str(tmp_path)
+    found = os.statvfs(tmp_path)
+    more = found.f_bavail * found.f_frsize + (1 << 40)
+
+    assert look("quota", site=site, path=here).passed
+    assert look("quota", site=site, path=here, bytes="1Ki", files="1").passed
+    full = look("quota", site=site, path=here, bytes=str(more))
+    assert not full.passed
+    assert "free, and" in full.message
+    assert not look("quota", site=site, path=here, files=str(10**14)).passed
+    assert "tester_paths" in look("quota", site=site, path="/").message
+    assert "No such file" in look("quota", site=site, path=f"{here}/missing").message
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"bytes": "much"}, {"bytes": "-1"}, {"files": "-1"}, {"files": "9" * 900}, {"files": "٣"},
+     {"size": "1"}],
+)  # fmt: skip
+def test_quota_refuses_wrong_amounts(tmp_path: Path, given: dict[str, str]) -> None:
+    site = port.TesterSite(parse_allowed_hosts(""), timeout_s=5, paths=(str(tmp_path),))
+    found = look("quota", site=site, path=str(tmp_path), **given)
+
+    assert not found.passed
+    assert "wrong: " in found.message or "has no parameter" in found.message
 
 
 def test_command_runs_what_the_operator_named(tmp_path: Path) -> None:

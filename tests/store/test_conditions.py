@@ -192,6 +192,21 @@ async def test_jobs_of_several_batches_are_given_up(world: World) -> None:
     assert [await world.states(batch) for batch in batches] == ["ee"] * 3
 
 
+async def test_room_in_a_pool_is_what_its_workers_have_left(world: World) -> None:
+    """A cordoned worker takes no jobs."""
+    await world.submit(3)
+    worker = await world.worker(cpu_m=4000)
+    await worker.claim(3)  # of a core each
+    epoch, pool = await world.lead(), world.pool
+    left = [await world.driver.test_pool(epoch, pool, cpu_m) for cpu_m in (0, 1000, 1001)]
+    await world.api.cordon_worker(world.caller, "w", pool, reason="")
+    gone = await world.driver.test_pool(epoch, pool, 0)
+
+    assert [one.passed for one in left] == [True, True, False]
+    assert left[2].message == f"no active worker of pool {pool} has 1.001 free cores"
+    assert (gone.passed, gone.message) == (False, f"pool {pool} has no active worker")
+
+
 async def test_few_go_at_first_then_twice_as_many(world: World) -> None:
     batch = await world.submit(75)
     worker = await world.worker()

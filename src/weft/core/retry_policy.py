@@ -5,10 +5,9 @@ function in SQL; a test compares the two.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final
 
-PolicyWord = Literal["constant", "exponential", "stepwise"]
-POLICIES: Final[tuple[str, ...]] = get_args(PolicyWord)
+POLICIES: Final = ("constant", "exponential", "stepwise")
 FIRST_S: Final = 10.0
 LONGEST_S: Final = 300.0
 GIVE_UP_S: Final = 48 * 3600.0

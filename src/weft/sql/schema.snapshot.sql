@@ -2673,6 +2673,11 @@ CREATE FUNCTION weft.test_condition(tenant_id integer, of_condition_id bigint, a
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.test_condition(tenant_id integer, of_condition_id bigint, at timestamp with time zone) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft.test_pool(epoch bigint, of_pool text, free_cpu_m bigint, OUT passed boolean, OUT message text) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.test_pool(epoch bigint, of_pool text, free_cpu_m bigint, OUT passed boolean, OUT message text) OWNER TO weft_system;
+
 CREATE FUNCTION weft.try_lead() RETURNS bigint
     LANGUAGE sql IMMUTABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -6245,6 +6250,9 @@ GRANT ALL ON FUNCTION weft.take_schedule_runs(limit_rows integer, lease_s double
 
 REVOKE ALL ON FUNCTION weft.test_condition(tenant_id integer, of_condition_id bigint, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.test_condition(tenant_id integer, of_condition_id bigint, at timestamp with time zone) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.test_pool(epoch bigint, of_pool text, free_cpu_m bigint, OUT passed boolean, OUT message text) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.test_pool(epoch bigint, of_pool text, free_cpu_m bigint, OUT passed boolean, OUT message text) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.try_lead() FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.try_lead() TO weft_driver;

@@ -48,3 +48,10 @@ class DueConditions:
             messages=[one.message for one in tested.values()],
         )  # fmt: skip
         return [row[0] for row in rows]
+
+    async def test_pool(self, epoch: int, pool: str, free_cpu_m: int) -> Tested:
+        """Look at a pool."""
+        (row,) = await self._database.call(
+            "test_pool", epoch=epoch, of_pool=pool, free_cpu_m=free_cpu_m
+        )
+        return Tested(passed=row["passed"], message=row["message"])

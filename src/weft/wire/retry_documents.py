@@ -2,11 +2,11 @@
 
 from typing import Annotated
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
-from weft.core.retry_policy import PolicyWord
 from weft.wire.description import says
 
+PolicyName = Annotated[str, Meta(pattern="^[A-Za-z_][A-Za-z0-9_]{0,63}$")]
 RetryOn = Annotated[
     tuple[str, ...] | None,
     says(
@@ -39,10 +39,11 @@ class RetryDocument(Struct, forbid_unknown_fields=True):
     """How long a job waits before it is tried again."""
 
     policy: Annotated[
-        PolicyWord,
+        PolicyName,
         says(
             "`constant`: always the same wait; `exponential`: it doubles; `stepwise`: as the "
-            "steps say."
+            "steps say; or a policy of a package that is installed where the api runs.",
+            "exponential",
         ),
     ]
     wait_s: Annotated[
@@ -76,4 +77,7 @@ class RetryDocument(Struct, forbid_unknown_fields=True):
     jitter: Annotated[
         float | None,
         says("The part of each wait, from 0 to 1, of which a random share is left out.", 0.5),
+    ] = None
+    parameters: Annotated[
+        dict[str, int | float | str] | None, says("What a policy of a package needs.")
     ] = None

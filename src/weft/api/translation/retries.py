@@ -5,10 +5,10 @@ from typing import Any, Final
 
 import msgspec
 
+from weft.api.translation.policies import policy_mistakes, whole_policy
 from weft.core.end_rules import EndRules, parse_codes, parse_end_signal
 from weft.core.errors import InvalidValue
 from weft.core.problems import Problems, pointer_of
-from weft.core.retry_policy import completed, mistakes
 from weft.core.states import Reason
 from weft.wire.documents import JobDocument
 from weft.wire.retry_documents import RetryDocument
@@ -49,7 +49,7 @@ def check_retries(jobs: Sequence[JobDocument], problems: Problems) -> None:
     for index, job in enumerate(jobs):
         if job.retry is None:
             continue
-        for where, message in mistakes(_given(job.retry)):
+        for where, message in policy_mistakes(_given(job.retry)):
             problems.add(InvalidValue, pointer_of("jobs", index, "retry", *where), message)
         if job.max_attempts == 1:
             problems.add(
@@ -114,9 +114,9 @@ def _read_rules(job: JobDocument, note: Callable[[str, str], None]) -> EndRules 
     return rules if rules.exits or rules.signals or rules.external else None
 
 
-def whole_policy(document: RetryDocument) -> dict[str, Any]:
+def stored_policy(document: RetryDocument) -> dict[str, Any]:
     """Return a policy with its defaults, as the database stores it."""
-    return completed(_given(document))
+    return whole_policy(_given(document))
 
 
 def _given(document: RetryDocument) -> Mapping[str, Any]:

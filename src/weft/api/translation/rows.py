@@ -13,7 +13,7 @@ from weft.api.translation.executors import USUAL
 from weft.api.translation.functions import FunctionCarriers, with_functions
 from weft.api.translation.gates import job_gates, licence_gates
 from weft.api.translation.rare import rare_values
-from weft.api.translation.retries import rules_of, whole_policy, with_rules
+from weft.api.translation.retries import rules_of, stored_policy, with_rules
 from weft.core.parents import Parents, count_of
 from weft.core.positions import Positions
 from weft.ports.store import ArrayRow, JobRows
@@ -116,7 +116,7 @@ def _as_sent(value: object) -> object:
     defaults.
     """
     if isinstance(value, RetryDocument):
-        return whole_policy(value)
+        return stored_policy(value)
     return value.astimezone(UTC) if isinstance(value, datetime) else value
 
 

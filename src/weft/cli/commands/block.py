@@ -44,8 +44,8 @@ def block(
 
     Args:
         condition: What is missing.
-        tester: How to test that it is over: tcp, ssh, http, path, command or one of a package;
-            always: try again by the clock alone.
+        tester: How to test that it is over: tcp, ssh, http, path, quota, pool, command or one of a
+            package; always: try again by the clock alone.
         param: A parameter NAME=VALUE of the tester; may be repeated.
         shared: Options of every command.
     """

@@ -9,7 +9,8 @@ recorded in sets.
 import asyncio
 from typing import Final
 
-from weft.core.conditions import Tested
+from weft.core.conditions import MESSAGE_CHARS_MAX, Tested
+from weft.core.pool_test import POOL, read_pool_ask
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.ports.store import DueCondition
 from weft.telemetry import metrics
@@ -102,9 +103,19 @@ class _Conditions:
             self._tests[task] = one
 
     async def _test(self, one: DueCondition) -> Tested:
+        if one.tester == POOL:
+            return await self._test_pool(one)
         if self._context.test is None:
             return _NO_TESTS
         return await self._context.test(one) or _SILENT
+
+    async def _test_pool(self, one: DueCondition) -> Tested:
+        """Ask the database, which no other tester may reach."""
+        try:
+            pool, cpu_m = read_pool_ask(one.parameters)
+        except ValueError as error:
+            return Tested(passed=False, message=str(error)[:MESSAGE_CHARS_MAX])
+        return await self._context.store.test_pool(self._context.epoch, pool, cpu_m)
 
 
 async def _run(context: LoopContext) -> None:

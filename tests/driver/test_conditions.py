@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from structlog.testing import capture_logs
+
 from driver.fake_store import FakeDriverStore, FakeNotices
 from driver.test_loops import SETTINGS
 from weft.core import conditions
@@ -66,6 +68,17 @@ async def test_what_many_tests_say_is_recorded_together() -> None:
 
     assert len(store.tested) == 300
     assert store.calls["record_tests"] == 1
+
+
+async def test_what_is_over_is_not_tested() -> None:
+    store, tests = FakeDriverStore(), Answers()
+    store.conditions.append([DueCondition(1, "tcp", {}, is_over=True), *some(2)])
+    with capture_logs() as told:
+        async with driving(store, tests):
+            await store.until("record_tests", 1)
+
+    assert tests.asked == [2]
+    assert [one["condition"] for one in told if one["event"] == "condition.closed"] == [1]
 
 
 async def test_test_that_takes_long_delays_no_other() -> None:

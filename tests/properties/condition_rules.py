@@ -66,7 +66,7 @@ class ConditionRules(RecoveryRules):
             due = await self.world.call(
                 "due_conditions", epoch=epoch, busy=[], limit_rows=100, at=at
             )
-            if number not in {row["condition_id"] for row in due}:
+            if number not in {row["condition_id"] for row in due if not row["is_over"]}:
                 return 0  # it had no jobs
             arguments = {"epoch": epoch, "condition_ids": [number], "at": at}
             if not passed:

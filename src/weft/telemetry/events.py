@@ -51,6 +51,7 @@ EVENTS = MappingProxyType(
         "jobs.released": "blocked jobs are ready again · jobs",
         "condition.tested": "a test said something new about what jobs wait for · condition, "
         "tester, passed, message",
+        "condition.closed": "no job waits for this any more · condition, tester",
         "conditions.released": "jobs that waited for conditions are ready again, or were given "
         "up · jobs, failed",
         "failures.acknowledged": "a person has seen to failed jobs · batch, jobs, user",

@@ -75,6 +75,9 @@ RUNNING_JOBS: Final = Gauge(
 LEASED_JOBS: Final = Gauge(
     "weft_leased_jobs", "attempts claimed ahead and not started yet", registry=REGISTRY
 )
+CONDITIONS: Final = Gauge(
+    "weft_conditions", "what blocked jobs of the tenant wait for, each once", registry=REGISTRY
+)
 CONDITION_TESTS: Final = Counter(
     "weft_condition_tests", "tests of what blocked jobs wait for", ["outcome"],
     registry=REGISTRY,

@@ -341,6 +341,7 @@ class Overview(Struct, kw_only=True):
     queued: Count
     running: Count
     blocked: Count
+    conditions: Annotated[Count, Meta(description="what blocked jobs wait for, each once")]
     workers: list[Worker]
 
 

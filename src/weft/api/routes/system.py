@@ -17,7 +17,7 @@ from weft.ports.store import Row
 from weft.telemetry import metrics
 from weft.wire.answers import Health
 
-_COUNTED: Final = ("pending", "ready", "running")
+_COUNTED: Final = ("pending", "ready", "running", "blocked")
 _LIVE: Final = ("active", "cordoned", "draining")
 _LABELS_MAX: Final = 1000
 """Queues and licences that are counted each by itself, at most."""
@@ -67,6 +67,7 @@ async def show_metrics(request: AnyRequest) -> Response[bytes]:
 
 def _set_counts(found: Mapping[str, Any]) -> None:
     metrics.set_job_counts({state: found[state] for state in _COUNTED})
+    metrics.CONDITIONS.set(found["conditions"])
     states = Counter(worker["state"] for worker in found["workers"])
     metrics.WORKERS.labels("live").set(states.total())
     for state in _LIVE:

@@ -97,6 +97,9 @@ class _Conditions:
         if not room:
             return
         for one in await context.store.due_conditions(context.epoch, self._busy(), limit=room):
+            if one.is_over:
+                log.info("condition.closed", condition=one.condition_id, tester=one.tester)
+                continue
             metrics.CONDITION_TEST_LATE_SECONDS.observe(one.late_s)
             task = asyncio.create_task(self._test(one))
             task.add_done_callback(lambda _: context.bell.ring())

@@ -17,6 +17,8 @@ class DueCondition:
     """As a job gave them."""
     late_s: float = 0.0
     """For how long it has been due."""
+    is_over: bool = False
+    """No job waits for it: it has just been removed, and is not tested."""
 
 
 class ConditionStore(Protocol):

@@ -116,7 +116,7 @@ class DriverStore(Protocol):
         """Return the conditions that are to be tested, the longest due first, until `record_tests`
         says how it went. `busy`: those whose tests are under way; they are not returned again.
 
-        A condition without jobs is over: it is removed instead.
+        A condition without jobs is over: it is removed instead, and returned as that.
         """
 
     async def postpone_conditions(

@@ -2,15 +2,15 @@
 -- Called by: DriverStore.due_conditions.   Safe to repeat: yes.
 -- Locks: as _check_epoch; condition (SKIP LOCKED).   Plan: by date; jobs and deltas of a condition by index.
 -- busy: those that are being tested.
--- Returns: the longest due first; late_s: for how long.
+-- Returns: the longest due first; late_s: for how long; is_over: it is forgotten.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.due_conditions(epoch bigint, busy bigint[], limit_rows int, at timestamptz DEFAULT clock_timestamp())
-RETURNS TABLE (condition_id bigint, tester text, parameters jsonb, late_s float8) LANGUAGE plpgsql SECURITY DEFINER
+RETURNS TABLE (condition_id bigint, tester text, parameters jsonb, late_s float8, is_over boolean) LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_due bigint[]; v_over bigint[];
+    v_due bigint[];
 BEGIN
     PERFORM weft._check_epoch(due_conditions.epoch);
     SELECT array_agg(d.condition_id) INTO v_due FROM (
@@ -18,14 +18,15 @@ BEGIN
         WHERE c.next_test_at <= due_conditions.at AND c.condition_id <> ALL (due_conditions.busy)
         ORDER BY c.next_test_at LIMIT limit_rows FOR UPDATE SKIP LOCKED) d;
     -- A new statement: it sees the jobs that came while a row was locked, and no other comes before the commit.
-    WITH gone AS (
+    RETURN QUERY WITH gone AS (
         DELETE FROM weft.condition c WHERE c.condition_id = ANY (v_due)
             AND NOT EXISTS (SELECT FROM weft.blocked_job k WHERE k.condition_id = c.condition_id)
-        RETURNING c.condition_id)
-    SELECT array_agg(g.condition_id) INTO v_over FROM gone g;
-    DELETE FROM weft.condition_delta d WHERE d.condition_id = ANY (v_over);
+        RETURNING c.condition_id, c.tester, c.parameters),
+    del AS (
+        DELETE FROM weft.condition_delta d USING gone g WHERE d.condition_id = g.condition_id)
+    SELECT g.condition_id, g.tester, g.parameters, 0::float8, true FROM gone g;
     RETURN QUERY SELECT c.condition_id, c.tester, c.parameters,
-            extract(epoch FROM due_conditions.at - c.next_test_at)::float8
+            extract(epoch FROM due_conditions.at - c.next_test_at)::float8, false
         FROM weft.condition c WHERE c.condition_id = ANY (v_due)
         ORDER BY c.next_test_at;
 END $$;

@@ -15,6 +15,7 @@ AS $$
         'pending', (SELECT coalesce(sum(n_pending), 0) FROM part), 'ready', (SELECT coalesce(sum(n_ready), 0) FROM part),
         'running', (SELECT coalesce(sum(n_running), 0) FROM part), 'queued', (SELECT coalesce(sum(n_queued), 0) FROM part),
         'blocked', (SELECT coalesce(sum(n_blocked), 0) FROM part),
+        'conditions', (SELECT count(*) FROM weft.condition c WHERE c.tenant_id = overview.tenant_id),
         'workers', (SELECT coalesce(jsonb_agg(d.document ORDER BY d.name, d.worker_id), '[]')
             FROM weft._worker_documents(overview.tenant_id,
                 ARRAY(SELECT i.incarnation_id FROM weft.worker_incarnation i WHERE i.ended_at IS NULL)) d))

@@ -78,7 +78,14 @@ class RecordingStore:
         raise ZeroDivisionError("a mistake of ours")
 
     async def overview(self, caller: Caller) -> Row:
-        return {"workers": [WORKER], "running": 1, "ready": 2, "pending": 3, "blocked": 4, "conditions": 5}
+        return {
+            "workers": [WORKER],
+            "running": 1,
+            "ready": 2,
+            "pending": 3,
+            "blocked": 4,
+            "conditions": 5,
+        }
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 (a method of any signature)
         async def refuse(*_: object, **__: object) -> None:

@@ -89,6 +89,7 @@ async def test_life_of_a_batch_is_told_in_order(
     )
     assert set(success) == {
         "id", "at", "kind", "batch_id", "from", "to", "jobs", "groups", "trace_id",
+            "detail",
     }  # fmt: skip
 
 

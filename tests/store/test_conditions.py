@@ -404,6 +404,33 @@ async def test_notice_tells_the_driver(world: World, asked: str) -> None:
         await heard.wait()
 
 
+async def test_events_tell_when_an_incident_begins_and_ends(world: World) -> None:
+    """Once each, to all users of the tenant, and with no batch."""
+    start = await world.api.events_now()
+    batch = await world.submit(3)
+    worker = await world.worker()
+    first, *others = await worker.claim()
+    await block(worker, first)
+    await block(worker, *others)
+    (one,) = await conditions(world)
+    await world.api.cancel_group(world.caller, batch, 0, force=False)
+    await world.driver.sweep("sweep_cancelled", await world.lead(), limit_jobs=10)
+    await due(world, soon(11))
+    told, _ = await world.api.list_events(world.caller, after=start, batch_id=None, limit=100)
+    of_batch, _ = await world.api.list_events(world.caller, after=start, batch_id=batch, limit=100)
+    rows = [row for row in told if row["kind"].startswith("condition.")]
+
+    assert [(row["kind"], row["batch_id"]) for row in rows] == [
+        ("condition.opened", 0), ("condition.closed", 0)
+    ]  # fmt: skip
+    opened, closed = [row["detail"] for row in rows]
+    assert (opened["condition_id"], opened["n_jobs"]) == (one["condition_id"], 1)
+    assert (opened["since"], opened["parameters"]) == (one["since"], ASK.parameters)
+    assert opened["next_test_at"] == one["next_test_at"]
+    assert closed["condition_id"] == one["condition_id"]
+    assert "condition.opened" not in {row["kind"] for row in of_batch}
+
+
 async def test_condition_that_is_over_is_not_found(world: World) -> None:
     with pytest.raises(errors.ConditionNotFound) as caught:
         await world.api.get_condition(world.caller, 10**9, limit_jobs=1)

@@ -1891,7 +1891,7 @@ CREATE FUNCTION weft.due_callbacks(epoch bigint, busy bigint[], limit_all intege
     SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.due_callbacks(epoch bigint, busy bigint[], limit_all integer, limit_tenant integer, limit_host integer, at timestamp with time zone) OWNER TO weft_system;
 
-CREATE FUNCTION weft.due_conditions(epoch bigint, busy bigint[], limit_rows integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(condition_id bigint, tester text, parameters jsonb, late_s double precision)
+CREATE FUNCTION weft.due_conditions(epoch bigint, busy bigint[], limit_rows integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(condition_id bigint, tester text, parameters jsonb, late_s double precision, is_over boolean)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
@@ -2192,9 +2192,14 @@ CREATE FUNCTION weft.list_ended_jobs(batch_ids bigint[], job_ids integer[]) RETU
 ALTER FUNCTION weft.list_ended_jobs(batch_ids bigint[], job_ids integer[]) OWNER TO weft_system;
 
 CREATE FUNCTION weft.list_events(tenant_id integer, after_xid bigint, after_event bigint, of_batch_id bigint, limit_rows integer) RETURNS TABLE(xid bigint, event_id bigint, at timestamp with time zone, kind text, batch_id bigint, from_state smallint, to_state smallint, jobs integer[], groups integer[], trace_id text)
-    LANGUAGE plpgsql SECURITY DEFINER
+    LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_events(tenant_id integer, after_xid bigint, after_event bigint, of_batch_id bigint, limit_rows integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.list_events_v2(tenant_id integer, after_xid bigint, after_event bigint, of_batch_id bigint, limit_rows integer) RETURNS TABLE(xid bigint, event_id bigint, at timestamp with time zone, kind text, batch_id bigint, from_state smallint, to_state smallint, jobs integer[], groups integer[], trace_id text, detail jsonb)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.list_events_v2(tenant_id integer, after_xid bigint, after_event bigint, of_batch_id bigint, limit_rows integer) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.list_groups(tenant_id integer, batch_id bigint, after integer, limit_rows integer) RETURNS SETOF jsonb
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2989,7 +2994,8 @@ CREATE TABLE weft.event (
     to_state smallint,
     jobs integer[] DEFAULT '{}'::integer[] NOT NULL,
     groups integer[] DEFAULT '{}'::integer[] NOT NULL,
-    trace_id text
+    trace_id text,
+    detail jsonb
 )
 WITH (autovacuum_vacuum_cost_delay='2', autovacuum_vacuum_cost_limit='1000');
 ALTER TABLE ONLY weft.event ALTER COLUMN jobs SET STORAGE EXTERNAL;
@@ -6005,6 +6011,9 @@ GRANT ALL ON FUNCTION weft.list_ended_jobs(batch_ids bigint[], job_ids integer[]
 
 REVOKE ALL ON FUNCTION weft.list_events(tenant_id integer, after_xid bigint, after_event bigint, of_batch_id bigint, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_events(tenant_id integer, after_xid bigint, after_event bigint, of_batch_id bigint, limit_rows integer) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.list_events_v2(tenant_id integer, after_xid bigint, after_event bigint, of_batch_id bigint, limit_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_events_v2(tenant_id integer, after_xid bigint, after_event bigint, of_batch_id bigint, limit_rows integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.list_groups(tenant_id integer, batch_id bigint, after integer, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_groups(tenant_id integer, batch_id bigint, after integer, limit_rows integer) TO weft_api;

@@ -305,7 +305,7 @@ class PostgresApiStore(
     ) -> tuple[Sequence[Row], tuple[int, int]]:
         """Return events after a position, and the position reached."""
         rows = await self._database.call(
-            "list_events",
+            "list_events_v2",
             tenant_id=caller.tenant_id,
             after_xid=after[0],
             after_event=after[1],

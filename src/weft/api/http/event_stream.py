@@ -46,6 +46,7 @@ def event_document(row: Row) -> Mapping[str, Any]:
         "jobs": row["jobs"],
         "groups": row["groups"],
         "trace_id": row["trace_id"],
+        "detail": row["detail"],
     }
 
 

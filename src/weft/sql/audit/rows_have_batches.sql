@@ -106,6 +106,7 @@ SELECT x.batch_id, x.kind FROM (
     UNION ALL
     SELECT DISTINCT t.batch_id, 'operation' FROM weft.operation t WHERE t.kind <> 'delete_batch'
     UNION ALL
-    SELECT DISTINCT t.batch_id, 'event' FROM weft.event t WHERE t.kind <> 'batch.deleted' AND t.kind NOT LIKE 'operation.%'
+    SELECT DISTINCT t.batch_id, 'event' FROM weft.event t WHERE t.batch_id > 0 AND t.kind <> 'batch.deleted'
+        AND t.kind NOT LIKE 'operation.%'
 ) x
 WHERE NOT EXISTS (SELECT FROM weft.batch b WHERE b.batch_id = x.batch_id)

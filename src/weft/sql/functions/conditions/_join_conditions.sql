@@ -26,7 +26,13 @@ BEGIN
             next_test_at = CASE WHEN c.rising THEN excluded.next_test_at ELSE least(c.next_test_at, excluded.next_test_at) END,
             allowance = 10, n_going = CASE WHEN c.rising THEN 0 ELSE c.n_going END, rising = false,
             found_out_ms = greatest(c.found_out_ms, excluded.found_out_ms)
-        RETURNING c.condition_id, c.tenant_id, c.digest),
+        RETURNING c.*, c.xmax = 0 AS is_new),
+    eve AS (
+        INSERT INTO weft.event (at, tenant_id, batch_id, kind, detail)
+        SELECT _join_conditions.at, n.tenant_id, 0, 'condition.opened', jsonb_build_object('condition_id', n.condition_id,
+            'condition', n.kind, 'tester', n.tester, 'parameters', n.parameters, 'since', n.since, 'next_test_at', n.next_test_at,
+            'n_jobs', (SELECT count(*) FROM due d WHERE d.tenant_id = n.tenant_id AND d.digest = n.digest))
+        FROM new n WHERE n.is_new),
     upd AS (
         UPDATE weft.blocked_job k SET condition_id = n.condition_id
         FROM due d JOIN new n ON n.tenant_id = d.tenant_id AND n.digest = d.digest

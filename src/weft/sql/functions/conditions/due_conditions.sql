@@ -1,6 +1,6 @@
 -- due_conditions: the conditions to be tested now. One without jobs is over, and is forgotten instead.
 -- Called by: DriverStore.due_conditions.   Safe to repeat: yes.
--- Locks: as _check_epoch; condition (SKIP LOCKED).   Plan: by date; jobs and deltas of a condition by index.
+-- Locks: as _check_epoch; condition (SKIP LOCKED); as _announce.   Plan: by date; jobs and deltas of a condition by index.
 -- busy: those that are being tested.
 -- Returns: the longest due first; late_s: for how long; is_over: it is forgotten.
 -- Owner: weft_system.  Granted to: weft_driver.
@@ -21,10 +21,18 @@ BEGIN
     RETURN QUERY WITH gone AS (
         DELETE FROM weft.condition c WHERE c.condition_id = ANY (v_due)
             AND NOT EXISTS (SELECT FROM weft.blocked_job k WHERE k.condition_id = c.condition_id)
-        RETURNING c.condition_id, c.tester, c.parameters),
+        RETURNING c.*),
     del AS (
-        DELETE FROM weft.condition_delta d USING gone g WHERE d.condition_id = g.condition_id)
+        DELETE FROM weft.condition_delta d USING gone g WHERE d.condition_id = g.condition_id),
+    eve AS (
+        INSERT INTO weft.event (at, tenant_id, batch_id, kind, detail)
+        SELECT due_conditions.at, g.tenant_id, 0, 'condition.closed', jsonb_build_object('condition_id', g.condition_id,
+            'condition', g.kind, 'tester', g.tester, 'parameters', g.parameters, 'since', g.since)
+        FROM gone g)
     SELECT g.condition_id, g.tester, g.parameters, 0::float8, true FROM gone g;
+    IF FOUND THEN
+        PERFORM weft._announce();
+    END IF;
     RETURN QUERY SELECT c.condition_id, c.tester, c.parameters,
             extract(epoch FROM due_conditions.at - c.next_test_at)::float8, false
         FROM weft.condition c WHERE c.condition_id = ANY (v_due)

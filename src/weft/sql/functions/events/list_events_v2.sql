@@ -1,0 +1,29 @@
+-- list_events_v2: events after a position, in the order of their ids, without gaps and repeats: only those older than every open writer.
+-- Called by: Store.list_events (api).   Safe to repeat: yes.
+-- Locks: none.   Plan: events by key from the position on.
+-- Returns: events in order; the position of the last one is the next `after`.  Raises WF304 if events after the position were removed.
+-- Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.list_events_v2(tenant_id int, after_xid bigint, after_event bigint, of_batch_id bigint, limit_rows int)
+RETURNS TABLE (xid bigint, event_id bigint, at timestamptz, kind text, batch_id bigint, from_state smallint, to_state smallint, jobs int[],
+    groups int[], trace_id text, detail jsonb)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+BEGIN
+    PERFORM weft._as_tenant(list_events_v2.tenant_id);
+    IF EXISTS (SELECT FROM weft.event_floor f
+            WHERE (list_events_v2.after_xid::text::xid8, list_events_v2.after_event) < (f.xid, f.event_id)) THEN
+        PERFORM weft._fail('WF304', 'these events were removed', 'They are older than the retention time of events.',
+            'Read the current state of your batches, then listen from now on.');
+    END IF;
+    RETURN QUERY
+    SELECT e.xid::text::bigint, e.event_id, e.at, e.kind, e.batch_id, e.from_state, e.to_state, e.jobs, e.groups,
+           coalesce(e.trace_id, (SELECT b.trace_id FROM weft.batch b WHERE b.batch_id = e.batch_id)), e.detail FROM weft.event e
+    WHERE (e.xid, e.event_id) > (list_events_v2.after_xid::text::xid8, list_events_v2.after_event)
+        AND e.xid < pg_snapshot_xmin(pg_current_snapshot())
+      AND (of_batch_id IS NULL OR e.batch_id = of_batch_id)
+      -- Of a deleted batch only that it was, and how its removal goes. Conditions have no batch.
+      AND (e.batch_id = 0 OR e.kind = 'batch.deleted' OR e.kind LIKE 'operation.%' OR EXISTS (SELECT FROM weft.batch b
+          WHERE b.batch_id = e.batch_id AND b.deleted_at IS NULL))
+    ORDER BY e.xid, e.event_id LIMIT limit_rows;
+END $$;

@@ -1,0 +1,2 @@
+-- What an event says that is not about jobs or groups of a batch.
+ALTER TABLE weft.event ADD COLUMN detail jsonb;

@@ -15,9 +15,11 @@ from store.test_deadlines import due, look
 from store.test_deletion import delete, remove
 from store.test_rare_fields import with_fields
 from store.world import Worker, World
+from weft.core.errors import QueueHasJobs
+from weft.core.queues import Queue
 from weft.core.retry_policy import EXTERNAL, wait_s
 from weft.core.states import Reason
-from weft.ports.store import Claimed, JobRows, NewGroup
+from weft.ports.store import Claimed, JobRows, NewGroup, Shape
 from weft.store.database import call_on
 from weft.store.worker_store import end_columns
 from weft.testing.builders import end_report, job_rows
@@ -367,3 +369,33 @@ async def test_policy_of_external_errors_is_that_of_the_program(world: World) ->
     )
 
     assert found == {**EXTERNAL, "steps": [*EXTERNAL["steps"]]}
+
+
+@pytest.mark.parametrize("code", [1, 75])
+async def test_job_whose_queue_was_deleted_goes_on(world: World, code: int) -> None:
+    """A queue with blocked jobs cannot be deleted; one whose jobs only run can, and then they are
+    tried again as before: no queue is needed to put them back.
+    """
+    name = f"q-{world.pool}"
+    queue = Queue(name=name, priority=1, pools=(world.pool,), max_running=1)
+    await world.api.save_queues(world.caller, [queue])
+    shape = Shape(words=(("pool", world.pool), ("queue", name)))
+    batch = await world.submit(retried(1, shapes=[shape]))
+    worker = await world.worker()
+    epoch = await world.lead()
+    await fail(worker, *await worker.claim(1), code=code)
+    with pytest.raises(QueueHasJobs):
+        await world.api.save_queues(world.caller, [])
+    await release(world, in_s=61)
+    await world.call("pass_gates", epoch=epoch, limit_jobs=9)
+    (again,) = await worker.claim(1)
+    await world.fold()
+    await world.api.save_queues(world.caller, [])
+    await fail(worker, again, code=code)
+    blocked = await world.states(batch)
+    await release(world, in_s=61)
+    await world.call("pass_gates", epoch=epoch, limit_jobs=9)
+
+    assert blocked == "b"
+    assert await worker.run() == [1]
+    assert await world.states(batch) == "s"

@@ -189,6 +189,14 @@ def test_latency_is_compared_with_a_process_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.heavy
+def test_commands_to_a_busy_worker_are_compared_with_an_idle_one(tmp_path: Path) -> None:
+    result = measured(tmp_path, "commands", "--jobs", "3")
+
+    assert 0 < result["p50_ms"] <= result["p99_ms"]
+    assert 0 < result["reference"]["p50_ms"] <= result["reference"]["p99_ms"]
+
+
+@pytest.mark.heavy
 def test_commit_is_compared_with_a_small_one(tmp_path: Path) -> None:
     result = measured(tmp_path, "commit", "--jobs", "30000", "--rounds", "1")
 

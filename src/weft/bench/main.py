@@ -15,6 +15,7 @@ BENCHES: Mapping[str, str] = {
     "submit": "200,000 jobs over HTTP, beside COPY of bare rows",
     "arrays": "1,000,000 jobs of one array, beside INSERT ... SELECT of bare rows",
     "latency": "submission to first instruction, beside subprocess.run",
+    "commands": "signals to a running job while its agent is busy, beside none else",
     "groups": "claims and completions with 1, 3 and 6 groups per job",
     "huge": "reading a batch of 16,000,000 jobs, beside one of 1,000",
     "commit": "commit of 1,000,000 jobs, beside one of 1,000",

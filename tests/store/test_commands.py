@@ -92,15 +92,34 @@ async def test_signal_that_comes_too_late_is_recorded(world: World) -> None:
         worker.id, [(command.number, command.key, "it had ended")]
     )
     (again,) = await worker.claim(1)
+    soon = await told(world, worker, again)
     later = datetime.now(UTC) + timedelta(seconds=20)
     await world.call(
         "list_commands", incarnation_id=worker.id, **_attempts([(batch, 1, 2)]), at=later
     )
 
+    assert soon == ([], False)
     assert await told(world, worker, again) == ([], False)
     assert await history(world, batch) == [
         ("signal", "USR1 was not delivered: it had ended"),
         ("signal", "USR1 was not delivered: the attempt had ended"),
+    ]
+
+
+async def test_signal_that_was_lost_with_its_worker_is_recorded(own_world: World) -> None:
+    world = own_world
+    batch = await world.submit(job_rows(1))
+    worker = await world.worker()
+    (one,) = await worker.claim(1)
+    await worker.start(one)
+    await signalled(world, batch)
+    await world.api.message_job(world.caller, batch, 1, text="x")
+    later = datetime.now(UTC) + timedelta(seconds=60)
+    await world.call("lose_workers", epoch=await world.lead(), grace_s=30, at=later)
+
+    assert await history(world, batch) == [
+        ("signal", "USR1 was not delivered: the attempt had ended"),
+        ("message", "a message of 1 B was not delivered: the attempt had ended"),
     ]
 
 

@@ -147,6 +147,23 @@ class Ear:
             self.told.put_nowait(one.number)
 
 
+async def test_a_look_is_repeated_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once: it records what did not reach an attempt that was ending."""
+    monkeypatch.setattr("weft.worker.agent.commands._SETTLED_S", 0.01)
+    store, held = SlowStore(), HeldAttempts(cpu_m=1, memory_mib=1)
+    store.answers.set()
+    commands = Commands(store, 1, held, cast("Runner", Ear()), MessageFiles(tmp_path))
+    running = asyncio.create_task(commands.run())
+    async with asyncio.timeout(30):
+        for _ in range(2):
+            commands.look()
+            await store.asked.get()
+            await store.asked.get()
+    running.cancel()
+
+    assert store.asked.empty()
+
+
 async def test_command_is_passed_on_once(tmp_path: Path) -> None:
     """Also if it is obeyed while it is being listed again."""
     store, runner, held = SlowStore(), Ear(), HeldAttempts(cpu_m=1, memory_mib=1)

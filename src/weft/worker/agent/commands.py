@@ -10,6 +10,9 @@ from weft.worker.agent.held import HeldAttempts
 from weft.worker.agent.message_files import MessageFiles
 from weft.worker.agent.patience import until_answered
 
+_SETTLED_S = 11.0
+"""Longer than `_settle_commands` waits for an acknowledgement."""
+
 
 class Commands:
     """Ask for commands when a notice says that there are some, and tell what came of them.
@@ -37,16 +40,28 @@ class Commands:
         """Those of which the database does not know yet what came of them."""
         self._obeyed: list[tuple[int, AttemptKey, str]] = []
         self._something = asyncio.Event()
+        self._later: asyncio.TimerHandle | None = None
 
     def look(self) -> None:
-        """Ask whether there are commands."""
+        """Ask whether there are commands, and later once more: a command that came when its
+        attempt was ending is recorded as not delivered by the first question after some seconds.
+        """
+        self._ask_soon()
+        if self._later is None:
+            self._later = asyncio.get_running_loop().call_later(_SETTLED_S, self._look_later)
+
+    def _look_later(self) -> None:
+        self._later = None
+        self._ask_soon()
+
+    def _ask_soon(self) -> None:
         self._asks = True
         self._something.set()
 
     def on_submitted(self) -> None:
         """Ask for those of attempts that the runner has just got, if there may be any."""
         if self._asks_again:
-            self.look()
+            self._ask_soon()
 
     def on_obeyed(self, obeyed: Sequence[tuple[int, str]]) -> None:
         """Report what came of these commands."""

@@ -1,6 +1,6 @@
 -- _settle_commands: record that old signals and messages did not reach their attempts, because these ended first, and forget extensions
 --   of jobs that have ended.
--- Called by: list_commands.   Safe to repeat: yes.
+-- Called by: list_commands; lose_workers.   Safe to repeat: yes.
 -- Locks: job_command (SKIP LOCKED).   Plan: commands, which are few; jobs by key.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._settle_commands(at timestamptz) RETURNS void LANGUAGE sql

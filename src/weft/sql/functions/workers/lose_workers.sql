@@ -1,6 +1,6 @@
 -- lose_workers: end the incarnations that were silent for longer than the grace period; their attempts are lost.
 -- Called by: DriverStore.lose_workers.   Safe to repeat: yes.
--- Locks: as _check_epoch; incarnation (its number, then its row, SKIP LOCKED); as _lose_incarnation.
+-- Locks: as _check_epoch; incarnation (its number, then its row, SKIP LOCKED); as _lose_incarnation; as _settle_commands.
 -- Returns: worker, incarnation, and its number of live attempts.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.lose_workers(epoch bigint, grace_s double precision, at timestamptz DEFAULT clock_timestamp())
@@ -25,4 +25,7 @@ BEGIN
         RETURN QUERY SELECT v_lost.name, v_lost.incarnation_id, weft._lose_incarnation(v_lost.incarnation_id, lose_workers.at),
             v_lost.silent_s;
     END LOOP;
+    IF v_lost IS NOT NULL THEN
+        PERFORM weft._settle_commands(lose_workers.at);  -- nobody will acknowledge those of the lost
+    END IF;
 END $$;

@@ -45,7 +45,9 @@ class CommandRules(RuleBasedStateMachine):
 
     @rule(which=st.sampled_from(BATCHES), choice=st.integers(0, 30))
     def signal(self, which: int, choice: int) -> None:
-        job = self._job(which, choice)
+        self._signal(which, self._job(which, choice))
+
+    def _signal(self, which: int, job: Job) -> None:
         sent = self.world.api.signal_job(
             self.world.caller, self.ids[which], job.number, signal=10, word="USR1"
         )
@@ -56,9 +58,12 @@ class CommandRules(RuleBasedStateMachine):
         assert self.run(sent) == job.attempt
         job.n_signals += 1
 
-    @rule(which=st.sampled_from(BATCHES), choice=st.integers(0, 30), text=st.sampled_from("xyz"))
-    def message(self, which: int, choice: int, text: str) -> None:
-        job = self._job(which, choice)
+    @rule(which=st.sampled_from(BATCHES), choice=st.integers(0, 30))
+    def message(self, which: int, choice: int) -> None:
+        self._message(which, self._job(which, choice))
+
+    def _message(self, which: int, job: Job) -> None:
+        text = "xyz"[len(job.messages) % 3]
         sent = self.world.api.message_job(
             self.world.caller, self.ids[which], job.number, text=text
         )
@@ -69,9 +74,12 @@ class CommandRules(RuleBasedStateMachine):
         assert self.run(sent) == job.attempt
         job.messages.append(text)
 
-    @rule(which=st.sampled_from(BATCHES), choice=st.integers(0, 30), by_ms=st.integers(1, 9000))
-    def extend(self, which: int, choice: int, by_ms: int) -> None:
-        job = self._job(which, choice)
+    @rule(which=st.sampled_from(BATCHES), choice=st.integers(0, 30))
+    def extend(self, which: int, choice: int) -> None:
+        self._extend(which, self._job(which, choice))
+
+    def _extend(self, which: int, job: Job) -> None:
+        by_ms = 1000 + job.number
         extended = self.world.api.extend_job(
             self.world.caller, self.ids[which], job.number, by_ms=by_ms
         )
@@ -83,11 +91,19 @@ class CommandRules(RuleBasedStateMachine):
         assert self.run(extended) == job.extended_ms
 
     @precondition(lambda self: self.held)
-    @rule(owner=st.sampled_from(WORKERS), answers=st.booleans())
-    def hear(self, owner: int, *, answers: bool) -> None:
-        """Let a worker ask for commands; with `answers` it also says what came of them."""
+    @rule(
+        owner=st.sampled_from(WORKERS), answers=st.booleans(), choice=st.integers(0, 9),
+        kind=st.sampled_from(["", "_signal", "_message", "_extend"]),
+    )  # fmt: skip
+    def hear(self, owner: int, choice: int, kind: str, *, answers: bool) -> None:
+        """Let a worker ask for commands, perhaps after one more for a job that it has; with
+        `answers` it also says what came of them.
+        """
         mine = [(which, one) for (which, _), (who, one) in self.held.items() if who == owner]
         keys = [(one.batch_id, one.job_id, one.attempt) for _which, one in mine]
+        if kind and mine:
+            which, one = mine[choice % len(mine)]
+            getattr(self, kind)(which, self.models[which].jobs[one.job_id])
         worker = self.workers[owner]
         found, asks_again = self.run(worker.store.list_commands(worker.id, keys))
         self._forget_extensions()

@@ -166,3 +166,17 @@ def test_batch_is_resubmitted(weft: Weft) -> None:
     assert operation["result"]["n_jobs"] == 3
     assert (third["name"], third["n_failed"], third["n_jobs"]) == ("third", 1, 3)
     assert weft.run("audit").returncode == 0
+
+
+def test_list_says_that_batches_are_hidden(weft: Weft) -> None:
+    with Client(home=weft.home) as client:
+        batch = client.create_batch(name="out of sight").submit()
+        batch.hide()
+    found = [
+        weft.run("ls", "--name", "out of sight", *more).stderr.decode()
+        for more in ((), ("--all",))
+    ]
+    nothing = weft.run("ls", "--name", "nowhere").stderr.decode()
+
+    assert found == ["weft: only hidden batches match; --all shows them\n", ""]
+    assert nothing == "weft: no batch matches\n"

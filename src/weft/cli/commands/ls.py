@@ -13,6 +13,7 @@ from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.plans import print_plan
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
+from weft.client.api import Api
 from weft.core.amounts import duration
 from weft.core.ids import format_batch_id
 
@@ -64,6 +65,7 @@ async def _ls(
             batches.append(batch)
             if len(batches) == limit:
                 break
+        are_hidden = not batches and not hidden and await _has_hidden(client, query, name)
     for text in listing.warnings:
         note(text)
     if shared.json:
@@ -71,10 +73,19 @@ async def _ls(
     elif batches:
         print_table(HEADER, map(_row, batches), right=NUMBERS, spare=SPARE)
     elif query or name:
-        note("no batch matches")
+        note("only hidden batches match; --all shows them" if are_hidden else "no batch matches")
+    elif are_hidden:
+        note("all batches are hidden; `weft ls --all` shows them")
     else:
         note("no batches yet; `weft run -- date` creates one")
     return 0
+
+
+async def _has_hidden(client: Api, query: str | None, name: str | None) -> bool:
+    """Return whether there are batches if hidden ones count."""
+    async for _ in client.list_batches(query, name=name, hidden=True, page_rows=1):
+        return True
+    return False
 
 
 def _row(batch: Mapping[str, Any]) -> tuple[object, ...]:

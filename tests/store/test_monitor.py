@@ -100,7 +100,7 @@ async def test_stopped_attempt_cannot_succeed(world: World) -> None:
 
 async def test_job_is_stopped_a_bounded_number_of_times(world: World) -> None:
     worker = await world.worker(world.pool)
-    batch = await watched(world, executing_s=60, rounds=2)
+    batch = await watched(world, executing_s=60, rounds=2.0)
     stopped: list[Mapping[str, Any]] = []
     for n in range(1, 4):
         (one,) = await worker.claim()

@@ -21,7 +21,7 @@ class Queue(Struct, kw_only=True):
     max_running_per_user: int | None
     max_waiting: int | None
     transport: str
-    monitor: Annotated[dict[str, float | str] | None, Meta(description="null: no limits")]
+    monitor: Annotated[dict[str, int | float | str] | None, Meta(description="null: no limits")]
     n_waiting: Count
     n_running: Count
 

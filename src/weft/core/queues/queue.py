@@ -27,7 +27,7 @@ class Queue(msgspec.Struct, frozen=True, kw_only=True):
     max_running_per_user: int | None = None
     max_waiting: int | None = None
     transport: str = "postgres"
-    monitor: Mapping[str, float | str] | None = None
+    monitor: Mapping[str, int | float | str] | None = None
     """Limits in seconds by `PHASE_s` and `silent_s`, with `action` and `rounds`; None: none."""
 
     def may_use(self, user: str) -> bool:

@@ -27,7 +27,7 @@ AS $$
         LIMIT 1) l
     CROSS JOIN LATERAL (
         SELECT n, rounds, m.monitor ->> 'action' = 'fail' OR n >= rounds AS final
-        FROM (SELECT count(*) AS n, (m.monitor ->> 'rounds')::int AS rounds FROM weft.attempt a
+        FROM (SELECT count(*) AS n, (m.monitor ->> 'rounds')::numeric::int AS rounds FROM weft.attempt a
             WHERE a.batch_id = j.batch_id AND a.job_id = j.job_id AND a.reason = REASON_OVERDUE
                 AND a.attempt > coalesce((SELECT max(c.attempt) FROM weft.job_change c WHERE c.batch_id = j.batch_id
                     AND c.job_id = j.job_id AND c.subtype = 'retried'), 0)) x) r

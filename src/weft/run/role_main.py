@@ -7,6 +7,8 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any, Protocol
 
+import uvloop
+
 from weft.core.errors import Unavailable, WeftError
 from weft.run.child import end_with_supervisor, role_name
 from weft.settings import Settings, load_settings
@@ -30,7 +32,8 @@ def run_role(kind: str, live: Callable[[Settings, str], Coroutine[Any, Any, int]
         # Imported objects stay: the collector need not scan them again and again.
         gc.collect()
         gc.freeze()
-        return asyncio.run(live(settings, name))
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            return runner.run(live(settings, name))
     except WeftError as error:
         log_failure(error)
         return error.exit_code

@@ -5,6 +5,7 @@ import os
 import socket
 from collections import deque
 from pathlib import Path
+from typing import cast
 
 import msgspec
 
@@ -29,8 +30,8 @@ class SpawnerLink(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Keep the transport."""
-        assert isinstance(transport, asyncio.WriteTransport)
-        self._transport = transport
+        # Those of uvloop do not inherit from asyncio's.
+        self._transport = cast("asyncio.WriteTransport", transport)
 
     def data_received(self, data: bytes) -> None:
         """Take bytes that have arrived."""

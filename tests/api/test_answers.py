@@ -13,6 +13,7 @@ from weft.core.states import JobState, Phase, Reason
 from weft.wire import (
     answers,
     billing_answers,
+    command_documents,
     condition_answers,
     failure_answers,
     licence_answers,
@@ -67,6 +68,7 @@ def check(document: Any, schema: dict[str, Any]) -> None:  # noqa: ANN401
         places = (
             answers,
             billing_answers,
+            command_documents,
             condition_answers,
             failure_answers,
             licence_answers,

@@ -47,6 +47,8 @@ class FakeDriverStore:
         self.next_conditions: deque[float | None] = deque()
         self.conditions: deque[list[DueCondition]] = deque()
         self.busy: list[list[int]] = []
+        self.postponing: deque[int] = deque()
+        self.postponed: list[float] = []
         self.tested: dict[int, Tested] = {}
         self.gates_due_at: datetime | None = None
         self.idle: deque[bool] = deque()
@@ -222,11 +224,12 @@ class FakeDriverStore:
         return due
 
     async def postpone_conditions(
-        self, epoch: int, condition_ids: Sequence[int], *, limit_jobs: int
+        self, epoch: int, condition_ids: Sequence[int], *, limit_jobs: int, due_s: float = 0.0
     ) -> int:
         assert min(*condition_ids, limit_jobs) > 0
+        self.postponed.append(due_s)
         await self._ask("postpone_conditions", epoch)
-        return 0
+        return self.postponing.popleft() if self.postponing else 0
 
     async def record_tests(self, epoch: int, tested: Mapping[int, Tested]) -> Sequence[int]:
         self.tested.update(tested)

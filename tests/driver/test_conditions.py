@@ -115,6 +115,18 @@ async def test_pools_are_looked_at_in_the_database() -> None:
     assert "no parameter 'size'" in said[4].message
 
 
+async def test_jobs_wait_on_once_for_each_test() -> None:
+    """Those that are due again before the last one waits on have to wait for the next test."""
+    store = FakeDriverStore()
+    store.conditions.append(some(1))
+    store.postponing.extend([9, 9])
+    async with driving(store, None):
+        await store.until("record_tests", 1)
+
+    first, second, third = store.postponed
+    assert 0 <= first < second < third
+
+
 async def test_driver_without_tests_lets_jobs_wait() -> None:
     store = FakeDriverStore()
     store.conditions.append(some(1))

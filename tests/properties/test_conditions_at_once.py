@@ -147,7 +147,7 @@ class Crowd:
                 passed = self.chance.random() < 0.6
                 if not passed:
                     await connection.execute(
-                        "SELECT weft.postpone_conditions($1, $2, 5, $3)", epoch, [one], at
+                        "SELECT weft.postpone_conditions($1, $2, 5, 0, $3)", epoch, [one], at
                     )
                 await connection.execute(
                     "SELECT weft.record_tests($1, $2, $3, $4, $5)",

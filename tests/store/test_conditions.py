@@ -45,10 +45,12 @@ async def due(world: World, at: datetime) -> list[int]:
     return [row["condition_id"] for row in rows if row["condition_id"] in ours]
 
 
-async def postpone(world: World, found: Sequence[int], at: datetime, jobs: int) -> int:
+async def postpone(
+    world: World, found: Sequence[int], at: datetime, jobs: int, due_s: float = 0.0
+) -> int:
     rows = await world.call(
         "postpone_conditions", epoch=await world.lead(), condition_ids=found, limit_jobs=jobs,
-        at=at,
+        due_s=due_s, at=at,
     )  # fmt: skip
     return int(rows[0][0])
 
@@ -147,6 +149,20 @@ async def test_test_is_made_at_the_earliest_date(world: World) -> None:
     assert len(await due(world, soon(12))) == 1
     (one,) = await conditions(world)
     assert (one["passed"], one["message"], one["n_jobs"]) == (False, "so", 2)
+
+
+async def test_jobs_wait_on_once_however_long_that_takes(world: World) -> None:
+    """A job that is due again before the last one waits on has to wait for the next test."""
+    batch = await world.submit(3)
+    worker = await world.worker()
+    await block(worker, *await worker.claim())
+    found = await due(world, soon(11))
+    moved = [
+        await postpone(world, found, soon(11 + late_s), 1, late_s) for late_s in range(0, 60, 12)
+    ]
+
+    assert moved == [1, 1, 1, 0, 0]
+    assert sorted(await dates(world, batch)) == [21, 33, 45]
 
 
 async def test_tests_are_recorded_together(world: World) -> None:

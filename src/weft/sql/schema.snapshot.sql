@@ -1039,9 +1039,9 @@ CREATE FUNCTION weft._next_span(of_batch_id bigint, of_group_id integer, after i
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._next_span(of_batch_id bigint, of_group_id integer, after integer) OWNER TO weft_system;
 
-CREATE FUNCTION weft._next_wait(of_batch_id bigint, of_job_id integer, of_spec_first integer, of_attempt smallint, of_reason smallint, counted integer, at timestamp with time zone, n_tests integer DEFAULT 0) RETURNS double precision
+CREATE FUNCTION weft._next_wait(of_batch_id bigint, of_job_id integer, of_spec_first integer, of_attempt smallint, of_reason smallint, counted integer, at timestamp with time zone) RETURNS double precision
     LANGUAGE sql STABLE;
-ALTER FUNCTION weft._next_wait(of_batch_id bigint, of_job_id integer, of_spec_first integer, of_attempt smallint, of_reason smallint, counted integer, at timestamp with time zone, n_tests integer) OWNER TO weft_system;
+ALTER FUNCTION weft._next_wait(of_batch_id bigint, of_job_id integer, of_spec_first integer, of_attempt smallint, of_reason smallint, counted integer, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft._no_condition(of_condition_id bigint) RETURNS void
     LANGUAGE plpgsql;
@@ -1143,6 +1143,10 @@ CREATE FUNCTION weft._pass_gates(of_gate_ids integer[], arrivals boolean, waits 
     SET enable_mergejoin TO 'off'
     SET enable_bitmapscan TO 'off';
 ALTER FUNCTION weft._pass_gates(of_gate_ids integer[], arrivals boolean, waits boolean, limit_jobs integer, at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft._past_tries(of_batch_id bigint, of_job_id integer, of_attempt smallint, of_reason smallint) RETURNS TABLE(n bigint, since timestamp with time zone)
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._past_tries(of_batch_id bigint, of_job_id integer, of_attempt smallint, of_reason smallint) OWNER TO weft_system;
 
 CREATE FUNCTION weft._patched(patch jsonb) RETURNS text
     LANGUAGE sql IMMUTABLE;
@@ -2401,14 +2405,14 @@ CREATE FUNCTION weft.pool_rounds(epoch bigint, limit_jobs integer) RETURNS SETOF
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.pool_rounds(epoch bigint, limit_jobs integer) OWNER TO weft_system;
 
-CREATE FUNCTION weft.postpone_conditions(epoch bigint, condition_ids bigint[], limit_jobs integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
+CREATE FUNCTION weft.postpone_conditions(epoch bigint, condition_ids bigint[], limit_jobs integer, due_s double precision DEFAULT 0, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off';
-ALTER FUNCTION weft.postpone_conditions(epoch bigint, condition_ids bigint[], limit_jobs integer, at timestamp with time zone) OWNER TO weft_system;
+ALTER FUNCTION weft.postpone_conditions(epoch bigint, condition_ids bigint[], limit_jobs integer, due_s double precision, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.preempt_jobs(epoch bigint, waiting_batch_id bigint, waiting_job_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], wait_s double precision) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
@@ -5442,7 +5446,7 @@ GRANT ALL ON FUNCTION weft._next_open_batch(of_tenant_id integer, from_batch_id 
 
 REVOKE ALL ON FUNCTION weft._next_span(of_batch_id bigint, of_group_id integer, after integer) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._next_wait(of_batch_id bigint, of_job_id integer, of_spec_first integer, of_attempt smallint, of_reason smallint, counted integer, at timestamp with time zone, n_tests integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._next_wait(of_batch_id bigint, of_job_id integer, of_spec_first integer, of_attempt smallint, of_reason smallint, counted integer, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._no_condition(of_condition_id bigint) FROM PUBLIC;
 
@@ -5490,6 +5494,8 @@ REVOKE ALL ON FUNCTION weft._park_noted(limit_jobs integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._pass_gates(of_gate_ids integer[], arrivals boolean, waits boolean, limit_jobs integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._pass_gates(of_gate_ids integer[], arrivals boolean, waits boolean, limit_jobs integer, at timestamp with time zone) TO weft_tenant;
+
+REVOKE ALL ON FUNCTION weft._past_tries(of_batch_id bigint, of_job_id integer, of_attempt smallint, of_reason smallint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._patched(patch jsonb) FROM PUBLIC;
 
@@ -6124,8 +6130,8 @@ GRANT ALL ON FUNCTION weft.pool_offers() TO weft_api;
 REVOKE ALL ON FUNCTION weft.pool_rounds(epoch bigint, limit_jobs integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.pool_rounds(epoch bigint, limit_jobs integer) TO weft_driver;
 
-REVOKE ALL ON FUNCTION weft.postpone_conditions(epoch bigint, condition_ids bigint[], limit_jobs integer, at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.postpone_conditions(epoch bigint, condition_ids bigint[], limit_jobs integer, at timestamp with time zone) TO weft_driver;
+REVOKE ALL ON FUNCTION weft.postpone_conditions(epoch bigint, condition_ids bigint[], limit_jobs integer, due_s double precision, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.postpone_conditions(epoch bigint, condition_ids bigint[], limit_jobs integer, due_s double precision, at timestamp with time zone) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.preempt_jobs(epoch bigint, waiting_batch_id bigint, waiting_job_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], wait_s double precision) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.preempt_jobs(epoch bigint, waiting_batch_id bigint, waiting_job_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], wait_s double precision) TO weft_driver;

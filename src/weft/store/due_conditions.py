@@ -30,13 +30,13 @@ class DueConditions:
         return [DueCondition(**row) for row in rows]
 
     async def postpone_conditions(
-        self, epoch: int, condition_ids: Sequence[int], *, limit_jobs: int
+        self, epoch: int, condition_ids: Sequence[int], *, limit_jobs: int, due_s: float = 0.0
     ) -> int:
         """Let jobs wait on."""
         return int(
             await self._database.value(
                 "postpone_conditions", epoch=epoch, condition_ids=list(condition_ids),
-                limit_jobs=limit_jobs,
+                limit_jobs=limit_jobs, due_s=due_s,
             )
         )  # fmt: skip
 

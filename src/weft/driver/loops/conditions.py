@@ -7,6 +7,8 @@ recorded in sets.
 """
 
 import asyncio
+import time
+from collections.abc import Sequence
 from typing import Final
 
 from weft.core.conditions import MESSAGE_CHARS_MAX, Tested
@@ -67,9 +69,8 @@ class _Conditions:
         if not ended:
             return
         failed = [number for number, (_, tested) in ended.items() if not tested.passed]
-        if failed:  # jobs that are due wait on; those that are locked stay due
-            while await store.postpone_conditions(epoch, failed, limit_jobs=PASS_JOBS_MAX):
-                pass
+        if failed:
+            await self._postpone(failed)
         found = {number: tested for number, (_, tested) in ended.items()}
         for number in await store.record_tests(epoch, found):
             one, tested = ended[number]
@@ -81,6 +82,14 @@ class _Conditions:
         metrics.CONDITION_TESTS.labels("passed").inc(len(ended) - len(failed))
         self._tests = {task: one for task, one in self._tests.items()
                        if one.condition_id not in ended}  # fmt: skip
+
+    async def _postpone(self, failed: Sequence[int]) -> None:
+        """Let the jobs that are due now wait on; those that are locked stay due."""
+        store, epoch, begun = self._context.store, self._context.epoch, time.monotonic()
+        while await store.postpone_conditions(
+            epoch, failed, limit_jobs=PASS_JOBS_MAX, due_s=time.monotonic() - begun
+        ):
+            pass
 
     async def _let_go(self) -> None:
         """Do what tests and persons have decided."""

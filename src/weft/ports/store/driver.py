@@ -120,10 +120,13 @@ class DriverStore(Protocol):
         """
 
     async def postpone_conditions(
-        self, epoch: int, condition_ids: Sequence[int], *, limit_jobs: int
+        self, epoch: int, condition_ids: Sequence[int], *, limit_jobs: int, due_s: float = 0.0
     ) -> int:
         """Let jobs of conditions that are due wait on, each by its own policy, as their tests have
         not passed; give up those that have waited too long. Return how many; 0: nothing is left.
+
+        `due_s`: only jobs that have been due for so long. Of many jobs the first may be due again
+        before the last one waits on.
         """
 
     async def record_tests(self, epoch: int, tested: Mapping[int, Tested]) -> Sequence[int]:

@@ -1,11 +1,13 @@
 -- postpone_conditions: one bounded step after tests that did not pass: the jobs of these conditions that are due wait on, each by its own
 --   steps and its own time; those that have waited too long are given up.
 -- Called by: DriverStore.postpone_conditions, again and again until it returns 0.   Safe to repeat: yes.
--- Locks: as _check_epoch; job (SKIP LOCKED, in key order); as _end_as_errors.   Plan: jobs of each condition by their dates; as _next_wait.
+-- Locks: as _check_epoch; job (SKIP LOCKED, in key order); as _end_as_errors.
+-- Plan: jobs of each condition by their dates; as _past_tries.
+-- due_s: only jobs that have been due for so long: those that wait on since the first step may be due again.
 -- Returns: how many jobs wait on or were given up.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.postpone_conditions(epoch bigint, condition_ids bigint[], limit_jobs int,
-    at timestamptz DEFAULT clock_timestamp())
+    due_s float8 DEFAULT 0, at timestamptz DEFAULT clock_timestamp())
 RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
@@ -19,7 +21,8 @@ BEGIN
         SELECT d.batch_id, d.job_id FROM (
             SELECT k.batch_id, k.job_id FROM unnest(condition_ids) x
             CROSS JOIN LATERAL (
-                SELECT y.batch_id, y.job_id FROM weft.blocked_job y WHERE y.condition_id = x AND y.next_at <= postpone_conditions.at
+                SELECT y.batch_id, y.job_id FROM weft.blocked_job y
+                WHERE y.condition_id = x AND y.next_at <= postpone_conditions.at - interval '1 s' * due_s
                 ORDER BY y.next_at LIMIT limit_jobs) k
             LIMIT limit_jobs) d
         ORDER BY d.batch_id, d.job_id) t
@@ -30,12 +33,20 @@ BEGIN
     IF v_job IS NULL THEN
         RETURN 0;
     END IF;
-    WITH next AS MATERIALIZED (
-        SELECT k.batch_id, k.job_id, weft._next_wait(j.batch_id, j.job_id, j.spec_first, j.attempt + 1::smallint, REASON_BLOCKED::smallint,
-            0, postpone_conditions.at, k.n_tests) AS wait_s
+    WITH due AS MATERIALIZED (
+        SELECT k.batch_id, k.job_id, p.n + 1 + k.n_tests AS tries,  -- each test that did not pass is a step, too
+            coalesce(floor(extract(epoch FROM postpone_conditions.at - p.since) / 60) * 60, 0)::float8 AS waited_s
         FROM unnest(v_batch, v_job) t (b, j)
         CROSS JOIN LATERAL (SELECT x.* FROM weft.blocked_job x WHERE x.batch_id = t.b AND x.job_id = t.j OFFSET 0) k
-        CROSS JOIN LATERAL (SELECT x.* FROM weft.job x WHERE x.batch_id = t.b AND x.job_id = t.j OFFSET 0) j),
+        CROSS JOIN LATERAL (SELECT x.attempt FROM weft.job x WHERE x.batch_id = t.b AND x.job_id = t.j OFFSET 0) j
+        CROSS JOIN LATERAL weft._past_tries(t.b, t.j, j.attempt + 1::smallint, REASON_BLOCKED::smallint) p),
+    -- Most jobs have come equally far. Jobs are given up after whole hours, so minutes tell who is, and there is no jitter.
+    wait AS MATERIALIZED (
+        SELECT d.tries, d.waited_s, weft._retry_wait(weft._policy_of(NULL, NULL, NULL, REASON_BLOCKED::smallint), d.tries, d.waited_s,
+            0) AS wait_s
+        FROM (SELECT DISTINCT x.tries, x.waited_s FROM due x) d),
+    next AS MATERIALIZED (
+        SELECT d.batch_id, d.job_id, w.wait_s FROM due d JOIN wait w ON w.tries = d.tries AND w.waited_s = d.waited_s),
     upd AS (
         UPDATE weft.blocked_job k SET n_tests = k.n_tests + 1, next_at = postpone_conditions.at + interval '1 s' * n.wait_s
         FROM next n WHERE k.batch_id = n.batch_id AND k.job_id = n.job_id AND n.wait_s IS NOT NULL

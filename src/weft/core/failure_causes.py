@@ -90,12 +90,15 @@ def cause_text(message: str) -> str:
     'ValueError: row <n> of <path> has no <text>'
     """
     text = message[:_READ_CHARS_MAX]
-    while True:
-        shorter = " ".join(_DIFFERENT.sub(_placeholder, without_secrets(text)).split())
-        shorter = shorter[:CAUSE_CHARS_MAX].rstrip()
-        if shorter == text:
-            return text
+    while (shorter := _shorter(text)) != text:
         text = shorter
+    return text
+
+
+@lru_cache(maxsize=1024)  # the last step of a cause is the same for all its failures
+def _shorter(text: str) -> str:
+    found = " ".join(_DIFFERENT.sub(_placeholder, without_secrets(text)).split())
+    return found[:CAUSE_CHARS_MAX].rstrip()
 
 
 def _placeholder(found: re.Match[str]) -> str:

@@ -89,6 +89,7 @@ def test_jobs_go_on_when_their_condition_is_over(tmp_path: Path) -> None:
     result = measured(tmp_path, "release", "--jobs", "50")
 
     assert result["release_per_s"] > 0
+    assert result["sweep_per_s"] > 0
     assert result["first_ms"] > 0
     assert result["tests"] == 3  # 10, 20 and 40 jobs
     assert result["audit_findings"] == 0

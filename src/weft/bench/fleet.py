@@ -28,8 +28,8 @@ from weft.store import PostgresWorkerStore, open_worker_store
 WORKERS: Final = 1000
 STORES: Final = 4
 """Each with a few connections, shared by its part of the workers."""
-IDLE_S: Final = 60.0
-BUSY_S: Final = 60.0
+IDLE_S: Final = 20.0
+BUSY_S: Final = 30.0
 WINDOW_MIN_S: Final = 2.0
 RATE: Final = 100
 """Jobs that come in a second, a tenth of what the workers could run."""

@@ -14,7 +14,7 @@ from typing import Any
 import asyncpg
 
 from weft.bench.blocking import SET, block_some
-from weft.bench.conditions import conditions_of, load_average
+from weft.bench.conditions import conditions_of, load_average, query
 from weft.bench.filled_batch import Filler
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.roles import audit_findings, claim_of, driving, register
@@ -31,6 +31,7 @@ QUIET_S = 4.0
 LOOK_S = 0.02
 LONGEST_S = 300.0
 HEARTBEAT = "beat_driver"
+SWEEP = "release_conditions"
 
 
 class _Service:
@@ -69,7 +70,9 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
                     calls = await _calls_in(min(QUIET_S, QUIET_S * plan.scale))
                     progress.step("let them go on")
                     service.is_there = True
+                    before_s = sum(_store_calls("sum", SWEEP))
                     first_ms, release_s = await _release(filler, service, store, worker)
+                    sweep_s = sum(_store_calls("sum", SWEEP)) - before_s
             progress.step("audit")
             findings = await audit_findings(logins["admin"])
             conditions = await conditions_of(
@@ -77,6 +80,7 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
             )
     figures = {
         "release_per_s": round(jobs / release_s),
+        "sweep_per_s": round(jobs / sweep_s),
         "first_ms": round(first_ms, 1),
         "tests": len(service.passed_at),
         "idle_calls": calls,
@@ -93,11 +97,12 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
 
 
 async def _block(store: PostgresWorkerStore, worker: int, dsn: str, jobs: int) -> None:
-    """Run each job once, until it asks for the service and exits."""
+    """Run each job once, until it asks for the service and exits; then none is due for long."""
     connection, left = await asyncpg.connect(dsn), jobs
     try:
         while left and (n := await block_some(store, worker, connection, SET, "ask_blocks")):
             left -= n
+        await connection.execute(query("wait_long"))
     finally:
         await connection.close()
     if left:
@@ -139,11 +144,16 @@ async def _calls_in(window_s: float) -> int:
 
 
 def _n_calls() -> int:
+    return round(sum(_store_calls("count")) - sum(_store_calls("count", HEARTBEAT)))
+
+
+def _store_calls(what: str, function: str | None = None) -> Sequence[float]:
+    """Return `count` or `sum` of the seconds of each function that was called, or of one."""
     (family,) = metrics.STORE_CALL_SECONDS.collect()
-    return sum(
-        int(one.value) for one in family.samples
-        if one.name.endswith("_count") and one.labels["function"] != HEARTBEAT
-    )  # fmt: skip
+    return [
+        one.value for one in family.samples
+        if one.name.endswith(f"_{what}") and function in {None, one.labels["function"]}
+    ]  # fmt: skip
 
 
 async def _release(

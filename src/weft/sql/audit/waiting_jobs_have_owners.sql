@@ -1,5 +1,5 @@
--- Every pending job waits for a parent that has not ended, or for the driver, which is to tell it of one that has; and no job is queued,
--- as no transport takes jobs. So each job that has not ended has an owner or a date, together with the other checks: a ready one is
+-- Every pending job waits for a parent that has not ended, or for the driver, which is to tell it of one that has; no job is queued.
+-- No transport takes jobs yet. So each job that has not ended has an owner or a date, together with the other checks: a ready one is
 -- offered, held, before a gate or late (ready_jobs_are_reachable), a creating one has a machine (own_machines_have_jobs), a running one a
 -- living worker (live_attempts_have_owners), and a blocked one a date (blocked_jobs_have_dates).
 SELECT x.* FROM (

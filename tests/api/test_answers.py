@@ -34,7 +34,8 @@ DOCUMENT = {
             "not_before": "2100-01-01T00:00:00Z", "deadline": "2100-01-01T01:00:00Z",
             "concurrency_key": {"key": "x", "n": 2}, "timeout_s": 60,
         },
-        {"retry": {"policy": "exponential"}, "max_attempts": 2, "external_errors": [66, "70-74"]},
+        {"retry": {"policy": "exponential"}, "max_attempts": 2, "external_errors": [66, "70-74"],
+         "retry_with": [{"on": ["oom"], "memory": "x2", "up_to": "8Gi"}]},
     ],
 }  # fmt: skip
 POOL = {

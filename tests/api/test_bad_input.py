@@ -28,6 +28,14 @@ def job(**fields: object) -> dict[str, Any]:
     return {"jobs": [{"command": ["true"]}, fields]}
 
 
+def more(**fields: object) -> dict[str, Any]:
+    """Return a job with a rule for its retries that is sound but for these fields."""
+    tries = fields.pop("max_attempts", 3)
+    rule = {"on": ["oom"], "memory": "x2", "up_to": "4Gi", **fields}
+    given = {name: value for name, value in rule.items() if value is not None}
+    return job(retry_with=[given], max_attempts=tries)
+
+
 WRONG_JOBS = [
     (job(comand=["true"]), "API.UNKNOWN_FIELD", "/jobs/1/comand"),
     (job(command="true"), "API.WRONG_TYPE", "/jobs/1/command"),
@@ -78,6 +86,27 @@ WRONG_JOBS = [
     (job(external_errors=[66, "300"]), "API.INVALID_VALUE", "/jobs/1/external_errors/1"),
     (job(external_errors=[66, 0]), "API.INVALID_VALUE", "/jobs/1/external_errors/1"),
     (job(external_errors=[6.5]), "API.WRONG_TYPE", "/jobs/1/external_errors/0"),
+    (more(on=[]), "API.INVALID_VALUE", "/jobs/1/retry_with/0/on"),
+    (more(on=["luck"]), "API.INVALID_VALUE", "/jobs/1/retry_with/0/on/0"),
+    (more(on=["oom:3"]), "API.INVALID_VALUE", "/jobs/1/retry_with/0/on/0"),
+    (more(on=["exit:0"]), "API.INVALID_VALUE", "/jobs/1/retry_with/0/on/0"),
+    (more(on=["no_program"]), "API.INVALID_VALUE", "/jobs/1/retry_with/0/on/0"),
+    (more(max_attempts=1), "API.INVALID_VALUE", "/jobs/1/retry_with/0/on/0"),
+    (more(after=0), "API.INVALID_VALUE", "/jobs/1/retry_with/0/after"),
+    (more(cpu=2), "API.INVALID_VALUE", "/jobs/1/retry_with/0"),
+    (more(memory="x1"), "API.INVALID_VALUE", "/jobs/1/retry_with/0/memory"),
+    (more(memory="x2", up_to=None), "API.INVALID_VALUE", "/jobs/1/retry_with/0/up_to"),
+    (more(memory="2Gi"), "API.INVALID_VALUE", "/jobs/1/retry_with/0/up_to"),
+    (more(memory="64Mi", up_to=None), "API.INVALID_VALUE", "/jobs/1/retry_with/0/memory"),
+    (more(memory="×1.01"), "API.INVALID_VALUE", "/jobs/1/retry_with/0/memory"),
+    (more(up_to="a lot"), "API.INVALID_VALUE", "/jobs/1/retry_with/0/up_to"),
+    (more(up_to="64Mi"), "API.INVALID_VALUE", "/jobs/1/retry_with/0/up_to"),
+    (more(memory=None, storage="x2"), "API.INVALID_VALUE", "/jobs/1/retry_with/0/storage"),
+    (more(memory=None, up_to=None, preemptible=False), "API.INVALID_VALUE",
+     "/jobs/1/retry_with/0/preemptible"),
+    (more(memory=None, up_to=None, machine="huge"), "API.INVALID_VALUE",
+     "/jobs/1/retry_with/0/machine"),
+    (more(tries=3), "API.UNKNOWN_FIELD", "/jobs/1/retry_with/0/tries"),
     (job(retry_on=["blocked"]), "API.INVALID_VALUE", "/jobs/1/retry_on/0"),
     (job(retry={"policy": "linear"}, max_attempts=2), "API.INVALID_VALUE", "/jobs/1/retry/policy"),
     (job(retry={"policy": "x y"}, max_attempts=2), "API.WRONG_TYPE", "/jobs/1/retry/policy"),

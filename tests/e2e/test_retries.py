@@ -180,3 +180,21 @@ def test_list_says_that_batches_are_hidden(weft: Weft) -> None:
 
     assert found == ["weft: only hidden batches match; --all shows them\n", ""]
     assert nothing == "weft: no batch matches\n"
+
+
+def test_retry_asks_for_more(weft: Weft, tmp_path: Path) -> None:
+    with Client(home=weft.home) as client:
+        bb = client.create_batch(name="more")
+        rule = {"on": ["exit:3"], "memory": "x2", "up_to": "96Mi"}
+        bb.create_job(
+            ["sh", "-c", once(tmp_path, 3)], resources={"memory": "64Mi"}, max_attempts=2,
+            retry_with=[rule],
+        )  # fmt: skip
+        batch = bb.submit()
+        batch.wait()
+    job = as_json(weft, "status", f"b{batch.id}.j1")
+    shown = weft.run("status", f"b{batch.id}.j1").stdout.decode()
+
+    assert (job["state"], job["resources"]["memory"]) == ("success", 96 << 20)
+    assert job["retry_with"] == [rule]
+    assert "more: 96Mi of memory instead of 64Mi" in shown

@@ -172,6 +172,10 @@ CREATE FUNCTION weft._as_tenant(tenant_id integer) RETURNS void
     LANGUAGE sql;
 ALTER FUNCTION weft._as_tenant(tenant_id integer) OWNER TO weft_system;
 
+CREATE FUNCTION weft._ask_for_more(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._ask_for_more(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft._attempt_to_tell(of_batch_id bigint, of_job_id integer, what text, OUT attempt smallint, OUT incarnation_id integer) RETURNS record
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._attempt_to_tell(of_batch_id bigint, of_job_id integer, what text, OUT attempt smallint, OUT incarnation_id integer) OWNER TO weft_tenant;
@@ -678,6 +682,10 @@ CREATE FUNCTION weft._intern_gates(of_tenant_id integer, of_batch_id bigint, lis
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft._intern_gates(of_tenant_id integer, of_batch_id bigint, lists jsonb[]) OWNER TO weft_system;
 
+CREATE FUNCTION weft._intern_more(of_batch_id bigint, of_job_ids integer[], asked jsonb) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._intern_more(of_batch_id bigint, of_job_ids integer[], asked jsonb) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._is_cancelled(of_batch_id bigint, of_group_id integer, always_run boolean) RETURNS boolean
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._is_cancelled(of_batch_id bigint, of_group_id integer, always_run boolean) OWNER TO weft_system;
@@ -997,6 +1005,22 @@ ALTER FUNCTION weft._monitor_due() OWNER TO weft_system;
 CREATE FUNCTION weft._monitor_of(of_tenant_id integer, of_lane_id integer) RETURNS jsonb
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._monitor_of(of_tenant_id integer, of_lane_id integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft._more_asks(rules jsonb, last_steps integer[], asked_sizes jsonb, asked_words jsonb) RETURNS TABLE(steps integer[], sizes jsonb, words jsonb)
+    LANGUAGE sql IMMUTABLE;
+ALTER FUNCTION weft._more_asks(rules jsonb, last_steps integer[], asked_sizes jsonb, asked_words jsonb) OWNER TO weft_system;
+
+CREATE FUNCTION weft._more_rules(of_batch_id bigint, of_job_id integer, of_spec_first integer) RETURNS jsonb
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._more_rules(of_batch_id bigint, of_job_id integer, of_spec_first integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft._more_steps(rules jsonb, of_batch_id bigint, of_job_id integer, last_attempt integer) RETURNS integer[]
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._more_steps(rules jsonb, of_batch_id bigint, of_job_id integer, last_attempt integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft._more_text(old_shape integer, new_shape integer, is_all boolean, stays boolean) RETURNS text
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._more_text(old_shape integer, new_shape integer, is_all boolean, stays boolean) OWNER TO weft_system;
 
 CREATE FUNCTION weft._move_cascade(of_batch_id bigint, of_job_id integer, to_child integer) RETURNS void
     LANGUAGE plpgsql;
@@ -1458,6 +1482,10 @@ ALTER FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id inte
 CREATE FUNCTION weft._state_after_end(reason smallint, has_started boolean, n_lost integer, counted integer, max_attempts integer, retry_on integer, losses_max integer, final boolean) RETURNS smallint
     LANGUAGE sql IMMUTABLE;
 ALTER FUNCTION weft._state_after_end(reason smallint, has_started boolean, n_lost integer, counted integer, max_attempts integer, retry_on integer, losses_max integer, final boolean) OWNER TO weft_system;
+
+CREATE FUNCTION weft._stays_by_rule(rules jsonb, steps integer[]) RETURNS boolean
+    LANGUAGE sql IMMUTABLE;
+ALTER FUNCTION weft._stays_by_rule(rules jsonb, steps integer[]) OWNER TO weft_system;
 
 CREATE FUNCTION weft._step_back(of_gate_ids integer[], of_gate_set_ids integer[], at timestamp with time zone) RETURNS boolean
     LANGUAGE plpgsql;
@@ -5066,6 +5094,8 @@ GRANT ALL ON FUNCTION weft._announce(pool_ids integer[], user_ids integer[], lan
 REVOKE ALL ON FUNCTION weft._as_tenant(tenant_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._as_tenant(tenant_id integer) TO weft_tenant;
 
+REVOKE ALL ON FUNCTION weft._ask_for_more(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._attempt_to_tell(of_batch_id bigint, of_job_id integer, what text, OUT attempt smallint, OUT incarnation_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._attempts(of_batch_id bigint, of_job_id integer) FROM PUBLIC;
@@ -5288,6 +5318,9 @@ REVOKE ALL ON FUNCTION weft._holds_of(of_batch_id bigint, of_group_id integer, o
 REVOKE ALL ON FUNCTION weft._intern_gates(of_tenant_id integer, of_batch_id bigint, lists jsonb[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._intern_gates(of_tenant_id integer, of_batch_id bigint, lists jsonb[]) TO weft_tenant;
 
+REVOKE ALL ON FUNCTION weft._intern_more(of_batch_id bigint, of_job_ids integer[], asked jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._intern_more(of_batch_id bigint, of_job_ids integer[], asked jsonb) TO weft_system;
+
 REVOKE ALL ON FUNCTION weft._is_cancelled(of_batch_id bigint, of_group_id integer, always_run boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._is_cancelled(of_batch_id bigint, of_group_id integer, always_run boolean) TO weft_tenant;
 
@@ -5423,6 +5456,16 @@ REVOKE ALL ON FUNCTION weft._merged(attributes jsonb, patch jsonb, attributes_ma
 REVOKE ALL ON FUNCTION weft._monitor_due() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._monitor_of(of_tenant_id integer, of_lane_id integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._more_asks(rules jsonb, last_steps integer[], asked_sizes jsonb, asked_words jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._more_asks(rules jsonb, last_steps integer[], asked_sizes jsonb, asked_words jsonb) TO weft_tenant;
+
+REVOKE ALL ON FUNCTION weft._more_rules(of_batch_id bigint, of_job_id integer, of_spec_first integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._more_rules(of_batch_id bigint, of_job_id integer, of_spec_first integer) TO weft_tenant;
+
+REVOKE ALL ON FUNCTION weft._more_steps(rules jsonb, of_batch_id bigint, of_job_id integer, last_attempt integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._more_text(old_shape integer, new_shape integer, is_all boolean, stays boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._move_cascade(of_batch_id bigint, of_job_id integer, to_child integer) FROM PUBLIC;
 
@@ -5636,6 +5679,8 @@ REVOKE ALL ON FUNCTION weft._short_gates(of_gate_set_id integer, locked_gate_ids
 REVOKE ALL ON FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id integer, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._state_after_end(reason smallint, has_started boolean, n_lost integer, counted integer, max_attempts integer, retry_on integer, losses_max integer, final boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._stays_by_rule(rules jsonb, steps integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._step_back(of_gate_ids integer[], of_gate_set_ids integer[], at timestamp with time zone) FROM PUBLIC;
 

@@ -149,6 +149,7 @@ class Job(JobNumber, kw_only=True):
         Meta(description="as submitted, with its defaults; missing if it was not given"),
     ] = UNSET
     external_errors: Annotated[list[int | str] | UnsetType, _IF_GIVEN] = UNSET
+    retry_with: Annotated[list[dict[str, Any]] | UnsetType, _IF_GIVEN] = UNSET
     licences: Annotated[dict[str, int] | UnsetType, _IF_GIVEN] = UNSET
     why: Annotated[str | UnsetType | None, _IF_ASKED] = UNSET
 

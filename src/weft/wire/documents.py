@@ -13,7 +13,7 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from weft.wire.description import says
 from weft.wire.monitor_documents import QueueMonitor
-from weft.wire.retry_documents import ExternalErrors, RetryDocument, RetryOn
+from weft.wire.retry_documents import ExternalErrors, RetryDocument, RetryOn, RetryWith
 
 _AMOUNT: dict[str, Any] = {"type": ["number", "string"]}
 RESOURCES_SCHEMA: dict[str, Any] = {
@@ -286,6 +286,7 @@ class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fal
     ] = None
 
     external_errors: ExternalErrors = None
+    retry_with: RetryWith = None
 
     @property
     def array_size(self) -> int | None:
@@ -302,6 +303,7 @@ RARE_JOB_FIELDS: Final[tuple[str, ...]] = (
     "machine",
     "retry",
     "external_errors",
+    "retry_with",
 )
 """Fields of `JobDocument` that few jobs have and that the document of a job shows as they were
 sent. They are None by default, and need nothing in the database.

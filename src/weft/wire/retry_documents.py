@@ -81,3 +81,37 @@ class RetryDocument(Struct, forbid_unknown_fields=True):
     parameters: Annotated[
         dict[str, int | float | str] | None, says("What a policy of a package needs.")
     ] = None
+
+
+Amount = int | float | str | None
+
+
+class RetryWithDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, frozen=True):
+    """What another attempt asks for beyond the one before it: one field, after some ends."""
+
+    on: Annotated[
+        tuple[str, ...],
+        says(
+            "Ends of attempts after which it applies, written as in `retry_on`; also `lost` and "
+            "`preempted`.",
+            ["oom"],
+        ),
+    ]
+    after: Annotated[int, says("How many of these ends it takes each time.", 2)] = 1
+    cpu: Annotated[Amount, says("Cores, or a factor such as `x2`.", "x2", 4)] = None
+    memory: Annotated[Amount, says("Memory, or a factor such as `x2`.", "x2", "8Gi")] = None
+    storage: Annotated[Amount, says("Space on disk, or a factor.", "x2", "50Gi")] = None
+    up_to: Annotated[Amount, says("The most that a factor leads to.", "16Gi")] = None
+    preemptible: Annotated[bool | None, says("`false`: it is no longer preemptible.")] = None
+    machine: Annotated[
+        str | None, says("The flavour of a machine that is made for it alone.", "large")
+    ] = None
+
+
+RetryWith = Annotated[
+    tuple[RetryWithDocument, ...] | None,
+    says(
+        "What retries ask for beyond what the job asks for; each rule names one field.",
+        [{"on": ["oom"], "memory": "x2", "up_to": "16Gi"}],
+    ),
+]

@@ -13,6 +13,7 @@ from weft.api.translation.check import check_jobs
 from weft.api.translation.context import DocumentContext
 from weft.api.translation.functions import carriers_of
 from weft.api.translation.retries import DEFAULT_RETRY, check_retries, mask_of
+from weft.api.translation.retry_with import rules_of_more
 from weft.api.translation.rows import (
     count_edges,
     fill_chunks,
@@ -58,7 +59,7 @@ def translate(
     _check(jobs, context, problems)
     book = ShapeBook(workers, context.licences)
     shape_index = book.index_of(jobs, problems, context.router)
-    licences = book.licences_of(jobs)
+    licences, more = book.licences_of(jobs), rules_of_more(jobs, book, shape_index, problems)
     group_id = _groups(jobs, context, problems)
     combos = sets_of(jobs, context, problems)
     retry_on = _retries(jobs, problems)
@@ -102,7 +103,7 @@ def translate(
     if parents is not None:
         fill_edges(rows, parents, positions)
     fill_labels(rows, jobs, positions)
-    fill_rare_fields(rows, jobs, positions, _chosen(licences, entries))
+    fill_rare_fields(rows, jobs, positions, _chosen(licences, entries), _chosen(more, entries))
     fill_chunks(rows, jobs, positions, carriers, context)
     return Translated(rows, numbers)
 
@@ -174,8 +175,8 @@ def _groups(
 
 
 def _retries(jobs: Sequence[JobDocument], problems: Problems) -> list[int]:
-    given = [(job.retry_on, job.retry, job.external_errors) for job in jobs]
-    if given.count((None, None, None)) == len(given):
+    given = [(job.retry_on, job.retry, job.external_errors, job.retry_with) for job in jobs]
+    if given.count((None, None, None, None)) == len(given):
         return [DEFAULT_RETRY]
     check_retries(jobs, problems)
     return _one_if_same([_mask_of(job, index, problems) for index, job in enumerate(jobs)])

@@ -29,6 +29,8 @@ RETRY_WAITS: Final = 1
 """The bit of `retry_on` that says that its retries wait as `retry` says; no reason has it."""
 HAS_RULES: Final = 1 << 20
 """The bit of `retry_on` that says that its rules (`EndRules`) decide, too; no reason has it."""
+ASKS_MORE: Final = 1 << 21
+"""The bit of `retry_on` that says that its retries ask for more; no reason has it."""
 _REASONS: Final = {
     reason.word: 1 << reason
     for reason in Reason
@@ -84,6 +86,8 @@ def mask_of(job: JobDocument, note: Callable[[str, str], None]) -> int:
         mask |= _REASONS.get(kind, 0)
     if _read_rules(job, note) is not None:
         mask |= HAS_RULES
+    if job.retry_with:
+        mask |= ASKS_MORE
     return mask if job.retry is None else mask | RETRY_WAITS
 
 

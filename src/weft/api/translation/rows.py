@@ -16,6 +16,7 @@ from weft.api.translation.rare import rare_values
 from weft.api.translation.retries import rules_of, stored_policy, with_rules
 from weft.core.parents import Parents, count_of
 from weft.core.positions import Positions
+from weft.core.retry_with import MoreRule
 from weft.ports.store import ArrayRow, JobRows
 from weft.wire.documents import JobDocument
 from weft.wire.retry_documents import RetryDocument
@@ -85,10 +86,12 @@ def fill_rare_fields(
     jobs: Sequence[JobDocument],
     positions: Positions,
     licences: Sequence[Mapping[str, int]] = (),
+    more: Sequence[Sequence[MoreRule]] = (),
 ) -> None:
     """Add the fields that few jobs have, and the gates that are made of them.
 
-    `licences`: how many of each a job asks for; empty: no job asks for any.
+    `licences`: how many of each a job asks for; empty: no job asks for any. `more`: by which rules
+    its retries ask for more; empty: no job has any.
     """
     fields_of: dict[int, dict[str, Any]] = {}
     for entry, name, value in rare_values(jobs):
@@ -96,6 +99,9 @@ def fill_rare_fields(
     for entry, asked in enumerate(licences):
         if any(asked.values()):
             fields_of.setdefault(entry, {})["licences"] = asked
+    for entry, of_more in enumerate(more):
+        if of_more:
+            fields_of[entry]["more"] = of_more
     for entry in with_rules(jobs):
         fields_of.setdefault(entry, {})
     for entry, fields in sorted(fields_of.items()):

@@ -80,7 +80,7 @@ class ShapeBook:
         index_by_routed: dict[_Routed, int] = {}
         for one in dict.fromkeys(routed):
             wrong[one] = asks[one[0]].wrong.copy()
-            index_by_routed[one] = self._add(
+            index_by_routed[one] = self.add(
                 self._placed(asks[one[0]], by_name.get(one[1]), wrong[one])
             )
         if any(found.found for found in wrong.values()):
@@ -94,7 +94,14 @@ class ShapeBook:
             return [0]
         return [index_by_routed[one] for one in routed]
 
-    def _add(self, shape: Shape) -> int:
+    def machines_for(self, shape: Shape) -> list[str]:
+        """Return the flavours of which the pool of a shape makes machines for single jobs."""
+        pool = dict(shape.words).get("pool", DEFAULT)
+        workers = [one for one in self._workers if one["offers"].get("pool", DEFAULT) == pool]
+        return sorted({name for one in workers for name in one["offers"].get(MACHINE, ())})
+
+    def add(self, shape: Shape) -> int:
+        """Return the index of a shape, a new one if it is not known."""
         index = self._index_by_shape.setdefault(shape, len(self.shapes))
         if index == len(self.shapes):
             self.shapes.append(shape)
@@ -227,6 +234,15 @@ class ShapeBook:
                 NoWorkerFits, "", f"no single worker has all of this; the largest has {sizes}"
             )
         return shape
+
+
+def changed(shape: Shape, asked: Mapping[str, int | str | None]) -> Shape:
+    """Return a shape with other sizes or words; None: without the word."""
+    sizes = {name: value for name, value in asked.items() if name in Shape.__annotations__}
+    words: dict[str, Any] = {**dict(shape.words), **asked}
+    kept = ((name, word) for name, word in words.items() if name not in sizes and word is not None)
+    replaced: Shape = msgspec.structs.replace(shape, **sizes, words=tuple(sorted(kept)))
+    return replaced
 
 
 def placed_in(shape: Shape, queue: Queue, workers: Sequence[Row]) -> tuple[Shape, bool]:

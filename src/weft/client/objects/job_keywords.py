@@ -43,6 +43,10 @@ class JobKeywords(TypedDict, total=False):
     """Exit codes and ranges, as `[66, "70-74"]`, that are no failures of its own: it is tried
     again later, and that does not count.
     """
+    retry_with: Sequence[Mapping[str, Any]] | None
+    """`[{"on": ["oom"], "memory": "x2", "up_to": "16Gi"}]`: what another attempt asks for beyond
+    the one before it; default: nothing.
+    """
     preemptible: bool | None
     """Whether it may be stopped while it runs and started again; default: no."""
     machine: str | None

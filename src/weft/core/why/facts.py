@@ -199,6 +199,8 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The machine of its own that it waits for."""
     stays: bool = False
     """It was lost so often on machines that may be taken back that it needs one that stays."""
+    more: str | None = None
+    """What its last retry asked for beyond the attempt before."""
     pool: PoolFacts | None = None
     """None: it does not wait."""
     blocked: BlockedFacts | None = None

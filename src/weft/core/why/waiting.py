@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 
+import msgspec
+
 from weft.core.amounts import MINUTE, duration, size
 from weft.core.ids import format_condition_id
 from weft.core.offers import MACHINE
@@ -44,6 +46,9 @@ def causes_of_wait(
         return [*found, Cause("preempting", text, command("why", first))]
     # A job that waits for something else anyway is told only what stays: room comes and goes.
     workers = list(_workers(job, job.pool, now, with_room=not found))
+    if job.more:
+        told = f"; its retry asked for more: {job.more}"
+        workers = [msgspec.structs.replace(one, text=one.text + told) for one in workers]
     if job.belongs and (found or workers):
         text = f"waits in queue {job.queue}, but guards choose queue {job.belongs} for it now"
         found.append(Cause("guard", text, command("queue", "reroute", "--queue", job.queue)))

@@ -69,14 +69,14 @@ _DURATION: Final = milliseconds(
 _COST: Final = f"""(CASE WHEN j.attempt = 0 THEN 0 ELSE (
     SELECT round(coalesce(sum(x.ms * {PRICED}), 0) / 3600000, 12)
     FROM (
-        SELECT e.rate_card_id, {milliseconds("e.started_at", "e.ended_at")} AS ms
+        SELECT e.rate_card_id, e.shape_id, {milliseconds("e.started_at", "e.ended_at")} AS ms
         FROM weft.attempt e
         WHERE e.batch_id = j.batch_id AND e.job_id = j.job_id AND e.started_at IS NOT NULL
         UNION ALL
-        SELECT j.rate_card_id, {milliseconds("j.started_at", "clock_timestamp()")}
+        SELECT j.rate_card_id, j.shape_id, {milliseconds("j.started_at", "clock_timestamp()")}
         WHERE j.state = STATE_RUNNING AND j.started_at IS NOT NULL) x
     JOIN price p ON p.rate_card_id = x.rate_card_id
-    JOIN weft.shape h ON h.shape_id = j.shape_id) END)"""
+    JOIN weft.shape h ON h.shape_id = x.shape_id) END)"""
 _SOME_ATTEMPT: Final = """(j.attempt > 0 AND EXISTS (
     SELECT FROM weft.attempt t
     WHERE t.batch_id = j.batch_id AND t.job_id = j.job_id AND {0} OFFSET 0))"""

@@ -22,7 +22,7 @@ AS $$
             WHEN j.state >= STATE_SUCCESS
             THEN greatest(a.ended_at, j.cancelled_at) END,
         'attributes', coalesce(CASE WHEN l.job_id IS NULL THEN r.attributes ELSE l.attributes END, '{}'))
-        || coalesce(l.rare_fields, r.rare_fields, '{}') - '{gates,latest_start,queue,end_rules}'::text[]
+        || coalesce(l.rare_fields, r.rare_fields, '{}') - '{gates,latest_start,queue,end_rules,more}'::text[]
     FROM (SELECT EXISTS (SELECT FROM weft.group_hold x WHERE x.batch_id = of_batch_id) OR EXISTS (SELECT FROM weft.job_hold x
         WHERE x.batch_id = of_batch_id) AS has_hold) o
     CROSS JOIN unnest(of_job_ids) t
@@ -44,11 +44,12 @@ AS $$
     CROSS JOIN LATERAL (SELECT j.state = STATE_ERROR AND a.state IS DISTINCT FROM STATE_ERROR AS is_change) e
     CROSS JOIN LATERAL (
         SELECT coalesce(sum(x.ms * v.quantity * r.price_per_unit_hour), 0) / 3600000 AS cost
-        FROM (SELECT e.rate_card_id, weft._ms_between(e.started_at, e.ended_at) AS ms FROM weft.attempt e WHERE e.batch_id = j.batch_id
-            AND e.job_id = j.job_id AND e.started_at IS NOT NULL
-              UNION ALL SELECT j.rate_card_id, weft._ms_between(j.started_at, clock_timestamp()) WHERE j.state = STATE_RUNNING
-                  AND j.started_at IS NOT NULL) x
-        CROSS JOIN (VALUES (1::smallint, h.cpu_m), (2::smallint, h.memory_mib), (3::smallint, h.storage_mib),
-            (4::smallint, h.gpu::bigint)) v (resource_id, quantity)
+        FROM (SELECT e.rate_card_id, e.shape_id, weft._ms_between(e.started_at, e.ended_at) AS ms FROM weft.attempt e
+              WHERE e.batch_id = j.batch_id AND e.job_id = j.job_id AND e.started_at IS NOT NULL
+              UNION ALL SELECT j.rate_card_id, j.shape_id, weft._ms_between(j.started_at, clock_timestamp())
+              WHERE j.state = STATE_RUNNING AND j.started_at IS NOT NULL) x
+        CROSS JOIN LATERAL (SELECT y.* FROM weft.shape y WHERE y.shape_id = x.shape_id OFFSET 0) s
+        CROSS JOIN LATERAL (VALUES (1::smallint, s.cpu_m), (2::smallint, s.memory_mib), (3::smallint, s.storage_mib),
+            (4::smallint, s.gpu::bigint)) v (resource_id, quantity)
         JOIN weft.rate r ON r.rate_card_id = x.rate_card_id AND r.resource_id = v.resource_id) c
 $$;

@@ -34,6 +34,7 @@ BEGIN
     v_old := v_asks.ids;
     SELECT s.shape_ids, s.lane_ids INTO v_new, v_lanes
     FROM weft._shape_ids(v_asks.cpu_ms, v_asks.memory_mibs, v_asks.storage_mibs, v_asks.gpus, v_asks.countables) s;
+    PERFORM weft._intern_more(v_id, job_ids, asked);
     v_job := weft._lock_waiting(v_id, job_ids, v_old);
     IF v_job = '{}' THEN
         RETURN 0;

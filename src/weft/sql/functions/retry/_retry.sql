@@ -1,7 +1,7 @@
 -- _retry: make ended jobs of one batch pending or ready again, and let their waiting children wait for them once more. Attempts keep their
 --   rows and numbers; those so far count no more, so each job has all its tries again.
 -- Called by: retry_failed.   Safe to repeat: yes, only jobs that ended without success are changed.
--- Locks: batch (shared, by the caller); job (SKIP LOCKED); failure_count; child (SKIP LOCKED); as _list_ready.
+-- Locks: batch (shared, by the caller); job (SKIP LOCKED); failure_count; child (SKIP LOCKED); as _ask_for_more; as _list_ready.
 -- Plan: jobs by key, edges by parent and by child.
 -- A job whose children are still to be told of its end is left until they are, and so are jobs of which another transaction holds a row.
 -- Returns: whether it is done; if not, nothing was changed: call again soon.
@@ -11,7 +11,8 @@ SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SE
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_job int[]; v_old smallint[]; v_children int[]; v_n int; v_batch record; v_ready int[];
+    v_job int[]; v_old smallint[]; v_children int[]; v_n int; v_batch record; v_ready int[]; v_batches bigint[];
+    v_states smallint[];
 BEGIN
     SELECT array_agg(l.job_id), array_agg(l.state) INTO v_job, v_old FROM unnest(of_job_ids) x CROSS JOIN LATERAL (
         SELECT j.job_id, j.state FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = x AND j.state > STATE_SUCCESS
@@ -56,7 +57,9 @@ BEGIN
             WHERE o.state IN (STATE_FAILED, STATE_ERROR) GROUP BY 1) s
         WHERE f.batch_id = of_batch_id AND f.group_id = s.ancestor_id;
     END IF;
-    PERFORM weft._list_ready(array_fill(of_batch_id, ARRAY[cardinality(v_ready)]), v_ready,
-        array_fill(STATE_READY::smallint, ARRAY[cardinality(v_ready)]), _retry.at);
+    v_batches := array_fill(of_batch_id, ARRAY[cardinality(v_ready)]);
+    v_states := array_fill(STATE_READY::smallint, ARRAY[cardinality(v_ready)]);
+    PERFORM weft._ask_for_more(v_batches, v_ready, v_states, _retry.at);
+    PERFORM weft._list_ready(v_batches, v_ready, v_states, _retry.at);
     RETURN true;
 END $$;

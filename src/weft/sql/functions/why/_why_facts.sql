@@ -30,6 +30,8 @@ AS $$
         'kept', weft._kept_worker(o.batch_id, o.job_id),
         'machine', CASE WHEN o.state = STATE_CREATING THEN weft._own_machine(o.batch_id, o.job_id) END, 'stays', o.n_lost > 0 AND EXISTS (
             SELECT FROM weft.job_change c WHERE c.batch_id = o.batch_id AND c.job_id = o.job_id AND c.subtype = 'spot'),
+        'more', (SELECT c.message FROM weft.job_change c WHERE o.retry_on & 2097152 <> 0 AND o.waits AND c.batch_id = o.batch_id
+            AND c.job_id = o.job_id AND c.subtype = 'more' ORDER BY c.change_id DESC LIMIT 1),
         'blocked', (SELECT jsonb_build_object('attempt', o.attempt, 'next_at', k.next_at,
             'reason', (SELECT r.word FROM weft.attempt a JOIN weft.attempt_reason r USING (reason)
                 WHERE a.batch_id = o.batch_id AND a.job_id = o.job_id AND a.attempt = o.attempt),

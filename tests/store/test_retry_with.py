@@ -1,0 +1,199 @@
+"""Retries that ask for more than the attempt before."""
+
+from typing import Any
+
+import pytest
+
+from store.test_rare_fields import with_fields
+from store.test_recovery import A_MINUTE, release
+from store.test_resubmissions import copy
+from store.test_retry import retry
+from store.world import Worker, World
+from weft.api.translation.retries import ASKS_MORE, CURABLE
+from weft.core.queues import Queue
+from weft.core.states import Reason
+from weft.ports.store import JobRows, Shape
+from weft.testing.builders import job_rows
+
+OOM = {"after": 1, "reasons": [int(Reason.OOM)], "size": "memory_mib", "values": [512, 1024, 2048]}
+
+
+def asking(world: World, *rules: dict[str, Any], others: int = 0, waits: bool = False) -> JobRows:
+    """Return a job with these rules, and the shapes that it may ask for."""
+    sizes = [512, 1024, 2048]
+    words = (("pool", world.pool),)
+    shapes = [Shape(memory_mib=size, words=words) for size in sizes]
+    rows = job_rows(1 + others, max_attempts=9, retry_on=CURABLE, shapes=shapes)
+    rows.retry_on = [rows.retry_on[0] | ASKS_MORE | waits]
+    more: dict[str, Any] = {"more": [*rules]}
+    if waits:
+        more["retry"] = A_MINUTE
+    return with_fields(rows, j1=more)
+
+
+async def end(worker: Worker, reason: Reason) -> int:
+    """Let the worker run its one job until that ends so; return the memory that it had."""
+    (one,) = await worker.claim()
+    await worker.start(one)
+    await worker.end(one, reason=reason)
+    return one.memory_mib
+
+
+async def test_a_retry_after_oom_asks_for_more_memory(world: World) -> None:
+    worker = await world.worker()
+    batch = await world.submit(asking(world, OOM))
+
+    assert [await end(worker, Reason.OOM) for _ in range(4)] == [512, 1024, 2048, 2048]
+    assert await world.states(batch) == "r"
+    history = await world.api.job_history(world.caller, batch, 1)
+    assert [one["message"] for one in history if one["subtype"] == "more"] == [
+        "1024Mi of memory instead of 512Mi",
+        "2048Mi of memory instead of 1024Mi",
+    ]
+    assert await world.findings() == {}
+
+
+async def test_only_the_ends_of_a_rule_count(world: World) -> None:
+    worker = await world.worker()
+    rule = {**OOM, "reasons": [], "exits": [[3, 5]], "signals": [10], "after": 2}
+    await world.submit(asking(world, rule))
+    ends = [(Reason.OOM, None, None), (Reason.EXIT, 6, None), (Reason.EXIT, 3, None),
+            (Reason.SIGNAL, None, 9), (Reason.EXIT, 5, None), (Reason.EXIT, 1, None)]  # fmt: skip
+    had = []
+    for reason, code, signal in ends:
+        (one,) = await worker.claim()
+        had.append(one.memory_mib)
+        await worker.end(one, reason=reason, exit_code=code, signal=signal)
+
+    assert had == [512, 512, 512, 512, 512, 1024]
+
+
+async def test_what_no_worker_can_hold_is_not_asked_for(world: World) -> None:
+    worker = await world.worker(memory_mib=1500)
+    batch = await world.submit(
+        asking(
+            world,
+            {**OOM, "values": [512, 2048]},
+            {"after": 1, "reasons": [int(Reason.OOM)], "size": "cpu_m", "values": [1000, 1000]},
+        )
+    )
+    small = [await end(worker, Reason.OOM) for _ in range(2)]
+    (first, *_) = [
+        one for one in await world.api.job_history(world.caller, batch, 1)
+        if one["subtype"] == "more"
+    ]  # fmt: skip
+    large = await world.worker("large", memory_mib=2048)
+    same = await end(worker, Reason.OOM)
+
+    assert (small, same) == ([512, 512], 512)
+    assert first["message"] == "its pool has nothing that holds all that retry_with asks for"
+    assert await end(large, Reason.OOM) == 2048
+
+
+async def test_a_job_that_waits_before_its_retry_has_the_new_shape_at_once(world: World) -> None:
+    worker = await world.worker()
+    batch = await world.submit(asking(world, OOM, waits=True))
+    await end(worker, Reason.OOM)
+    blocked = await world.states(batch)
+    job = await world.job(batch)
+    await world.fold()
+
+    assert (blocked, job["memory_mib"]) == ("b", 1024)
+    assert await world.findings() == {}
+    await release(world, in_s=61)
+    assert await end(worker, Reason.OOM) == 1024
+
+
+async def test_costs_and_the_document_show_what_each_attempt_had(world: World) -> None:
+    worker = await world.worker()
+    batch = await world.submit(asking(world, OOM))
+    for _ in range(2):
+        await end(worker, Reason.OOM)
+    attempts = await world.api.list_attempts(world.caller, batch, 1)
+    job = await world.api.get_job(world.caller, batch, 1)
+
+    assert job["cost"] == pytest.approx(sum(one["cost"] for one in attempts), rel=1e-3)
+    assert job["resources"]["memory"] == 2048 << 20
+    assert "more" not in job
+
+
+async def test_a_retry_by_a_person_asks_for_more_too(world: World) -> None:
+    worker = await world.worker()
+    rows = asking(world, OOM)
+    rows.max_attempts = [1]
+    batch = await world.submit(rows)
+    await end(worker, Reason.OOM)
+    assert await retry(world, batch) == 1
+
+    assert await end(worker, Reason.OOM) == 1024
+
+
+async def test_a_job_is_no_longer_preemptible_after_its_rule(world: World) -> None:
+    stays = await world.worker("stays")
+    spot = await world.worker("spot", preemptible=["yes"])
+    words = {"pool": world.pool, "preemptible": "yes"}
+    rows = job_rows(1, shapes=[Shape(words=tuple(sorted(words.items())))])
+    rows.retry_on = [ASKS_MORE]
+    rule = {"after": 1, "reasons": [int(Reason.PREEMPTED)], "word": "preemptible",
+            "values": ["yes", None]}  # fmt: skip
+    batch = await world.submit(with_fields(rows, j1={"more": [rule], "preemptible": True}))
+    bears = "SELECT weft._is_preemptible(j) FROM weft.job j WHERE batch_id = $1"
+    before = await world.admin.fetchval(bears, batch)
+    await end(spot, Reason.PREEMPTED)
+
+    assert before
+    assert not await world.admin.fetchval(bears, batch)
+    assert await spot.claim() == []
+    assert await stays.run() == [1]
+    (told,) = [one for one in await world.api.job_history(world.caller, batch, 1)
+               if one["subtype"] == "more"]  # fmt: skip
+    assert told["message"] == "it is no longer preemptible"
+
+
+async def test_a_job_that_moves_to_another_queue_can_still_have_more(world: World) -> None:
+    queue = Queue(name=f"slow-{world.pool}", priority=1, pools=(world.pool,))
+    await world.api.save_queues(world.caller, [queue])
+    worker = await world.worker(queue=[queue.name])
+    batch = await world.submit(asking(world, OOM))
+    moved = await world.api.move_jobs(world.caller, batch, [1], queue=queue.name, pool=world.pool)
+
+    assert moved == 1
+    assert [await end(worker, Reason.OOM) for _ in range(2)] == [512, 1024]
+
+
+async def test_a_resubmitted_job_in_another_queue_can_have_more(world: World) -> None:
+    queue = Queue(name=f"other-{world.pool}", priority=1, pools=(world.pool,))
+    await world.api.save_queues(world.caller, [queue])
+    batch = await world.submit(asking(world, OOM))
+    words = {"queue": queue.name, "pool": world.pool}
+    await copy(world, batch, words=words)
+    await world.api.cancel_jobs(world.caller, batch, [1])
+    worker = await world.worker(queue=[queue.name])
+
+    assert [await end(worker, Reason.OOM) for _ in range(2)] == [512, 1024]
+
+
+async def test_the_audit_finds_a_retry_that_has_less(world: World) -> None:
+    worker = await world.worker()
+    batch = await world.submit(asking(world, OOM))
+    await end(worker, Reason.OOM)
+    await end(worker, Reason.OOM)
+    swap = "UPDATE weft.attempt SET shape_id = $2 WHERE batch_id = $1 AND attempt = $3"
+    shapes = [one["shape_id"] for one in await world.attempts(batch)]
+    await world.admin.execute(swap, batch, shapes[0], 2)
+    await world.admin.execute(swap, batch, shapes[1], 1)
+    broken = await world.findings()
+    await world.admin.execute(swap, batch, shapes[0], 1)
+    await world.admin.execute(swap, batch, shapes[1], 2)
+
+    assert "retries_ask_for_more" in broken
+    assert await world.findings() == {}
+
+
+async def test_why_says_that_a_retry_asked_for_more(world: World) -> None:
+    worker = await world.worker()
+    batch = await world.submit(asking(world, OOM))
+    await end(worker, Reason.OOM)
+    (why,) = await world.api.why_jobs(world.caller, batch, [1])
+
+    assert why.more == "1024Mi of memory instead of 512Mi"

@@ -65,6 +65,42 @@ def test_wait_before_a_retry_is_a_time_or_a_policy(text: str, policy: dict[str, 
     assert fields == {"max_attempts": 3, "retry": policy}
 
 
+def test_options_say_after_which_ends_a_job_is_tried_again() -> None:
+    fields = option_fields(
+        JobOptions(
+            retry_on=("oom, exit:3", "signal:USR1"),
+            external_errors=("66,70-74",),
+            retry_with=("oom,exit:9: memory x2 up to 16Gi after 2", "preempted : stays"),
+        )
+    )
+
+    assert fields == {
+        "retry_on": ["oom", "exit:3", "signal:USR1"],
+        "external_errors": ["66", "70-74"],
+        "retry_with": [
+            {"on": ["oom", "exit:9"], "memory": "x2", "up_to": "16Gi", "after": 2},
+            {"on": ["preempted"], "preemptible": False},
+        ],
+    }
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"retry_on": ("oom,",)}, "A word is missing"),
+        ({"external_errors": ("",)}, "A word is missing"),
+        ({"retry_with": ("memory x2",)}, "'memory x2' is no rule such as"),
+        ({"retry_with": ("oom: patience x2",)}, "is no rule such as"),
+        ({"retry_with": (": memory x2",)}, "is no rule such as"),
+    ],
+)
+def test_texts_about_retries_that_say_nothing(options: dict[str, Any], told: str) -> None:
+    with pytest.raises(WrongOption) as caught:
+        option_fields(JobOptions(**options))
+
+    assert told in str(caught.value.detail)
+
+
 def test_jobs_of_a_file_are_tried_again_as_the_command_says(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter, validators
 
+from weft.cli.input.retry_texts import parse_retry_with, parse_words
 from weft.cli.input.text import check_text
 from weft.cli.input.values import read_option
 from weft.core.durations import parse_seconds
@@ -46,6 +47,15 @@ class LimitOptions:
     retry_wait: Annotated[str | None, Parameter(group="Job")] = None
     """Wait before each retry: a time, exponential, or stepwise (default: none)."""
 
+    retry_on: Annotated[tuple[str, ...], Parameter(group="Job", negative="")] = ()
+    """Retry only after these ends, as oom,exit:3,exit:10-20,signal:USR1; may be repeated."""
+
+    retry_with: Annotated[tuple[str, ...], Parameter(group="Job", negative="")] = ()
+    """Ask for more in a retry: "oom: memory x2 up to 16Gi"; may be repeated."""
+
+    external_errors: Annotated[tuple[str, ...], Parameter(group="Job", negative="")] = ()
+    """Exit codes to retry later that are no failures of the job, as 66,70-74; may be repeated."""
+
 
 NO_LIMITS = LimitOptions()
 
@@ -70,6 +80,21 @@ def limit_fields(options: LimitOptions) -> dict[str, Any]:
         fields["max_attempts"] = options.retries + 1
     if options.retry_wait is not None:
         fields["retry"] = read_option("--retry-wait", options.retry_wait, parse_retry_wait)
+    return fields | _retry_fields(options)
+
+
+def _retry_fields(options: LimitOptions) -> dict[str, Any]:
+    fields: dict[str, Any] = {}
+    for name in ("retry_on", "external_errors"):
+        if texts := getattr(options, name):
+            check_text(texts)
+            words = read_option("--" + name.replace("_", "-"), ",".join(texts), parse_words)
+            fields[name] = words
+    if options.retry_with:
+        check_text(options.retry_with)
+        fields["retry_with"] = [
+            read_option("--retry-with", text, parse_retry_with) for text in options.retry_with
+        ]
     return fields
 
 

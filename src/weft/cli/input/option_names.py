@@ -19,6 +19,9 @@ _OPTIONS: Final[Mapping[str, str]] = MappingProxyType({
 })  # fmt: skip
 _WORDS: Final = (
     (re.compile("/retry(?:/.*)?"), "--retry-wait"),
+    (re.compile("/retry_on(?:/.*)?"), "--retry-on"),
+    (re.compile("/retry_with(?:/.*)?"), "--retry-with"),
+    (re.compile("/external_errors(?:/.*)?"), "--external-errors"),
     (re.compile("/env/(.*)"), "--env {}"),
     (re.compile("/inherit_env/(.*)"), "the variable {}"),
     (re.compile("/attributes/(.*)"), "the attribute {}"),

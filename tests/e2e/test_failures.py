@@ -6,6 +6,7 @@ import pytest
 
 from e2e.conftest import Weft
 from e2e.test_batches import as_json
+from weft import Client
 
 pytestmark = pytest.mark.slow
 
@@ -50,3 +51,23 @@ def test_failures_are_explained_and_acknowledged(weft: Weft) -> None:
     assert rest.stderr.decode().endswith("2 failed jobs acknowledged\n")
     assert after == f"{b}: no failures, 3 acknowledged\n"
     assert "the data was wrong" in history
+
+
+def test_program_lists_and_acknowledges_failures(weft: Weft) -> None:
+    with Client(home=weft.home) as client:
+        bb = client.create_batch()
+        for code in (4, 4, 5):
+            bb.create_job(["sh", "-c", f"exit {code}"])
+        batch = bb.submit()
+        batch.wait()
+        causes = batch.list_causes()
+        listed = [one["job_id"] for one in batch.list_dead_letters(cause=causes[0]["cause"])]
+        of_all = [one["job_id"] for one in client.list_dead_letters() if
+                  one["batch_id"] == batch.id]  # fmt: skip
+        acknowledged = batch.acknowledge("known", jobs=[3])
+        left = [one["exit_code"] for one in batch.list_causes()]
+        all_ = [one["exit_code"] for one in batch.list_causes(all_=True)]
+
+    assert [(one["exit_code"], one["n_jobs"]) for one in causes] == [(4, 2), (5, 1)]
+    assert (sorted(listed), sorted(of_all), acknowledged) == ([1, 2], [1, 2, 3], 1)
+    assert (left, all_) == ([4], [4, 5])

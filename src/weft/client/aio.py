@@ -250,6 +250,19 @@ class Client(BuilderSource[BatchBuilder]):
         """Forget a licence. Only for administrators. Raise `LicenceNotFound`."""
         await self.api.remove_licence(name)
 
+    def list_dead_letters(
+        self, *, cause: str | None = None, reason: str | None = None, acknowledged: bool = False
+    ) -> Listing:
+        """Yield jobs of all batches that have failed and are not tried again, of the newest batch
+        first.
+
+        Args:
+            cause: Only those that failed for this cause.
+            reason: Only those that failed for this reason, such as `timeout`.
+            acknowledged: Those that are acknowledged, instead of the others.
+        """
+        return self.api.list_dead_letters(cause=cause, reason=reason, acknowledged=acknowledged)
+
     def list_conditions(self) -> Listing:
         """Yield what blocked jobs of all users wait for together, the oldest first."""
         return self.api.list_conditions()

@@ -213,6 +213,9 @@ class Batch(Counted[aio.Batch]):
 
     retry = waits(aio.Batch.retry)
     resubmit = waits_as(_batch, aio.Batch.resubmit)
+    list_causes = waits(aio.Batch.list_causes)
+    list_dead_letters = lists(aio.Batch.list_dead_letters)
+    acknowledge = waits(aio.Batch.acknowledge)
     hide = waits(aio.Batch.hide)
     unhide = waits(aio.Batch.unhide)
     delete = waits(aio.Batch.delete)
@@ -313,6 +316,7 @@ class Client(BuilderSource[BatchBuilder], Twin[aio.Client]):
     list_licences = waits(aio.Client.list_licences)
     set_licence = waits(aio.Client.set_licence)
     remove_licence = waits(aio.Client.remove_licence)
+    list_dead_letters = lists(aio.Client.list_dead_letters)
     list_conditions = lists(aio.Client.list_conditions)
     get_condition = waits(aio.Client.get_condition)
     test_condition = waits(aio.Client.test_condition)

@@ -99,6 +99,43 @@ class Batch(Counted):
             result = await end_of(self._api, operation, shown)
         return Batch(self._api, int(result["batch_id"]))
 
+    async def list_causes(self, *, all_: bool = False) -> Sequence[Document]:
+        """Return why its jobs failed for good, the most frequent cause first: each has `cause`,
+        `reason`, `n_jobs` and an `example`.
+
+        Args:
+            all_: Also causes of which all jobs are acknowledged.
+        """
+        found: Sequence[Document] = (await self._api.list_causes(self.id, all_=all_))["causes"]
+        return found
+
+    def list_dead_letters(
+        self, *, cause: str | None = None, reason: str | None = None, acknowledged: bool = False
+    ) -> Listing:
+        """Yield its jobs that have failed and are not tried again.
+
+        Args:
+            cause: Only those that failed for this cause, as `list_causes` names it.
+            reason: Only those that failed for this reason, such as `timeout`.
+            acknowledged: Those that are acknowledged, instead of the others.
+        """
+        return self._api.list_dead_letters(
+            self.id, cause=cause, reason=reason, acknowledged=acknowledged
+        )
+
+    async def acknowledge(
+        self, note: str, *, cause: str | None = None, jobs: Sequence[int] | None = None
+    ) -> int:
+        """Say that a person has seen to its failed jobs: they leave the dead letters, and the
+        note stays in their history. Return how many.
+
+        Args:
+            note: What to say of them.
+            cause: Only those that failed for this cause.
+            jobs: Only jobs with these numbers.
+        """
+        return await self._api.acknowledge_failures(self.id, note, cause=cause, jobs=jobs)
+
     async def hold(self) -> Document:
         return await self._api.hold_batch(self.id)
 

@@ -18,6 +18,7 @@ BODIES: dict[str, Any] = {
     "/v1/batches/{b}/failures/acknowledge": {"note": "seen"},
     "/v1/batches/{b}/jobs/{j}/signal": {"signal": "USR1"},
     "/v1/batches/{b}/jobs/{j}/extend": {"by_s": 60},
+    "/v1/batches/{b}/jobs/{j}/message": {"text": "x"},
 }
 """What a route takes, if it is not the empty document."""
 

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import pytest
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, rule
 
 from properties.gate_rules import WORKERS
 from properties.hold_rules import BATCHES
@@ -35,6 +35,12 @@ class CommandRules(RuleBasedStateMachine):
     held: dict[tuple[int, int], tuple[int, Claimed]]
 
     def run(self, call: Coroutine[Any, Any, Result]) -> Result:
+        raise NotImplementedError
+
+    def claim(self, owner: int, limit: int) -> None:
+        raise NotImplementedError
+
+    def start(self, owner: int, choices: list[int]) -> None:
         raise NotImplementedError
 
     def _job(self, which: int, choice: int) -> Job:
@@ -90,15 +96,16 @@ class CommandRules(RuleBasedStateMachine):
         job.extended_ms, job.knows_extension = job.extended_ms + by_ms, 0
         assert self.run(extended) == job.extended_ms
 
-    @precondition(lambda self: self.held)
     @rule(
         owner=st.sampled_from(WORKERS), answers=st.booleans(), choice=st.integers(0, 9),
         kind=st.sampled_from(["", "_signal", "_message", "_extend"]),
     )  # fmt: skip
     def hear(self, owner: int, choice: int, kind: str, *, answers: bool) -> None:
-        """Let a worker ask for commands, perhaps after one more for a job that it has; with
-        `answers` it also says what came of them.
+        """Let a worker start something and ask for commands, perhaps after one more for a job that
+        it has; with `answers` it also says what came of them.
         """
+        self.claim(owner, 2)
+        self.start(owner, [choice])
         mine = [(which, one) for (which, _), (who, one) in self.held.items() if who == owner]
         keys = [(one.batch_id, one.job_id, one.attempt) for _which, one in mine]
         if kind and mine:

@@ -58,8 +58,8 @@ Result = TypeVar("Result")
 
 
 class Machine(
-    DeleteRules, PriorityRules, ConditionRules, RetryRules, CommandRules, StopRules, KeepRules,
-    LedgerRules,
+    DeleteRules, PriorityRules, ConditionRules, RetryRules, StopRules, KeepRules,
+    LedgerRules, CommandRules,
 ):  # fmt: skip
     """Calls functions of the core and does the same to the model."""
 

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from cyclopts import Parameter
+from cyclopts import Parameter, validators
 
 from weft.cli.commands.edit import parse_attribute
 from weft.cli.input.environment import given_variable
@@ -30,12 +30,14 @@ def resubmit(
     name: str | None = None,
     project: str | None = None,
     queue: str | None = None,
-    priority: int | None = None,
+    priority: Annotated[
+        int | None, Parameter(validator=validators.Number(gte=-1000, lte=1000))
+    ] = None,
     env: Annotated[tuple[str, ...], Parameter(negative="")] = (),
     cpu: str | None = None,
     memory: str | None = None,
     timeout: str | None = None,
-    retries: int | None = None,
+    retries: Annotated[int | None, Parameter(validator=validators.Number(gte=0, lte=99))] = None,
     key: str | None = None,
     shared: Shared = SHARED,
 ) -> int:

@@ -35,7 +35,7 @@ BODIES: Final = {
 }
 REQUIRED: Final = {
     "first": 1, "name": "n", "key": "k", "jobs": [{}], "groups": [{"name": "n"}],
-    "policy": "stepwise", "wait_s": 1,
+    "policy": "stepwise", "wait_s": 1, "on": ["oom"],
 }  # fmt: skip
 DATA: Final = {"args", "kwargs", "stdin"}
 """Fields that only the job reads: it may get a NUL in them."""

@@ -9,7 +9,7 @@ import pytest
 
 from e2e.conftest import Weft, until
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.heavy]
 NAME = socket.gethostname()
 
 

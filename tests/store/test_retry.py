@@ -304,6 +304,19 @@ async def test_retry_of_nothing_ends_at_once(world: World) -> None:
     assert await completions(world, batch) == 1
 
 
+async def test_later_retry_waits_for_an_earlier_one(world: World) -> None:
+    batch = await world.submit(1)
+    await end_all(await world.worker(), 1)
+    first, second = await begin(world, batch), await begin(world, batch)
+    epoch = await world.lead()
+    waiting = (await world.driver.running_operations(epoch, first))[0]
+
+    assert not await advance_operation(world.driver, epoch, waiting)
+    assert (await finish(world, first), await finish(world, second)) == (
+        {"n_retried": 1}, {"n_retried": 0},
+    )  # fmt: skip
+
+
 async def test_key_makes_one_retry(world: World) -> None:
     batch = await world.submit(1)
     worker = await world.worker()

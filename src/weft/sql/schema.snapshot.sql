@@ -686,6 +686,10 @@ CREATE FUNCTION weft._intern_more(of_batch_id bigint, of_job_ids integer[], aske
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._intern_more(of_batch_id bigint, of_job_ids integer[], asked jsonb) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._is_behind(operation weft.operation, VARIADIC kinds text[]) RETURNS boolean
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._is_behind(operation weft.operation, VARIADIC kinds text[]) OWNER TO weft_system;
+
 CREATE FUNCTION weft._is_cancelled(of_batch_id bigint, of_group_id integer, always_run boolean) RETURNS boolean
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._is_cancelled(of_batch_id bigint, of_group_id integer, always_run boolean) OWNER TO weft_system;
@@ -5320,6 +5324,8 @@ GRANT ALL ON FUNCTION weft._intern_gates(of_tenant_id integer, of_batch_id bigin
 
 REVOKE ALL ON FUNCTION weft._intern_more(of_batch_id bigint, of_job_ids integer[], asked jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._intern_more(of_batch_id bigint, of_job_ids integer[], asked jsonb) TO weft_system;
+
+REVOKE ALL ON FUNCTION weft._is_behind(operation weft.operation, VARIADIC kinds text[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._is_cancelled(of_batch_id bigint, of_group_id integer, always_run boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._is_cancelled(of_batch_id bigint, of_group_id integer, always_run boolean) TO weft_tenant;

@@ -18,8 +18,7 @@ BEGIN
     SELECT o.* INTO v_operation FROM weft.operation o WHERE o.operation_id = of_operation_id AND o.state = 'running' FOR UPDATE;
     IF NOT FOUND THEN
         RETURN 'moved';
-    ELSIF EXISTS (SELECT FROM weft.operation o WHERE o.state = 'running' AND o.batch_id = v_operation.batch_id
-                    AND o.kind IN ('retry', 'resubmit') AND o.operation_id < of_operation_id) THEN
+    ELSIF weft._is_behind(v_operation, 'retry', 'resubmit') THEN
         RETURN 'waits';
     END IF;
     v_new := (v_operation.arguments ->> 'new_batch')::bigint;

@@ -139,7 +139,10 @@ class Postgres:
         return name
 
     def _create(self, name: str, template: str) -> None:
-        self.execute(f"CREATE DATABASE {name} TEMPLATE {template} OWNER {self._owner}")
+        # To copy files is ten times faster here than to write each page to the log, the default.
+        self.execute(
+            f"CREATE DATABASE {name} TEMPLATE {template} OWNER {self._owner} STRATEGY FILE_COPY"
+        )
 
     def drop_database(self, name: str) -> None:
         """Remove a database, whoever is connected."""

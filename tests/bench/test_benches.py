@@ -117,6 +117,15 @@ def test_failures_are_counted_by_cause(tmp_path: Path) -> None:
 
 
 @pytest.mark.heavy
+def test_failed_jobs_are_retried(tmp_path: Path) -> None:
+    result = measured(tmp_path, "retry", "--jobs", "600")
+
+    assert result["seconds"] > 0
+    assert result["conditions"]["sizes"] == {"jobs": 600, "failed": 60}
+    assert result["audit_findings"] == 0
+
+
+@pytest.mark.heavy
 def test_many_users_and_queues_are_compared_with_one(tmp_path: Path) -> None:
     result = measured(tmp_path, "claim-many", "--jobs", "100", "--rounds", "1")
 

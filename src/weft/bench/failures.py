@@ -8,33 +8,21 @@ watched until nothing is left to add up. The reference is the batch that succeed
 
 import asyncio
 import time
-from collections.abc import Sequence
 from typing import Any
 
 import asyncpg
 
 from weft.bench.conditions import conditions_of, load_average, query
+from weft.bench.ends import SAID, end_all
 from weft.bench.filled_batch import Filler
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
-from weft.bench.roles import audit_findings, claim_of, driving, register
+from weft.bench.roles import audit_findings, driving
 from weft.bench.statemachine import tidy
 from weft.bench.throwaway import running_database, throwaway_home
-from weft.bench.turns import CPU_MS, PEAK_BYTES, RAN_US, SINCE_US, STDOUT_BYTES
-from weft.core.states import Reason
-from weft.ports.store import Claimed, EndReport
-from weft.store import PostgresWorkerStore, open_worker_store
+from weft.store import open_worker_store
 
 JOBS = 1_000_000
-SET = 500
-"""Jobs that are claimed and ended in a call."""
-BEATS_EVERY = 20
-"""Sets between two heartbeats; then nothing runs."""
 LONGEST_S = 60.0
-SAID = (
-    "ValueError: row {0} of part {0} is empty",
-    "FileNotFoundError: [Errno 2] No such file or directory: '/data/part-{0}.csv'",
-    "ConnectionError: host node{0}.example did not answer within 30 s",
-)
 
 
 async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
@@ -52,10 +40,10 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
             ):
                 await _fill(filler, jobs, logins["admin"])
                 progress.step(f"end {jobs:,} jobs well")
-                well_s = await _end_all(store, jobs, failed=False)
+                well_s = await end_all(store, jobs, fails=lambda _: False)
                 batch_id = await _fill(filler, jobs, logins["admin"])
                 progress.step(f"let {jobs:,} jobs fail")
-                failed_s = await _end_all(store, jobs, failed=True)
+                failed_s = await end_all(store, jobs, fails=lambda _: True)
                 progress.step("ask for the causes")
                 causes_s = await _until_counted(filler, batch_id, jobs)
                 progress.step("add up the rest")
@@ -82,36 +70,6 @@ async def _fill(filler: Filler, jobs: int, dsn: str) -> int:
     batch_id = await filler.fill(jobs)
     await tidy(dsn)
     return batch_id
-
-
-async def _end_all(store: PostgresWorkerStore, jobs: int, *, failed: bool) -> float:
-    """Claim all jobs and report their ends; return how many seconds that took."""
-    worker = await register(store, "bench", cores=SET)
-    n_ended, begun = 0, time.monotonic()
-    claimed: Sequence[Claimed] = await store.claim_jobs(worker, claim_of(SET))
-    n_sets = 0
-    while claimed:
-        await store.complete_attempts(worker, [_end(one, failed=failed) for one in claimed])
-        n_ended += len(claimed)
-        n_sets += 1
-        if n_sets % BEATS_EVERY == 0:
-            await store.heartbeat(worker, [], draining=False)
-        claimed = await store.claim_jobs(worker, claim_of(SET))
-    took_s = time.monotonic() - begun
-    await store.leave(worker)
-    if n_ended != jobs:
-        raise BenchFailed(f"only {n_ended:,} of {jobs:,} jobs ended")
-    return took_s
-
-
-def _end(one: Claimed, *, failed: bool) -> EndReport:
-    return EndReport(
-        batch_id=one.batch_id, job_id=one.job_id, attempt=one.attempt, start_age_us=RAN_US,
-        end_age_us=SINCE_US, reason=Reason.EXIT if failed else None, exit_code=int(failed),
-        signal=None, cpu_ms=CPU_MS, memory_peak_bytes=PEAK_BYTES, stdout_bytes=STDOUT_BYTES,
-        stderr_bytes=0, truncated=False, location=None,
-        message=SAID[one.job_id % len(SAID)].format(one.job_id) if failed else "",
-    )  # fmt: skip
 
 
 async def _until_counted(filler: Filler, batch_id: int, jobs: int) -> float:

@@ -26,6 +26,7 @@ BENCHES: Mapping[str, str] = {
     "release": "100,000 jobs blocked on one condition, when its test passes",
     "incidents": "10,000 conditions at once, each tested when it is due",
     "failures": "1,000,000 jobs that fail for three causes, beside jobs that succeed",
+    "retry": "a retry of 100,000 failed jobs among 1,000,000, until all are ready",
     "claim-many": "claims among 10,000 users and 100 queues, beside one of each",
     "claim-pinned": "claims while a transaction stays open, beside claims without it",
     "claimers": "64 claimers at once, beside the number that does best",

@@ -1,0 +1,84 @@
+"""How fast failed jobs are ready again.
+
+A worker ends the jobs of a batch; one in ten fails, so failures lie all over the batch. Then the
+batch is retried, with a driver in this process, and every failed job is claimed again. There is
+nothing to compare it with.
+"""
+
+import asyncio
+import time
+from typing import Any
+
+from weft.bench.conditions import conditions_of, load_average
+from weft.bench.ends import end_all
+from weft.bench.filled_batch import TRACE_ID, Filler
+from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
+from weft.bench.roles import audit_findings, driving
+from weft.bench.statemachine import tidy
+from weft.bench.throwaway import running_database, throwaway_home
+from weft.store import open_worker_store
+
+JOBS = 1_000_000
+FAILS_EVERY = 10
+LOOK_S = 0.02
+LONGEST_S = 300.0
+
+
+async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
+    """Return the seconds from the request until the last failed job is ready again."""
+    load, jobs = load_average(), plan.jobs_of(JOBS)
+    failed = jobs // FAILS_EVERY
+    progress.begin(6)
+    with throwaway_home(plan.directory) as home:
+        progress.step("start")
+        async with running_database(home) as (logins, token):
+            filler = Filler(logins["weft_api"], token)
+            async with (
+                filler,
+                open_worker_store(logins["weft_worker"]) as store,
+                driving(logins["weft_driver"]),
+            ):
+                progress.step(f"submit {jobs:,} jobs")
+                batch_id = await filler.fill(jobs)
+                progress.step(f"let {failed:,} of them fail")
+                await end_all(store, jobs, fails=lambda job: job % FAILS_EVERY == 0)
+                await tidy(logins["admin"])
+                progress.step("retry them")
+                seconds = await _retry(filler, batch_id, failed)
+                progress.step("run them again")
+                await end_all(store, failed, fails=lambda _: False)
+            progress.step("audit")
+            findings = await audit_findings(logins["admin"])
+            conditions = await conditions_of(
+                logins["admin"], home.path, load_before=load,
+                sizes={"jobs": jobs, "failed": failed},
+            )  # fmt: skip
+    return {
+        "unit": "s",
+        "weft": round(seconds, 3),
+        "reference": None,
+        "ratio": None,
+        "seconds": round(seconds, 3),
+        "audit_findings": findings,
+        "conditions": conditions,
+    }
+
+
+async def _retry(filler: Filler, batch_id: int, failed: int) -> float:
+    """Retry the batch; return after how many seconds its jobs were ready."""
+    store, caller = filler.opened
+    begun = time.monotonic()
+    async with asyncio.timeout(LONGEST_S):
+        number = await store.retry_jobs(
+            caller, batch_id, job_ids=None, query=None, within_group=None, trace_id=TRACE_ID,
+            idempotency_key=None, digest=b"",
+        )  # fmt: skip
+        while True:
+            found = await store.get_operation(caller, number)
+            if found["state"] != "running":
+                break
+            await asyncio.sleep(LOOK_S)
+    took_s = time.monotonic() - begun
+    if found["state"] != "success" or found["result"]["n_retried"] != failed:
+        raise BenchFailed(f"of {failed:,} failed jobs not all run again: {found}")
+    return took_s

@@ -211,7 +211,7 @@ async def test_job_that_runs_again_is_forgotten(world: World) -> None:
     batch = await failed_batch(world)
     await acknowledge(world, batch, job_ids=[1])
     await fold(world)
-    await world.call("_forget_failures", batch_ids=[batch] * 3, job_ids=[1, 2, 99])
+    await world.call("_forget_failures", of_batch_id=batch, of_job_ids=[1, 2, 99])
     before = await causes(world, batch)
     await fold(world)
     after = await causes(world, batch)
@@ -227,7 +227,7 @@ async def test_job_that_runs_again_is_forgotten(world: World) -> None:
 
 async def test_cause_without_jobs_is_removed(world: World) -> None:
     batch = await failed_batch(world)
-    await world.call("_forget_failures", batch_ids=[batch] * 5, job_ids=[1, 2, 3, 4, 5])
+    await world.call("_forget_failures", of_batch_id=batch, of_job_ids=[1, 2, 3, 4, 5])
     await fold(world, limit=1)
     rows = "SELECT count(*) FROM weft.failure_cause WHERE batch_id = $1"
     n_causes, found = await world.admin.fetchval(rows, batch), await causes(world, batch)

@@ -599,9 +599,9 @@ CREATE FUNCTION weft._follow_ends(incarnation_id integer, batch_ids bigint[], jo
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._follow_ends(incarnation_id integer, batch_ids bigint[], job_ids integer[], states smallint[], again boolean, failed boolean, frees boolean, at timestamp with time zone, ended_at timestamp with time zone) OWNER TO weft_system;
 
-CREATE FUNCTION weft._forget_failures(batch_ids bigint[], job_ids integer[]) RETURNS void
+CREATE FUNCTION weft._forget_failures(of_batch_id bigint, of_job_ids integer[]) RETURNS void
     LANGUAGE sql;
-ALTER FUNCTION weft._forget_failures(batch_ids bigint[], job_ids integer[]) OWNER TO weft_system;
+ALTER FUNCTION weft._forget_failures(of_batch_id bigint, of_job_ids integer[]) OWNER TO weft_system;
 
 CREATE FUNCTION weft._free_places(batch_ids bigint[], job_ids integer[]) RETURNS integer[]
     LANGUAGE plpgsql SECURITY DEFINER
@@ -5279,8 +5279,8 @@ REVOKE ALL ON FUNCTION weft._flavours(of_pool weft.pool) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._follow_ends(incarnation_id integer, batch_ids bigint[], job_ids integer[], states smallint[], again boolean, failed boolean, frees boolean, at timestamp with time zone, ended_at timestamp with time zone) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._forget_failures(batch_ids bigint[], job_ids integer[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft._forget_failures(batch_ids bigint[], job_ids integer[]) TO weft_tenant;
+REVOKE ALL ON FUNCTION weft._forget_failures(of_batch_id bigint, of_job_ids integer[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._forget_failures(of_batch_id bigint, of_job_ids integer[]) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._free_places(batch_ids bigint[], job_ids integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._free_places(batch_ids bigint[], job_ids integer[]) TO weft_tenant;

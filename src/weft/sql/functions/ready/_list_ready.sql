@@ -3,7 +3,7 @@
 --   jobs of held groups are noted for it. Announces.
 -- Called by: every function that makes single jobs ready.   Safe to repeat: yes.
 -- Locks: job (by the caller); as _end_waiting; as _pass_gates; as _announce.
--- Plan: job, batch and queue by key.
+-- Plan: job, batch, queue and lane by key.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._list_ready(batch_ids bigint[], job_ids int[], states smallint[], at timestamptz)
 RETURNS void LANGUAGE plpgsql
@@ -20,13 +20,15 @@ BEGIN
         INSERT INTO weft.ready_job (gate_set_id, pool_id, user_id, rank, batch_id, job_id, tenant_id, lane_id)
         SELECT CASE WHEN v_has_deadline AND weft._is_late(t.b, t.j, _list_ready.at) THEN 1
                 WHEN b.gated THEN weft._job_gates(b.gate_set_id, j.gate_set_id) ELSE 0 END,
-            weft._lane_pool(j.lane_id, q.pool_id), b.user_id, -j.priority, j.batch_id, j.job_id, j.tenant_id, j.lane_id
+            coalesce(l.pool_id, q.pool_id), b.user_id, -j.priority, j.batch_id, j.job_id, j.tenant_id, j.lane_id
         FROM unnest(_list_ready.batch_ids, _list_ready.job_ids, _list_ready.states) t (b, j, s)
         JOIN weft.job j ON j.batch_id = t.b AND j.job_id = t.j
         JOIN weft.batch b ON b.batch_id = t.b
         JOIN weft.queue q ON q.queue_id = b.queue_id
-        WHERE t.s = 1 AND j.listed
-        ON CONFLICT DO NOTHING
+        LEFT JOIN weft.lane l ON l.lane_id = j.lane_id AND j.lane_id <> 0  -- as _lane_pool
+        WHERE t.s = STATE_READY AND j.listed
+        -- Only this index is searched; each of the others has its columns, too.
+        ON CONFLICT (batch_id, job_id) DO NOTHING
         RETURNING gate_set_id, pool_id, user_id, lane_id, batch_id, job_id, tenant_id),
     held AS MATERIALIZED (
         SELECT i.batch_id, i.job_id, i.tenant_id FROM ins i JOIN weft.job j ON j.batch_id = i.batch_id AND j.job_id = i.job_id

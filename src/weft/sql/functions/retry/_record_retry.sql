@@ -1,14 +1,14 @@
 -- _record_retry: write what follows from jobs that are pending or ready again: counters, changes, events.
 -- Called by: _retry.   Safe to repeat: no.   Locks: job (by the caller).   Plan: jobs by key.
--- old_states: those in which the jobs had ended.   Returns: the jobs that are ready.
+-- of_job_ids, old_states: in order of their numbers, and the states in which they had ended.   Returns: the jobs that are ready.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._record_retry(of_batch_id bigint, of_job_ids int[], old_states smallint[], of_pool_id int, actor text,
     at timestamptz) RETURNS int[] LANGUAGE sql
 AS $$
     WITH again AS MATERIALIZED (
-        SELECT j.*, o.state AS old_state FROM unnest(of_job_ids, old_states) o (job_id, state) CROSS JOIN LATERAL (
-            SELECT y.job_id, y.tenant_id, y.group_id, y.shape_id, y.attempt, y.state FROM weft.job y
-            WHERE y.batch_id = of_batch_id AND y.job_id = o.job_id OFFSET 0) j),
+        SELECT j.job_id, j.tenant_id, j.group_id, j.shape_id, j.attempt, j.state,
+            old_states[row_number() OVER (ORDER BY j.job_id)] AS old_state
+        FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = ANY (of_job_ids)),
     del AS (
         INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, n_pending, n_ready, n_failed, n_errored, n_cancelled)
         SELECT s.tenant_id, of_batch_id, s.group_id, s.shape_id, weft._shape_pool(s.shape_id, of_pool_id), s.n_pending, s.n_ready,

@@ -12,11 +12,12 @@ AS $$
 #variable_conflict use_column
 DECLARE
     v_job int[]; v_old smallint[]; v_children int[]; v_n int; v_batch record; v_ready int[]; v_batches bigint[];
-    v_states smallint[];
+    v_states smallint[]; v_may_ask boolean;
 BEGIN
-    SELECT array_agg(l.job_id), array_agg(l.state) INTO v_job, v_old FROM unnest(of_job_ids) x CROSS JOIN LATERAL (
-        SELECT j.job_id, j.state FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = x AND j.state > STATE_SUCCESS
-        FOR UPDATE SKIP LOCKED) l;
+    SELECT array_agg(l.job_id ORDER BY l.job_id), array_agg(l.state ORDER BY l.job_id), bool_or(l.retry_on & 2097152 <> 0)
+    INTO v_job, v_old, v_may_ask FROM (
+        SELECT j.job_id, j.state, j.retry_on FROM weft.job j
+        WHERE j.batch_id = of_batch_id AND j.job_id = ANY (of_job_ids) AND j.state > STATE_SUCCESS FOR UPDATE SKIP LOCKED) l;
     IF cardinality(v_job) IS DISTINCT FROM cardinality(of_job_ids)
         OR EXISTS (SELECT FROM unnest(v_job) x JOIN weft.cascade c ON c.batch_id = of_batch_id AND c.job_id = x) THEN
         RETURN false;
@@ -42,12 +43,12 @@ BEGIN
     UPDATE weft.job j SET state = CASE WHEN v_batch.has_edges THEN STATE_PENDING ELSE STATE_READY END, listed = true, cancelled_at = NULL,
         n_uncounted = j.attempt, n_lost = 0,
         ready_at = CASE WHEN j.bad_parent OR j.ready_at IS NULL THEN _retry.at ELSE j.ready_at END
-    FROM unnest(v_job) x WHERE j.batch_id = of_batch_id AND j.job_id = x;
+    WHERE j.batch_id = of_batch_id AND j.job_id = ANY (v_job);
     IF v_batch.has_edges THEN
         PERFORM weft._recount_parents(of_batch_id, v_job || v_children, v_job);
     END IF;
     DELETE FROM weft.job_cancel c WHERE c.batch_id = of_batch_id AND c.job_id = ANY (v_job);
-    PERFORM weft._forget_failures(array_fill(of_batch_id, ARRAY[cardinality(v_job)]), v_job);
+    PERFORM weft._forget_failures(of_batch_id, v_job);
     v_ready := weft._record_retry(of_batch_id, v_job, v_old, v_batch.pool_id, actor, _retry.at);
     IF v_batch.counts THEN
         UPDATE weft.failure_count f SET n_failures = f.n_failures - s.n FROM (
@@ -59,7 +60,9 @@ BEGIN
     END IF;
     v_batches := array_fill(of_batch_id, ARRAY[cardinality(v_ready)]);
     v_states := array_fill(STATE_READY::smallint, ARRAY[cardinality(v_ready)]);
-    PERFORM weft._ask_for_more(v_batches, v_ready, v_states, _retry.at);
+    IF v_may_ask THEN
+        PERFORM weft._ask_for_more(v_batches, v_ready, v_states, _retry.at);
+    END IF;
     PERFORM weft._list_ready(v_batches, v_ready, v_states, _retry.at);
     RETURN true;
 END $$;

@@ -4,7 +4,8 @@ import asyncio
 import itertools
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -78,6 +79,20 @@ def query(home: Path, text: str, *arguments: object) -> list[Any]:
         return rows
 
     return asyncio.run(ask())
+
+
+@contextmanager
+def in_the_way(home: Path, text: str, *arguments: object) -> Iterator[None]:
+    """Hold a transaction open in which this statement was executed; undo it at the end."""
+    dsn = json.loads((home / "secrets.json").read_text())["admin"]
+    with asyncio.Runner() as runner:
+        connection = runner.run(asyncpg.connect(dsn))
+        runner.run(connection.execute("BEGIN"))
+        runner.run(connection.execute(text, *arguments))
+        try:
+            yield
+        finally:
+            connection.terminate()
 
 
 def read_books(home: Path, batch_id: int) -> Books:

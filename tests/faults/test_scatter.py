@@ -1,15 +1,10 @@
 """kill -9 while the children of one job are told, in the midst of a set and between two sets."""
 
-import asyncio
-import json
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 
-import asyncpg
 import pytest
 
-from faults.books import query, read_books
+from faults.books import in_the_way, query, read_books
 from faults.siege import Batch, Siege
 from faults.waiting import until
 from up.weft_up import post, run_weft
@@ -18,26 +13,9 @@ CHILDREN = 20_000
 IN_SECOND_SET = 9_000
 """The first set has 5,000 children, the second the next 10,000."""
 WAITING = "SELECT count(*) FROM pg_locks WHERE NOT granted"
+ROW = "SELECT FROM weft.job WHERE batch_id = $1 AND job_id = $2 FOR UPDATE"
+"""Of a child, at which the driver has to wait in its second set."""
 TOLD = "SELECT count(*) FROM weft.job WHERE batch_id = $1 AND state = 0"
-
-
-@contextmanager
-def row_in_the_way(siege: Siege, batch: Batch) -> Iterator[None]:
-    """Hold the row of a child, at which the driver has to wait in its second set."""
-    dsn = json.loads((siege.home / "secrets.json").read_text())["admin"]
-    with asyncio.Runner() as runner:
-        connection = runner.run(asyncpg.connect(dsn))
-        runner.run(connection.execute("BEGIN"))
-        runner.run(
-            connection.execute(
-                "SELECT FROM weft.job WHERE batch_id = $1 AND job_id = $2 FOR UPDATE",
-                batch.batch_id, IN_SECOND_SET,
-            )
-        )  # fmt: skip
-        try:
-            yield
-        finally:
-            connection.terminate()
 
 
 @pytest.mark.parametrize("part", ["driver", "postgres"])
@@ -53,7 +31,7 @@ def test_killed_between_two_children(siege: Siege, part: str) -> None:
         ],
     }
     batch = Batch(post(siege.home, "/v1/batches", document)["id"], [], siege.evidence())
-    with row_in_the_way(siege, batch):
+    with in_the_way(siege.home, ROW, batch.batch_id, IN_SECOND_SET):
         gate.touch()
         until(lambda: query(siege.home, WAITING)[0][0], "the driver waits", explain=siege.tail)
         told = CHILDREN + 1 - query(siege.home, TOLD, batch.batch_id)[0][0]

@@ -74,6 +74,10 @@ def what_a_type_checker_sees(client: Client) -> None:
     assert_type(job.attempts(), Sequence[Document])
     assert_type(client.create_job_group(b.id, "random").update(), Document)
 
+    assert_type(weft.Executor(max_attempts=2, retry_on=["exit"]).batch_id, int | None)
+
+    weft.Executor(max_attempts="2")  # type: ignore[arg-type]
+    weft.Executor(retires=2)  # type: ignore[call-arg]
     bb.create_job(command=7)  # type: ignore[arg-type]
     bb.create_job(commnad=["true"])  # type: ignore[call-arg]
     bb.create_job(umask=0o77)  # type: ignore[arg-type]

@@ -222,6 +222,36 @@ def test_resources_that_no_worker_has_fail_all_calls(make: MakeExecutor) -> None
         assert isinstance(future.exception(WITHIN_S), InvalidDocument)
 
 
+def attempt_beyond(number: int) -> int:
+    """Fail in attempts up to this one."""
+    if (attempt := int(os.environ["WEFT_ATTEMPT_NO"])) <= number:
+        raise ValueError(f"attempt {attempt}")
+    return attempt
+
+
+def test_calls_are_made_again_as_the_executor_says(make: MakeExecutor) -> None:
+    """Once more for each call of its own, and for a chunk of them."""
+    executor = make(max_attempts=3, retry={"policy": "constant", "wait_s": 0.05}, retry_with=None)
+    future, hopeless = executor.submit(attempt_beyond, 2), executor.submit(attempt_beyond, 3)
+    final = make(max_attempts=3, retry_on=["signal"]).submit(attempt_beyond, 1)
+
+    assert future.result(WITHIN_S) == 3
+    assert [*executor.map(attempt_beyond, [0, 1, 1], chunksize=2)] == [2, 2, 2]
+    with pytest.raises(ValueError, match="attempt 3"):
+        hopeless.result(WITHIN_S)
+    with pytest.raises(ValueError, match="attempt 1"):
+        final.result(WITHIN_S)
+
+
+def test_wrong_retries_fail_all_calls(make: MakeExecutor) -> None:
+    future = make(max_attempts=2, retry={"policy": "constant", "wait_s": -1}).submit(square, 2)
+
+    assert isinstance(error := future.exception(WITHIN_S), InvalidDocument)
+    assert [one.pointer for one in error.errors] == ["/jobs/0/retry/wait_s"]
+    with pytest.raises(TypeError, match="unexpected keyword argument 'retires'"):
+        make(retires=2)
+
+
 def test_two_executors_share_no_process(make: MakeExecutor) -> None:
     pids = [set(make().map(lambda _: os.getpid(), range(20), chunksize=1)) for _ in range(2)]
 

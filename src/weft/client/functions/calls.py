@@ -69,6 +69,8 @@ class JobPlan:
     env: Mapping[str, str] | None
     path: tuple[str, ...]
     interpreter: str | None
+    retries: Mapping[str, Any] = field(default_factory=dict)
+    """Those of `RetryKeywords` that were given."""
     encoded_resources: msgspec.Raw = field(init=False)
 
     def __post_init__(self) -> None:
@@ -316,6 +318,7 @@ class Calls:
             resources=plan.encoded_resources,
             timeout_s=None if plan.timeout_s is None else plan.timeout_s * call.calls,
             env=dict(plan.env) if plan.env else None,
+            **plan.retries,
         )
 
     def _take_numbers(self, bunch: list[Call], first: int) -> None:

@@ -11,7 +11,7 @@ from concurrent.futures import BrokenExecutor, CancelledError
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, ParamSpec, TypeVar
+from typing import Any, Final, ParamSpec, TypeVar, Unpack
 
 from weft.client.api import Api, ResultRow
 from weft.client.functions.calls import Call, Calls, JobPlan
@@ -26,6 +26,7 @@ from weft.client.functions.pickles import (
     value_of,
     values_of,
 )
+from weft.client.objects.job_keywords import RETRY_NAMES, RetryKeywords
 from weft.client.objects.loop_thread import ClientClosed, LoopThread
 from weft.core.errors import WeftError
 from weft.core.ids import format_batch_id
@@ -62,6 +63,9 @@ class Executor(concurrent.futures.Executor):
         resources: What each job reserves: `{"cpu": 1, "memory": "512Mi"}`.
         timeout_s: How long a call may take.
         env: Variables of the environment in which functions run.
+        retries: `max_attempts`, `retry_on`, `retry`, `external_errors`, `retry_with`: after which
+            ends a call is made again, when, and with what; as `create_job` takes them. Default:
+            a call that raises is not made again. Calls that `map` combines are all made again.
         url: Address of the server; default: `WEFT_URL`, or what `weft up` wrote in the home.
         token: The caller's token; default: `WEFT_TOKEN`, or likewise.
         home: The home to look into, instead of `WEFT_HOME`.
@@ -82,14 +86,19 @@ class Executor(concurrent.futures.Executor):
         token: str | None = None,
         home: Path | None = None,
         patience_s: float = PATIENCE_S,
+        **retries: Unpack[RetryKeywords],
     ) -> None:
         if max_workers is not None and max_workers < 1:
             raise ValueError("max_workers must be greater than 0")
         if initializer is not None and not callable(initializer):
             raise TypeError("initializer must be a callable")
+        if not retries.keys() <= RETRY_NAMES:
+            unexpected = min(retries.keys() - RETRY_NAMES)
+            raise TypeError(f"Executor() got an unexpected keyword argument {unexpected!r}")
         plan = JobPlan(
             name=name, max_running=max_workers, resources=resources, timeout_s=timeout_s, env=env,
             path=own_path(), interpreter=own_interpreter(),
+            retries={name: value for name, value in retries.items() if value is not None},
         )  # fmt: skip
         api = Api(url, token, home=home, patience_s=patience_s, wait_patience_s=patience_s)
         self.url = api.url

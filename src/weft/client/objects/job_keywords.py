@@ -5,7 +5,28 @@ from datetime import datetime
 from typing import Any, TypedDict
 
 
-class JobKeywords(TypedDict, total=False):
+class RetryKeywords(TypedDict, total=False):
+    """Fields that say after which ends a job is tried again, when, and with what."""
+
+    max_attempts: int | None
+    """How often it is tried if it fails."""
+    retry_on: Sequence[str] | None
+    """Reasons to try again, also as `exit:3`, `exit:10-20` or `signal:USR1`; default: all that a
+    retry may cure.
+    """
+    retry: Mapping[str, Any] | None
+    """`{"policy": "exponential"}`: how long it waits before it is tried again; default: not."""
+    external_errors: Sequence[int | str] | None
+    """Exit codes and ranges, as `[66, "70-74"]`, that are no failures of its own: it is tried
+    again later, and that does not count.
+    """
+    retry_with: Sequence[Mapping[str, Any]] | None
+    """`[{"on": ["oom"], "memory": "x2", "up_to": "16Gi"}]`: what another attempt asks for beyond
+    the one before it; default: nothing.
+    """
+
+
+class JobKeywords(RetryKeywords, total=False):
     """Fields of a job's document with which `create_job` does nothing but send them.
 
     Annotate a function of yours that passes them on: `**keywords: Unpack[JobKeywords]`.
@@ -17,12 +38,6 @@ class JobKeywords(TypedDict, total=False):
     """Higher first, among the jobs of one user."""
     attributes: Mapping[str, str] | None
     """Keys and values for queries."""
-    max_attempts: int | None
-    """How often it is tried if it fails."""
-    retry_on: Sequence[str] | None
-    """Reasons to try again, also as `exit:3`, `exit:10-20` or `signal:USR1`; default: all that a
-    retry may cure.
-    """
     executor: str | None
     """The executor that runs it; default: `process`."""
     index_from: int | None
@@ -37,16 +52,6 @@ class JobKeywords(TypedDict, total=False):
     """`{"key": "db-x", "n": 2}`: at most two jobs with it run at once."""
     queue: str | None
     """The queue in which it waits; default: the first whose guard is true."""
-    retry: Mapping[str, Any] | None
-    """`{"policy": "exponential"}`: how long it waits before it is tried again; default: not."""
-    external_errors: Sequence[int | str] | None
-    """Exit codes and ranges, as `[66, "70-74"]`, that are no failures of its own: it is tried
-    again later, and that does not count.
-    """
-    retry_with: Sequence[Mapping[str, Any]] | None
-    """`[{"on": ["oom"], "memory": "x2", "up_to": "16Gi"}]`: what another attempt asks for beyond
-    the one before it; default: nothing.
-    """
     preemptible: bool | None
     """Whether it may be stopped while it runs and started again; default: no."""
     machine: str | None
@@ -54,3 +59,4 @@ class JobKeywords(TypedDict, total=False):
 
 
 NAMES = frozenset(JobKeywords.__annotations__)
+RETRY_NAMES = frozenset(RetryKeywords.__annotations__)

@@ -114,8 +114,9 @@ def test_failed_jobs_are_retried_by_hand(weft: Weft, tmp_path: Path) -> None:
         bb = client.create_batch()
         one = bb.create_job(["sh", "-c", once(tmp_path, 3)])
         bb.create_job(["true"], parents=[one])
-        bb.create_job(["sh", "-c", "exit 4"])
+        bb.job_tree().create_path("/four").create_job(["sh", "-c", "exit 4"])
         batch = bb.submit()
+        group = batch.job_tree().get_path("/four")
         first = batch.wait()
         done = weft.run("retry", f"b{batch.id}", "--q", "exit_code = 3")
         second = batch.wait()
@@ -124,6 +125,8 @@ def test_failed_jobs_are_retried_by_hand(weft: Weft, tmp_path: Path) -> None:
         operation = as_json(weft, "retry", f"b{batch.id}.j3")
         third = batch.wait()
         n_retried = batch.get_job(3).retry(), batch.wait()["n_failed"], batch.retry(jobs=[3])
+        batch.wait()
+        n_of_group = group.retry("exit_code = 3"), group.retry()
         batch.wait()
         attempts = batch.get_job(3).attempts()
 
@@ -134,8 +137,8 @@ def test_failed_jobs_are_retried_by_hand(weft: Weft, tmp_path: Path) -> None:
     assert (refused.returncode, b"has not failed" in refused.stderr) == (4, True)
     assert (operation["state"], operation["result"]) == ("success", {"n_retried": 1})
     assert third["n_failed"] == 1
-    assert n_retried == (1, 1, 1)
-    assert [one["attempt"] for one in attempts] == [1, 2, 3, 4]
+    assert (n_retried, n_of_group) == ((1, 1, 1), (0, 1))
+    assert [one["attempt"] for one in attempts] == [1, 2, 3, 4, 5]
     assert weft.run("audit").returncode == 0
 
 

@@ -84,6 +84,7 @@ class Job(Twin[aio.Job]):
     edit = waits(aio.Job.edit)
     cancel = waits(aio.Job.cancel)
     retry = waits(aio.Job.retry)
+    acknowledge = waits(aio.Job.acknowledge)
     signal = waits(aio.Job.signal)
     message = waits(aio.Job.message)
     extend = waits(aio.Job.extend)
@@ -187,6 +188,7 @@ class JobGroup(Counted[aio.JobGroup]):
         """Note a job of the batch to be added to this set by `update`."""
         self._async.add_job(job_id)
 
+    retry = waits(aio.JobGroup.retry)
     update = waits(aio.JobGroup.update)
 
 

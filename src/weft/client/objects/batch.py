@@ -8,7 +8,7 @@ from weft.client.http.listing import Document, Listing
 from weft.client.objects.counted import Counted
 from weft.client.objects.group import JobGroup
 from weft.client.objects.job import Job
-from weft.client.objects.operation import end_of
+from weft.client.objects.operation import end_of, retried
 from weft.client.progress import Progress
 from weft.client.submission.refs import ref_of
 from weft.core.group_tree import is_like_number
@@ -68,10 +68,7 @@ class Batch(Counted):
             jobs: Only jobs with these numbers. Raise `JobNotFailed` for one that has not failed.
             progress: Show a bar on standard error or in the notebook; default: if it can be seen.
         """
-        operation = await self._api.retry_batch(self.id, q, jobs=jobs)
-        with Progress(f"{self.title} retry", shown=progress) as shown:
-            result = await end_of(self._api, operation, shown)
-        return int(result["n_retried"])
+        return await retried(self._api, self.id, q, jobs=jobs, title=self.title, shown=progress)
 
     async def resubmit(
         self,

@@ -3,6 +3,7 @@
 from weft.client.api import Api
 from weft.client.http.listing import Document, Listing
 from weft.client.objects.counted import Counted
+from weft.client.objects.operation import retried
 from weft.core.ids import format_batch_id
 
 MEMBERS_MAX = 10_000
@@ -39,6 +40,18 @@ class JobGroup(Counted):
 
     async def cancel(self, *, force: bool = False) -> Document:
         return await self._api.cancel_group(self.batch_id, self.group_id, force=force)
+
+    async def retry(self, q: str | None = None, *, progress: bool | None = None) -> int:
+        """Run its failed jobs again, and those of it that were cancelled because of them; return
+        how many. The server goes on if this program ends.
+
+        Args:
+            q: Only failed jobs that match this query, for example `exit_code = 3`.
+            progress: Show a bar on standard error or in the notebook; default: if it can be seen.
+        """
+        return await retried(
+            self._api, self.batch_id, q, group=self.group_id, title=self.title, shown=progress
+        )
 
     async def hold(self) -> Document:
         return await self._api.hold_group(self.batch_id, self.group_id)

@@ -10,8 +10,7 @@ from weft.client.http.listing import Document
 from weft.client.http.routes import Stream
 from weft.client.http.sse import ServerEvent
 from weft.client.objects.counted import patch_of
-from weft.client.objects.operation import end_of
-from weft.client.progress import Progress
+from weft.client.objects.operation import retried
 from weft.client.submission.refs import JobRef
 from weft.client.waiting import last_of
 from weft.core.states import ENDED_WORDS
@@ -116,10 +115,15 @@ class Job:
 
         Raise `JobNotFailed`; `ParentFailed` if it needs a parent that did not succeed.
         """
-        operation = await self._api.retry_batch(self.batch_id, jobs=[self.job_id])
-        with Progress(self.ref.shown(), shown=False) as shown:
-            result = await end_of(self._api, operation, shown)
-        return int(result["n_retried"])
+        return await retried(
+            self._api, self.batch_id, jobs=[self.job_id], title=self.ref.shown(), shown=False
+        )
+
+    async def acknowledge(self, note: str) -> int:
+        """Say that a person has seen to its failure: it leaves the dead letters, and the note
+        stays in its history. Return 1; 0 if it is no dead letter.
+        """
+        return await self._api.acknowledge_failures(self.batch_id, note, jobs=[self.job_id])
 
     async def signal(self, signal: str | int) -> Document:
         """Send a signal, such as `USR1` or 10, to its first process. Raise `JobNotRunning` if it

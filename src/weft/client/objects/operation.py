@@ -1,5 +1,7 @@
 """Waiting for operations that the server runs in the background."""
 
+from collections.abc import Sequence
+
 from weft.client.api import Api
 from weft.client.http.listing import Document
 from weft.client.http.problems import to_error
@@ -29,6 +31,23 @@ async def end_of(api: Api, operation: Document, shown: Progress) -> Document:
         raise to_error(0, document["error"])
     result: Document = document["result"]
     return result
+
+
+async def retried(
+    api: Api,
+    batch_id: int,
+    q: str | None = None,
+    *,
+    jobs: Sequence[int] | None = None,
+    group: int | None = None,
+    title: str,
+    shown: bool | None,
+) -> int:
+    """Retry jobs, and wait until they run again; return how many."""
+    operation = await api.retry_batch(batch_id, q, jobs=jobs, group=group)
+    with Progress(f"{title} retry", shown=shown) as bar:
+        result = await end_of(api, operation, bar)
+    return int(result["n_retried"])
 
 
 def _has_ended(document: Document) -> bool:

@@ -202,6 +202,23 @@ def test_quota_refuses_wrong_amounts(tmp_path: Path, given: dict[str, str]) -> N
     assert "wrong: " in found.message or "has no parameter" in found.message
 
 
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [("kill -TERM $$", "it: killed by SIGTERM"),
+     ("echo no licence; kill -KILL $$", "it: no licence, killed by SIGKILL"),
+     ("exit 9", "it: exit code 9")],
+)  # fmt: skip
+def test_command_that_says_nothing_tells_how_it_ended(
+    tmp_path: Path, script: str, said: str
+) -> None:
+    program = tmp_path / "check"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o700)
+    site = port.TesterSite(parse_allowed_hosts(""), timeout_s=5, commands={"it": str(program)})
+
+    assert look("command", site=site, name="it") == conditions.Tested(False, said)  # noqa: FBT003
+
+
 def test_command_runs_what_the_operator_named(tmp_path: Path) -> None:
     program = tmp_path / "check"
     program.write_text("#!/bin/sh\necho $# licences; head -c 1000000 /dev/zero; exit ${0##*-}\n")

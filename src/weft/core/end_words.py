@@ -21,7 +21,7 @@ def explain_reason(job: Mapping[str, Any]) -> str:
     if reason == "exit":
         return f"exit code {job.get('exit_code')}"
     if job.get("signal") and reason == "signal":
-        return f"killed by {_signal_name(int(job['signal']))}"
+        return f"killed by {signal_name(int(job['signal']))}"
     words = {
         "no_program": "program not found",
         "timeout": "time limit reached",
@@ -37,7 +37,8 @@ def explain_reason(job: Mapping[str, Any]) -> str:
     return words.get(str(reason), state if reason is None else f"{state}: {reason}")
 
 
-def _signal_name(number: int) -> str:
+def signal_name(number: int) -> str:
+    """Return the name of a signal, as SIGKILL."""
     try:
         return signal.Signals(number).name
     except ValueError:

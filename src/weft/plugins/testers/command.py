@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Mapping
 
 from weft.core.conditions import MESSAGE_CHARS_MAX, Tested
+from weft.core.end_words import signal_name
 from weft.ports.tester import StillBlocked, TesterSite
 
 
@@ -34,5 +35,7 @@ class CommandTester:
             line = process.stdout.readline(MESSAGE_CHARS_MAX)
             while process.stdout.read(1 << 16):
                 pass
-        said = line.decode(errors="replace").strip() or f"exit code {process.returncode}"
-        return Tested(passed=process.returncode == 0, message=f"{name}: {said}")
+        said, code = line.decode(errors="replace").strip(), process.returncode
+        if code < 0:
+            said = f"{said}, killed by {signal_name(-code)}".removeprefix(", ")
+        return Tested(passed=code == 0, message=f"{name}: {said or f'exit code {code}'}")

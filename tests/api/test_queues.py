@@ -370,11 +370,17 @@ async def test_wrong_limits_of_attempts_are_refused(
 
 async def test_limits_of_attempts_have_defaults(http: httpx.AsyncClient) -> None:
     """They are saved as they are now."""
-    (change,) = (await save(http, {**BIG, "monitor": {"rounds": 1}}))["changes"]
-    (big, default) = (await http.get("/v1/queues")).json()["items"]
+    given = {"rounds": 1, "silent_s": 60, "archiving_s": 0.5}
+    (change,) = (await save(http, {**BIG, "monitor": given}))["changes"]
+    shown = await http.get("/v1/queues")
+    (big, default) = shown.json()["items"]
 
     assert change["fields"]["monitor"] == [None, big["monitor"]]
     assert big["monitor"]["rounds"] == 1
     assert big["monitor"]["executing_s"] == 16200
     assert default["monitor"] is None
-    assert (await save(http, {**BIG, "monitor": {"rounds": 1}}))["changes"] == []
+    assert (await save(http, {**BIG, "monitor": given}))["changes"] == []
+    limits = shown.text.replace(" ", "")
+    assert '"silent_s":60,' in limits
+    assert '"assigned_s":1800,' in limits
+    assert (big["monitor"]["archiving_s"], change["fields"]["monitor"][1]["silent_s"]) == (0.5, 60)

@@ -10,6 +10,7 @@ from weft.core.end_rules import EndRules, parse_codes, parse_end_signal
 from weft.core.errors import InvalidValue
 from weft.core.problems import Problems, pointer_of
 from weft.core.states import Reason
+from weft.core.whole_numbers import as_written
 from weft.wire.documents import JobDocument
 from weft.wire.retry_documents import RetryDocument
 
@@ -120,7 +121,8 @@ def _read_rules(job: JobDocument, note: Callable[[str, str], None]) -> EndRules 
 
 def stored_policy(document: RetryDocument) -> dict[str, Any]:
     """Return a policy with its defaults, as the database stores it."""
-    return whole_policy(_given(document))
+    policy: dict[str, Any] = as_written(whole_policy(_given(document)))
+    return policy
 
 
 def _given(document: RetryDocument) -> Mapping[str, Any]:

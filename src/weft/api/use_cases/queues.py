@@ -23,6 +23,7 @@ from weft.core.queues import (
     compile_guard,
     plan_changes,
 )
+from weft.core.whole_numbers import as_written
 from weft.ports.store import Caller, NewBatch, Row
 from weft.telemetry.log import get_logger
 from weft.telemetry.metrics import GUARD_FAILURES
@@ -202,7 +203,7 @@ def _checked(documents: Sequence[QueueDocument], problems: Problems) -> list[Que
                 compile_guard(one.guard)
             except WrongGuard as error:
                 problems.add(InvalidGuard, f"{at}/guard", str(error))
-    return [msgspec.convert(msgspec.to_builtins(one), Queue) for one in documents]
+    return [msgspec.convert(as_written(msgspec.to_builtins(one)), Queue) for one in documents]
 
 
 def _check_place(

@@ -20,10 +20,11 @@ from weft.api.services import Origin
 from weft.api.use_cases import cancel, read, submit
 from weft.core.errors import Invalid, WeftError
 from weft.core.ids import parse_batch_id
+from weft.core.rights import Right
 from weft.wire.documents import BatchDocument, CancelDocument, JobDocument
 
 
-@post("/lines")
+@post("/lines", opt={"right": Right.WRITE})
 async def answer_lines(request: AnyRequest) -> Response[str]:
     """Do what the first line says."""
     text = await read_text(request)

@@ -10,6 +10,7 @@ from api.fakes import TOKEN, RecordingStore, SilentNotices
 from api.live import LiveWorker, fold
 from weft.api.app import create_app
 from weft.core.callback_signature import tenant_secret
+from weft.core.rights import UserRole
 from weft.ports.store import Caller
 from weft.settings import Settings
 
@@ -108,7 +109,7 @@ async def ask_for_secret(caller: Caller, home: Path) -> httpx.Response:
 
 async def test_administrator_gets_the_secret_of_the_own_tenant(tmp_path: Path) -> None:
     answers = [
-        await ask_for_secret(Caller(tenant, 1, "root", is_admin=True), tmp_path)
+        await ask_for_secret(Caller(tenant, 1, "root", UserRole.TENANT_ADMIN), tmp_path)
         for tenant in (1, 2)
     ]
     secrets = [answer.json()["secret"] for answer in answers]
@@ -122,5 +123,5 @@ async def test_administrator_gets_the_secret_of_the_own_tenant(tmp_path: Path) -
 async def test_others_do_not_get_it(tmp_path: Path) -> None:
     answer = await ask_for_secret(Caller(1, 2, "ada"), tmp_path)
 
-    assert (answer.status_code, answer.json()["code"]) == (403, "API.ADMIN_ONLY")
+    assert (answer.status_code, answer.json()["code"]) == (403, "API.RIGHT_MISSING")
     assert "weftcb_" not in answer.text

@@ -74,7 +74,7 @@ async def test_only_administrators_release_and_give_up(
     http: httpx.AsyncClient, worker: LiveWorker, database: dict[str, str]
 ) -> None:
     connection = await asyncpg.connect(database["admin"])
-    await connection.execute("UPDATE weft.tenant_user SET is_admin = false")
+    await connection.execute("UPDATE weft.tenant_user SET role = 'user'")
     await connection.close()
     path = f"/v1/conditions/{await block(http, worker)}"
     refused = [
@@ -83,6 +83,6 @@ async def test_only_administrators_release_and_give_up(
     ]
 
     assert [(one.status_code, one.json()["code"]) for one in refused] == [
-        (403, "API.ADMIN_ONLY")
+        (403, "API.RIGHT_MISSING")
     ] * 2
     assert (await http.post(f"{path}/test", json={})).status_code == 200

@@ -335,11 +335,11 @@ async def test_only_administrators_change_queues(
     import asyncpg  # noqa: PLC0415 (as other tests that change rights)
 
     connection = await asyncpg.connect(database["admin"])
-    await connection.execute("UPDATE weft.tenant_user SET is_admin = false")
+    await connection.execute("UPDATE weft.tenant_user SET role = 'user'")
     await connection.close()
     refused = await http.put("/v1/queues", json={"queues": [BIG]})
 
-    assert (refused.status_code, refused.json()["code"]) == (403, "API.ADMIN_ONLY")
+    assert (refused.status_code, refused.json()["code"]) == (403, "API.RIGHT_MISSING")
     assert (await http.get("/v1/queues")).status_code == 200
 
 

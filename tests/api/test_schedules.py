@@ -246,7 +246,7 @@ async def test_only_the_owner_runs_and_sees_and_changes(
             await eve.patch("/v1/schedules/1", json={"paused": True}),
             await eve.delete("/v1/schedules/1"),
         ]
-        await admin.execute("UPDATE weft.tenant_user SET is_admin = true WHERE name = 'eve'")
+        await admin.execute("UPDATE weft.tenant_user SET role = 'tenant-admin' WHERE name = 'eve'")
     async with api.client(authorization="Bearer strangers") as stranger:
         unknown = await stranger.get("/v1/schedules/1")
         listed = await stranger.get("/v1/schedules")

@@ -1,16 +1,11 @@
-"""Workers over HTTP: their states, and who may change them."""
+"""Workers over HTTP: their states."""
 
-from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from api.fakes import TOKEN, RecordingStore, SilentNotices
 from api.live import LiveWorker
-from weft.api.app import create_app
-from weft.ports.store import Caller
-from weft.settings import Settings
 
 
 async def test_worker_is_cordoned_and_uncordoned(
@@ -70,26 +65,3 @@ async def test_what_is_wrong_is_told(
     answer = await http.post(f"/v1/workers/{path}", json=body)
 
     assert (answer.status_code, answer.json()["code"]) == (status, code)
-
-
-class _Store(RecordingStore):
-    """Knows one caller, who is no administrator."""
-
-    async def authenticate(self, token: str) -> Caller | None:
-        return Caller(1, 2, "ada") if token == TOKEN else None
-
-
-@pytest.mark.parametrize("change", ["cordon", "drain", "uncordon"])
-async def test_only_administrators_change_workers(tmp_path: Path, change: str) -> None:
-    store: Any = _Store()
-    logs: Any = None
-    app = create_app(store, SilentNotices(), logs, Settings(home=tmp_path))
-    async with httpx.AsyncClient(
-        transport=httpx.ASGITransport(app), base_url="http://weft"
-    ) as client:
-        path = f"/v1/workers/w1/{change}"
-        nobody = await client.post(path)
-        refused = await client.post(path, headers={"authorization": f"Bearer {TOKEN}"})
-
-    assert nobody.status_code == 401
-    assert (refused.status_code, refused.json()["code"]) == (403, "API.ADMIN_ONLY")

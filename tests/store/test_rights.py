@@ -5,6 +5,7 @@ import pytest
 
 from store.world import Backend, World, open_world
 from weft.core import errors
+from weft.core.rights import UserRole
 from weft.ports.store import (
     Caller,
     NewBatch,
@@ -243,7 +244,7 @@ async def test_unknown_and_expired_tokens_are_nobodys(own_world: World) -> None:
     await world.admin.execute("UPDATE weft.token SET expires_at = clock_timestamp()")
 
     assert caller is not None
-    assert (caller.user_name, caller.is_admin, nobody) == ("ada", True, None)
+    assert (caller.user_name, caller.role, nobody) == ("ada", UserRole.ADMIN, None)
     assert await world.api.authenticate("t") is None
 
 

@@ -17,7 +17,9 @@ from weft.api.http.identity import Identities
 from weft.api.http.middleware import AnswerOptions, App, Receive, Scope, Send, add_middleware
 from weft.api.http.problem_documents import as_weft_error, encode_problem
 from weft.api.http.requests import AnyRequest, ClientGone
+from weft.api.http.rights import Guard, Table, complete_table
 from weft.api.routes import system
+from weft.api.routes.rights import RIGHTS
 from weft.api.routes.v1 import (
     batches,
     billing,
@@ -78,7 +80,9 @@ log = get_logger()
 class Application:
     """The api as an ASGI application. `close` ends its streams, so that the server can stop."""
 
-    def __init__(self, litestar: Litestar, services: Services, notices: Notices) -> None:
+    def __init__(
+        self, litestar: Litestar, services: Services, notices: Notices, rights: Table
+    ) -> None:
         self.litestar = litestar
         self.services = services
         self.schedule_runs = ScheduleRuns(
@@ -87,7 +91,8 @@ class Application:
         """Run it beside the server: what schedules submit."""
         app: App = litestar  # type: ignore[assignment]  # Litestar has types of its own for ASGI
         options = AnswerOptions(app, partial(_methods, litestar))
-        self._app = add_middleware(options, Identities(services.store))
+        open_paths = {name.partition(" ")[2] for name, right in rights.items() if right is None}
+        self._app = add_middleware(options, Identities(services.store), open_paths)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection (ASGI)."""
@@ -116,15 +121,18 @@ def create_app(
     services = Services(
         store, logs_, settings, Feeds(store, notices, encode_event), asyncio.Event(), callback_key
     )
+    guard = Guard()
     litestar = Litestar(
         [*ROUTES, *doors],
+        guards=[guard],
         openapi_config=None,
         logging_config=None,
         exception_handlers={Exception: _answer_error},
         request_max_body_size=None,
     )
     litestar.state.services = services
-    return Application(litestar, services, notices)
+    litestar.state.rights = guard.table = complete_table(RIGHTS, litestar.routes)
+    return Application(litestar, services, notices, guard.table)
 
 
 def _methods(litestar: Litestar, path: str) -> list[str]:

@@ -191,19 +191,23 @@ class Client(BuilderSource[BatchBuilder]):
     async def cordon_worker(
         self, name: str, *, reason: str | None = None, pool: str | None = None
     ) -> Document:
-        """Let a worker take no new job; return its document. Raise `AdminOnly`, `WorkerEnded`."""
+        """Let a worker take no new job; return its document. Raise `RightMissing`,
+        `WorkerEnded`.
+        """
         return await self.api.cordon_worker(name, reason=reason, pool=pool)
 
     async def drain_worker(
         self, name: str, *, reason: str | None = None, pool: str | None = None
     ) -> Document:
         """Let a worker take no new job, and end when nothing runs; return its document. Raise
-        `AdminOnly`, `WorkerEnded`.
+        `RightMissing`, `WorkerEnded`.
         """
         return await self.api.drain_worker(name, reason=reason, pool=pool)
 
     async def uncordon_worker(self, name: str, *, pool: str | None = None) -> Document:
-        """Let a worker take jobs again; return its document. Raise `AdminOnly`, `WorkerEnded`."""
+        """Let a worker take jobs again; return its document. Raise `RightMissing`,
+        `WorkerEnded`.
+        """
         return await self.api.uncordon_worker(name, pool=pool)
 
     async def list_pools(self) -> list[Document]:

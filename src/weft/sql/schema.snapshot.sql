@@ -1718,6 +1718,11 @@ CREATE FUNCTION weft.authenticate(token_hash bytea, at timestamp with time zone 
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.authenticate(token_hash bytea, at timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft.authenticate_v2(token_hash bytea, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(tenant_id integer, user_id integer, user_name text, role text)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.authenticate_v2(token_hash bytea, at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft.beat_driver(epoch bigint, grace_s double precision) RETURNS TABLE(idle boolean, loops text[], due_in interval[])
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2702,12 +2707,17 @@ CREATE FUNCTION weft.sweep_holds(epoch bigint, limit_jobs integer) RETURNS bigin
 ALTER FUNCTION weft.sweep_holds(epoch bigint, limit_jobs integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft.take_schedule_runs(limit_rows integer, lease_s double precision, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(schedule_id bigint, due_at timestamp with time zone, cron text, time_zone text, document text, tenant_id integer, user_id integer, user_name text, is_admin boolean)
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.take_schedule_runs(limit_rows integer, lease_s double precision, at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft.take_schedule_runs_v2(limit_rows integer, lease_s double precision, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(schedule_id bigint, due_at timestamp with time zone, cron text, time_zone text, document text, tenant_id integer, user_id integer, user_name text, role text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off';
-ALTER FUNCTION weft.take_schedule_runs(limit_rows integer, lease_s double precision, at timestamp with time zone) OWNER TO weft_system;
+ALTER FUNCTION weft.take_schedule_runs_v2(limit_rows integer, lease_s double precision, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.test_condition(tenant_id integer, of_condition_id bigint, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3856,9 +3866,10 @@ CREATE TABLE weft.tenant_user (
     user_id integer NOT NULL,
     tenant_id integer NOT NULL,
     name text NOT NULL,
-    is_admin boolean DEFAULT false NOT NULL,
     weight integer DEFAULT 1 NOT NULL,
+    role text DEFAULT 'user'::text NOT NULL,
     CONSTRAINT tenant_user_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256))),
+    CONSTRAINT tenant_user_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'user'::text, 'operator'::text, 'tenant-admin'::text, 'admin'::text, 'worker'::text]))),
     CONSTRAINT tenant_user_weight_check CHECK ((weight > 0))
 );
 ALTER TABLE weft.tenant_user OWNER TO postgres;
@@ -5802,6 +5813,9 @@ GRANT ALL ON FUNCTION weft.ask_block(incarnation_id integer, batch_id bigint, jo
 REVOKE ALL ON FUNCTION weft.authenticate(token_hash bytea, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.authenticate(token_hash bytea, at timestamp with time zone) TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.authenticate_v2(token_hash bytea, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.authenticate_v2(token_hash bytea, at timestamp with time zone) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.beat_driver(epoch bigint, grace_s double precision) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.beat_driver(epoch bigint, grace_s double precision) TO weft_driver;
 
@@ -6313,6 +6327,9 @@ GRANT ALL ON FUNCTION weft.sweep_holds(epoch bigint, limit_jobs integer) TO weft
 
 REVOKE ALL ON FUNCTION weft.take_schedule_runs(limit_rows integer, lease_s double precision, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.take_schedule_runs(limit_rows integer, lease_s double precision, at timestamp with time zone) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.take_schedule_runs_v2(limit_rows integer, lease_s double precision, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.take_schedule_runs_v2(limit_rows integer, lease_s double precision, at timestamp with time zone) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.test_condition(tenant_id integer, of_condition_id bigint, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.test_condition(tenant_id integer, of_condition_id bigint, at timestamp with time zone) TO weft_api;

@@ -6,6 +6,7 @@ import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
+from weft.core.rights import UserRole
 from weft.ports.log_store import AttemptLog, LogDirectory
 from weft.ports.store import Caller, GroupLimits, Row
 from weft.store.billing import Billing
@@ -62,9 +63,12 @@ class PostgresApiStore(
     async def authenticate(self, token: str) -> Caller | None:
         """Return the holder of this token."""
         rows = await self._database.call(
-            "authenticate", token_hash=hashlib.sha256(token.encode()).digest()
+            "authenticate_v2", token_hash=hashlib.sha256(token.encode()).digest()
         )
-        return Caller(*rows[0]) if rows else None
+        if not rows:
+            return None
+        tenant_id, user_id, user_name, role = rows[0]
+        return Caller(tenant_id, user_id, user_name, UserRole(role))
 
     async def get_batch(self, caller: Caller, batch_id: int) -> Row:
         """Return the batch document."""

@@ -5,6 +5,7 @@ from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
 
+from weft.core.rights import UserRole
 from weft.ports.store import Caller, NewSchedule, Row, ScheduleRun
 from weft.store.database import Database
 
@@ -68,14 +69,18 @@ class Schedules:
 
     async def take_schedule_runs(self, *, limit: int, lease_s: float) -> Sequence[ScheduleRun]:
         """Take runs to submit."""
-        rows = await self._database.call("take_schedule_runs", limit_rows=limit, lease_s=lease_s)
+        rows = await self._database.call(
+            "take_schedule_runs_v2", limit_rows=limit, lease_s=lease_s
+        )
         return [
             ScheduleRun(
                 schedule_id=row["schedule_id"],
                 due_at=row["due_at"],
                 time_zone=row["time_zone"],
                 document=row["document"],
-                owner=Caller(row["tenant_id"], row["user_id"], row["user_name"], row["is_admin"]),
+                owner=Caller(
+                    row["tenant_id"], row["user_id"], row["user_name"], UserRole(row["role"])
+                ),
             )
             for row in rows
         ]

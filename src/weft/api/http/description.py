@@ -17,6 +17,7 @@ import weft
 from weft.api.http.decoding import JSON, MERGE_PATCH, MSGPACK
 from weft.api.http.parameter_schemas import parameter
 from weft.api.http.problem_documents import MEDIA
+from weft.core.rights import Right, roles_with
 from weft.wire.answers import Problem
 from weft.wire.schema_words import describe_kind
 
@@ -60,7 +61,8 @@ def describe(app: Litestar) -> Object:
     paths: dict[str, Object] = {}
     for path, handler in sorted(handlers, key=lambda pair: pair[0]):
         for method in handler.http_methods:
-            paths.setdefault(path, {})[method.lower()] = _operation(path, handler)
+            right = app.state.rights[f"{method} {path}"]
+            paths.setdefault(path, {})[method.lower()] = _operation(path, handler, right)
     return {
         "openapi": "3.1.0",
         "info": {"title": "weft", "version": weft.__version__},
@@ -73,7 +75,7 @@ def describe(app: Litestar) -> Object:
     }
 
 
-def _operation(path: str, handler: HTTPRouteHandler) -> Object:
+def _operation(path: str, handler: HTTPRouteHandler, right: Right | None) -> Object:
     names_by_where = {
         "path": re.findall(r"{(\w+)}", path),
         "query": handler.opt.get("query", ()),
@@ -88,7 +90,7 @@ def _operation(path: str, handler: HTTPRouteHandler) -> Object:
         "parameters": [
             parameter(name, where) for where, names in names_by_where.items() for name in names
         ],
-        "responses": {**_done(handler), **_accepted(handler), **_refused(path, handler)},
+        "responses": {**_done(handler), **_accepted(handler), **_refused(path, handler, right)},
     }
     if rest:
         operation["description"] = rest
@@ -103,18 +105,21 @@ def _operation(path: str, handler: HTTPRouteHandler) -> Object:
             operation["requestBody"]["content"][MERGE_PATCH] = schema
     if "reads" in handler.opt:
         operation["requestBody"] = {"content": {handler.opt["reads"]: {}}, "required": True}
-    if handler.opt.get("is_open"):
+    if right is None:
         operation["security"] = []
+    else:
+        operation["x-weft-user-roles"] = roles_with(right)
     return operation
 
 
-def _refused(path: str, handler: HTTPRouteHandler) -> Object:
+def _refused(path: str, handler: HTTPRouteHandler, right: Right | None) -> Object:
     """Describe a problem document for each status that an error of this operation can have."""
     statuses = {400, 500, 503}
-    if not handler.opt.get("is_open"):
+    if right is not None:
         statuses.add(401)
+        statuses.add(403)
     if path.startswith("/v1/"):
-        statuses |= {403, 404}
+        statuses.add(404)
     if "body" in handler.opt:
         statuses |= {408, 409, 413, 415}
     if "q" in handler.opt.get("query", ()):

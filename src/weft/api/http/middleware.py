@@ -7,7 +7,7 @@ to strangers, as well.
 import asyncio
 import contextlib
 import time
-from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, Container, MutableMapping, Sequence
 from typing import Any, Final, cast
 from urllib.parse import unquote
 
@@ -30,8 +30,6 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-OPEN_PATHS: Final = frozenset({"/healthz", "/readyz", "/openapi.json", "/docs"})
-"""Whoever opens the description in a browser has no way to send a token; it holds no secret."""
 DRAIN_S: Final = 10.0
 """How long the rest of a refused body is read and dropped, so that its sender sees the reply."""
 SERVER_ERROR: Final = 500
@@ -48,9 +46,9 @@ _HEADERS: Final = (
 log = get_logger()
 
 
-def add_middleware(app: App, identities: Identities) -> App:
-    """Return the application with everything around it."""
-    return RecordRequests(CompleteReplies(Authenticate(app, identities)))
+def add_middleware(app: App, identities: Identities, open_paths: Container[str]) -> App:
+    """Return the application with everything around it. `open_paths` ask for no token."""
+    return RecordRequests(CompleteReplies(Authenticate(app, identities, open_paths)))
 
 
 class RecordRequests:
@@ -177,13 +175,14 @@ class AnswerOptions:
 class Authenticate:
     """Find out who sends the request; refuse strangers."""
 
-    def __init__(self, app: App, identities: Identities) -> None:
+    def __init__(self, app: App, identities: Identities, open_paths: Container[str]) -> None:
         self._app = app
         self._identities = identities
+        self._open_paths = open_paths
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request (ASGI)."""
-        if scope["type"] == "http" and scope["path"] not in OPEN_PATHS:
+        if scope["type"] == "http" and scope["path"] not in self._open_paths:
             try:
                 authorization = _headers_of(scope).get("authorization")
                 scope["state"]["caller"] = await self._identities.caller_of(authorization)

@@ -25,14 +25,14 @@ _SNAPSHOT_AGE_MIN_S: Final = 30.0
 """A role may be this late with its metrics on a busy host."""
 
 
-@get("/healthz", opt={"answer": Health, "is_open": True})
+@get("/healthz", opt={"answer": Health})
 async def healthz(request: AnyRequest) -> Response[bytes]:
     """Tell whether this process is alive."""
     Query(request, ())
     return reply({"status": "alive"})
 
 
-@get("/readyz", opt={"answer": Health, "is_open": True})
+@get("/readyz", opt={"answer": Health})
 async def readyz(request: AnyRequest) -> Response[bytes]:
     """Tell whether requests can be served: the database answers."""
     Query(request, ())
@@ -80,14 +80,14 @@ def _snapshots(services: Services) -> dict[str, str]:
     return metrics.read_snapshots(settings.home / "run", age_max_s=age_max_s)
 
 
-@get("/openapi.json", opt={"bytes": ("application/json",), "is_open": True})
+@get("/openapi.json", opt={"bytes": ("application/json",)})
 async def openapi(request: AnyRequest) -> Response[bytes]:
     """Get the description of this API (OpenAPI 3.1)."""
     Query(request, ())
     return Response(encode(describe(request.app)), media_type="application/json")
 
 
-@get("/docs", opt={"bytes": ("text/html",), "is_open": True})
+@get("/docs", opt={"bytes": ("text/html",)})
 async def docs(request: AnyRequest) -> Response[bytes]:
     """Get the description of this API as a page."""
     Query(request, ())

@@ -4,7 +4,7 @@ from collections import defaultdict
 
 from weft.api.services import Answer, Services
 from weft.api.translation.shapes import placed_in
-from weft.api.use_cases.queues import get_queue, refuse_others, request_of
+from weft.api.use_cases.queues import get_queue, request_of
 from weft.core.errors import InvalidValue
 from weft.core.ids import format_job_ref, parse_job_ref
 from weft.core.problems import Problems
@@ -18,7 +18,6 @@ STEP_JOBS = 500
 
 async def reroute(services: Services, caller: Caller, document: RerouteDocument) -> Answer:
     """Move the next waiting jobs; return what moved, and where to go on."""
-    refuse_others(caller)
     if document.cursor is None:
         services.forget_routes(caller)
     routes = await services.routes(caller)

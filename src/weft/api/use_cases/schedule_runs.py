@@ -17,6 +17,7 @@ from weft.api.use_cases.schedules import key_of, with_attributes
 from weft.core.backoff import backoff_s
 from weft.core.errors import Internal, Unavailable, WeftError
 from weft.core.ids import format_batch_id, format_schedule_id
+from weft.core.rights import Right, require
 from weft.core.schedules import zone_of
 from weft.ports.store import Notices, ScheduleRun
 from weft.telemetry.log import get_logger
@@ -131,6 +132,7 @@ class ScheduleRuns:
 
     async def create(self, run: ScheduleRun) -> int:
         """Submit a run, once however often it is called; return its batch."""
+        require(Right.WRITE, run.owner.user_name, run.owner.role)  # it may have changed since
         key = _key_of(run)
         body = run.document.encode()
         document = with_attributes(

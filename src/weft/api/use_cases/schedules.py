@@ -24,6 +24,7 @@ from weft.core.errors import (
 )
 from weft.core.ids import format_schedule_id
 from weft.core.problems import Problems
+from weft.core.rights import Right
 from weft.core.schedules import (
     WrongCron,
     WrongZone,
@@ -240,7 +241,7 @@ def _pointing_into_document() -> Iterator[None]:
 
 
 def _refuse_others(caller: Caller, found: Row) -> None:
-    if found["user_id"] != caller.user_id and not caller.is_admin:
+    if found["user_id"] != caller.user_id and not caller.may(Right.MANAGE):
         raise ScheduleOfAnother(
             f"only its owner or an administrator can change schedule s{found['schedule_id']}",
             detail=f"It belongs to {found['user']}.",

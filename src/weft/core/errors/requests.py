@@ -34,10 +34,10 @@ class BadId(Invalid):
         )  # fmt: skip
 
 
-class AdminOnly(Forbidden):
-    """Only administrators of the tenant may do this."""
+class RightMissing(Forbidden):
+    """The caller's role does not have the right that this needs."""
 
-    code = "API.ADMIN_ONLY"
+    code = "API.RIGHT_MISSING"
 
 
 class RouteNotFound(NotFound):

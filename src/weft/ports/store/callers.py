@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from weft.core.rights import RIGHTS_OF, Right, UserRole
+
 
 @dataclass(frozen=True)
 class Caller:
@@ -12,7 +14,11 @@ class Caller:
     tenant_id: int
     user_id: int
     user_name: str
-    is_admin: bool = False
+    role: UserRole = UserRole.USER
+
+    def may(self, right: Right) -> bool:
+        """Return whether their role has this right."""
+        return right in RIGHTS_OF[self.role]
 
 
 Row = Mapping[str, Any]

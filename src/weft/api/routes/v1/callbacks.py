@@ -40,7 +40,7 @@ async def redeliver_callback(request: AnyRequest) -> Response[bytes]:
 
 @get("/v1/callbacks/secret", opt={"answer": CallbackSecret, "refuses": (409,)})
 async def callback_secret(request: AnyRequest) -> Response[bytes]:
-    """Get the secret that signs the callbacks of the caller's tenant; administrators only."""
+    """Get the secret that signs the callbacks of the caller's tenant."""
     Query(request, ())
     secret = callbacks.get_secret(services_of(request), caller_of(request))
     return reply({"secret": secret})

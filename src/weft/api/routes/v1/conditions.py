@@ -56,7 +56,7 @@ async def test_condition(request: AnyRequest) -> Response[bytes]:
     opt={"answer": ShownCondition, "body": ReleaseDocument},
 )
 async def release_condition(request: AnyRequest) -> Response[bytes]:
-    """Let jobs of a condition go on without a test; administrators only."""
+    """Let jobs of a condition go on without a test."""
     Query(request, ())
     document = await read_document(request, ReleaseDocument)
     condition_id = condition_id_of(request)
@@ -71,7 +71,7 @@ async def release_condition(request: AnyRequest) -> Response[bytes]:
     "/v1/conditions/{c:str}/fail", status_code=200, opt={"answer": ShownCondition, "body": Empty}
 )
 async def fail_condition(request: AnyRequest) -> Response[bytes]:
-    """End the jobs of a condition as errors; administrators only."""
+    """End the jobs of a condition as errors."""
     Query(request, ())
     await read_document(request, Empty)
     condition_id = condition_id_of(request)

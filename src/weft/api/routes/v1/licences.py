@@ -22,7 +22,7 @@ async def list_licences(request: AnyRequest) -> Response[bytes]:
 
 @put("/v1/licences/{l:str}", opt={"answer": Licence, "body": LicenceDocument})
 async def set_licence(request: AnyRequest) -> Response[bytes]:
-    """Set how many jobs may use a licence at a time; administrators only. Jobs that have one go
+    """Set how many jobs may use a licence at a time. Jobs that have one go
     on if there are fewer now.
     """
     Query(request, ())
@@ -36,7 +36,7 @@ async def set_licence(request: AnyRequest) -> Response[bytes]:
 
 @delete("/v1/licences/{l:str}", status_code=200, opt={"answer": LicenceRemoved, "body": Empty})
 async def remove_licence(request: AnyRequest) -> Response[bytes]:
-    """Forget a licence; administrators only. Jobs that wait for it go on waiting."""
+    """Forget a licence. Jobs that wait for it go on waiting."""
     Query(request, ())
     await read_document(request, Empty)
     return reply(

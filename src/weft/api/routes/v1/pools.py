@@ -21,7 +21,7 @@ async def list_pools(request: AnyRequest) -> Response[bytes]:
 
 @put("/v1/pools", opt={"answer": PoolsSaved, "body": PoolsDocument, "refuses": (409,)})
 async def save_pools(request: AnyRequest) -> Response[bytes]:
-    """Make these the pools that are described; administrators only. Others keep their workers; a
+    """Make these the pools that are described. Others keep their workers; a
     pool with machines has to stay described.
     """
     Query(request, ())

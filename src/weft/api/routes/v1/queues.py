@@ -27,7 +27,7 @@ async def list_queues(request: AnyRequest) -> Response[bytes]:
 
 @put("/v1/queues", opt={"answer": QueuesSaved, "body": QueuesDocument, "refuses": (409,)})
 async def save_queues(request: AnyRequest) -> Response[bytes]:
-    """Make these the queues of the tenant; administrators only. Waiting jobs stay where they are;
+    """Make these the queues of the tenant. Waiting jobs stay where they are;
     a queue that has some is not deleted.
     """
     Query(request, ())
@@ -56,7 +56,7 @@ async def get_queue(request: AnyRequest) -> Response[bytes]:
 
 @post("/v1/queues/{q:str}/drain", opt={"answer": Queue, "refuses": (409,)})
 async def drain_queue(request: AnyRequest) -> Response[bytes]:
-    """Let a queue take no more jobs; administrators only. Those that wait there run on."""
+    """Let a queue take no more jobs. Those that wait there run on."""
     Query(request, ())
     await read_document(request, Empty)
     name = queue_of(request)
@@ -65,9 +65,9 @@ async def drain_queue(request: AnyRequest) -> Response[bytes]:
 
 @post("/v1/queue-reroute", opt={"answer": QueuesRerouted, "body": RerouteDocument})
 async def reroute_queues(request: AnyRequest) -> Response[bytes]:
-    """Move the next jobs that wait to the queues that guards choose now, or to one queue;
-    administrators only. Jobs that name their queue, or have run before, stay unless `to` is
-    given; repeat with the cursor until it is null.
+    """Move the next jobs that wait to the queues that guards choose now, or to one queue. Jobs
+    that name their queue, or have run before, stay unless `to` is given; repeat with the cursor
+    until it is null.
     """
     Query(request, ())
     document = await read_document(request, RerouteDocument)

@@ -65,8 +65,8 @@ async def get_schedule(request: AnyRequest) -> Response[bytes]:
 
 @patch("/v1/schedules/{s:str}", opt={"answer": ShownSchedule, "body": ScheduleEdit})
 async def change_schedule(request: AnyRequest) -> Response[bytes]:
-    """Change, pause or resume a schedule; its owner and administrators only. A resumed one goes on
-    at its next time from now.
+    """Change, pause or resume a schedule, as its owner or an administrator. A resumed one
+    goes on at its next time from now.
     """
     Query(request, ())
     schedule_id = schedule_id_of(request)
@@ -80,7 +80,7 @@ async def change_schedule(request: AnyRequest) -> Response[bytes]:
 
 @delete("/v1/schedules/{s:str}", status_code=200, opt={"answer": ScheduleRemoved, "body": Empty})
 async def delete_schedule(request: AnyRequest) -> Response[bytes]:
-    """Remove a schedule; its owner and administrators only. Its batches stay."""
+    """Remove a schedule, as its owner or an administrator. Its batches stay."""
     Query(request, ())
     await read_document(request, Empty)
     schedule_id = schedule_id_of(request)

@@ -42,7 +42,7 @@ async def get_worker(request: AnyRequest) -> Response[bytes]:
 
 @post("/v1/workers/{w:str}/cordon", opt={"answer": ChangedWorker, "body": Cordon, "query": POOL})
 async def cordon_worker(request: AnyRequest) -> Response[bytes]:
-    """Let a worker take no new job; what it has goes on. Administrators only. A repeat changes
+    """Let a worker take no new job; what it has goes on. A repeat changes
     nothing.
     """
     pool, name = Query(request, POOL).text("pool"), worker_of(request)
@@ -57,7 +57,7 @@ async def cordon_worker(request: AnyRequest) -> Response[bytes]:
 @post("/v1/workers/{w:str}/drain", opt={"answer": ChangedWorker, "body": Cordon, "query": POOL})
 async def drain_worker(request: AnyRequest) -> Response[bytes]:
     """Let a worker take no new job, and its process end in order when nothing runs; one that was
-    lost is deleted at once. Administrators only. A repeat changes nothing.
+    lost is deleted at once. A repeat changes nothing.
     """
     pool, name = Query(request, POOL).text("pool"), worker_of(request)
     document = await read_document(request, Cordon)
@@ -70,7 +70,7 @@ async def drain_worker(request: AnyRequest) -> Response[bytes]:
 
 @post("/v1/workers/{w:str}/uncordon", opt={"answer": ChangedWorker, "body": Empty, "query": POOL})
 async def uncordon_worker(request: AnyRequest) -> Response[bytes]:
-    """Let a worker take jobs again, also one that drains. Administrators only. A repeat changes
+    """Let a worker take jobs again, also one that drains. A repeat changes
     nothing.
     """
     pool, name = Query(request, POOL).text("pool"), worker_of(request)

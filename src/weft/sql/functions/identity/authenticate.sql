@@ -1,12 +1,10 @@
--- authenticate: who holds the token of this SHA-256.
--- Called by: Store.authenticate (api).   Safe to repeat: yes, it only reads.
--- Locks: none.   Plan: token by key.   Returns: one row, or none for an unknown or expired token.
+-- authenticate: as authenticate_v2, with the one role that older programs know. Kept for one release.
+-- Called by: the api of an older program.   Safe to repeat: yes, it only reads.
 -- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.authenticate(token_hash bytea, at timestamptz DEFAULT clock_timestamp())
 RETURNS TABLE (tenant_id int, user_id int, user_name text, is_admin boolean) LANGUAGE sql STABLE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT u.tenant_id, u.user_id, u.name, u.is_admin
-    FROM weft.token t JOIN weft.tenant_user u ON u.user_id = t.user_id
-    WHERE t.token_hash = authenticate.token_hash AND (t.expires_at IS NULL OR t.expires_at > authenticate.at)
+    SELECT a.tenant_id, a.user_id, a.user_name, a.role = 'admin'
+    FROM weft.authenticate_v2(authenticate.token_hash, authenticate.at) a
 $$;

@@ -9,7 +9,7 @@ DECLARE
 BEGIN
     INSERT INTO weft.tenant (name) VALUES (ensure_local_user.tenant) ON CONFLICT DO NOTHING;
     SELECT t.tenant_id INTO v_tenant FROM weft.tenant t WHERE t.name = ensure_local_user.tenant;
-    INSERT INTO weft.tenant_user (tenant_id, name, is_admin) VALUES (v_tenant, ensure_local_user.user_name, true) ON CONFLICT DO NOTHING;
+    INSERT INTO weft.tenant_user (tenant_id, name, role) VALUES (v_tenant, ensure_local_user.user_name, 'admin') ON CONFLICT DO NOTHING;
     SELECT u.user_id INTO v_user FROM weft.tenant_user u WHERE u.tenant_id = v_tenant AND u.name = ensure_local_user.user_name;
     INSERT INTO weft.billing_project (tenant_id, name) VALUES (v_tenant, 'default') ON CONFLICT DO NOTHING;
     SELECT p.project_id INTO v_project FROM weft.billing_project p WHERE p.tenant_id = v_tenant AND p.name = 'default';

@@ -1,0 +1,55 @@
+"""Refuse callers whose role lacks the right that a route needs."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, cast
+
+from litestar.connection import ASGIConnection
+from litestar.handlers import BaseRouteHandler, HTTPRouteHandler
+from litestar.routes import BaseRoute
+
+from weft.core.rights import Right, require
+from weft.ports.store import Caller
+
+Table = Mapping[str, Right | None]
+"""From method and path to the right; None: open to everybody."""
+NO_RIGHT: Final = "a door's route says its right in `opt`, as `{'right': Right.READ}`"
+
+
+def complete_table(table: Table, routes: Iterable[BaseRoute]) -> Table:
+    """Return the right of each route: those of doors say theirs. Raise LookupError if one has
+    none, so that no route is served to everybody because it was forgotten.
+    """
+    found: dict[str, Right | None] = {}
+    for route in routes:
+        for handler in getattr(route, "route_handlers", ()):
+            if not isinstance(handler, HTTPRouteHandler) or "OPTIONS" in handler.http_methods:
+                continue
+            for method in handler.http_methods:
+                name = f"{method} {route.path_format}"
+                if name not in table and "right" not in handler.opt:
+                    raise LookupError(
+                        f"{name} has no right: add it to routes/rights.py; {NO_RIGHT}"
+                    )
+                found[name] = table[name] if name in table else handler.opt["right"]
+    return found
+
+
+class Guard:
+    """Refuse a request to a route whose right the caller lacks (a guard of Litestar).
+
+    `table` is filled when the routes are known.
+    """
+
+    def __init__(self) -> None:
+        self.table: Table = {}
+
+    def __call__(
+        self, connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler
+    ) -> None:
+        """Raise `RightMissing`."""
+        del handler
+        scope = cast("Mapping[str, Any]", connection.scope)
+        right = self.table[f"{scope['method']} {scope['path_template']}"]
+        if right is not None:
+            caller: Caller = scope["state"]["caller"]
+            require(right, caller.user_name, caller.role)

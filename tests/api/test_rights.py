@@ -1,0 +1,129 @@
+"""Which role may call which route: the application's own table of routes, tried with each role."""
+
+from collections.abc import AsyncIterator
+from itertools import pairwise
+from pathlib import Path
+
+import httpx
+import pytest
+from litestar import Response, get
+from litestar.routes import HTTPRoute
+
+from api.fakes import RecordingStore, SilentNotices
+from weft.api.app import Application, create_app
+from weft.core.rights import RIGHTS_OF, UserRole
+from weft.ports.store import Caller
+from weft.settings import Settings
+
+OPEN = {"GET /healthz", "GET /readyz", "GET /openapi.json", "GET /docs"}
+NOT_BY_METHOD = {
+    "POST /v1/queue-test": UserRole.VIEWER,
+    "POST /v1/queues/{q}/drain": UserRole.OPERATOR,
+    "POST /v1/queue-reroute": UserRole.OPERATOR,
+    "POST /v1/workers/{w}/cordon": UserRole.OPERATOR,
+    "POST /v1/workers/{w}/drain": UserRole.OPERATOR,
+    "POST /v1/workers/{w}/uncordon": UserRole.OPERATOR,
+    "POST /v1/conditions/{c}/release": UserRole.OPERATOR,
+    "POST /v1/conditions/{c}/fail": UserRole.OPERATOR,
+    "PUT /v1/queues": UserRole.TENANT_ADMIN,
+    "GET /v1/callbacks/secret": UserRole.TENANT_ADMIN,
+    "PUT /v1/pools": UserRole.ADMIN,
+    "PUT /v1/licences/{l}": UserRole.ADMIN,
+    "DELETE /v1/licences/{l}": UserRole.ADMIN,
+}
+"""The least role of each route that is not: readers read, users write."""
+LADDER = [UserRole.VIEWER, UserRole.USER, UserRole.OPERATOR, UserRole.TENANT_ADMIN, UserRole.ADMIN]
+REFUSALS = {401, 403}
+
+
+class _Store(RecordingStore):
+    """Each role is the token of a user who has it."""
+
+    async def authenticate(self, token: str) -> Caller | None:
+        return Caller(1, 1, "ada", UserRole(token)) if token in set(UserRole) else None
+
+
+@pytest.fixture
+async def anybody(tmp_path: Path) -> AsyncIterator[tuple[Application, httpx.AsyncClient]]:
+    """Give the application, and a client without a token."""
+    app = create_app(_Store(), SilentNotices(), None, Settings(home=tmp_path))  # type: ignore[arg-type]  # doubles
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url="http://weft") as client:
+        yield app, client
+
+
+def routes_of(app: Application) -> set[str]:
+    routes = [one for one in app.litestar.routes if isinstance(one, HTTPRoute)]
+    return {
+        f"{method} {route.path_format}"
+        for route in routes
+        for method in route.methods
+        if method != "OPTIONS"
+    }
+
+
+def least_role(route: str) -> UserRole:
+    by_method = UserRole.VIEWER if route.startswith("GET") else UserRole.USER
+    return NOT_BY_METHOD.get(route, by_method)
+
+
+async def test_each_route_refuses_each_lower_role(
+    anybody: tuple[Application, httpx.AsyncClient],
+) -> None:
+    app, client = anybody
+    wrong = []
+    for route in sorted(routes_of(app) - OPEN):
+        method, _, path = route.partition(" ")
+        first = LADDER.index(least_role(route))
+        for role in UserRole:
+            may = role in LADDER[first:]
+            answer = await client.request(
+                method, path, headers={"authorization": f"Bearer {role}"}
+            )
+            if (answer.status_code in REFUSALS) is may:
+                wrong.append((route, role, answer.status_code))
+            if not may and answer.json()["code"] != "API.RIGHT_MISSING":
+                wrong.append((route, role, answer.json()["code"]))
+
+    assert wrong == []
+    assert NOT_BY_METHOD.keys() <= routes_of(app)
+
+
+async def test_refusal_says_who_may(anybody: tuple[Application, httpx.AsyncClient]) -> None:
+    _, client = anybody
+    answer = await client.put("/v1/queues", headers={"authorization": "Bearer viewer"})
+
+    problem = answer.json()
+    assert problem["title"] == "user ada may not change queues or read secrets of the tenant"
+    assert (
+        problem["detail"] == "The role of this user is viewer; this needs tenant-admin or admin."
+    )
+    assert "administrator" in problem["hint"]
+
+
+async def test_description_names_the_roles(anybody: tuple[Application, httpx.AsyncClient]) -> None:
+    _, client = anybody
+    paths = (await client.get("/openapi.json")).json()["paths"]
+
+    assert paths["/v1/pools"]["put"]["x-weft-user-roles"] == ["admin"]
+    assert paths["/v1/batches"]["post"]["x-weft-user-roles"] == LADDER[1:]
+    assert "x-weft-user-roles" not in paths["/healthz"]["get"]
+
+
+@get("/forgotten")
+async def forgotten() -> Response[str]:
+    return Response("secret")
+
+
+def test_route_without_a_right_is_not_served(tmp_path: Path) -> None:
+    with pytest.raises(LookupError, match="GET /forgotten has no right"):
+        create_app(
+            _Store(), SilentNotices(), None, Settings(home=tmp_path), doors=[forgotten]  # type: ignore[arg-type]  # doubles
+        )  # fmt: skip
+
+
+def test_each_role_may_do_what_lesser_ones_may() -> None:
+    rights = [RIGHTS_OF[role] for role in LADDER]
+
+    assert all(less < more for less, more in pairwise(rights))
+    assert RIGHTS_OF[UserRole.WORKER] < rights[0]

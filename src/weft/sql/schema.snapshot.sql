@@ -105,6 +105,29 @@ CREATE FUNCTION weft._add_arrays(bunch weft.bunch, base integer, jobs weft.job_c
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._add_arrays(bunch weft.bunch, base integer, jobs weft.job_columns, shape_ids integer[], shape_lanes integer[], gate_sets integer[]) OWNER TO weft_tenant;
 
+CREATE TABLE weft.batch_update (
+    batch_id bigint NOT NULL,
+    update_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    user_id integer NOT NULL,
+    first_job integer NOT NULL,
+    n_jobs integer NOT NULL,
+    first_group integer NOT NULL,
+    n_groups integer NOT NULL,
+    idempotency_key text,
+    digest bytea,
+    trace_id text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    committed_at timestamp with time zone,
+    CONSTRAINT batch_update_n_groups_check CHECK ((n_groups >= 0)),
+    CONSTRAINT batch_update_n_jobs_check CHECK ((n_jobs >= 0))
+);
+ALTER TABLE weft.batch_update OWNER TO postgres;
+
+CREATE FUNCTION weft._add_bunch(of_update weft.batch_update, bunch weft.bunch, jobs weft.job_columns, limited text[]) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._add_bunch(of_update weft.batch_update, bunch weft.bunch, jobs weft.job_columns, limited text[]) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._add_dead_letters(batch_ids bigint[], job_ids integer[], reasons smallint[], exit_codes integer[], signals smallint[], messages text[], at timestamp with time zone) RETURNS void
     LANGUAGE sql
     SET enable_hashjoin TO 'on';
@@ -248,25 +271,6 @@ ALTER FUNCTION weft._causes(of_batch_id bigint) OWNER TO weft_tenant;
 CREATE FUNCTION weft._check_batch(of_batch_id bigint) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._check_batch(of_batch_id bigint) OWNER TO weft_tenant;
-
-CREATE TABLE weft.batch_update (
-    batch_id bigint NOT NULL,
-    update_id integer NOT NULL,
-    tenant_id integer NOT NULL,
-    user_id integer NOT NULL,
-    first_job integer NOT NULL,
-    n_jobs integer NOT NULL,
-    first_group integer NOT NULL,
-    n_groups integer NOT NULL,
-    idempotency_key text,
-    digest bytea,
-    trace_id text NOT NULL,
-    created_at timestamp with time zone NOT NULL,
-    committed_at timestamp with time zone,
-    CONSTRAINT batch_update_n_groups_check CHECK ((n_groups >= 0)),
-    CONSTRAINT batch_update_n_jobs_check CHECK ((n_jobs >= 0))
-);
-ALTER TABLE weft.batch_update OWNER TO postgres;
 
 CREATE FUNCTION weft._check_bunch(of_update weft.batch_update, bunch weft.bunch) RETURNS boolean
     LANGUAGE plpgsql;
@@ -916,6 +920,10 @@ CREATE FUNCTION weft._live_attempts(of_incarnation_id integer) RETURNS SETOF wef
     SET enable_bitmapscan TO 'off';
 ALTER FUNCTION weft._live_attempts(of_incarnation_id integer) OWNER TO weft_system;
 
+CREATE FUNCTION weft._lock_for_bunch(of_batch_id bigint, jobs weft.job_columns, limited text[]) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._lock_for_bunch(of_batch_id bigint, jobs weft.job_columns, limited text[]) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._lock_gates(of_gate_ids integer[], waits boolean) RETURNS integer[]
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._lock_gates(of_gate_ids integer[], waits boolean) OWNER TO weft_system;
@@ -973,6 +981,10 @@ CREATE FUNCTION weft._machine_jobs(of_pool_id integer, limit_jobs integer) RETUR
     SET enable_mergejoin TO 'off'
     SET enable_bitmapscan TO 'off';
 ALTER FUNCTION weft._machine_jobs(of_pool_id integer, limit_jobs integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft._make_visible(of_update weft.batch_update, is_new_batch boolean, at timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._make_visible(of_update weft.batch_update, is_new_batch boolean, at timestamp with time zone) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._may_claim(job weft.job, of_batch_id bigint, has_cpu_m bigint, has_memory_mib bigint, has_cancel boolean, has_switch boolean) RETURNS TABLE(yes boolean)
     LANGUAGE sql STABLE;
@@ -1340,6 +1352,42 @@ ALTER FUNCTION weft._remove_rows(operation weft.operation, limit_rows integer, a
 CREATE FUNCTION weft._rename_group(of_batch_id bigint, of_group_id integer, new_name text, groups_max integer) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._rename_group(of_batch_id bigint, of_group_id integer, new_name text, groups_max integer) OWNER TO weft_tenant;
+
+CREATE TABLE weft.batch (
+    batch_id bigint NOT NULL,
+    tenant_id integer NOT NULL,
+    user_id integer NOT NULL,
+    project_id integer NOT NULL,
+    queue_id integer NOT NULL,
+    name text,
+    attributes jsonb DEFAULT '{}'::jsonb NOT NULL,
+    callback text,
+    cancel_after_n_failures integer,
+    max_running integer,
+    trace_id text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    idempotency_key text,
+    digest bytea,
+    has_edges boolean DEFAULT false NOT NULL,
+    next_update integer DEFAULT 1 NOT NULL,
+    next_job integer DEFAULT 1 NOT NULL,
+    next_group integer DEFAULT 1 NOT NULL,
+    deleted_at timestamp with time zone,
+    removing boolean DEFAULT false NOT NULL,
+    gate_set_id integer DEFAULT 0 NOT NULL,
+    gated boolean DEFAULT false NOT NULL,
+    hidden boolean DEFAULT false NOT NULL,
+    resubmitted_from bigint,
+    CONSTRAINT batch_cancel_after_n_failures_check CHECK ((cancel_after_n_failures > 0)),
+    CONSTRAINT batch_max_running_check CHECK ((max_running > 0)),
+    CONSTRAINT batch_name_check CHECK ((length(name) <= 1024))
+)
+WITH (fillfactor='80');
+ALTER TABLE weft.batch OWNER TO postgres;
+
+CREATE FUNCTION weft._reserve_update(of_batch weft.batch, user_id integer, new_jobs integer, new_groups integer, trace_id text, idempotency_key text, digest bytea, groups_max integer, at timestamp with time zone) RETURNS weft.batch_update
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._reserve_update(of_batch weft.batch, user_id integer, new_jobs integer, new_groups integer, trace_id text, idempotency_key text, digest bytea, groups_max integer, at timestamp with time zone) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._resubmitted_as(new_batch bigint, of_job integer) RETURNS integer
     LANGUAGE sql STABLE;
@@ -2820,38 +2868,6 @@ CREATE TABLE weft.attempt_stop (
     due_at timestamp with time zone NOT NULL
 );
 ALTER TABLE weft.attempt_stop OWNER TO postgres;
-
-CREATE TABLE weft.batch (
-    batch_id bigint NOT NULL,
-    tenant_id integer NOT NULL,
-    user_id integer NOT NULL,
-    project_id integer NOT NULL,
-    queue_id integer NOT NULL,
-    name text,
-    attributes jsonb DEFAULT '{}'::jsonb NOT NULL,
-    callback text,
-    cancel_after_n_failures integer,
-    max_running integer,
-    trace_id text NOT NULL,
-    created_at timestamp with time zone NOT NULL,
-    idempotency_key text,
-    digest bytea,
-    has_edges boolean DEFAULT false NOT NULL,
-    next_update integer DEFAULT 1 NOT NULL,
-    next_job integer DEFAULT 1 NOT NULL,
-    next_group integer DEFAULT 1 NOT NULL,
-    deleted_at timestamp with time zone,
-    removing boolean DEFAULT false NOT NULL,
-    gate_set_id integer DEFAULT 0 NOT NULL,
-    gated boolean DEFAULT false NOT NULL,
-    hidden boolean DEFAULT false NOT NULL,
-    resubmitted_from bigint,
-    CONSTRAINT batch_cancel_after_n_failures_check CHECK ((cancel_after_n_failures > 0)),
-    CONSTRAINT batch_max_running_check CHECK ((max_running > 0)),
-    CONSTRAINT batch_name_check CHECK ((length(name) <= 1024))
-)
-WITH (fillfactor='80');
-ALTER TABLE weft.batch OWNER TO postgres;
 
 ALTER TABLE weft.batch ALTER COLUMN batch_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME weft.batch_batch_id_seq
@@ -5073,6 +5089,13 @@ GRANT SELECT ON TABLE weft.bunch TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft._add_arrays(bunch weft.bunch, base integer, jobs weft.job_columns, shape_ids integer[], shape_lanes integer[], gate_sets integer[]) FROM PUBLIC;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch_update TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch_update TO weft_system;
+GRANT SELECT ON TABLE weft.batch_update TO weft_api;
+GRANT SELECT ON TABLE weft.batch_update TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft._add_bunch(of_update weft.batch_update, bunch weft.bunch, jobs weft.job_columns, limited text[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._add_dead_letters(batch_ids bigint[], job_ids integer[], reasons smallint[], exit_codes integer[], signals smallint[], messages text[], at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._add_dead_letters(batch_ids bigint[], job_ids integer[], reasons smallint[], exit_codes integer[], signals smallint[], messages text[], at timestamp with time zone) TO weft_tenant;
 
@@ -5149,11 +5172,6 @@ REVOKE ALL ON FUNCTION weft._cause_name(of_cause_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION weft._causes(of_batch_id bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._check_batch(of_batch_id bigint) FROM PUBLIC;
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch_update TO weft_tenant;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch_update TO weft_system;
-GRANT SELECT ON TABLE weft.batch_update TO weft_api;
-GRANT SELECT ON TABLE weft.batch_update TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft._check_bunch(of_update weft.batch_update, bunch weft.bunch) FROM PUBLIC;
 
@@ -5427,6 +5445,8 @@ GRANT ALL ON FUNCTION weft._list_ready(batch_ids bigint[], job_ids integer[], st
 
 REVOKE ALL ON FUNCTION weft._live_attempts(of_incarnation_id integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._lock_for_bunch(of_batch_id bigint, jobs weft.job_columns, limited text[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._lock_gates(of_gate_ids integer[], waits boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._lock_jobs(of_batch_id bigint, of_job_ids integer[]) FROM PUBLIC;
@@ -5453,6 +5473,8 @@ REVOKE ALL ON FUNCTION weft._lose_unstopped(at timestamp with time zone) FROM PU
 REVOKE ALL ON FUNCTION weft._machine_costs(one weft.machine, upto timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._machine_jobs(of_pool_id integer, limit_jobs integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._make_visible(of_update weft.batch_update, is_new_batch boolean, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._may_claim(job weft.job, of_batch_id bigint, has_cpu_m bigint, has_memory_mib bigint, has_cancel boolean, has_switch boolean) FROM PUBLIC;
 
@@ -5636,6 +5658,13 @@ REVOKE ALL ON FUNCTION weft._release_stopped(limit_jobs integer, at timestamp wi
 REVOKE ALL ON FUNCTION weft._remove_rows(operation weft.operation, limit_rows integer, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._rename_group(of_batch_id bigint, of_group_id integer, new_name text, groups_max integer) FROM PUBLIC;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch TO weft_system;
+GRANT SELECT ON TABLE weft.batch TO weft_api;
+GRANT SELECT ON TABLE weft.batch TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft._reserve_update(of_batch weft.batch, user_id integer, new_jobs integer, new_groups integer, trace_id text, idempotency_key text, digest bytea, groups_max integer, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._resubmitted_as(new_batch bigint, of_job integer) FROM PUBLIC;
 
@@ -6368,11 +6397,6 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt_reason TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt_stop TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt_stop TO weft_system;
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch TO weft_tenant;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch TO weft_system;
-GRANT SELECT ON TABLE weft.batch TO weft_api;
-GRANT SELECT ON TABLE weft.batch TO weft_driver;
 
 GRANT USAGE ON SEQUENCE weft.batch_batch_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.batch_batch_id_seq TO weft_system;

@@ -1,5 +1,5 @@
 -- _queue_gate_sets: the gate set of each entry of a bunch with the gates of its queue.
--- Called by: add_jobs_v2, if a queue of the bunch has limits.   Safe to repeat: yes.
+-- Called by: _add_bunch, if a queue of the bunch has limits.   Safe to repeat: yes.
 -- Locks: as _queue_sets.   Plan: as _queue_sets; sets once for each pair of a queue and gates of jobs.
 -- limited: the names of these queues, locked.   gate_sets: the entries' sets so far; NULL: none has any.
 -- Owner: weft_tenant.

@@ -1,5 +1,5 @@
 -- _add_update_ranges: add ranges for the ready jobs of an update that are not listed: one for each stretch of bunches of one lane.
--- Called by: commit_update.   Safe to repeat: no.   Locks: none but its inserts.
+-- Called by: _make_visible.   Safe to repeat: no.   Locks: none but its inserts.
 -- lane_ids: the lanes of its jobs; if all are in one, there is one range.
 -- Plan: bunches by key; where a bunch has several lanes, jobs by key up to the first that is in the range.
 -- Owner: weft_tenant.

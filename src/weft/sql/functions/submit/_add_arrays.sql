@@ -1,5 +1,5 @@
 -- _add_arrays: add the jobs, edges and bunch for entries of which some are arrays: each entry becomes a number of equal jobs.
--- Called by: add_jobs_v2, which has checked and locked all referenced rows.   Safe to repeat: no.
+-- Called by: _add_bunch, whose caller has checked and locked all referenced rows.   Safe to repeat: no.
 -- Locks: none but its inserts.   Plan: per entry, then rows by generate_series; earlier parents by key.
 -- Numbers: shapes, groups, bunch and base are absolute; edges and chunks are relative to the update; a negative parent is an existing
 --   job. All jobs of an entry have the same parents, so waiting parents are counted once per entry. No edge may be counted twice.

@@ -1,5 +1,5 @@
 -- _add_details: add what the jobs of a bunch have beside their rows: labels, rare fields, what arrays share, specs.
--- Called by: add_jobs_v2.   Safe to repeat: no.   Locks: update (by the caller).   Plan: inserts; arrays by key.
+-- Called by: _add_bunch.   Safe to repeat: no.   Locks: update (by the caller).   Plan: inserts; arrays by key.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._add_details(bunch weft.bunch, base int, jobs weft.job_columns) RETURNS void LANGUAGE plpgsql
 AS $$

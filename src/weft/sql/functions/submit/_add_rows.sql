@@ -1,5 +1,5 @@
 -- _add_rows: add the jobs, edges and bunch for a bunch without arrays.
--- Called by: add_jobs_v2, which has checked and locked all referenced rows.   Safe to repeat: no.
+-- Called by: _add_bunch, whose caller has checked and locked all referenced rows.   Safe to repeat: no.
 -- Locks: none but its inserts.   Plan: rows from the columns, side by side; earlier parents by key.
 -- Numbers: shapes, groups, bunch and base are absolute; edges and chunks are relative to the update.
 -- Owner: weft_tenant.
@@ -19,8 +19,12 @@ BEGIN
         FROM weft._add_edges(bunch, base, jobs.edge_children, jobs.edge_parents) e;
     END IF;
     v_has_cross := v_cross_child IS NOT NULL;
-    SELECT array_agg(base + c.first ORDER BY c.first, i) INTO v_spec FROM unnest(jobs.chunk_firsts, jobs.chunk_ns) c (first, n),
-        generate_series(1, c.n) i;
+    IF cardinality(jobs.chunk_firsts) = 1 THEN
+        v_spec := array_fill(base + jobs.chunk_firsts[1], ARRAY[jobs.chunk_ns[1]]);
+    ELSE
+        SELECT array_agg(base + c.first ORDER BY c.first, i) INTO v_spec FROM unnest(jobs.chunk_firsts, jobs.chunk_ns) c (first, n),
+            generate_series(1, c.n) i;
+    END IF;
     -- A job without parents is ready, and its range covers it unless it has a priority, always runs or has gates of its own.
     WITH new AS (
         INSERT INTO weft.job (batch_id, job_id, tenant_id, update_id, group_id, shape_id, cpu_m, memory_mib, lane_id, spec_first,

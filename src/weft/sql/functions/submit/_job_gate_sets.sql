@@ -1,5 +1,5 @@
 -- _job_gate_sets: the gate set of each entry of a bunch, from `gates` in the rare fields; NULL if no job has gates of its own.
--- Called by: add_jobs_v2.   Safe to repeat: yes.   Locks: as _intern_gates.   Plan: as _intern_gates, once for each list of gates.
+-- Called by: _add_bunch.   Safe to repeat: yes.   Locks: as _intern_gates.   Plan: as _intern_gates, once for each list of gates.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._job_gate_sets(bunch weft.bunch, base int, jobs weft.job_columns) RETURNS int[] LANGUAGE plpgsql
 AS $$

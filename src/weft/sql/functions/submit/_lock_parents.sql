@@ -1,5 +1,5 @@
 -- _lock_parents: lock the parents in earlier updates; all must be committed jobs.
--- Called by: add_jobs_v2.   Safe to repeat: yes.
+-- Called by: _add_bunch.   Safe to repeat: yes.
 -- Locks: job (running ones first, then in key order, shared); cascade (theirs, shared).   Plan: parents by key.
 -- Parents are locked before they are read, and a completion reads the edges after it has changed the parent's row: so exactly one of the
 --   two counts each end. If the sweep still has to settle a parent's children, it will settle ours; its row of weft.cascade is locked too,

@@ -1,5 +1,5 @@
 -- _shape_ids: the ids of these resource requests and of their lanes, in their order; new ones are added.
--- Called by: add_jobs_v2, move_jobs, _intern_more.   Safe to repeat: yes.   Locks: as _lane_ids; shape.
+-- Called by: _add_bunch, move_jobs, _intern_more.   Safe to repeat: yes.   Locks: as _lane_ids; shape.
 -- `countables` holds a request's resources beside cpu, memory, storage and gpus: amounts as numbers, words as text.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._shape_ids(

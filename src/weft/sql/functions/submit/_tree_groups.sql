@@ -1,6 +1,6 @@
 -- _tree_groups: the tree groups of jobs as absolute numbers. They and the sets must exist; an uncommitted group exists only for its own
 --   update, and may be removed.
--- Called by: add_jobs_v2.   Safe to repeat: yes, it only reads.   Plan: groups by key.   Raises WF103.
+-- Called by: _add_bunch.   Safe to repeat: yes, it only reads.   Plan: groups by key.   Raises WF103.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._tree_groups(of_update weft.batch_update, group_ids int[], combo_sets int[]) RETURNS int[]
     LANGUAGE plpgsql

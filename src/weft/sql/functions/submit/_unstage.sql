@@ -1,5 +1,5 @@
 -- _unstage: at the commit, settle a bunch's jobs with parents in earlier updates, and list the ready ones that no range covers.
--- Called by: commit_update.   Safe to repeat: no.
+-- Called by: _make_visible.   Safe to repeat: no.
 -- Locks: job (staged ones).   Plan: jobs of the bunch by key.
 -- Returns: the gate sets at which it queued jobs. A completion that now ends a parent waits for the row or has counted already, so each
 --   state is decided once (j.staged).

@@ -1,8 +1,7 @@
 -- add_jobs_v2: add a bunch of jobs to an open update. They stay invisible until the commit.
 -- Called by: Store.add_jobs, Store.submit (api); add_resubmitted.
 -- Safe to repeat: yes, by (update, first job); then it returns false, or NULL if the existing bunch came from another body.
--- Locks: as _lock_limits; batch_row (with gates of jobs, or edges); batch (shared, only with parents in earlier updates);
---   as _open_update; as _shape_ids; as _lock_parents; membership (new); as _job_gate_sets; as _queue_gate_sets.
+-- Locks: as _lock_limits; as _lock_for_bunch; as _open_update; as _add_bunch.
 -- Plan: inserts; parents by key.
 -- Columns: one element stands for all jobs. Numbers: jobs, parents and groups are relative to the update, from 1; a negative parent or
 --   group is the number of an existing job or group; group 0 is the root. Sets: combo_numbers and combo_sets are pairs (combination, one of
@@ -21,27 +20,16 @@ CREATE OR REPLACE FUNCTION weft.add_jobs_v2(
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_update weft.batch_update; v_bunch weft.bunch; v_base int; v_is_same boolean; v_shapes int[]; v_lanes int[];
-    v_gate_sets int[]; v_limited text[]; v_has_gates boolean; v_has_edges boolean := coalesce(cardinality(jobs.edge_children), 0) > 0;
+    v_update weft.batch_update; v_bunch weft.bunch; v_is_same boolean; v_limited text[];
 BEGIN
     PERFORM weft._as_tenant(add_jobs_v2.tenant_id);
     v_limited := weft._lock_limits(add_jobs_v2.tenant_id, jobs.shape_countables, false);
-    v_has_gates := v_limited <> '{}' OR EXISTS (SELECT FROM unnest(jobs.rare_fields) f WHERE f ? 'gates');
-    IF v_has_gates OR v_has_edges THEN
-        -- Before the other locks: who deletes the batch holds its row while it waits for them.
-        UPDATE weft.batch b SET gated = b.gated OR v_has_gates, has_edges = b.has_edges OR v_has_edges
-        WHERE b.batch_id = add_jobs_v2.batch_id AND (v_has_gates AND NOT b.gated OR v_has_edges AND NOT b.has_edges);
-    END IF;
-    IF EXISTS (SELECT FROM unnest(jobs.edge_parents) p WHERE p < 0) THEN
-        -- Before any row: a commit later in this transaction takes this lock, and a cancel that holds it takes the rows.
-        PERFORM pg_advisory_xact_lock_shared(add_jobs_v2.batch_id);
-    END IF;
+    PERFORM weft._lock_for_bunch(add_jobs_v2.batch_id, jobs, v_limited);
     v_update := weft._open_update(add_jobs_v2.batch_id, add_jobs_v2.update_id);
-    v_base := v_update.first_job - 1;
     v_bunch.tenant_id := add_jobs_v2.tenant_id;
     v_bunch.batch_id := add_jobs_v2.batch_id;
     v_bunch.update_id := add_jobs_v2.update_id;
-    v_bunch.first_job := v_base + add_jobs_v2.first_job;
+    v_bunch.first_job := v_update.first_job - 1 + add_jobs_v2.first_job;
     v_bunch.n_jobs := add_jobs_v2.n_jobs;
     v_bunch.idempotency_key := add_jobs_v2.idempotency_key;
     v_bunch.digest := add_jobs_v2.digest;
@@ -49,32 +37,7 @@ BEGIN
     IF v_is_same IS NOT NULL THEN
         RETURN CASE WHEN v_is_same THEN false END;
     END IF;
-    jobs.group_ids := weft._tree_groups(v_update, jobs.group_ids, jobs.combo_sets);
-    SELECT s.shape_ids, s.lane_ids INTO v_shapes, v_lanes FROM weft._shape_ids(
-        jobs.shape_cpu_ms, jobs.shape_memory_mibs, jobs.shape_storage_mibs, jobs.shape_gpus, jobs.shape_countables) s;
-    SELECT s.firsts, s.lane_ids INTO v_bunch.lane_firsts, v_bunch.lane_ids
-        FROM weft._bunch_lanes(v_lanes, jobs.shape_indexes, jobs.entry_ns) s;
-    IF cardinality(jobs.edge_children) > 0 THEN
-        PERFORM weft._lock_parents(v_bunch.batch_id, v_base, jobs.edge_parents);
-    END IF;
-    -- After the parents' rows: a transaction that adds members holds job rows while it waits for a new membership.
-    IF cardinality(jobs.combo_numbers) > 0 THEN
-        jobs.group_ids := weft._member_groups(
-            v_bunch.tenant_id, v_bunch.batch_id, coalesce(nullif(cardinality(jobs.entry_ns), 0), v_bunch.n_jobs),
-            v_update.first_group, jobs.group_ids, jobs.combo_indexes, jobs.combo_numbers, jobs.combo_sets);
-    END IF;
-    IF cardinality(jobs.rare_jobs) > 0 THEN
-        v_gate_sets := weft._job_gate_sets(v_bunch, v_base, jobs);
-    END IF;
-    IF v_limited <> '{}' THEN
-        v_gate_sets := weft._queue_gate_sets(v_bunch, jobs, v_limited, v_gate_sets);
-    END IF;
-    IF cardinality(jobs.entry_ns) > 0 THEN
-        PERFORM weft._add_arrays(v_bunch, v_base, jobs, v_shapes, v_lanes, v_gate_sets);
-    ELSE
-        PERFORM weft._add_rows(v_bunch, v_base, jobs, v_shapes, v_lanes, v_gate_sets);
-    END IF;
-    PERFORM weft._add_details(v_bunch, v_base, jobs);
+    PERFORM weft._add_bunch(v_update, v_bunch, jobs, v_limited);
     RETURN true;
 EXCEPTION WHEN unique_violation THEN
     -- The failed block undid its settings, including the tenant.

@@ -11,7 +11,7 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_batch record; v_old record;
+    v_batch weft.batch; v_old record; v_new weft.batch_update;
 BEGIN
     PERFORM weft._as_tenant(create_update.tenant_id);
     SELECT b.* INTO v_batch FROM weft.batch b WHERE b.batch_id = create_update.batch_id FOR NO KEY UPDATE;
@@ -31,20 +31,7 @@ BEGIN
         END IF;
     END IF;
     PERFORM weft._check_open(create_update.batch_id, 0);
-    PERFORM weft._check_room(create_update.batch_id, v_batch.next_group - 1 + create_update.new_groups, create_update.groups_max);
-    IF v_batch.next_job::bigint + create_update.new_jobs > 2000000000 THEN
-        PERFORM weft._fail('WF210', format('batch b%s is full', create_update.batch_id), 'A batch holds at most 2,000,000,000 jobs.',
-            'Start a new batch.');
-    END IF;
-    UPDATE weft.batch b SET next_update = b.next_update + 1, next_job = b.next_job + create_update.new_jobs,
-        next_group = b.next_group + create_update.new_groups
-    WHERE b.batch_id = create_update.batch_id;
-    INSERT INTO weft.batch_update (batch_id, update_id, tenant_id, user_id, first_job, n_jobs, first_group, n_groups, idempotency_key,
-        digest, trace_id, created_at)
-    VALUES (create_update.batch_id, v_batch.next_update, create_update.tenant_id, create_update.user_id, v_batch.next_job,
-        create_update.new_jobs,
-            v_batch.next_group, create_update.new_groups, create_update.idempotency_key, create_update.digest, create_update.trace_id,
-                create_update.at);
-    RETURN QUERY SELECT v_batch.next_update, v_batch.next_job, v_batch.next_group, create_update.new_jobs, create_update.new_groups, false,
-        true;
+    v_new := weft._reserve_update(v_batch, create_update.user_id, create_update.new_jobs, create_update.new_groups,
+        create_update.trace_id, create_update.idempotency_key, create_update.digest, groups_max, create_update.at);
+    RETURN QUERY SELECT v_new.update_id, v_new.first_job, v_new.first_group, v_new.n_jobs, v_new.n_groups, false, true;
 END $$;

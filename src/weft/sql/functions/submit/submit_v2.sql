@@ -1,8 +1,8 @@
 -- submit_v2: create a batch with one committed update, or add such an update to a batch. One call, so a small submission waits only once.
 -- Called by: Store.submit (api).   Safe to repeat: yes with an idempotency key; same key and digest give the same answer.
--- Locks: as _lock_limits; as create_update; as add_groups; as add_jobs_v2; as commit_update.   Plan: theirs.
+-- Locks: as _lock_limits; as create_update; as add_groups; as _lock_for_bunch; as _add_bunch; as commit_update.   Plan: theirs.
 -- Arguments: of_batch_id NULL: a new batch, as create_batch_v2 takes it; otherwise `batch` is ignored. `groups` as add_groups, NULL: none;
---   `jobs` as add_jobs_v2, n_jobs 0: none.
+--   `jobs` as add_jobs_v2, new_jobs 0: none.
 -- Returns: what was reserved and whether it is new.  Raises what create_batch_v2, create_update, add_groups, add_jobs_v2, commit_update
 --   raise.
 -- Owner: weft_tenant.  Granted to: weft_api.
@@ -17,38 +17,56 @@ SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_batch bigint := of_batch_id; v_key text := submit_v2.idempotency_key; v_is_new boolean; v_update record;
-    v_groups int := coalesce(cardinality(groups.group_ids), 0);
+    v_batch weft.batch; v_new record; v_update weft.batch_update; v_bunch weft.bunch; v_limited text[] := '{}';
+    v_is_new_batch boolean := of_batch_id IS NULL; v_groups int := coalesce(cardinality(groups.group_ids), 0);
 BEGIN
     IF new_jobs > 0 THEN
         -- Before the batch's row, which others want that hold this lock.
         PERFORM weft._as_tenant(submit_v2.tenant_id);
-        PERFORM weft._lock_limits(submit_v2.tenant_id, jobs.shape_countables, true);
+        v_limited := weft._lock_limits(submit_v2.tenant_id, jobs.shape_countables, true);
     END IF;
-    IF v_batch IS NULL THEN
-        SELECT b.batch_id, b.is_new INTO v_batch, v_is_new
-        FROM weft.create_batch_v2(submit_v2.tenant_id, submit_v2.user_id, batch, submit_v2.trace_id, v_key, submit_v2.digest,
-            submit_v2.at) b;
-        IF NOT v_is_new THEN
-            RETURN QUERY SELECT v_batch, u.*, false FROM weft.get_update(submit_v2.tenant_id, v_batch, 1) u;
+    IF v_is_new_batch THEN
+        SELECT b.* INTO v_new FROM weft.create_batch_v2(submit_v2.tenant_id, submit_v2.user_id, batch, submit_v2.trace_id,
+            submit_v2.idempotency_key, submit_v2.digest, submit_v2.at) b;
+        IF NOT v_new.is_new THEN
+            RETURN QUERY SELECT v_new.batch_id, u.*, false FROM weft.get_update(submit_v2.tenant_id, v_new.batch_id, 1) u;
             RETURN;
         END IF;
-        v_key := NULL;  -- the batch uses it
-    END IF;
-    SELECT u.* INTO v_update
-    FROM weft.create_update(submit_v2.tenant_id, submit_v2.user_id, v_batch, new_jobs, v_groups, submit_v2.trace_id, v_key,
-        submit_v2.digest, groups_max, submit_v2.at) u;
-    IF NOT v_update.is_new THEN
-        RETURN QUERY SELECT v_batch, v_update.update_id, v_update.first_job, v_update.first_group, v_update.n_jobs, v_update.n_groups,
-                            v_update.committed, false;
-        RETURN;
+        -- Nobody else sees the batch before the commit: there is nothing to wait for, and no cancel, hold or deletion of it.
+        SELECT b.* INTO v_batch FROM weft.batch b WHERE b.batch_id = v_new.batch_id;
+        v_update := weft._reserve_update(v_batch, submit_v2.user_id, new_jobs, v_groups, submit_v2.trace_id, NULL, submit_v2.digest,
+            groups_max, submit_v2.at);
+    ELSE
+        SELECT u.* INTO v_new FROM weft.create_update(submit_v2.tenant_id, submit_v2.user_id, of_batch_id, new_jobs, v_groups,
+            submit_v2.trace_id, submit_v2.idempotency_key, submit_v2.digest, groups_max, submit_v2.at) u;
+        IF NOT v_new.is_new THEN
+            RETURN QUERY SELECT of_batch_id, v_new.update_id, v_new.first_job, v_new.first_group, v_new.n_jobs, v_new.n_groups,
+                                v_new.committed, false;
+            RETURN;
+        END IF;
+        SELECT u.* INTO v_update FROM weft.batch_update u WHERE u.batch_id = of_batch_id AND u.update_id = v_new.update_id;
     END IF;
     IF v_groups > 0 THEN
-        PERFORM weft.add_groups(submit_v2.tenant_id, v_batch, v_update.update_id, groups.group_ids, groups.parent_ids, groups.names,
-            groups.attributes, groups.cancel_afters, groups.callbacks, depth_max, groups.are_sets, submit_v2.at);
+        PERFORM weft.add_groups(submit_v2.tenant_id, v_update.batch_id, v_update.update_id, groups.group_ids, groups.parent_ids,
+            groups.names, groups.attributes, groups.cancel_afters, groups.callbacks, depth_max, groups.are_sets, submit_v2.at);
     END IF;
     IF new_jobs > 0 THEN
-        PERFORM weft.add_jobs_v2(submit_v2.tenant_id, v_batch, v_update.update_id, 1, new_jobs, jobs);
+        v_bunch.tenant_id := submit_v2.tenant_id;
+        v_bunch.batch_id := v_update.batch_id;
+        v_bunch.update_id := v_update.update_id;
+        v_bunch.first_job := v_update.first_job;
+        v_bunch.n_jobs := new_jobs;
+        PERFORM weft._lock_for_bunch(v_update.batch_id, jobs, v_limited);
+        PERFORM weft._add_bunch(v_update, v_bunch, jobs, v_limited);
     END IF;
-    RETURN QUERY SELECT v_batch, u.*, true FROM weft.commit_update(submit_v2.tenant_id, v_batch, v_update.update_id, submit_v2.at) u;
+    IF v_is_new_batch THEN
+        IF EXISTS (SELECT FROM weft.queue q WHERE q.tenant_id = submit_v2.tenant_id AND q.max_waiting IS NOT NULL) THEN
+            PERFORM weft._check_waiting(submit_v2.tenant_id, v_update.batch_id, v_update.update_id);
+        END IF;
+        PERFORM weft._make_visible(v_update, true, submit_v2.at);
+    ELSE
+        PERFORM FROM weft.commit_update(submit_v2.tenant_id, of_batch_id, v_update.update_id, submit_v2.at);
+    END IF;
+    RETURN QUERY SELECT v_update.batch_id, v_update.update_id, v_update.first_job, v_update.first_group, v_update.n_jobs,
+                        v_update.n_groups, true, true;
 END $$;

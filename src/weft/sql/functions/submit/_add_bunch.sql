@@ -1,0 +1,44 @@
+-- _add_bunch: add the jobs of a bunch, with all that belongs to them.
+-- Called by: add_jobs_v2, submit_v2. The update is the caller's own, or it holds the update's lock.   Safe to repeat: no.
+-- Locks: update (by the caller); as _shape_ids; as _lock_parents; membership (new); as _job_gate_sets; as _queue_gate_sets.
+-- Plan: inserts; parents by key.
+-- limited: the names of their queues that have limits, locked.   Raises WF103 (group), WF205 (parent does not exist).
+-- Owner: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._add_bunch(of_update weft.batch_update, bunch weft.bunch, jobs weft.job_columns, limited text[])
+RETURNS void LANGUAGE plpgsql
+AS $$
+DECLARE
+    v_base int := of_update.first_job - 1; v_shapes int[]; v_lanes int[]; v_gate_sets int[];
+BEGIN
+    jobs.group_ids := weft._tree_groups(of_update, jobs.group_ids, jobs.combo_sets);
+    SELECT s.shape_ids, s.lane_ids INTO v_shapes, v_lanes FROM weft._shape_ids(
+        jobs.shape_cpu_ms, jobs.shape_memory_mibs, jobs.shape_storage_mibs, jobs.shape_gpus, jobs.shape_countables) s;
+    IF cardinality(v_lanes) = 1 THEN
+        bunch.lane_firsts := '{1}';
+        bunch.lane_ids := v_lanes;
+    ELSE
+        SELECT s.firsts, s.lane_ids INTO bunch.lane_firsts, bunch.lane_ids
+        FROM weft._bunch_lanes(v_lanes, jobs.shape_indexes, jobs.entry_ns) s;
+    END IF;
+    IF cardinality(jobs.edge_children) > 0 THEN
+        PERFORM weft._lock_parents(bunch.batch_id, v_base, jobs.edge_parents);
+    END IF;
+    -- After the parents' rows: a transaction that adds members holds job rows while it waits for a new membership.
+    IF cardinality(jobs.combo_numbers) > 0 THEN
+        jobs.group_ids := weft._member_groups(
+            bunch.tenant_id, bunch.batch_id, coalesce(nullif(cardinality(jobs.entry_ns), 0), bunch.n_jobs),
+            of_update.first_group, jobs.group_ids, jobs.combo_indexes, jobs.combo_numbers, jobs.combo_sets);
+    END IF;
+    IF cardinality(jobs.rare_jobs) > 0 THEN
+        v_gate_sets := weft._job_gate_sets(bunch, v_base, jobs);
+    END IF;
+    IF limited <> '{}' THEN
+        v_gate_sets := weft._queue_gate_sets(bunch, jobs, limited, v_gate_sets);
+    END IF;
+    IF cardinality(jobs.entry_ns) > 0 THEN
+        PERFORM weft._add_arrays(bunch, v_base, jobs, v_shapes, v_lanes, v_gate_sets);
+    ELSE
+        PERFORM weft._add_rows(bunch, v_base, jobs, v_shapes, v_lanes, v_gate_sets);
+    END IF;
+    PERFORM weft._add_details(bunch, v_base, jobs);
+END $$;

@@ -1,0 +1,52 @@
+-- _make_visible: commit an update of which everything was added and checked: its jobs are counted and offered.
+-- Called by: commit_update; submit_v2 for the first update of a new batch, which nobody else sees.   Safe to repeat: no.
+-- Locks: update (by the caller); job (those with parents in earlier updates); hold_row (those of the batch); as _begin_deadlines;
+--   as _pass_gates; as _announce.
+-- Plan: sums over bunches, not over jobs; only bunches with edges to earlier updates are walked.
+-- Owner: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._make_visible(of_update weft.batch_update, is_new_batch boolean, at timestamptz) RETURNS void
+LANGUAGE plpgsql
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_batch record; v_bunch record; v_n bigint; v_sets int[]; v_lane int[];
+BEGIN
+    SELECT b.user_id, b.queue_id, b.gated, b.gate_set_id, q.pool_id INTO v_batch FROM weft.batch b JOIN weft.queue q USING (queue_id)
+        WHERE b.batch_id = of_update.batch_id;
+    UPDATE weft.batch_update u SET committed_at = _make_visible.at
+    WHERE u.batch_id = of_update.batch_id AND u.update_id = of_update.update_id;
+
+    INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, n_pending, n_ready)
+    SELECT of_update.tenant_id, c.batch_id, c.group_id, c.shape_id, weft._shape_pool(c.shape_id, v_batch.pool_id),
+        sum(c.n_pending), sum(c.n_ready)
+    FROM weft.bunch_count c WHERE c.batch_id = of_update.batch_id AND c.update_id = of_update.update_id
+    GROUP BY c.batch_id, c.group_id, c.shape_id;
+
+    FOR v_bunch IN
+        SELECT x.* FROM weft.bunch x WHERE x.batch_id = of_update.batch_id AND x.update_id = of_update.update_id
+          AND (x.has_cross OR x.n_listed > 0) ORDER BY x.first_job
+    LOOP
+        v_sets := v_sets || weft._unstage(of_update.batch_id, v_bunch.first_job, v_bunch.first_job + v_bunch.n_jobs - 1,
+            v_batch.pool_id, _make_visible.at);
+    END LOOP;
+    v_lane := ARRAY(
+        SELECT DISTINCT s.lane_id FROM weft.bunch_count c JOIN weft.shape s USING (shape_id)
+        WHERE c.batch_id = of_update.batch_id AND c.update_id = of_update.update_id);
+    PERFORM weft._add_update_ranges(of_update.batch_id, of_update.update_id, v_batch.pool_id, v_batch.user_id, v_lane);
+    IF NOT is_new_batch THEN
+        -- Held jobs are not claimed; the sweep parks the new jobs of held groups.
+        UPDATE weft.group_hold h SET swept = false, sweep_job = least(h.sweep_job, of_update.first_job - 1)
+        WHERE h.batch_id = of_update.batch_id AND h.released_at IS NULL;
+    END IF;
+    PERFORM weft._begin_deadlines(of_update.batch_id, of_update.first_job, of_update.first_job + of_update.n_jobs - 1,
+        _make_visible.at);
+    INSERT INTO weft.event (at, tenant_id, batch_id, kind, trace_id)
+    VALUES (_make_visible.at, of_update.tenant_id, of_update.batch_id, 'update.committed', of_update.trace_id);
+    IF v_batch.gated THEN
+        -- Fill the first places here, so that small limits start at once; the driver does the rest.
+        PERFORM weft._pass_gates(weft._set_gates(v_sets || v_batch.gate_set_id), true, false, 200);
+    END IF;
+    v_n := greatest(cardinality(v_lane), 1);
+    PERFORM weft._announce(ARRAY(SELECT weft._lane_pool(v_lane[n], v_batch.pool_id) FROM generate_series(1, v_n) n ORDER BY n),
+        array_fill(v_batch.user_id, ARRAY[v_n::int]), v_lane);
+END $$;

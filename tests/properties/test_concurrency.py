@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import re
 from contextlib import suppress
 from pathlib import Path
 
@@ -254,7 +255,10 @@ async def deadlocks(world: World) -> int:
 
 
 async def deadlock_report(world: World) -> str:
-    """Return what the server says about them."""
-    directory = await world.admin.fetchval("SHOW data_directory")
+    """Return what the server says about them; its log is that of many databases."""
+    directory, database = await world.admin.fetchrow(
+        "SELECT current_setting('data_directory'), current_database()"
+    )
     log = await asyncio.to_thread((Path(directory) / "server.log").read_text)
-    return log[log.find("deadlock detected") - 200 :][:6000]
+    where = re.search(rf"@{database} ERROR: +deadlock detected", log)
+    return log[where.start() :][:6000] if where else "the log does not have it yet"

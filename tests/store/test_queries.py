@@ -195,7 +195,7 @@ async def test_wide_query_on_a_large_batch_is_refused(world: World) -> None:
 
 
 async def test_slow_query_is_stopped(world: World) -> None:
-    batch = await world.submit(20_000)
+    batch = await world.submit(2_000)
     soon = QueryLimits(timeout_s=0.001, scan_jobs_max=1_000_000)
     with pytest.raises(errors.QueryTooSlow, match="took too long"):
         await ids(world, batch, "cost > 5 or duration > 5 or pca", limits=soon)

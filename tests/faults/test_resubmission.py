@@ -1,7 +1,9 @@
 """kill -9 while a batch is made from another one, within a page of jobs and between two."""
 
+import signal
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from faults.commands import started
 from faults.siege import Siege
 from faults.waiting import until
 from up.weft_up import get, post, run_weft
+from weft.cli.terminal.interrupts import INTERRUPTED
 
 ARRAY = 2_000
 ARRAYS = 6
@@ -69,9 +72,14 @@ def test_killed_while_jobs_are_copied(siege: Siege, part: str, options: Sequence
     )  # fmt: skip
     gate.touch()
     new: int = query(siege.home, NEWEST)[0][0] + 1
-    with started(siege.home, "resubmit", f"b{old}", *options) as command:
+    words = ["resubmit", f"b{old}", "--key", "once", *options]
+    with ExitStack() as stack:
         with in_the_way(siege.home, SPANS, new, SECOND_PAGE):
-            until(lambda: query(siege.home, WAITING)[0][0], "a page waits", explain=siege.tail)
+            with started(siege.home, *words) as interrupted:
+                until(lambda: query(siege.home, WAITING)[0][0], "a page waits", explain=siege.tail)
+                interrupted.process.send_signal(signal.SIGINT)
+                assert interrupted.finish() == INTERRUPTED
+            command = stack.enter_context(started(siege.home, *words))
             n_staged = query(siege.home, STAGED, new)[0][0]
             killed_at = time.monotonic()
             siege.kill(part)
@@ -92,6 +100,7 @@ def test_killed_while_jobs_are_copied(siege: Siege, part: str, options: Sequence
 
     assert code == 0, b"".join(command.said)
     assert command.lines == [f"b{new}\n".encode()]
+    assert b"the server goes on" in b"".join(interrupted.said)
     assert n_staged == 5_000
     assert seen in ([], [old])
     assert batches(siege) == [old, new]

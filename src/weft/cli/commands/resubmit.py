@@ -46,6 +46,7 @@ def resubmit(
         weft resubmit b12 --failed --memory 4Gi
 
     Parents that succeeded count as done. What is not given stays as it was.
+    Ctrl-C while waiting changes nothing: the server goes on.
 
     Args:
         batch: `b12`.
@@ -98,7 +99,13 @@ async def _resubmit(
         await check_targets(client, [Target(batch_id)])
         operation = await client.resubmit_batch(batch_id, document, key=key)
         with Progress(f"{title} resubmit", shown=None) as shown:
-            result = await end_of(client, operation, shown)
+            try:
+                result = await end_of(client, operation, shown)
+            except asyncio.CancelledError:
+                note(
+                    f"{title}: the server goes on; `weft ls` shows the new batch when it is there"
+                )
+                raise
         if shared.json:
             print_json(await client.get_operation(operation["id"]))
             return 0

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from store.test_rare_fields import with_fields
 from store.world import Worker, World
 from weft.core.errors import QueueHasJobs
 from weft.core.queues import Queue
+from weft.core.queues.queue import QueueState
 from weft.core.retry_policy import EXTERNAL, wait_s
 from weft.core.states import Reason
 from weft.ports.store import Claimed, JobRows, NewGroup, Shape
@@ -371,31 +373,105 @@ async def test_policy_of_external_errors_is_that_of_the_program(world: World) ->
     assert found == {**EXTERNAL, "steps": [*EXTERNAL["steps"]]}
 
 
-@pytest.mark.parametrize("code", [1, 75])
-async def test_job_whose_queue_was_deleted_goes_on(world: World, code: int) -> None:
-    """A queue with blocked jobs cannot be deleted; one whose jobs only run can, and then they are
-    tried again as before: no queue is needed to put them back.
-    """
+async def save(world: World, *states: QueueState) -> Shape:
+    """Save a queue in this state, or none; return the shape of its jobs."""
     name = f"q-{world.pool}"
-    queue = Queue(name=name, priority=1, pools=(world.pool,), max_running=1)
-    await world.api.save_queues(world.caller, [queue])
-    shape = Shape(words=(("pool", world.pool), ("queue", name)))
-    batch = await world.submit(retried(1, shapes=[shape]))
-    worker = await world.worker()
-    epoch = await world.lead()
-    await fail(worker, *await worker.claim(1), code=code)
+    queues = [
+        Queue(name=name, priority=1, pools=(world.pool,), max_running=2, state=state)
+        for state in states
+    ]
+    await world.api.save_queues(world.caller, queues)
+    return Shape(words=(("pool", world.pool), ("queue", name)))
+
+
+async def message_of(world: World, batch: int, job: int = 1) -> str:
+    """Return the last thing that the history of a job says."""
+    return str((await world.api.job_history(world.caller, batch, job))[-1]["message"])
+
+
+@pytest.mark.parametrize("code", [1, 75])
+@pytest.mark.parametrize("waits", [True, False])
+async def test_job_whose_queue_is_closed_or_gone_ends_at_once(
+    world: World, code: int, *, waits: bool
+) -> None:
+    """So does one that was blocked before; a job that has not run yet runs."""
+    shapes = [await save(world, "enabled")]
+    make = retried if waits else partial(job_rows, max_attempts=3, retry_on=[Reason.EXIT])
+    batch = await world.submit(make(4, shapes=shapes))
+    worker, epoch = await world.worker(), await world.lead()
+    one, two = await worker.claim(2)
+    await fail(worker, one, code=75)
+    blocked = await world.states(batch)
+    await save(world, "closed")
+    await fail(worker, two, code=code)
+    ended = await world.states(batch)
+    await release(world, in_s=61)
+    released = await world.states(batch)
+    await world.call("pass_gates", epoch=epoch, limit_jobs=9)
+    three, four = await worker.claim(2)
+    await worker.end(three)
+    await world.fold()
+    await save(world)
+    await fail(worker, four, code=code)
+
+    assert (blocked, ended, released) == ("bRrr", "berr", "eerr")
+    assert await world.states(batch) == "eese"
+    messages = [await message_of(world, batch, job) for job in (1, 2, 4)]
+    end = f'it cannot go back into its queue: "q-{world.pool}" '
+    assert messages == [end + "is closed", end + "is closed", end + "was deleted"]
+    letters = await world.api.list_dead_letters(world.caller, limit=9, batch_id=batch)
+    assert {(one["job_id"], one["reason"]) for one in letters} == {
+        (job, "blocked") for job in (1, 2, 4)
+    }
+    assert await world.findings() == {}
+
+
+async def test_job_goes_back_into_a_queue_that_is_drained(world: World) -> None:
+    shapes = [await save(world, "enabled")]
+    batch = await world.submit(retried(1, shapes=shapes))
+    worker, epoch = await world.worker(), await world.lead()
+    await fail(worker, *await worker.claim(1))
+    await save(world, "draining")
     with pytest.raises(QueueHasJobs):
-        await world.api.save_queues(world.caller, [])
+        await save(world)
     await release(world, in_s=61)
     await world.call("pass_gates", epoch=epoch, limit_jobs=9)
-    (again,) = await worker.claim(1)
-    await world.fold()
-    await world.api.save_queues(world.caller, [])
-    await fail(worker, again, code=code)
-    blocked = await world.states(batch)
+    await fail(worker, *await worker.claim(1))
     await release(world, in_s=61)
     await world.call("pass_gates", epoch=epoch, limit_jobs=9)
 
-    assert blocked == "b"
     assert await worker.run() == [1]
     assert await world.states(batch) == "s"
+
+
+async def test_cancelled_job_of_a_closed_queue_is_cancelled(world: World) -> None:
+    shapes = [await save(world, "enabled")]
+    groups = [NewGroup(group_id=1, parent_id=0, name="a")]
+    batch = await world.submit(retried(3, group=[0, 1, 0], shapes=shapes), groups=groups)
+    worker, epoch = await world.worker(), await world.lead()
+    claimed = await worker.claim(2)
+    await world.api.cancel_jobs(world.caller, batch, [1])
+    await world.api.cancel_group(world.caller, batch, 1, force=False)
+    await save(world, "closed")
+    await fail(worker, *claimed)
+    await world.call("pass_gates", epoch=epoch, limit_jobs=9)
+    await fail(worker, *await worker.claim())
+
+    assert await world.states(batch) == "cce"
+
+
+async def test_lost_lease_goes_back_into_a_closed_queue(world: World) -> None:
+    """An attempt that never started leaves its job where it waited; one that had started does
+    not.
+    """
+    shapes = [await save(world, "enabled")]
+    batch = await world.submit(job_rows(2, shapes=shapes))
+    worker = await world.worker()
+    one, two = await worker.claim(2)
+    await worker.start(two)
+    await save(world, "closed")
+    await worker.end(one, reason=Reason.LOST, start_age_us=None)
+    await worker.end(two, reason=Reason.LOST)
+
+    assert await world.states(batch) == "re"
+    assert await world.findings() == {}

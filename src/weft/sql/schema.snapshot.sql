@@ -535,9 +535,17 @@ CREATE FUNCTION weft._end_rules(of_batch_id bigint, of_job_id integer, of_spec_f
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._end_rules(of_batch_id bigint, of_job_id integer, of_spec_first integer) OWNER TO weft_system;
 
+CREATE FUNCTION weft._end_unreturned(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) RETURNS smallint[]
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._end_unreturned(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone, error_kind text DEFAULT NULL::text, error_message text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone, error_kind text, error_message text) OWNER TO weft_system;
+
+CREATE FUNCTION weft._end_waiting_as_errors(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone, kind text, message text) RETURNS boolean
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._end_waiting_as_errors(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone, kind text, message text) OWNER TO weft_system;
 
 CREATE FUNCTION weft._error_change(of_batch_id bigint, of_job_id integer, OUT reason smallint, OUT message text) RETURNS record
     LANGUAGE sql STABLE;
@@ -5275,8 +5283,13 @@ GRANT ALL ON FUNCTION weft._end_parents(batch_ids bigint[], child_ids integer[],
 
 REVOKE ALL ON FUNCTION weft._end_rules(of_batch_id bigint, of_job_id integer, of_spec_first integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._end_unreturned(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone, error_kind text, error_message text) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone, error_kind text, error_message text) TO weft_tenant;
+
+REVOKE ALL ON FUNCTION weft._end_waiting_as_errors(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone, kind text, message text) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._end_waiting_as_errors(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone, kind text, message text) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._error_change(of_batch_id bigint, of_job_id integer, OUT reason smallint, OUT message text) FROM PUBLIC;
 

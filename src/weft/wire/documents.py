@@ -458,7 +458,7 @@ class QueueDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
     ] = None
     state: Annotated[
         QueueStateWord,
-        says("Only an enabled one takes new jobs. A draining one without jobs is closed."),
+        says("Only an enabled one takes new jobs, and a closed one takes none back: they end."),
     ] = "enabled"
     max_running: Annotated[
         QueueLimit | None, says("Jobs of it that run at a time; without it no limit.", 100)

@@ -1,7 +1,7 @@
 -- _follow_ends: what follows from ends that were just recorded: failures of groups, places, children, ready jobs, announcements.
 -- Called by: complete_attempts_v2, with its settings.   Safe to repeat: no.
 -- Locks: as _count_failures; as _free_places; as _block_jobs; as _settle_children; as _ask_for_more; as _leave_spot;
---   as _list_ready; as _pass_gates; as _announce.
+--   as _end_unreturned; as _list_ready; as _pass_gates; as _announce.
 -- again, failed, frees: whether one of the jobs is ready again or blocked, did not succeed, or took more than cpu and memory.
 --   at: of the report; ended_at: of the latest end.
 -- Owner: weft_system.
@@ -40,6 +40,7 @@ BEGIN
         PERFORM weft._leave_spot(_follow_ends.incarnation_id, _follow_ends.batch_ids, _follow_ends.job_ids, states, _follow_ends.at);
     END IF;
     IF again THEN
+        states := weft._end_unreturned(_follow_ends.batch_ids, _follow_ends.job_ids, states, _follow_ends.at);
         PERFORM weft._list_ready(_follow_ends.batch_ids, _follow_ends.job_ids, states, _follow_ends.at);
     ELSE
         PERFORM weft._announce();

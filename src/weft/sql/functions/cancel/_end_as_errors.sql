@@ -1,25 +1,12 @@
 -- _end_as_errors: end those of these jobs of a batch that wait, as errors of a kind (`deadline`, `machine`, `blocked`); each is a failure.
 -- Called by: _end_late, _release_machines, postpone_conditions, fail_conditions.   Safe to repeat: yes, only waiting jobs are changed.
--- Locks: as _end_waiting; as _add_dead_letters; as _count_failures; as _announce.   Plan: jobs by key.
+-- Locks: as _end_waiting_as_errors; as _announce.   Plan: jobs by key.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._end_as_errors(of_batch_id bigint, of_job_ids int[], at timestamptz, kind text, message text)
 RETURNS void LANGUAGE plpgsql
 AS $$
-DECLARE
-    v_job int[];
 BEGIN
-    IF weft._end_waiting(of_batch_id, of_job_ids, _end_as_errors.at, kind, message) = 0 THEN
-        RETURN;
+    IF weft._end_waiting_as_errors(of_batch_id, of_job_ids, _end_as_errors.at, kind, message) THEN
+        PERFORM weft._announce();
     END IF;
-    v_job := ARRAY(SELECT j.job_id FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = ANY (of_job_ids)
-        AND j.state = STATE_ERROR AND j.cancelled_at = _end_as_errors.at);
-    PERFORM weft._add_dead_letters(array_fill(of_batch_id, ARRAY[cardinality(v_job)]), v_job,
-        array_fill(CASE kind WHEN 'machine' THEN REASON_SYSTEM WHEN 'blocked' THEN REASON_BLOCKED ELSE REASON_DEADLINE END::smallint,
-            ARRAY[cardinality(v_job)]), NULL, NULL,
-        array_fill(left(regexp_replace(_end_as_errors.message, '\d+', '<n>', 'g'), 200), ARRAY[cardinality(v_job)]), _end_as_errors.at);
-    IF EXISTS (SELECT FROM weft.failure_count f WHERE f.batch_id = of_batch_id) THEN
-        PERFORM weft._count_failures(array_fill(of_batch_id, ARRAY[cardinality(v_job)]), v_job,
-            array_fill(STATE_ERROR::smallint, ARRAY[cardinality(v_job)]), _end_as_errors.at);
-    END IF;
-    PERFORM weft._announce();
 END $$;

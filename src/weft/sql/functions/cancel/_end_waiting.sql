@@ -1,5 +1,5 @@
 -- _end_waiting: end waiting jobs of one batch as cancelled, or as errors of a kind; their children are left to the sweep.
--- Called by: cancel_jobs, sweep_cancelled, _end_as_errors, _list_ready.   Safe to repeat: yes, only waiting jobs are changed.
+-- Called by: cancel_jobs, sweep_cancelled, _end_waiting_as_errors, _list_ready.   Safe to repeat: yes, only waiting jobs are changed.
 -- Returns: how many it ended.
 -- Locks: job (by the caller, or here in key order); ready_job (with the job); place (with the job).   Plan: jobs by key.
 -- Owner: weft_system.  Granted to: weft_tenant.

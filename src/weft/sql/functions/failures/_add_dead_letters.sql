@@ -1,5 +1,5 @@
 -- _add_dead_letters: note jobs that failed for good, and add them to the counts of their causes. Those that are noted stay as they are.
--- Called by: _note_failures, _end_as_errors, in the transaction that ends the jobs.   Safe to repeat: yes.
+-- Called by: _note_failures, _end_waiting_as_errors, in the transaction that ends the jobs.   Safe to repeat: yes.
 -- Locks: job (by the caller).   Plan: letters and batches by key, causes hashed.
 -- messages: without what differs from job to job.
 -- A job that runs again is forgotten by _forget_failures.

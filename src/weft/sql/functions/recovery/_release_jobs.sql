@@ -1,10 +1,12 @@
--- _release_jobs: make blocked jobs ready. Those that were cancelled meanwhile end instead.
+-- _release_jobs: make blocked jobs ready. Those that were cancelled meanwhile, and those whose queue was closed, end instead.
 -- Called by: release_blocked, release_conditions, which have locked the jobs.   Safe to repeat: no.
--- Locks: job (by the caller); as _list_ready.   Plan: jobs by key.
+-- Locks: job (by the caller); as _end_unreturned; as _list_ready.   Plan: jobs by key.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._release_jobs(batch_ids bigint[], job_ids int[], at timestamptz) RETURNS void LANGUAGE plpgsql
 AS $$
 #variable_conflict use_column
+DECLARE
+    v_states smallint[];
 BEGIN
     WITH gone AS (
         DELETE FROM weft.blocked_job k USING unnest(_release_jobs.batch_ids, _release_jobs.job_ids) t (b, j)
@@ -27,6 +29,7 @@ BEGIN
     INSERT INTO weft.event (at, tenant_id, batch_id, kind, from_state, to_state, jobs)
     SELECT _release_jobs.at, u.tenant_id, u.batch_id, 'jobs.ready', STATE_BLOCKED, STATE_READY, array_agg(u.job_id)
     FROM upd u GROUP BY u.tenant_id, u.batch_id;
-    PERFORM weft._list_ready(_release_jobs.batch_ids, _release_jobs.job_ids,
+    v_states := weft._end_unreturned(_release_jobs.batch_ids, _release_jobs.job_ids,
         array_fill(STATE_READY::smallint, ARRAY[cardinality(_release_jobs.job_ids)]), _release_jobs.at);
+    PERFORM weft._list_ready(_release_jobs.batch_ids, _release_jobs.job_ids, v_states, _release_jobs.at);
 END $$;

@@ -8,7 +8,13 @@ from weft.settings import Settings
 from weft.wire.documents import JobDocument
 
 
-def refuse_too_many(what: str, count: int, settings: Settings) -> None:
+def refuse_too_many(
+    what: str,
+    count: int,
+    settings: Settings,
+    *,
+    hint: str = "Create an update and send them in several bunches.",
+) -> None:
     """Raise `TooManyJobs` for more jobs or groups than one request may have."""
     limit = settings.bunch_jobs_max
     if count > limit:
@@ -16,7 +22,7 @@ def refuse_too_many(what: str, count: int, settings: Settings) -> None:
         raise TooManyJobs(
             f"the request has too many {what}",
             detail=f"It has {message}.",
-            hint="Create an update and send them in several bunches.",
+            hint=hint,
             errors=[FieldError(f"/{what}", message)],
         )
 

@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 
 from weft.api.services import Answer, Origin, Services
+from weft.api.translation.request_size import refuse_too_many
 from weft.api.use_cases.read import find_group_id, parse
-from weft.core.errors import FieldError, InvalidDocument, TooManyJobs
+from weft.core.errors import FieldError, InvalidDocument
 from weft.core.query import Subject
 from weft.ports.store import Caller
+from weft.settings import Settings
 from weft.wire.repeat_documents import RetryJobsDocument
 
 
@@ -25,7 +27,7 @@ async def retry_jobs(
     `within`: only jobs of this group.
     """
     if document.jobs is not None:
-        _check_jobs(document.jobs, services.settings.bunch_jobs_max, query, within)
+        _check_jobs(document.jobs, services.settings, query, within)
     if query is not None:
         parse(query, Subject.JOBS, services.settings)  # refuses a wrong query now
     within_group = None
@@ -45,7 +47,7 @@ async def retry_jobs(
 
 
 def _check_jobs(
-    jobs: Sequence[int], jobs_max: int, query: str | None, within: int | str | None
+    jobs: Sequence[int], settings: Settings, query: str | None, within: int | str | None
 ) -> None:
     if query is not None or within is not None:
         raise InvalidDocument(
@@ -54,11 +56,6 @@ def _check_jobs(
             hint="Leave out one of them; without both, all failed jobs of the batch run again.",
             errors=[FieldError("/jobs", "there is also a query or a group")],
         )
-    if len(jobs) > jobs_max:
-        message = f"{len(jobs)} jobs, at most {jobs_max}"
-        raise TooManyJobs(
-            "the request has too many jobs",
-            detail=f"It has {message}.",
-            hint="Send them in several requests, or use a query.",
-            errors=[FieldError("/jobs", message)],
-        )
+    refuse_too_many(
+        "jobs", len(jobs), settings, hint="Send them in several requests, or use a query."
+    )

@@ -3,9 +3,10 @@
 from weft.api.services import Answer, Origin, Services
 from weft.api.translation.check import check_attributes
 from weft.api.translation.groups import check_callback, check_set_name
+from weft.api.translation.request_size import refuse_too_many
 from weft.api.use_cases.read import find_group_id, parse
 from weft.api.use_cases.submit import create_group as submit_group
-from weft.core.errors import FieldError, InvalidValue, TooManyJobs
+from weft.core.errors import InvalidValue
 from weft.core.problems import Problems
 from weft.core.query import Subject
 from weft.ports.store import Caller, NewSet
@@ -67,15 +68,9 @@ async def add_members(
     document: MembersDocument,
 ) -> Answer:
     """Put jobs into a set; return how many are new in it, and how many are in it now."""
-    limit = services.settings.bunch_jobs_max
-    if len(document.jobs) > limit:
-        message = f"{len(document.jobs)} jobs, at most {limit}"
-        raise TooManyJobs(
-            "the request has too many jobs",
-            detail=f"It has {message}.",
-            hint="Send them in several requests.",
-            errors=[FieldError("/jobs", message)],
-        )
+    refuse_too_many(
+        "jobs", len(document.jobs), services.settings, hint="Send them in several requests."
+    )
     group_id = await find_group_id(services, caller, batch_id, group)
     added = await services.store.add_members(caller, batch_id, group_id, document.jobs)
     row = await services.store.get_group(caller, batch_id, group_id)

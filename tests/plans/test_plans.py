@@ -99,6 +99,9 @@ async def test_hot_functions_never_scan_a_large_table(large_dsns: Any) -> None: 
         assert scanned == {}
 
 
+NOTHING: dict[str, list[int]] = {"batch_ids": [], "job_ids": [], "attempts": []}
+
+
 async def calls_of_a_drain(large: Large) -> AsyncIterator[tuple[str, list[str]]]:
     """Drain a worker that has jobs; yield as `calls`."""
     world = large.world
@@ -125,6 +128,7 @@ async def calls(large: Large) -> AsyncIterator[tuple[str, list[str]]]:
 
     budget = {"budget_cpu_m": 10**9, "budget_memory_mib": 10**9, "limit_jobs": 300}
     yield await scanned("worker", "wait_for_work", **mine)
+    yield await scanned("worker", "heartbeat_v2", **mine, **NOTHING, draining=False)
     yield await scanned("worker", "claim_jobs", **mine, **budget)
     claimed = await worker.claim(700)
     columns = {

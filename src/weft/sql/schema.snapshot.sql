@@ -2186,8 +2186,9 @@ CREATE FUNCTION weft.heartbeat(incarnation_id integer, batch_ids bigint[], job_i
 ALTER FUNCTION weft.heartbeat(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], draining boolean, claiming boolean, heard bigint[], at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.heartbeat_v2(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], draining boolean, claiming boolean DEFAULT false, heard bigint[] DEFAULT '{}'::bigint[]) RETURNS TABLE(alive boolean, has_work boolean, stop_batch_ids bigint[], stop_job_ids integer[], stop_attempts smallint[], drains boolean, kept boolean)
-    LANGUAGE sql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off';
 ALTER FUNCTION weft.heartbeat_v2(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], draining boolean, claiming boolean, heard bigint[]) OWNER TO weft_system;
 
 CREATE FUNCTION weft.hide_batch(tenant_id integer, batch_id bigint, hidden boolean, actor text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS boolean

@@ -1,0 +1,42 @@
+"""Heartbeats of workers that have nothing, and of those that have something left."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from store.world import World
+from weft.ports.store import Claimed
+from weft.store.database import call_on
+
+
+def columns(claimed: Sequence[Claimed]) -> dict[str, list[int]]:
+    names = ("batch_id", "job_id", "attempt")
+    return {f"{name}s": [getattr(one, name) for one in claimed] for name in names}
+
+
+@pytest.mark.parametrize(
+    "has", ["nothing", "an attempt", "an unheard claim", "a claim under way", "a stop"]
+)
+async def test_heartbeat_sees_what_is_left_of_a_worker(world: World, has: str) -> None:
+    """Only one who has nothing takes the short path (ADR 51)."""
+    worker = await world.worker()
+    batch = await world.submit(1)
+    claimed = await worker.claim(1) if has in {"an attempt", "an unheard claim"} else []
+    await world.admin.execute(
+        "INSERT INTO weft.attempt_stop SELECT $1, 1, 1, $2, $3, false, false, clock_timestamp() "
+        "WHERE $4",
+        batch, world.caller.tenant_id, worker.id, has == "a stop",
+    )  # fmt: skip
+    connection = await world.connect("weft_worker")
+    async with connection.transaction():
+        (row,) = await call_on(
+            connection, "heartbeat_v2", incarnation_id=worker.id, draining=False,
+            claiming=has == "a claim under way",
+            **columns(claimed if has == "an attempt" else []),
+        )  # fmt: skip
+    stops = await world.admin.fetch(
+        "DELETE FROM weft.attempt_stop WHERE incarnation_id = $1 RETURNING gone", worker.id
+    )
+
+    assert (row["alive"], row["has_work"]) == (True, not claimed)
+    assert all(stop["gone"] for stop in stops)

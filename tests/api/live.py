@@ -61,9 +61,11 @@ class LiveApi:
         server = Server(serving_config(app))
         serving = asyncio.create_task(server.run_on(listener))
         await server.listening.wait()
+        forgetting = asyncio.create_task(app.forget_revoked())
 
         async def stop() -> None:
             begun = asyncio.get_running_loop().time()
+            forgetting.cancel()
             app.close()
             server.stopping.set()
             await serving

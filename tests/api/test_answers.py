@@ -20,6 +20,7 @@ from weft.wire import (
     pool_answers,
     queue_answers,
     schedules,
+    token_answers,
     why_answers,
     worker_answers,
 )
@@ -73,6 +74,7 @@ def check(document: Any, schema: dict[str, Any]) -> None:  # noqa: ANN401
             condition_answers,
             failure_answers,
             licence_answers,
+            token_answers,
             pool_answers,
             queue_answers,
             schedules,
@@ -168,9 +170,8 @@ async def test_every_answer_is_the_one_described(
     for part in ("", "/log", "/cost"):
         await ask("GET", "/v1/pools/{p}" + part, p=POOL["name"])
     await ask("PUT", "/v1/pools", body={"pools": []})
-    await ask("PUT", "/v1/licences/{l}", l="l1", body={"n": 2})
-    await ask("GET", "/v1/licences")
-    await ask("DELETE", "/v1/licences/{l}", l="l1", body={})
+    await ask_licences(ask)
+    await ask_tokens(ask)
     await ask_conditions(ask, worker)
     await ask_schedules(ask)
     await ask("GET", "/v1/rates")
@@ -233,6 +234,19 @@ async def ask_failures(ask: Described, b: int, failed: int) -> None:
     seen = {"note": "known", "jobs": [failed]}
     await ask("POST", "/v1/batches/{b}/failures/acknowledge", b=b, body=seen)
     await ask("GET", "/v1/dead-letters", query="?acknowledged=true")
+
+
+async def ask_licences(ask: Described) -> None:
+    await ask("PUT", "/v1/licences/{l}", l="l1", body={"n": 2})
+    await ask("GET", "/v1/licences")
+    await ask("DELETE", "/v1/licences/{l}", l="l1", body={})
+
+
+async def ask_tokens(ask: Described) -> None:
+    token = await ask("POST", "/v1/tokens", body={"name": "ci", "scopes": ["read"]})
+    await ask("GET", "/v1/tokens")
+    await ask("DELETE", "/v1/tokens/{t}", t=token["token_id"], body={})
+    await ask("GET", "/v1/whoami")
 
 
 async def ask_schedules(ask: Described) -> None:

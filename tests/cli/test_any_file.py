@@ -39,6 +39,8 @@ WORDS: dict[tuple[str, ...], list[str]] = {
     ("queue", "apply"): ["queues.toml", "--yes"], ("queue", "test"): ["p.json"],
     ("pool", "apply"): ["pools.toml", "--yes"],
     ("licence", "set"): ["spice", "5"],
+    ("token", "create"): ["ci"],
+    ("token", "revoke"): ["3"],
     ("schedule", "add"): ["0 2 * * *", "p.json"],
     **{("schedule", name): ["s1"] for name in ("show", "pause", "resume", "rm", "run-now")},
     **{("condition", name): ["c1"] for name in ("show", "test", "fail")},

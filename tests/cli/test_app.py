@@ -34,7 +34,17 @@ def test_version_is_said_before_anything_slow_is_imported() -> None:
     assert done.stdout.splitlines() == ["weft 0.1.0", "[]"]
 
 
-GROUPS = {"db", "callback", "condition", "convert", "licence", "pool", "queue", "schedule"}
+GROUPS = {
+    "db",
+    "callback",
+    "condition",
+    "convert",
+    "licence",
+    "pool",
+    "queue",
+    "schedule",
+    "token",
+}
 """Commands that only hold others."""
 
 
@@ -55,6 +65,7 @@ PAGES = [
     *(["condition", name] for name in ("fail", "ls", "release", "show", "test")),
     *(["db", name] for name in ("migrate", "status")),
     *(["licence", name] for name in ("ls", "rm", "set")),
+    *(["token", name] for name in ("create", "ls", "revoke")),
     *(["queue", name] for name in ("apply", "drain", "ls", "show", "test")),
     *(["schedule", name] for name in ("add", "ls", "pause", "resume", "rm", "run-now", "show")),
     ["convert", "dax"],

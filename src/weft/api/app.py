@@ -36,6 +36,7 @@ from weft.api.routes.v1 import (
     pools,
     queues,
     schedules,
+    tokens,
     updates,
     why,
     workers,
@@ -70,6 +71,7 @@ ROUTES: Final[Sequence[ControllerRouterHandler]] = (
     *conditions.ROUTES,
     *why.ROUTES,
     *failures.ROUTES,
+    *tokens.ROUTES,
     *system.ROUTES,
 )
 _PARAMETER = re.compile(r"\\{\w+\\}")
@@ -92,7 +94,10 @@ class Application:
         app: App = litestar  # type: ignore[assignment]  # Litestar has types of its own for ASGI
         options = AnswerOptions(app, partial(_methods, litestar))
         open_paths = {name.partition(" ")[2] for name, right in rights.items() if right is None}
-        self._app = add_middleware(options, Identities(services.store), open_paths)
+        identities = Identities(services.store)
+        self._app = add_middleware(options, identities, open_paths)
+        self.forget_revoked = partial(identities.forget_revoked, notices)
+        """Run it beside the server: tokens that are revoked are refused at once."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection (ASGI)."""

@@ -111,6 +111,11 @@ COMMANDS = {
         "weft.cli.commands.licence:app",
         "Show and set how many licences jobs may use at a time.",
     ),
+    "token": (
+        "weft.cli.commands.token:app",
+        "Make, list and revoke the tokens that stand for you.",
+    ),
+    "whoami": ("weft.cli.commands.token:whoami", "Show who you are to the server."),
     "bench": (
         "weft.cli.commands.bench:bench",
         "Measure performance against a reference.",

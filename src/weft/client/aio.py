@@ -239,6 +239,27 @@ class Client(BuilderSource[BatchBuilder]):
         """
         return await self.api.save_pools(pools, dry_run=dry_run)
 
+    async def whoami(self) -> Document:
+        """Return the caller: `user`, `role`, `rights`, `token_id`."""
+        return await self.api.whoami()
+
+    async def list_tokens(self) -> list[Document]:
+        """Return one's tokens, the oldest first, also those that have expired."""
+        return await self.api.list_tokens()
+
+    async def create_token(
+        self, name: str, *, scopes: Sequence[str] | None = None, valid_s: float | None = None
+    ) -> Document:
+        """Make a token with all of one's rights, or with some (`read`, `write`, `operate`,
+        `manage`, `administer`), for some seconds or until it is revoked. Its text is the
+        document's `token`, for the only time. Raise `RightMissing`, `TooManyTokens`.
+        """
+        return await self.api.create_token(name, scopes=scopes, valid_s=valid_s)
+
+    async def revoke_token(self, token_id: int) -> None:
+        """Revoke one of one's tokens: every api refuses it from now on. Raise `TokenNotFound`."""
+        await self.api.revoke_token(token_id)
+
     async def list_licences(self) -> list[Document]:
         """Return the licences by name, and how many of each are used."""
         return await self.api.list_licences()

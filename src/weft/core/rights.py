@@ -1,6 +1,6 @@
 """The roles of users, and the rights that each role has."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from enum import StrEnum
 from typing import Final
 
@@ -8,14 +8,14 @@ from weft.core.errors import RightMissing
 
 
 class Right(StrEnum):
-    """What a route may need. The values are the words of messages: "may not …"."""
+    """What a route may need."""
 
-    KNOW_ONESELF = "learn who they are"
-    READ = "read batches, queues and workers"
-    WRITE = "submit or change jobs"
-    OPERATE = "operate queues, workers and conditions"
-    MANAGE = "change queues or read secrets of the tenant"
-    ADMINISTER = "change pools and licences"
+    KNOW_ONESELF = "know-oneself"
+    READ = "read"
+    WRITE = "write"
+    OPERATE = "operate"
+    MANAGE = "manage"
+    ADMINISTER = "administer"
 
 
 class UserRole(StrEnum):
@@ -47,6 +47,14 @@ def _rights_of() -> Mapping[UserRole, frozenset[Right]]:
 
 
 RIGHTS_OF: Final = _rights_of()
+_MEANS: Final[Mapping[Right, str]] = {
+    Right.KNOW_ONESELF: "see their own tokens",
+    Right.READ: "read batches, queues and workers",
+    Right.WRITE: "submit or change jobs",
+    Right.OPERATE: "operate queues, workers and conditions",
+    Right.MANAGE: "change queues or read secrets of the tenant",
+    Right.ADMINISTER: "change pools and licences",
+}
 
 
 def roles_with(right: Right) -> list[UserRole]:
@@ -54,14 +62,28 @@ def roles_with(right: Right) -> list[UserRole]:
     return [role for role in UserRole if right in RIGHTS_OF[role]]
 
 
-def require(right: Right, user_name: str, role: UserRole) -> None:
-    """Raise `RightMissing` unless the role of this user has the right."""
-    if right in RIGHTS_OF[role]:
-        return
-    *others, last = roles_with(right)
-    roles = f"{', '.join(others)} or {last}" if others else last
-    raise RightMissing(
-        f"user {user_name} may not {right}",
-        detail=f"The role of this user is {role}; this needs {roles}.",
-        hint="Ask an administrator of your tenant to do it, or to change your role.",
-    )
+def require(
+    right: Right, user_name: str, role: UserRole, scopes: Collection[Right] | None = None
+) -> None:
+    """Raise `RightMissing` unless the role of this user has the right, and their token allows it:
+    `scopes`; None: all that the role may.
+    """
+    if right not in RIGHTS_OF[role]:
+        *others, last = roles_with(right)
+        roles = f"{', '.join(others)} or {last}" if others else last
+        raise RightMissing(
+            f"user {user_name} may not {_MEANS[right]}",
+            detail=f"The role of this user is {role}; this needs {roles}.",
+            hint="Ask an administrator of your tenant to do it, or to change your role.",
+        )
+    if not is_in_scope(right, scopes):
+        raise RightMissing(
+            f"this token may not {_MEANS[right]}",
+            detail=f"Its scopes are {', '.join(scopes or ())}; this needs {right}.",
+            hint=f"Use another token, or make one: `weft token create NAME --scope {right}`.",
+        )
+
+
+def is_in_scope(right: Right, scopes: Collection[Right] | None) -> bool:
+    """Return whether a token with these scopes allows what its user may do."""
+    return scopes is None or right == Right.KNOW_ONESELF or right in scopes

@@ -77,19 +77,23 @@ async def _serve(settings: Settings, name: str) -> int:
             )  # fmt: skip
             server = Server(serving_config(app))
             serving = asyncio.create_task(server.run_on(listener))
-            submitting = asyncio.create_task(app.schedule_runs.run())
+            beside = [
+                asyncio.create_task(app.schedule_runs.run()),
+                asyncio.create_task(app.forget_revoked()),
+            ]
             await server.listening.wait()
             until_exit.enter_context(home.saying_ready(name, host=host, port=port))
             log.info("role.started", version=__version__, home=str(home.path))
             log.info("api.listening", host=host, port=port)
             await until_told(told, serving, schema_check)
             begun = time.monotonic()
-            submitting.cancel()
+            for task in beside:
+                task.cancel()
             app.close()
             server.stopping.set()
             await serving
             await app.finish()
-            await asyncio.gather(submitting, return_exceptions=True)
+            await asyncio.gather(*beside, return_exceptions=True)
     log.info("role.stopped", ms=round((time.monotonic() - begun) * 1000))
     return 0
 

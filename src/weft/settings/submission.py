@@ -45,6 +45,9 @@ class SubmissionSettings:
         minimum=1 << 10,
         maximum=4 << 30,
     )
+    tokens_per_user_max: int = setting(
+        1000, "tokens that one user may have", minimum=1, maximum=1_000_000
+    )
     name_chars_max: int = setting(256, "characters of a name", minimum=1, maximum=1024)
     attributes_max: int = setting(
         64, "attributes of a batch, a job or a group", minimum=0, maximum=1024

@@ -1597,6 +1597,25 @@ CREATE FUNCTION weft._template(plan jsonb, of_flavour text) RETURNS text
     LANGUAGE sql IMMUTABLE;
 ALTER FUNCTION weft._template(plan jsonb, of_flavour text) OWNER TO weft_system;
 
+CREATE TABLE weft.token (
+    token_hash bytea NOT NULL,
+    tenant_id integer NOT NULL,
+    user_id integer NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    expires_at timestamp with time zone,
+    token_id bigint NOT NULL,
+    name text DEFAULT 'home'::text NOT NULL,
+    scopes text[],
+    last_used_at timestamp with time zone,
+    CONSTRAINT token_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256))),
+    CONSTRAINT token_scopes_check CHECK (((cardinality(scopes) > 0) AND (scopes <@ ARRAY['read'::text, 'write'::text, 'operate'::text, 'manage'::text, 'administer'::text])))
+);
+ALTER TABLE weft.token OWNER TO postgres;
+
+CREATE FUNCTION weft._token_document(of_token weft.token) RETURNS jsonb
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._token_document(of_token weft.token) OWNER TO weft_system;
+
 CREATE FUNCTION weft._tree_groups(of_update weft.batch_update, group_ids integer[], combo_sets integer[]) RETURNS integer[]
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._tree_groups(of_update weft.batch_update, group_ids integer[], combo_sets integer[]) OWNER TO weft_tenant;
@@ -1774,8 +1793,8 @@ CREATE FUNCTION weft.authenticate(token_hash bytea, at timestamp with time zone 
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.authenticate(token_hash bytea, at timestamp with time zone) OWNER TO weft_system;
 
-CREATE FUNCTION weft.authenticate_v2(token_hash bytea, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(tenant_id integer, user_id integer, user_name text, role text)
-    LANGUAGE sql STABLE SECURITY DEFINER
+CREATE FUNCTION weft.authenticate_v2(token_hash bytea, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(tenant_id integer, user_id integer, user_name text, role text, token_id bigint, scopes text[])
+    LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.authenticate_v2(token_hash bytea, at timestamp with time zone) OWNER TO weft_system;
 
@@ -1943,6 +1962,11 @@ CREATE FUNCTION weft.create_set(tenant_id integer, batch_id bigint, name text, a
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.create_set(tenant_id integer, batch_id bigint, name text, attributes jsonb, cancel_after integer, callback text, is_hidden boolean, groups_max integer, at timestamp with time zone) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.create_token(tenant_id integer, user_id integer, of_hash bytea, of_name text, of_scopes text[], valid_s double precision, tokens_max integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.create_token(tenant_id integer, user_id integer, of_hash bytea, of_name text, of_scopes text[], valid_s double precision, tokens_max integer, at timestamp with time zone) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.create_update(tenant_id integer, user_id integer, batch_id bigint, new_jobs integer, new_groups integer, trace_id text, idempotency_key text, digest bytea, groups_max integer DEFAULT 2000000000, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(update_id integer, first_job integer, first_group integer, n_jobs integer, n_groups integer, committed boolean, is_new boolean)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2396,6 +2420,11 @@ CREATE FUNCTION weft.list_to_stop(incarnation_id integer, batch_ids bigint[], jo
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_to_stop(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[]) OWNER TO weft_system;
 
+CREATE FUNCTION weft.list_tokens(tenant_id integer, user_id integer) RETURNS SETOF jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.list_tokens(tenant_id integer, user_id integer) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft.list_waiting(tenant_id integer, after_batch bigint, after_job integer, limit_jobs integer) RETURNS TABLE(batch_id bigint, last_job integer, jobs jsonb)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2655,6 +2684,11 @@ CREATE FUNCTION weft.retry_jobs(tenant_id integer, user_id integer, batch_id big
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.retry_jobs(tenant_id integer, user_id integer, batch_id bigint, job_ids integer[], query text, within_group integer, actor text, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.revoke_token(tenant_id integer, user_id integer, of_token_id bigint) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.revoke_token(tenant_id integer, user_id integer, of_token_id bigint) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.running_operations(epoch bigint, above_id bigint, limit_operations integer) RETURNS TABLE(operation_id bigint, tenant_id integer, batch_id bigint, kind text, arguments jsonb, "position" bigint, n_total bigint, trace_id text)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3908,14 +3942,14 @@ ALTER TABLE weft.tenant_user ALTER COLUMN user_id ADD GENERATED ALWAYS AS IDENTI
     CACHE 1
 );
 
-CREATE TABLE weft.token (
-    token_hash bytea NOT NULL,
-    tenant_id integer NOT NULL,
-    user_id integer NOT NULL,
-    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    expires_at timestamp with time zone
+ALTER TABLE weft.token ALTER COLUMN token_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME weft.token_token_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
 );
-ALTER TABLE weft.token OWNER TO postgres;
 
 CREATE TABLE weft.user_batch_count (
     pool_id integer NOT NULL,
@@ -4297,6 +4331,9 @@ ALTER TABLE ONLY weft.tenant_user
 ALTER TABLE ONLY weft.token
     ADD CONSTRAINT token_pkey PRIMARY KEY (token_hash);
 
+ALTER TABLE ONLY weft.token
+    ADD CONSTRAINT token_token_id_key UNIQUE (token_id);
+
 ALTER TABLE ONLY weft.user_batch_count
     ADD CONSTRAINT user_batch_count_pkey PRIMARY KEY (pool_id, user_id, batch_id);
 
@@ -4460,6 +4497,8 @@ CREATE INDEX schedule_tenant_id_idx ON weft.schedule USING btree (tenant_id, sch
 CREATE UNIQUE INDEX schedule_user_id_idempotency_key_idx ON weft.schedule USING btree (user_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 
 CREATE INDEX schedule_user_id_idx ON weft.schedule USING btree (user_id);
+
+CREATE INDEX token_user_idx ON weft.token USING btree (user_id, token_id);
 
 CREATE INDEX user_batch_count_batch_idx ON weft.user_batch_count USING btree (batch_id);
 
@@ -5765,6 +5804,12 @@ REVOKE ALL ON FUNCTION weft._tell_room(of_incarnation_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._template(plan jsonb, of_flavour text) FROM PUBLIC;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.token TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.token TO weft_system;
+
+REVOKE ALL ON FUNCTION weft._token_document(of_token weft.token) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._token_document(of_token weft.token) TO weft_tenant;
+
 REVOKE ALL ON FUNCTION weft._tree_groups(of_update weft.batch_update, group_ids integer[], combo_sets integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._turn_creating(of_batch_id bigint, of_job_id integer, begins boolean, message text, at timestamp with time zone) FROM PUBLIC;
@@ -5945,6 +5990,9 @@ GRANT ALL ON FUNCTION weft.create_query_set(tenant_id integer, user_id integer, 
 
 REVOKE ALL ON FUNCTION weft.create_set(tenant_id integer, batch_id bigint, name text, attributes jsonb, cancel_after integer, callback text, is_hidden boolean, groups_max integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.create_set(tenant_id integer, batch_id bigint, name text, attributes jsonb, cancel_after integer, callback text, is_hidden boolean, groups_max integer, at timestamp with time zone) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.create_token(tenant_id integer, user_id integer, of_hash bytea, of_name text, of_scopes text[], valid_s double precision, tokens_max integer, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.create_token(tenant_id integer, user_id integer, of_hash bytea, of_name text, of_scopes text[], valid_s double precision, tokens_max integer, at timestamp with time zone) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.create_update(tenant_id integer, user_id integer, batch_id bigint, new_jobs integer, new_groups integer, trace_id text, idempotency_key text, digest bytea, groups_max integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.create_update(tenant_id integer, user_id integer, batch_id bigint, new_jobs integer, new_groups integer, trace_id text, idempotency_key text, digest bytea, groups_max integer, at timestamp with time zone) TO weft_api;
@@ -6180,6 +6228,9 @@ GRANT ALL ON FUNCTION weft.list_schedules(tenant_id integer, after bigint, limit
 REVOKE ALL ON FUNCTION weft.list_to_stop(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_to_stop(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[]) TO weft_worker;
 
+REVOKE ALL ON FUNCTION weft.list_tokens(tenant_id integer, user_id integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_tokens(tenant_id integer, user_id integer) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.list_waiting(tenant_id integer, after_batch bigint, after_job integer, limit_jobs integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_waiting(tenant_id integer, after_batch bigint, after_job integer, limit_jobs integer) TO weft_api;
 
@@ -6315,6 +6366,9 @@ GRANT ALL ON FUNCTION weft.retry_failed(epoch bigint, of_operation_id bigint, ma
 
 REVOKE ALL ON FUNCTION weft.retry_jobs(tenant_id integer, user_id integer, batch_id bigint, job_ids integer[], query text, within_group integer, actor text, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.retry_jobs(tenant_id integer, user_id integer, batch_id bigint, job_ids integer[], query text, within_group integer, actor text, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.revoke_token(tenant_id integer, user_id integer, of_token_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.revoke_token(tenant_id integer, user_id integer, of_token_id bigint) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.running_operations(epoch bigint, above_id bigint, limit_operations integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.running_operations(epoch bigint, above_id bigint, limit_operations integer) TO weft_driver;
@@ -6757,8 +6811,8 @@ GRANT SELECT ON TABLE weft.tenant_user TO weft_driver;
 GRANT USAGE ON SEQUENCE weft.tenant_user_user_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.tenant_user_user_id_seq TO weft_system;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.token TO weft_tenant;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.token TO weft_system;
+GRANT USAGE ON SEQUENCE weft.token_token_id_seq TO weft_tenant;
+GRANT USAGE ON SEQUENCE weft.token_token_id_seq TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_batch_count TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_batch_count TO weft_system;

@@ -1,12 +1,11 @@
 """`ApiStore` on asyncpg: reading and cancelling. Submission is in `submission.py`."""
 
 import asyncio
-import hashlib
 import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
-from weft.core.rights import UserRole
+from weft.core.rights import Right, UserRole
 from weft.ports.log_store import AttemptLog, LogDirectory
 from weft.ports.store import Caller, GroupLimits, Row
 from weft.store.billing import Billing
@@ -26,6 +25,7 @@ from weft.store.queues import Queues
 from weft.store.schedules import Schedules
 from weft.store.schema_range import check_schema
 from weft.store.submission import SubmissionCalls
+from weft.store.tokens import Tokens, digest_of
 from weft.store.why import Why
 from weft.wire.spec import decode_chunk
 
@@ -45,6 +45,7 @@ class PostgresApiStore(
     Licences,
     Conditions,
     Failures,
+    Tokens,
     Why,
 ):
     """The api's calls to its database. The methods are documented at the port."""
@@ -62,13 +63,12 @@ class PostgresApiStore(
 
     async def authenticate(self, token: str) -> Caller | None:
         """Return the holder of this token."""
-        rows = await self._database.call(
-            "authenticate_v2", token_hash=hashlib.sha256(token.encode()).digest()
-        )
+        rows = await self._database.call("authenticate_v2", token_hash=digest_of(token))
         if not rows:
             return None
-        tenant_id, user_id, user_name, role = rows[0]
-        return Caller(tenant_id, user_id, user_name, UserRole(role))
+        tenant_id, user_id, user_name, role, token_id, scopes = rows[0]
+        allowed = None if scopes is None else frozenset(map(Right, scopes))
+        return Caller(tenant_id, user_id, user_name, UserRole(role), token_id, allowed)
 
     async def get_batch(self, caller: Caller, batch_id: int) -> Row:
         """Return the batch document."""

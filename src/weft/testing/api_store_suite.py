@@ -1,6 +1,7 @@
 """What every adapter of the port `ApiStore` must do: a suite that an author subclasses."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 from uuid import UUID, uuid4
@@ -43,6 +44,7 @@ from weft.testing.schedule_store_suite import ScheduleStoreSuite
 from weft.testing.set_group_store_suite import SetGroupStoreSuite
 from weft.testing.store_site import TRACE_ID, TREE, UNKEYED, StoreTests, refused
 from weft.testing.submission_suite import SubmissionSuite
+from weft.testing.token_store_suite import TokenStoreSuite
 from weft.testing.why_store_suite import WhyStoreSuite
 from weft.wire.spec import JobSpec
 
@@ -75,7 +77,9 @@ class CallerTests(StoreTests):
         """Until it expires; an unknown one has none."""
         token = await self.site.token()
         expired = await self.site.token(expired=True)
-        assert await self.site.api.authenticate(token) == self.site.caller
+        found = await self.site.api.authenticate(token)
+        assert found is not None
+        assert replace(found, token_id=0) == self.site.caller
         assert await self.site.api.authenticate(expired) is None
         assert await self.site.api.authenticate(f"{token}x") is None
 
@@ -395,7 +399,7 @@ class ApiStoreSuite(
     CallerTests, ReadingTests, CancelTests, CommandTests, EventTests, CallbackTests,
     SubmissionSuite, SetGroupStoreSuite, EditStoreSuite, QueryStoreSuite, QueueStoreSuite,
     ScheduleStoreSuite, BillingStoreSuite, FleetStoreSuite, PoolStoreSuite, LicenceStoreSuite,
-    FailureStoreSuite,
+    FailureStoreSuite, TokenStoreSuite,
     WhyStoreSuite, ConditionStoreSuite,
 ):  # fmt: skip
     """Tests of the port; see `StoreTests`."""

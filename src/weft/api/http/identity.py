@@ -1,18 +1,25 @@
-"""Find callers by their bearer tokens; valid ones are remembered for a short time."""
+"""Find callers by their bearer tokens; valid ones are remembered until one is revoked."""
 
+import asyncio
 import hashlib
 import time
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Final
 
-from weft.core.errors import Unauthenticated
-from weft.ports.store import ApiStore, Caller
+from weft.core.errors import Unauthenticated, Unavailable
+from weft.ports.store import ApiStore, Caller, Notices
+from weft.telemetry.log import get_logger
 
 REMEMBER_S: Final = 5.0
-"""A revoked token works for at most this time."""
+"""An expired token works for at most this time; so does a revoked one if the database cannot tell
+of it.
+"""
 REMEMBER_MAX: Final = 10_000
-TOKEN_CHARS_MAX: Final = 1024
+TOKEN_CHARS_MAX: Final = 8192
+CHANNEL: Final = "callers"
+LISTEN_AGAIN_S: Final = 1.0
+log = get_logger()
 
 
 class Identities:
@@ -24,6 +31,20 @@ class Identities:
         self._store = store
         self._clock = clock
         self._known: OrderedDict[bytes, tuple[Caller, float]] = OrderedDict()
+        self._epoch = 0
+
+    async def forget_revoked(self, notices: Notices) -> None:
+        """Forget all callers whenever a token is revoked or a user changes, which is rare; also
+        when the connection is back. Never returns.
+        """
+        while True:
+            try:
+                async for _ in notices.listen(CHANNEL):
+                    self._epoch += 1
+                    self._known.clear()
+                    log.debug("callers.forgotten")
+            except Unavailable:
+                await asyncio.sleep(LISTEN_AGAIN_S)
 
     async def caller_of(self, authorization: str | None) -> Caller:
         """Return the caller with this Authorization header. Raise `Unauthenticated`."""
@@ -32,12 +53,14 @@ class Identities:
         known = self._known.get(digest)
         if known is not None and known[1] > self._clock():
             return known[0]
+        epoch = self._epoch
         caller = await self._store.authenticate(token)
         if caller is None:
             self._known.pop(digest, None)
             raise _refused("The token is unknown or has expired.")
-        self._known[digest] = (caller, self._clock() + REMEMBER_S)
-        self._known.move_to_end(digest)
+        if epoch == self._epoch:  # else it may have been read before it was revoked
+            self._known[digest] = (caller, self._clock() + REMEMBER_S)
+            self._known.move_to_end(digest)
         if len(self._known) > REMEMBER_MAX:
             self._known.popitem(last=False)
         return caller

@@ -54,6 +54,18 @@ def operation_id_of(request: AnyRequest) -> int:
     return int(text)
 
 
+def token_id_of(request: AnyRequest) -> int:
+    """Return the number of a token. Raise `BadId` for anything else."""
+    text = _segment(request, "t")
+    if not NUMBER.fullmatch(text):
+        raise BadId(
+            text,
+            expected="a token is named by its number, not by its text",
+            hint="List yours with `weft token ls`.",
+        )
+    return int(text)
+
+
 def schedule_id_of(request: AnyRequest) -> int:
     """Return the number of a schedule. Raise `BadId` for anything else."""
     return parse_schedule_id(_segment(request, "s"))

@@ -52,4 +52,4 @@ class Guard:
         right = self.table[f"{scope['method']} {scope['path_template']}"]
         if right is not None:
             caller: Caller = scope["state"]["caller"]
-            require(right, caller.user_name, caller.role)
+            require(right, caller.user_name, caller.role, caller.scopes)

@@ -42,6 +42,30 @@ class FleetRoutes(Requests):
         """
         return await self._put("/v1/pools", {"pools": pools, "dry_run": dry_run})
 
+    # ---- tokens
+
+    async def whoami(self) -> Document:
+        """Return the caller: `user`, `role`, `rights`, `token_id`."""
+        return await self._get("/v1/whoami")
+
+    async def list_tokens(self) -> list[Document]:
+        """Return one's tokens, the oldest first, also those that have expired."""
+        found: list[Document] = (await self._get("/v1/tokens"))["items"]
+        return found
+
+    async def create_token(
+        self, name: str, *, scopes: Sequence[str] | None = None, valid_s: float | None = None
+    ) -> Document:
+        """Make a token; its text is the answer's `token`, for the only time. Raise
+        `RightMissing`, `TooManyTokens`.
+        """
+        document = {"name": name, "scopes": scopes, "valid_s": valid_s}
+        return await self._post("/v1/tokens", document)
+
+    async def revoke_token(self, token_id: int) -> None:
+        """Revoke one of one's tokens. Raise `TokenNotFound`."""
+        await self._session.request("DELETE", f"/v1/tokens/{token_id}")
+
     # ---- licences
 
     async def list_licences(self) -> list[Document]:

@@ -40,6 +40,19 @@ class RightMissing(Forbidden):
     code = "API.RIGHT_MISSING"
 
 
+class TokenNotFound(NotFound):
+    """The caller has no such token."""
+
+    code = "API.TOKEN_NOT_FOUND"
+
+
+class TooManyTokens(Conflict):
+    """A user has as many tokens as the setting allows."""
+
+    code = "API.TOO_MANY_TOKENS"
+    sqlstate = "WF117"
+
+
 class RouteNotFound(NotFound):
     """The path does not exist."""
 

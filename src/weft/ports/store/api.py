@@ -18,6 +18,7 @@ from weft.ports.store.queries import QueryStore
 from weft.ports.store.queues import QueueStore
 from weft.ports.store.schedules import ScheduleStore
 from weft.ports.store.submitted import JobRows, NewBatch, NewGroup, Reserved
+from weft.ports.store.tokens import TokenStore
 from weft.ports.store.why import WhyStore
 
 
@@ -33,6 +34,7 @@ class ApiStore(
     LicenceStore,
     ConditionStore,
     FailureStore,
+    TokenStore,
     WhyStore,
     Protocol,
 ):

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from weft.core.rights import RIGHTS_OF, Right, UserRole
+from weft.core.rights import RIGHTS_OF, Right, UserRole, is_in_scope
 
 
 @dataclass(frozen=True)
@@ -15,10 +15,13 @@ class Caller:
     user_id: int
     user_name: str
     role: UserRole = UserRole.USER
+    token_id: int = 0
+    scopes: frozenset[Right] | None = None
+    """What the token is for; None: all that the role may do."""
 
     def may(self, right: Right) -> bool:
-        """Return whether their role has this right."""
-        return right in RIGHTS_OF[self.role]
+        """Return whether their role has this right and their token allows it."""
+        return right in RIGHTS_OF[self.role] and is_in_scope(right, self.scopes)
 
 
 Row = Mapping[str, Any]

@@ -1,5 +1,6 @@
 -- authenticate: as authenticate_v2, with the one role that older programs know. Kept for one release.
--- Called by: the api of an older program.   Safe to repeat: yes, it only reads.
+-- Called by: the api of an older program.   Safe to repeat: yes.
+-- Locks: as authenticate_v2.
 -- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.authenticate(token_hash bytea, at timestamptz DEFAULT clock_timestamp())
 RETURNS TABLE (tenant_id int, user_id int, user_name text, is_admin boolean) LANGUAGE sql STABLE SECURITY DEFINER

@@ -1,0 +1,68 @@
+"""Tokens: a caller makes, lists and revokes their own."""
+
+import secrets
+
+from weft.api.services import Answer, Services
+from weft.core.errors import RightMissing, TokenNotFound
+from weft.core.rights import RIGHTS_OF, Right, is_in_scope, require
+from weft.ports.store import Caller
+from weft.telemetry.log import get_logger
+from weft.wire.token_documents import TokenDocument
+
+TOKEN_BYTES = 32
+log = get_logger()
+
+
+async def create_token(services: Services, caller: Caller, document: TokenDocument) -> Answer:
+    """Make a token; return it, for the only time. It may no more than the token that asks. Raise
+    `RightMissing`, `TooManyTokens`.
+    """
+    scopes = caller.scopes
+    if document.scopes is not None:
+        scopes = frozenset(map(Right, document.scopes))
+        for right in sorted(scopes):
+            require(right, caller.user_name, caller.role, caller.scopes)
+    token = f"weft_{secrets.token_urlsafe(TOKEN_BYTES)}"
+    created = await services.store.create_token(
+        caller,
+        token,
+        name=document.name,
+        scopes=scopes,
+        valid_s=document.valid_s,
+        tokens_max=services.settings.tokens_per_user_max,
+    )
+    log.info("token.created", token=created["token_id"], user=caller.user_name)
+    return {**created, "token": token}
+
+
+async def revoke_token(services: Services, caller: Caller, token_id: int) -> Answer:
+    """Forget a token of the caller. Raise `TokenNotFound`; `RightMissing` for any other than
+    itself, if the one that asks has scopes.
+    """
+    if caller.scopes is not None and token_id != caller.token_id:
+        raise RightMissing(
+            "this token may revoke itself only",
+            detail=f"Its scopes are {', '.join(sorted(caller.scopes))}.",
+            hint="Use a token without scopes.",
+        )
+    if not await services.store.revoke_token(caller, token_id):
+        raise TokenNotFound(
+            f"token {token_id} does not exist",
+            detail="You have no token with this number.",
+            hint="List yours with `weft token ls`.",
+        )
+    log.info("token.revoked", token=token_id, user=caller.user_name)
+    return {"token_id": token_id}
+
+
+def whoami(caller: Caller) -> Answer:
+    """Say who the caller is, and what their token allows."""
+    allowed = RIGHTS_OF[caller.role] - {Right.KNOW_ONESELF}
+    return {
+        "user": caller.user_name,
+        "role": caller.role,
+        "rights": [
+            right for right in Right if right in allowed and is_in_scope(right, caller.scopes)
+        ],
+        "token_id": caller.token_id,
+    }

@@ -1,0 +1,142 @@
+"""`weft token` and `weft whoami`: the tokens that stand for a user."""
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any, Literal
+
+from cyclopts import App, Parameter, validators
+
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.values import read_option
+from weft.cli.terminal.amounts import moment
+from weft.cli.terminal.plain import one_line
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import print_facts, print_json, print_table
+from weft.client.api import Api
+from weft.core.durations import parse_seconds
+
+app = App(
+    name="token",
+    help="Make, list and revoke the tokens that stand for you.\n\n    weft token create ci",
+)
+
+Scope = Literal["read", "write", "operate", "manage", "administer"]
+HEADER = ("Id", "Name", "Scopes", "Created", "Expires", "Last used")
+
+
+@app.command
+def create(
+    name: str,
+    /,
+    *,
+    scope: tuple[Scope, ...] = (),
+    expires: str | None = None,
+    shared: Shared = SHARED,
+) -> int:
+    """Make a token that stands for you, and print it, for the only time.
+
+        weft token create dashboard --scope read --expires 30d
+
+    Programs send it as `Authorization: Bearer TOKEN`; weft's own commands and
+    clients take it from WEFT_TOKEN, with WEFT_URL.
+
+    Args:
+        name: What it is for.
+        scope: A right that it has; repeat it for several. Without it: all of yours.
+        expires: How long it is good, as 12h or 30d. Without it: until it is revoked.
+        shared: Options of every command.
+    """
+    valid_s = None if expires is None else read_option("--expires", expires, parse_seconds)
+    found = asyncio.run(
+        _ask(
+            shared,
+            lambda client: client.create_token(name, scopes=scope or None, valid_s=valid_s),
+        )
+    )
+    if shared.json:
+        print_json(found)
+        return 0
+    sys.stdout.write(f"{found['token']}\n")
+    end = f"until {moment(found['expires_at'])}" if found["expires_at"] else "until it is revoked"
+    note(f"token {found['token_id']} is good {end}; keep it, it is not shown again")
+    return 0
+
+
+@app.command(name="ls")
+def list_all(*, shared: Shared = SHARED) -> int:
+    """List your tokens, the oldest first; their texts are kept nowhere.
+
+        weft token ls
+
+    Args:
+        shared: Options of every command.
+    """
+    found = asyncio.run(_ask(shared, lambda client: client.list_tokens()))
+    if shared.json:
+        print_json(found)
+        return 0
+    rows = [
+        (
+            str(one["token_id"]),
+            one_line(one["name"], width=40),
+            "all" if one["scopes"] is None else ", ".join(one["scopes"]),
+            moment(one["created_at"]),
+            moment(one["expires_at"]) if one["expires_at"] else "never",
+            moment(one["last_used_at"]) if one["last_used_at"] else "-",
+        )
+        for one in found
+    ]
+    print_table(HEADER, rows, right=("Id",), spare=("Created", "Last used"))
+    return 0
+
+
+@app.command
+def revoke(
+    token_id: Annotated[int, Parameter(name="ID", validator=validators.Number(gte=1))],
+    /,
+    *,
+    shared: Shared = SHARED,
+) -> int:
+    """Revoke one of your tokens: it is refused from now on.
+
+        weft token revoke 3
+
+    Args:
+        token_id: Its number, as `weft token ls` shows it.
+        shared: Options of every command.
+    """
+    asyncio.run(_ask(shared, lambda client: client.revoke_token(token_id)))
+    if shared.json:
+        print_json({"token_id": token_id})
+    else:
+        note(f"token {token_id} is revoked")
+    return 0
+
+
+def whoami(*, shared: Shared = SHARED) -> int:
+    """Show who you are to the server, and what your token allows.
+
+        weft whoami
+
+    Args:
+        shared: Options of every command.
+    """
+    found = asyncio.run(_ask(shared, lambda client: client.whoami()))
+    if shared.json:
+        print_json(found)
+        return 0
+    print_facts(
+        {
+            "User": one_line(found["user"], width=64),
+            "Role": found["role"],
+            "Rights": ", ".join(found["rights"]) or "none",
+            "Token": found["token_id"],
+        }
+    )
+    return 0
+
+
+async def _ask(shared: Shared, ask: Callable[[Api], Awaitable[Any]]) -> Any:  # noqa: ANN401 (documents)
+    async with shared.client() as client:
+        return await ask(client)

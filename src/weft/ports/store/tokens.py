@@ -1,0 +1,31 @@
+"""The calls of the api about tokens."""
+
+from collections.abc import Collection, Sequence
+from typing import Protocol
+
+from weft.core.rights import Right
+from weft.ports.store.callers import Caller, Row
+
+
+class TokenStore(Protocol):
+    """The tokens of a caller. Only their digests are stored."""
+
+    async def create_token(
+        self,
+        caller: Caller,
+        token: str,
+        *,
+        name: str,
+        scopes: Collection[Right] | None,
+        valid_s: float | None,
+        tokens_max: int,
+    ) -> Row:
+        """Let this token stand for the caller; return its document. `scopes`: None: all that the
+        role allows. `valid_s`: None: until it is revoked. Raise `TooManyTokens`.
+        """
+
+    async def list_tokens(self, caller: Caller) -> Sequence[Row]:
+        """Return the caller's tokens, the oldest first, also those that have expired."""
+
+    async def revoke_token(self, caller: Caller, token_id: int) -> bool:
+        """Forget a token of the caller and tell every api; return whether there was one."""

@@ -1,0 +1,10 @@
+-- list_tokens: the tokens of a user, the oldest first.
+-- Called by: Store.list_tokens (api).   Safe to repeat: yes, it only reads.   Plan: tokens of the user by index.
+-- Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.list_tokens(tenant_id int, user_id int) RETURNS SETOF jsonb LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    PERFORM weft._as_tenant(list_tokens.tenant_id);
+    RETURN QUERY SELECT weft._token_document(t) FROM weft.token t WHERE t.user_id = list_tokens.user_id ORDER BY t.token_id;
+END $$;

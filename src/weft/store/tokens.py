@@ -1,0 +1,60 @@
+"""The part of `ApiStore` for tokens."""
+
+import hashlib
+from collections.abc import Collection, Sequence
+
+from weft.core.rights import Right
+from weft.ports.store import Caller, Row
+from weft.store.database import Database
+
+
+def digest_of(token: str) -> bytes:
+    """Return what is stored of a token."""
+    return hashlib.sha256(token.encode()).digest()
+
+
+class Tokens:
+    """The api's calls about tokens. The methods are documented at the port."""
+
+    _database: Database
+
+    async def create_token(
+        self,
+        caller: Caller,
+        token: str,
+        *,
+        name: str,
+        scopes: Collection[Right] | None,
+        valid_s: float | None,
+        tokens_max: int,
+    ) -> Row:
+        """Let this token stand for the caller."""
+        document: Row = await self._database.value(
+            "create_token",
+            tenant_id=caller.tenant_id,
+            user_id=caller.user_id,
+            of_hash=digest_of(token),
+            of_name=name,
+            of_scopes=None if scopes is None else sorted(scopes),
+            valid_s=valid_s,
+            tokens_max=tokens_max,
+        )
+        return document
+
+    async def list_tokens(self, caller: Caller) -> Sequence[Row]:
+        """Return the caller's tokens."""
+        rows = await self._database.call(
+            "list_tokens", tenant_id=caller.tenant_id, user_id=caller.user_id
+        )
+        return [row[0] for row in rows]
+
+    async def revoke_token(self, caller: Caller, token_id: int) -> bool:
+        """Forget a token."""
+        return bool(
+            await self._database.value(
+                "revoke_token",
+                tenant_id=caller.tenant_id,
+                user_id=caller.user_id,
+                of_token_id=token_id,
+            )
+        )

@@ -1,0 +1,143 @@
+"""Tokens over HTTP: what they allow, and that a revoked one is refused at once."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from api.live import LiveApi
+from weft.api.http import identity
+from weft.settings import Settings
+
+FAR_S = 3600.0
+
+
+@pytest.fixture(autouse=True)
+def remember_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is refused was revoked, not forgotten by itself."""
+    monkeypatch.setattr(identity, "REMEMBER_S", FAR_S)
+
+
+@pytest.fixture
+async def second(api: LiveApi, database: dict[str, str], tmp_path: Path) -> AsyncIterator[LiveApi]:
+    """Give another api of the same database."""
+    del api
+    live = LiveApi(database["weft_api"], Settings(home=tmp_path / "second"))
+    await live.start()
+    yield live
+    await live.stop()
+
+
+async def new_token(http: httpx.AsyncClient, **document: Any) -> tuple[int, dict[str, str]]:  # noqa: ANN401
+    answer = await http.post("/v1/tokens", json={"name": "ci", **document})
+    assert answer.status_code == 200, answer.text
+    made = answer.json()
+    assert re.fullmatch(r"weft_[\w-]{43}", made["token"])
+    return made["token_id"], {"authorization": f"Bearer {made['token']}"}
+
+
+async def test_token_with_scopes_may_only_that(http: httpx.AsyncClient) -> None:
+    token_id, header = await new_token(http, scopes=["read"], valid_s=3600)
+    who = (await http.get("/v1/whoami", headers=header)).json()
+    refused = await http.post("/v1/batches", json={"jobs": [{}]}, headers=header)
+
+    assert who == {"user": who["user"], "role": "admin", "rights": ["read"], "token_id": token_id}
+    assert (await http.get("/v1/batches", headers=header)).status_code == 200
+    assert (refused.status_code, refused.json()["code"]) == (403, "API.RIGHT_MISSING")
+    assert refused.json()["title"] == "this token may not submit or change jobs"
+    assert "--scope write" in refused.json()["hint"]
+
+
+async def test_token_makes_none_that_may_more(http: httpx.AsyncClient) -> None:
+    token_id, header = await new_token(http, scopes=["read"])
+    more = await http.post("/v1/tokens", json={"name": "a", "scopes": ["write"]}, headers=header)
+    same = await http.post("/v1/tokens", json={"name": "b"}, headers=header)
+    other = await http.request("DELETE", f"/v1/tokens/{token_id + 1}", headers=header)
+    itself = await http.request("DELETE", f"/v1/tokens/{token_id}", headers=header)
+
+    assert (more.status_code, more.json()["code"]) == (403, "API.RIGHT_MISSING")
+    assert same.json()["scopes"] == ["read"]
+    assert (other.status_code, itself.status_code) == (403, 200)
+
+
+async def test_revoked_token_is_refused_by_every_api(
+    http: httpx.AsyncClient, second: LiveApi
+) -> None:
+    token_id, header = await new_token(http)
+    async with second.client(**header) as elsewhere:
+        assert (await elsewhere.get("/v1/whoami")).json()["token_id"] == token_id
+        assert (await http.get("/v1/whoami", headers=header)).status_code == 200
+        revoked = await http.request("DELETE", f"/v1/tokens/{token_id}")
+        again = await http.request("DELETE", f"/v1/tokens/{token_id}")
+        async with asyncio.timeout(20):  # the notice is on its way
+            while (await elsewhere.get("/v1/whoami")).status_code == 200:
+                await asyncio.sleep(0)
+            while (await http.get("/v1/whoami", headers=header)).status_code == 200:
+                await asyncio.sleep(0)
+
+    assert revoked.json() == {"token_id": token_id}
+    assert (again.status_code, again.json()["code"]) == (404, "API.TOKEN_NOT_FOUND")
+
+
+async def test_a_user_has_so_many_tokens_and_no_more(
+    http: httpx.AsyncClient, api: LiveApi, database: dict[str, str], tmp_path: Path
+) -> None:
+    await new_token(http)
+    known = len((await http.get("/v1/tokens")).json()["items"])
+    live = LiveApi(database["weft_api"], Settings(home=tmp_path, tokens_per_user_max=known))
+    await live.start()
+    async with live.client() as limited:
+        answer = await limited.post("/v1/tokens", json={"name": "one more"})
+    await live.stop()
+
+    assert api.port != live.port
+    assert (answer.status_code, answer.json()["code"]) == (409, "API.TOO_MANY_TOKENS")
+    assert "weft token revoke" in answer.json()["hint"]
+
+
+async def test_tokens_are_listed_without_their_texts(http: httpx.AsyncClient) -> None:
+    _, header = await new_token(http, name="dashboard", valid_s=60)
+    text = (await http.get("/v1/tokens")).text
+    (found,) = [
+        one for one in (await http.get("/v1/tokens")).json()["items"] if one["name"] == "dashboard"
+    ]
+
+    assert header["authorization"].partition(" ")[2] not in text
+    assert found["scopes"] is None
+    assert found["expires_at"] > found["created_at"]
+    assert found["last_used_at"] is None
+
+
+@pytest.mark.parametrize(
+    ("body", "pointer"),
+    [
+        ("{}", "/name"),
+        ('{"name": ""}', "/name"),
+        ('{"name": "a\\u0000b"}', "/name"),
+        ('{"name": "a", "scopes": []}', "/scopes"),
+        ('{"name": "a", "scopes": ["root"]}', "/scopes"),
+        ('{"name": "a", "valid_s": -1}', "/valid_s"),
+        ('{"name": "a", "valid_s": 1e12}', "/valid_s"),
+        ('{"name": "a", "valid_s": 1e400}', None),
+        ('{"name": "a", "valid_s": NaN}', None),
+    ],
+)
+async def test_wrong_documents_are_refused(
+    client: httpx.AsyncClient, body: str, pointer: str | None
+) -> None:
+    answer = await client.post(
+        "/v1/tokens", content=body, headers={"content-type": "application/json"}
+    )
+
+    assert answer.status_code == 400
+    assert pointer is None or [one["pointer"] for one in answer.json()["errors"]] == [pointer]
+
+
+async def test_text_of_a_token_is_not_its_number(client: httpx.AsyncClient) -> None:
+    answer = await client.request("DELETE", "/v1/tokens/weft_secret")
+
+    assert (answer.status_code, answer.json()["code"]) == (400, "API.INVALID_ID")

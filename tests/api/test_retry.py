@@ -52,6 +52,25 @@ async def test_wrong_retry_is_refused(
     assert_problem(answer, status, code, *([pointer] if pointer else []))
 
 
+async def test_retry_of_the_whole_lifts_the_limit_of_failures(
+    http: httpx.AsyncClient, worker: LiveWorker
+) -> None:
+    made = await http.post(
+        "/v1/batches", json={"jobs": [{"command": ["true"]}], "cancel_after_n_failures": 1}
+    )
+    path = f"/v1/batches/{made.json()['id']}"
+    await worker.end(await worker.claim(1), exit_code=3)
+    refused = [
+        await http.post(f"{path}/retry", json={"jobs": [1]}),
+        await http.post(f"{path}/retry?q=exit_code%20%3D%203", json={}),
+    ]
+
+    for answer in refused:
+        assert_problem(answer, 409, "API.BATCH_CANCELLED")
+        assert "Retry the whole batch" in answer.json()["hint"]
+    assert (await http.post(f"{path}/retry", json={})).status_code == 202
+
+
 async def test_deleted_batch_cannot_be_retried(
     http: httpx.AsyncClient, worker: LiveWorker
 ) -> None:

@@ -191,6 +191,10 @@ CREATE FUNCTION weft._announce(pool_ids integer[] DEFAULT '{}'::integer[], user_
     SET plan_cache_mode TO 'force_generic_plan';
 ALTER FUNCTION weft._announce(pool_ids integer[], user_ids integer[], lane_ids integer[]) OWNER TO weft_system;
 
+CREATE FUNCTION weft._any_running(of_batch_id bigint, group_ids integer[]) RETURNS boolean
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._any_running(of_batch_id bigint, group_ids integer[]) OWNER TO weft_system;
+
 CREATE FUNCTION weft._as_tenant(tenant_id integer) RETURNS void
     LANGUAGE sql;
 ALTER FUNCTION weft._as_tenant(tenant_id integer) OWNER TO weft_system;
@@ -295,6 +299,10 @@ ALTER FUNCTION weft._check_group(of_batch_id bigint, of_group_id integer) OWNER 
 CREATE FUNCTION weft._check_job(of_batch_id bigint, of_job_id integer) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._check_job(of_batch_id bigint, of_job_id integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._check_liftable(of_batch_id bigint, of_group_id integer, as_whole boolean) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._check_liftable(of_batch_id bigint, of_group_id integer, as_whole boolean) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._check_open(of_batch_id bigint, of_group_id integer) RETURNS void
     LANGUAGE plpgsql;
@@ -470,6 +478,10 @@ CREATE FUNCTION weft._count_notes(of_gate_ids integer[]) RETURNS void
     LANGUAGE sql;
 ALTER FUNCTION weft._count_notes(of_gate_ids integer[]) OWNER TO weft_system;
 
+CREATE FUNCTION weft._counted_failures(of_batch_id bigint, of_job_ids integer[]) RETURNS TABLE(group_id integer, n integer)
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._counted_failures(of_batch_id bigint, of_job_ids integer[]) OWNER TO weft_system;
+
 CREATE FUNCTION weft._create_operation(tenant_id integer, user_id integer, batch_id bigint, kind text, arguments jsonb, n_total bigint, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) RETURNS bigint
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._create_operation(tenant_id integer, user_id integer, batch_id bigint, kind text, arguments jsonb, n_total bigint, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) OWNER TO weft_tenant;
@@ -579,13 +591,13 @@ CREATE FUNCTION weft._find_resubmitted(of_batch_id bigint, new_batch bigint, fai
     SET enable_bitmapscan TO 'off';
 ALTER FUNCTION weft._find_resubmitted(of_batch_id bigint, new_batch bigint, failed boolean, from_job bigint, to_job bigint, limit_rows integer, at timestamp with time zone, OUT job_ids integer[], OUT upto bigint) OWNER TO weft_system;
 
-CREATE FUNCTION weft._find_retried(of_batch_id bigint, named integer[], matching integer[], from_job bigint, to_job bigint, limit_rows integer, at timestamp with time zone, new_batch bigint DEFAULT NULL::bigint, OUT job_ids integer[], OUT upto bigint) RETURNS record
+CREATE FUNCTION weft._find_retried(of_batch_id bigint, named integer[], matching integer[], from_job bigint, to_job bigint, limit_rows integer, at timestamp with time zone, new_batch bigint DEFAULT NULL::bigint, lifted integer[] DEFAULT NULL::integer[], OUT job_ids integer[], OUT upto bigint) RETURNS record
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     SET enable_bitmapscan TO 'off';
-ALTER FUNCTION weft._find_retried(of_batch_id bigint, named integer[], matching integer[], from_job bigint, to_job bigint, limit_rows integer, at timestamp with time zone, new_batch bigint, OUT job_ids integer[], OUT upto bigint) OWNER TO weft_system;
+ALTER FUNCTION weft._find_retried(of_batch_id bigint, named integer[], matching integer[], from_job bigint, to_job bigint, limit_rows integer, at timestamp with time zone, new_batch bigint, lifted integer[], OUT job_ids integer[], OUT upto bigint) OWNER TO weft_system;
 
 CREATE FUNCTION weft._find_worker(of_name text, of_pool text) RETURNS integer
     LANGUAGE plpgsql STABLE;
@@ -906,6 +918,10 @@ CREATE FUNCTION weft._leave_to_sleeper(worker weft.worker_incarnation, of_lane_i
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._leave_to_sleeper(worker weft.worker_incarnation, of_lane_id integer, needs_cpu_m bigint, needs_memory_mib bigint) OWNER TO weft_system;
 
+CREATE FUNCTION weft._lift_limits(of_batch_id bigint, within_group integer, requested_at timestamp with time zone, actor text, at timestamp with time zone) RETURNS integer[]
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._lift_limits(of_batch_id bigint, within_group integer, requested_at timestamp with time zone, actor text, at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft._limit_queues(of_tenant_id integer) RETURNS void
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -914,6 +930,10 @@ ALTER FUNCTION weft._limit_queues(of_tenant_id integer) OWNER TO weft_system;
 CREATE FUNCTION weft._limit_range(asks jsonb, OUT at_least_s integer, OUT at_most_s integer) RETURNS record
     LANGUAGE sql IMMUTABLE;
 ALTER FUNCTION weft._limit_range(asks jsonb, OUT at_least_s integer, OUT at_most_s integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft._limited_groups(of_batch_id bigint, within_group integer, until timestamp with time zone) RETURNS integer[]
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._limited_groups(of_batch_id bigint, within_group integer, until timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft._list_ready(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
@@ -1408,6 +1428,10 @@ CREATE FUNCTION weft._retry(of_batch_id bigint, of_job_ids integer[], actor text
     SET enable_mergejoin TO 'off'
     SET enable_bitmapscan TO 'off';
 ALTER FUNCTION weft._retry(of_batch_id bigint, of_job_ids integer[], actor text, at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft._retry_hint(of_batch_id bigint, of_group_id integer) RETURNS text
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._retry_hint(of_batch_id bigint, of_group_id integer) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._retry_wait(policy jsonb, tries bigint, waited_s double precision, draw double precision) RETURNS double precision
     LANGUAGE sql IMMUTABLE;
@@ -3150,7 +3174,8 @@ CREATE TABLE weft.failure_count (
     group_id integer NOT NULL,
     tenant_id integer NOT NULL,
     n_failures integer DEFAULT 0 NOT NULL,
-    n_failures_max integer NOT NULL
+    n_failures_max integer NOT NULL,
+    lifted_at timestamp with time zone
 )
 WITH (fillfactor='50');
 ALTER TABLE weft.failure_count OWNER TO postgres;
@@ -5177,6 +5202,8 @@ REVOKE ALL ON FUNCTION weft._admit_jobs(of_pool_id integer, of_user_id integer, 
 REVOKE ALL ON FUNCTION weft._announce(pool_ids integer[], user_ids integer[], lane_ids integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._announce(pool_ids integer[], user_ids integer[], lane_ids integer[]) TO weft_tenant;
 
+REVOKE ALL ON FUNCTION weft._any_running(of_batch_id bigint, group_ids integer[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._as_tenant(tenant_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._as_tenant(tenant_id integer) TO weft_tenant;
 
@@ -5232,6 +5259,8 @@ REVOKE ALL ON FUNCTION weft._check_epoch(of_epoch bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION weft._check_group(of_batch_id bigint, of_group_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._check_job(of_batch_id bigint, of_job_id integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._check_liftable(of_batch_id bigint, of_group_id integer, as_whole boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._check_open(of_batch_id bigint, of_group_id integer) FROM PUBLIC;
 
@@ -5294,6 +5323,9 @@ REVOKE ALL ON FUNCTION weft._count_machines(machine_ids integer[], shares double
 
 REVOKE ALL ON FUNCTION weft._count_notes(of_gate_ids integer[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._counted_failures(of_batch_id bigint, of_job_ids integer[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._counted_failures(of_batch_id bigint, of_job_ids integer[]) TO weft_tenant;
+
 REVOKE ALL ON FUNCTION weft._create_operation(tenant_id integer, user_id integer, batch_id bigint, kind text, arguments jsonb, n_total bigint, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._create_operation(tenant_id integer, user_id integer, batch_id bigint, kind text, arguments jsonb, n_total bigint, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) TO weft_system;
 
@@ -5346,7 +5378,7 @@ REVOKE ALL ON FUNCTION weft._find_operation(of_user_id integer, of_key text, of_
 
 REVOKE ALL ON FUNCTION weft._find_resubmitted(of_batch_id bigint, new_batch bigint, failed boolean, from_job bigint, to_job bigint, limit_rows integer, at timestamp with time zone, OUT job_ids integer[], OUT upto bigint) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._find_retried(of_batch_id bigint, named integer[], matching integer[], from_job bigint, to_job bigint, limit_rows integer, at timestamp with time zone, new_batch bigint, OUT job_ids integer[], OUT upto bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._find_retried(of_batch_id bigint, named integer[], matching integer[], from_job bigint, to_job bigint, limit_rows integer, at timestamp with time zone, new_batch bigint, lifted integer[], OUT job_ids integer[], OUT upto bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._find_worker(of_name text, of_pool text) FROM PUBLIC;
 
@@ -5488,10 +5520,14 @@ REVOKE ALL ON FUNCTION weft._leave_spot(of_incarnation_id integer, batch_ids big
 
 REVOKE ALL ON FUNCTION weft._leave_to_sleeper(worker weft.worker_incarnation, of_lane_id integer, needs_cpu_m bigint, needs_memory_mib bigint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._lift_limits(of_batch_id bigint, within_group integer, requested_at timestamp with time zone, actor text, at timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._limit_queues(of_tenant_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._limit_queues(of_tenant_id integer) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._limit_range(asks jsonb, OUT at_least_s integer, OUT at_most_s integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._limited_groups(of_batch_id bigint, within_group integer, until timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._list_ready(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._list_ready(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) TO weft_tenant;
@@ -5722,6 +5758,8 @@ REVOKE ALL ON FUNCTION weft._reserve_update(of_batch weft.batch, user_id integer
 REVOKE ALL ON FUNCTION weft._resubmitted_as(new_batch bigint, of_job integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._retry(of_batch_id bigint, of_job_ids integer[], actor text, at timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._retry_hint(of_batch_id bigint, of_group_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._retry_wait(policy jsonb, tries bigint, waited_s double precision, draw double precision) FROM PUBLIC;
 

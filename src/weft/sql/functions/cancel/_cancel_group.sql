@@ -14,7 +14,12 @@ BEGIN
     SELECT g.batch_id, g.group_id, g.tenant_id, b.user_id, _cancel_group.at, _cancel_group.actor, _cancel_group.force
     FROM weft.job_group g JOIN weft.batch b USING (batch_id)
     WHERE g.batch_id = _cancel_group.batch_id AND g.group_id = _cancel_group.group_id
-    ON CONFLICT (batch_id, group_id) DO UPDATE SET force = true, swept = false, sweep_job = 0 WHERE excluded.force AND NOT c.force
+    -- What a person cancels is not lifted any more (_lift_limits).
+    ON CONFLICT (batch_id, group_id) DO UPDATE SET force = excluded.force OR c.force,
+        actor = CASE c.actor WHEN 'cancel_after_n_failures' THEN excluded.actor ELSE c.actor END,
+        swept = c.swept AND NOT (excluded.force AND NOT c.force),
+        sweep_job = CASE WHEN excluded.force AND NOT c.force THEN 0 ELSE c.sweep_job END
+    WHERE excluded.force AND NOT c.force OR c.actor = 'cancel_after_n_failures' AND excluded.actor <> c.actor
     RETURNING true INTO v_is_new;
     IF v_is_new THEN
         INSERT INTO weft.event (at, tenant_id, batch_id, kind, groups)

@@ -62,6 +62,10 @@ BEGIN
         AND h.released_at IS NULL)
     ON CONFLICT DO NOTHING;
     IF v_failed > 0 THEN
+        v_failed := coalesce((SELECT c.n FROM weft._counted_failures(of_batch_id, ARRAY(
+            SELECT x FROM unnest(v_job) x CROSS JOIN LATERAL (
+                SELECT y.state FROM weft.job y WHERE y.batch_id = of_batch_id AND y.job_id = x OFFSET 0) j
+            WHERE j.state IN (STATE_FAILED, STATE_ERROR))) c WHERE c.group_id = set_id), 0);
         PERFORM weft._add_failures(ARRAY[of_batch_id], ARRAY[set_id], ARRAY[v_failed], _add_members.at);
     END IF;
 END $$;

@@ -20,7 +20,7 @@ BEGIN
                     ELSE 'To run it once more, submit it to a new batch.' END);
         ELSIF weft._is_cancelled(of_batch_id, v_job.group_id, v_job.always_run) THEN
             PERFORM weft._fail('WF204', format('the group of job b%s.j%s was cancelled', of_batch_id, v_job.job_id),
-                'Jobs of a cancelled group do not run again.', 'Submit the job to a new batch.');
+                'Jobs of a cancelled group do not run again.', weft._retry_hint(of_batch_id, v_job.group_id));
         END IF;
         SELECT p.job_id, w.word INTO v_parent FROM weft.edge e
         CROSS JOIN LATERAL (SELECT y.job_id, y.state FROM weft.job y WHERE y.batch_id = of_batch_id AND y.job_id = e.parent_id OFFSET 0) p

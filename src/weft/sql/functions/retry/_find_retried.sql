@@ -1,15 +1,16 @@
 -- _find_retried: the next jobs of a batch that a retry runs again: those that failed, and those that were cancelled because a parent did,
---   if all their parents succeed, or run again.
+--   or too many others, if all their parents succeed, or run again.
 -- Called by: retry_failed, _find_resubmitted.   Safe to repeat: yes, it only reads.
 -- Plan: jobs by key from the first to the last number, at most limit_rows that did not succeed; of them edges and cancels by key.
 -- named: jobs that a person named: they also run again if a person cancelled them. matching: only these, of those that failed; NULL: all.
+-- lifted: groups whose cancel by their limit of failures this retry has lifted.
 -- Parents have lower numbers, so what is decided about those below from_job shows in their states. new_batch: they do not run again but are
 --   copied to this batch, which has the parents that were decided about, and neither the cancels nor the deadlines of the old one.
 -- Returns: the jobs in order, and the last number that was examined.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._find_retried(
     of_batch_id bigint, named int[], matching int[], from_job bigint, to_job bigint, limit_rows int, at timestamptz,
-    new_batch bigint DEFAULT NULL, OUT job_ids int[], OUT upto bigint
+    new_batch bigint DEFAULT NULL, lifted int[] DEFAULT NULL, OUT job_ids int[], OUT upto bigint
 ) LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off
 AS $$
@@ -27,7 +28,9 @@ BEGIN
         WHERE j.batch_id = of_batch_id AND j.job_id BETWEEN from_job AND to_job AND j.state > STATE_SUCCESS
           AND (CASE WHEN named IS NOT NULL THEN j.job_id = ANY (named)
                     ELSE j.state <> STATE_CANCELLED AND (matching IS NULL OR j.job_id = ANY (matching)) END
-              OR j.state = STATE_CANCELLED AND j.bad_parent AND NOT j.always_run AND j.cancelled_at IS NOT NULL)
+              OR j.state = STATE_CANCELLED AND NOT j.always_run AND (j.bad_parent AND j.cancelled_at IS NOT NULL
+                  OR lifted IS NOT NULL AND EXISTS (SELECT FROM weft.group_ancestor a WHERE a.batch_id = j.batch_id
+                      AND a.group_id = j.group_id AND a.ancestor_id = ANY (lifted))))
         ORDER BY j.job_id LIMIT limit_rows)
     SELECT count(*), max(f.job_id), array_agg(f.job_id ORDER BY f.job_id) FILTER (
         -- Neither a cancel by a person nor a deadline is undone.

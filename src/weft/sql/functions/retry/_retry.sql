@@ -48,16 +48,13 @@ BEGIN
         PERFORM weft._recount_parents(of_batch_id, v_job || v_children, v_job);
     END IF;
     DELETE FROM weft.job_cancel c WHERE c.batch_id = of_batch_id AND c.job_id = ANY (v_job);
+    IF v_batch.counts THEN
+        UPDATE weft.failure_count f SET n_failures = f.n_failures - c.n FROM weft._counted_failures(of_batch_id, ARRAY(
+            SELECT o.job_id FROM unnest(v_job, v_old) o (job_id, state) WHERE o.state IN (STATE_FAILED, STATE_ERROR))) c
+        WHERE f.batch_id = of_batch_id AND f.group_id = c.group_id;
+    END IF;
     PERFORM weft._forget_failures(of_batch_id, v_job);
     v_ready := weft._record_retry(of_batch_id, v_job, v_old, v_batch.pool_id, actor, _retry.at);
-    IF v_batch.counts THEN
-        UPDATE weft.failure_count f SET n_failures = f.n_failures - s.n FROM (
-            SELECT a.ancestor_id, count(*)::int AS n FROM unnest(v_job, v_old) o (job_id, state)
-            JOIN weft.job j ON j.batch_id = of_batch_id AND j.job_id = o.job_id
-            JOIN weft.group_ancestor a ON a.batch_id = of_batch_id AND a.group_id = j.group_id
-            WHERE o.state IN (STATE_FAILED, STATE_ERROR) GROUP BY 1) s
-        WHERE f.batch_id = of_batch_id AND f.group_id = s.ancestor_id;
-    END IF;
     v_batches := array_fill(of_batch_id, ARRAY[cardinality(v_ready)]);
     v_states := array_fill(STATE_READY::smallint, ARRAY[cardinality(v_ready)]);
     IF v_may_ask THEN

@@ -21,11 +21,7 @@ BEGIN
         RETURN v_id;
     END IF;
     PERFORM weft._check_group(retry_jobs.batch_id, coalesce(within_group, 0));
-    IF weft._is_cancelled(retry_jobs.batch_id, coalesce(within_group, 0), false) THEN
-        PERFORM weft._fail('WF204', format('%sbatch b%s was cancelled', CASE WHEN within_group <> 0 THEN 'a group of ' END,
-            retry_jobs.batch_id), 'What was cancelled does not run again as a whole.',
-            'Submit the jobs to a new batch.');
-    END IF;
+    PERFORM weft._check_liftable(retry_jobs.batch_id, coalesce(within_group, 0), retry_jobs.job_ids IS NULL AND retry_jobs.query IS NULL);
     PERFORM weft._check_retried(retry_jobs.batch_id, retry_jobs.job_ids);
     SELECT b.next_job - 1 INTO v_last FROM weft.batch b WHERE b.batch_id = retry_jobs.batch_id;
     RETURN weft._create_operation(retry_jobs.tenant_id, retry_jobs.user_id, retry_jobs.batch_id, 'retry',

@@ -1,0 +1,12 @@
+-- _any_running: whether a job of these groups runs that a cancel stops.
+-- Called by: _lift_limits.   Safe to repeat: yes, it only reads.
+-- Plan: counters by key; if jobs run, the live attempts of all workers.
+-- Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._any_running(of_batch_id bigint, group_ids int[]) RETURNS boolean LANGUAGE sql STABLE
+AS $$
+    SELECT EXISTS (SELECT FROM weft._group_counts(array_fill(of_batch_id, ARRAY[cardinality(group_ids)]), group_ids) n WHERE n.n_running > 0)
+        AND EXISTS (
+            SELECT FROM weft.worker_incarnation i CROSS JOIN LATERAL weft._live_attempts(i.incarnation_id) j
+            JOIN weft.group_ancestor a ON a.batch_id = j.batch_id AND a.group_id = j.group_id
+            WHERE i.ended_at IS NULL AND j.batch_id = of_batch_id AND NOT j.always_run AND a.ancestor_id = ANY (group_ids))
+$$;

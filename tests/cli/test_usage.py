@@ -31,6 +31,8 @@ from weft.cli.app import USAGE, run_command
         ("status b1 -n -1", "-n must be at least 0, not '-1'"),
         ("billing days -n 0", "-n must be at least 1, not '0'"),
         ("submit no-such-file", "cannot read 'no-such-file'"),
+        ("retry b1.j2 --cause 0123456789ab", "a cause is for a whole batch"),
+        ("retry b1 -q x --cause 0123456789ab", "a cause is for a whole batch"),
         ("ls --json=3", "--json takes no value, not '3'"),
         ("ls --home a --home b", "--home is given twice"),
     ],

@@ -122,9 +122,10 @@ def test_failed_jobs_are_retried_by_hand(weft: Weft, tmp_path: Path) -> None:
         second = batch.wait()
         refused = weft.run("retry", f"b{batch.id}.j1")
         wrong = weft.run("retry", f"b{batch.id}.j1", "--q", "x", "--json")
-        operation = as_json(weft, "retry", f"b{batch.id}.j3")
+        (cause,) = [one["cause"] for one in batch.list_causes()]
+        operation = as_json(weft, "retry", f"b{batch.id}", "--cause", cause)
         third = batch.wait()
-        n_retried = batch.get_job(3).retry(), batch.wait()["n_failed"], batch.retry(jobs=[3])
+        n_retried = batch.get_job(3).retry(), batch.wait()["n_failed"], batch.retry(cause=cause)
         batch.wait()
         n_of_group = group.retry("exit_code = 3"), group.retry()
         batch.wait()

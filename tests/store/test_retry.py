@@ -1,12 +1,14 @@
 """Retries of whole batches and of single jobs: failed jobs run again in place."""
 
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
 from store.test_completion_times import TREE
-from store.test_failures import letters
+from store.test_failures import acknowledge, letters
 from store.test_recovery import A_MINUTE, release, waiting
 from store.world import Worker, World
 from weft.core.errors import BatchCancelled, BatchNotFound, JobNotFailed, JobNotFound, ParentFailed
@@ -19,12 +21,13 @@ DIAMOND = {2: [1], 3: [1], 4: [2, 3]}
 
 async def begin(
     world: World, batch: int, *jobs: int, query: str | None = None, group: int | None = None,
-    key: str | None = None,
+    key: str | None = None, cause: str | None = None,
 ) -> int:  # fmt: skip
     """Ask for a retry; return the operation."""
     return await world.api.retry_jobs(
         world.caller, batch, job_ids=jobs or None, query=query, within_group=group,
         trace_id="0" * 32, idempotency_key=key, digest=b"",
+        cause_id=None if cause is None else int(cause, 16),
     )  # fmt: skip
 
 
@@ -250,6 +253,47 @@ async def test_retry_of_a_query(world: World) -> None:
 
     assert n == 2
     assert await world.states(batch) == "frsp"
+
+
+async def test_retry_by_cause(world: World) -> None:
+    """In steps, with what was cancelled because of it; an acknowledged job is of it, too."""
+    batch = await world.submit(job_rows(8, parents={8: [7]}))
+    worker = await world.worker()
+    for one in await worker.claim(7):
+        await worker.end(one, reason=Reason.EXIT, exit_code=one.job_id % 2)
+    await world.sweep()
+    cause = next(one["cause"] for one in await letters(world, batch) if one["exit_code"] == 1)
+    await acknowledge(world, batch, job_ids=[3])
+    operation, epoch = await begin(world, batch, cause=cause), await world.lead()
+    step = partial(world.driver.retry_failed, matching=None, looked_upto=None)
+    assert await step(epoch, operation, limit=2) == "moved"
+    between = await world.states(batch)
+
+    assert await finish(world, operation) == {"n_retried": 5}
+    assert between == "rfrffffc"
+    assert await world.states(batch) == "rfrfrfrp"
+    assert await retry(world, batch, cause="0" * 12) == 0
+
+
+async def test_jobs_too_late_for_their_deadlines_are_left_out_and_counted(world: World) -> None:
+    now, an_hour = datetime.now(UTC), timedelta(hours=1)
+    dates = [now - an_hour, now + an_hour, now - an_hour]
+    rows = job_rows(4)
+    rows.rare_job = [1, 2, 3]
+    rows.rare_fields = [
+        {"deadline": (one + an_hour).isoformat(), "latest_start": one.isoformat()} for one in dates
+    ]
+    batch = await world.submit(rows)
+    worker = await world.worker()
+    await end_all(worker, 1, 2, 3, 4)
+    await world.driver.sweep("sweep_deadlines", await world.lead(), limit_jobs=9)
+    operation, epoch = await begin(world, batch), await world.lead()
+    while (await world.api.get_operation(world.caller, operation))["state"] == "running":
+        await world.driver.retry_failed(epoch, operation, matching=None, looked_upto=None, limit=1)
+
+    found = await world.api.get_operation(world.caller, operation)
+    assert found["result"] == {"n_retried": 2, "n_late": 2}
+    assert await world.states(batch) == "erer"
 
 
 async def test_retry_of_a_group(world: World) -> None:

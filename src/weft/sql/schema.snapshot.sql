@@ -591,13 +591,13 @@ CREATE FUNCTION weft._find_resubmitted(of_batch_id bigint, new_batch bigint, fai
     SET enable_bitmapscan TO 'off';
 ALTER FUNCTION weft._find_resubmitted(of_batch_id bigint, new_batch bigint, failed boolean, from_job bigint, to_job bigint, limit_rows integer, at timestamp with time zone, OUT job_ids integer[], OUT upto bigint) OWNER TO weft_system;
 
-CREATE FUNCTION weft._find_retried(of_batch_id bigint, named integer[], matching integer[], from_job bigint, to_job bigint, limit_rows integer, at timestamp with time zone, new_batch bigint DEFAULT NULL::bigint, lifted integer[] DEFAULT NULL::integer[], OUT job_ids integer[], OUT upto bigint) RETURNS record
+CREATE FUNCTION weft._find_retried(of_batch_id bigint, named integer[], matching integer[], from_job bigint, to_job bigint, limit_rows integer, at timestamp with time zone, new_batch bigint DEFAULT NULL::bigint, lifted integer[] DEFAULT NULL::integer[], OUT job_ids integer[], OUT upto bigint, OUT n_late integer) RETURNS record
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     SET enable_bitmapscan TO 'off';
-ALTER FUNCTION weft._find_retried(of_batch_id bigint, named integer[], matching integer[], from_job bigint, to_job bigint, limit_rows integer, at timestamp with time zone, new_batch bigint, lifted integer[], OUT job_ids integer[], OUT upto bigint) OWNER TO weft_system;
+ALTER FUNCTION weft._find_retried(of_batch_id bigint, named integer[], matching integer[], from_job bigint, to_job bigint, limit_rows integer, at timestamp with time zone, new_batch bigint, lifted integer[], OUT job_ids integer[], OUT upto bigint, OUT n_late integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft._find_worker(of_name text, of_pool text) RETURNS integer
     LANGUAGE plpgsql STABLE;
@@ -2704,10 +2704,10 @@ CREATE FUNCTION weft.retry_failed(epoch bigint, of_operation_id bigint, matching
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.retry_failed(epoch bigint, of_operation_id bigint, matching integer[], looked_upto bigint, limit_rows integer, at timestamp with time zone) OWNER TO weft_system;
 
-CREATE FUNCTION weft.retry_jobs(tenant_id integer, user_id integer, batch_id bigint, job_ids integer[], query text, within_group integer, actor text, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
+CREATE FUNCTION weft.retry_jobs(tenant_id integer, user_id integer, batch_id bigint, job_ids integer[], query text, within_group integer, cause_id bigint, actor text, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.retry_jobs(tenant_id integer, user_id integer, batch_id bigint, job_ids integer[], query text, within_group integer, actor text, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) OWNER TO weft_tenant;
+ALTER FUNCTION weft.retry_jobs(tenant_id integer, user_id integer, batch_id bigint, job_ids integer[], query text, within_group integer, cause_id bigint, actor text, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.revoke_token(tenant_id integer, user_id integer, of_token_id bigint) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -5378,7 +5378,7 @@ REVOKE ALL ON FUNCTION weft._find_operation(of_user_id integer, of_key text, of_
 
 REVOKE ALL ON FUNCTION weft._find_resubmitted(of_batch_id bigint, new_batch bigint, failed boolean, from_job bigint, to_job bigint, limit_rows integer, at timestamp with time zone, OUT job_ids integer[], OUT upto bigint) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._find_retried(of_batch_id bigint, named integer[], matching integer[], from_job bigint, to_job bigint, limit_rows integer, at timestamp with time zone, new_batch bigint, lifted integer[], OUT job_ids integer[], OUT upto bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._find_retried(of_batch_id bigint, named integer[], matching integer[], from_job bigint, to_job bigint, limit_rows integer, at timestamp with time zone, new_batch bigint, lifted integer[], OUT job_ids integer[], OUT upto bigint, OUT n_late integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._find_worker(of_name text, of_pool text) FROM PUBLIC;
 
@@ -6402,8 +6402,8 @@ GRANT ALL ON FUNCTION weft.resubmit_batch(tenant_id integer, user_id integer, ba
 REVOKE ALL ON FUNCTION weft.retry_failed(epoch bigint, of_operation_id bigint, matching integer[], looked_upto bigint, limit_rows integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.retry_failed(epoch bigint, of_operation_id bigint, matching integer[], looked_upto bigint, limit_rows integer, at timestamp with time zone) TO weft_driver;
 
-REVOKE ALL ON FUNCTION weft.retry_jobs(tenant_id integer, user_id integer, batch_id bigint, job_ids integer[], query text, within_group integer, actor text, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.retry_jobs(tenant_id integer, user_id integer, batch_id bigint, job_ids integer[], query text, within_group integer, actor text, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) TO weft_api;
+REVOKE ALL ON FUNCTION weft.retry_jobs(tenant_id integer, user_id integer, batch_id bigint, job_ids integer[], query text, within_group integer, cause_id bigint, actor text, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.retry_jobs(tenant_id integer, user_id integer, batch_id bigint, job_ids integer[], query text, within_group integer, cause_id bigint, actor text, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.revoke_token(tenant_id integer, user_id integer, of_token_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.revoke_token(tenant_id integer, user_id integer, of_token_id bigint) TO weft_api;

@@ -68,6 +68,7 @@ class Edits:
     async def retry_jobs(
         self, caller: Caller, batch_id: int, *, job_ids: Sequence[int] | None, query: str | None,
         within_group: int | None, trace_id: str, idempotency_key: str | None, digest: bytes,
+        cause_id: int | None = None,
     ) -> int:  # fmt: skip
         """Begin to run failed jobs again."""
         return int(
@@ -79,6 +80,7 @@ class Edits:
                 job_ids=None if job_ids is None else list(job_ids),
                 query=query,
                 within_group=within_group,
+                cause_id=cause_id,
                 actor=f"user {caller.user_name}",
                 trace_id=trace_id,
                 idempotency_key=idempotency_key,

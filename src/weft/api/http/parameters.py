@@ -7,6 +7,7 @@ from urllib.parse import parse_qsl
 
 from weft.api.http.requests import AnyRequest
 from weft.core.errors import FieldError, InvalidParameter
+from weft.wire.failure_documents import CAUSE_PATTERN
 
 QUERY_FIELDS_MAX: Final = 64
 _DIGITS: Final = re.compile(r"-?[0-9]{1,18}")
@@ -70,6 +71,14 @@ class Query:
         if text is not None and text not in choices:
             raise wrong_parameter(name, f"{text[:40]!r} is not one of {', '.join(choices)}")
         return text or choices[0]
+
+
+def cause_of(query: Query) -> str | None:
+    """Return the parameter `cause`: the name of a cause of failures."""
+    cause = query.text("cause")
+    if cause is not None and not re.fullmatch(CAUSE_PATTERN, cause):
+        raise wrong_parameter("cause", f"{cause[:40]!r} is not 12 digits of hex")
+    return cause
 
 
 def wrong_parameter(name: str, message: str) -> InvalidParameter:

@@ -21,13 +21,14 @@ async def retry_jobs(
     *,
     query: str | None,
     within: int | str | None,
+    cause: str | None,
 ) -> Answer:
     """Begin to retry a batch, some of its jobs, or those that match; return the operation.
 
-    `within`: only jobs of this group.
+    `within`: only jobs of this group. `cause`: only those that failed for it.
     """
     if document.jobs is not None:
-        _check_jobs(document.jobs, services.settings, query, within)
+        _check_jobs(document.jobs, services.settings, query, within, cause)
     if query is not None:
         parse(query, Subject.JOBS, services.settings)  # refuses a wrong query now
     within_group = None
@@ -39,6 +40,7 @@ async def retry_jobs(
         job_ids=document.jobs,
         query=query,
         within_group=within_group,
+        cause_id=None if cause is None else int(cause, 16),
         trace_id=origin.trace_id,
         idempotency_key=origin.key,
         digest=origin.digest,
@@ -46,15 +48,13 @@ async def retry_jobs(
     return dict(await services.store.get_operation(caller, operation_id))
 
 
-def _check_jobs(
-    jobs: Sequence[int], settings: Settings, query: str | None, within: int | str | None
-) -> None:
-    if query is not None or within is not None:
+def _check_jobs(jobs: Sequence[int], settings: Settings, *others: int | str | None) -> None:
+    if any(one is not None for one in others):
         raise InvalidDocument(
-            "a retry names jobs, or says which ones by a query or a group",
+            "a retry names jobs, or says which ones by a query, a group or a cause",
             detail="The request does both.",
             hint="Leave out one of them; without both, all failed jobs of the batch run again.",
-            errors=[FieldError("/jobs", "there is also a query or a group")],
+            errors=[FieldError("/jobs", "there is also a query, a group or a cause")],
         )
     refuse_too_many(
         "jobs", len(jobs), settings, hint="Send them in several requests, or use a query."

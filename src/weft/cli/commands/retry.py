@@ -24,11 +24,19 @@ class QueryOfJob(Invalid):
     advice = "Name a batch or a group with --q, or jobs without it."
 
 
+class CauseOfPart(Invalid):
+    """A cause chooses among all failed jobs of a batch."""
+
+    code = "CLI.CAUSE_OF_PART"
+    advice = "Name a batch with --cause, and leave out --q."
+
+
 def retry(
     target: str,
     /,
     *others: str,
     q: Annotated[str | None, Parameter(name=["--q", "-q"])] = None,
+    cause: str | None = None,
     shared: Shared = SHARED,
 ) -> int:
     """Run failed jobs again, and those that were cancelled because of them.
@@ -42,26 +50,38 @@ def retry(
         target: `b12`, `b12/stage1`, or `b12.j7`, which runs again also if a person cancelled it.
         others: More targets. Jobs of one batch are retried together.
         q: Only failed jobs that match this query.
+        cause: Only jobs of a batch that failed for this cause, as `weft failures` shows it.
         shared: Options of every command.
     """
     targets = [parse_target(text) for text in (target, *others)]
     if q is not None and any(one.job_id is not None for one in targets):
         raise QueryOfJob("a query is for a batch or a group", detail="The command names a job.")
-    return asyncio.run(_retry(targets, q, shared))
+    if cause is not None and (
+        q is not None or any(one != Target(one.batch_id) for one in targets)
+    ):
+        raise CauseOfPart(
+            "a cause is for a whole batch",
+            detail="The command also has a query, or names a group or a job.",
+        )
+    return asyncio.run(_retry(targets, q, cause, shared))
 
 
-async def _retry(targets: Sequence[Target], q: str | None, shared: Shared) -> int:
+async def _retry(
+    targets: Sequence[Target], q: str | None, cause: str | None, shared: Shared
+) -> int:
     async with shared.client(patience_s=WAIT_PATIENCE_S) as client:
         await check_targets(client, targets)
         for target, jobs in _requests(targets):
-            operation = await client.retry_batch(target.batch_id, q, jobs=jobs, group=target.group)
+            operation = await client.retry_batch(
+                target.batch_id, q, jobs=jobs, group=target.group, cause=cause
+            )
             title = _title(target)
             with Progress(f"{title} retry", shown=None) as shown:
                 result = await end_of(client, operation, shown)
             if shared.json:
                 print_json(await client.get_operation(operation["id"]))
             else:
-                note(f"{title}: {_said(result['n_retried'])}")
+                note(f"{title}: {said(result['n_retried'], result.get('n_late', 0))}")
     return 0
 
 
@@ -82,7 +102,11 @@ def _title(target: Target) -> str:
     return batch if target.group is None else f"{batch}/{target.group.lstrip('/')}"
 
 
-def _said(n_jobs: int) -> str:
-    if n_jobs == 0:
-        return "nothing to retry"
-    return "1 job runs again" if n_jobs == 1 else f"{n_jobs:,} jobs run again"
+def said(n_jobs: int, n_late: int) -> str:
+    """Return how many jobs run again, and how many are too late for that."""
+    said = "nothing to retry"
+    if n_jobs:
+        said = "1 job runs again" if n_jobs == 1 else f"{n_jobs:,} jobs run again"
+    if n_late == 1:
+        return f"{said}; 1 job left out: its deadline has passed"
+    return f"{said}; {n_late:,} jobs left out: their deadlines have passed" if n_late else said

@@ -320,12 +320,13 @@ class Routes(FleetRoutes, ScheduleRoutes, ConditionRoutes, FailureRoutes):
         *,
         jobs: Sequence[int] | None = None,
         group: int | str | None = None,
+        cause: str | None = None,
     ) -> Document:
-        """Begin to run failed jobs again: all of a batch, these, or those that a query finds or
-        that are in a group; return the operation.
+        """Begin to run failed jobs again: all of a batch, these, or those that a query finds, that
+        are in a group or that failed for a cause; return the operation.
         """
         document = {} if jobs is None else {"jobs": list(jobs)}
-        query = {"q": q, "group": group}
+        query = {"q": q, "group": group, "cause": cause}
         path = f"/v1/batches/{batch_id}/retry"
         return await self._post(path, document, query=query, key=new_key())
 

@@ -56,6 +56,7 @@ class Batch(Counted):
         q: str | None = None,
         *,
         jobs: Sequence[int] | None = None,
+        cause: str | None = None,
         progress: bool | None = None,
     ) -> int:
         """Run failed jobs again, and those that were cancelled because of them; return how many.
@@ -66,9 +67,12 @@ class Batch(Counted):
         Args:
             q: Only failed jobs that match this query, for example `exit_code = 3`.
             jobs: Only jobs with these numbers. Raise `JobNotFailed` for one that has not failed.
+            cause: Only those that failed for this cause, as `list_causes` names it.
             progress: Show a bar on standard error or in the notebook; default: if it can be seen.
         """
-        return await retried(self._api, self.id, q, jobs=jobs, title=self.title, shown=progress)
+        return await retried(
+            self._api, self.id, q, jobs=jobs, cause=cause, title=self.title, shown=progress
+        )
 
     async def resubmit(
         self,

@@ -40,11 +40,12 @@ async def retried(
     *,
     jobs: Sequence[int] | None = None,
     group: int | None = None,
+    cause: str | None = None,
     title: str,
     shown: bool | None,
 ) -> int:
     """Retry jobs, and wait until they run again; return how many."""
-    operation = await api.retry_batch(batch_id, q, jobs=jobs, group=group)
+    operation = await api.retry_batch(batch_id, q, jobs=jobs, group=group, cause=cause)
     with Progress(f"{title} retry", shown=shown) as bar:
         result = await end_of(api, operation, bar)
     return int(result["n_retried"])

@@ -207,7 +207,8 @@ class DriverStore(Protocol):
         """Do one step of a retry: at most `limit` jobs run again. Return as `step`.
 
         Of an operation with a query: `matching` are the jobs up to `looked_upto` that it matches,
-        ascending; else both are None. The last step ends the operation; its result is `n_retried`.
+        ascending; else both are None. The last step ends the operation; its result is `n_retried`,
+        and `n_late` if jobs were left out because of their deadlines.
         """
 
     async def list_resubmitted(

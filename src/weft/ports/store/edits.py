@@ -56,12 +56,14 @@ class EditStore(Protocol):
     async def retry_jobs(
         self, caller: Caller, batch_id: int, *, job_ids: Sequence[int] | None, query: str | None,
         within_group: int | None, trace_id: str, idempotency_key: str | None, digest: bytes,
+        cause_id: int | None = None,
     ) -> int:  # fmt: skip
         """Begin to run again what failed, and what was cancelled because of it; return the
         operation.
 
         In a whole batch; or only these jobs, also if a person cancelled them; or of the failed
-        jobs those that a query matches, or those of a group. Raise `JobNotFound`; `JobNotFailed`;
+        jobs those that a query matches, those of a group, or those that failed for a cause. Raise
+        `JobNotFound`; `JobNotFailed`;
         `ParentFailed` if a job has a parent that did not succeed and is not among them;
         `BatchCancelled`; `IdempotencyConflict` for a key that was used for another request.
         """

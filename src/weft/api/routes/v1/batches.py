@@ -7,7 +7,7 @@ from typing import Final
 from litestar import Response, delete, get, patch, post
 
 from weft.api.http.paging import PAGE, cursor_of, kind_of, limit_of, page
-from weft.api.http.parameters import Query
+from weft.api.http.parameters import Query, cause_of, wrong_parameter
 from weft.api.http.path_ids import batch_id_of, parse_group
 from weft.api.http.replies import created, reply
 from weft.api.http.requests import (
@@ -33,7 +33,7 @@ from weft.wire.documents import BatchDocument, CancelDocument, EditDocument, Emp
 from weft.wire.repeat_documents import ResubmitDocument, RetryJobsDocument
 
 ROOT_GROUP: Final = 0
-_RETRY: Final = ("q", "group")
+_RETRY: Final = ("q", "group", "cause")
 _LIST: Final = ("name", "q", "hidden", "explain", *PAGE)
 
 
@@ -155,11 +155,16 @@ async def retry_batch(request: AnyRequest) -> Response[bytes]:
     """Run failed jobs of a batch again, each with all its tries, and the jobs that were cancelled
     because of them. The reply is the operation that does so; `result.n_retried` counts the jobs.
     Attempts stay in the history and on the bill. The batch is complete once more when they end.
-    `q`: only failed jobs that match this query; `group`: only those of this group.
+    `q`: only failed jobs that match this query; `group`: only those of this group; `cause`: only
+    those that failed for this cause. `result.n_late` counts jobs that are left out because they
+    can no longer end by their deadline.
     """
     query = Query(request, _RETRY)
     services, text, within = services_of(request), query.text("q"), query.text("group")
-    document, origin = await read_submission(request, RetryJobsDocument, text, within)
+    cause = cause_of(query)
+    if cause is not None and (text is not None or within is not None):
+        raise wrong_parameter("cause", "a cause comes without a query and a group")
+    document, origin = await read_submission(request, RetryJobsDocument, text, within, cause)
     operation = await retry.retry_jobs(
         services,
         caller_of(request),
@@ -168,6 +173,7 @@ async def retry_batch(request: AnyRequest) -> Response[bytes]:
         origin,
         query=text,
         within=None if within is None else parse_group(within, services.settings),
+        cause=cause,
     )
     return reply(operation, 202)
 

@@ -6,7 +6,7 @@ from typing import Final
 from litestar import Response, get, post
 
 from weft.api.http.paging import PAGE, cursor_text, kind_of, limit_of, page_until, wrong_cursor
-from weft.api.http.parameters import Query, wrong_parameter
+from weft.api.http.parameters import Query, cause_of, wrong_parameter
 from weft.api.http.path_ids import batch_id_of
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, read_document, services_of
@@ -14,7 +14,7 @@ from weft.api.use_cases import failures
 from weft.core.ids import parse_batch_id
 from weft.core.states import Reason
 from weft.wire.failure_answers import Acknowledged, DeadLetter, Failures
-from weft.wire.failure_documents import CAUSE_PATTERN, AcknowledgeDocument
+from weft.wire.failure_documents import AcknowledgeDocument
 
 _REASONS: Final = {reason.word: reason for reason in Reason}
 _LIST: Final = ("batch", "cause", "reason", "acknowledged", *PAGE)
@@ -47,9 +47,7 @@ async def list_dead_letters(request: AnyRequest) -> Response[bytes]:
     """
     query = Query(request, _LIST)
     services, filters = services_of(request), [query.text(name) for name in _LIST[:4]]
-    batch, cause, kind = query.text("batch"), query.text("cause"), kind_of("f", *filters)
-    if cause is not None and not re.fullmatch(CAUSE_PATTERN, cause):
-        raise wrong_parameter("cause", f"{cause[:40]!r} is not 12 digits of hex")
+    batch, cause, kind = query.text("batch"), cause_of(query), kind_of("f", *filters)
     wanted = failures.DeadLetterList(
         limit=limit_of(query, services.settings),
         batch_id=None if batch is None else parse_batch_id(batch),

@@ -6,11 +6,12 @@
 -- lifted: groups whose cancel by their limit of failures this retry has lifted.
 -- Parents have lower numbers, so what is decided about those below from_job shows in their states. new_batch: they do not run again but are
 --   copied to this batch, which has the parents that were decided about, and neither the cancels nor the deadlines of the old one.
--- Returns: the jobs in order, and the last number that was examined.
+-- Returns: the jobs in order, the last number that was examined, and how many were left out because they cannot end by their deadline.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._find_retried(
     of_batch_id bigint, named int[], matching int[], from_job bigint, to_job bigint, limit_rows int, at timestamptz,
-    new_batch bigint DEFAULT NULL, lifted int[] DEFAULT NULL, OUT job_ids int[], OUT upto bigint
+    new_batch bigint DEFAULT NULL, lifted int[] DEFAULT NULL, OUT job_ids int[], OUT upto bigint,
+    OUT n_late int
 ) LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off
 AS $$
@@ -31,17 +32,19 @@ BEGIN
               OR j.state = STATE_CANCELLED AND NOT j.always_run AND (j.bad_parent AND j.cancelled_at IS NOT NULL
                   OR lifted IS NOT NULL AND EXISTS (SELECT FROM weft.group_ancestor a WHERE a.batch_id = j.batch_id
                       AND a.group_id = j.group_id AND a.ancestor_id = ANY (lifted))))
-        ORDER BY j.job_id LIMIT limit_rows)
-    SELECT count(*), max(f.job_id), array_agg(f.job_id ORDER BY f.job_id) FILTER (
-        -- Neither a cancel by a person nor a deadline is undone.
+        ORDER BY j.job_id LIMIT limit_rows),
+    -- Neither a cancel by a person nor a deadline is undone.
+    meant AS MATERIALIZED (
+        SELECT f.job_id, v_deadlines AND weft._is_late(of_batch_id, f.job_id, _find_retried.at) IS TRUE AS is_late FROM found f
         WHERE (NOT v_cancels OR f.is_named OR NOT EXISTS (
                 SELECT FROM weft.job_cancel c WHERE c.batch_id = of_batch_id AND c.job_id = f.job_id))
           AND (f.is_named OR f.state <> STATE_CANCELLED OR NOT EXISTS (
                 SELECT FROM weft.job_change c WHERE c.batch_id = of_batch_id AND c.job_id = f.job_id AND c.at = f.cancelled_at
                     AND c.to_state = STATE_CANCELLED))
-          AND (NOT v_closed OR NOT weft._is_cancelled(of_batch_id, f.group_id, f.always_run))
-          AND (NOT v_deadlines OR weft._is_late(of_batch_id, f.job_id, _find_retried.at) IS NOT TRUE))
-    INTO v_n, upto, job_ids FROM found f;
+          AND (NOT v_closed OR NOT weft._is_cancelled(of_batch_id, f.group_id, f.always_run)))
+    SELECT (SELECT count(*) FROM found), (SELECT max(f.job_id) FROM found f),
+        array_agg(m.job_id ORDER BY m.job_id) FILTER (WHERE NOT m.is_late), count(*) FILTER (WHERE m.is_late)
+    INTO v_n, upto, job_ids, n_late FROM meant m;
     IF v_n < limit_rows THEN
         upto := to_job;
     END IF;

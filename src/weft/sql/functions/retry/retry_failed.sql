@@ -1,7 +1,7 @@
 -- retry_failed: one bounded step of a retry: the next jobs that failed, and those that were cancelled because of them, run again.
 -- Called by: DriverStore.retry_failed.   Safe to repeat: yes, its position moves with the work.
 -- Locks: as _check_epoch; operation; as _lift_limits; batch (shared); as _retry; as _end_operation; as _announce.   Plan: as _find_retried.
--- matching: of the jobs up to looked_upto, those that match the query of the operation; NULL: it has none.
+-- matching, for an operation with a query: of the jobs up to looked_upto, those that match the query of the operation; NULL: it has none.
 -- Returns: moved; busy: some rows are locked elsewhere; waits: an earlier retry or resubmission of this batch goes first, the
 --   batch is being deleted, or jobs still have to end that the cancel of their group stops.
 -- Owner: weft_system.  Granted to: weft_driver.
@@ -20,7 +20,7 @@ BEGIN
     ELSIF weft._is_behind(v_operation, 'retry', 'resubmit') THEN
         RETURN 'waits';
     END IF;
-    IF NOT v_operation.arguments ?| ARRAY['jobs', 'query', 'lifted'] THEN
+    IF NOT v_operation.arguments ?| ARRAY['jobs', 'query', 'cause', 'lifted'] THEN
         v_lifted := weft._lift_limits(v_operation.batch_id, coalesce((v_operation.arguments ->> 'within_group')::int, 0),
             v_operation.created_at, v_operation.arguments ->> 'actor', retry_failed.at);
         IF v_lifted IS NULL THEN
@@ -41,16 +41,26 @@ BEGIN
     ELSIF v_operation.arguments ? 'lifted' THEN
         v_lifted := ARRAY(SELECT x::int FROM jsonb_array_elements_text(v_operation.arguments -> 'lifted') x);
     END IF;
+    IF v_operation.arguments ? 'cause' THEN
+        SELECT coalesce(array_agg(x.job_id ORDER BY x.job_id), '{}'), CASE WHEN count(*) = limit_rows THEN max(x.job_id) END
+        INTO matching, looked_upto FROM (
+            SELECT d.job_id FROM weft.dead_letter d
+            WHERE d.batch_id = v_operation.batch_id AND d.job_id > v_operation.position AND d.job_id <= v_operation.position + 200000
+              AND d.cause_id = (v_operation.arguments ->> 'cause')::bigint
+            ORDER BY d.job_id LIMIT limit_rows) x;
+    END IF;
     -- What depends on named jobs has higher numbers.
     v_last := CASE WHEN v_named IS NULL OR v_batch.has_edges THEN v_operation.n_total ELSE (SELECT max(x) FROM unnest(v_named) x) END;
-    SELECT f.job_ids, f.upto INTO v_found FROM weft._find_retried(v_operation.batch_id, v_named, matching,
+    SELECT f.* INTO v_found FROM weft._find_retried(v_operation.batch_id, v_named, matching,
         greatest(v_operation.position + 1, (SELECT min(x) FROM unnest(v_named) x)),
         least(v_last, looked_upto, v_operation.position + 200000), limit_rows, retry_failed.at, lifted => v_lifted) f;
     IF v_found.job_ids <> '{}' AND NOT weft._retry(v_operation.batch_id, v_found.job_ids, v_operation.arguments ->> 'actor',
         retry_failed.at) THEN
         RETURN 'busy';
     END IF;
-    v_result := jsonb_build_object('n_retried', coalesce((v_operation.result ->> 'n_retried')::bigint, 0) + cardinality(v_found.job_ids));
+    v_result := jsonb_strip_nulls(jsonb_build_object(
+        'n_retried', coalesce((v_operation.result ->> 'n_retried')::bigint, 0) + cardinality(v_found.job_ids),
+        'n_late', nullif(coalesce((v_operation.result ->> 'n_late')::bigint, 0) + v_found.n_late, 0)));
     UPDATE weft.operation o SET position = v_found.upto, n_done = least(v_found.upto, o.n_total), result = v_result
     WHERE o.operation_id = of_operation_id;
     IF v_found.upto >= v_last THEN

@@ -1,13 +1,14 @@
--- retry_jobs: begin to run again what failed, and what was cancelled because of it: in a batch, of these jobs, or of those that match a
---   query.
+-- retry_jobs: begin to run again what failed, and what was cancelled because of it: in a batch, of these jobs, of those that match a
+--   query, or of those that failed for a cause.
 -- Called by: Store.retry_jobs (api).   Safe to repeat: yes with an idempotency key; else as a new operation that finds nothing to do.
 -- Locks: as _create_operation.   Plan: jobs, edges and cancels by key.   One insert, whatever the number of jobs.
--- job_ids, query, within_group: only these jobs, those that match, those of this group and below it; NULL: all.
+-- job_ids, query, within_group, cause_id: only these jobs, those that match, those of this group and below it, those that failed for it;
+--   NULL: all.
 -- Returns: the operation.  Raises WF101, WF102, WF103, WF201 (key used for another request), WF204 (cancelled), WF233 (a job has not
 --   failed), WF234 (a parent of a job did not succeed).
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.retry_jobs(
-    tenant_id int, user_id int, batch_id bigint, job_ids int[], query text, within_group int, actor text, trace_id text,
+    tenant_id int, user_id int, batch_id bigint, job_ids int[], query text, within_group int, cause_id bigint, actor text, trace_id text,
     idempotency_key text, digest bytea, at timestamptz DEFAULT clock_timestamp()
 ) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
@@ -21,11 +22,12 @@ BEGIN
         RETURN v_id;
     END IF;
     PERFORM weft._check_group(retry_jobs.batch_id, coalesce(within_group, 0));
-    PERFORM weft._check_liftable(retry_jobs.batch_id, coalesce(within_group, 0), retry_jobs.job_ids IS NULL AND retry_jobs.query IS NULL);
+    PERFORM weft._check_liftable(retry_jobs.batch_id, coalesce(within_group, 0), retry_jobs.job_ids IS NULL AND retry_jobs.query IS NULL
+        AND retry_jobs.cause_id IS NULL);
     PERFORM weft._check_retried(retry_jobs.batch_id, retry_jobs.job_ids);
     SELECT b.next_job - 1 INTO v_last FROM weft.batch b WHERE b.batch_id = retry_jobs.batch_id;
     RETURN weft._create_operation(retry_jobs.tenant_id, retry_jobs.user_id, retry_jobs.batch_id, 'retry',
         jsonb_strip_nulls(jsonb_build_object('jobs', to_jsonb(retry_jobs.job_ids), 'query', retry_jobs.query,
-            'within_group', nullif(within_group, 0), 'actor', retry_jobs.actor)), v_last, retry_jobs.trace_id,
+            'within_group', nullif(within_group, 0), 'cause', retry_jobs.cause_id, 'actor', retry_jobs.actor)), v_last, retry_jobs.trace_id,
         retry_jobs.idempotency_key, retry_jobs.digest, retry_jobs.at);
 END $$;

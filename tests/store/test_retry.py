@@ -145,6 +145,35 @@ async def test_job_with_another_bad_parent_stays_cancelled(world: World) -> None
     assert await end_all(worker) == [3]
 
 
+async def test_cancelled_children_are_retried_a_page_at_a_time(world: World) -> None:
+    """Their parent needs none of their rows."""
+    n_jobs = 120
+    batch = await world.submit(
+        job_rows(n_jobs, parents={child: [1] for child in range(2, n_jobs + 1)})
+    )
+    worker = await world.worker()
+    await end_all(worker, 1)
+    await world.sweep()
+    operation, epoch = await begin(world, batch), await world.lead()
+    step = partial(world.driver.retry_failed, matching=None, looked_upto=None, limit=30)
+    other = await world.connect("admin")
+    async with other.transaction():
+        await other.execute(
+            "SELECT FROM weft.job WHERE batch_id = $1 AND job_id = 50 FOR UPDATE", batch
+        )
+        steps = [await step(epoch, operation) for _ in range(3)]
+        some = await world.states(batch)
+    steps += [await step(epoch, operation) for _ in range(4)]
+
+    assert steps == ["moved", "busy", "busy", *["moved"] * 4]
+    assert some == "r" + "p" * 29 + "c" * 90
+    assert await finish(world, operation) == {"n_retried": n_jobs}
+    assert await world.states(batch) == "r" + "p" * (n_jobs - 1)
+    await end_all(worker)
+    await world.sweep()
+    assert await world.states(batch) == "s" + "r" * (n_jobs - 1)
+
+
 async def test_waiting_child_waits_once_more_for_a_retried_parent(world: World) -> None:
     """One parent still runs, the other one fails and is retried."""
     batch = await world.submit(job_rows(3, parents={3: [1, 2]}))

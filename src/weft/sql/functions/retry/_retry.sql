@@ -3,7 +3,7 @@
 -- Called by: retry_failed.   Safe to repeat: yes, only jobs that ended without success are changed.
 -- Locks: batch (shared, by the caller); job (SKIP LOCKED); failure_count; child (SKIP LOCKED); as _ask_for_more; as _list_ready.
 -- Plan: jobs by key, edges by parent and by child.
--- A job whose children are still to be told of its end is left until they are, and so are jobs of which another transaction holds a row.
+-- Jobs whose children are still to be told of their ends are left until they are, and so are those of which another transaction holds a row.
 -- Returns: whether it is done; if not, nothing was changed: call again soon.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._retry(of_batch_id bigint, of_job_ids int[], actor text, at timestamptz) RETURNS boolean LANGUAGE plpgsql
@@ -32,7 +32,9 @@ BEGIN
         SELECT count(*), array_agg(l.job_id) FILTER (WHERE l.state = STATE_PENDING) INTO v_n, v_children FROM (
             SELECT DISTINCT e.child_id FROM unnest(v_job) x
             CROSS JOIN LATERAL (SELECT y.child_id FROM weft.edge y WHERE y.batch_id = of_batch_id AND y.parent_id = x OFFSET 0) e
-            WHERE e.child_id <> ALL (v_job) ORDER BY 1) d
+            -- Children that have ended, as these jobs have, count their parents when they are retried: perhaps 100,000 of one parent.
+            CROSS JOIN LATERAL (SELECT y.state FROM weft.job y WHERE y.batch_id = of_batch_id AND y.job_id = e.child_id OFFSET 0) c
+            WHERE c.state < STATE_SUCCESS ORDER BY 1) d
         LEFT JOIN LATERAL (SELECT j.job_id, j.state FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = d.child_id
             FOR UPDATE SKIP LOCKED) l ON true
         HAVING count(*) = count(l.job_id);

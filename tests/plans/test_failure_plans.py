@@ -1,5 +1,7 @@
 """What is read when jobs fail for good, and when somebody asks why."""
 
+from typing import Any
+
 import pytest
 
 from plans.test_plans import Reads, reads
@@ -65,3 +67,45 @@ async def test_success_reads_no_failures(own_world: World) -> None:
     assert columns["causes"] is None
     for table in ("dead_letter", "failure_cause", "failure_delta"):
         assert found[table] == Reads(0, 0, 0, 0)
+
+
+async def test_lists_read_a_page(own_world: World) -> None:
+    """Of the cause that is asked for, from the key on, however many failures there are."""
+    await fail(own_world, 300)
+    batch = await fail(own_world, 3_000)
+    found = await own_world.api.list_causes(own_world.caller, batch, show_all=False, limit=9)
+    cause_id = int(found["causes"][0]["cause"], 16)
+    await fail(own_world, 300)
+    connection = await own_world.connect("weft_api")
+    wanted: dict[str, Any] = {
+        "tenant_id": own_world.caller.tenant_id, "of_batch_id": batch, "of_cause_id": cause_id,
+        "of_reason": None, "of_acknowledged": False, "after_batch": batch,
+        "after_cause": cause_id, "after_job": 900, "limit_rows": 50,
+    }  # fmt: skip
+    everywhere = dict.fromkeys(("of_batch_id", "of_cause_id", "after_batch", "after_cause"))
+    for given in (wanted, {**wanted, **everywhere, "after_job": None}):
+        async with reads(connection, *TABLES) as read:
+            rows = await call_on(connection, "list_dead_letters", **given)
+
+        assert len(rows) == 50
+        assert not {*scanned(read)} & {"dead_letter", "job", "attempt"}
+        assert read["dead_letter"].rows_by_index <= 150
+        assert read["job"].rows_by_index <= 100
+        assert read["attempt"].rows_by_index <= 100
+
+
+async def test_causes_read_one_example_each(own_world: World) -> None:
+    """However many jobs failed for them, and however many causes other batches have."""
+    await fail(own_world, 300)
+    batch = await fail(own_world, 3_000)
+    connection = await own_world.connect("weft_api")
+    async with reads(connection, *TABLES) as found:
+        (row,) = await call_on(
+            connection, "list_causes", tenant_id=own_world.caller.tenant_id, batch_id=batch,
+            show_all=False, limit_rows=20,
+        )  # fmt: skip
+
+    assert (row["n_jobs"], row["n_causes"]) == (3_000, 3)
+    assert scanned(found) == ["failure_delta"]  # what is not folded yet
+    assert found["dead_letter"].rows_by_index <= 10
+    assert found["job"].rows_by_index <= 10

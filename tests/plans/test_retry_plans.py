@@ -2,7 +2,9 @@
 
 import pytest
 
+from plans.test_failure_plans import fail
 from plans.test_plans import reads
+from store.test_resubmissions import ask
 from store.test_retry import begin
 from store.world import World
 from weft.core.states import Reason
@@ -35,3 +37,49 @@ async def test_step_reads_its_range_and_what_depends_on_it(own_world: World) -> 
     assert [table for table, read in found.items() if read.scans] == []
     assert found["job"].rows_by_index < 1_000
     assert found["edge"].rows_by_index < 500
+
+
+async def test_cause_is_looked_up_in_its_range(own_world: World) -> None:
+    """A step of a retry by cause reads the letters of its range, and the jobs of that cause."""
+    await fail(own_world, 300)
+    batch = await fail(own_world, 3_000)
+    await fail(own_world, 300)
+    found = await own_world.api.list_causes(own_world.caller, batch, show_all=False, limit=9)
+    operation = await begin(own_world, batch, cause=found["causes"][0]["cause"])
+    epoch = await own_world.lead()
+    connection = await own_world.connect("weft_driver")
+    async with reads(connection, *TABLES, "dead_letter") as read:
+        (row,) = await call_on(
+            connection, "retry_failed", epoch=epoch, of_operation_id=operation, matching=None,
+            looked_upto=None, limit_rows=50,
+        )  # fmt: skip
+
+    assert row["retry_failed"] == "moved"
+    assert [table for table, one in read.items() if one.scans] == []
+    assert read["dead_letter"].rows_by_index <= 300
+    assert read["job"].rows_by_index <= 1_000
+
+
+@pytest.mark.parametrize("failed", [False, True])
+async def test_resubmission_reads_a_page(own_world: World, *, failed: bool) -> None:
+    """Of the jobs with their edges, from the last number on."""
+    await own_world.submit(5_000)
+    n_jobs = 2_000
+    parents = {job: [job - n_jobs // 2] for job in range(n_jobs // 2 + 1, n_jobs + 1)}
+    batch = await own_world.submit(job_rows(n_jobs, parents=parents, priority=[9] * n_jobs))
+    worker = await own_world.worker()
+    await worker.end(*await worker.claim(1_000), reason=Reason.EXIT, exit_code=1)
+    await own_world.sweep()
+    operation = await ask(own_world, batch, failed=failed)
+    epoch = await own_world.lead()
+    connection = await own_world.connect("weft_driver")
+    async with reads(connection, *TABLES, "job_spec", "resubmitted_span", "shape") as found:
+        rows = await call_on(
+            connection, "list_resubmitted", epoch=epoch, of_operation_id=operation, after_job=0,
+            limit_rows=50,
+        )  # fmt: skip
+
+    assert len(rows) == 50
+    assert [table for table, read in found.items() if read.scans] == []
+    assert found["job"].rows_by_index < 600
+    assert found["edge"].rows_by_index < 200

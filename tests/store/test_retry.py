@@ -522,14 +522,18 @@ async def test_limit_is_lifted_when_what_it_stops_has_ended(world: World) -> Non
     worker = await world.worker()
     one, two, three = sorted(await worker.claim(3), key=lambda one: one.job_id)
     await worker.end(one, reason=Reason.EXIT)
-    operation, epoch = await begin(world, batch), await world.lead()
-    (waiting,) = await world.driver.running_operations(epoch, operation - 1)
-    early = await advance_operation(world.driver, epoch, waiting)
     await world.sweep()
-    running = await advance_operation(world.driver, epoch, waiting)
+    operation, epoch = await begin(world, batch), await world.lead()
+    step = partial(world.driver.retry_failed, matching=None, looked_upto=None, limit=9)
+    running = await step(epoch, operation)
     await worker.end(two, reason=Reason.CANCELLED)
+    unswept = await world.submit(2, cancel_after_n_failures=1)
+    await worker.end(*await worker.claim(1), reason=Reason.EXIT)
+    other = await begin(world, unswept)
 
-    assert (early, running) == (False, False)
+    assert (running, await step(epoch, other)) == ("waits", "waits")
+    await world.sweep()
+    assert await finish(world, other) == {"n_retried": 2}
     assert await finish(world, operation) == {"n_retried": 2}
     assert await world.states(batch) == "rrR"
     await worker.end(three)

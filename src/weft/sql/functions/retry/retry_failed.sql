@@ -42,12 +42,12 @@ BEGIN
         v_lifted := ARRAY(SELECT x::int FROM jsonb_array_elements_text(v_operation.arguments -> 'lifted') x);
     END IF;
     IF v_operation.arguments ? 'cause' THEN
-        SELECT coalesce(array_agg(x.job_id ORDER BY x.job_id), '{}'), CASE WHEN count(*) = limit_rows THEN max(x.job_id) END
-        INTO matching, looked_upto FROM (
+        -- Each of them is among the next that are found.
+        matching := ARRAY(
             SELECT d.job_id FROM weft.dead_letter d
             WHERE d.batch_id = v_operation.batch_id AND d.job_id > v_operation.position AND d.job_id <= v_operation.position + 200000
               AND d.cause_id = (v_operation.arguments ->> 'cause')::bigint
-            ORDER BY d.job_id LIMIT limit_rows) x;
+            ORDER BY d.job_id LIMIT limit_rows);
     END IF;
     -- What depends on named jobs has higher numbers.
     v_last := CASE WHEN v_named IS NULL OR v_batch.has_edges THEN v_operation.n_total ELSE (SELECT max(x) FROM unnest(v_named) x) END;

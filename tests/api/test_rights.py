@@ -1,5 +1,6 @@
 """Which role may call which route: the application's own table of routes, tried with each role."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from itertools import pairwise
 from pathlib import Path
@@ -89,6 +90,18 @@ async def test_each_route_refuses_each_lower_role(
 
     assert wrong == []
     assert NOT_BY_METHOD.keys() | ANYBODY <= routes_of(app)
+
+
+async def test_no_role_is_looked_up_in_a_thread(
+    anybody: tuple[Application, httpx.AsyncClient], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError("the request waits for a thread")
+
+    monkeypatch.setattr(asyncio.get_running_loop(), "run_in_executor", refuse)
+    answer = await anybody[1].put("/v1/queues", headers={"authorization": "Bearer viewer"})
+
+    assert answer.status_code == 403
 
 
 async def test_refusal_says_who_may(anybody: tuple[Application, httpx.AsyncClient]) -> None:

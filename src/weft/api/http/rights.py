@@ -43,10 +43,10 @@ class Guard:
     def __init__(self) -> None:
         self.table: Table = {}
 
-    def __call__(
+    async def __call__(
         self, connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler
     ) -> None:
-        """Raise `RightMissing`."""
+        """Raise `RightMissing`. Litestar would call a guard that is not async in a thread."""
         del handler
         scope = cast("Mapping[str, Any]", connection.scope)
         right = self.table[f"{scope['method']} {scope['path_template']}"]

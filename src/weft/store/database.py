@@ -8,7 +8,7 @@ import itertools
 import random
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import cache
 from time import perf_counter
 from typing import Any, TypeVar
@@ -27,6 +27,8 @@ log = get_logger()
 
 TRIES_MAX = 5
 CONNECT_TIMEOUT_S = 5.0
+KEPT_CALLS = 1000
+"""So often a connection goes back to the pool, which replaces those that are old."""
 _FORM = re.compile(r"_v\d+$")
 _JSONB_VERSION = b"\x01"
 Result = TypeVar("Result")
@@ -53,6 +55,9 @@ class Database:
 
     def __init__(self, pool: asyncpg.Pool, outage: Outage) -> None:
         self._pool = pool
+        self._kept: list[asyncpg.pool.PoolConnectionProxy] = []
+        self._keeps = True
+        self._n_calls = self._n_waiting = 0
         self.outage = outage
 
     async def call(
@@ -85,8 +90,7 @@ class Database:
     async def _retried(self, work: Callable[[asyncpg.Connection], Awaitable[Result]]) -> Result:
         for tries in itertools.count(1):
             try:
-                async with self._pool.acquire(timeout=CONNECT_TIMEOUT_S) as connection:
-                    result = await work(connection)
+                result = await self._with_connection(work)
             except RETRIED as error:
                 if tries == TRIES_MAX:
                     raise translated(error) from error
@@ -98,6 +102,48 @@ class Database:
                     self.outage.end()
                 return result
         raise AssertionError
+
+    async def _with_connection(
+        self, work: Callable[[asyncpg.Connection], Awaitable[Result]]
+    ) -> Result:
+        """Do the work on a connection, and keep that for the next call: to give it back to the
+        pool and to take it again takes tasks and turns of the loop, as long as a small call.
+        """
+        connection = self._take_kept() or await self._acquire()
+        is_done = False
+        try:
+            result = await work(connection)
+            is_done = True
+        finally:
+            self._n_calls += 1
+            is_old = self._n_calls % KEPT_CALLS == 0
+            if is_done and self._keeps and not self._n_waiting and not is_old:
+                self._kept.append(connection)
+            else:
+                await self._pool.release(connection)
+        return result
+
+    async def _acquire(self) -> asyncpg.Connection:
+        self._n_waiting += 1
+        try:
+            return await self._pool.acquire(timeout=CONNECT_TIMEOUT_S)
+        finally:
+            self._n_waiting -= 1
+
+    def _take_kept(self) -> asyncpg.Connection | None:
+        while self._kept:
+            connection = self._kept.pop()
+            # One that has ended went back to the pool by itself.
+            with suppress(asyncpg.InterfaceError):
+                if not connection.is_closed():
+                    return connection
+        return None
+
+    async def give_back(self) -> None:
+        """Give all connections back to the pool: now, or when their calls end."""
+        self._keeps = False
+        while self._kept:
+            await self._pool.release(self._kept.pop())
 
     def failure(self, error: Exception) -> WeftError:
         """Return weft's error for what asyncpg raised; an outage is logged."""
@@ -186,7 +232,11 @@ async def open_database(
         server_settings={"application_name": session_name(), "timezone": "UTC"},
     )
     async with pool:
-        yield Database(pool, Outage(dsn))
+        database = Database(pool, Outage(dsn))
+        try:
+            yield database
+        finally:
+            await database.give_back()
 
 
 def columns(rows: Sequence[Any], *names: str) -> list[list[Any]]:

@@ -1,0 +1,74 @@
+"""Connections that are kept from one call to the next."""
+
+import asyncio
+
+import asyncpg
+import pytest
+
+from weft.core.errors import Internal
+from weft.store.database import Database, open_database
+
+CALLERS = 12
+
+
+async def _backends(owner: asyncpg.Connection) -> set[int]:
+    rows = await owner.fetch(
+        "SELECT pid FROM pg_stat_activity"
+        " WHERE usename = 'weft_worker' AND datname = current_database()"
+    )
+    return {row["pid"] for row in rows}
+
+
+async def test_a_connection_that_ended_while_it_was_kept_is_replaced(
+    database: dict[str, str],
+) -> None:
+    owner = await asyncpg.connect(database["admin"])
+    async with open_database(database["weft_worker"], connections_max=1, timeout_s=10) as store:
+        for _ in range(3):
+            await store.call("schema_range")
+            (pid,) = await _backends(owner)
+            await owner.fetchval("SELECT pg_terminate_backend($1, 10000)", pid)
+            await asyncio.sleep(0)  # the end of the connection is read, too
+        await store.call("schema_range")
+    await owner.close()
+
+
+async def test_calls_beyond_the_connections_wait_for_those_that_are_kept(
+    database: dict[str, str],
+) -> None:
+    owner = await asyncpg.connect(database["admin"])
+    async with open_database(database["weft_worker"], connections_max=2, timeout_s=10) as store:
+        for _ in range(3):
+            await asyncio.gather(*(store.call("schema_range") for _ in range(CALLERS)))
+
+        assert len(await _backends(owner)) == 2
+    await owner.close()
+
+
+async def test_a_failed_call_costs_no_connection(database: dict[str, str]) -> None:
+    async with open_database(database["weft_worker"], connections_max=1, timeout_s=10) as store:
+        for _ in range(3):
+            with pytest.raises(Internal):
+                await store.call("no_such_function")
+            await _cancelled_call(store)
+            await store.call("schema_range")
+
+
+async def test_the_end_waits_for_a_call_under_way(database: dict[str, str]) -> None:
+    async with (
+        asyncio.timeout(20),
+        open_database(database["weft_worker"], connections_max=2, timeout_s=10) as store,
+    ):
+        await store.call("schema_range")
+        call = asyncio.create_task(store.call("schema_range"))
+        await asyncio.sleep(0)
+
+    assert await call
+
+
+async def _cancelled_call(store: Database) -> None:
+    call = asyncio.create_task(store.call("schema_range"))
+    await asyncio.sleep(0)
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call

@@ -1609,6 +1609,10 @@ CREATE FUNCTION weft._take_one(worker weft.worker_incarnation, of_batch_id bigin
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._take_one(worker weft.worker_incarnation, of_batch_id bigint, of_job_id integer, OUT offer weft.offer, OUT picked weft.picked) OWNER TO weft_system;
 
+CREATE FUNCTION weft._takes_none_back(of_tenant_id integer, of_shape_id integer) RETURNS boolean
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._takes_none_back(of_tenant_id integer, of_shape_id integer) OWNER TO weft_system;
+
 CREATE FUNCTION weft._tell_limits(of_gate_ids integer[], limits integer[]) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._tell_limits(of_gate_ids integer[], limits integer[]) OWNER TO weft_system;
@@ -5835,6 +5839,8 @@ REVOKE ALL ON FUNCTION weft._switches(of_batch_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._switches(of_batch_id bigint) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._take_one(worker weft.worker_incarnation, of_batch_id bigint, of_job_id integer, OUT offer weft.offer, OUT picked weft.picked) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._takes_none_back(of_tenant_id integer, of_shape_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._tell_limits(of_gate_ids integer[], limits integer[]) FROM PUBLIC;
 

@@ -16,10 +16,9 @@ BEGIN
                 AS message
         FROM unnest(batch_ids, job_ids, states) WITH ORDINALITY t (b, j, s, n)
         CROSS JOIN LATERAL (SELECT x.* FROM weft.job x WHERE x.batch_id = t.b AND x.job_id = t.j OFFSET 0) j
-        CROSS JOIN LATERAL (
-            SELECT x.countables ->> 'queue' AS queue FROM weft.shape x WHERE x.shape_id = j.shape_id AND x.countables ? 'queue' OFFSET 0) s
+        CROSS JOIN LATERAL (SELECT x.countables ->> 'queue' AS queue FROM weft.shape x WHERE x.shape_id = j.shape_id OFFSET 0) s
         LEFT JOIN weft.queue q ON q.tenant_id = j.tenant_id AND q.name = s.queue
-        WHERE t.s IN (STATE_READY, STATE_BLOCKED) AND (q.state IS NULL OR q.state = 'closed')
+        WHERE t.s IN (STATE_READY, STATE_BLOCKED) AND weft._takes_none_back(j.tenant_id, j.shape_id)
           AND (t.s = STATE_BLOCKED OR EXISTS (SELECT FROM weft.attempt a
                 WHERE a.batch_id = t.b AND a.job_id = t.j AND a.attempt = j.attempt AND a.started_at IS NOT NULL))
           AND NOT EXISTS (SELECT FROM weft.job_cancel c WHERE c.batch_id = t.b AND c.job_id = t.j AND NOT c.late)

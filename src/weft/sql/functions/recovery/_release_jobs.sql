@@ -6,7 +6,7 @@ CREATE OR REPLACE FUNCTION weft._release_jobs(batch_ids bigint[], job_ids int[],
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_states smallint[];
+    v_states smallint[]; v_unreturned boolean;
 BEGIN
     WITH gone AS (
         DELETE FROM weft.blocked_job k USING unnest(_release_jobs.batch_ids, _release_jobs.job_ids) t (b, j)
@@ -25,11 +25,16 @@ BEGIN
     change AS (
         INSERT INTO weft.job_change (batch_id, job_id, tenant_id, at, from_state, to_state, attempt, actor, subtype)
         SELECT u.batch_id, u.job_id, u.tenant_id, _release_jobs.at, STATE_BLOCKED, STATE_READY, u.attempt, 'weft', 'waited'
-        FROM upd u)
-    INSERT INTO weft.event (at, tenant_id, batch_id, kind, from_state, to_state, jobs)
-    SELECT _release_jobs.at, u.tenant_id, u.batch_id, 'jobs.ready', STATE_BLOCKED, STATE_READY, array_agg(u.job_id)
-    FROM upd u GROUP BY u.tenant_id, u.batch_id;
-    v_states := weft._end_unreturned(_release_jobs.batch_ids, _release_jobs.job_ids,
-        array_fill(STATE_READY::smallint, ARRAY[cardinality(_release_jobs.job_ids)]), _release_jobs.at);
+        FROM upd u),
+    event AS (
+        INSERT INTO weft.event (at, tenant_id, batch_id, kind, from_state, to_state, jobs)
+        SELECT _release_jobs.at, u.tenant_id, u.batch_id, 'jobs.ready', STATE_BLOCKED, STATE_READY, array_agg(u.job_id)
+        FROM upd u GROUP BY u.tenant_id, u.batch_id)
+    SELECT bool_or(weft._takes_none_back(s.tenant_id, s.shape_id)) INTO v_unreturned
+    FROM (SELECT DISTINCT u.tenant_id, u.shape_id FROM upd u) s;
+    v_states := array_fill(STATE_READY::smallint, ARRAY[cardinality(_release_jobs.job_ids)]);
+    IF v_unreturned THEN
+        v_states := weft._end_unreturned(_release_jobs.batch_ids, _release_jobs.job_ids, v_states, _release_jobs.at);
+    END IF;
     PERFORM weft._list_ready(_release_jobs.batch_ids, _release_jobs.job_ids, v_states, _release_jobs.at);
 END $$;

@@ -92,6 +92,9 @@ def test_a_table_beside_static_clusters(capsys: pytest.CaptureFixture[str]) -> N
         ("t.swf --pool wrong.toml", "API.WRONG_TYPE", ""),
         ("t.swf --pool pool.toml --load 0", "CLI.WRONG_OPTION", "the value of --load"),
         ("t.swf --pool pool.toml --load nan", "CLI.WRONG_OPTION", "the value of --load"),
+        ("t.swf --pool pool.toml --losses -1", "CLI.WRONG_OPTION", "the value of --losses"),
+        ("t.swf --pool pool.toml --losses nan", "CLI.WRONG_OPTION", "the value of --losses"),
+        ("t.swf --pool pool.toml --max-running 0", "CLI.WRONG_OPTION", "of --max-running "),
         ("t.swf --pool pool.toml --boot -1", "CLI.WRONG_OPTION", "the value of --boot"),
     ],
 )

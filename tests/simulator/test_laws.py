@@ -8,7 +8,15 @@ from hypothesis import strategies as st
 from simulator.traces import job, pool
 from weft.core.pools import Pool
 from weft.core.swf import TraceJob
-from weft.simulator import Options, TraceOutcome, run_easy, run_fifo, run_pool
+from weft.simulator import (
+    MachineTime,
+    Options,
+    QueueLimits,
+    TraceOutcome,
+    run_easy,
+    run_fifo,
+    run_pool,
+)
 
 traces = st.lists(
     st.builds(
@@ -23,7 +31,17 @@ pools = st.builds(
     ),
     st.integers(1, 7), st.integers(0, 2), st.integers(0, 2), st.sampled_from([0.0, 30.0, 400.0]),
 )  # fmt: skip
-options = st.builds(Options, seed=st.integers(0, 9), boot_s=st.sampled_from([0.0, 7.0, 60.0]))
+limits = st.builds(
+    QueueLimits,
+    max_running=st.none() | st.integers(1, 5), max_running_per_user=st.none() | st.integers(1, 3),
+)  # fmt: skip
+options = st.builds(
+    Options, seed=st.integers(0, 9), boot_s=st.sampled_from([0.0, 7.0, 60.0]), limits=limits
+)
+losses = st.builds(
+    Options, seed=st.integers(0, 9), losses_per_hour=st.sampled_from([1.0, 10.0, 60.0]),
+    losses_max=st.integers(0, 4), spot_losses_max=st.integers(1, 3), limits=limits,
+)  # fmt: skip
 
 
 def check(outcome: TraceOutcome, jobs: Sequence[TraceJob]) -> None:
@@ -31,11 +49,14 @@ def check(outcome: TraceOutcome, jobs: Sequence[TraceJob]) -> None:
     machines = {one.name: one for one in outcome.machines}
     assert len(outcome.starts) == len(outcome.placed) == len(jobs)
     changes: dict[str, list[tuple[float, int]]] = {name: [] for name in machines}
-    for one, start, name in zip(jobs, outcome.starts, outcome.placed, strict=True):
+    for index, (one, start, name) in enumerate(
+        zip(jobs, outcome.starts, outcome.placed, strict=True)
+    ):
         assert start >= one.submit_s
         assert machines[name].begin_s <= start
-        assert start + one.run_s <= machines[name].end_s
-        if one.run_s:
+        end = outcome.errors.get(index, start + one.run_s)
+        assert start <= end <= machines[name].end_s
+        if one.run_s and index not in outcome.errors:
             changes[name] += [(start, one.cpu_m), (start + one.run_s, -one.cpu_m)]
     for name, own in changes.items():
         used = 0
@@ -60,6 +81,51 @@ def test_a_pool_never_has_more_machines_than_its_maximum(
 ) -> None:
     machines = run_pool(pool, jobs, options).machines
 
+    check_maximum(pool, machines)
+
+
+@given(jobs=traces, small=st.integers(1, 7), room=st.integers(0, 2), options=losses)
+def test_a_job_that_was_lost_too_often_stays_or_is_an_error(
+    jobs: list[TraceJob], small: int, room: int, options: Options
+) -> None:
+    """Nothing stays that holds more than the small machines do."""
+    spot = pool(small, 8, at_most=2 + room, spot=[8])
+    found = run_pool(spot, jobs, options)
+    cores = {one.name: one.cpu_m for one in found.machines}
+
+    check(found, jobs)
+    check_maximum(spot, found.machines)
+    assert run_pool(spot, jobs, options) == found
+    assert found.errors.keys() == {
+        index for index, count in found.lost.items() if count > options.losses_max
+    }
+    for index, count in found.lost.items():
+        assert count <= options.losses_max + 1
+        if jobs[index].cpu_m <= small * 1000:
+            assert count <= options.spot_losses_max
+            is_last = count == options.spot_losses_max and index not in found.errors
+            assert not is_last or cores[found.placed[index]] == small * 1000
+
+
+@given(jobs=traces, pool=pools, options=options)
+def test_no_more_jobs_run_than_the_queue_allows(
+    jobs: list[TraceJob], pool: Pool, options: Options
+) -> None:
+    found = run_pool(pool, jobs, options)
+    spans = [
+        (start, start + one.run_s, one.user)
+        for one, start in zip(jobs, found.starts, strict=True)
+        if one.run_s
+    ]
+
+    for at, _, _ in spans:
+        users = [user for start, end, user in spans if start <= at < end]
+        assert len(users) <= (options.limits.max_running or len(jobs))
+        for user in users:
+            assert users.count(user) <= (options.limits.max_running_per_user or len(jobs))
+
+
+def check_maximum(pool: Pool, machines: Sequence[MachineTime]) -> None:
     for one in machines:
         others = [x for x in machines if x.begin_s <= one.begin_s < x.end_s]
         assert len(others) <= pool.max_workers

@@ -3,9 +3,11 @@
 import pytest
 
 from simulator.traces import job, pool, waits
+from weft.settings import load_settings
 from weft.simulator import (
     JobNeverStarts,
     Options,
+    QueueLimits,
     check_sizes,
     run_easy,
     run_fifo,
@@ -69,6 +71,44 @@ def test_users_share_what_is_free() -> None:
 
     assert waits(run_pool(pool(2, at_least=1), jobs, AT_ONCE), jobs) == [0, 0, 100, 200, 90]
     assert waits(run_fifo(jobs, 2000), jobs) == [0, 0, 100, 100, 190]
+
+
+def test_places_go_to_the_user_who_runs_least() -> None:
+    """Four cores are free, the queue lets two run, and one of each user."""
+    jobs = [*(job(0, 100, 1) for _ in range(3)), job(10, 100, 1, user=2)]
+
+    def found(**limits: int) -> list[float]:
+        options = Options(boot_s=0, limits=QueueLimits(**limits))
+        return waits(run_pool(pool(4, at_least=1), jobs, options), jobs)
+
+    assert found() == [0, 0, 0, 0]
+    assert found(max_running=2) == [0, 0, 100, 90]
+    assert found(max_running_per_user=1) == [0, 100, 200, 0]
+
+
+def test_limits_of_losses_are_those_of_the_driver() -> None:
+    settings = load_settings(environ={})
+
+    assert (AT_ONCE.losses_max, AT_ONCE.spot_losses_max) == (
+        settings.losses_max,
+        settings.spot_losses_max,
+    )
+
+
+def test_a_job_that_is_lost_again_and_again_goes_to_a_machine_that_stays() -> None:
+    """Taken back after six minutes on average, a machine does not run a job of two hours."""
+    jobs = [job(0, 7200, 1)]
+    options = Options(boot_s=0, losses_per_hour=10)
+    stays = run_pool(pool(1, 2, at_most=2, spot=[1]), jobs, options)
+    only_spot = run_pool(pool(1, at_most=2, spot=[1]), jobs, options)
+    none = run_pool(pool(1, at_most=2, spot=[1]), jobs, AT_ONCE)
+
+    assert (stays.lost, stays.errors) == ({0: 2}, {})
+    assert [one.cpu_m for one in stays.machines if one.name == stays.placed[0]] == [2000]
+    assert figures_of(stays, jobs)["lost_attempts"] == 2
+    assert (only_spot.lost, list(only_spot.errors)) == ({0: 6}, [0])
+    assert figures_of(only_spot, jobs)["utilisation"] == 0
+    assert (none.lost, waits(none, jobs)) == ({}, [0])
 
 
 def test_a_pool_grows_and_shrinks() -> None:

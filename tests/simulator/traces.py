@@ -15,10 +15,18 @@ def job(submit_s: float, run_s: float, cores: int, user: int = 1, limit_s: float
     )  # fmt: skip
 
 
-def pool(*cores: int, at_least: int = 0, at_most: int = 1, idle_s: float = 30) -> Pool:
-    """Return a pool with flavours of these sizes."""
+def pool(
+    *cores: int, at_least: int = 0, at_most: int = 1, idle_s: float = 30, spot: Sequence[int] = ()
+) -> Pool:
+    """Return a pool with flavours of these sizes; those in `spot` may be taken back."""
     flavours = tuple(
-        Flavour(name=f"f{one}", cpu_m=one * 1000, memory_mib=1000, price_per_hour=str(one))
+        Flavour(
+            name=f"f{one}",
+            cpu_m=one * 1000,
+            memory_mib=1000,
+            price_per_hour=str(one),
+            preemptible=one in spot,
+        )
         for one in cores
     )
     return Pool(

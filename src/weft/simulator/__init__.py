@@ -4,6 +4,7 @@ It runs the functions that decide in production (fair shares, sizes of claims, t
 clock of its own. Must not need a database, a clock or a file.
 """
 
+from weft.simulator.gates import QueueLimits
 from weft.simulator.outcome import MachineTime, TraceOutcome
 from weft.simulator.pool_run import JobNeverStarts, Options, check_sizes, run_pool
 from weft.simulator.static import run_easy, run_fifo
@@ -12,6 +13,7 @@ __all__ = [
     "JobNeverStarts",
     "MachineTime",
     "Options",
+    "QueueLimits",
     "TraceOutcome",
     "check_sizes",
     "run_easy",

@@ -24,7 +24,11 @@ def figures_of(
         for wait, job in zip(waits, jobs, strict=True)
     ]
     machine_s = sum(one.end_s - one.begin_s for one in outcome.machines)
-    used = sum(job.cpu_m / 1000 * job.run_s for job in jobs)
+    used = sum(
+        job.cpu_m / 1000 * job.run_s
+        for index, job in enumerate(jobs)
+        if index not in outcome.errors
+    )
     had = core_seconds(outcome)
     if cost is None:
         cost = sum(
@@ -34,6 +38,8 @@ def figures_of(
         "wait_s": _spread(waits),
         "slowdown": _spread(slowdowns),
         "utilisation": round(used / had, 4) if had else 0.0,
+        "lost_attempts": sum(outcome.lost.values()),
+        "errors": len(outcome.errors),
         "machines": len(outcome.machines),
         "machine_hours": round(machine_s / HOUR_S, 2),
         "core_hours": round(had / HOUR_S, 2),
@@ -49,7 +55,10 @@ def waits_of(outcome: TraceOutcome, jobs: Sequence[TraceJob]) -> list[float]:
 
 def end_of(outcome: TraceOutcome, jobs: Sequence[TraceJob]) -> float:
     """Return when the last job ended."""
-    return max(start + job.run_s for start, job in zip(outcome.starts, jobs, strict=True))
+    ends = [start + job.run_s for start, job in zip(outcome.starts, jobs, strict=True)]
+    for index, at in outcome.errors.items():
+        ends[index] = at
+    return max(ends)
 
 
 def core_seconds(outcome: TraceOutcome) -> float:

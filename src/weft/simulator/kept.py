@@ -49,7 +49,7 @@ class KeptMachines:
         self._next_s = now + LOOK_S
         able = [one for one in machines if one.state == "active" and one.pending is None]
         rooms = [self._room(now, number, one) for number, one in enumerate(able)]
-        waiting = [self._waiting(now, job) for job in ready.heads(FIRST_JOBS)]
+        waiting = [self._waiting(now, job, ready.asks(job)) for job in ready.heads(FIRST_JOBS)]
         kept = keep_workers(waiting, rooms, after_s=self._after_s)
         for number, _, job, fill_s in [*kept, *fill_gaps(rooms)]:
             machine = able[number]
@@ -75,15 +75,16 @@ class KeptMachines:
             one = self._jobs[job]
             most_s = limit_range(one.limit_s)[1]
             is_short = most_s is not None and now + most_s <= (machine.fill_until_s or 0.0)
+            is_short = is_short and ready.asks(job) in machine.serves
             if is_short and one.cpu_m <= free_m and one.memory_mib <= free_mib:
                 ready.remove(job, one)
                 taken.append(job)
                 free_m, free_mib = free_m - one.cpu_m, free_mib - one.memory_mib
         return taken
 
-    def _waiting(self, now: float, job: int) -> LongWaiting:
+    def _waiting(self, now: float, job: int, asks: int) -> LongWaiting:
         one = self._jobs[job]
-        return LongWaiting(0, job, one.user, 0, one.cpu_m, one.memory_mib, now - one.submit_s)
+        return LongWaiting(0, job, one.user, asks, one.cpu_m, one.memory_mib, now - one.submit_s)
 
     def _room(self, now: float, number: int, machine: SimulatedMachine) -> Room:
         running = []
@@ -98,8 +99,8 @@ class KeptMachines:
                     at_most_s=None if most_s is None else max(start_s + most_s - now, 0.0),
                 )
             )
-        flavour, kept = machine.flavour, None
+        flavour, serves, kept = machine.flavour, machine.serves, None
         if machine.kept is not None:
             one = self._jobs[machine.kept]
             kept = KeptJob(0, machine.kept, one.user, one.cpu_m, one.memory_mib)
-        return Room(number, flavour.cpu_m, flavour.memory_mib, (0,), tuple(running), kept)
+        return Room(number, flavour.cpu_m, flavour.memory_mib, serves, tuple(running), kept)

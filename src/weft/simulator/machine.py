@@ -2,7 +2,9 @@
 
 from typing import Literal
 
+from weft.core.offers import serves
 from weft.core.pools import Flavour, Machine, offers_of
+from weft.simulator.losses import ASKS
 
 
 class SimulatedMachine:
@@ -20,6 +22,7 @@ class SimulatedMachine:
         "offers",
         "pending",
         "region",
+        "serves",
         "started",
         "state",
         "state_since_s",
@@ -32,6 +35,8 @@ class SimulatedMachine:
         self.flavour = flavour
         self.region = region
         self.offers = offers_of(pool, flavour, region)
+        self.serves = tuple(number for number, one in enumerate(ASKS) if serves(self.offers, one))
+        """Which of the asks of jobs."""
         self.state: Literal["creating", "active", "cordoned"] = "creating"
         self.begin_s = self.state_since_s = self.idle_since_s = now
         self.used_m = 0

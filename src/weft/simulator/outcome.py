@@ -1,7 +1,7 @@
 """When each job started, and which machines existed."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,9 +21,13 @@ class TraceOutcome:
 
     name: str
     starts: Sequence[float]
-    """When each job of the trace started, in its order."""
+    """When each job of the trace started, in its order; its last attempt, if others were lost."""
     placed: Sequence[str]
     """On which machine."""
     machines: Sequence[MachineTime]
     n_decisions: int
     """Claims and rounds of the autoscaler, or looks at the queue."""
+    lost: Mapping[int, int] = field(default_factory=dict)
+    """How many attempts of each job were lost with their machine."""
+    errors: Mapping[int, float] = field(default_factory=dict)
+    """When the last attempt of each job was lost that was not tried again."""

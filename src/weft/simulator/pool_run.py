@@ -7,7 +7,7 @@ machines that are ready, claims, a round. Rounds that cannot decide anything are
 import heapq
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
 from typing import Final
 
@@ -15,7 +15,9 @@ from weft.core.errors import Invalid
 from weft.core.lease import Load, Pace, plan_claim
 from weft.core.pools import Decision, Flavour, Pool, decide
 from weft.core.swf import TraceJob
+from weft.simulator.gates import Gate, QueueLimits
 from weft.simulator.kept import KeptMachines
+from weft.simulator.losses import Losses
 from weft.simulator.machine import SimulatedMachine
 from weft.simulator.outcome import MachineTime, TraceOutcome
 from weft.simulator.ready_jobs import ReadyJobs, Shape
@@ -26,7 +28,9 @@ NOTHING_AHEAD: Final = Pace()
 """Jobs of recorded workloads take seconds and more, so nothing is claimed ahead of room."""
 BOOT_SPREAD: Final = 0.5
 """A machine takes up to this share less or more time than others until it is ready."""
-_END, _READY = 0, 1
+_END, _READY, _LOST = 0, 1, 2
+VAIN_MAX: Final = 10_000
+"""After this number of losses of machines without a start in between, nothing will start."""
 
 
 class JobNeverStarts(Invalid):
@@ -48,6 +52,11 @@ class Options:
     """How many jobs of the queue the autoscaler looks at."""
     reserve_after_s: float = 300.0
     """How long a large job waits until a machine is kept for it."""
+    losses_per_hour: float = 0.0
+    """How often a machine that may be taken back is, on average."""
+    losses_max: int = 5
+    spot_losses_max: int = 2
+    limits: QueueLimits = field(default_factory=QueueLimits)
 
 
 def check_sizes(pool: Pool, jobs: Sequence[TraceJob], *, trace: str) -> None:
@@ -89,6 +98,16 @@ class _PoolRun:
         self._flavours = {one.name: one for one in pool.flavours}
         self._now = jobs[0].submit_s
         self._ready = ReadyJobs()
+        self._gate = Gate(options.limits)
+        self._losses = Losses(
+            pool,
+            seed=options.seed,
+            per_hour=options.losses_per_hour,
+            losses_max=options.losses_max,
+            spot_losses_max=options.spot_losses_max,
+        )
+        self._errors: dict[int, float] = {}
+        self._n_vain = 0
         self._kept = KeptMachines(jobs, options.reserve_after_s)
         self._machines: dict[str, SimulatedMachine] = {}
         self._gone: list[MachineTime] = []
@@ -110,7 +129,7 @@ class _PoolRun:
         while self._n_ended < len(self._jobs):
             round_at = self._round_at()
             self._now = min(self._next_event_at(), round_at)
-            if self._now == math.inf:
+            if self._now == math.inf or self._n_vain > VAIN_MAX:
                 self._refuse()
             self._step()
             if round_at <= self._now:
@@ -123,6 +142,8 @@ class _PoolRun:
             placed=self._placed,
             machines=self._gone,
             n_decisions=self._n_decisions,
+            lost=self._losses.by_job,
+            errors=self._errors,
         )
 
     def _begin(self) -> None:
@@ -131,6 +152,8 @@ class _PoolRun:
             for machine in self._machines.values():
                 machine.state = "active"
         self._events.clear()
+        for machine in self._machines.values():
+            self._plan_loss(machine)
         self._has_decided = False
 
     def _next_event_at(self) -> float:
@@ -142,23 +165,33 @@ class _PoolRun:
     def _step(self) -> None:
         """Let happen what happens now, then let machines claim."""
         touched: dict[str, SimulatedMachine] = {}
-        is_new = False
         while self._events and self._events[0][:2] <= (self._now, _END):
-            machine = self._machines[self._events[0][3]]
-            self._end(heapq.heappop(self._events)[2], machine)
-            touched[machine.name] = machine
+            _, _, index, name = heapq.heappop(self._events)
+            machine = self._machines.get(name)
+            if machine is not None:  # else it was lost with its jobs
+                self._end(index, machine)
+                touched[name] = machine
         while (
             self._next_job < len(self._jobs) and self._jobs[self._next_job].submit_s <= self._now
         ):
-            self._ready.add(self._next_job, self._jobs[self._next_job])
+            self._gate.add(self._next_job, self._jobs[self._next_job])
             self._next_job += 1
-            is_new = True
         while self._events and self._events[0][0] <= self._now:
-            came = self._machines.get(heapq.heappop(self._events)[3])
-            if came is not None:  # else it was too late, and is gone
+            _, kind, _, name = heapq.heappop(self._events)
+            came = self._machines.get(name)
+            if came is not None and kind == _LOST:
+                self._lose(came)
+                touched.pop(name, None)
+                self._is_rung = True
+            elif came is not None:  # else it was too late, and is gone
+                self._plan_loss(came)
                 came.state = "active"
                 came.state_since_s = came.idle_since_s = self._now
                 touched[came.name] = came
+        admitted = self._gate.admit(self._ready.load_of)
+        for index in admitted:
+            self._ready.add(index, self._jobs[index])
+        is_new = bool(admitted)
         if touched or is_new:
             self._is_rung = True
             self._claim(list((self._machines if is_new else touched).values()))
@@ -199,7 +232,9 @@ class _PoolRun:
             if budget is None:
                 return
             self._n_decisions += 1
-            taken = self._ready.claim(budget, flavour.cpu_m, flavour.memory_mib, is_left)
+            taken = self._ready.claim(
+                budget, flavour.cpu_m, flavour.memory_mib, machine.serves, is_left
+            )
             if other is not None:
                 self._claim_for(other, may_leave=False)
                 other = None
@@ -214,6 +249,7 @@ class _PoolRun:
             room_m = one.flavour.cpu_m - one.used_m
             if (
                 is_free
+                and shape[2] in one.serves
                 and shape[0] <= room_m
                 and shape[1] <= one.flavour.memory_mib - one.used_mib
             ):
@@ -231,6 +267,7 @@ class _PoolRun:
             machine.pending = index
 
     def _start(self, index: int, machine: SimulatedMachine) -> None:
+        self._n_vain = 0
         self._starts[index] = self._now
         self._placed[index] = machine.name
         machine.started[index] = self._now
@@ -245,10 +282,40 @@ class _PoolRun:
         del machine.started[index]
         machine.idle_since_s = self._now
         self._ready.end(job)
+        self._gate.end(job)
         self._n_ended += 1
         if machine.pending is not None and machine.has_room():
             index, machine.pending = machine.pending, None
             self._start(index, machine)
+
+    def _plan_loss(self, machine: SimulatedMachine) -> None:
+        lifetime_s = self._losses.lifetime_s(machine.flavour)
+        if lifetime_s is not None:
+            heapq.heappush(self._events, (self._now + lifetime_s, _LOST, 0, machine.name))
+
+    def _lose(self, machine: SimulatedMachine) -> None:
+        """Take a machine away with what runs there; leases go back and are no losses."""
+        self._n_vain += 1
+        self._remove(machine)
+        for index in machine.started:
+            fate = self._losses.lose(index, self._jobs[index])
+            if fate == "stays":
+                self._ready.stay(index)
+            if fate == "error":
+                self._errors[index] = self._now
+                self._n_ended += 1
+            self._give_back(index, is_over=fate == "error")
+        for lease in (machine.pending, machine.kept):
+            if lease is not None:
+                self._give_back(lease, is_over=False)
+
+    def _give_back(self, index: int, *, is_over: bool) -> None:
+        """Free what a job had on a lost machine, and let it wait again unless it is over."""
+        job = self._jobs[index]
+        self._ready.end(job)
+        self._gate.end(job)
+        if not is_over:
+            self._gate.add(index, job)
 
     def _round_at(self) -> float:
         """Return when the next round is that could decide something."""
@@ -326,9 +393,10 @@ class _PoolRun:
         )
 
     def _refuse(self) -> None:
-        job = self._jobs[self._ready.oldest()]
+        waiting = self._gate.oldest() if not self._ready.count else self._ready.oldest()
+        job = self._jobs[waiting if waiting is not None else -1]
         raise JobNeverStarts(
             f"job {job.number} of the trace never starts in pool {self._pool.name!r}",
-            detail=f"It asks for {job.cpu_m / 1000:g} cores, and the machines that the pool keeps "
-            "or may have at most are too small.",
+            detail=f"It asks for {job.cpu_m / 1000:g} cores. The machines that the pool keeps or "
+            "may have at most are too small, or the queue lets no job run.",
         )

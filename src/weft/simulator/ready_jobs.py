@@ -1,26 +1,26 @@
 """The jobs that are ready, by user, and claims of them: as `claim_jobs` does it, in memory."""
 
 import math
+from bisect import bisect
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Final
 
 from weft.core.fair_share import UserWork, fair_shares
 from weft.core.lease import Budget
-from weft.core.offers import PREEMPTIBLE
 from weft.core.pools import Demand
 from weft.core.swf import TraceJob
+from weft.simulator.losses import ASKS
 
 USERS_MAX: Final = 64
 """A claim shares among the users with the smallest load only."""
-BEARS_ALL: Final = {PREEMPTIBLE: "yes"}
-"""A recorded job runs on any machine: nobody noted what it bears."""
-Shape = tuple[int, int]
+Shape = tuple[int, int, int]
+"""mCPU, MiB, and which of `ASKS`."""
 
 
 class _User:
-    """What one user runs, and what it has ready: indexes of jobs by mCPU and MiB, oldest first."""
+    """What one user runs, and what it has ready: indexes of jobs by shape, oldest first."""
 
     __slots__ = ("number", "ready", "ready_m", "running_m")
 
@@ -30,11 +30,12 @@ class _User:
         self.ready_m = 0
         self.ready: dict[Shape, deque[int]] = {}
 
-    def head(self, cpu_m: int, memory_mib: int) -> Shape | None:
+    def head(self, cpu_m: int, memory_mib: int, serves: Sequence[int]) -> Shape | None:
         """Return the shape of the oldest job that a machine of this size can hold."""
         found, oldest = None, math.inf
         for shape, indexes in self.ready.items():
-            if shape[0] <= cpu_m and shape[1] <= memory_mib and indexes[0] < oldest:
+            is_held = shape[0] <= cpu_m and shape[1] <= memory_mib and shape[2] in serves
+            if is_held and indexes[0] < oldest:
                 found, oldest = shape, indexes[0]
         return found
 
@@ -54,22 +55,42 @@ class ReadyJobs:
 
     def __init__(self) -> None:
         self._users: dict[int, _User] = {}
+        self._stay: set[int] = set()
         self.count = 0
 
     def add(self, index: int, job: TraceJob) -> None:
-        """Add a job, younger than all others; indexes say which is older."""
+        """Add a job; indexes say which is older."""
         user = self._users.setdefault(job.user, _User(job.user))
-        user.ready.setdefault((job.cpu_m, job.memory_mib), deque()).append(index)
+        indexes = user.ready.setdefault(self._shape(index, job), deque())
+        if indexes and index < indexes[-1]:
+            indexes.insert(bisect(indexes, index), index)
+        else:
+            indexes.append(index)
         user.ready_m += job.cpu_m
         self.count += 1
 
     def end(self, job: TraceJob) -> None:
-        """Note that a job has ended."""
+        """Note that a job no longer runs."""
         self._users[job.user].running_m -= job.cpu_m
+
+    def stay(self, index: int) -> None:
+        """From now on this job, which is not ready, asks for a machine that stays."""
+        self._stay.add(index)
+
+    def asks(self, index: int) -> int:
+        """Return which of `ASKS` a job asks."""
+        return int(index in self._stay)
+
+    def load_of(self, user: int) -> int:
+        """Return how many mCPU a user's jobs have."""
+        return self._users[user].running_m if user in self._users else 0
+
+    def _shape(self, index: int, job: TraceJob) -> Shape:
+        return job.cpu_m, job.memory_mib, self.asks(index)
 
     def remove(self, index: int, job: TraceJob) -> None:
         """Take this job out of its order; it runs."""
-        user, shape = self._users[job.user], (job.cpu_m, job.memory_mib)
+        user, shape = self._users[job.user], self._shape(index, job)
         user.ready[shape].remove(index)
         if not user.ready[shape]:
             del user.ready[shape]
@@ -95,9 +116,11 @@ class ReadyJobs:
         budget: Budget,
         cpu_m: int,
         memory_mib: int,
+        serves: Sequence[int],
         is_left: Callable[[Shape], bool] = lambda _: False,
     ) -> list[int]:
-        """Take jobs for a machine of this size in fair-share order, up to the budget.
+        """Take jobs for a machine of this size in fair-share order, up to the budget. `serves`:
+        which of `ASKS`.
 
         The first may exceed the budget: it starts when there is room, unless it is left to another
         machine. The last job of a share is taken whole.
@@ -108,7 +131,7 @@ class ReadyJobs:
         for user, share_m in self._offers(budget.cpu_m):
             share_left = share_m + over_m
             while share_left > 0 and len(taken) < budget.jobs:
-                shape = user.head(cpu_m, memory_mib)
+                shape = user.head(cpu_m, memory_mib, serves)
                 if shape is None:
                     break
                 is_large = shape[0] > left_m or shape[1] > left_mib
@@ -145,7 +168,7 @@ class ReadyJobs:
         users = self._waiting()[:USERS_MAX]
         part = max(jobs_max // max(len(users), 1), 1)
         return [
-            Demand(cpu_m=shape[0], memory_mib=shape[1], asks=BEARS_ALL, n_jobs=count)
+            Demand(cpu_m=shape[0], memory_mib=shape[1], asks=ASKS[shape[2]], n_jobs=count)
             for user in users
             for shape, count in _first(user.ready.items(), part)
         ]

@@ -21,13 +21,16 @@ from weft.core.errors import Invalid
 from weft.core.pools import Pool
 from weft.core.problems import Problems
 from weft.core.swf import UnreadableTrace, read_trace
-from weft.simulator import Options
+from weft.simulator import Options, QueueLimits
 from weft.simulator.plots import draw
 from weft.simulator.report import compare
 from weft.wire.pool_documents import PoolsDocument
 
 Document = Mapping[str, Any]
 LOAD_MAX = 1000
+LOSSES_MAX = 3600
+TWICE = "With 2, jobs come twice as fast."
+TWO_HOURS = "With 0.5, a machine is taken back after two hours on average."
 USERS_SHOWN = 10
 FORMS: tuple[Literal["png"], Literal["html"]] = ("png", "html")
 NAMES = {"weft": "weft", "fifo": "FIFO", "easy": "EASY"}
@@ -49,6 +52,9 @@ def simulate(
     seed: int = 0,
     boot: str = "60",
     load: float = 1.0,
+    losses: float = 0.0,
+    max_running: int | None = None,
+    max_running_per_user: int | None = None,
     plot: Annotated[list[Path] | None, Parameter(negative="")] = None,
     shared: Shared = SHARED,
 ) -> int:
@@ -65,29 +71,27 @@ def simulate(
             input.
         pool: TOML with tables `[[pool]]`, as for `weft pool apply`.
         name: Which pool of the file, if there are several.
-        seed: Seed of what differs between machines: how long each takes to boot.
+        seed: Seed of what differs between machines: the times to boot, and losses.
         boot: How long a machine takes until it runs jobs, on average: 90, 2m.
+        losses: How often in an hour a machine of a preemptible flavour is taken back, on average.
+        max_running: How many jobs of the queue may run at a time, as in its file.
+        max_running_per_user: How many of each user.
         load: Factor for the rate of submissions; with 2, jobs come twice as fast.
         plot: Draw it into a file .png or .html; may be repeated. Needs `weft[plots]`.
         shared: Options of every command.
     """
     forms = [(file, _form_of(file)) for file in plot or ()]
     boot_s = read_option("--boot", boot, parse_seconds)
-    if not 0 < load <= LOAD_MAX:
-        raise WrongOption(
-            "the value of --load is wrong",
-            detail=f"It is {load:g}, and must be more than 0 and at most {LOAD_MAX}.",
-            hint="With 2, jobs come twice as fast.",
-        )
+    _check_rate("--load", load, most=LOAD_MAX, hint=TWICE, is_zero_allowed=False)
+    _check_rate("--losses", losses, most=LOSSES_MAX, hint=TWO_HOURS, is_zero_allowed=True)
+    limits = QueueLimits(
+        max_running=_limit("--max-running", max_running),
+        max_running_per_user=_limit("--max-running-per-user", max_running_per_user),
+    )
     wanted = read_pool(pool, name, shared)
     lines = unpacked_lines(trace, refused=UnreadableTrace, what="the trace")
-    found = compare(
-        wanted,
-        read_trace(lines, name=trace),
-        Options(seed=seed, boot_s=boot_s),
-        load=load,
-        name=trace,
-    )
+    options = Options(seed=seed, boot_s=boot_s, losses_per_hour=losses, limits=limits)
+    found = compare(wanted, read_trace(lines, name=trace), options, load=load, name=trace)
     for file, form in forms:
         _write(file, draw(found, form))
     if shared.json:
@@ -95,6 +99,26 @@ def simulate(
     else:
         _print(found.document)
     return 0
+
+
+def _check_rate(option: str, value: float, *, most: int, hint: str, is_zero_allowed: bool) -> None:
+    if not (0 < value <= most or (is_zero_allowed and value == 0)):
+        least = "at least 0" if is_zero_allowed else "more than 0"
+        raise WrongOption(
+            f"the value of {option} is wrong",
+            detail=f"It is {value:g}, and must be {least} and at most {most}.",
+            hint=hint,
+        )
+
+
+def _limit(option: str, value: int | None) -> int | None:
+    if value is not None and value < 1:
+        raise WrongOption(
+            f"the value of {option} is wrong",
+            detail=f"It is {value}, and must be at least 1.",
+            hint="Leave it out if there is no limit.",
+        )
+    return value
 
 
 def _form_of(file: Path) -> Literal["png", "html"]:
@@ -143,7 +167,11 @@ def read_pool(file: Path, name: str | None, shared: Shared) -> Pool:
 
 def _print(found: Document) -> None:
     policies = found["policies"]
-    print_table(("Figure", *NAMES.values()), list(_rows(policies)), right=tuple(NAMES.values()))
+    print_table(
+        ("Figure", *NAMES.values()),
+        _rows(policies, has_losses=found["losses_per_hour"] > 0),
+        right=tuple(NAMES.values()),
+    )
     print()
     print_table(
         ("User", "Jobs", "Core hours", *(f"{name} waits" for name in NAMES.values())),
@@ -161,7 +189,7 @@ def _print(found: Document) -> None:
     )
 
 
-def _rows(policies: Mapping[str, Document]) -> Sequence[Sequence[str]]:
+def _rows(policies: Mapping[str, Document], *, has_losses: bool) -> Sequence[Sequence[str]]:
     def row(label: str, show: Any) -> Sequence[str]:  # noqa: ANN401 (a function of figures)
         return (label, *(show(policies[name]) for name in NAMES))
 
@@ -169,8 +197,13 @@ def _rows(policies: Mapping[str, Document]) -> Sequence[Sequence[str]]:
         row(f"wait, {label}", lambda one, key=key: _time(one["wait_s"][key]))
         for key, label in (("mean", "mean"), ("p50", "median"), ("p95", "p95"), ("max", "longest"))
     ]
+    losses = [
+        row("lost attempts", lambda one: f"{one['lost_attempts']:,}"),
+        row("errors", lambda one: f"{one['errors']:,}"),
+    ]
     return [
         *waits,
+        *(losses if has_losses else []),
         row("slowdown, mean", lambda one: f"{one['slowdown']['mean']:,.2f}"),
         row("slowdown, p95", lambda one: f"{one['slowdown']['p95']:,.2f}"),
         row("utilisation", lambda one: f"{one['utilisation']:.1%}"),

@@ -1,0 +1,53 @@
+"""Machines that are taken back, and what becomes of their jobs: as `_state_after_end` and
+`_leave_spot` say.
+"""
+
+from collections.abc import Mapping, Sequence
+from random import Random
+from typing import Final, Literal
+
+from weft.core.offers import PREEMPTIBLE, Ask, serves
+from weft.core.pools import ANYWHERE, Flavour, Pool, offers_of
+from weft.core.swf import TraceJob
+
+HOUR_S: Final = 3600.0
+ASKS: Final[Sequence[Mapping[str, Ask]]] = ({PREEMPTIBLE: "yes"}, {})
+"""What a job asks: first any machine, for nobody noted what it bears; then one that stays."""
+Fate = Literal["again", "stays", "error"]
+
+
+class Losses:
+    """When machines are taken back, and how often jobs were lost."""
+
+    def __init__(
+        self, pool: Pool, *, seed: int, per_hour: float, losses_max: int, spot_losses_max: int
+    ) -> None:
+        self._per_hour = per_hour
+        self._losses_max = losses_max
+        self._spot_losses_max = spot_losses_max
+        self._random = Random(f"losses {seed}")  # noqa: S311 (no secret)
+        quota_m = pool.quota_cpu_m
+        self._staying = [
+            one
+            for one in pool.flavours
+            if serves(offers_of(pool.name, one, ANYWHERE), ASKS[1])
+            and (quota_m is None or one.cpu_m <= quota_m * pool.quota_share)
+        ]
+        self.by_job: dict[int, int] = {}
+
+    def lifetime_s(self, flavour: Flavour) -> float | None:
+        """Draw how long a machine is there before it is taken back; None: it stays."""
+        if not self._per_hour or not flavour.preemptible:
+            return None
+        return self._random.expovariate(self._per_hour / HOUR_S)
+
+    def lose(self, index: int, job: TraceJob) -> Fate:
+        """Note the loss of an attempt and return what becomes of its job."""
+        before = self.by_job.get(index, 0)
+        self.by_job[index] = before + 1
+        if before >= self._losses_max:
+            return "error"
+        is_held = any(
+            job.cpu_m <= one.cpu_m and job.memory_mib <= one.memory_mib for one in self._staying
+        )
+        return "stays" if before + 1 >= self._spot_losses_max and is_held else "again"

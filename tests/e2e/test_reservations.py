@@ -3,14 +3,17 @@
 import json
 import socket
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from e2e.conftest import Weft, until
+from e2e.conftest import WITHIN_S, Weft, until
+from weft.settings import load_settings
 
 pytestmark = [pytest.mark.slow, pytest.mark.heavy]
 NAME = socket.gethostname()
+LIMIT_S = 30
 
 
 class Site:
@@ -32,6 +35,10 @@ class Site:
 
     def count(self, batch: str, what: str) -> int:
         return int(json.loads(self.told("status", batch, "--json"))[what])
+
+    def started_at(self, batch: str) -> datetime:
+        job = json.loads(self.told("status", f"{batch}.j1", "--json"))
+        return datetime.fromisoformat(job["started_at"])
 
     def kept_for(self) -> dict[str, object]:
         return json.loads(self.told("worker", "show", NAME, "--json"))["kept_for"] or {}
@@ -98,3 +105,28 @@ def test_a_short_job_runs_before_a_large_one_that_has_no_room_yet(
     assert waited.returncode == 0
     assert f"Kept for\t{large}.j1 since " in shown
     assert ", short jobs may run until " in shown
+
+
+def test_a_large_job_starts_within_the_time_limits_there_and_a_heartbeat(
+    site: Site, tmp_path: Path
+) -> None:
+    """Whatever fills the gap runs for as long as its limit allows."""
+    go, long = tmp_path / "go", ["sleep", "600"]
+    limited = site.submitted({"command": long, "timeout_s": LIMIT_S})
+    other = site.submitted({"command": waiting_for(go), "timeout_s": 600})
+    until(lambda: site.count(limited, "n_running") + site.count(other, "n_running") == 2)
+    endless = site.submitted({"command": long, "count": 9, "priority": 1})
+    large = site.submitted({"command": ["true"], "resources": {"cpu": 2}, "priority": -1})
+    until(lambda: site.kept_for().get("fill_until") is not None)
+    fillers = site.submitted({"command": long, "timeout_s": 10, "count": 9, "priority": 1})
+    go.touch()
+    waited = site.weft.run("wait", large, timeout_s=2 * WITHIN_S)
+    took = site.started_at(large) - site.started_at(limited)
+    n_ready = site.count(endless, "n_ready"), site.count(fillers, "n_ready")
+    for batch in (endless, fillers):
+        site.told("cancel", batch)
+
+    assert waited.returncode == 0
+    assert took <= timedelta(seconds=LIMIT_S + load_settings(environ={}).heartbeat_s)
+    assert n_ready[0] >= 7  # the two that may start as soon as the large one has ended
+    assert n_ready[1] < 9

@@ -19,6 +19,8 @@ from weft.ports.store import (
     JobQuery,
     JobRows,
     Operation,
+    Patrolled,
+    Position,
     Resubmitted,
     Row,
     ScheduleMove,
@@ -44,6 +46,8 @@ class FakeDriverStore:
         self.next_deadlines: deque[float | None] = deque()
         self.next_recoveries: deque[float | None] = deque()
         self.overdue: deque[Sequence[Row]] = deque()
+        self.patrolled: deque[Patrolled | None] = deque()
+        self.positions: list[Position] = []
         self.next_conditions: deque[float | None] = deque()
         self.conditions: deque[list[DueCondition]] = deque()
         self.busy: list[list[int]] = []
@@ -205,6 +209,12 @@ class FakeDriverStore:
     async def stop_overdue(self, epoch: int, **_limits: float) -> Sequence[Row]:
         await self._ask("stop_overdue", epoch)
         return self.overdue.popleft() if self.overdue else []
+
+    async def patrol(self, epoch: int, position: Position, *, limit_jobs: int) -> Patrolled | None:
+        await self._ask("patrol", epoch)
+        assert limit_jobs > 0
+        self.positions.append(position)
+        return self.patrolled.popleft() if self.patrolled else None
 
     async def recovery_due(self, epoch: int) -> float | None:
         await self._ask("recovery_due", epoch)

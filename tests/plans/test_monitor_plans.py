@@ -8,6 +8,7 @@ from plans.test_plans import reads
 from store.test_monitor import watched
 from store.world import World
 from weft.store.database import call_on
+from weft.testing.builders import job_rows
 
 pytestmark = pytest.mark.slow
 TABLES = ("job", "attempt", "attempt_watch", "attempt_stop", "claim", "blocked_job")
@@ -40,3 +41,26 @@ async def test_step_reads_the_attempts_that_are_due(own_world: World) -> None:
     assert found["attempt_watch"].rows_by_index < 200
     assert found["job"].rows_by_index < 1_000
     await worker.end(*claimed)
+
+
+async def test_look_at_all_jobs_reads_a_page_of_those_in_open_batches(own_world: World) -> None:
+    """However many there are, whatever they wait for."""
+    world = own_world
+    worker = await world.worker()
+    await world.submit(2_000)
+    await worker.run(2_000)
+    batch = await world.submit(
+        job_rows(2_000, parents={number: [1] for number in range(2, 1_001)})
+    )
+    await worker.start(*await worker.claim(200))
+    await world.fold()
+    epoch = await world.lead()
+    connection = await world.connect("weft_driver")
+    page = {"epoch": epoch, "from_batch": batch, "limit_jobs": 100}
+    page["from_tenant"] = world.caller.tenant_id
+    for after_job in (0, 900, 1_200, 1_900):
+        async with reads(connection, *TABLES, "edge", "group_count", "runnable") as found:
+            await call_on(connection, "patrol", after_job=after_job, **page)
+        assert [table for table, read in found.items() if read.scans] == []
+        assert found["group_count"].rows_by_index <= 5
+        assert found["job"].rows_by_index <= 1_000

@@ -1,11 +1,13 @@
-"""The audit finds every job that has not ended and is left to nobody."""
+"""The audit and the driver find every job that has not ended and is left to nobody."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 from store.test_recovery import fail, retried
 from store.world import World
+from weft.ports.store import Position
 from weft.sql import files_of
 from weft.testing.builders import job_rows
 
@@ -37,13 +39,30 @@ async def found_by(world: World, batch: int, broken: str) -> set[str]:
         for file in files_of("audit"):
             rows = await world.admin.fetch(file.text)
             found |= {file.name for row in rows if row.get("batch_id") == batch}
+        found |= {one["state"] for one in await patrolled(world) if one["batch_id"] == batch}
     finally:
         await transaction.rollback()
     return found
 
 
+async def patrolled(world: World, *, limit: int = 100) -> list[Mapping[str, Any]]:
+    """Return what the driver finds in our tenant."""
+    position, found = Position(world.caller.tenant_id), []
+    epoch = await world.lead()
+    while step := await world.call(
+        "patrol", epoch=epoch, from_tenant=position.tenant_id, from_batch=position.batch_id,
+        after_job=position.after_job, limit_jobs=limit,
+    ):  # fmt: skip
+        ((document,),) = step
+        if document is None or document["tenant_id"] != world.caller.tenant_id:
+            break
+        found += document["orphans"]
+        position = Position(document["tenant_id"], document["batch_id"], document["job_id"])
+    return found
+
+
 @pytest.mark.parametrize("kind", ORPHANS)
-async def test_audit_finds_an_orphan(world: World, kind: str) -> None:
+async def test_audit_and_driver_find_an_orphan(world: World, kind: str) -> None:
     batch = await world.submit(
         retried() if kind == "blocked"
         else job_rows(2, parents={2: [1]} if kind == "pending" else {})
@@ -53,7 +72,36 @@ async def test_audit_finds_an_orphan(world: World, kind: str) -> None:
         claimed = await worker.claim()
         if kind == "blocked":
             await fail(worker, *claimed)
+    await world.fold()
     broken, check = ORPHANS[kind]
+    state = "running" if kind == "lost" else kind
 
     assert await found_by(world, batch, "SELECT $1::bigint") == set()
-    assert check in await found_by(world, batch, broken)
+    assert {check, state} <= await found_by(world, batch, broken)
+
+
+async def test_driver_looks_at_each_job_once(world: World) -> None:
+    """However small its steps are; jobs of batches that are complete are not looked at."""
+    batches = [await world.submit(n_jobs) for n_jobs in (3, 1, 4)]
+    worker = await world.worker()
+    await worker.run()
+    batches += [await world.submit(job_rows(2, parents={2: [1]})) for _ in range(3)]
+    await world.fold()
+    transaction: Any = world.admin.transaction()
+    await transaction.start()
+    try:
+        await world.admin.execute("SET LOCAL session_replication_role = replica")
+        await world.admin.execute(
+            "UPDATE weft.job SET state = 2 WHERE batch_id = ANY ($1)", batches
+        )
+        found = {
+            limit: [
+                (one["batch_id"], one["job_id"]) for one in await patrolled(world, limit=limit)
+            ]
+            for limit in (1, 3, 100)
+        }
+    finally:
+        await transaction.rollback()
+
+    open_jobs = [(batch, number) for batch in batches[3:] for number in (1, 2)]
+    assert found == dict.fromkeys((1, 3, 100), open_jobs)

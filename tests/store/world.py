@@ -55,6 +55,10 @@ _NEW_TENANT = """
         SELECT tenant_id, pool_id, 'default' FROM tenant, pool)
     SELECT tenant_id, user_id FROM person
 """
+_ORPHANS = """
+    SELECT b AS batch_id, l.orphans, l.states FROM unnest($1::bigint[]) b
+    CROSS JOIN LATERAL weft._look_at_jobs(b, 0, 1000000000) l WHERE l.orphans <> '{}'
+"""
 _NEW_USER = """
     WITH person AS (
         INSERT INTO weft.tenant_user (tenant_id, name) VALUES ($1, $2) RETURNING *)
@@ -319,7 +323,9 @@ class World:
                 await asyncio.sleep(0)
 
     async def findings(self) -> dict[str, list[dict[str, Any]]]:
-        """Return by check what the audit finds in our batches: nothing, if all is well."""
+        """Return by check what the audit finds in our batches, and the driver's patrol: nothing,
+        if all is well.
+        """
         found = {}
         async with self.admin.transaction(isolation="repeatable_read", readonly=True):
             for file in files_of("audit"):
@@ -327,6 +333,9 @@ class World:
                 ours = [row for row in rows if row.get("batch_id") in {None, *self._batches}]
                 if ours:
                     found[file.name] = ours[:5]
+            orphans = await self.admin.fetch(_ORPHANS, self._batches)
+            if orphans:
+                found["patrol"] = [dict(row) for row in orphans]
         return found
 
 

@@ -54,6 +54,12 @@ class DriverSettings:
         minimum=1,
         maximum=86400,
     )
+    patrol_every_s: float = setting(
+        600.0,
+        "seconds between two looks at all jobs that have not ended: whether each is with somebody",
+        minimum=1,
+        maximum=86400,
+    )
     black_hole_failures: int = setting(
         10,
         "attempts in a row that fail at once on a worker, while others succeed elsewhere, after "

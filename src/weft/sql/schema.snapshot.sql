@@ -976,6 +976,10 @@ CREATE FUNCTION weft._lock_worker(of_name text, of_pool text, OUT worker_id inte
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._lock_worker(of_name text, of_pool text, OUT worker_id integer, OUT state text, OUT incarnation_id integer) OWNER TO weft_system;
 
+CREATE FUNCTION weft._look_at_jobs(of_batch_id bigint, after_job integer, limit_jobs integer) RETURNS TABLE(n_read integer, last_job integer, n_live integer, orphans integer[], states smallint[])
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._look_at_jobs(of_batch_id bigint, after_job integer, limit_jobs integer) OWNER TO weft_system;
+
 CREATE FUNCTION weft._lookahead_jobs(of_batch_id bigint) RETURNS integer
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._lookahead_jobs(of_batch_id bigint) OWNER TO weft_system;
@@ -2540,6 +2544,14 @@ CREATE FUNCTION weft.pass_gates(epoch bigint, limit_jobs integer, at timestamp w
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.pass_gates(epoch bigint, limit_jobs integer, at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft.patrol(epoch bigint, from_tenant integer, from_batch bigint, after_job integer, limit_jobs integer) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off';
+ALTER FUNCTION weft.patrol(epoch bigint, from_tenant integer, from_batch bigint, after_job integer, limit_jobs integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft.pool_limits() RETURNS TABLE(cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer)
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -5553,6 +5565,8 @@ REVOKE ALL ON FUNCTION weft._lock_waiting(of_batch_id bigint, of_job_ids integer
 
 REVOKE ALL ON FUNCTION weft._lock_worker(of_name text, of_pool text, OUT worker_id integer, OUT state text, OUT incarnation_id integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._look_at_jobs(of_batch_id bigint, after_job integer, limit_jobs integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._lookahead_jobs(of_batch_id bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._loops_due(grace_s double precision) FROM PUBLIC;
@@ -6323,6 +6337,9 @@ GRANT ALL ON FUNCTION weft.overview(tenant_id integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.pass_gates(epoch bigint, limit_jobs integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.pass_gates(epoch bigint, limit_jobs integer, at timestamp with time zone) TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft.patrol(epoch bigint, from_tenant integer, from_batch bigint, after_job integer, limit_jobs integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.patrol(epoch bigint, from_tenant integer, from_batch bigint, after_job integer, limit_jobs integer) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.pool_limits() FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.pool_limits() TO weft_api;

@@ -13,6 +13,8 @@ from weft.ports.store import (
     DueCallback,
     DueSchedule,
     Folded,
+    Patrolled,
+    Position,
     Row,
     ScheduleMove,
 )
@@ -111,6 +113,17 @@ class PostgresDriverStore(Operations, Machines, Reservations, DueConditions):
             "stop_overdue", epoch=epoch, limit_jobs=limit_jobs, confirm_s=confirm_s
         )
         return [dict(row) for row in rows]
+
+    async def patrol(self, epoch: int, position: Position, *, limit_jobs: int) -> Patrolled | None:
+        """Look at the next jobs that have not ended."""
+        found = await self._database.value(
+            "patrol", epoch=epoch, from_tenant=position.tenant_id, from_batch=position.batch_id,
+            after_job=position.after_job, limit_jobs=limit_jobs,
+        )  # fmt: skip
+        if found is None:
+            return None
+        going_on = Position(found["tenant_id"], found["batch_id"], found["job_id"])
+        return Patrolled(going_on, found["n_live"], found["orphans"])
 
     async def next_due(self, epoch: int, grace_s: float) -> datetime | None:
         """Return when the next worker would be lost, by this host's clock.

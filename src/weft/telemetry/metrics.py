@@ -128,6 +128,11 @@ ATTEMPTS_OVERDUE: Final = Counter(
     ["outcome"],
     registry=REGISTRY,
 )
+ORPHANED_JOBS: Final = Gauge(
+    "weft_orphaned_jobs",
+    "jobs that have not ended and are with nobody, as of the last look at all jobs",
+    registry=REGISTRY,
+)
 BLACK_HOLES: Final = Counter(
     "weft_black_holes", "workers cordoned because attempts fail there at once", registry=REGISTRY
 )

@@ -8,7 +8,7 @@ from weft.core.attempt_key import AttemptKey
 from weft.core.conditions import Ask, Tested
 from weft.core.errors import ConditionNotFound
 from weft.core.states import Reason
-from weft.ports.store import DriverStore, DueCondition, Row
+from weft.ports.store import DriverStore, DueCondition, Position, Row
 from weft.testing.recovery_store_suite import RecoveryTests
 from weft.testing.store_site import StoreSite, StoreTests, refused
 
@@ -162,6 +162,7 @@ def recovery_calls(driver: DriverStore, epoch: int) -> Sequence[Callable[[], Awa
         partial(driver.postpone_conditions, epoch, [1], limit_jobs=1),
         partial(driver.record_tests, epoch, {1: PASSED}),
         partial(driver.stop_overdue, epoch, limit_jobs=1, confirm_s=1),
+        partial(driver.patrol, epoch, Position(), limit_jobs=1),
         partial(driver.test_pool, epoch, "default", 1),
         partial(driver.retry_failed, epoch, 1, matching=None, looked_upto=None, limit=1),
         partial(driver.list_resubmitted, epoch, 1, after=0, limit=1),

@@ -4,7 +4,7 @@ from functools import partial
 
 from weft.core.queues import Queue
 from weft.core.states import Reason
-from weft.ports.store import JobRows
+from weft.ports.store import JobRows, Position, Row
 from weft.testing.builders import job_rows
 from weft.testing.store_site import UNKEYED, StoreTests
 
@@ -75,6 +75,22 @@ class RecoveryTests(StoreTests):
         assert (lost["batch_id"], lost["worker"]) == (None, "w")
         assert await self.state(batch_id) == "error"
         await api.save_queues(self.site.caller, [Queue(name="default")])
+
+    async def test_all_jobs_that_have_not_ended_are_looked_at(self) -> None:
+        """In steps, until there are no more. None of them is with nobody."""
+        driver, epoch = self.site.driver, await self.site.lead()
+        n_jobs, limit = 3, 2
+        await self.site.submit(n_jobs)
+        await self.site.drive()
+        position, n_live, orphans = Position(), list[int](), list[Row]()
+        while found := await driver.patrol(epoch, position, limit_jobs=limit):
+            position = found.position
+            n_live.append(found.n_live)
+            orphans += found.orphans
+        await self.site.run()
+        assert max(n_live) <= limit
+        assert sum(n_live) >= n_jobs
+        assert orphans == []
 
     async def test_failed_jobs_run_again_step_by_step(self) -> None:
         """A later retry of the batch waits for the earlier one."""

@@ -19,6 +19,7 @@ from weft.driver.loops import (
     hold,
     monitor,
     operate,
+    patrol,
     preempt,
     reaper,
     recovery,
@@ -49,4 +50,5 @@ LOOPS: Final[tuple[Loop, ...]] = (
     conditions.LOOP,
     failures.LOOP,
     monitor.LOOP,
+    patrol.LOOP,
 )

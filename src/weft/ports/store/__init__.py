@@ -18,6 +18,7 @@ from weft.ports.store.fleet import FleetStore
 from weft.ports.store.groups import SetGroupStore
 from weft.ports.store.notices import Notices
 from weft.ports.store.operations import Operation, Resubmitted
+from weft.ports.store.patrol import Patrolled, Position
 from weft.ports.store.pools import PoolStore
 from weft.ports.store.queries import BatchQuery, JobQuery, QueryLimits
 from weft.ports.store.queues import QueueStore, Waiting
@@ -82,8 +83,10 @@ __all__ = [
     "Notices",
     "Operation",
     "Patch",
+    "Patrolled",
     "PhaseReport",
     "PoolStore",
+    "Position",
     "QueryLimits",
     "QueueStore",
     "Registered",

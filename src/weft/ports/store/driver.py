@@ -10,6 +10,7 @@ from weft.ports.store.callbacks import DeliveryReport, DueCallback
 from weft.ports.store.callers import Row
 from weft.ports.store.conditions import DueCondition
 from weft.ports.store.operations import Operation, Resubmitted
+from weft.ports.store.patrol import Patrolled, Position
 from weft.ports.store.queries import JobQuery
 from weft.ports.store.schedules import DueSchedule, ScheduleMove
 from weft.ports.store.submitted import JobRows
@@ -88,6 +89,12 @@ class DriverStore(Protocol):
         Return `batch_id`, `job_id`, `attempt`, `worker`, `message` and `goes_on` of each attempt;
         of a worker that was given up only `worker` and `message`. Call it again until it returns
         nothing.
+        """
+
+    async def patrol(self, epoch: int, position: Position, *, limit_jobs: int) -> Patrolled | None:
+        """Look at the next jobs that have not ended, at most `limit_jobs`, and change nothing.
+
+        None: there are no more.
         """
 
     async def next_due(self, epoch: int, grace_s: float) -> datetime | None:

@@ -1,0 +1,52 @@
+-- _look_at_jobs: of the next limit_jobs jobs of a batch, which have not ended and are with nobody: no parent, offer, gate, hold, machine,
+--   worker or date will let them go on. What happens meanwhile is not seen, so each job is where it was at one moment.
+-- Called by: patrol.   Safe to repeat: yes, it only reads.
+-- Plan: jobs by key; ranges of the batch; of each job that has not ended what it waits for, by key.
+-- Returns: one row: how many jobs it read, the last one, how many have not ended, and those that are with nobody, with their states.
+-- Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._look_at_jobs(of_batch_id bigint, after_job int, limit_jobs int)
+RETURNS TABLE (n_read int, last_job int, n_live int, orphans int[], states smallint[]) LANGUAGE sql STABLE
+AS $$
+    WITH page AS MATERIALIZED (
+        SELECT j.* FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id > after_job ORDER BY j.job_id LIMIT limit_jobs),
+    batch AS MATERIALIZED (
+        SELECT b.user_id, q.pool_id FROM weft.batch b JOIN weft.queue q USING (queue_id) WHERE b.batch_id = of_batch_id AND NOT b.removing),
+    ranges AS MATERIALIZED (
+        SELECT r.* FROM weft.runnable r WHERE r.batch_id = of_batch_id AND r.last_job > after_job
+            AND r.low_job <= (SELECT max(p.job_id) FROM page p)),
+    live AS MATERIALIZED (
+        SELECT p.*, b.user_id, weft._lane_pool(p.lane_id, b.pool_id) AS pool_id FROM page p CROSS JOIN batch b
+        WHERE p.state < STATE_SUCCESS AND (SELECT u.committed_at IS NOT NULL FROM weft.batch_update u
+            WHERE u.batch_id = p.batch_id AND u.update_id = p.update_id)),
+    orphan AS (
+        SELECT l.job_id, l.state FROM live l WHERE NOT CASE l.state
+            WHEN STATE_PENDING THEN EXISTS (SELECT FROM weft.parent_end t WHERE t.batch_id = l.batch_id AND t.child_id = l.job_id)
+                OR EXISTS (
+                    SELECT FROM weft.edge e
+                    CROSS JOIN LATERAL (SELECT x.state FROM weft.job x WHERE x.batch_id = e.batch_id AND x.job_id = e.parent_id OFFSET 0) p
+                    WHERE e.batch_id = l.batch_id AND e.child_id = l.job_id AND (p.state < STATE_SUCCESS
+                        OR EXISTS (SELECT FROM weft.cascade c WHERE c.batch_id = e.batch_id AND c.job_id = e.parent_id)))
+            WHEN STATE_READY THEN EXISTS (
+                SELECT FROM (
+                    SELECT y.gate_set_id FROM weft.ready_job y WHERE l.listed AND y.batch_id = l.batch_id AND y.job_id = l.job_id
+                        AND y.pool_id = l.pool_id AND y.user_id = l.user_id AND y.lane_id = l.lane_id
+                    UNION ALL
+                    SELECT r.gate_set_id FROM ranges r WHERE NOT l.listed AND l.job_id BETWEEN r.low_job AND r.last_job
+                        AND r.pool_id = l.pool_id AND r.user_id = l.user_id AND r.lane_id = l.lane_id) o
+                WHERE CASE o.gate_set_id
+                    WHEN 0 THEN EXISTS (
+                        SELECT FROM weft.user_share s WHERE s.pool_id = l.pool_id AND s.user_id = l.user_id AND s.active)
+                    WHEN 1 THEN weft._is_closed(l.batch_id, l.group_id, l.job_id)
+                        OR EXISTS (SELECT FROM weft.group_hold h WHERE h.batch_id = l.batch_id AND NOT h.swept)
+                        OR EXISTS (SELECT FROM weft.late_job t WHERE t.batch_id = l.batch_id AND t.job_id = l.job_id)
+                    ELSE true END)
+            WHEN STATE_CREATING THEN EXISTS (SELECT FROM weft.machine m WHERE m.for_batch_id = l.batch_id AND m.for_job_id = l.job_id
+                AND m.released_at IS NULL)
+            WHEN STATE_RUNNING THEN EXISTS (
+                SELECT FROM weft.worker_incarnation i JOIN weft.claim c USING (incarnation_id)
+                WHERE i.incarnation_id = l.incarnation_id AND i.ended_at IS NULL AND c.batch_id = l.batch_id AND l.job_id = ANY (c.jobs))
+            WHEN STATE_BLOCKED THEN EXISTS (SELECT FROM weft.blocked_job k WHERE k.batch_id = l.batch_id AND k.job_id = l.job_id)
+            ELSE false END)
+    SELECT (SELECT count(*)::int FROM page), (SELECT max(p.job_id) FROM page p), (SELECT count(*)::int FROM live),
+        ARRAY(SELECT o.job_id FROM orphan o ORDER BY o.job_id), ARRAY(SELECT o.state FROM orphan o ORDER BY o.job_id)
+$$;

@@ -1,0 +1,35 @@
+-- patrol: one bounded step of a look at all jobs that have not ended, in the order of tenants, batches and numbers: which are with nobody.
+--   It repairs nothing.
+-- Called by: DriverStore.patrol.   Safe to repeat: yes, it only reads.
+-- Locks: as _check_epoch.
+-- Plan: the next open batches by group_count_open_idx, at most 100; as _look_at_jobs. Batches that are complete are not read.
+-- Returns: a document: the place to go on from, how many jobs have not ended, and those that are with nobody; nothing after the last one.
+-- Owner: weft_system.  Granted to: weft_driver.
+CREATE OR REPLACE FUNCTION weft.patrol(epoch bigint, from_tenant int, from_batch bigint, after_job int, limit_jobs int) RETURNS jsonb
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+AS $$
+DECLARE
+    v_batch record; v_look record; v_after int; v_left int := limit_jobs; v_live int := 0; v_orphans jsonb := '[]';
+BEGIN
+    PERFORM weft._check_epoch(patrol.epoch);
+    FOR v_batch IN
+        SELECT c.tenant_id, c.batch_id FROM weft.group_count c
+        WHERE c.group_id = 0 AND NOT c.complete AND (c.tenant_id, c.batch_id) >= (from_tenant, from_batch)
+        ORDER BY c.tenant_id, c.batch_id LIMIT 100
+    LOOP
+        v_after := CASE WHEN v_batch.batch_id = from_batch THEN patrol.after_job ELSE 0 END;
+        SELECT * INTO v_look FROM weft._look_at_jobs(v_batch.batch_id, v_after, v_left);
+        v_live := v_live + v_look.n_live;
+        v_left := v_left - v_look.n_read;
+        SELECT v_orphans || coalesce(jsonb_agg(jsonb_build_object('batch_id', v_batch.batch_id, 'job_id', o.job_id, 'state', s.word)
+            ORDER BY o.job_id), '[]') INTO v_orphans
+        FROM unnest(v_look.orphans, v_look.states) o (job_id, state) JOIN weft.job_state s USING (state);
+        EXIT WHEN v_left <= 0;
+    END LOOP;
+    IF NOT FOUND THEN
+        RETURN NULL;
+    END IF;
+    RETURN jsonb_build_object('tenant_id', v_batch.tenant_id, 'batch_id', v_batch.batch_id + CASE WHEN v_left > 0 THEN 1 ELSE 0 END,
+        'job_id', CASE WHEN v_left > 0 THEN 0 ELSE v_look.last_job END, 'n_live', v_live, 'orphans', v_orphans);
+END $$;

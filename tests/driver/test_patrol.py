@@ -38,14 +38,17 @@ async def test_orphans_are_counted_and_told_in_each_look() -> None:
     with capture_logs() as logs:
         await looks(store, Bell(), 5)
     n_orphans = metrics.ORPHANED_JOBS._value.get()
-    healed = FakeDriverStore()
-    healed.patrolled.extend([Patrolled(second, 1, []), None] * 2)
+    healed, n_overdue = FakeDriverStore(), metrics.JOBS_OVERDUE._value.get()
+    row = {"batch_id": 7, "n_jobs": 4, "message": "it was ready for longer than 60 s"}
+    ended, nothing = Patrolled(second, 1, [], [row]), Patrolled(second, 1, [])
+    healed.patrolled.extend([ended, None, nothing, None])
     await looks(healed, Bell(), 3)
 
     told = [(one["event"], one["jobs"], one["job"]) for one in logs]
     assert told[:3] == [("jobs.orphaned", n_jobs, "b7.j3") for n_jobs in (2, 1, 3)]
     assert store.positions == [Position(), first, second, Position(), second]
     assert (n_orphans, metrics.ORPHANED_JOBS._value.get()) == (3, 0)
+    assert metrics.JOBS_OVERDUE._value.get() - n_overdue == 4
 
 
 async def test_without_jobs_it_waits_for_the_next_fold() -> None:

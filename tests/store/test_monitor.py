@@ -247,3 +247,94 @@ async def test_database_and_code_agree_on_phases(world: World, phase: Phase) -> 
 
     assert row[0] == phase.word
     assert limit[0] == timedelta(seconds=getattr(MonitorDocument(), f"{phase.word}_s"))
+
+
+async def wait(world: World, batch: int, *, in_s: float) -> list[tuple[int, str]]:
+    """Let the driver look at jobs that wait, as if some seconds later; return what it ended."""
+    at = datetime.now(UTC) + timedelta(seconds=in_s)
+    rows = await world.call("_end_overdue", of_batch_id=batch, after_job=0, last_job=99, at=at)
+    return [tuple(row) for row in rows]
+
+
+async def an_hour_passes(world: World, batch: int) -> None:
+    """Let the jobs of a batch have been ready for an hour more."""
+    await world.admin.execute(
+        "UPDATE weft.batch_update SET committed_at = committed_at - interval '1 h' "
+        "WHERE batch_id = $1",
+        batch,
+    )
+
+
+async def dead_letters(world: World, batch: int) -> list[tuple[int, str]]:
+    rows = await world.admin.fetch(
+        "SELECT c.reason, c.message FROM weft.dead_letter d JOIN weft.failure_cause c "
+        "USING (batch_id, cause_id) WHERE batch_id = $1 UNION "
+        "SELECT c.reason, c.message FROM weft.dead_letter d JOIN weft.failure_delta c "
+        "USING (batch_id, cause_id) WHERE batch_id = $1",
+        batch,
+    )
+    return [tuple(row) for row in rows]
+
+
+async def test_job_that_is_ready_for_too_long_ends(world: World) -> None:
+    """Not before it was ready for so long; those that run, are held or have ended stay."""
+    worker = await world.worker()
+    batch = await watched(world, 4, ready_s=60)
+    (first,) = await worker.claim(1)
+    await worker.end(first)
+    (one,) = await worker.claim(1)
+    await world.api.hold_jobs(world.caller, batch, [3])
+    early = await wait(world, batch, in_s=50)
+    late = await wait(world, batch, in_s=61)
+    job = await world.api.get_job(world.caller, batch, 4)
+    ended = await world.states(batch)
+    await an_hour_passes(world, batch)
+    held = await wait(world, batch, in_s=61)
+    await world.api.release_jobs(world.caller, batch, [3])
+    released = await wait(world, batch, in_s=50)
+
+    assert (early, late) == ([], [(1, "it was ready for longer than 60 s")])
+    assert (ended, held, released) == ("sRre", [], [])
+    assert (job["state"], job["reason"], job["message"]) == (
+        "error", "overdue", "it was ready for longer than 60 s",
+    )  # fmt: skip
+    assert await dead_letters(world, batch) == [(16, "it was ready for longer than <n> s")]
+    await worker.end(one)
+
+
+async def test_time_as_ready_begins_anew_after_each_attempt(world: World) -> None:
+    worker = await world.worker()
+    batch = await watched(world, ready_s=60)
+    (one,) = await worker.claim()
+    await worker.start(one)
+    await an_hour_passes(world, batch)
+    await worker.end(one, reason=Reason.PREEMPTED)
+    again = await wait(world, batch, in_s=50)
+
+    assert (again, await world.states(batch)) == ([], "r")
+    assert await wait(world, batch, in_s=61) != []
+
+
+async def test_job_that_is_blocked_for_too_long_ends(world: World) -> None:
+    """One that waits for the stop of its attempt is left to the monitor."""
+    worker = await world.worker(world.pool)
+    batch = await watched(world, blocked_s=60, executing_s=60)
+    (one,) = await worker.claim()
+    await worker.end(one, reason=Reason.EXIT, exit_code=75)
+    early = await wait(world, batch, in_s=50)
+    late = await wait(world, batch, in_s=61)
+    stopped, other = await running(world, worker, blocked_s=60, executing_s=60)
+    await look(world, in_s=61)
+    left = await wait(world, stopped, in_s=HOUR_S)
+
+    assert (early, late, left) == ([], [(1, "it was blocked for longer than 60 s")], [])
+    assert (await world.states(batch), await world.states(stopped)) == ("e", "b")
+    await worker.end(other)
+
+
+async def test_waiting_is_not_limited_without_being_asked(world: World) -> None:
+    """By a queue with other limits, or with none."""
+    batch = await watched(world, executing_s=60)
+    other = await world.submit(1)
+
+    assert [await wait(world, one, in_s=1e7) for one in (batch, other)] == [[], []]

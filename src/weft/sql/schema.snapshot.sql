@@ -539,6 +539,10 @@ CREATE FUNCTION weft._end_operation(of_operation_id bigint, error jsonb, result 
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._end_operation(of_operation_id bigint, error jsonb, result jsonb, at timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft._end_overdue(of_batch_id bigint, after_job integer, last_job integer, at timestamp with time zone) RETURNS TABLE(n_jobs integer, message text)
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._end_overdue(of_batch_id bigint, after_job integer, last_job integer, at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft._end_parents(batch_ids bigint[], child_ids integer[], oks boolean[], by_range boolean, noted boolean, at timestamp with time zone, OUT ended_batches bigint[], OUT ended_jobs integer[]) RETURNS record
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._end_parents(batch_ids bigint[], child_ids integer[], oks boolean[], by_range boolean, noted boolean, at timestamp with time zone, OUT ended_batches bigint[], OUT ended_jobs integer[]) OWNER TO weft_system;
@@ -5365,6 +5369,8 @@ REVOKE ALL ON FUNCTION weft._end_late(of_batch_id bigint, of_job_ids integer[], 
 GRANT ALL ON FUNCTION weft._end_late(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._end_operation(of_operation_id bigint, error jsonb, result jsonb, at timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._end_overdue(of_batch_id bigint, after_job integer, last_job integer, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._end_parents(batch_ids bigint[], child_ids integer[], oks boolean[], by_range boolean, noted boolean, at timestamp with time zone, OUT ended_batches bigint[], OUT ended_jobs integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._end_parents(batch_ids bigint[], child_ids integer[], oks boolean[], by_range boolean, noted boolean, at timestamp with time zone, OUT ended_batches bigint[], OUT ended_jobs integer[]) TO weft_tenant;

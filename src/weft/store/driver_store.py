@@ -123,7 +123,7 @@ class PostgresDriverStore(Operations, Machines, Reservations, DueConditions):
         if found is None:
             return None
         going_on = Position(found["tenant_id"], found["batch_id"], found["job_id"])
-        return Patrolled(going_on, found["n_live"], found["orphans"])
+        return Patrolled(going_on, found["n_live"], found["orphans"], found["ended"])
 
     async def next_due(self, epoch: int, grace_s: float) -> datetime | None:
         """Return when the next worker would be lost, by this host's clock.

@@ -64,6 +64,8 @@ EVENTS = MappingProxyType(
         "worker, message, goes_on",
         "worker.given_up": "a worker has not stopped an attempt in time; its jobs are ready "
         "again · worker",
+        "jobs.overdue": "jobs ended because they had waited beyond a limit of their queue · "
+        "batch, jobs, message",
         "jobs.orphaned": "jobs that have not ended are with nobody and will never go on; "
         "nothing is repaired · jobs, job (the first one), job_state, hint",
         "worker.black_hole": "a worker on which attempts fail at once is cordoned, tries a job, "

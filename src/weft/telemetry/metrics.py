@@ -128,6 +128,11 @@ ATTEMPTS_OVERDUE: Final = Counter(
     ["outcome"],
     registry=REGISTRY,
 )
+JOBS_OVERDUE: Final = Counter(
+    "weft_jobs_overdue",
+    "jobs that ended because they had waited beyond a limit of their queue",
+    registry=REGISTRY,
+)
 ORPHANED_JOBS: Final = Gauge(
     "weft_orphaned_jobs",
     "jobs that have not ended and are with nobody, as of the last look at all jobs",

@@ -12,7 +12,9 @@ MonitorAction = Literal["requeue", "fail"]
 
 
 class MonitorDocument(Struct, forbid_unknown_fields=True):
-    """How long attempts of a queue's jobs may be in each phase, and what happens then."""
+    """How long jobs of a queue may wait, and their attempts be in each phase, and what happens
+    then.
+    """
 
     action: Annotated[
         MonitorAction,
@@ -25,6 +27,14 @@ class MonitorDocument(Struct, forbid_unknown_fields=True):
         Annotated[int, Meta(ge=0, le=1000)],
         says("How often a job runs again; the next time it ends as an error.", 3),
     ] = 3
+    ready_s: Annotated[
+        Seconds | None,
+        says("How long a job may be ready; then it ends as an error.", 86400, unit="seconds"),
+    ] = None
+    blocked_s: Annotated[
+        Seconds | None,
+        says("How long a job may be blocked; then it ends as an error.", 3600, unit="seconds"),
+    ] = None
     silent_s: Annotated[
         Seconds, says("How long a worker may not name an attempt that it has.", unit="seconds")
     ] = 300

@@ -21,7 +21,9 @@ class Queue(Struct, kw_only=True):
     max_running_per_user: int | None
     max_waiting: int | None
     transport: str
-    monitor: Annotated[dict[str, int | float | str] | None, Meta(description="null: no limits")]
+    monitor: Annotated[
+        dict[str, int | float | str | None] | None, Meta(description="null: no limits")
+    ]
     n_waiting: Count
     n_running: Count
 

@@ -27,8 +27,10 @@ class Queue(msgspec.Struct, frozen=True, kw_only=True):
     max_running_per_user: int | None = None
     max_waiting: int | None = None
     transport: str = "postgres"
-    monitor: Mapping[str, int | float | str] | None = None
-    """Limits in seconds by `PHASE_s` and `silent_s`, with `action` and `rounds`; None: none."""
+    monitor: Mapping[str, int | float | str | None] | None = None
+    """Limits in seconds by `PHASE_s`, `silent_s`, `ready_s` and `blocked_s`, with `action` and
+    `rounds`; None: none.
+    """
 
     def may_use(self, user: str) -> bool:
         """Say whether jobs of this user may wait here."""

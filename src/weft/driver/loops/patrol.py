@@ -2,6 +2,7 @@
 
 A job that is with nobody would wait for ever, and nothing else would tell. Such a job is a defect
 of weft, so nothing is repaired here: a person must see it.
+Jobs that have been ready or blocked for longer than their queue allows end here, too.
 While jobs are there, it looks now and then, in small steps with pauses; without any it sleeps
 until the next fold.
 """
@@ -9,7 +10,7 @@ until the next fold.
 import asyncio
 import time
 
-from weft.core.ids import format_job_ref
+from weft.core.ids import format_batch_id, format_job_ref
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.ports.store import Patrolled, Position
 from weft.telemetry import metrics
@@ -38,6 +39,8 @@ async def _look(context: LoopContext) -> int:
     began_at = time.monotonic()
     while found := await context.store.patrol(context.epoch, position, limit_jobs=STEP_JOBS_MAX):
         _tell(found)
+        if found.ended:
+            context.moved()
         n_live += found.n_live
         n_orphans += len(found.orphans)
         position = found.position
@@ -48,6 +51,12 @@ async def _look(context: LoopContext) -> int:
 
 
 def _tell(found: Patrolled) -> None:
+    for row in found.ended:
+        metrics.JOBS_OVERDUE.inc(row["n_jobs"])
+        log.warning(
+            "jobs.overdue", batch=format_batch_id(row["batch_id"]), jobs=row["n_jobs"],
+            message=row["message"],
+        )  # fmt: skip
     if found.orphans:
         first = found.orphans[0]
         log.error(

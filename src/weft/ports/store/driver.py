@@ -92,7 +92,8 @@ class DriverStore(Protocol):
         """
 
     async def patrol(self, epoch: int, position: Position, *, limit_jobs: int) -> Patrolled | None:
-        """Look at the next jobs that have not ended, at most `limit_jobs`, and change nothing.
+        """Look at the next jobs that have not ended, at most `limit_jobs`. Those that have been
+        ready or blocked for longer than their queue allows end.
 
         None: there are no more.
         """

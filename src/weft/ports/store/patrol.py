@@ -23,3 +23,5 @@ class Patrolled(NamedTuple):
     """How many of the jobs have not ended."""
     orphans: Sequence[Row]
     """`batch_id`, `job_id` and `state` of those that nobody will let go on."""
+    ended: Sequence[Row] = ()
+    """`batch_id`, `n_jobs` and `message` of those that waited for too long."""

@@ -1,5 +1,7 @@
--- _end_as_errors: end those of these jobs of a batch that wait, as errors of a kind (`deadline`, `machine`, `blocked`); each is a failure.
--- Called by: _end_late, _release_machines, postpone_conditions, fail_conditions.   Safe to repeat: yes, only waiting jobs are changed.
+-- _end_as_errors: end those of these jobs of a batch that wait, as errors of a kind (`deadline`, `machine`, `blocked`,
+--   `overdue`); each is a failure.
+-- Called by: _end_late, _release_machines, postpone_conditions, fail_conditions, _end_overdue.
+-- Safe to repeat: yes, only waiting jobs are changed.
 -- Locks: as _end_waiting_as_errors; as _announce.   Plan: jobs by key.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._end_as_errors(of_batch_id bigint, of_job_ids int[], at timestamptz, kind text, message text)

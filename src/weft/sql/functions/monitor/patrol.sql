@@ -1,9 +1,10 @@
--- patrol: one bounded step of a look at all jobs that have not ended, in the order of tenants, batches and numbers: which are with nobody.
---   It repairs nothing.
--- Called by: DriverStore.patrol.   Safe to repeat: yes, it only reads.
--- Locks: as _check_epoch.
--- Plan: the next open batches by group_count_open_idx, at most 100; as _look_at_jobs. Batches that are complete are not read.
--- Returns: a document: the place to go on from, how many jobs have not ended, and those that are with nobody; nothing after the last one.
+-- patrol: one bounded step of a look at all jobs that have not ended, in the order of tenants, batches and numbers: which are with nobody;
+--   it repairs nothing. Those that wait for longer than their queue allows end.
+-- Called by: DriverStore.patrol.   Safe to repeat: yes.
+-- Locks: as _check_epoch; as _end_overdue.   It ends jobs of one batch at most.
+-- Plan: the next open batches by group_count_open_idx, at most 100; as _look_at_jobs and _end_overdue. Complete batches are not read.
+-- Returns: a document: where to go on, how many jobs have not ended, those that are with nobody, and how many it ended;
+--   nothing after the last one.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.patrol(epoch bigint, from_tenant int, from_batch bigint, after_job int, limit_jobs int) RETURNS jsonb
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -11,6 +12,7 @@ SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 DECLARE
     v_batch record; v_look record; v_after int; v_left int := limit_jobs; v_live int := 0; v_orphans jsonb := '[]';
+    v_ended jsonb;
 BEGIN
     PERFORM weft._check_epoch(patrol.epoch);
     FOR v_batch IN
@@ -25,11 +27,14 @@ BEGIN
         SELECT v_orphans || coalesce(jsonb_agg(jsonb_build_object('batch_id', v_batch.batch_id, 'job_id', o.job_id, 'state', s.word)
             ORDER BY o.job_id), '[]') INTO v_orphans
         FROM unnest(v_look.orphans, v_look.states) o (job_id, state) JOIN weft.job_state s USING (state);
-        EXIT WHEN v_left <= 0;
+        SELECT jsonb_agg(jsonb_build_object('batch_id', v_batch.batch_id, 'n_jobs', e.n_jobs, 'message', e.message)) INTO v_ended
+        FROM weft._end_overdue(v_batch.batch_id, v_after, v_look.last_job, clock_timestamp()) e;
+        EXIT WHEN v_left <= 0 OR v_ended IS NOT NULL;  -- jobs of one batch are locked
     END LOOP;
     IF NOT FOUND THEN
         RETURN NULL;
     END IF;
     RETURN jsonb_build_object('tenant_id', v_batch.tenant_id, 'batch_id', v_batch.batch_id + CASE WHEN v_left > 0 THEN 1 ELSE 0 END,
-        'job_id', CASE WHEN v_left > 0 THEN 0 ELSE v_look.last_job END, 'n_live', v_live, 'orphans', v_orphans);
+        'job_id', CASE WHEN v_left > 0 THEN 0 ELSE v_look.last_job END, 'n_live', v_live, 'orphans', v_orphans,
+        'ended', coalesce(v_ended, '[]'));
 END $$;

@@ -30,15 +30,15 @@ class DeleteRules(HoldRules):
         self.dying: list[tuple[int, Claimed]] = []
         """Attempts of deleted batches whose end was not reported yet, with their worker."""
 
-    def forget(self, which: int) -> None:
-        """Delete a batch, and have an empty one and an empty model in its place."""
+    def forget(self, which: int, new_batch: int | None = None) -> None:
+        """Delete a batch, and have a new or an empty one and an empty model in its place."""
         batch = self.ids[which]
         self.deleted.append((batch, self.run(delete(self.world, batch))))
         for place in [place for place in self.held if place[0] == which]:
             self.dying.append(self.held.pop(place))
         self.ended = [one for one in self.ended if one[1].batch_id != batch]
         self.open = [one for one in self.open if one[0] != which]
-        self.ids[which] = self.run(self.world.submit(0, max_running=None))
+        self.ids[which] = new_batch or self.run(self.world.submit(0, max_running=None))
         self.models[which] = Batch()
 
     @precondition(lambda self: self.dying)

@@ -1,11 +1,29 @@
 """Jobs as the property test draws them, and as the database is given them."""
 
+from collections.abc import Mapping
+from enum import Enum, auto
+from typing import Any, Final
+
 from hypothesis import strategies as st
 
 from properties.jobs_model import Job
 from weft.core.states import Reason
 from weft.ports.store import JobRows
 from weft.testing.builders import job_rows
+
+
+class Feature(Enum):
+    """What machines may have besides work, groups and conditions."""
+
+    GATES = auto()
+    """Gates, holds and lanes."""
+    STOPS = auto()
+    """Deadlines and preemption."""
+    MONITOR = auto()
+    """Limits of what attempts do."""
+    MORE = auto()
+    """Jobs that ask for more memory."""
+
 
 # What a drawn job looks like; its parents are places among those that it may have.
 JOBS = st.lists(
@@ -18,7 +36,11 @@ JOBS = st.lists(
             "priority": st.sampled_from([0, 0, 0, 2, -1]),
             "max_attempts": st.sampled_from([1, 1, 3]),
             "retry_on": st.sampled_from(
-                [frozenset(), frozenset({Reason.EXIT}), frozenset({Reason.EXIT, Reason.SIGNAL})]
+                [
+                    frozenset(),
+                    frozenset({Reason.EXIT}),
+                    frozenset({Reason.EXIT, Reason.SIGNAL, Reason.OOM}),
+                ]
             ),
             "has_rules": st.booleans(),
             "lane": st.sampled_from([0, 0, 0, 0, 1, 2, 3]),
@@ -28,11 +50,18 @@ JOBS = st.lists(
             "has_deadline": st.sampled_from([False, False, False, True]),
             "is_preemptible": st.booleans(),
             "waits": st.booleans(),
+            "asks_more": st.booleans(),
         }
     ),
     min_size=1,
     max_size=5,
 )
+NARROW: Final[Mapping[Feature, Mapping[str, Any]]] = {
+    Feature.GATES: {"lane": 0, "key": 0, "licences": 0, "is_dated": False, "priority": 0},
+    Feature.MORE: {"asks_more": False},
+    Feature.STOPS: {"has_deadline": False, "is_preemptible": False},
+}
+"""What jobs look like in machines without these features."""
 
 
 def sets_of(jobs: list[Job], first: int) -> dict[int, tuple[int, ...]]:

@@ -2,13 +2,14 @@
 
 from collections.abc import Collection, Coroutine, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
+from properties.drawn_jobs import Feature
 from properties.hold_rules import BATCHES
-from properties.jobs_model import QUEUED, REGIONAL, RUN, Batch, Job, R
+from properties.jobs_model import MEMORY_MIB, QUEUED, REGIONAL, RUN, Batch, Job, R
 from store.gate_rows import change_limit, licence, limit_empty
 from store.test_gates import places
 from store.world import Worker, World
@@ -45,7 +46,8 @@ _HAS_NOTES = "SELECT EXISTS (SELECT FROM weft.gate_note)"
 def shapes_of(pool: str) -> list[Shape]:
     """Return the shapes of jobs by their lane."""
     region, queue = (("region", "eu"),), (("pool", pool), ("queue", QUEUE))
-    return [Shape(), Shape(words=region), Shape(words=queue), Shape(words=(*queue, *region))]
+    lanes = [Shape(), Shape(words=region), Shape(words=queue), Shape(words=(*queue, *region))]
+    return [*lanes, *(Shape(memory_mib=size) for size in MEMORY_MIB[1:])]
 
 
 class GateRules(RuleBasedStateMachine):
@@ -60,6 +62,7 @@ class GateRules(RuleBasedStateMachine):
     ids: list[int]
     workers: list[Worker]
     held: dict[tuple[int, int], tuple[int, Claimed]]
+    features: ClassVar[frozenset[Feature]]
 
     def __init__(self) -> None:
         super().__init__()
@@ -174,6 +177,8 @@ class GateRules(RuleBasedStateMachine):
 
     def _admitted(self, which: int) -> set[int]:
         """Return the jobs that have passed their gates and do not run."""
+        if Feature.GATES not in self.features:
+            return set()
         having = set(self.run(places(self.world, self.ids[which])))
         return {number for number in having if self.models[which].jobs[number].state != RUN}
 
@@ -229,6 +234,7 @@ class GateRules(RuleBasedStateMachine):
             taken.append((-model.jobs[one.job_id].priority, one.batch_id))
             model.claim(one.job_id, owner)
             assert one.attempt == model.jobs[one.job_id].attempt
+            assert one.memory_mib == model.jobs[one.job_id].memory_mib
             self.held[which, one.job_id] = (owner, one)
         assert expected is None or taken == expected
         if not self.offers(owner):

@@ -10,11 +10,20 @@ from weft.settings import Settings
 
 P, R, RUN, B, S, F, E, C = 0, 1, 4, 5, 6, 7, 8, 9
 LOSSES_MAX = Settings().losses_max
-REGIONAL, QUEUED = 1, 2
+REGIONAL, QUEUED, N_LANES = 1, 2, 4
 """A job's lane is their sum: it needs a region, and waits in a queue with a limit that all batches
 share."""
 
 
+MEMORY_MIB = (512, 1024, 2048)
+"""What jobs that ask for more have, by how often their memory was too small."""
+MORE = [{"after": 1, "reasons": [int(Reason.OOM)], "size": "memory_mib",
+         "values": list(MEMORY_MIB)}]  # fmt: skip
+"""How they ask for it."""
+ROUNDS = 1
+"""How often the monitor stops a job before that is final."""
+STOPPED = -1
+"""What a job waits for whose attempt the monitor has stopped."""
 END_RULES = {"exits": [[3, 3]], "signals": [10], "external": [[66, 66]]}
 """What a job with rules says of its ends."""
 
@@ -50,6 +59,10 @@ class Job:
     key: int = 0
     """How many may run with its concurrency key, which all batches share; 0: it has none."""
     licences: int = 0
+    asks_more: bool = False
+    n_too_small: int = 0
+    """How often its memory was."""
+    first_memory_mib: int = MEMORY_MIB[0]
     is_dated: bool = False
     """It has a `not_before`, the same in all its batch."""
     has_deadline: bool = False
@@ -85,6 +98,25 @@ class Job:
     """The attempt that was told of it; 0: none."""
     told: set[int] = field(default_factory=set)
     """Parents of which it knows that they have ended."""
+
+    watched: bool | None = None
+    """The monitor has noted its attempt, which had started, or not; None: it has not."""
+    is_silent: bool = False
+    """Its worker has not named it then."""
+    n_stops: int = 0
+    """How often the monitor has stopped it since a person retried it."""
+
+    @property
+    def shape(self) -> int:
+        """The number of its first shape (`shapes_of`)."""
+        larger = MEMORY_MIB.index(self.first_memory_mib)
+        return N_LANES - 1 + larger if larger else self.lane
+
+    @property
+    def memory_mib(self) -> int:
+        """What its next attempt has."""
+        grown = MEMORY_MIB[min(self.n_too_small, 2)] if self.asks_more else 0
+        return max(self.first_memory_mib, grown)
 
     @property
     def is_queued(self) -> bool:
@@ -208,6 +240,8 @@ class Batch:
             ended = {p for p in job.parents if self.jobs[p].state >= S and p not in self.untold}
             job.told |= ended
             self._settle(job)
+        # What a commit cancels is left to the sweep, also without children: they may come later.
+        self.untold |= {job.number for job in jobs if job.state == C}
         self.end_late([job for job in jobs if self.is_late and job.has_deadline])
 
     def _settle(self, job: Job) -> None:
@@ -261,7 +295,7 @@ class Batch:
         for number in again:
             job = self.jobs[number]
             job.state, job.uncounted, job.lost, job.cancel_asked = P, job.attempt, 0, False
-            job.late_asked = False
+            job.late_asked, job.n_stops = False, 0
             self.grown.update(self.groups_of(job))
         for job in self.jobs.values():
             job.told -= again
@@ -315,6 +349,7 @@ class Batch:
         job = self.jobs[number]
         job.state, job.owner, job.started, job.attempt = RUN, owner, False, job.attempt + 1
         job.is_stopped, job.n_signals, job.messages = False, 0, []
+        job.watched, job.is_silent = None, False
 
     def end(self, number: int, end: End, *, started: bool) -> None:
         """Record the end of the live attempt."""
@@ -322,6 +357,7 @@ class Batch:
         reason, is_final = meaning_of(end, job)
         retry_on = frozenset() if is_final else job.retry_on
         job.n_runs += started
+        job.n_too_small += reason is Reason.OOM and started
         if reason is Reason.CANCELLED and job.late_asked:
             reason = Reason.DEADLINE
         elif reason is Reason.CANCELLED and job.is_stopped:
@@ -331,6 +367,11 @@ class Batch:
             state = state_of_end(Reason.SYSTEM if started and job.lost >= LOSSES_MAX else reason)
             job.uncounted += 1
             job.lost += started
+        elif reason is Reason.OVERDUE:
+            state = state_of_end(Reason.SYSTEM if job.n_stops >= ROUNDS else reason)
+            job.uncounted += 1
+            job.n_stops += 1
+            job.waits_for = STOPPED
         elif reason is Reason.BLOCKED:
             job.uncounted += 1
             job.waits_for = end.waits_for
@@ -340,7 +381,7 @@ class Batch:
         job.state, job.owner, job.started = int(state), None, False
         if job.state == R:
             self._ready(job)
-        if job.state in {R, B} and job.cancel_asked:
+        if job.state in {R, B} and (job.cancel_asked or self.is_cancelled(job)):
             self._end(job, C)
         elif job.state >= S:
             self._tell_children(number)

@@ -123,6 +123,7 @@ def test_failed_jobs_are_retried_by_hand(weft: Weft, tmp_path: Path) -> None:
         refused = weft.run("retry", f"b{batch.id}.j1")
         wrong = weft.run("retry", f"b{batch.id}.j1", "--q", "x", "--json")
         (cause,) = [one["cause"] for one in batch.list_causes()]
+        part = weft.run("retry", f"b{batch.id}.j3", "--cause", cause, "--json")
         operation = as_json(weft, "retry", f"b{batch.id}", "--cause", cause)
         third = batch.wait()
         n_retried = batch.get_job(3).retry(), batch.wait()["n_failed"], batch.retry(cause=cause)
@@ -135,6 +136,7 @@ def test_failed_jobs_are_retried_by_hand(weft: Weft, tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, f"weft: b{batch.id}: 2 jobs run again\n".encode())
     assert (second["n_succeeded"], second["n_failed"]) == (2, 1)
     assert (wrong.returncode, json.loads(wrong.stderr)["code"]) == (2, "CLI.QUERY_OF_JOB")
+    assert (part.returncode, json.loads(part.stderr)["code"]) == (2, "CLI.CAUSE_OF_PART")
     assert (refused.returncode, b"has not failed" in refused.stderr) == (4, True)
     assert (operation["state"], operation["result"]) == ("success", {"n_retried": 1})
     assert third["n_failed"] == 1

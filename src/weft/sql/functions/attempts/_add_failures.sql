@@ -11,7 +11,8 @@ BEGIN
     FOR v_group IN
         WITH locked AS MATERIALIZED (
             -- What failed before its cancel was lifted does not count any more.
-            SELECT c.batch_id, c.group_id, CASE WHEN c.lifted_at >= _add_failures.at THEN 0 ELSE f.n END AS n FROM unnest(_add_failures.batch_ids, _add_failures.group_ids, _add_failures.ns) f (b, g, n)
+            SELECT c.batch_id, c.group_id, CASE WHEN c.lifted_at >= _add_failures.at THEN 0 ELSE f.n END AS n
+            FROM unnest(_add_failures.batch_ids, _add_failures.group_ids, _add_failures.ns) f (b, g, n)
             JOIN weft.failure_count c ON c.batch_id = f.b AND c.group_id = f.g
             ORDER BY 1, 2 FOR UPDATE OF c)
         UPDATE weft.failure_count c SET n_failures = c.n_failures + l.n

@@ -4,7 +4,8 @@
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._any_running(of_batch_id bigint, group_ids int[]) RETURNS boolean LANGUAGE sql STABLE
 AS $$
-    SELECT EXISTS (SELECT FROM weft._group_counts(array_fill(of_batch_id, ARRAY[cardinality(group_ids)]), group_ids) n WHERE n.n_running > 0)
+    SELECT EXISTS (
+            SELECT FROM weft._group_counts(array_fill(of_batch_id, ARRAY[cardinality(group_ids)]), group_ids) n WHERE n.n_running > 0)
         AND EXISTS (
             SELECT FROM weft.worker_incarnation i CROSS JOIN LATERAL weft._live_attempts(i.incarnation_id) j
             JOIN weft.group_ancestor a ON a.batch_id = j.batch_id AND a.group_id = j.group_id

@@ -1,5 +1,5 @@
--- _lift_limits: lift the cancels by their limits of failures of a group (0: the batch) and of those below it, as far as these had come when a
---   retry was requested. Their counts of failures start anew.
+-- _lift_limits: lift the cancels by their limits of failures of a group (0: the batch) and of those below it, as far as these had come
+--   when a retry was requested. Their counts of failures start anew.
 -- Called by: retry_failed.   Safe to repeat: yes.
 -- Locks: batch (exclusive); cancel_row; failure_count; as _record_change.
 -- Plan: cancels and ancestors of the batch by key; the live attempts only while jobs of the groups run.

@@ -3,7 +3,8 @@
 -- Called by: retry_failed.   Safe to repeat: yes, only jobs that ended without success are changed.
 -- Locks: batch (shared, by the caller); job (SKIP LOCKED); failure_count; child (SKIP LOCKED); as _ask_for_more; as _list_ready.
 -- Plan: jobs by key, edges by parent and by child.
--- Jobs whose children are still to be told of their ends are left until they are, and so are those of which another transaction holds a row.
+-- Jobs whose children are still to be told of their ends are left until they are, and so are those of which another transaction holds a
+--   row.
 -- Returns: whether it is done; if not, nothing was changed: call again soon.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._retry(of_batch_id bigint, of_job_ids int[], actor text, at timestamptz) RETURNS boolean LANGUAGE plpgsql

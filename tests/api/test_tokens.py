@@ -34,13 +34,13 @@ async def second(api: LiveApi, database: dict[str, str], tmp_path: Path) -> Asyn
 
 async def new_token(http: httpx.AsyncClient, **document: Any) -> tuple[int, dict[str, str]]:  # noqa: ANN401
     answer = await http.post("/v1/tokens", json={"name": "ci", **document})
-    assert answer.status_code == 200, answer.text
+    assert answer.status_code == 201, answer.text
     made = answer.json()
     assert re.fullmatch(r"weft_[\w-]{43}", made["token"])
     return made["token_id"], {"authorization": f"Bearer {made['token']}"}
 
 
-async def test_token_with_scopes_may_only_that(http: httpx.AsyncClient) -> None:
+async def test_token_with_scopes_may_do_only_that(http: httpx.AsyncClient) -> None:
     token_id, header = await new_token(http, scopes=["read"], valid_s=3600)
     who = (await http.get("/v1/whoami", headers=header)).json()
     refused = await http.post("/v1/batches", json={"jobs": [{}]}, headers=header)
@@ -52,16 +52,47 @@ async def test_token_with_scopes_may_only_that(http: httpx.AsyncClient) -> None:
     assert "--scope write" in refused.json()["hint"]
 
 
-async def test_token_makes_none_that_may_more(http: httpx.AsyncClient) -> None:
+async def test_token_cannot_make_one_that_may_do_more(http: httpx.AsyncClient) -> None:
     token_id, header = await new_token(http, scopes=["read"])
     more = await http.post("/v1/tokens", json={"name": "a", "scopes": ["write"]}, headers=header)
     same = await http.post("/v1/tokens", json={"name": "b"}, headers=header)
-    other = await http.request("DELETE", f"/v1/tokens/{token_id + 1}", headers=header)
+    made = same.json()
+    other = await http.request("DELETE", f"/v1/tokens/{made['token_id']}", headers=header)
+    still = await http.get("/v1/whoami", headers={"authorization": f"Bearer {made['token']}"})
     itself = await http.request("DELETE", f"/v1/tokens/{token_id}", headers=header)
 
     assert (more.status_code, more.json()["code"]) == (403, "API.RIGHT_MISSING")
-    assert same.json()["scopes"] == ["read"]
-    assert (other.status_code, itself.status_code) == (403, 200)
+    assert made["scopes"] == ["read"]
+    assert (other.status_code, still.status_code, itself.status_code) == (403, 200, 200)
+
+
+async def test_token_cannot_make_one_that_is_good_for_longer(http: httpx.AsyncClient) -> None:
+    _, header = await new_token(http, valid_s=60)
+    ends = [
+        (await http.post("/v1/tokens", json={"name": "a", **more}, headers=header)).json()
+        for more in ({}, {"valid_s": 3600}, {"valid_s": 1})
+    ]
+    (first,) = [
+        one["expires_at"]
+        for one in (await http.get("/v1/tokens")).json()["items"]
+        if one["name"] == "ci"
+    ]
+
+    assert [one["expires_at"] for one in ends[:2]] == [first, first]
+    assert ends[2]["expires_at"] < first
+
+
+async def test_repeat_replaces_a_token_whose_text_was_lost(http: httpx.AsyncClient) -> None:
+    key = {"Idempotency-Key": "once"}
+    first, second = [
+        (await http.post("/v1/tokens", json={"name": "ci"}, headers=key)).json() for _ in range(2)
+    ]
+    asked = [
+        await http.get("/v1/whoami", headers={"authorization": f"Bearer {one['token']}"})
+        for one in (first, second)
+    ]
+
+    assert [one.status_code for one in asked] == [401, 200]
 
 
 async def test_revoked_token_is_refused_by_every_api(

@@ -263,6 +263,15 @@ async def an_hour_passes(world: World, batch: int) -> None:
         "WHERE batch_id = $1",
         batch,
     )
+    await world.admin.execute(
+        "UPDATE weft.attempt SET claimed_at = claimed_at - d, started_at = started_at - d, "
+        "ended_at = ended_at - d FROM (SELECT interval '1 h' AS d) x "
+        "WHERE batch_id = $1 AND ended_at IS NOT NULL",
+        batch,
+    )
+    await world.admin.execute(
+        "UPDATE weft.job SET ready_at = ready_at - interval '1 h' WHERE batch_id = $1", batch
+    )
 
 
 async def dead_letters(world: World, batch: int) -> list[tuple[int, str]]:
@@ -309,6 +318,21 @@ async def test_time_as_ready_begins_anew_after_each_attempt(world: World) -> Non
     await worker.start(one)
     await an_hour_passes(world, batch)
     await worker.end(one, reason=Reason.PREEMPTED)
+    again = await wait(world, batch, in_s=50)
+
+    assert (again, await world.states(batch)) == ([], "r")
+    assert await wait(world, batch, in_s=61) != []
+
+
+async def test_time_as_ready_begins_anew_after_each_retry(world: World) -> None:
+    """A retry keeps the date at which the job was ready for the first time."""
+    worker = await world.worker()
+    batch = await watched(world, ready_s=60)
+    for _ in range(2):
+        (one,) = await worker.claim()
+        await worker.end(one, reason=Reason.EXIT, exit_code=3)
+        await an_hour_passes(world, batch)
+        assert await retry(world, batch) == 1
     again = await wait(world, batch, in_s=50)
 
     assert (again, await world.states(batch)) == ([], "r")

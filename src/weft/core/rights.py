@@ -48,12 +48,12 @@ def _rights_of() -> Mapping[UserRole, frozenset[Right]]:
 
 RIGHTS_OF: Final = _rights_of()
 _MEANS: Final[Mapping[Right, str]] = {
-    Right.KNOW_ONESELF: "see their own tokens",
+    Right.KNOW_ONESELF: "see or make their own tokens",
     Right.READ: "read batches, queues and workers",
     Right.WRITE: "submit or change jobs",
-    Right.OPERATE: "operate queues, workers and conditions",
+    Right.OPERATE: "operate queues and conditions",
     Right.MANAGE: "change queues or read secrets of the tenant",
-    Right.ADMINISTER: "change pools and licences",
+    Right.ADMINISTER: "change pools, workers and licences",
 }
 
 
@@ -74,7 +74,7 @@ def require(
         raise RightMissing(
             f"user {user_name} may not {_MEANS[right]}",
             detail=f"The role of this user is {role}; this needs {roles}.",
-            hint="Ask an administrator of your tenant to do it, or to change your role.",
+            hint="Ask an administrator to do it.",
         )
     if not is_in_scope(right, scopes):
         raise RightMissing(

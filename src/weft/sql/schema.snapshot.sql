@@ -191,10 +191,6 @@ CREATE FUNCTION weft._announce(pool_ids integer[] DEFAULT '{}'::integer[], user_
     SET plan_cache_mode TO 'force_generic_plan';
 ALTER FUNCTION weft._announce(pool_ids integer[], user_ids integer[], lane_ids integer[]) OWNER TO weft_system;
 
-CREATE FUNCTION weft._any_running(of_batch_id bigint, group_ids integer[]) RETURNS boolean
-    LANGUAGE sql STABLE;
-ALTER FUNCTION weft._any_running(of_batch_id bigint, group_ids integer[]) OWNER TO weft_system;
-
 CREATE FUNCTION weft._as_tenant(tenant_id integer) RETURNS void
     LANGUAGE sql;
 ALTER FUNCTION weft._as_tenant(tenant_id integer) OWNER TO weft_system;
@@ -829,6 +825,10 @@ ALTER FUNCTION weft._is_preemptible(job weft.job) OWNER TO weft_system;
 CREATE FUNCTION weft._is_same_bunch(of_batch_id bigint, of_update_id integer, of_first_job integer, of_n_jobs integer, of_digest bytea) RETURNS boolean
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._is_same_bunch(of_batch_id bigint, of_update_id integer, of_first_job integer, of_n_jobs integer, of_digest bytea) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._is_stopping(of_batch_id bigint, group_ids integer[]) RETURNS boolean
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._is_stopping(of_batch_id bigint, group_ids integer[]) OWNER TO weft_system;
 
 CREATE FUNCTION weft._is_untouched(x xid, snapshot pg_snapshot) RETURNS boolean
     LANGUAGE sql STABLE;
@@ -1643,6 +1643,7 @@ CREATE TABLE weft.token (
     name text DEFAULT 'home'::text NOT NULL,
     scopes text[],
     last_used_at timestamp with time zone,
+    idempotency_key text,
     CONSTRAINT token_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256))),
     CONSTRAINT token_scopes_check CHECK (((cardinality(scopes) > 0) AND (scopes <@ ARRAY['read'::text, 'write'::text, 'operate'::text, 'manage'::text, 'administer'::text])))
 );
@@ -1999,10 +2000,10 @@ CREATE FUNCTION weft.create_set(tenant_id integer, batch_id bigint, name text, a
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.create_set(tenant_id integer, batch_id bigint, name text, attributes jsonb, cancel_after integer, callback text, is_hidden boolean, groups_max integer, at timestamp with time zone) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft.create_token(tenant_id integer, user_id integer, of_hash bytea, of_name text, of_scopes text[], valid_s double precision, tokens_max integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS jsonb
+CREATE FUNCTION weft.create_token(tenant_id integer, user_id integer, by_token bigint, of_hash bytea, of_name text, of_scopes text[], valid_s double precision, tokens_max integer, idempotency_key text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.create_token(tenant_id integer, user_id integer, of_hash bytea, of_name text, of_scopes text[], valid_s double precision, tokens_max integer, at timestamp with time zone) OWNER TO weft_tenant;
+ALTER FUNCTION weft.create_token(tenant_id integer, user_id integer, by_token bigint, of_hash bytea, of_name text, of_scopes text[], valid_s double precision, tokens_max integer, idempotency_key text, at timestamp with time zone) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.create_update(tenant_id integer, user_id integer, batch_id bigint, new_jobs integer, new_groups integer, trace_id text, idempotency_key text, digest bytea, groups_max integer DEFAULT 2000000000, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(update_id integer, first_job integer, first_group integer, n_jobs integer, n_groups integer, committed boolean, is_new boolean)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2841,18 +2842,13 @@ CREATE FUNCTION weft.sweep_holds(epoch bigint, limit_jobs integer) RETURNS bigin
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.sweep_holds(epoch bigint, limit_jobs integer) OWNER TO weft_system;
 
-CREATE FUNCTION weft.take_schedule_runs(limit_rows integer, lease_s double precision, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(schedule_id bigint, due_at timestamp with time zone, cron text, time_zone text, document text, tenant_id integer, user_id integer, user_name text, is_admin boolean)
-    LANGUAGE sql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.take_schedule_runs(limit_rows integer, lease_s double precision, at timestamp with time zone) OWNER TO weft_system;
-
-CREATE FUNCTION weft.take_schedule_runs_v2(limit_rows integer, lease_s double precision, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(schedule_id bigint, due_at timestamp with time zone, cron text, time_zone text, document text, tenant_id integer, user_id integer, user_name text, role text)
+CREATE FUNCTION weft.take_schedule_runs(limit_rows integer, lease_s double precision, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(schedule_id bigint, due_at timestamp with time zone, cron text, time_zone text, document text, tenant_id integer, user_id integer, user_name text, role text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off';
-ALTER FUNCTION weft.take_schedule_runs_v2(limit_rows integer, lease_s double precision, at timestamp with time zone) OWNER TO weft_system;
+ALTER FUNCTION weft.take_schedule_runs(limit_rows integer, lease_s double precision, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.test_condition(tenant_id integer, of_condition_id bigint, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -5222,8 +5218,6 @@ REVOKE ALL ON FUNCTION weft._admit_jobs(of_pool_id integer, of_user_id integer, 
 REVOKE ALL ON FUNCTION weft._announce(pool_ids integer[], user_ids integer[], lane_ids integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._announce(pool_ids integer[], user_ids integer[], lane_ids integer[]) TO weft_tenant;
 
-REVOKE ALL ON FUNCTION weft._any_running(of_batch_id bigint, group_ids integer[]) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION weft._as_tenant(tenant_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._as_tenant(tenant_id integer) TO weft_tenant;
 
@@ -5492,6 +5486,8 @@ GRANT SELECT ON TABLE weft.job TO weft_driver;
 REVOKE ALL ON FUNCTION weft._is_preemptible(job weft.job) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._is_same_bunch(of_batch_id bigint, of_update_id integer, of_first_job integer, of_n_jobs integer, of_digest bytea) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._is_stopping(of_batch_id bigint, group_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._is_untouched(x xid, snapshot pg_snapshot) FROM PUBLIC;
 
@@ -6055,8 +6051,8 @@ GRANT ALL ON FUNCTION weft.create_query_set(tenant_id integer, user_id integer, 
 REVOKE ALL ON FUNCTION weft.create_set(tenant_id integer, batch_id bigint, name text, attributes jsonb, cancel_after integer, callback text, is_hidden boolean, groups_max integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.create_set(tenant_id integer, batch_id bigint, name text, attributes jsonb, cancel_after integer, callback text, is_hidden boolean, groups_max integer, at timestamp with time zone) TO weft_api;
 
-REVOKE ALL ON FUNCTION weft.create_token(tenant_id integer, user_id integer, of_hash bytea, of_name text, of_scopes text[], valid_s double precision, tokens_max integer, at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.create_token(tenant_id integer, user_id integer, of_hash bytea, of_name text, of_scopes text[], valid_s double precision, tokens_max integer, at timestamp with time zone) TO weft_api;
+REVOKE ALL ON FUNCTION weft.create_token(tenant_id integer, user_id integer, by_token bigint, of_hash bytea, of_name text, of_scopes text[], valid_s double precision, tokens_max integer, idempotency_key text, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.create_token(tenant_id integer, user_id integer, by_token bigint, of_hash bytea, of_name text, of_scopes text[], valid_s double precision, tokens_max integer, idempotency_key text, at timestamp with time zone) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.create_update(tenant_id integer, user_id integer, batch_id bigint, new_jobs integer, new_groups integer, trace_id text, idempotency_key text, digest bytea, groups_max integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.create_update(tenant_id integer, user_id integer, batch_id bigint, new_jobs integer, new_groups integer, trace_id text, idempotency_key text, digest bytea, groups_max integer, at timestamp with time zone) TO weft_api;
@@ -6491,9 +6487,6 @@ GRANT ALL ON FUNCTION weft.sweep_holds(epoch bigint, limit_jobs integer) TO weft
 
 REVOKE ALL ON FUNCTION weft.take_schedule_runs(limit_rows integer, lease_s double precision, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.take_schedule_runs(limit_rows integer, lease_s double precision, at timestamp with time zone) TO weft_api;
-
-REVOKE ALL ON FUNCTION weft.take_schedule_runs_v2(limit_rows integer, lease_s double precision, at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.take_schedule_runs_v2(limit_rows integer, lease_s double precision, at timestamp with time zone) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.test_condition(tenant_id integer, of_condition_id bigint, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.test_condition(tenant_id integer, of_condition_id bigint, at timestamp with time zone) TO weft_api;

@@ -142,8 +142,9 @@ class Database:
     async def give_back(self) -> None:
         """Give all connections back to the pool: now, or when their calls end."""
         self._keeps = False
-        while self._kept:
-            await self._pool.release(self._kept.pop())
+        kept, self._kept[:] = list(self._kept), []
+        # Each by itself: closing the pool waits for all of them.
+        await asyncio.gather(*map(self._pool.release, kept), return_exceptions=True)
 
     def failure(self, error: Exception) -> WeftError:
         """Return weft's error for what asyncpg raised; an outage is logged."""

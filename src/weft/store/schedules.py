@@ -69,9 +69,7 @@ class Schedules:
 
     async def take_schedule_runs(self, *, limit: int, lease_s: float) -> Sequence[ScheduleRun]:
         """Take runs to submit."""
-        rows = await self._database.call(
-            "take_schedule_runs_v2", limit_rows=limit, lease_s=lease_s
-        )
+        rows = await self._database.call("take_schedule_runs", limit_rows=limit, lease_s=lease_s)
         return [
             ScheduleRun(
                 schedule_id=row["schedule_id"],

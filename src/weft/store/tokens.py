@@ -27,17 +27,20 @@ class Tokens:
         scopes: Collection[Right] | None,
         valid_s: float | None,
         tokens_max: int,
+        idempotency_key: str | None = None,
     ) -> Row:
         """Let this token stand for the caller."""
         document: Row = await self._database.value(
             "create_token",
             tenant_id=caller.tenant_id,
             user_id=caller.user_id,
+            by_token=caller.token_id,
             of_hash=digest_of(token),
             of_name=name,
             of_scopes=None if scopes is None else sorted(scopes),
             valid_s=valid_s,
             tokens_max=tokens_max,
+            idempotency_key=idempotency_key,
         )
         return document
 

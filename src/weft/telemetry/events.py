@@ -120,7 +120,7 @@ EVENTS = MappingProxyType(
         "licence.removed": "an operator removed a licence · licence, user",
         "token.created": "a user made a token · token (its number), user",
         "token.revoked": "a user revoked a token · token (its number), user",
-        "callers.forgotten": "a token was revoked: all callers are looked up again",
+        "callers.forgotten": "a token was revoked, or any may have been (no number) · token",
         "queues.saved": "an operator changed the queues of a tenant · user, changed",
         "schedule.changed": "a user added, changed or removed a schedule · schedule, user, change",
         "schedule.submitted": "a run was submitted · schedule, due_at, batch, user",

@@ -34,15 +34,19 @@ class Identities:
         self._epoch = 0
 
     async def forget_revoked(self, notices: Notices) -> None:
-        """Forget all callers whenever a token is revoked or a user changes, which is rare; also
-        when the connection is back. Never returns.
+        """Forget callers whose token is revoked, and all when listening begins: notices may have
+        been missed. Never returns.
         """
         while True:
             try:
-                async for _ in notices.listen(CHANNEL):
+                async for _, token_id in notices.listen(CHANNEL):
                     self._epoch += 1
-                    self._known.clear()
-                    log.debug("callers.forgotten")
+                    self._known = OrderedDict(
+                        (digest, known)
+                        for digest, known in self._known.items()
+                        if token_id and known[0].token_id != int(token_id)
+                    )
+                    log.debug("callers.forgotten", token=token_id)
             except Unavailable:
                 await asyncio.sleep(LISTEN_AGAIN_S)
 

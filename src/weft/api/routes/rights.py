@@ -105,8 +105,8 @@ RIGHTS: Final[Mapping[str, Right | None]] = {
     "GET /v1/whoami": Right.KNOW_ONESELF,
     "GET /v1/workers": Right.READ,
     "GET /v1/workers/{w}": Right.READ,
-    "POST /v1/workers/{w}/cordon": Right.OPERATE,
-    "POST /v1/workers/{w}/drain": Right.OPERATE,
-    "POST /v1/workers/{w}/uncordon": Right.OPERATE,
+    "POST /v1/workers/{w}/cordon": Right.ADMINISTER,
+    "POST /v1/workers/{w}/drain": Right.ADMINISTER,
+    "POST /v1/workers/{w}/uncordon": Right.ADMINISTER,
 }
 """Method and path; None: no token is asked for."""

@@ -2,7 +2,7 @@
 
 import secrets
 
-from weft.api.services import Answer, Services
+from weft.api.services import Answer, Origin, Services
 from weft.core.errors import RightMissing, TokenNotFound
 from weft.core.rights import RIGHTS_OF, Right, is_in_scope, require
 from weft.ports.store import Caller
@@ -13,9 +13,11 @@ TOKEN_BYTES = 32
 log = get_logger()
 
 
-async def create_token(services: Services, caller: Caller, document: TokenDocument) -> Answer:
-    """Make a token; return it, for the only time. It may no more than the token that asks. Raise
-    `RightMissing`, `TooManyTokens`.
+async def create_token(
+    services: Services, caller: Caller, document: TokenDocument, origin: Origin
+) -> Answer:
+    """Make a token; return it, for the only time. It may do no more than the token that asks for
+    it, and no longer. Raise `RightMissing`, `TooManyTokens`.
     """
     scopes = caller.scopes
     if document.scopes is not None:
@@ -30,6 +32,7 @@ async def create_token(services: Services, caller: Caller, document: TokenDocume
         scopes=scopes,
         valid_s=document.valid_s,
         tokens_max=services.settings.tokens_per_user_max,
+        idempotency_key=origin.key,
     )
     log.info("token.created", token=created["token_id"], user=caller.user_name)
     return {**created, "token": token}

@@ -1,4 +1,4 @@
-"""Show workers, and let them take no new jobs; only administrators may do that."""
+"""Show workers, and let them take no new jobs."""
 
 from weft.api.services import Answer, Services
 from weft.ports.store import Caller

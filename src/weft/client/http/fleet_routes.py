@@ -6,6 +6,7 @@ from urllib.parse import quote
 
 from weft.client.http.calls import Requests
 from weft.client.http.listing import Document
+from weft.client.http.session import new_key
 from weft.core.errors import BadId
 
 
@@ -60,7 +61,7 @@ class FleetRoutes(Requests):
         `RightMissing`, `TooManyTokens`.
         """
         document = {"name": name, "scopes": scopes, "valid_s": valid_s}
-        return await self._post("/v1/tokens", document)
+        return await self._post("/v1/tokens", document, key=new_key())
 
     async def revoke_token(self, token_id: int) -> None:
         """Revoke one of one's tokens. Raise `TokenNotFound`."""

@@ -19,9 +19,11 @@ class TokenStore(Protocol):
         scopes: Collection[Right] | None,
         valid_s: float | None,
         tokens_max: int,
+        idempotency_key: str | None = None,
     ) -> Row:
         """Let this token stand for the caller; return its document. `scopes`: None: all that the
-        role allows. `valid_s`: None: until it is revoked. Raise `TooManyTokens`.
+        role allows. `valid_s`: None: until it is revoked, or as long as the token that asks. A
+        repeat with the same key replaces the token that was made first. Raise `TooManyTokens`.
         """
 
     async def list_tokens(self, caller: Caller) -> Sequence[Row]:

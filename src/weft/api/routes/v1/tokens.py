@@ -4,8 +4,14 @@ from litestar import Response, delete, get, post
 
 from weft.api.http.parameters import Query
 from weft.api.http.path_ids import token_id_of
-from weft.api.http.replies import reply
-from weft.api.http.requests import AnyRequest, caller_of, read_document, services_of
+from weft.api.http.replies import created, reply
+from weft.api.http.requests import (
+    AnyRequest,
+    caller_of,
+    read_document,
+    read_submission,
+    services_of,
+)
 from weft.api.use_cases import tokens
 from weft.wire.documents import Empty
 from weft.wire.token_answers import Token, TokenCreated, TokenRevoked, Whoami
@@ -27,13 +33,15 @@ async def list_tokens(request: AnyRequest) -> Response[bytes]:
     return reply({"items": rows, "cursor": None})
 
 
-@post("/v1/tokens", opt={"answer": TokenCreated, "body": TokenDocument})
+@post("/v1/tokens", opt={"answer": TokenCreated, "body": TokenDocument, "creates": True})
 async def create_token(request: AnyRequest) -> Response[bytes]:
-    """Create a token of the caller. Its text is in this answer and nowhere else."""
+    """Create a token of the caller. Its text is in this answer and nowhere else: a repeat with
+    the same key makes another one in its place.
+    """
     Query(request, ())
-    document = await read_document(request, TokenDocument)
-    created = await tokens.create_token(services_of(request), caller_of(request), document)
-    return reply(created)
+    document, origin = await read_submission(request, TokenDocument)
+    answer = await tokens.create_token(services_of(request), caller_of(request), document, origin)
+    return created(answer, is_new=True)
 
 
 @delete("/v1/tokens/{t:str}", status_code=200, opt={"answer": TokenRevoked, "body": Empty})

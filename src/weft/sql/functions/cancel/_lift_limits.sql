@@ -17,11 +17,14 @@ BEGIN
     IF v_groups = '{}' THEN
         RETURN '{}';
     END IF;
+    -- First without the lock: while jobs end, this is asked again and again, and claims and commits go on.
+    IF weft._is_stopping(of_batch_id, v_groups) THEN
+        RETURN NULL;
+    END IF;
     PERFORM pg_advisory_xact_lock(of_batch_id);
     -- Once more, now that no person can cancel them.
     v_groups := weft._limited_groups(of_batch_id, within_group, requested_at);
-    IF EXISTS (SELECT FROM weft.group_cancel c WHERE c.batch_id = of_batch_id AND c.group_id = ANY (v_groups) AND NOT c.swept)
-        OR weft._any_running(of_batch_id, v_groups) THEN
+    IF weft._is_stopping(of_batch_id, v_groups) THEN
         RETURN NULL;
     END IF;
     DELETE FROM weft.group_cancel c WHERE c.batch_id = of_batch_id AND c.group_id = ANY (v_groups);

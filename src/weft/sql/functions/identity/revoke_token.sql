@@ -11,6 +11,6 @@ BEGIN
     IF NOT FOUND THEN
         RETURN false;
     END IF;
-    PERFORM pg_notify('callers', '');
+    PERFORM pg_notify('callers', of_token_id::text);
     RETURN true;
 END $$;

@@ -37,7 +37,7 @@ BEGIN
                     WHERE u.batch_id = w.batch_id AND u.update_id = w.update_id AND u.committed_at IS NOT NULL), (
                     SELECT max(a.ended_at) FROM weft.attempt a WHERE a.batch_id = w.batch_id AND a.job_id = w.job_id), (
                     SELECT max(c.at) FROM weft.job_change c WHERE c.batch_id = w.batch_id AND c.job_id = w.job_id
-                        AND (c.from_state = STATE_BLOCKED OR c.subtype = 'released')), (
+                        AND (c.from_state = STATE_BLOCKED OR c.subtype IN ('released', 'retried'))), (
                     SELECT max(g.opens_at) FROM weft.gate_member x JOIN weft.gate g USING (gate_id)
                     WHERE x.gate_set_id IN (v_batch.gate_set_id, w.gate_set_id))) END
               AND NOT (w.state = STATE_READY AND weft._is_closed(w.batch_id, w.group_id, w.job_id))

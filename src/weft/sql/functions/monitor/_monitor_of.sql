@@ -1,5 +1,5 @@
 -- _monitor_of: the limits of the queue in which a job of this lane waits; NULL: it has none.
--- Called by: _watch_attempts, stop_overdue.   Safe to repeat: yes, it only reads.   Plan: lane and queue by key.
+-- Called by: _watch_attempts, stop_overdue, _end_overdue.   Safe to repeat: yes, it only reads.   Plan: lane and queue by key.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._monitor_of(of_tenant_id int, of_lane_id int) RETURNS jsonb LANGUAGE sql STABLE
 AS $$

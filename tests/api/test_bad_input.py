@@ -36,6 +36,12 @@ def more(**fields: object) -> dict[str, Any]:
     return job(retry_with=[given], max_attempts=tries)
 
 
+def limited(**fields: object) -> dict[str, Any]:
+    """Return a job of 600 s with a rule for its time limit that has these fields."""
+    rule = {"on": ["timeout"], "timeout": "x2", **fields}
+    return job(retry_with=[rule], max_attempts=3, timeout_s=600)
+
+
 WRONG_JOBS = [
     (job(comand=["true"]), "API.UNKNOWN_FIELD", "/jobs/1/comand"),
     (job(command="true"), "API.WRONG_TYPE", "/jobs/1/command"),
@@ -106,6 +112,15 @@ WRONG_JOBS = [
      "/jobs/1/retry_with/0/preemptible"),
     (more(memory=None, up_to=None, machine="huge"), "API.INVALID_VALUE",
      "/jobs/1/retry_with/0/machine"),
+    (more(memory=None, up_to="2h", timeout="x2"), "API.INVALID_VALUE",
+     "/jobs/1/retry_with/0/timeout"),
+    (limited(), "API.INVALID_VALUE", "/jobs/1/retry_with/0/up_to"),
+    (limited(up_to="10m"), "API.INVALID_VALUE", "/jobs/1/retry_with/0/up_to"),
+    (limited(up_to="400d"), "API.INVALID_VALUE", "/jobs/1/retry_with/0/up_to"),
+    (limited(up_to="later"), "API.INVALID_VALUE", "/jobs/1/retry_with/0/up_to"),
+    (limited(timeout="5m"), "API.INVALID_VALUE", "/jobs/1/retry_with/0/timeout"),
+    (limited(timeout="soon"), "API.INVALID_VALUE", "/jobs/1/retry_with/0/timeout"),
+    (limited(timeout=[2]), "API.WRONG_TYPE", "/jobs/1/retry_with/0/timeout"),
     (more(tries=3), "API.UNKNOWN_FIELD", "/jobs/1/retry_with/0/tries"),
     (job(retry_on=["blocked"]), "API.INVALID_VALUE", "/jobs/1/retry_on/0"),
     (job(retry={"policy": "linear"}, max_attempts=2), "API.INVALID_VALUE", "/jobs/1/retry/policy"),

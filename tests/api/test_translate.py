@@ -206,3 +206,18 @@ def test_batches_say_their_gates() -> None:
 
     assert gates.batch_gates(document) == [Gate(kind="max_running", max_places=3)]
     assert gates.batch_gates(BatchDocument()) == []
+
+
+def test_time_limits_of_one_class_grow_each_by_itself() -> None:
+    """The database gets the limits, and the classes that lanes ask for."""
+    rule = {"on": ["timeout"], "timeout": "x2", "up_to": "1h"}
+    limits = (1000, 1200, 1000.0005)
+    rows = rows_of([{"timeout_s": s, "max_attempts": 5, "retry_with": [rule]} for s in limits])
+    rules = [fields["more"][0] for fields in rows.rare_fields]
+
+    assert [one["limits_ms"] for one in rules] == [
+        [1_000_000, 2_000_000, 3_600_000], [1_200_000, 2_400_000, 3_600_000],
+        [1_000_000, 2_000_000, 3_600_000],
+    ]  # fmt: skip
+    assert rules[0]["values"] == ["900-1800", "1800-3600", "3600-3600"]
+    assert {dict(shape.words)["timeout_s"] for shape in rows.shapes} == {*rules[0]["values"]}

@@ -70,7 +70,11 @@ def test_options_say_after_which_ends_a_job_is_tried_again() -> None:
         JobOptions(
             retry_on=("oom, exit:3", "signal:USR1"),
             external_errors=("66,70-74",),
-            retry_with=("oom,exit:9: memory x2 up to 16Gi after 2", "preempted : stays"),
+            retry_with=(
+                "oom,exit:9: memory x2 up to 16Gi after 2",
+                "preempted : stays",
+                "timeout: timeout x2 up to 4h",
+            ),
         )
     )
 
@@ -80,6 +84,7 @@ def test_options_say_after_which_ends_a_job_is_tried_again() -> None:
         "retry_with": [
             {"on": ["oom", "exit:9"], "memory": "x2", "up_to": "16Gi", "after": 2},
             {"on": ["preempted"], "preemptible": False},
+            {"on": ["timeout"], "timeout": "x2", "up_to": "4h"},
         ],
     }
 

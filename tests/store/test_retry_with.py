@@ -12,8 +12,11 @@ from store.world import Worker, World
 from weft.api.translation.retries import ASKS_MORE, CURABLE
 from weft.core.queues import Queue
 from weft.core.states import Reason
+from weft.core.time_limits import ASK as TIME_LIMIT
 from weft.ports.store import JobRows, Shape
 from weft.testing.builders import job_rows
+from weft.testing.worker_store_suite import key_of
+from weft.wire.spec import JobSpec, encode_chunk
 
 OOM = {"after": 1, "reasons": [int(Reason.OOM)], "size": "memory_mib", "values": [512, 1024, 2048]}
 
@@ -171,6 +174,85 @@ async def test_a_resubmitted_job_in_another_queue_can_have_more(world: World) ->
     worker = await world.worker(queue=[queue.name])
 
     assert [await end(worker, Reason.OOM) for _ in range(2)] == [512, 1024]
+
+
+LIMITS_MS = [60_000, 120_000, 200_000]
+CLASSES = ["60-60", "120-120", "120-300"]
+
+
+def timed(world: World) -> JobRows:
+    """Return a job whose time limit doubles from 60 s up to 200 s."""
+    words = [(("pool", world.pool), (TIME_LIMIT, one)) for one in CLASSES]
+    shapes = [Shape(words=tuple(sorted(own))) for own in words]
+    rows = job_rows(1, max_attempts=9, retry_on=CURABLE, shapes=shapes)
+    rows.chunk_body = [encode_chunk([JobSpec(timeout_s=60)])]
+    rows.retry_on = [rows.retry_on[0] | ASKS_MORE]
+    rule = {"after": 1, "reasons": [int(Reason.TIMEOUT)], "word": TIME_LIMIT,
+            "values": CLASSES, "limits_ms": LIMITS_MS}  # fmt: skip
+    return with_fields(rows, j1={"more": [rule]})
+
+
+async def test_a_retry_after_a_timeout_may_run_longer(world: World) -> None:
+    """Its worker is told the limit of each attempt, and its lane says the class of it."""
+    worker = await world.worker()
+    batch = await world.submit(timed(world))
+    asks = """SELECT l.asks ->> 'timeout_s' FROM weft.job j JOIN weft.lane l USING (lane_id)
+        WHERE j.batch_id = $1"""
+    had = []
+    for reason in (Reason.TIMEOUT, Reason.EXIT, Reason.TIMEOUT, Reason.TIMEOUT, Reason.EXIT):
+        (one,) = await worker.claim()
+        await worker.start(one)
+        (limit,) = (await worker.store.list_time_limits([key_of(one)])).values()
+        shown = (await world.api.get_job(world.caller, batch, 1))["spec"].timeout_s
+        had.append((limit, shown, await world.admin.fetchval(asks, batch)))
+        await worker.end(one, reason=reason)
+    waiting = await world.api.get_job(world.caller, batch, 1)
+    late = await worker.store.list_time_limits([(batch, 1, n) for n in range(1, 6)])
+
+    first, second, last = zip(LIMITS_MS, (60, 120, 200), CLASSES, strict=True)
+    assert had == [first, second, second, last, last]
+    assert [late[batch, 1, n] for n in range(1, 6)] == [limit for limit, _, _ in had]
+    assert waiting["spec"].timeout_s == 200
+    assert [one["message"] for one in await world.api.job_history(world.caller, batch, 1)
+            if one["subtype"] == "more"] == [
+        "a time limit of 120 s instead of 60 s", "a time limit of 200 s instead of 120 s",
+    ]  # fmt: skip
+    assert await world.findings() == {}
+
+
+@pytest.mark.parametrize(("tries", "shown"), [(2, 120), (1, 60)])
+async def test_a_job_shows_the_time_limit_of_its_next_attempt_or_of_its_last(
+    world: World, tries: int, shown: int
+) -> None:
+    worker = await world.worker()
+    rows = timed(world)
+    rows.max_attempts = [tries]
+    batch = await world.submit(rows)
+    await end(worker, Reason.TIMEOUT)
+
+    assert (await world.api.get_job(world.caller, batch, 1))["spec"].timeout_s == shown
+
+
+@pytest.mark.parametrize(("changes", "limit_s", "asked", "next_s"), [
+    ({}, 60, "60-60", 120), ({"timeout_s": 900}, 900, "900-900", 900),
+])  # fmt: skip
+async def test_a_resubmitted_job_begins_with_its_own_time_limit(
+    world: World, changes: dict[str, Any], limit_s: int, asked: str, next_s: int
+) -> None:
+    """One that is given to it ends the rule."""
+    worker = await world.worker()
+    batch = await world.submit(timed(world))
+    await end(worker, Reason.TIMEOUT)
+    new = await copy(world, batch, **changes)
+    await world.api.cancel_jobs(world.caller, batch, [1])
+    asks = """SELECT h.countables ->> 'timeout_s'
+        FROM weft.job JOIN weft.shape h USING (shape_id) WHERE batch_id = $1"""
+    begins = (await world.api.get_job(world.caller, new, 1))["spec"].timeout_s
+    word = await world.admin.fetchval(asks, new)
+    await end(worker, Reason.TIMEOUT)
+
+    assert (begins, word) == (limit_s, asked)
+    assert (await world.api.get_job(world.caller, new, 1))["spec"].timeout_s == next_s
 
 
 async def test_the_audit_finds_a_retry_that_has_less(world: World) -> None:

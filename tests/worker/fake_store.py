@@ -56,6 +56,8 @@ class FakeStore:
         self.cancelled: set[int] = set()
         self.commands: list[Command] = []
         self.asks_again = False
+        self.limits_ms: dict[tuple[int, int, int], int] = {}
+        """Time limits that rules of `retry_with` lead to."""
         """Whether it wants to be asked for commands after claims."""
         self.obeyed: list[tuple[int, str]] = []
         self.removed: set[int] = set()
@@ -289,6 +291,12 @@ class FakeStore:
         self._check()
         live = {AttemptKey(*one) for one in attempts}
         return [one for one in self.commands if one.key in live], self.asks_again
+
+    async def list_time_limits(
+        self, attempts: Sequence[tuple[int, int, int]]
+    ) -> Mapping[tuple[int, int, int], int]:
+        self._check()
+        return {one: self.limits_ms[one] for one in attempts if one in self.limits_ms}
 
     async def acknowledge_commands(
         self, incarnation_id: int, obeyed: Sequence[tuple[int, AttemptKey, str]]

@@ -33,6 +33,11 @@ def parse_seconds(value: float | str) -> float:
     return float(seconds)
 
 
+def parse_milliseconds(value: float | str) -> int:
+    """Read a duration as milliseconds, at least one. Raise `ValueError` as `parse_seconds`."""
+    return max(1, round(parse_seconds(value) * 1000))
+
+
 def _read(text: str) -> float:
     if text.startswith("-"):
         return -_read(text[1:])

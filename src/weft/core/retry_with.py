@@ -37,6 +37,8 @@ class MoreRule(msgspec.Struct, omit_defaults=True):
     reasons: list[int] = []
     exits: list[Range] = []
     signals: list[int] = []
+    limits_ms: list[int] = []
+    """The time limits whose classes the values are, each as long as the one before or longer."""
     size: str | None = None
     word: str | None = None
 

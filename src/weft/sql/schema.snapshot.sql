@@ -1074,6 +1074,10 @@ CREATE FUNCTION weft._more_text(old_shape integer, new_shape integer, is_all boo
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._more_text(old_shape integer, new_shape integer, is_all boolean, stays boolean) OWNER TO weft_system;
 
+CREATE FUNCTION weft._more_time(rules jsonb, steps integer[]) RETURNS bigint
+    LANGUAGE sql IMMUTABLE;
+ALTER FUNCTION weft._more_time(rules jsonb, steps integer[]) OWNER TO weft_system;
+
 CREATE FUNCTION weft._move_cascade(of_batch_id bigint, of_job_id integer, to_child integer) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._move_cascade(of_batch_id bigint, of_job_id integer, to_child integer) OWNER TO weft_system;
@@ -2451,6 +2455,11 @@ CREATE FUNCTION weft.list_schedules(tenant_id integer, after bigint, limit_rows 
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_schedules(tenant_id integer, after bigint, limit_rows integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.list_time_limits(batch_ids bigint[], job_ids integer[], attempts smallint[]) RETURNS TABLE(batch_id bigint, job_id integer, attempt smallint, limit_ms bigint)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.list_time_limits(batch_ids bigint[], job_ids integer[], attempts smallint[]) OWNER TO weft_system;
 
 CREATE FUNCTION weft.list_to_stop(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[]) RETURNS TABLE(batch_id bigint, job_id integer, attempt smallint)
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -5492,6 +5501,7 @@ REVOKE ALL ON FUNCTION weft._is_stopping(of_batch_id bigint, group_ids integer[]
 REVOKE ALL ON FUNCTION weft._is_untouched(x xid, snapshot pg_snapshot) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._is_within(ranges jsonb, code integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._is_within(ranges jsonb, code integer) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._job_documents(of_batch_id bigint, of_job_ids integer[]) FROM PUBLIC;
 
@@ -5612,8 +5622,12 @@ REVOKE ALL ON FUNCTION weft._more_rules(of_batch_id bigint, of_job_id integer, o
 GRANT ALL ON FUNCTION weft._more_rules(of_batch_id bigint, of_job_id integer, of_spec_first integer) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._more_steps(rules jsonb, of_batch_id bigint, of_job_id integer, last_attempt integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._more_steps(rules jsonb, of_batch_id bigint, of_job_id integer, last_attempt integer) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._more_text(old_shape integer, new_shape integer, is_all boolean, stays boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._more_time(rules jsonb, steps integer[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._more_time(rules jsonb, steps integer[]) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._move_cascade(of_batch_id bigint, of_job_id integer, to_child integer) FROM PUBLIC;
 
@@ -6284,6 +6298,9 @@ GRANT ALL ON FUNCTION weft.list_resubmitted(epoch bigint, of_operation_id bigint
 
 REVOKE ALL ON FUNCTION weft.list_schedules(tenant_id integer, after bigint, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_schedules(tenant_id integer, after bigint, limit_rows integer) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.list_time_limits(batch_ids bigint[], job_ids integer[], attempts smallint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_time_limits(batch_ids bigint[], job_ids integer[], attempts smallint[]) TO weft_worker;
 
 REVOKE ALL ON FUNCTION weft.list_to_stop(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_to_stop(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[]) TO weft_worker;

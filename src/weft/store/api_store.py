@@ -5,6 +5,8 @@ import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
+import msgspec
+
 from weft.core.rights import Right, UserRole
 from weft.ports.log_store import AttemptLog, LogDirectory
 from weft.ports.store import Caller, GroupLimits, Row
@@ -172,7 +174,7 @@ class PostgresApiStore(
         return [with_words(item) for item in row["items"]], row["next_after"]
 
     async def get_job(self, caller: Caller, batch_id: int, job_id: int) -> Row:
-        """Return the job document with its spec."""
+        """Return the job document with its spec, which has the time limit of its attempt."""
         (row,) = await self._database.call(
             "get_job", tenant_id=caller.tenant_id, batch_id=batch_id, job_id=job_id
         )
@@ -180,6 +182,9 @@ class PostgresApiStore(
         document["spec"] = (
             decode_chunk(row["spec_body"])[row["spec_index"]] if row["spec_body"] else None
         )
+        limit_ms = document.pop("limit_ms", None)
+        if limit_ms is not None and document["spec"] is not None:
+            document["spec"] = msgspec.structs.replace(document["spec"], timeout_s=limit_ms / 1000)
         return document
 
     async def list_attempts(self, caller: Caller, batch_id: int, job_id: int) -> Sequence[Row]:

@@ -74,6 +74,13 @@ class PostgresWorkerStore:
         ]
         return commands, row["asks_again"]
 
+    async def list_time_limits(
+        self, attempts: Sequence[tuple[int, int, int]]
+    ) -> Mapping[tuple[int, int, int], int]:
+        """Return the time limits in ms that rules of `retry_with` lead to."""
+        rows = await self._database.call("list_time_limits", **_attempts(attempts))
+        return {(row["batch_id"], row["job_id"], row["attempt"]): row["limit_ms"] for row in rows}
+
     async def acknowledge_commands(
         self, incarnation_id: int, obeyed: Sequence[tuple[int, AttemptKey, str]]
     ) -> None:

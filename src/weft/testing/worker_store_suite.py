@@ -90,6 +90,11 @@ class WorkerStoreSuite:
         commands, _ = await store.list_commands(worker, [key_of(one)])
         assert list(commands) == []
 
+    async def test_time_limits_without_rules_are_those_of_the_specs(self) -> None:
+        """So the store knows nothing about them, nor about jobs that are gone."""
+        store, _incarnation_id, (one,) = await self.claim(1)
+        assert dict(await store.list_time_limits([key_of(one), (1 << 40, 1, 2)])) == {}
+
     async def test_jobs_that_ended_or_are_gone_are_listed(self) -> None:
         """One that is tried again has not ended."""
         store, worker, (one, other) = await self.claim(2)

@@ -101,6 +101,9 @@ class RetryWithDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, 
     cpu: Annotated[Amount, says("Cores, or a factor such as `x2`.", "x2", 4)] = None
     memory: Annotated[Amount, says("Memory, or a factor such as `x2`.", "x2", "8Gi")] = None
     storage: Annotated[Amount, says("Space on disk, or a factor.", "x2", "50Gi")] = None
+    timeout: Annotated[
+        Amount, says("The time limit: a duration such as `2h`, or a factor.", "x2", "2h")
+    ] = None
     up_to: Annotated[Amount, says("The most that a factor leads to.", "16Gi")] = None
     preemptible: Annotated[bool | None, says("`false`: it is no longer preemptible.")] = None
     machine: Annotated[

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from weft.api.translation.retries import mask_of
 from weft.api.translation.shapes import ShapeBook, changed
+from weft.core.durations import parse_milliseconds
 from weft.core.end_rules import parse_codes, parse_end_signal
 from weft.core.errors import InvalidValue
 from weft.core.offers import MACHINE, PREEMPTIBLE
@@ -20,6 +21,8 @@ from weft.core.retry_with import (
     parse_factor,
 )
 from weft.core.states import Reason
+from weft.core.time_limits import ASK as TIME_LIMIT
+from weft.core.time_limits import limit_class
 from weft.ports.store import Shape
 from weft.wire.documents import JobDocument
 from weft.wire.retry_documents import RetryWithDocument
@@ -32,10 +35,21 @@ _REASONS: Final = {
     if reason not in {Reason.CANCELLED, Reason.DEADLINE, Reason.BLOCKED}
 }
 _AFTER_MAX: Final = 100
+_LIMIT_MS_MAX: Final = 31_536_000_000
+"""A year, as of `timeout_s`."""
+
+
+def _parse_limit_ms(value: float | str) -> int:
+    if (limit := parse_milliseconds(value)) > _LIMIT_MS_MAX:
+        raise ValueError(f"{value!r} is longer than a year")
+    return limit
+
+
 _READERS: Final[dict[str, Callable[[Any], int]]] = {
     "cpu": parse_cpu_m, "memory": parse_memory_mib, "storage": parse_mebibytes,
+    "timeout": _parse_limit_ms,
 }  # fmt: skip
-_FIELDS: Final = (*SIZES, "preemptible", "machine")
+_FIELDS: Final = (*SIZES, "timeout", "preemptible", "machine")
 
 Note = Callable[[str, str], None]
 """Takes a pointer within `retry_with` and what is wrong there."""
@@ -56,7 +70,9 @@ def rules_of_more(
             found.append(())
             continue
         shape = book.shapes[shape_index[index if len(shape_index) > 1 else 0]]
-        key = (job.retry_with, shape, job.retry_on, job.max_attempts, job.preemptible)
+        key = (
+            job.retry_with, shape, job.retry_on, job.max_attempts, job.preemptible, job.timeout_s,
+        )  # fmt: skip
         if key not in known:
             wrong = Problems()
             rules = _rules(job, shape, book, wrong)
@@ -140,10 +156,14 @@ def _fill_values(
     rule: MoreRule, given: RetryWithDocument, field: str, job: JobDocument, shape: Shape,
     book: ShapeBook, note: Note,
 ) -> None:  # fmt: skip
-    if field in SIZES:
-        rule.size = SIZES[field]
+    if field in _READERS:
         try:
-            rule.values += _sizes(given, field, getattr(shape, rule.size))
+            if field == "timeout":
+                rule.word, rule.limits_ms = TIME_LIMIT, _limits_ms(given, job)
+                rule.values += [limit_class(limit / 1000) for limit in rule.limits_ms]
+            else:
+                rule.size = SIZES[field]
+                rule.values += _sizes(given, field, getattr(shape, rule.size))
         except (_WrongField, ValueError, OverflowError) as error:
             where = error.field if isinstance(error, _WrongField) else field
             note(pointer_of(where), str(error)[:200])
@@ -172,6 +192,13 @@ class _WrongField(ValueError):
     def __init__(self, field: str, message: str) -> None:
         super().__init__(message)
         self.field = field
+
+
+def _limits_ms(given: RetryWithDocument, job: JobDocument) -> list[int]:
+    """Return the time limits that a job has one after the other. Raise `ValueError`."""
+    if job.timeout_s is None:
+        raise ValueError("the job has no time limit (timeout_s, --timeout)")
+    return _sizes(given, "timeout", parse_milliseconds(job.timeout_s))
 
 
 def _sizes(given: RetryWithDocument, field: str, first: int) -> list[int]:

@@ -7,7 +7,7 @@ _CHARS_MAX: Final = 60
 _EXAMPLE: Final = '"oom: memory x2 up to 16Gi", "oom: memory 8Gi" or "preempted: stays after 2"'
 _RULE: Final = re.compile(
     r"(?P<on>[^ ].*?) *: *"
-    r"(?:(?P<stays>stays)|(?P<field>cpu|memory|storage|machine) +(?P<value>[^ ]+))"
+    r"(?:(?P<stays>stays)|(?P<field>cpu|memory|storage|timeout|machine) +(?P<value>[^ ]+))"
     r"(?: +up +to +(?P<up_to>[^ ]+))?(?: +after +(?P<after>[0-9]{1,3}))?"
 )
 

@@ -98,6 +98,9 @@ def _continues(one: Row, following: Row) -> bool:
 
 def _shape(job: Row, changes: Mapping[str, Any]) -> Shape:
     words = dict(changes.get("words", {}))
+    for rule in (job["rare_fields"] or job["array_fields"] or {}).get("more", ()):
+        if rule.get("word") == TIME_LIMIT:
+            words[TIME_LIMIT] = rule["values"][0]
     if "timeout_s" in changes:
         words[TIME_LIMIT] = limit_class(changes["timeout_s"])
     asked = {**job["countables"], **words}
@@ -169,8 +172,12 @@ def _stretches(numbers: Sequence[int]) -> Iterator[range]:
 
 
 def _fields(fields: Mapping[str, Any], page: Page) -> dict[str, Any]:
-    """Return the rare fields of a job; a deadline that has passed is left out."""
+    """Return the rare fields of a job; a deadline that has passed is left out, and so is
+    what retries say of a time limit that is replaced.
+    """
     found = dict(fields)
+    if "timeout_s" in page.changes and "more" in found:
+        found["more"] = [rule for rule in found["more"] if rule.get("word") != TIME_LIMIT]
     if "deadline" not in found:
         return found
     deadline = datetime.fromisoformat(found["deadline"])

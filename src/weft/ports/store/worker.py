@@ -226,6 +226,13 @@ class WorkerStore(Protocol):
         Called on each notice on `command`, and after each gap in the notices.
         """
 
+    async def list_time_limits(
+        self, attempts: Sequence[tuple[int, int, int]]
+    ) -> Mapping[tuple[int, int, int], int]:
+        """Return the time limits in ms of those of these (batch, job, attempt) whose `retry_with`
+        says something about them; the others have that of their spec.
+        """
+
     async def acknowledge_commands(
         self, incarnation_id: int, obeyed: Sequence[tuple[int, AttemptKey, str]]
     ) -> None:

@@ -5,6 +5,8 @@ from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final
 
+import msgspec
+
 from weft.ports.store import Claimed, WorkerStore
 from weft.wire.spec import JobSpec, decode_chunk
 
@@ -34,7 +36,7 @@ class Specs:
         await self._fetch({(one.batch_id, one.chunk_first) for one in claimed})
         specs = [self._spec_of(one) for one in claimed]
         self._drop_oldest()
-        return specs
+        return await self._with_limits(claimed, specs)
 
     async def read_shared(self, keys: AbstractSet[ChunkKey]) -> dict[ChunkKey, JobSpec]:
         """Return the specs of jobs that others share, by batch and job: each is the first of its
@@ -46,6 +48,22 @@ class Specs:
             self._chunks.move_to_end(key)
         self._drop_oldest()
         return found
+
+    async def _with_limits(
+        self, claimed: Sequence[Claimed], specs: list[JobSpec | None]
+    ) -> list[JobSpec | None]:
+        """Return the specs with the time limits of these attempts: a retry may have more."""
+        again = {
+            (one.batch_id, one.job_id, one.attempt): index
+            for index, (one, spec) in enumerate(zip(claimed, specs, strict=True))
+            if one.attempt > 1 and spec is not None and spec.timeout_s is not None
+        }
+        if again:
+            for key, limit_ms in (await self._store.list_time_limits(list(again))).items():
+                spec = specs[again[key]]
+                assert spec is not None
+                specs[again[key]] = msgspec.structs.replace(spec, timeout_s=limit_ms / 1000)
+        return specs
 
     async def _fetch(self, keys: AbstractSet[ChunkKey]) -> None:
         wanted = [key for key in keys if key not in self._chunks]

@@ -1,5 +1,6 @@
 -- get_job: the document of one job with its parents, its times, who has the key that it waits for, and the chunk that holds its spec.
 -- Called by: Store.get_job (api).   Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF101, WF102.
+-- limit_ms: the time limit of its attempt, or of the next one, if a rule of `retry_with` is about that.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.get_job(tenant_id int, batch_id bigint, job_id int) RETURNS TABLE (document jsonb, spec_index int,
     spec_body bytea)
@@ -37,7 +38,10 @@ BEGIN
             || coalesce((SELECT jsonb_build_object('next_try_at', b.next_at) FROM weft.blocked_job b
                 WHERE b.batch_id = get_job.batch_id AND b.job_id = get_job.job_id), '{}')
             || coalesce(CASE WHEN j.state = STATE_READY THEN weft._key_holders(get_job.tenant_id,
-                d.document -> 'concurrency_key' ->> 'key', get_job.batch_id, get_job.job_id) END, '{}'),
+                d.document -> 'concurrency_key' ->> 'key', get_job.batch_id, get_job.job_id) END, '{}')
+            || coalesce((SELECT jsonb_build_object('limit_ms', weft._more_time(r.rules, weft._more_steps(r.rules, j.batch_id, j.job_id,
+                    j.attempt - CASE WHEN j.state = STATE_RUNNING OR j.state >= STATE_SUCCESS THEN 1 ELSE 0 END)))
+                FROM (SELECT weft._more_rules(j.batch_id, j.job_id, j.spec_first) AS rules WHERE j.retry_on & 2097152 <> 0) r), '{}'),
         get_job.job_id - j.spec_first, p.body
     FROM weft._job_documents(get_job.batch_id, ARRAY[get_job.job_id]) d
     JOIN weft.job j ON j.batch_id = get_job.batch_id AND j.job_id = get_job.job_id

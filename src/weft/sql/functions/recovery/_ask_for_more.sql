@@ -2,6 +2,7 @@
 --   the attempts they had. Where nothing in their pool can ever hold that, it is the one closest to it; they never get less than they had.
 -- Called by: _follow_ends, _retry, before the jobs are listed.   Safe to repeat: yes.
 -- Locks: job (by the caller).   Plan: jobs, rules and attempts by key; shapes by their amounts; as _can_hold for each shape.
+-- A time limit is a function of the attempts (list_time_limits); of the shape it changes the class.
 -- All these shapes were made with the job (ShapeBook), because an end must not wait for a new lane.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._ask_for_more(batch_ids bigint[], job_ids int[], states smallint[], at timestamptz) RETURNS void
@@ -27,8 +28,11 @@ BEGIN
         WHERE t.s IN (STATE_READY, STATE_BLOCKED) AND j.retry_on & 2097152 <> 0),
     grown AS MATERIALIZED (
         SELECT o.*, n.shape_id AS new_shape, n.lane_id AS new_lane, n.cpu_m AS new_cpu_m, n.memory_mib AS new_memory_mib,
-            weft._more_text(o.shape_id, coalesce(n.shape_id, o.shape_id), n.steps IS NOT DISTINCT FROM o.steps,
-                weft._stays_by_rule(o.rules, o.steps) AND NOT weft._stays_by_rule(o.rules, o.steps_before)) AS message
+            concat_ws('; ', CASE WHEN weft._more_time(o.rules, o.steps) <> weft._more_time(o.rules, o.steps_before)
+                    THEN format('a time limit of %s s instead of %s s', trim_scale(weft._more_time(o.rules, o.steps) / 1000.0),
+                        trim_scale(weft._more_time(o.rules, o.steps_before) / 1000.0)) END,
+                nullif(weft._more_text(o.shape_id, coalesce(n.shape_id, o.shape_id), n.steps IS NOT DISTINCT FROM o.steps,
+                    weft._stays_by_rule(o.rules, o.steps) AND NOT weft._stays_by_rule(o.rules, o.steps_before)), '')) AS message
         FROM own o LEFT JOIN LATERAL (
             SELECT x.*, m.steps FROM weft._more_asks(o.rules, o.steps, jsonb_build_object(
                 'cpu_m', o.cpu_m, 'memory_mib', o.memory_mib, 'storage_mib', o.storage_mib), o.countables) m

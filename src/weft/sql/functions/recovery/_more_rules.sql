@@ -1,5 +1,6 @@
 -- _more_rules: the rules by which a job asks for more when it is tried again (`retry_with`).
--- Called by: _ask_for_more, _intern_more.   Safe to repeat: yes, it only reads.   Plan: labels and arrays by key.
+-- Called by: _ask_for_more, _intern_more, _is_preemptible, list_time_limits, get_job.
+-- Safe to repeat: yes, it only reads.   Plan: labels and arrays by key.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._more_rules(of_batch_id bigint, of_job_id int, of_spec_first int) RETURNS jsonb LANGUAGE sql STABLE
 AS $$

@@ -1,6 +1,7 @@
 -- _more_steps: how far each rule of a job's `retry_with` has come: how many of its attempts ended as the rule says, by its `after`.
--- Called by: _ask_for_more.   Safe to repeat: yes, it only reads.   Plan: the attempts of the job by key.
--- Owner: weft_system.
+-- Called by: _ask_for_more, _is_preemptible, list_time_limits, get_job.
+-- Safe to repeat: yes, it only reads.   Plan: the attempts of the job by key.
+-- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._more_steps(rules jsonb, of_batch_id bigint, of_job_id int, last_attempt int) RETURNS int[]
 LANGUAGE sql STABLE
 AS $$

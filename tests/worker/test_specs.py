@@ -1,0 +1,27 @@
+"""The specs of claimed jobs, as the agent reads them."""
+
+from weft.ports.store import Claimed
+from weft.wire.spec import JobSpec
+from weft.worker.agent.specs import Specs
+from worker.fake_store import BATCH, FakeStore
+
+
+def claimed(job_id: int, attempt: int) -> Claimed:
+    return Claimed(
+        batch_id=BATCH, job_id=job_id, attempt=attempt, cpu_m=1000, memory_mib=64, storage_mib=0,
+        gpu=0, chunk_first=job_id,
+    )  # fmt: skip
+
+
+async def test_a_retry_has_the_time_limit_that_its_rules_lead_to() -> None:
+    """The others, and later attempts of other jobs, have that of their spec."""
+    store = FakeStore()
+    store.submit(*(JobSpec(timeout_s=60) for _ in range(3)), JobSpec())
+    store.limits_ms = {(BATCH, 1, 1): 1, (BATCH, 2, 2): 90_500, (BATCH, 4, 2): 1}
+    asked = [claimed(1, 1), claimed(2, 2), claimed(3, 2), claimed(4, 2)]
+    read = Specs(store).read
+    specs = await read(asked)
+    first_again = await read([claimed(2, 1)])
+
+    assert [one.timeout_s for one in specs if one is not None] == [60, 90.5, 60, None]
+    assert first_again == [JobSpec(timeout_s=60)]

@@ -260,5 +260,5 @@ async def deadlock_report(world: World) -> str:
         "SELECT current_setting('data_directory'), current_database()"
     )
     log = await asyncio.to_thread((Path(directory) / "server.log").read_text)
-    where = re.search(rf"@{database} ERROR: +deadlock detected", log)
-    return log[where.start() :][:6000] if where else "the log does not have it yet"
+    where = re.search(rf"@{database} LOG: +process \d+ (?:still waiting|detected deadlock)", log)
+    return log[where.start() :][:8000] if where else "the log does not have it yet"

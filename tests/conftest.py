@@ -49,8 +49,7 @@ EXTERNAL_VARIABLE = "WEFT_TEST_POSTGRES_BIN"
 EXTERNAL = os.environ.get(EXTERNAL_VARIABLE)
 TEMPLATE = "weft_template"
 # Safe only because nobody wants these data after a crash of the machine.
-# Who waits for a lock for long is in the server's log, with what it does: the report of a deadlock
-# names only one of the two.
+# The server's log names every long wait for a lock: a report of a deadlock has one side only.
 FAST = ("fsync=off", "full_page_writes=off", "max_connections=100", "log_lock_waits=on")
 
 # What was started in the background, or by nohup, ignores these, and so would all it starts.

@@ -4,7 +4,7 @@ import secrets
 
 from weft.api.services import Answer, Origin, Services
 from weft.core.errors import RightMissing, TokenNotFound
-from weft.core.rights import RIGHTS_OF, Right, is_in_scope, require
+from weft.core.rights import Right, require
 from weft.ports.store import Caller
 from weft.telemetry.log import get_logger
 from weft.wire.token_documents import TokenDocument
@@ -60,12 +60,9 @@ async def revoke_token(services: Services, caller: Caller, token_id: int) -> Ans
 
 def whoami(caller: Caller) -> Answer:
     """Say who the caller is, and what their token allows."""
-    allowed = RIGHTS_OF[caller.role] - {Right.KNOW_ONESELF}
     return {
         "user": caller.user_name,
         "role": caller.role,
-        "rights": [
-            right for right in Right if right in allowed and is_in_scope(right, caller.scopes)
-        ],
+        "rights": [one for one in Right if one != Right.KNOW_ONESELF and caller.may(one)],
         "token_id": caller.token_id,
     }

@@ -3,7 +3,7 @@
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from cyclopts import App, Parameter, validators
 
@@ -15,13 +15,13 @@ from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_facts, print_json, print_table
 from weft.client.api import Api
 from weft.core.durations import parse_seconds
+from weft.wire.token_documents import Scope
 
 app = App(
     name="token",
     help="Make, list and revoke the tokens that stand for you.\n\n    weft token create ci",
 )
 
-Scope = Literal["read", "write", "operate", "manage", "administer"]
 HEADER = ("Id", "Name", "Scopes", "Created", "Expires", "Last used")
 
 

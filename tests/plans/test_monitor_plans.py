@@ -64,3 +64,29 @@ async def test_look_at_all_jobs_reads_a_page_of_those_in_open_batches(own_world:
         assert [table for table, read in found.items() if read.scans] == []
         assert found["group_count"].rows_by_index <= 5
         assert found["job"].rows_by_index <= 1_000
+
+
+async def test_look_passes_over_jobs_that_have_ended(own_world: World) -> None:
+    """A step looks at as many open jobs as it may, and reads twenty times as many others."""
+    world = own_world
+    batch = await world.submit(2_600)
+    worker = await world.worker()
+    await worker.run(2_500)
+    for priority in (7, 8, 9):
+        await world.submit(job_rows(1_001, priority=[priority] * 1_001))
+        await worker.run(1_000)
+    await world.fold()
+    epoch = await world.lead()
+    connection = await world.connect("weft_driver")
+    page = {"epoch": epoch, "from_tenant": world.caller.tenant_id, "from_batch": batch}
+    steps, after_job, n_live = 0, 0, 0
+    async with reads(connection, *TABLES) as found:
+        while step := (
+            await call_on(connection, "patrol", after_job=after_job, limit_jobs=100, **page)
+        )[0]["patrol"]:
+            steps, after_job, n_live = steps + 1, step["job_id"], n_live + step["n_live"]
+            page["from_batch"] = step["batch_id"]
+
+    assert (steps, n_live) == (4, 103)
+    assert [table for table, read in found.items() if read.scans] == []
+    assert found["job"].rows_by_index < 7_000

@@ -81,18 +81,25 @@ async def test_audit_and_driver_find_an_orphan(world: World, kind: str) -> None:
 
 
 async def test_driver_looks_at_each_job_once(world: World) -> None:
-    """However small its steps are; jobs of batches that are complete are not looked at."""
+    """However small its steps are; jobs that have ended are passed over."""
     batches = [await world.submit(n_jobs) for n_jobs in (3, 1, 4)]
     worker = await world.worker()
     await worker.run()
     batches += [await world.submit(job_rows(2, parents={2: [1]})) for _ in range(3)]
+    sparse = await world.submit(100)
+    left = (1, 2, 20, 21, 22, 61, 62, 63, 64, 99)
     await world.fold()
     transaction: Any = world.admin.transaction()
     await transaction.start()
     try:
         await world.admin.execute("SET LOCAL session_replication_role = replica")
         await world.admin.execute(
-            "UPDATE weft.job SET state = 2 WHERE batch_id = ANY ($1)", batches
+            "UPDATE weft.job SET state = 2 WHERE batch_id = ANY ($1)", [*batches, sparse]
+        )
+        await world.admin.execute(
+            "UPDATE weft.job SET state = 6 WHERE batch_id = $1 AND job_id <> ALL ($2)",
+            sparse,
+            left,
         )
         found = {
             limit: [
@@ -104,4 +111,5 @@ async def test_driver_looks_at_each_job_once(world: World) -> None:
         await transaction.rollback()
 
     open_jobs = [(batch, number) for batch in batches[3:] for number in (1, 2)]
+    open_jobs += [(sparse, number) for number in left]
     assert found == dict.fromkeys((1, 3, 100), open_jobs)

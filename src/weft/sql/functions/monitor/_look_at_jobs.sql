@@ -1,23 +1,30 @@
--- _look_at_jobs: of the next limit_jobs jobs of a batch, which have not ended and are with nobody: no parent, offer, gate, hold, machine,
+-- _look_at_jobs: of the next limit_jobs jobs of a batch that have not ended, which are with nobody: no parent, offer, gate, hold, machine,
 --   worker or date will let them go on. What happens meanwhile is not seen, so each job is where it was at one moment.
 -- Called by: patrol.   Safe to repeat: yes, it only reads.
--- Plan: jobs by key; ranges of the batch; of each job that has not ended what it waits for, by key.
--- Returns: one row: how many jobs it read, the last one, how many have not ended, and those that are with nobody, with their states.
+-- Plan: jobs by key, those that have ended among them, which cost a twentieth: at most 20 * limit_jobs numbers (an index of those that have
+--   not would make each change of a state dearer); ranges of the batch; of each job that has not ended what it waits for, by key.
+-- Returns: one row: how much of its limit it used, the last number it looked at, how many have not ended, and those that are with nobody,
+--   with their states. It used all of its limit unless the batch ends there.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._look_at_jobs(of_batch_id bigint, after_job int, limit_jobs int)
 RETURNS TABLE (n_read int, last_job int, n_live int, orphans int[], states smallint[]) LANGUAGE sql STABLE
 AS $$
-    WITH page AS MATERIALIZED (
-        SELECT j.* FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id > after_job ORDER BY j.job_id LIMIT limit_jobs),
+    WITH span AS (SELECT least(after_job + 20::bigint * limit_jobs, 2147483647)::int AS last_job),
+    page AS MATERIALIZED (
+        SELECT j.* FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id > after_job
+            AND j.job_id <= (SELECT s.last_job FROM span s) AND j.state < STATE_SUCCESS ORDER BY j.job_id LIMIT limit_jobs),
+    upto AS MATERIALIZED (
+        SELECT CASE WHEN count(*) < limit_jobs THEN (SELECT s.last_job FROM span s) ELSE max(p.job_id) END AS job_id,
+            count(*)::int AS n_open
+        FROM page p),
     batch AS MATERIALIZED (
         SELECT b.user_id, q.pool_id FROM weft.batch b JOIN weft.queue q USING (queue_id) WHERE b.batch_id = of_batch_id AND NOT b.removing),
     ranges AS MATERIALIZED (
         SELECT r.* FROM weft.runnable r WHERE r.batch_id = of_batch_id AND r.last_job > after_job
-            AND r.low_job <= (SELECT max(p.job_id) FROM page p)),
+            AND r.low_job <= (SELECT u.job_id FROM upto u)),
     live AS MATERIALIZED (
         SELECT p.*, b.user_id, weft._lane_pool(p.lane_id, b.pool_id) AS pool_id FROM page p CROSS JOIN batch b
-        WHERE p.state < STATE_SUCCESS AND (SELECT u.committed_at IS NOT NULL FROM weft.batch_update u
-            WHERE u.batch_id = p.batch_id AND u.update_id = p.update_id)),
+        WHERE (SELECT u.committed_at IS NOT NULL FROM weft.batch_update u WHERE u.batch_id = p.batch_id AND u.update_id = p.update_id)),
     orphan AS (
         SELECT l.job_id, l.state FROM live l WHERE NOT CASE l.state
             WHEN STATE_PENDING THEN EXISTS (SELECT FROM weft.parent_end t WHERE t.batch_id = l.batch_id AND t.child_id = l.job_id)
@@ -47,6 +54,8 @@ AS $$
                 WHERE i.incarnation_id = l.incarnation_id AND i.ended_at IS NULL AND c.batch_id = l.batch_id AND l.job_id = ANY (c.jobs))
             WHEN STATE_BLOCKED THEN EXISTS (SELECT FROM weft.blocked_job k WHERE k.batch_id = l.batch_id AND k.job_id = l.job_id)
             ELSE false END)
-    SELECT (SELECT count(*)::int FROM page), (SELECT max(p.job_id) FROM page p), (SELECT count(*)::int FROM live),
+    SELECT CASE WHEN l.last_job > u.job_id THEN limit_jobs ELSE greatest(u.n_open, (l.last_job - after_job) / 20) END,
+        u.job_id, (SELECT count(*)::int FROM live),
         ARRAY(SELECT o.job_id FROM orphan o ORDER BY o.job_id), ARRAY(SELECT o.state FROM orphan o ORDER BY o.job_id)
+    FROM upto u CROSS JOIN (SELECT max(j.job_id) AS last_job FROM weft.job j WHERE j.batch_id = of_batch_id) l
 $$;

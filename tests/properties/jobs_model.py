@@ -272,8 +272,8 @@ class Batch:
         if any(job.number in other.parents for other in [*self.jobs.values(), *staged]):
             self.untold.add(job.number)
 
-    def retried(self, named: Collection[int] | None) -> list[int]:
-        """Return the jobs that a retry of some jobs, or of all, runs again."""
+    def retried(self, named: Collection[int] | None, *, copied: bool = False) -> list[int]:
+        """Return the jobs that a retry of some jobs, or of all, runs again or copies."""
         again: list[int] = []
         for job in sorted(self.jobs.values(), key=lambda one: one.number):
             if named is None:
@@ -281,7 +281,8 @@ class Batch:
             else:
                 is_meant = job.number in named and job.state > S
             is_meant |= job.state == C and job.by_parent
-            is_closed = self.is_cancelled(job) or (job.has_deadline and self.is_late)
+            is_closed = self.is_cancelled(job) and not (copied and job.state in {F, E})
+            is_closed |= job.has_deadline and self.is_late
             is_stuck = not job.always_run and any(
                 self.jobs[parent].state > S and parent not in again for parent in job.parents
             )

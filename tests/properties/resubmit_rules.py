@@ -30,7 +30,7 @@ class ResubmitRules(DeleteRules, RetryRules):
             with pytest.raises(errors.NothingToResubmit):
                 self.run(asked)
             return
-        numbers = old.retried(None) if failed else sorted(old.jobs)
+        numbers = old.retried(None, copied=True) if failed else sorted(old.jobs)
         operation = self.run(asked)
         if not numbers:
             while (found := self.run(advance(self.world, operation)))["state"] == "running":

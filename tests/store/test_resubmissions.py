@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from store.test_arrays import array_rows
 from store.test_completion_times import TREE
@@ -17,6 +18,7 @@ from weft.core.errors import (
     NothingToResubmit,
     ProjectNotFound,
 )
+from weft.core.states import Reason
 from weft.driver.operations import advance_operation, resubmit
 from weft.testing.builders import job_rows
 from weft.wire.spec import FunctionSpec, JobSpec, decode_chunk, encode_chunk
@@ -124,6 +126,35 @@ async def test_failed_jobs_and_their_children_make_a_new_one(world: World) -> No
     assert await edges(world, new) == [(1, 2), (2, 3)]
     assert order == [[1, 4], [2], [3]]
     assert (await world.api.get_batch(world.caller, new))["state"] == "success"
+
+
+@pytest.mark.usefixtures("small_steps")
+@pytest.mark.parametrize("group", [0, 1])
+async def test_what_a_limit_of_failures_cancelled_is_copied(world: World, group: int) -> None:
+    """As a retry runs it again; what a person cancelled stays behind."""
+    groups = [replace(one, cancel_after_n_failures=2 if one.group_id == group else None)
+              for one in TREE]  # fmt: skip
+    batch = await world.submit(
+        job_rows(7, group=[2, 2, 2, 2, 2, 2, 0], parents={6: [1]}), groups=groups,
+        cancel_after_n_failures=None if group else 2,
+    )  # fmt: skip
+    worker = await world.worker()
+    one, two, three = await worker.claim(3)
+    await worker.end(one, reason=Reason.EXIT)
+    await world.api.cancel_jobs(world.caller, batch, [4])
+    await worker.end(three, reason=Reason.EXIT)
+    await world.sweep()
+    await worker.end(two, reason=Reason.CANCELLED)
+    await end_all(worker)
+    before = await world.states(batch)
+    new = await copy(world, batch, failed=True)
+    await world.api.cancel_group(world.caller, batch, group, force=False)
+    failed = await copy(world, batch, failed=True)
+
+    assert before == ("fcfcccs" if group else "fcfcccc")
+    assert await world.states(new) == ("rrrrp" if group else "rrrrpr")
+    assert await edges(world, new) == [(1, 5)]
+    assert await world.states(failed) == "rr"
 
 
 @pytest.mark.usefixtures("small_steps")

@@ -33,9 +33,9 @@ class ResourceChanges(Struct, forbid_unknown_fields=True, omit_defaults=True):
 class ResubmitDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
     """`POST …/resubmit`: which jobs a new batch is made of, and what is different in it."""
 
-    failed: Annotated[bool, says("Only what failed, and what was cancelled because of that.")] = (
-        False
-    )
+    failed: Annotated[
+        bool, says("Only what failed, and what a failed parent or a limit of failures cancelled.")
+    ] = False
     name: Annotated[str | None, says("Without it that of the old batch.", "nightly again")] = None
     attributes: Annotated[
         dict[str, str], says("Added to those of the old batch.", {"cohort": "scz1"})

@@ -51,7 +51,8 @@ def resubmit(
     Args:
         batch: `b12`.
         attributes: `key=value`: attributes that the new batch has besides.
-        failed: Only what failed, and what was cancelled because of it.
+        failed: Only what failed, and what was cancelled because of it: by a failed parent, or by a
+            limit of failures.
         name: Name of the new batch.
         project: Billing project that pays.
         queue: Queue in which its jobs wait.

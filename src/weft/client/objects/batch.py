@@ -87,8 +87,9 @@ class Batch(Counted):
         The server goes on if this program ends.
 
         Args:
-            failed: Only from what failed, and what was cancelled because of it. Raise
-                `BatchRunning` unless all jobs have ended, `NothingToResubmit` if none failed.
+            failed: Only from what failed, and what a failed parent or a limit of failures
+                cancelled. Raise `BatchRunning` unless all jobs have ended, `NothingToResubmit` if
+                none failed.
             changes: What is different: `name`, `attributes`, `billing_project`, `priority`,
                 `env`, `resources`, `timeout_s`, `max_attempts`, `queue`.
             key: A repeat with the same key returns the same batch.

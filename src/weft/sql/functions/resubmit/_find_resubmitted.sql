@@ -1,6 +1,7 @@
 -- _find_resubmitted: the next jobs of a batch that are copied to the one that is made from it.
 -- Called by: list_resubmitted.   Safe to repeat: yes, it only reads.   Plan: jobs and specs by key; as _find_retried.
--- failed: what failed, and what was cancelled because of it, if its parents succeeded or are copied, too; else all committed jobs.
+-- failed: what failed, and what was cancelled because of it or of a limit of failures, if its parents succeeded or are copied, too; else
+--   all committed jobs.
 -- Returns: the jobs in order, and the last number that was examined.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._find_resubmitted(of_batch_id bigint, new_batch bigint, failed boolean, from_job bigint, to_job bigint,
@@ -13,7 +14,8 @@ BEGIN
     IF failed THEN
         SELECT f.job_ids, f.upto INTO _find_resubmitted.job_ids, _find_resubmitted.upto
         FROM weft._find_retried(of_batch_id, NULL, NULL, from_job, least(to_job, from_job + 200000), limit_rows,
-            _find_resubmitted.at, new_batch) f;
+            _find_resubmitted.at, new_batch, ARRAY(SELECT c.group_id FROM weft.group_cancel c
+                WHERE c.batch_id = of_batch_id AND c.actor = 'cancel_after_n_failures')) f;
     ELSE
         SELECT coalesce(array_agg(x.job_id ORDER BY x.job_id), '{}'), CASE WHEN count(*) < limit_rows THEN to_job ELSE max(x.job_id) END
         INTO job_ids, upto FROM (

@@ -3,9 +3,10 @@
 -- Called by: retry_failed, _find_resubmitted.   Safe to repeat: yes, it only reads.
 -- Plan: jobs by key from the first to the last number, at most limit_rows that did not succeed; of them edges and cancels by key.
 -- named: jobs that a person named: they also run again if a person cancelled them. matching: only these, of those that failed; NULL: all.
--- lifted: groups whose cancel by their limit of failures this retry has lifted.
+-- lifted: groups whose cancel by their limit of failures this retry has lifted; for a copy, all that such a limit has cancelled.
 -- Parents have lower numbers, so what is decided about those below from_job shows in their states. new_batch: they do not run again but are
---   copied to this batch, which has the parents that were decided about, and neither the cancels nor the deadlines of the old one.
+--   copied to this batch, which has the parents that were decided about, and neither the cancels nor the deadlines of the old one: what
+--   failed is copied from a group that a person has cancelled, too, but not what that cancelled.
 -- Returns: the jobs in order, the last number that was examined, and how many were left out because they cannot end by their deadline.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._find_retried(
@@ -41,7 +42,10 @@ BEGIN
           AND (f.is_named OR f.state <> STATE_CANCELLED OR NOT EXISTS (
                 SELECT FROM weft.job_change c WHERE c.batch_id = of_batch_id AND c.job_id = f.job_id AND c.at = f.cancelled_at
                     AND c.to_state = STATE_CANCELLED))
-          AND (NOT v_closed OR NOT weft._is_cancelled(of_batch_id, f.group_id, f.always_run)))
+          AND (NOT v_closed OR NOT weft._is_cancelled(of_batch_id, f.group_id, f.always_run)
+              OR new_batch IS NOT NULL AND (f.state <> STATE_CANCELLED OR NOT EXISTS (
+                SELECT FROM weft.group_ancestor a JOIN weft.group_cancel c ON c.batch_id = a.batch_id AND c.group_id = a.ancestor_id
+                WHERE a.batch_id = of_batch_id AND a.group_id = f.group_id AND c.group_id <> ALL (lifted)))))
     SELECT (SELECT count(*) FROM found), (SELECT max(f.job_id) FROM found f),
         array_agg(m.job_id ORDER BY m.job_id) FILTER (WHERE NOT m.is_late), count(*) FILTER (WHERE m.is_late)
     INTO v_n, upto, job_ids, n_late FROM meant m;

@@ -6,6 +6,7 @@ import pytest
 
 from plans.test_plans import Reads, reads
 from store.test_recovery import fail, retried
+from store.test_retry_with import LIMITS_MS, timed
 from store.world import World
 from weft.core.states import Reason
 from weft.store.database import call_on
@@ -60,3 +61,25 @@ async def test_end_that_blocks_reads_its_own_job(own_world: World) -> None:
     assert scanned(found) == []
     assert found["job"].rows_by_index < 1_000
     assert found["attempt"].rows_by_index < 500
+
+
+async def test_time_limits_of_retries_are_read_by_key(own_world: World) -> None:
+    """Of the attempts that are asked for, with those before them."""
+    batch = await own_world.submit(timed(own_world, 2_000))
+    worker = await own_world.worker()
+    claimed = await worker.claim(2_000)
+    await worker.start(*claimed)
+    await worker.end(*claimed, reason=Reason.TIMEOUT)
+    connection = await own_world.connect("weft_worker")
+    jobs = [*range(1, 1_001, 50)]
+    async with reads(connection, *TABLES, "job_array") as found:
+        rows = await call_on(
+            connection, "list_time_limits", batch_ids=[batch] * len(jobs), job_ids=jobs,
+            attempts=[2] * len(jobs),
+        )  # fmt: skip
+
+    assert {row["limit_ms"] for row in rows} == {LIMITS_MS[1]}
+    assert len(rows) == len(jobs)
+    assert scanned(found) == []
+    assert [found[table].rows_by_index for table in ("job", "attempt")] == [len(jobs)] * 2
+    assert found["job_label"].rows_by_index <= len(jobs)

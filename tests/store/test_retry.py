@@ -8,9 +8,10 @@ import pytest
 
 from store.test_completion_times import TREE
 from store.test_failures import acknowledge, letters
-from store.test_recovery import A_MINUTE, release, waiting
+from store.test_recovery import A_MINUTE, fail, message_of, release, save, waiting
 from store.world import Worker, World
 from weft.core.errors import BatchCancelled, BatchNotFound, JobNotFailed, JobNotFound, ParentFailed
+from weft.core.queues.queue import QueueState
 from weft.core.states import Reason
 from weft.driver.operations import advance_operation
 from weft.testing.builders import job_rows
@@ -445,3 +446,30 @@ async def test_failures_are_counted_anew(world: World) -> None:
     assert not open_yet
     assert (await world.api.get_batch(world.caller, batch))["cancelled"]
     await world.sweep()
+
+
+@pytest.mark.parametrize("states", [("closed",), ()])
+async def test_retry_by_hand_puts_a_job_back_whatever_became_of_its_queue(
+    world: World, states: tuple[QueueState, ...]
+) -> None:
+    """It runs; its own tries end at once, as those of others do."""
+    shapes = [await save(world, "enabled")]
+    rows = job_rows(2, max_attempts=2, retry_on=[Reason.EXIT], shapes=shapes)
+    batch = await world.submit(rows)
+    worker, epoch = await world.worker(), await world.lead()
+    for _ in range(2):
+        await fail(worker, *await worker.claim(2))
+        await world.call("pass_gates", epoch=epoch, limit_jobs=9)
+    await world.fold()
+    await save(world, *states)
+    before = await world.states(batch)
+    n_retried = await retry(world, batch)
+    await world.call("pass_gates", epoch=epoch, limit_jobs=9)
+    one, two = await worker.claim(2)
+    await worker.end(one)
+    await fail(worker, two)
+
+    assert (before, n_retried) == ("ff", 2)
+    assert await world.states(batch) == "se"
+    assert "cannot go back into its queue" in await message_of(world, batch, 2)
+    assert await world.findings() == {}

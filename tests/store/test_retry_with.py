@@ -180,16 +180,16 @@ LIMITS_MS = [60_000, 120_000, 200_000]
 CLASSES = ["60-60", "120-120", "120-300"]
 
 
-def timed(world: World) -> JobRows:
-    """Return a job whose time limit doubles from 60 s up to 200 s."""
+def timed(world: World, n_jobs: int = 1) -> JobRows:
+    """Return jobs whose time limit doubles from 60 s up to 200 s."""
     words = [(("pool", world.pool), (TIME_LIMIT, one)) for one in CLASSES]
     shapes = [Shape(words=tuple(sorted(own))) for own in words]
-    rows = job_rows(1, max_attempts=9, retry_on=CURABLE, shapes=shapes)
-    rows.chunk_body = [encode_chunk([JobSpec(timeout_s=60)])]
-    rows.retry_on = [rows.retry_on[0] | ASKS_MORE]
+    rows = job_rows(n_jobs, max_attempts=9, retry_on=CURABLE, shapes=shapes)
+    rows.chunk_body = [encode_chunk([JobSpec(timeout_s=60)] * n_jobs)]
+    rows.retry_on = [one | ASKS_MORE for one in rows.retry_on]
     rule = {"after": 1, "reasons": [int(Reason.TIMEOUT)], "word": TIME_LIMIT,
             "values": CLASSES, "limits_ms": LIMITS_MS}  # fmt: skip
-    return with_fields(rows, j1={"more": [rule]})
+    return with_fields(rows, **{f"j{one}": {"more": [rule]} for one in range(1, n_jobs + 1)})
 
 
 async def test_a_retry_after_a_timeout_may_run_longer(world: World) -> None:
@@ -255,11 +255,13 @@ async def test_a_resubmitted_job_begins_with_its_own_time_limit(
     assert (await world.api.get_job(world.caller, new, 1))["spec"].timeout_s == next_s
 
 
-async def test_the_audit_finds_a_retry_that_has_less(world: World) -> None:
+@pytest.mark.parametrize("reason", [Reason.OOM, Reason.TIMEOUT])
+async def test_the_audit_finds_a_retry_that_has_less(world: World, reason: Reason) -> None:
+    """Less memory, or less time."""
     worker = await world.worker()
-    batch = await world.submit(asking(world, OOM))
-    await end(worker, Reason.OOM)
-    await end(worker, Reason.OOM)
+    batch = await world.submit(asking(world, OOM) if reason is Reason.OOM else timed(world))
+    await end(worker, reason)
+    await end(worker, reason)
     swap = "UPDATE weft.attempt SET shape_id = $2 WHERE batch_id = $1 AND attempt = $3"
     shapes = [one["shape_id"] for one in await world.attempts(batch)]
     await world.admin.execute(swap, batch, shapes[0], 2)

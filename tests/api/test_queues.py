@@ -346,6 +346,8 @@ async def test_only_administrators_change_queues(
 @pytest.mark.parametrize(
     ("monitor", "pointer", "says"),
     [
+        ({"ready_s": 0}, "/queues/0/monitor/ready_s", "expected more than 0"),
+        ({"blocked_s": 1e9}, "/queues/0/monitor/blocked_s", "expected at most 31622400"),
         ({"executing_s": 0}, "/queues/0/monitor/executing_s", "expected more than 0"),
         ({"silent_s": -1}, "/queues/0/monitor/silent_s", "expected more than 0"),
         ({"executing_s": 1e9}, "/queues/0/monitor/executing_s", "expected at most 31622400"),
@@ -370,7 +372,7 @@ async def test_wrong_limits_of_attempts_are_refused(
 
 async def test_limits_of_attempts_have_defaults(http: httpx.AsyncClient) -> None:
     """They are saved as they are now."""
-    given = {"rounds": 1, "silent_s": 60, "archiving_s": 0.5}
+    given = {"rounds": 1, "silent_s": 60, "archiving_s": 0.5, "ready_s": 86400, "blocked_s": 0.5}
     (change,) = (await save(http, {**BIG, "monitor": given}))["changes"]
     shown = await http.get("/v1/queues")
     (big, default) = shown.json()["items"]
@@ -378,9 +380,13 @@ async def test_limits_of_attempts_have_defaults(http: httpx.AsyncClient) -> None
     assert change["fields"]["monitor"] == [None, big["monitor"]]
     assert big["monitor"]["rounds"] == 1
     assert big["monitor"]["executing_s"] == 16200
+    assert (big["monitor"]["ready_s"], big["monitor"]["blocked_s"]) == (86400, 0.5)
     assert default["monitor"] is None
     assert (await save(http, {**BIG, "monitor": given}))["changes"] == []
     limits = shown.text.replace(" ", "")
     assert '"silent_s":60,' in limits
     assert '"assigned_s":1800,' in limits
     assert (big["monitor"]["archiving_s"], change["fields"]["monitor"][1]["silent_s"]) == (0.5, 60)
+    (changed,) = (await save(http, {**BIG, "monitor": {"rounds": 1}}))["changes"]
+    _, now = changed["fields"]["monitor"]
+    assert (now["ready_s"], now["blocked_s"]) == (None, None)

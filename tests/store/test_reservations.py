@@ -107,6 +107,7 @@ async def test_job_of_a_range_is_claimed_whatever_its_number(world: World) -> No
     batch = await world.submit(job_rows(5, shapes=[SMALL, LARGE], shape_index=index))
     await world.driver.add_reservations(await world.lead(), [Keep(worker.id, batch, 5)])
 
+    assert (await worker.beat()).kept
     assert [one.job_id for one in await worker.claim_kept()] == [5]
     assert [one.job_id for one in await worker.claim()] == [1, 2, 3, 4]
 

@@ -2463,7 +2463,8 @@ ALTER FUNCTION weft.list_time_limits(batch_ids bigint[], job_ids integer[], atte
 
 CREATE FUNCTION weft.list_to_stop(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[]) RETURNS TABLE(batch_id bigint, job_id integer, attempt smallint)
     LANGUAGE sql STABLE SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan';
 ALTER FUNCTION weft.list_to_stop(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[]) OWNER TO weft_system;
 
 CREATE FUNCTION weft.list_tokens(tenant_id integer, user_id integer) RETURNS SETOF jsonb

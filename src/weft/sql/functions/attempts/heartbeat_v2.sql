@@ -1,6 +1,6 @@
 -- heartbeat_v2: as heartbeat, and whether the worker shall end when nothing runs there, and whether it is kept for a job that waits.
 -- Called by: Store.heartbeat (worker agent).   Safe to repeat: yes.   Locks: incarnation (its row); as heartbeat.
--- A worker that has nothing takes a short path: one statement updates its row and sees that nothing of it is left (ADR 51).
+-- A worker that has nothing takes a short path: one statement updates its row, sees that nothing of it is left, and answers (ADR 51).
 -- Plan: by key; else as heartbeat.
 -- Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.heartbeat_v2(incarnation_id int, batch_ids bigint[], job_ids int[], attempts smallint[], draining boolean,
@@ -11,7 +11,7 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enab
 AS $$
 #variable_conflict use_variable
 DECLARE
-    v_pool int;
+    v_cordoned boolean; v_reserved boolean;
 BEGIN
     IF batch_ids = '{}' AND NOT claiming THEN
         UPDATE weft.worker_incarnation i SET heartbeat_at = clock_timestamp(), draining = heartbeat_v2.draining
@@ -19,21 +19,27 @@ BEGIN
           AND NOT EXISTS (SELECT FROM weft.claim c WHERE c.incarnation_id = heartbeat_v2.incarnation_id)
           AND NOT EXISTS (SELECT FROM weft.attempt_stop s WHERE s.incarnation_id = heartbeat_v2.incarnation_id AND NOT s.gone)
           AND NOT EXISTS (SELECT FROM weft.attempt_watch w WHERE w.incarnation_id = heartbeat_v2.incarnation_id)
-        RETURNING i.pool_id INTO v_pool;
+        RETURNING true, EXISTS (SELECT FROM weft.user_share s WHERE s.pool_id = i.pool_id AND s.active), '{}', '{}', '{}', i.cordoned,
+            EXISTS (SELECT FROM weft.reservation r WHERE r.incarnation_id = heartbeat_v2.incarnation_id)
+        INTO alive, has_work, stop_batch_ids, stop_job_ids, stop_attempts, v_cordoned, v_reserved;
     END IF;
-    IF v_pool IS NULL THEN
-        SELECT h.* INTO alive, has_work, stop_batch_ids, stop_job_ids, stop_attempts
+    IF alive IS NULL THEN
+        SELECT h.*, true, true INTO alive, has_work, stop_batch_ids, stop_job_ids, stop_attempts, v_cordoned, v_reserved
         FROM weft.heartbeat(incarnation_id, batch_ids, job_ids, attempts, heartbeat_v2.draining, claiming, heard) h;
-    ELSE
-        alive := true; stop_batch_ids := '{}'; stop_job_ids := '{}'; stop_attempts := '{}';
-        has_work := EXISTS (SELECT FROM weft.user_share s WHERE s.pool_id = v_pool AND s.active) AND weft._has_work(incarnation_id);
+    ELSIF has_work THEN
+        has_work := weft._has_work(incarnation_id);
     END IF;
-    SELECT EXISTS (
-        SELECT FROM weft.worker_incarnation i JOIN weft.worker w USING (worker_id)
-        WHERE i.incarnation_id = heartbeat_v2.incarnation_id AND i.cordoned AND w.draining), EXISTS (
-        SELECT FROM weft.reservation r CROSS JOIN LATERAL (
-            SELECT y.state FROM weft.job y WHERE y.batch_id = r.batch_id AND y.job_id = r.job_id OFFSET 0) j
-        WHERE r.incarnation_id = heartbeat_v2.incarnation_id AND j.state IN (STATE_READY, STATE_CREATING))
-    INTO drains, kept;
+    drains := false; kept := false;
+    IF v_cordoned THEN
+        drains := EXISTS (
+            SELECT FROM weft.worker_incarnation i JOIN weft.worker w USING (worker_id)
+            WHERE i.incarnation_id = heartbeat_v2.incarnation_id AND i.cordoned AND w.draining);
+    END IF;
+    IF v_reserved THEN
+        kept := EXISTS (
+            SELECT FROM weft.reservation r CROSS JOIN LATERAL (
+                SELECT y.state FROM weft.job y WHERE y.batch_id = r.batch_id AND y.job_id = r.job_id OFFSET 0) j
+            WHERE r.incarnation_id = heartbeat_v2.incarnation_id AND j.state IN (STATE_READY, STATE_CREATING));
+    END IF;
     RETURN NEXT;
 END $$;

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from plans.test_plans import Reads, reads
+from store.test_crowds import listed
 from store.test_recovery import fail, retried
 from store.test_retry_with import LIMITS_MS, timed
 from store.world import World
@@ -14,7 +15,10 @@ from weft.store.worker_store import end_columns
 from weft.testing.builders import end_report
 
 pytestmark = pytest.mark.slow
-TABLES = ("job", "blocked_job", "ready_job", "job_label", "attempt", "late_job", "job_cancel")
+TABLES = (
+    "job", "blocked_job", "ready_job", "runnable", "job_label", "attempt", "late_job",
+    "job_cancel",
+)  # fmt: skip
 
 
 def scanned(found: dict[str, Reads]) -> list[str]:
@@ -22,7 +26,7 @@ def scanned(found: dict[str, Reads]) -> list[str]:
 
 
 async def test_step_reads_the_jobs_that_are_due(own_world: World) -> None:
-    """However many others wait for a later date, or are ready."""
+    """However many others wait for a later date, or are ready; they get a range."""
     batch = await own_world.submit(retried(2_000))
     worker = await own_world.worker()
     await fail(worker, *await worker.claim(2_000))
@@ -44,6 +48,7 @@ async def test_step_reads_the_jobs_that_are_due(own_world: World) -> None:
     assert row["release_blocked"] == 100
     assert timedelta() < due[0]["recovery_due"] <= timedelta(minutes=1)
     assert scanned(found) == []
+    assert await listed(own_world, batch) == 0
     assert found["blocked_job"].rows_by_index < 500
     assert found["job"].rows_by_index < 1_000
 

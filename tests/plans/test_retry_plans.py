@@ -4,6 +4,7 @@ import pytest
 
 from plans.test_failure_plans import fail
 from plans.test_plans import reads
+from store.test_crowds import listed
 from store.test_resubmissions import ask
 from store.test_retry import begin
 from store.world import World
@@ -37,6 +38,28 @@ async def test_step_reads_its_range_and_what_depends_on_it(own_world: World) -> 
     assert [table for table, read in found.items() if read.scans] == []
     assert found["job"].rows_by_index < 1_000
     assert found["edge"].rows_by_index < 500
+
+
+async def test_step_that_opens_a_range_reads_its_jobs(own_world: World) -> None:
+    """However many others there are, and lie between them."""
+    await own_world.submit(5_000)
+    batch = await own_world.submit(job_rows(2_000, priority=[0] * 2_000))
+    worker = await own_world.worker()
+    claimed = [one for one in await worker.claim(7_000) if one.batch_id == batch]
+    await worker.end(*(one for one in claimed if one.job_id % 4 == 0), reason=Reason.EXIT)
+    operation = await begin(own_world, batch)
+    epoch = await own_world.lead()
+    connection = await own_world.connect("weft_driver")
+    async with reads(connection, *TABLES, "runnable", "batch", "queue") as found:
+        (row,) = await call_on(
+            connection, "retry_failed", epoch=epoch, of_operation_id=operation, matching=None,
+            looked_upto=None, limit_rows=100,
+        )  # fmt: skip
+
+    assert row["retry_failed"] == "moved"
+    assert await listed(own_world, batch) == 0
+    assert [table for table in (*TABLES, "runnable") if found[table].scans] == []
+    assert found["job"].rows_by_index < 1_500
 
 
 async def test_cause_is_looked_up_in_its_range(own_world: World) -> None:

@@ -1030,6 +1030,10 @@ CREATE FUNCTION weft._may_open(batch_ids bigint[]) RETURNS bigint[]
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._may_open(batch_ids bigint[]) OWNER TO weft_system;
 
+CREATE FUNCTION weft._may_open_span(of_batch_id bigint, of_first_job integer, of_last_job integer, n_jobs bigint) RETURNS boolean
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._may_open_span(of_batch_id bigint, of_first_job integer, of_last_job integer, n_jobs bigint) OWNER TO weft_system;
+
 CREATE FUNCTION weft._may_pass(of_batch_id bigint, of_group_id integer, of_job_id integer, always_run boolean) RETURNS boolean
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._may_pass(of_batch_id bigint, of_group_id integer, of_job_id integer, always_run boolean) OWNER TO weft_system;
@@ -5600,6 +5604,8 @@ REVOKE ALL ON FUNCTION weft._may_claim(job weft.job, of_batch_id bigint, has_cpu
 
 REVOKE ALL ON FUNCTION weft._may_open(batch_ids bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._may_open(batch_ids bigint[]) TO weft_tenant;
+
+REVOKE ALL ON FUNCTION weft._may_open_span(of_batch_id bigint, of_first_job integer, of_last_job integer, n_jobs bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._may_pass(of_batch_id bigint, of_group_id integer, of_job_id integer, always_run boolean) FROM PUBLIC;
 

@@ -24,6 +24,8 @@ TESTS_MAX: Final = 1_000
 """Under way at a time."""
 PASS_JOBS_MAX: Final = 1_000
 """Jobs per call: some ten milliseconds, so that their rows are not locked for long."""
+RELEASED_MAX: Final = 5_000
+"""Many lie close to each other, so that they get a range: some tens of milliseconds."""
 # With many tests under way, a set for each that ends would cost a multiple of the tests.
 _MANY: Final = 20
 _GATHER_S: Final = 0.05
@@ -94,7 +96,7 @@ class _Conditions:
     async def _let_go(self) -> None:
         """Do what tests and persons have decided."""
         context = self._context
-        released = await context.sweep_all("release_conditions", limit_jobs=PASS_JOBS_MAX)
+        released = await context.sweep_all("release_conditions", limit_jobs=RELEASED_MAX)
         failed = await context.sweep_all("fail_conditions", limit_jobs=PASS_JOBS_MAX)
         if released or failed:
             context.moved()

@@ -1,12 +1,13 @@
 -- _record_retry: write what follows from jobs that are pending or ready again: counters, changes, events.
 -- Called by: _retry.   Safe to repeat: no.   Locks: job (by the caller).   Plan: jobs by key.
--- of_job_ids, old_states: in order of their numbers, and the states in which they had ended.   Returns: the jobs that are ready.
+-- of_job_ids, old_states: in order of their numbers, and the states in which they had ended.   Returns: the jobs that are ready and
+--   not in a range.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._record_retry(of_batch_id bigint, of_job_ids int[], old_states smallint[], of_pool_id int, actor text,
     at timestamptz) RETURNS int[] LANGUAGE sql
 AS $$
     WITH again AS MATERIALIZED (
-        SELECT j.job_id, j.tenant_id, j.group_id, j.shape_id, j.attempt, j.state,
+        SELECT j.job_id, j.tenant_id, j.group_id, j.shape_id, j.attempt, j.state, j.listed,
             old_states[row_number() OVER (ORDER BY j.job_id)] AS old_state
         FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = ANY (of_job_ids)),
     del AS (
@@ -25,5 +26,5 @@ AS $$
         INSERT INTO weft.event (at, tenant_id, batch_id, kind, from_state, to_state, jobs)
         SELECT _record_retry.at, a.tenant_id, of_batch_id, 'jobs.' || (SELECT s.word FROM weft.job_state s WHERE s.state = a.state),
             a.old_state, a.state, array_agg(a.job_id ORDER BY a.job_id) FROM again a GROUP BY a.tenant_id, a.old_state, a.state)
-    SELECT coalesce(array_agg(a.job_id ORDER BY a.job_id) FILTER (WHERE a.state = STATE_READY), '{}') FROM again a
+    SELECT coalesce(array_agg(a.job_id ORDER BY a.job_id) FILTER (WHERE a.state = STATE_READY AND a.listed), '{}') FROM again a
 $$;

@@ -1,7 +1,8 @@
 -- _retry: make ended jobs of one batch pending or ready again, and let their waiting children wait for them once more. Attempts keep their
 --   rows and numbers; those so far count no more, so each job has all its tries again.
 -- Called by: retry_failed.   Safe to repeat: yes, only jobs that ended without success are changed.
--- Locks: batch (shared, by the caller); job (SKIP LOCKED); failure_count; child (SKIP LOCKED); as _ask_for_more; as _list_ready.
+-- Locks: batch (shared, by the caller); job (SKIP LOCKED); failure_count; child (SKIP LOCKED); as _may_open_span; as _ask_for_more;
+--   as _add_ranges; as _list_ready.
 -- Plan: jobs by key, edges by parent and by child.
 -- Jobs whose children are still to be told of their ends are left until they are, and so are those of which another transaction holds a
 --   row.
@@ -12,15 +13,22 @@ SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SE
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_job int[]; v_old smallint[]; v_children int[]; v_n int; v_batch record; v_ready int[]; v_batches bigint[];
-    v_states smallint[]; v_may_ask boolean;
+    v_job int[]; v_old smallint[]; v_span record; v_children int[]; v_n int; v_batch record; v_ranged boolean;
+    v_ready int[]; v_batches bigint[]; v_states smallint[];
 BEGIN
-    SELECT array_agg(l.job_id ORDER BY l.job_id), array_agg(l.state ORDER BY l.job_id), bool_or(l.retry_on & 2097152 <> 0)
-    INTO v_job, v_old, v_may_ask FROM (
-        SELECT j.job_id, j.state, j.retry_on FROM weft.job j
+    SELECT array_agg(l.job_id ORDER BY l.job_id) AS jobs, array_agg(l.state ORDER BY l.job_id) AS states,
+        bool_or(l.retry_on & 2097152 <> 0) AS may_ask, count(*) FILTER (WHERE l.is_plain) AS n_plain,
+        min(l.job_id) FILTER (WHERE l.is_plain) AS first_job, max(l.job_id) FILTER (WHERE l.is_plain) AS last_job,
+        min(l.update_id) AS update_id, min(l.lane_id) AS lane_id,
+        min(l.update_id) = max(l.update_id) AND min(l.lane_id) = max(l.lane_id) AS is_uniform
+    INTO v_span FROM (
+        SELECT j.job_id, j.state, j.retry_on, j.update_id, j.lane_id,
+            j.priority = 0 AND j.gate_set_id IS NULL AND NOT j.always_run AS is_plain
+        FROM weft.job j
         WHERE j.batch_id = of_batch_id AND j.job_id = ANY (of_job_ids) AND j.state > STATE_SUCCESS FOR UPDATE SKIP LOCKED) l;
+    v_job := v_span.jobs; v_old := v_span.states;
     IF cardinality(v_job) IS DISTINCT FROM cardinality(of_job_ids)
-        OR EXISTS (SELECT FROM unnest(v_job) x JOIN weft.cascade c ON c.batch_id = of_batch_id AND c.job_id = x) THEN
+        OR EXISTS (SELECT FROM weft.cascade c WHERE c.batch_id = of_batch_id AND c.job_id = ANY (v_job)) THEN
         RETURN false;
     END IF;
     -- After the rows were locked: whoever adds edges to these jobs holds their rows until it commits (_lock_parents).
@@ -43,7 +51,10 @@ BEGIN
             RETURN false;
         END IF;
     END IF;
-    UPDATE weft.job j SET state = CASE WHEN v_batch.has_edges THEN STATE_PENDING ELSE STATE_READY END, listed = true, cancelled_at = NULL,
+    v_ranged := v_span.is_uniform AND NOT v_batch.has_edges AND NOT v_span.may_ask
+        AND weft._may_open_span(of_batch_id, v_span.first_job, v_span.last_job, v_span.n_plain);
+    UPDATE weft.job j SET state = CASE WHEN v_batch.has_edges THEN STATE_PENDING ELSE STATE_READY END, cancelled_at = NULL,
+        listed = NOT v_ranged OR j.priority <> 0 OR j.gate_set_id IS NOT NULL OR j.always_run,
         n_uncounted = j.attempt, n_lost = 0,
         ready_at = CASE WHEN j.bad_parent OR j.ready_at IS NULL THEN _retry.at ELSE j.ready_at END
     WHERE j.batch_id = of_batch_id AND j.job_id = ANY (v_job);
@@ -60,9 +71,15 @@ BEGIN
     v_ready := weft._record_retry(of_batch_id, v_job, v_old, v_batch.pool_id, actor, _retry.at);
     v_batches := array_fill(of_batch_id, ARRAY[cardinality(v_ready)]);
     v_states := array_fill(STATE_READY::smallint, ARRAY[cardinality(v_ready)]);
-    IF v_may_ask THEN
+    IF v_span.may_ask THEN
         PERFORM weft._ask_for_more(v_batches, v_ready, v_states, _retry.at);
     END IF;
-    PERFORM weft._list_ready(v_batches, v_ready, v_states, _retry.at);
+    IF v_ranged THEN
+        PERFORM weft._add_ranges(ARRAY[of_batch_id], ARRAY[v_span.update_id], ARRAY[v_span.lane_id], ARRAY[v_span.first_job],
+            ARRAY[v_span.last_job]);
+    END IF;
+    IF v_ready <> '{}' THEN
+        PERFORM weft._list_ready(v_batches, v_ready, v_states, _retry.at);
+    END IF;
     RETURN true;
 END $$;

@@ -32,7 +32,7 @@ def rows_of(
     body = msgspec.json.encode({"first": first, "jobs": jobs})
     context = DocumentContext(
         settings=Settings(function_bytes_max=100), trace_id="a" * 32,
-        plain_chars_max=len(body), first=first, whole=whole, batch_id=batch_id,
+        first=first, whole=whole, batch_id=batch_id,
     )  # fmt: skip
     return translate(decode(body, JSON, JobBunch).jobs, context, [], Problems()).rows
 

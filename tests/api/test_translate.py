@@ -1,17 +1,19 @@
 """Documents of jobs as columns."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
 import pytest
 
-from weft.api.http.decoding import JSON, MSGPACK, decode, may_hold_nul
+from weft.api.http.decoding import JSON, MSGPACK, decode
 from weft.api.translation import gates, rare
 from weft.api.translation.context import DocumentContext
 from weft.api.translation.jobs import translate
-from weft.core.errors import WrongType
+from weft.api.translation.ordinary import are_ordinary
+from weft.core.errors import InvalidDocument, WrongType
 from weft.core.problems import Problems
 from weft.core.why import Cause
 from weft.ports.store import Gate, JobRows, Row, Shape
@@ -35,10 +37,56 @@ def rows_of(
     document = decode(body, JSON, JobBunch)
     context = DocumentContext(
         settings=Settings(), trace_id="a" * 32,
-        plain_chars_max=None if may_hold_nul(body, JSON) else len(body),
-        inherit_env=document.inherit_env, first=first,
+        ordinary=are_ordinary(document.jobs), inherit_env=document.inherit_env, first=first,
     )  # fmt: skip
-    return translate(document.jobs, context, workers or [], Problems()).rows
+    rows = translate(document.jobs, context, workers or [], Problems()).rows
+    context = replace(context, ordinary=False)
+    try:
+        assert rows == translate(document.jobs, context, workers or [], Problems()).rows
+    except InvalidDocument as error:
+        pytest.fail(f"found by looking at every job only: {error.errors}")
+    return rows
+
+
+ORDINARY = {
+    "command", "script", "name", "env", "cwd", "stdin", "resources", "timeout_s", "always_run",
+    "parents", "group", "groups", "priority", "attributes", "max_attempts", "index_from", "umask",
+}  # fmt: skip
+"""Fields for which every document is looked at."""
+
+
+@pytest.mark.parametrize("field", sorted(set(JobDocument.__struct_fields__) - ORDINARY))
+def test_a_field_that_few_jobs_have_makes_a_document_not_ordinary(field: str) -> None:
+    given: Any = object()  # of whatever type: only that it is there counts
+
+    assert not are_ordinary([JobDocument(), JobDocument(**{field: given})])
+
+
+def test_jobs_with_all_other_fields_are_ordinary() -> None:
+    given: Any = object()
+
+    assert are_ordinary([JobDocument(**{field: given}) for field in ORDINARY])
+
+
+def test_what_is_wrong_with_one_of_many_texts_is_found() -> None:
+    plain = {"command": ["true"], "name": "fine", "attributes": {"k": "v"}}
+    wrong = {
+        "name": {**plain, "name": "\n"}, "empty name": {**plain, "name": ""},
+        "long name": {**plain, "name": "x" * 1000},
+        "key": {**plain, "attributes": {"\n": "v"}},
+        "empty key": {**plain, "attributes": {"": "v"}},
+        "value": {**plain, "attributes": {"k": "\0"}},
+        "long value": {**plain, "attributes": {"k": "v" * 2000}},
+        "argument": {**plain, "command": ["true", "\0"]}, "no program": {**plain, "command": [""]},
+        "empty": {**plain, "command": []},
+        "long": {**plain, "command": ["true", *(["\u20ac"] * 40_000)]},
+        "many empty arguments": {**plain, "command": ["true", *([""] * 140_000)]},
+    }  # fmt: skip
+
+    for what, job in wrong.items():
+        with pytest.raises(InvalidDocument) as failed:
+            rows_of([plain, plain, job, plain])
+        assert [one.pointer[:7] for one in failed.value.errors] == ["/jobs/2"], what
 
 
 def test_what_is_the_same_in_all_jobs_is_said_once() -> None:

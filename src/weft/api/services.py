@@ -30,10 +30,6 @@ class Origin:
     trace_id: str
     key: str | None = None
     """The idempotency key; None: no repeat is recognised."""
-    plain_chars_max: int | None = None
-    """No text of the document has a NUL or more characters than this, which saves most checks;
-    None: not known.
-    """
 
 
 @dataclass

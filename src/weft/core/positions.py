@@ -15,7 +15,7 @@ class Positions:
 
     def __init__(self, counts: Sequence[int | None], *, first: int = 1) -> None:
         self.first = first
-        self.has_arrays = any(count is not None for count in counts)
+        self.has_arrays = counts.count(None) < len(counts)
         self._counts = [count or 1 for count in counts] if self.has_arrays else []
         self.firsts: Sequence[int] = range(first, first + len(counts))
         if self.has_arrays:

@@ -74,11 +74,6 @@ def _decode_resources(jobs: Sequence[JobDocument], media: str) -> None:
     problems.raise_any()
 
 
-def may_hold_nul(body: bytes, media: str) -> bool:
-    """Say whether a text in this body may hold a NUL; JSON can only write it as an escape."""
-    return (b"\\u0000" if media == JSON else b"\0") in body
-
-
 @cache
 def _typed_decoder(kind: type[Document], media: str) -> Any:  # noqa: ANN401 (the two decoders share no base)
     return msgspec.json.Decoder(kind) if media == JSON else msgspec.msgpack.Decoder(kind)

@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 import msgspec
 from litestar import Request
 
-from weft.api.http.decoding import JSON, Document, decode, may_hold_nul, media_of
+from weft.api.http.decoding import JSON, Document, decode, media_of
 from weft.api.services import Origin, Services
 from weft.core.errors import (
     FieldError,
@@ -103,13 +103,7 @@ def _origin_of(request: AnyRequest, body: Body, *parameters: str | None) -> Orig
     digest = body.digest
     if parameters:
         digest = hashlib.sha256(repr((digest, *parameters)).encode()).digest()
-    is_plain = not may_hold_nul(body.data, body.media)
-    return Origin(
-        digest=digest,
-        trace_id=trace_id_of(request),
-        key=key,
-        plain_chars_max=len(body.data) if is_plain else None,
-    )
+    return Origin(digest=digest, trace_id=trace_id_of(request), key=key)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from operator import itemgetter
+from typing import Final
 
 from weft.api.translation.executors import installed_executors
 from weft.api.translation.rare import check_rare_fields
@@ -15,6 +18,8 @@ from weft.wire.spec import JobSpec, spec_at
 
 INDEX_MAX = 2_000_000_000
 PATH_CHARS_MAX = 4096
+_BYTES_OF_CHAR: Final = 4
+"""At most, in UTF-8: most texts need not be encoded to be measured."""
 
 
 def check_jobs(
@@ -23,39 +28,76 @@ def check_jobs(
     problems: Problems,
     *,
     inherit_env: Mapping[str, str] | None,
-    plain_chars_max: int | None,
+    ordinary: bool,
 ) -> None:
-    """Note everything that is wrong with the texts of these jobs. `plain_chars_max`: see `Origin`.
+    """Note everything that is wrong with the texts of these jobs. `ordinary`: see `are_ordinary`.
 
-    A job with nothing but a short command without NUL costs a few comparisons.
+    Names, attributes and commands are looked at together first, and one by one only if something
+    is wrong with any.
     """
-    check = _JobCheck(settings, problems, _inherited_bytes(inherit_env, settings, problems))
-    is_plain = plain_chars_max is not None
-    chars_max = check.argv_bytes_max // 4
-    if plain_chars_max is not None and plain_chars_max <= check.argv_bytes_max:
-        chars_max = plain_chars_max
-    name_chars_max = settings.name_chars_max
-    check_rare_fields(jobs, settings, problems)
-    for index, job in enumerate(jobs):
-        name, command = job.name, job.command
-        if name is not None and not (name.isprintable() and 0 < len(name) <= name_chars_max):
-            check_name(name, settings, problems, f"/jobs/{index}/name")
-        if job.attributes:
+    if not _are_names_right(jobs, settings):
+        for index, job in enumerate(jobs):
+            check_name(job.name, settings, problems, f"/jobs/{index}/name")
+    if not _are_attributes_right(jobs, settings):
+        for index, job in enumerate(jobs):
             check_attributes(job.attributes, settings, problems, f"/jobs/{index}/attributes")
+    check = _JobCheck(settings, problems, _inherited_bytes(inherit_env, settings, problems))
+    some_wrong = not _are_commands_right(jobs, check.argv_bytes_max)
+    if not ordinary:
+        check_rare_fields(jobs, settings, problems)
+    for index, job in enumerate(jobs):
         if (
-            (command is not None and (not command or not command[0]))
-            or (command and sum(map(len, command)) > chars_max)
-            or not is_plain
+            some_wrong
+            or not ordinary
             or job.env
             or job.script is not None
             or job.cwd is not None
-            or job.executor is not None
-            or job.count is not None
-            or job.values is not None
             or job.index_from
             or job.stdin is not None
         ):
             check.check(index, job)
+
+
+def _are_names_right(jobs: Sequence[JobDocument], settings: Settings) -> bool:
+    names = [job.name for job in jobs if job.name is not None]
+    if not names:
+        return True
+    lengths = set(map(len, names))
+    return min(lengths) > 0 and max(lengths) <= settings.name_chars_max and _is_printable(names)
+
+
+def _are_attributes_right(jobs: Sequence[JobDocument], settings: Settings) -> bool:
+    """Say whether all attributes are within the limits, each as large as the largest of its kind
+    could be.
+    """
+    given = [job.attributes for job in jobs if job.attributes]
+    if not given:
+        return True
+    keys = set(chain.from_iterable(given))
+    values = list(chain.from_iterable(map(dict.values, given)))
+    longest = max(map(len, keys)) + max(map(len, values))
+    return (
+        max(map(len, given)) <= settings.attributes_max
+        and _BYTES_OF_CHAR * longest <= settings.attribute_bytes_max
+        and "" not in keys
+        and _is_printable(keys)
+        and "\0" not in "".join(values)
+    )
+
+
+def _are_commands_right(jobs: Sequence[JobDocument], bytes_max: int) -> bool:
+    """Say whether all commands name a program, have no NUL, and are certainly short enough."""
+    commands = [job.command for job in jobs if job.command is not None]
+    if not all(commands) or not all(map(itemgetter(0), commands)):
+        return False
+    # As the kernel counts, there is a byte after each argument.
+    texts = list(map(" ".join, commands))
+    longest = max(map(len, texts), default=0)
+    return _BYTES_OF_CHAR * (longest + 1) <= bytes_max and "\0" not in "".join(texts)
+
+
+def _is_printable(texts: Iterable[str]) -> bool:
+    return "".join(texts).isprintable()
 
 
 def check_name(name: str | None, settings: Settings, problems: Problems, pointer: str) -> None:
@@ -145,7 +187,8 @@ class _JobCheck:
 
     def _check_size(self, job: JobDocument, at: str) -> None:
         texts, env = [*(job.command or ()), job.script or ""], job.env or {}
-        if 4 * sum(map(len, [*texts, *env, *env.values()])) <= self.argv_bytes_max:
+        words = [*texts, *env, *env.values()]
+        if _BYTES_OF_CHAR * (sum(map(len, words)) + len(words)) <= self.argv_bytes_max:
             return
         size = _size_of(texts, env)
         if size > self.argv_bytes_max:

@@ -13,8 +13,8 @@ class DocumentContext:
 
     settings: Settings
     trace_id: str
-    plain_chars_max: int | None = None
-    """See `Origin`."""
+    ordinary: bool = False
+    """What `are_ordinary` says of its jobs; False: not looked at."""
     inherit_env: dict[str, str] | None = None
     batch_id: int | None = None
     """None: the batch is being created."""

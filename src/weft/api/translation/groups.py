@@ -54,11 +54,12 @@ def named_groups(
         check_attributes(group.attributes, settings, problems, f"{at}/attributes")
         check_callback(group.callback, settings, problems, f"{at}/callback")
     for index, job in enumerate(jobs):
-        if isinstance(job.group, str):
+        if job.group is not None and isinstance(job.group, str):
             paths.setdefault(job.group, pointer_of("jobs", index, "group"))
-        for n, name in enumerate(job.groups):
-            if isinstance(name, str):
-                sets.setdefault(name, pointer_of("jobs", index, "groups", n))
+        if job.groups:
+            for n, name in enumerate(job.groups):
+                if isinstance(name, str):
+                    sets.setdefault(name, pointer_of("jobs", index, "groups", n))
     del paths["/"]
     for path, pointer in list(paths.items()):
         wrong = wrong_path(

@@ -56,15 +56,14 @@ def translate(
 
     Raise `InvalidDocument` with everything that is wrong, including what `problems` already has.
     """
-    _check(jobs, context, problems)
+    rare = _checked(jobs, context, problems)
     book = ShapeBook(workers, context.licences)
     shape_index = book.index_of(jobs, problems, context.router)
-    licences, more = book.licences_of(jobs), rules_of_more(jobs, book, shape_index, problems)
-    group_id = _groups(jobs, context, problems)
-    combos = sets_of(jobs, context, problems)
-    retry_on = _retries(jobs, problems)
-    positions = Positions([job.array_size for job in jobs], first=context.first)
-    carriers = carriers_of(jobs, positions, context, problems)
+    licences, more = book.licences_of(jobs), rules_of_more(rare, book, shape_index, problems)
+    group_id, combos = _groups(jobs, context, problems), sets_of(jobs, context, problems)
+    retry_on = _retries(rare, problems)
+    positions = _positions(jobs, context)
+    carriers = carriers_of(rare, positions, context, problems)
     parents = _parents(jobs, context, positions, problems)
     problems.raise_any()
     order = None
@@ -79,9 +78,9 @@ def translate(
         problems.raise_any()
     numbers = None if order is None else _numbers(order, positions)
     entries: Sequence[int] | None = order
-    if any(job.values for job in jobs):
+    if positions.has_arrays and any(job.values for job in jobs):
         jobs, cut = cut_arrays(jobs)
-        positions = Positions([job.array_size for job in jobs], first=context.first)
+        positions = _positions(jobs, context)
         parents = parents and [parents[entry] for entry in cut]
         carriers = carriers.of_entries(cut)
         entries = cut if order is None else [order[entry] for entry in cut]
@@ -103,9 +102,15 @@ def translate(
     if parents is not None:
         fill_edges(rows, parents, positions)
     fill_labels(rows, jobs, positions)
-    fill_rare_fields(rows, jobs, positions, _chosen(licences, entries), _chosen(more, entries))
+    if licences or rare:
+        fill_rare_fields(rows, jobs, positions, _chosen(licences, entries), _chosen(more, entries))
     fill_chunks(rows, jobs, positions, carriers, context)
     return Translated(rows, numbers)
+
+
+def _positions(jobs: Sequence[JobDocument], context: DocumentContext) -> Positions:
+    sizes = [None] * len(jobs) if context.ordinary else [job.array_size for job in jobs]
+    return Positions(sizes, first=context.first)
 
 
 def _numbers(order: Sequence[int], positions: Positions) -> list[int]:
@@ -116,14 +121,18 @@ def _numbers(order: Sequence[int], positions: Positions) -> list[int]:
     return numbers
 
 
-def _check(jobs: Sequence[JobDocument], context: DocumentContext, problems: Problems) -> None:
+def _checked(
+    jobs: Sequence[JobDocument], context: DocumentContext, problems: Problems
+) -> Sequence[JobDocument]:
+    """Check the texts of these jobs; return those that may have rare fields: all or none."""
     check_jobs(
         jobs,
         context.settings,
         problems,
         inherit_env=context.inherit_env,
-        plain_chars_max=context.plain_chars_max,
+        ordinary=context.ordinary,
     )
+    return () if context.ordinary else jobs
 
 
 def _picked(column: list[int], entries: Sequence[int] | None) -> list[int]:

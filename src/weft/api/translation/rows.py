@@ -61,15 +61,12 @@ def fill_edges(rows: JobRows, parents: Sequence[Parents], positions: Positions) 
 
 def fill_labels(rows: JobRows, jobs: Sequence[JobDocument], positions: Positions) -> None:
     """Add names and attributes, and what the jobs of each array share."""
-    labelled = [
-        (number, job.name, job.attributes or None)
-        for number, job in zip(positions.firsts, jobs, strict=True)
-        if (job.name is not None or job.attributes) and job.array_size is None
-    ]
-    if labelled:
-        rows.label_job, rows.label_name, rows.label_attributes = (
-            list(column) for column in zip(*labelled, strict=True)
-        )
+    labelled = [n for n, job in enumerate(jobs) if job.name is not None or job.attributes]
+    if positions.has_arrays:
+        labelled = [n for n in labelled if jobs[n].array_size is None]
+    rows.label_job = [positions.firsts[n] for n in labelled]
+    rows.label_name = [jobs[n].name for n in labelled]
+    rows.label_attributes = [jobs[n].attributes or None for n in labelled]
     if positions.has_arrays:
         rows.arrays = [
             ArrayRow(
@@ -144,7 +141,9 @@ def fill_chunks(
     if carriers.positions:
         specs = with_functions(specs, jobs, positions, carriers)
     carrying = carriers.entries(jobs)
-    arrays = [entry for entry, job in enumerate(jobs) if job.array_size is not None]
+    arrays: list[int] = []
+    if positions.has_arrays:
+        arrays = [entry for entry, job in enumerate(jobs) if job.array_size is not None]
     start = 0
     for entry in [*arrays, len(jobs)]:
         while start < entry:

@@ -67,7 +67,15 @@ class ShapeBook:
     ) -> list[int]:
         """Return the shape's index of each job, or one for all if they agree."""
         given = [job.resources for job in jobs]
-        words = zip(_executors(jobs), self._words_of(jobs), _limit_classes(jobs), strict=False)
+        besides = (_executors(jobs), self._words_of(jobs), _limit_classes(jobs))
+        words = zip(*besides, strict=False)
+        if (
+            router is None
+            and given.count(given[0]) == len(given)
+            and all(isinstance(one, repeat) for one in besides)
+        ):
+            # They all ask for the same.
+            given = given[:1]
         keys = [(id(one), *more) for one, more in zip(given, words, strict=False)]
         distinct = dict(zip(keys, given, strict=True))
         asks = {key: self._asked(one, key) for key, one in distinct.items()}
@@ -84,7 +92,8 @@ class ShapeBook:
                 self._placed(asks[one[0]], by_name.get(one[1]), wrong[one])
             )
         if any(found.found for found in wrong.values()):
-            for job_index, one in enumerate(routed):
+            shared = routed if len(routed) == len(jobs) else repeat(routed[0], len(jobs))
+            for job_index, one in enumerate(shared):
                 for kind, error in wrong[one].found:
                     pointer = pointer_of("jobs", job_index, "resources") + error.pointer
                     if kind is NoWorkerFits and error.pointer == pointer_of(MACHINE):

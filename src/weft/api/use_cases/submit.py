@@ -21,6 +21,7 @@ from weft.api.translation.groups import (
     planned_rows,
 )
 from weft.api.translation.jobs import Translated, translate
+from weft.api.translation.ordinary import are_ordinary
 from weft.api.translation.request_size import refuse_too_large_arrays, refuse_too_many
 from weft.api.use_cases.queues import count_failures, router_of
 from weft.core.errors import (
@@ -169,7 +170,9 @@ async def add_jobs(
 ) -> tuple[Answer, bool]:
     """Add a bunch of jobs to an open update; return the answer and whether the jobs are new."""
     refuse_too_many("jobs", len(document.jobs), services.settings)
-    refuse_too_large_arrays(document.jobs, services.settings)
+    ordinary = are_ordinary(document.jobs)
+    if not ordinary:
+        refuse_too_large_arrays(document.jobs, services.settings)
     problems = Problems()
     if not document.jobs:
         problems.add(InvalidValue, "/jobs", "a bunch has at least one job")
@@ -177,12 +180,13 @@ async def add_jobs(
     context = DocumentContext(
         settings=services.settings,
         trace_id=origin.trace_id,
-        plain_chars_max=origin.plain_chars_max,
+        ordinary=ordinary,
         inherit_env=document.inherit_env,
         batch_id=batch_id,
         first=document.first,
     )
-    router = await router_of(services, caller, batch_id, document.jobs)
+    named = not ordinary and any(job.queue is not None for job in document.jobs)
+    router = await router_of(services, caller, batch_id, named=named)
     context = replace(context, router=router)
     rows = (await _translate(services, caller, document.jobs, context, problems)).rows
     with _pointing(document.jobs):
@@ -301,7 +305,9 @@ async def _prepare(
     """Translate a document; raise everything that is wrong with it."""
     settings = services.settings
     refuse_too_many("jobs", len(document.jobs), settings)
-    refuse_too_large_arrays(document.jobs, settings)
+    ordinary = are_ordinary(document.jobs)
+    if not ordinary:
+        refuse_too_large_arrays(document.jobs, settings)
     refuse_too_many("groups", len(document.groups), settings)
     batch_id = target if isinstance(target, int) else None
     paths, sets = named_groups(document.groups, document.jobs, settings, problems)
@@ -315,7 +321,7 @@ async def _prepare(
     context = DocumentContext(
         settings=settings,
         trace_id=origin.trace_id,
-        plain_chars_max=origin.plain_chars_max,
+        ordinary=ordinary,
         inherit_env=document.inherit_env,
         batch_id=batch_id,
         whole=True,
@@ -324,7 +330,8 @@ async def _prepare(
     )
     translated = None
     if document.jobs:
-        router = await router_of(services, caller, target, document.jobs)
+        named = not ordinary and any(job.queue is not None for job in document.jobs)
+        router = await router_of(services, caller, target, named=named)
         context = replace(context, router=router)
         translated = await _translate(services, caller, document.jobs, context, problems)
     problems.raise_any()
@@ -339,9 +346,8 @@ async def _translate(
     problems: Problems,
 ) -> Translated:
     """Translate; read the workers afresh before a job is refused for its size."""
-    if context.batch_id is not None and any(job.function is not None for job in jobs):
-        await refuse_functions_of_others(services, caller, context.batch_id)
-    await _check_payloads(services, caller, jobs, context.batch_id, problems)
+    if not context.ordinary:
+        await _check_functions(services, caller, jobs, context.batch_id, problems)
     workers = await services.workers(caller)
     context = replace(context, licences=await services.licences())
     try:
@@ -360,19 +366,22 @@ async def _in_thread(
     workers: Sequence[Row],
     problems: Problems,
 ) -> Translated:
-    if len(jobs) + sum(len(job.values or ()) for job in jobs) <= THREAD_JOBS:
+    n_values = 0 if context.ordinary else sum(len(job.values or ()) for job in jobs)
+    if len(jobs) + n_values <= THREAD_JOBS:
         return translate(jobs, context, workers, problems)
     return await asyncio.to_thread(translate, jobs, context, workers, problems)
 
 
-async def _check_payloads(
+async def _check_functions(
     services: Services,
     caller: Caller,
     jobs: Sequence[JobDocument],
     batch_id: int | None,
     problems: Problems,
 ) -> None:
-    """Note which jobs refer to a payload that is not there."""
+    """Refuse functions of others, and note which jobs refer to a payload that is not there."""
+    if batch_id is not None and any(job.function is not None for job in jobs):
+        await refuse_functions_of_others(services, caller, batch_id)
     digest_of = payloads_of(jobs)
     if not digest_of:
         return

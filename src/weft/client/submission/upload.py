@@ -42,16 +42,6 @@ class Bunch(NamedTuple):
     """Which of the given documents each of them is, or is a part of (from 0)."""
 
 
-class _Part(NamedTuple):
-    """One document, or a part of an array, that goes into one bunch."""
-
-    origin: int
-    body: msgspec.Raw
-    n_jobs: int = 1
-    n_edges: int = 0
-    """Pairs of a job and its parent; of an ordinary job they are not counted."""
-
-
 def cut_bunches(
     jobs: Iterable[Job],
     *,
@@ -67,42 +57,43 @@ def cut_bunches(
     `bytes_max` goes before `jobs_min`; one job that is larger than a bunch stands alone. An array
     of more than `part_max` jobs is cut into parts that continue its indices.
     """
-    bunch, size, n_edges = Bunch(1, [], 0, []), 0, 0
-    for part in _parts(jobs, part_max):
-        grown = size + len(part.body)
-        if bunch.jobs and (
-            (len(bunch.jobs) >= jobs_min and grown > bytes_aim)
-            or len(bunch.jobs) >= jobs_max
-            or grown > bytes_max
-            or bunch.n_jobs + part.n_jobs > part_max
-            or n_edges + part.n_edges > PART_EDGES
+    first, bodies, origins = 1, list[msgspec.Raw](), list[int]()
+    n_jobs, n_bytes, n_edges = 0, 0, 0
+    for origin, body, more_jobs, more_edges in _parts(jobs, part_max):
+        n_bytes += len(body)
+        if bodies and (
+            (len(bodies) >= jobs_min and n_bytes > bytes_aim)
+            or len(bodies) >= jobs_max
+            or n_bytes > bytes_max
+            or n_jobs + more_jobs > part_max
+            or n_edges + more_edges > PART_EDGES
         ):
-            yield bunch
-            bunch, grown, n_edges = _after(bunch), len(part.body), 0
-        bunch.jobs.append(part.body)
-        bunch.origins.append(part.origin)
-        bunch = bunch._replace(n_jobs=bunch.n_jobs + part.n_jobs)
-        size, n_edges = grown, n_edges + part.n_edges
-    if bunch.jobs:
-        yield bunch
+            yield Bunch(first, bodies, n_jobs, origins)
+            first, bodies, origins = first + n_jobs, [], []
+            n_jobs, n_bytes, n_edges = 0, len(body), 0
+        bodies.append(body)
+        origins.append(origin)
+        n_jobs += more_jobs
+        n_edges += more_edges
+    if bodies:
+        yield Bunch(first, bodies, n_jobs, origins)
 
 
-def _after(bunch: Bunch) -> Bunch:
-    return Bunch(bunch.first + bunch.n_jobs, [], 0, [])
-
-
-def _parts(jobs: Iterable[Job], part_max: int) -> Iterator[_Part]:
+def _parts(jobs: Iterable[Job], part_max: int) -> Iterator[tuple[int, msgspec.Raw, int, int]]:
+    """Yield each document, or each part of an array: its origin, its encoded form, the number of
+    its jobs, and the number of pairs of a job and its parent; ordinary jobs have none of these.
+    """
     encode = msgspec.msgpack.Encoder().encode
     for origin, job in enumerate(jobs):
         if isinstance(job, msgspec.Raw):
-            yield _Part(origin, job)
+            yield origin, job, 1, 0
         elif isinstance(job, msgspec.Struct) or not isinstance(size_of(job), int):
-            yield _Part(origin, msgspec.Raw(encode(job)))
+            yield origin, msgspec.Raw(encode(job)), 1, 0
         else:
             n_parents = sum(map(_count_of, job.get("parents") or ()))
             most = max(1, min(part_max, PART_EDGES // max(1, n_parents)))
             for part, n_jobs in parts_of(job, most):
-                yield _Part(origin, msgspec.Raw(encode(part)), n_jobs, n_jobs * n_parents)
+                yield origin, msgspec.Raw(encode(part)), n_jobs, n_jobs * n_parents
 
 
 def _count_of(parent: object) -> int:

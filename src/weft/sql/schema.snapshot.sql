@@ -462,6 +462,10 @@ CREATE FUNCTION weft._costs_under_rates(version smallint) RETURNS TABLE(project_
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._costs_under_rates(version smallint) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._count_errors(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._count_errors(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft._count_failures(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) RETURNS void
     LANGUAGE sql;
 ALTER FUNCTION weft._count_failures(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) OWNER TO weft_system;
@@ -547,10 +551,6 @@ CREATE FUNCTION weft._end_rules(of_batch_id bigint, of_job_id integer, of_spec_f
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._end_rules(of_batch_id bigint, of_job_id integer, of_spec_first integer) OWNER TO weft_system;
 
-CREATE FUNCTION weft._end_unreturned(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) RETURNS smallint[]
-    LANGUAGE plpgsql;
-ALTER FUNCTION weft._end_unreturned(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) OWNER TO weft_system;
-
 CREATE FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone, error_kind text DEFAULT NULL::text, error_message text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone, error_kind text, error_message text) OWNER TO weft_system;
@@ -598,6 +598,10 @@ CREATE FUNCTION weft._find_retried(of_batch_id bigint, named integer[], matching
     SET enable_mergejoin TO 'off'
     SET enable_bitmapscan TO 'off';
 ALTER FUNCTION weft._find_retried(of_batch_id bigint, named integer[], matching integer[], from_job bigint, to_job bigint, limit_rows integer, at timestamp with time zone, new_batch bigint, lifted integer[], OUT job_ids integer[], OUT upto bigint, OUT n_late integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft._find_unreturned(batch_ids bigint[], job_ids integer[], states smallint[]) RETURNS smallint[]
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._find_unreturned(batch_ids bigint[], job_ids integer[], states smallint[]) OWNER TO weft_system;
 
 CREATE FUNCTION weft._find_worker(of_name text, of_pool text) RETURNS integer
     LANGUAGE plpgsql STABLE;
@@ -1372,6 +1376,10 @@ ALTER FUNCTION weft._recount_shares() OWNER TO weft_system;
 CREATE FUNCTION weft._recovery_due() RETURNS interval
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._recovery_due() OWNER TO weft_system;
+
+CREATE FUNCTION weft._refuse_return(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._refuse_return(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft._refuse_transition() RETURNS trigger
     LANGUAGE plpgsql;
@@ -5344,6 +5352,9 @@ GRANT ALL ON FUNCTION weft._costs_of_usage(owners bigint[], rate_card_ids smalli
 REVOKE ALL ON FUNCTION weft._costs_under_rates(version smallint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._costs_under_rates(version smallint) TO weft_system;
 
+REVOKE ALL ON FUNCTION weft._count_errors(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._count_errors(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone) TO weft_tenant;
+
 REVOKE ALL ON FUNCTION weft._count_failures(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._count_failures(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) TO weft_tenant;
 
@@ -5385,8 +5396,6 @@ GRANT ALL ON FUNCTION weft._end_parents(batch_ids bigint[], child_ids integer[],
 
 REVOKE ALL ON FUNCTION weft._end_rules(of_batch_id bigint, of_job_id integer, of_spec_first integer) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._end_unreturned(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone, error_kind text, error_message text) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone, error_kind text, error_message text) TO weft_tenant;
 
@@ -5409,6 +5418,8 @@ REVOKE ALL ON FUNCTION weft._find_operation(of_user_id integer, of_key text, of_
 REVOKE ALL ON FUNCTION weft._find_resubmitted(of_batch_id bigint, new_batch bigint, failed boolean, from_job bigint, to_job bigint, limit_rows integer, at timestamp with time zone, OUT job_ids integer[], OUT upto bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._find_retried(of_batch_id bigint, named integer[], matching integer[], from_job bigint, to_job bigint, limit_rows integer, at timestamp with time zone, new_batch bigint, lifted integer[], OUT job_ids integer[], OUT upto bigint, OUT n_late integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._find_unreturned(batch_ids bigint[], job_ids integer[], states smallint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._find_worker(of_name text, of_pool text) FROM PUBLIC;
 
@@ -5776,6 +5787,8 @@ REVOKE ALL ON FUNCTION weft._recount_parents(of_batch_id bigint, of_job_ids inte
 REVOKE ALL ON FUNCTION weft._recount_shares() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._recovery_due() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._refuse_return(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._refuse_transition() FROM PUBLIC;
 

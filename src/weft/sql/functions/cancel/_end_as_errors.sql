@@ -1,14 +1,23 @@
 -- _end_as_errors: end those of these jobs of a batch that wait, as errors of a kind (`deadline`, `machine`, `blocked`,
 --   `overdue`); each is a failure.
--- Called by: _end_late, _release_machines, postpone_conditions, fail_conditions, _end_overdue.
+-- Called by: _end_late, postpone_conditions, fail_conditions; once in a transaction.
 -- Safe to repeat: yes, only waiting jobs are changed.
--- Locks: as _end_waiting_as_errors; as _announce.   Plan: jobs by key.
+-- Locks: job (in key order); as _count_errors; as _end_waiting_as_errors; as _announce.   Plan: jobs by key.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._end_as_errors(of_batch_id bigint, of_job_ids int[], at timestamptz, kind text, message text)
 RETURNS void LANGUAGE plpgsql
 AS $$
+DECLARE
+    v_job int[];
 BEGIN
-    IF weft._end_waiting_as_errors(of_batch_id, of_job_ids, _end_as_errors.at, kind, message) THEN
+    SELECT array_agg(l.job_id) INTO v_job
+    FROM (SELECT DISTINCT x FROM unnest(of_job_ids) x ORDER BY 1) d
+    CROSS JOIN LATERAL (  -- OFFSET 0: as in _end_waiting
+        SELECT j.job_id, j.state FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = d.x FOR UPDATE OFFSET 0) l
+    WHERE l.state IN (STATE_PENDING, STATE_READY, STATE_QUEUED, STATE_CREATING, STATE_BLOCKED);
+    IF v_job IS NOT NULL THEN
+        PERFORM weft._count_errors(of_batch_id, v_job, _end_as_errors.at);
+        PERFORM weft._end_waiting_as_errors(of_batch_id, v_job, _end_as_errors.at, kind, message);
         PERFORM weft._announce();
     END IF;
 END $$;

@@ -1,6 +1,7 @@
 -- _release_jobs: make blocked jobs ready. Those that were cancelled meanwhile, and those whose queue was closed, end instead.
 -- Called by: release_blocked, release_conditions, which have locked the jobs.   Safe to repeat: no.
--- Locks: job (by the caller); as _may_open_span; as _end_unreturned; as _add_ranges; as _list_ready.   Plan: jobs by key.
+-- Locks: job (by the caller); as _may_open_span; as _count_failures; as _refuse_return; as _add_ranges; as _list_ready.
+--   Plan: jobs by key.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._release_jobs(batch_ids bigint[], job_ids int[], at timestamptz) RETURNS void LANGUAGE plpgsql
 AS $$
@@ -47,7 +48,9 @@ BEGIN
     FROM (SELECT DISTINCT u.tenant_id, u.shape_id FROM upd u) s;
     v_states := array_fill(STATE_READY::smallint, ARRAY[cardinality(_release_jobs.job_ids)]);
     IF v_unreturned THEN
-        v_states := weft._end_unreturned(_release_jobs.batch_ids, _release_jobs.job_ids, v_states, _release_jobs.at);
+        v_states := weft._find_unreturned(_release_jobs.batch_ids, _release_jobs.job_ids, v_states);
+        PERFORM weft._count_failures(_release_jobs.batch_ids, _release_jobs.job_ids, v_states, _release_jobs.at);
+        PERFORM weft._refuse_return(_release_jobs.batch_ids, _release_jobs.job_ids, v_states, _release_jobs.at);
     END IF;
     IF v_span.batches <> '{}' THEN
         PERFORM weft._add_ranges(v_span.batches, v_span.updates, v_span.lanes, v_span.firsts, v_span.lasts);

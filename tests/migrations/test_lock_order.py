@@ -1,6 +1,7 @@
 """Functions say which locks they take, and take them in the order of docs/lock-order.md."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -25,15 +26,29 @@ _ROW_LOCK = re.compile(r"\bFOR (?:NO KEY |KEY )?(?:UPDATE|SHARE)\b")
 _CHANGE = re.compile(r"(?<!FOR )(?<!KEY )(?<!DO )\bUPDATE weft\.(\w+)|\bDELETE FROM weft\.(\w+)")
 _UNREAD = re.compile(r"--[^\n]*|'(?:[^']|'')*'")
 """Comments and literals; either may contain what looks like the other."""
+_NO_SECOND_TIME = re.compile(r"the same|rows above|instead|of one|by the caller|locked there")
 _LOCK_TABLE = re.compile(r"\bLOCK TABLE weft\.(\w+)")
 
 
 @cache
-def tables() -> tuple[list[str], set[str]]:
-    """Return the names of the locks in their order, and the functions that turn back."""
+def tables() -> tuple[list[str], set[tuple[str, str]]]:
+    """Return the names of the locks in their order, and the functions that turn back with the
+    locks for which they do.
+    """
     order, turning = PAGE.read_text().split("These functions turn back")
-    row = re.compile(r"^\| `(\w+)` \|", re.MULTILINE)
-    return row.findall(order), set(row.findall(turning))
+    row = re.compile(r"^\| `(\w+)` \| (.*?) \|", re.MULTILINE)
+    return [lock for lock, _ in row.findall(order)], {
+        (function, lock)
+        for function, locks in row.findall(turning)
+        for lock in re.findall(r"`(\w+)`", locks)
+    }
+
+
+@cache
+def ordered() -> set[str]:
+    """Return the locks that stand for several rows."""
+    row = re.compile(r"^\| `(\w+)` \| [^|]*\border\b", re.MULTILINE)
+    return {*row.findall(PAGE.read_text())} & {*tables()[0]}
 
 
 @cache
@@ -110,12 +125,30 @@ def parts_of(name: str) -> list[re.Match[str]]:
 def taken_by(*path: str) -> Iterator[tuple[str, bool, tuple[str, ...]]]:
     """Yield each lock with whether the function may wait for it, and the calls down to it."""
     for part in parts_of(path[-1]):
-        if part["function"]:
-            yield from taken_by(*path, part["function"])
+        yield from taken_by_part(path, part)
+
+
+def taken_by_part(
+    path: tuple[str, ...], part: re.Match[str]
+) -> Iterator[tuple[str, bool, tuple[str, ...]]]:
+    """Yield, as `taken_by`, what one part of a header says."""
+    if part["function"]:
+        yield from taken_by(*path, part["function"])
+    else:
+        how = part["how"] or ""
+        free = re.search("tried|SKIP LOCKED|nobody else|by the caller|with the job", how)
+        yield part["lock"], not free, path
+
+
+def called_in_loops(body: str) -> set[str]:
+    """Return the functions that a body calls in a loop."""
+    found, depth = set(), 0
+    for token in re.finditer(r"\bEND LOOP\b|\bLOOP\b|\bweft\.(\w+)\(", body):
+        if token[1]:
+            found |= {token[1]} if depth else set()
         else:
-            how = part["how"] or ""
-            free = re.search("tried|SKIP LOCKED|nobody else|by the caller|with the job", how)
-            yield part["lock"], not free, path
+            depth += 1 if token[0] == "LOOP" else -1
+    return found
 
 
 @pytest.mark.parametrize("name", [file.name for file in files_of("functions")])
@@ -126,11 +159,29 @@ def test_locks_are_taken_in_the_order_of_the_table(name: str) -> None:
     for lock, waits, path in taken_by(name):
         assert lock in order, f"{lock} is not in {PAGE.name}"
         above = [other for other in held if order.index(other) > order.index(lock)]
-        if waits and above and lock not in held and not turning & {*path}:
+        turns = {(function, lock) for function in path} & turning
+        if waits and above and lock not in held and not turns:
             wrong.append(f"{path[-1]} takes {lock} after {', '.join(above)}")
         held.append(lock)
 
     assert wrong == []
+
+
+@pytest.mark.parametrize("name", [file.name for file in files_of("functions")])
+def test_rows_are_locked_once_in_their_order(name: str) -> None:
+    """Rows that are locked after others of their kind are in no order with them."""
+    _, turning = tables()
+    again, times = called_in_loops(body_of(name)), Counter[str]()
+    for part in parts_of(name):
+        if not _NO_SECOND_TIME.search(part["how"] or ""):
+            locks = {
+                lock
+                for lock, waits, path in taken_by_part((name,), part)
+                if waits and not {(function, lock) for function in path} & turning
+            }
+            times.update(dict.fromkeys(locks & ordered(), 1 + (part["function"] in again)))
+
+    assert [lock for lock, n in times.items() if n > 1] == []
 
 
 @pytest.mark.parametrize("name", [file.name for file in files_of("functions")])
@@ -177,6 +228,17 @@ def test_statements_that_lock_rows_are_found(body: str, tables: set[str]) -> Non
 
 
 @pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("PERFORM weft.a(); FOR x IN SELECT weft.b() LOOP PERFORM weft.c(); END LOOP;", {"c"}),
+        ("LOOP LOOP x := weft.a(); END LOOP; PERFORM weft.b(); END LOOP; weft.c();", {"a", "b"}),
+    ],
+)
+def test_calls_in_loops_are_found(body: str, found: set[str]) -> None:
+    assert called_in_loops(body) == found
+
+
+@pytest.mark.parametrize(
     ("text", "read"),
     [
         ("PERFORM 1; -- it's not ours\nPERFORM 2;", "PERFORM 1; \nPERFORM 2;"),
@@ -189,6 +251,7 @@ def test_comments_and_literals_are_not_read(text: str, read: str) -> None:
 
 
 def test_functions_that_turn_back_are_there() -> None:
-    _, turning = tables()
+    order, turning = tables()
 
-    assert turning <= {file.name for file in files_of("functions")}
+    assert {function for function, _ in turning} <= {file.name for file in files_of("functions")}
+    assert {lock for _, lock in turning} <= {*order}

@@ -1,6 +1,6 @@
 -- count_parent_ends: count the noted ends of parents for up to limit_jobs children with many parents.
 -- Called by: DriverStore.sweep, again and again until it returns 0.   Safe to repeat: yes.
--- Locks: as _check_epoch; child (in key order); as _end_parents; as _announce.   Plan: by key.
+-- Locks: as _check_epoch; as _end_parents; as _announce.   Plan: by key.
 -- Returns: how many children it examined.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.count_parent_ends(epoch bigint, limit_jobs int, at timestamptz DEFAULT clock_timestamp())

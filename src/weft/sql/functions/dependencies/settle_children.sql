@@ -1,8 +1,8 @@
 -- settle_children: tell up to limit_jobs children that a parent has ended: of jobs that did not end in a report or have too many children,
 --   and of the jobs that are cancelled here.
 -- Called by: DriverStore.sweep, again and again until it returns 0.   Safe to repeat: yes; each ended parent has a cursor.
--- Locks: as _check_epoch; cascade (SKIP LOCKED); child (in key order, only above what earlier rounds locked); as _open_neighbours;
---   as _end_parents; as _announce.
+-- Locks: as _check_epoch; cascade (SKIP LOCKED); as _open_neighbours; as _end_parents (instead, rows above those of earlier rounds);
+--   as _announce.
 -- Plan: edges by parent from the cursor on.
 -- A round tells the children of the jobs that the previous round cancelled, or else those of the next rows of cascade. A long chain
 --   takes many small rounds, so a call also ends after a tenth of a second.

@@ -1,6 +1,6 @@
 -- _add_members: put committed jobs into a set: they move to the membership that includes the set, and the set gets their counts and usage.
 -- Called by: add_members, fill_set.   Safe to repeat: yes, jobs that are members already are left.
--- Locks: batch (shared, by the caller); failure_count (of the set); job (SKIP LOCKED); membership (new); as _add_failures.
+-- Locks: batch (shared, by the caller); failure_count (of the set); job (SKIP LOCKED); membership (new); as _add_failures (the same row).
 --   It never waits for a report that waits for it; a cancel of the set waits or is seen.
 -- Plan: jobs and attempts by key.
 -- Locked jobs cannot change state, so the deltas match the rows; a report that waits for a row counts it in its new groups.

@@ -1,7 +1,8 @@
 -- _stop_attempts: end up to limit_jobs attempts that are beyond a limit of their queue, and tell their workers to stop them. Each job is
 --   blocked until its worker has, or is an error if the queue says so, or it was stopped as often as the queue allows.
 -- Called by: stop_overdue.   Safe to repeat: yes.
--- Locks: monitor (SKIP LOCKED); job (SKIP LOCKED, in key order); as complete_attempts_v2.   Plan: watches by date; jobs by key.
+-- Locks: monitor (SKIP LOCKED); job (SKIP LOCKED, in key order); as complete_attempts_v2 (of one worker).
+-- Plan: watches by date; jobs by key.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._stop_attempts(limit_jobs int, confirm_s double precision, at timestamptz)
 RETURNS TABLE (batch_id bigint, job_id int, attempt smallint, worker text, message text, goes_on boolean) LANGUAGE plpgsql
@@ -16,7 +17,7 @@ BEGIN
         SELECT o.incarnation_id, array_agg(o.batch_id) AS batch_ids, array_agg(o.job_id) AS job_ids, array_agg(o.attempt) AS attempts,
             array_agg(o.why) AS messages, array_agg(o.cause) AS causes, array_agg(o.final) AS finals, array_agg(o.age_us) AS age_us,
             count(*)::int AS n, min(o.tenant_id) AS tenant_id
-        FROM weft._overdue(v_due, _stop_attempts.at) o GROUP BY o.incarnation_id ORDER BY o.incarnation_id
+        FROM weft._overdue(v_due, _stop_attempts.at) o GROUP BY o.incarnation_id ORDER BY o.incarnation_id LIMIT 1
     LOOP
         INSERT INTO weft.attempt_stop (batch_id, job_id, attempt, tenant_id, incarnation_id, final, due_at)
         SELECT t.b, t.j, t.a, v_set.tenant_id, v_set.incarnation_id, t.final, _stop_attempts.at + interval '1 s' * confirm_s

@@ -1,7 +1,7 @@
 -- patrol: one bounded step of a look at all jobs that have not ended, in the order of tenants, batches and numbers: which are with nobody;
 --   it repairs nothing. Those that wait for longer than their queue allows end.
 -- Called by: DriverStore.patrol.   Safe to repeat: yes.
--- Locks: as _check_epoch; as _end_overdue.   It ends jobs of one batch at most.
+-- Locks: as _check_epoch; as _end_overdue (of one batch).
 -- Plan: the next open batches by group_count_open_idx, at most 100; as _look_at_jobs and _end_overdue. Complete batches are not read.
 -- Returns: a document: where to go on, how many jobs have not ended, those that are with nobody, and how many it ended;
 --   nothing after the last one.

@@ -1,7 +1,8 @@
 -- _lock_limits: those of the queues of these jobs that limit how many run. Until the commit their limits stay; if jobs are counted
 --   (`counts`), queues that limit how many wait count no others either.
 -- Called by: submit_v2, add_jobs_v2, commit_update, add_resubmitted, copy_batch.   Safe to repeat: yes.
--- Locks: queue (that of `default`, shared: save_queues waits for it); queue (those with max_waiting, in the order of their ids).
+-- Locks: queue (that of `default`, shared: save_queues waits for it); queue (after the same for all: those with
+--   max_waiting, in the order of their ids).
 -- Plan: queues of the tenant by name; nothing is locked if none has a limit.
 -- asked: what the jobs ask for beside cpu and memory, with `queue`; without it they are in `default`.
 -- Owner: weft_tenant.  Granted to: weft_system.

@@ -1,7 +1,7 @@
 -- _open_neighbours: tell the next children of a parent that succeeded, if they are consecutive and most become ready: one walk over their
 --   rows and one range for claimers (ADR 7, ADR 14).
 -- Called by: settle_children, before it does anything else.   Safe to repeat: no; the caller moves the parent's cursor.
--- Locks: batch (shared, tried); child (in key order); as _end_parents; as _add_ranges; as _list_ready.
+-- Locks: batch (shared, tried); child (in key order); as _end_parents (the same rows); as _add_ranges; as _list_ready.
 --   Children found bad only after they were examined are locked after the others, by key again: PostgreSQL resolves such a deadlock,
 --   and the store repeats the call.
 -- Plan: edges of the parent from the cursor on; jobs by key from the first child to the last one.

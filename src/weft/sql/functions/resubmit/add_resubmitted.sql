@@ -1,7 +1,7 @@
 -- add_resubmitted: add jobs to the batch that is made from another, and note which they were.
 -- Called by: DriverStore.add_resubmitted.   Safe to repeat: yes, its position moves with the work.
--- Locks: as _check_epoch; operation; as _lock_limits; batch_row (the old one, shared); as add_jobs_v2; update (nobody else);
---   as _intern_more; as _announce. Nobody else knows the new batch.
+-- Locks: as _check_epoch; operation; as _lock_limits (the same queues); batch_row (the old one, shared); as add_jobs_v2;
+--   update (nobody else); as _intern_more; as _announce. Nobody else knows the new batch.
 -- Plan: as add_jobs_v2.
 -- after_job, upto: the jobs after the first up to the last were examined. job_ids: those of them that are added; `jobs` describes them.
 -- Owner: weft_system.  Granted to: weft_driver.

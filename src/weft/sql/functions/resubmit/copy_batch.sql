@@ -1,8 +1,8 @@
 -- copy_batch: one bounded step of a resubmission beside its jobs: first groups and payloads of the old batch are copied to the new one; at
 --   last it is committed, and is there for everybody.
 -- Called by: DriverStore.step.   Safe to repeat: yes; the driver may die between any two steps.
--- Locks: as _check_epoch; operation; as _lock_limits; batch_row (the old one, shared); as _copy_parts; as _commit_copy. Nobody else knows
---   the new batch.
+-- Locks: as _check_epoch; operation; as _lock_limits; batch_row (the old one, shared); as _copy_parts; as _commit_copy (the same queues).
+--   Nobody else knows the new batch.
 -- Plan: groups and payloads by key; as commit_update.
 -- Returns: moved; jobs: the next step is add_resubmitted; empty: there was nothing to resubmit; waits: an earlier operation changes what
 --   failed in the batch, or the batch is being deleted.

@@ -1,6 +1,7 @@
 -- submit_v2: create a batch with one committed update, or add such an update to a batch. One call, so a small submission waits only once.
 -- Called by: Store.submit (api).   Safe to repeat: yes with an idempotency key; same key and digest give the same answer.
--- Locks: as _lock_limits; as create_update; as add_groups; as _lock_for_bunch; as _add_bunch; as commit_update.   Plan: theirs.
+-- Locks: as _lock_limits; as create_update; as add_groups; as _lock_for_bunch; as _add_bunch; as commit_update (the same queues,
+--   its own jobs).   Plan: theirs.
 -- Arguments: of_batch_id NULL: a new batch, as create_batch_v2 takes it; otherwise `batch` is ignored. `groups` as add_groups, NULL: none;
 --   `jobs` as add_jobs_v2, new_jobs 0: none.
 -- Returns: what was reserved and whether it is new.  Raises what create_batch_v2, create_update, add_groups, add_jobs_v2, commit_update

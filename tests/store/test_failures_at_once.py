@@ -104,3 +104,28 @@ async def test_jobs_that_waited_too_long_for_several_reasons(world: World) -> No
     assert [row["n_jobs"] for row in ended] == [1, 1]
     assert await world.states(batch) == "eeee"
     assert await failures(world, batch) == [2, 2]
+
+
+async def test_nth_failure_while_members_are_added_to_a_set(world: World) -> None:
+    """The report cancels the group under the lock of the batch, and has counted in the set."""
+    groups = [
+        NewGroup(group_id=1, parent_id=0, name="a", cancel_after_n_failures=1),
+        NewGroup(group_id=2, parent_id=0, name="s", is_set=True, cancel_after_n_failures=9),
+    ]
+    batch = await world.submit(job_rows(2, group=[1, 0], sets={1: (-2,)}), groups=groups)
+    worker = await world.worker()
+    claimed = sorted(await worker.claim(), key=lambda one: one.job_id)
+    adder = await world.connect("weft_api")
+    async with adder.transaction():
+        await adder.execute(
+            "SELECT pg_advisory_xact_lock_shared($1)", batch
+        )  # as add_members does
+        report = asyncio.create_task(end(world, worker, claimed[:1], [Reason.OOM]))
+        await world.until_somebody_waits()
+        (added,) = await call_on(
+            adder, "add_members", tenant_id=world.caller.tenant_id, batch_id=batch, group_id=2,
+            job_ids=[2], sets_max=9,
+        )  # fmt: skip
+
+    assert await report == ["ok"]
+    assert (added["n_added"], added["busy"]) == (0, [2])  # they are added with the next call

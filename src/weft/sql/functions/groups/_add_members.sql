@@ -1,7 +1,8 @@
 -- _add_members: put committed jobs into a set: they move to the membership that includes the set, and the set gets their counts and usage.
 -- Called by: add_members, fill_set.   Safe to repeat: yes, jobs that are members already are left.
--- Locks: batch (shared, by the caller); failure_count (of the set); job (SKIP LOCKED); membership (new); as _add_failures (the same row).
---   It never waits for a report that waits for it; a cancel of the set waits or is seen.
+-- Locks: batch (shared, by the caller); failure_count (of the set, SKIP LOCKED); job (SKIP LOCKED); membership (new);
+--   as _add_failures (the same row). It never waits for a report, which may wait for its lock of the batch.
+--   A cancel of the set waits or is seen.
 -- Plan: jobs and attempts by key.
 -- Locked jobs cannot change state, so the deltas match the rows; a report that waits for a row counts it in its new groups.
 -- Returns: how many jobs were added, and those that were not because their rows were locked: call again for them.
@@ -15,7 +16,12 @@ DECLARE
     v_job int[]; v_tid tid[]; v_old int[]; v_new int[]; v_from int[]; v_tree int[]; v_sets text[]; v_to int[]; v_pool int; v_failed int;
     v_most int;
 BEGIN
-    PERFORM FROM weft.failure_count f WHERE f.batch_id = of_batch_id AND f.group_id = set_id FOR UPDATE;
+    PERFORM FROM weft.failure_count f WHERE f.batch_id = of_batch_id AND f.group_id = set_id FOR UPDATE SKIP LOCKED;
+    IF NOT FOUND AND EXISTS (SELECT FROM weft.failure_count f WHERE f.batch_id = of_batch_id AND f.group_id = set_id) THEN
+        n_added := 0;
+        busy := of_job_ids;
+        RETURN;
+    END IF;
     SELECT q.pool_id INTO v_pool FROM weft.batch b JOIN weft.queue q USING (queue_id) WHERE b.batch_id = of_batch_id;
     SELECT coalesce(array_agg(t.job_id), '{}') INTO busy FROM (SELECT DISTINCT x AS job_id FROM unnest(of_job_ids) x) t
     CROSS JOIN LATERAL (SELECT y.batch_id, y.group_id FROM weft.job y WHERE y.batch_id = of_batch_id AND y.job_id = t.job_id OFFSET 0) j

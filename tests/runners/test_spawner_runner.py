@@ -8,12 +8,13 @@ from structlog.testing import capture_logs
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.conditions import Ask, Blocked
+from weft.core.states import Reason
 from weft.plugins.executors.process import ProcessExecutor
 from weft.plugins.runners.spawner import SpawnerRunner
 from weft.plugins.runners.spawner.start import SpawnerFiles
 from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment, RunnerGone
-from weft.testing.runner_suite import RunnerSuite
+from weft.testing.runner_suite import RunnerSuite, assignment
 from weft.wire.spawner import Hello, StartProcess
 from weft.wire.spec import JobSpec
 
@@ -30,6 +31,26 @@ class LicensedExecutor(ProcessExecutor):
         raise Blocked(ASK.condition, ASK.tester, ASK.parameters)
 
 
+class StagingExecutor(ProcessExecutor):
+    """Cannot reach the files that its jobs share."""
+
+    def definition_of(self, spec: JobSpec) -> bytes | None:
+        raise Blocked(ASK.condition, ASK.tester, ASK.parameters, message=f"{spec.cwd} is away")
+
+
+class AwayExecutor(ProcessExecutor):
+    """Cannot say which variables its jobs have."""
+
+    def environment_of(self, spec: JobSpec) -> dict[str, str]:
+        raise Blocked(ASK.condition, ASK.tester, ASK.parameters, message=f"{spec.cwd} is away")
+
+
+EXECUTORS = {
+    "process": ProcessExecutor(), "licensed": LicensedExecutor(), "staging": StagingExecutor(),
+    "away": AwayExecutor(),
+}  # fmt: skip
+
+
 class TestSpawnerRunner(RunnerSuite):
     @pytest.fixture(autouse=True)
     def _at(self, tmp_path: Path) -> None:
@@ -40,12 +61,27 @@ class TestSpawnerRunner(RunnerSuite):
         )  # fmt: skip
 
     def runner(self) -> SpawnerRunner:
-        executors = {"process": ProcessExecutor(), "licensed": LicensedExecutor()}
-        return SpawnerRunner(self.files, executors, LIMITS, Hello(2000, 1000))
+        return SpawnerRunner(self.files, EXECUTORS, LIMITS, Hello(2000, 1000))
 
     def blocked(self) -> tuple[Assignment, Ask]:
         spec = JobSpec(executor="licensed")
         return Assignment(AttemptKey(1, 2, 1), spec, 100, 16, (1, 2)), ASK
+
+    async def test_executor_says_in_any_of_its_methods_what_a_job_waits_for(self) -> None:
+        """Jobs that share with one of these are blocked, too; their neighbours run."""
+        specs = [JobSpec(executor=name, cwd="/data") for name in ("staging", "staging", "away")]
+        bad = [
+            Assignment(AttemptKey(1, number, 1), spec, 100, 16, (1, 2))
+            for number, spec in enumerate(specs, 2)
+        ]
+        good = assignment(1)
+        async with self.ended() as agent:
+            await agent.runner.submit([*bad, good])
+            refused = [await agent.end_of(one) for one in bad]
+            assert (await agent.end_of(good)).reason is None
+
+        assert [(one.reason, one.ask) for one in refused] == [(Reason.BLOCKED, ASK)] * 3
+        assert {one.message for one in refused} == {"/data is away"}
 
     async def test_spawner_that_was_told_to_end_is_not_lost(self) -> None:
         runner = self.runner()

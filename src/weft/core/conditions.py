@@ -45,10 +45,10 @@ class Ask:
 class Blocked(Exception):
     """What runs or starts a job cannot go on now, and this is no fault of the job.
 
-    Raised by a function that weft calls, by an executor in `start_of` and by an engine in
-    `submit`; the job waits, and is run again when the test passes. `condition`: what is missing,
-    one of `KINDS`. `tester`: how to find out that it is over; `always`: by the clock alone.
-    Raises `ValueError` itself if these are wrong.
+    Raised by a function that weft calls, by an executor that is given a spec and by an engine
+    in `submit`; the job waits, and is run again when the test passes. `condition`: what is
+    missing, one of `KINDS`. `tester`: how to find out that it is over; `always`: by the clock
+    alone. Raises `ValueError` itself if these are wrong.
     """
 
     def __init__(

@@ -2,6 +2,10 @@
 
 An executor starts nothing itself. Built in: `process` and `function`, both for the runner
 `spawner`. Loaded by the entry points `weft.executors`.
+
+Any method of an executor that is given a spec may raise `weft.Blocked` if the job cannot be run
+now, for example because files that it needs cannot be reached; the job waits for what that names.
+Nothing else brings files to a job, so there is no port of its own that could raise it.
 """
 
 from dataclasses import dataclass
@@ -72,8 +76,7 @@ class SpawnerExecutor(JobExecutor, Protocol):
     ) -> StartProcess:
         """Return the process that the spawner must start.
 
-        Raise `WeftError` (reason `bad_spec`) if the spec cannot be run, and
-        `weft.core.conditions.Blocked` if it cannot be run now: its job waits for what that names.
+        Raise `WeftError` (reason `bad_spec`) if the spec cannot be run, and `Blocked` as above.
         `environment` and `definition` are the indices of `environment_of` and `definition_of` in
         the message.
         """

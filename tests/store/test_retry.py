@@ -215,6 +215,20 @@ async def test_failed_job_that_always_runs_waits_for_its_retried_parent(world: W
     assert (n, again, order) == (2, "rp", ([1], [2]))
 
 
+async def test_parent_that_was_cancelled_runs_after_a_job_that_always_runs(world: World) -> None:
+    """Which ran because its parent was cancelled, and stays as it is."""
+    batch = await world.submit(job_rows(2, parents={2: [1]}, always_run=[False, True]))
+    worker = await world.worker()
+    await world.api.cancel_jobs(world.caller, batch, [1])
+    await world.sweep()
+    order = await end_all(worker)
+    n_retried = await retry(world, batch, 1)
+
+    assert (order, n_retried, await end_all(worker)) == ([2], 1, [1])
+    assert await world.states(batch) == "ss"
+    assert await world.findings() == {}
+
+
 async def test_retried_job_has_all_its_tries_again(world: World) -> None:
     batch = await world.submit(job_rows(1, max_attempts=2, retry_on=[Reason.EXIT]))
     worker = await world.worker()

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
 from properties.gate_rules import WORKERS
-from properties.jobs_model import B, End
+from properties.jobs_model import B
 from properties.recovery_rules import RecoveryRules
+from properties.said_ends import End
 from store.test_conditions import block, conditions
 from store.world import Worker
 from weft.core.conditions import Ask
@@ -52,8 +53,7 @@ class ConditionRules(RecoveryRules):
         for which, one in some:
             self.ended.append((owner, one, Reason.BLOCKED))
             del self.held[which, one.job_id]
-            end = End(Reason.BLOCKED, waits_for=ask)
-            self.models[which].end(one.job_id, end, started=True)
+            self.models[which].end((one.job_id, End(Reason.BLOCKED, waits_for=ask), True))
 
     @rule(ask=st.sampled_from(ASKS), passed=st.booleans())
     def test_condition(self, ask: int, *, passed: bool) -> None:

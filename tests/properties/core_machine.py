@@ -17,35 +17,38 @@ from hypothesis.stateful import RULE_MARKER, Rule, initialize, invariant, precon
 from properties.command_rules import CommandRules
 from properties.condition_rules import ASKS, ConditionRules
 from properties.delete_rules import DELETIONS_MAX
-from properties.drawn_jobs import JOBS, NARROW, Feature, cut_rows, sets_of
+from properties.drawn_jobs import (
+    FAILURES_MAX,
+    JOBS,
+    NARROW,
+    TREE,
+    Feature,
+    cut_rows,
+    groups_of,
+    sets_of,
+)
 from properties.gate_rules import GATES, REGIONS, WORKERS, Gates, shapes_of
 from properties.hold_rules import BATCHES, SETS, WORDS
-from properties.jobs_model import END_RULES, MORE, RUN, B, Batch, End, Job, R, S, meaning_of
+from properties.jobs_model import MORE, RUN, B, Batch, Job, R, S
 from properties.keep_rules import KeepRules
 from properties.ledger_rules import LedgerRules
 from properties.monitor_rules import MonitorRules
 from properties.priority_rules import PriorityRules
 from properties.recovery_rules import WAIT
 from properties.resubmit_rules import ResubmitRules
+from properties.said_ends import END_RULES, ENDS, End, meaning_of
 from properties.set_rules import SetRules
 from properties.stop_rules import StopRules
 from store.world import Backend, Worker, World, open_world
 from weft.core import errors
 from weft.core.states import Reason
-from weft.ports.store import Claimed, JobRows, NewGroup
+from weft.ports.store import Claimed, JobRows
 from weft.testing.builders import end_report, job_rows
 
 AN_HOUR_US = 3_600_000_000
 """Of microseconds: a job that is said to run that long ends when its end is reported, so that
 dates are in the order of the calls.
 """
-TREE = (0, 1, 0)
-"""Parents of the groups 1, 2 and 3."""
-ENDS = (
-    *[End()] * 4, *[End(Reason.EXIT, code) for code in (1, 3, 3, 66, 75)],
-    *[End(Reason.SIGNAL, signal=number) for number in (10, 11)], End(Reason.OOM),
-    End(Reason.PREEMPTED), End(Reason.CANCELLED),
-)  # fmt: skip
 HAS_RULES, ASKS_MORE = 1 << 20, 1 << 21
 """The bits of `retry_on` that say so."""
 Result = TypeVar("Result")
@@ -84,7 +87,7 @@ class Machine(
         self.stack = AsyncExitStack()
         self.world: World = self.run(self.stack.enter_async_context(open_world(self.backend)))
         self.workers: list[Worker] = [self.register(number) for number in WORKERS]
-        self.ids = [self.run(self.world.submit(0, max_running=None)) for _ in BATCHES]
+        self.ids = [self.make_batch(which) for which in BATCHES]
         self.models = [Batch() for _ in BATCHES]
         self.held: dict[tuple[int, int], tuple[int, Claimed]] = {}
         """Owner and claim of live attempts by batch and job."""
@@ -94,6 +97,9 @@ class Machine(
 
     def run(self, call: Coroutine[Any, Any, Result]) -> Result:
         return self.runner.run(call)
+
+    def failures_max(self, which: int) -> dict[int, int]:
+        return dict(FAILURES_MAX[which]) if Feature.LIMITS in self.features else {}
 
     def register(self, number: int, *, again: int = 0) -> Worker:
         name = f"w{number}"
@@ -202,9 +208,9 @@ class Machine(
     def begin_batch(self, which: int, drawn: list[dict[str, Any]], gates: Gates) -> None:
         if Feature.GATES in self.features:
             self.shut(which, gates)
-        groups = [NewGroup(group_id=n, parent_id=p, name=f"g{n}") for n, p in enumerate(TREE, 1)]
-        groups += [NewGroup(group_id=n, name=f"s{n}", is_set=True) for n in SETS]
-        self.run(self.world.submit(0, batch=self.ids[which], groups=groups))
+        most = self.failures_max(which)
+        self.models[which].failures_max = most
+        self.run(self.world.submit(0, batch=self.ids[which], groups=groups_of(most)))
         self.models[which].parent_of = {0: None, **dict(enumerate(TREE, 1))}
         self.models[which].parent_of |= dict.fromkeys(SETS)
         self.fill_update(which, drawn, 0, commit=True)
@@ -311,11 +317,13 @@ class Machine(
             verdicts = self.run(worker.store.complete_attempts(worker.id, [*reports, reports[0]]))
         assert set(verdicts) == {"ok"}
         # All reports are recorded before the children are told.
-        for which, one, end, started in told:
-            meaning, _ = meaning_of(end, self.models[which].jobs[one.job_id])
-            self.ended.append((owner, one, meaning))
+        for which, one, end, _started in told:
+            job = self.models[which].jobs[one.job_id]
+            self.ended.append((owner, one, meaning_of(end, has_rules=job.has_rules)[0]))
             del self.held[which, one.job_id]
-            self.models[which].end(one.job_id, end, started=started)
+        for which in BATCHES:
+            mine = [(one.job_id, end, started) for at, one, end, started in told if at == which]
+            self.models[which].end(*mine)
         if claimed is not None:
             gated = any(
                 model.gated or any(job.has_gates for job in model.jobs.values())
@@ -328,7 +336,7 @@ class Machine(
     def report_again(self, choice: int, end: End, thief: int) -> None:
         owner, one, recorded = self.ended[choice % len(self.ended)]
         job = self.models[self.ids.index(one.batch_id)].jobs[one.job_id]
-        meaning, _ = meaning_of(end, job)
+        meaning, _ = meaning_of(end, has_rules=job.has_rules)
         expected = "ok" if (thief, meaning) == (owner, recorded) else "stale"
         self.note_gone({(one.batch_id, one.job_id, one.attempt)} if thief == owner else set())
         again = self.workers[thief].end(
@@ -419,7 +427,8 @@ class Machine(
         is_new = self.run(
             self.world.api.cancel_group(self.world.caller, self.ids[which], group, force=force)
         )
-        assert is_new == (group not in model.cancelled or (force and not model.cancelled[group]))
+        is_lasting = group in model.cancelled and group not in model.by_limit
+        assert is_new == (not is_lasting or (force and not model.cancelled[group]))
         model.cancel_group(group, force=force)
 
     @rule(limit=st.sampled_from([1, 3, 1000]))

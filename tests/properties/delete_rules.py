@@ -30,6 +30,14 @@ class DeleteRules(HoldRules):
         self.dying: list[tuple[int, Claimed]] = []
         """Attempts of deleted batches whose end was not reported yet, with their worker."""
 
+    def failures_max(self, which: int) -> dict[int, int]:
+        raise NotImplementedError
+
+    def make_batch(self, which: int) -> int:
+        """Make an empty batch."""
+        most = self.failures_max(which).get(0)
+        return self.run(self.world.submit(0, max_running=None, cancel_after_n_failures=most))
+
     def forget(self, which: int, new_batch: int | None = None) -> None:
         """Delete a batch, and have a new or an empty one and an empty model in its place."""
         batch = self.ids[which]
@@ -38,8 +46,8 @@ class DeleteRules(HoldRules):
             self.dying.append(self.held.pop(place))
         self.ended = [one for one in self.ended if one[1].batch_id != batch]
         self.open = [one for one in self.open if one[0] != which]
-        self.ids[which] = new_batch or self.run(self.world.submit(0, max_running=None))
-        self.models[which] = Batch()
+        self.ids[which] = new_batch or self.make_batch(which)
+        self.models[which] = Batch(is_closed=self.models[which].is_closed)
 
     @precondition(lambda self: self.dying)
     @rule()

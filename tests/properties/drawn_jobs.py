@@ -6,9 +6,10 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
+from properties.hold_rules import SETS
 from properties.jobs_model import Job
 from weft.core.states import Reason
-from weft.ports.store import JobRows
+from weft.ports.store import JobRows, NewGroup
 from weft.testing.builders import job_rows
 
 
@@ -21,6 +22,8 @@ class Feature(Enum):
     """Deadlines and preemption."""
     MONITOR = auto()
     """Limits of what attempts do."""
+    LIMITS = auto()
+    """Groups that too many failures cancel."""
     MORE = auto()
     """Jobs that ask for more memory."""
 
@@ -43,7 +46,7 @@ JOBS = st.lists(
                 ]
             ),
             "has_rules": st.booleans(),
-            "lane": st.sampled_from([0, 0, 0, 0, 1, 2, 3]),
+            "lane": st.sampled_from([0, 0, 0, 1, 2, 2, 3]),
             "key": st.sampled_from([0, 0, 0, 0, 1, 2]),
             "licences": st.sampled_from([0, 0, 0, 0, 1, 2]),
             "is_dated": st.sampled_from([False, False, False, False, True]),
@@ -62,6 +65,24 @@ NARROW: Final[Mapping[Feature, Mapping[str, Any]]] = {
     Feature.STOPS: {"has_deadline": False, "is_preemptible": False},
 }
 """What jobs look like in machines without these features."""
+
+
+TREE = (0, 1, 0)
+"""Parents of the groups 1, 2 and 3."""
+FAILURES_MAX = ({2: 1, 5: 1}, {0: 2})
+"""How many failures cancel groups of a batch, or all of it."""
+
+
+def groups_of(failures_max: Mapping[int, int]) -> list[NewGroup]:
+    """Return the groups and sets of a batch."""
+    parents = [*enumerate(TREE, 1), *((one, 0) for one in SETS)]
+    return [
+        NewGroup(
+            group_id=n, parent_id=parent, name=f"g{n}", is_set=n in SETS,
+            cancel_after_n_failures=failures_max.get(n),
+        )
+        for n, parent in parents
+    ]  # fmt: skip
 
 
 def sets_of(jobs: list[Job], first: int) -> dict[int, tuple[int, ...]]:

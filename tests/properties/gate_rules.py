@@ -109,9 +109,19 @@ class GateRules(RuleBasedStateMachine):
         """Raise or lower the limit of the queue; nobody is sent back."""
         self.save_queue(limit)
 
+    @rule(closed=st.sampled_from([True, True, False]))
+    def close_queue(self, *, closed: bool) -> None:
+        """Let the queue take none of its jobs back, or let it again; those that wait still run."""
+        for model in self.models:
+            model.is_closed = closed
+        self.save_queue(self.limits["queue"])
+
     def save_queue(self, limit: int) -> None:
         """Make the queue with this limit."""
-        queue = Queue(name=QUEUE, priority=1, pools=(self.world.pool,), max_running=limit)
+        queue = Queue(
+            name=QUEUE, priority=1, pools=(self.world.pool,), max_running=limit,
+            state="closed" if self.models[0].is_closed else "enabled",
+        )  # fmt: skip
         self.run(self.world.api.save_queues(self.world.caller, [queue]))
         self.note_limit("queue", limit)
 

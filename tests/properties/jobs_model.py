@@ -2,9 +2,9 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from end_states import state_of_end
+from properties.said_ends import End, meaning_of
 from weft.core.states import Reason
 from weft.settings import Settings
 
@@ -24,18 +24,6 @@ ROUNDS = 1
 """How often the monitor stops a job before that is final."""
 STOPPED = -1
 """What a job waits for whose attempt the monitor has stopped."""
-END_RULES = {"exits": [[3, 3]], "signals": [10], "external": [[66, 66]]}
-"""What a job with rules says of its ends."""
-
-
-class End(NamedTuple):
-    """What a worker says of the end of an attempt."""
-
-    reason: Reason | None = None
-    exit_code: int | None = None
-    signal: int | None = None
-    waits_for: int | None = None
-    """What the job asked to wait for."""
 
 
 @dataclass
@@ -87,6 +75,8 @@ class Job:
     """It became ready too late, and will end as an error."""
     by_parent: bool = False
     """It was cancelled because a parent did not succeed."""
+    by_person: bool = False
+    """A person has cancelled it alone."""
     n_runs: int = 0
     """Attempts that had started when they ended."""
     n_signals: int = 0
@@ -131,15 +121,6 @@ class Job:
         )
 
 
-def meaning_of(end: End, job: Job) -> tuple[Reason | None, bool]:
-    """Return the reason that counts, and whether the rules of the job forbid another try."""
-    if end.reason is Reason.EXIT:
-        if end.exit_code == 75 or (job.has_rules and end.exit_code == 66):
-            return Reason.BLOCKED, False
-        return Reason.EXIT, job.has_rules and end.exit_code != 3
-    return end.reason, job.has_rules and end.reason is Reason.SIGNAL and end.signal != 10
-
-
 @dataclass
 class Prioritizing:
     """An operation that gives the jobs of a group a priority."""
@@ -174,6 +155,14 @@ class Batch:
     """Whether the date of its dated jobs is still to come; None: it has none."""
     is_late: bool = False
     """It is too late to start jobs with a deadline."""
+    failures_max: dict[int, int] = field(default_factory=dict)
+    """By group, how many failures cancel it."""
+    failures: dict[int, set[int]] = field(default_factory=dict)
+    """By such a group, the jobs of which it counts a failure."""
+    by_limit: set[int] = field(default_factory=set)
+    """Groups that nothing but too many failures has cancelled."""
+    is_closed: bool = False
+    """Whether the queue takes none of its jobs back."""
     held: set[int] = field(default_factory=set)
     """Groups that are held, with all below them."""
     held_jobs: set[int] = field(default_factory=set)
@@ -205,16 +194,45 @@ class Batch:
         """Return all groups that count a job."""
         return [*self.ancestors(job.group), *job.sets]
 
-    def is_cancelled(self, job: Job) -> bool:
-        """Say whether a cancel of a group forbids the job to run."""
-        forces = [self.cancelled[g] for g in self.groups_of(job) if g in self.cancelled]
+    def is_cancelled(self, job: Job, *, but: Collection[int] = ()) -> bool:
+        """Say whether a cancel of a group, but of these, forbids the job to run."""
+        groups = [g for g in self.groups_of(job) if g in self.cancelled and g not in but]
+        forces = [self.cancelled[g] for g in groups]
         return bool(forces) and (any(forces) or not job.always_run)
 
     def cancel_group(self, group: int, *, force: bool) -> None:
-        """Cancel a group; what had ended keeps its state."""
+        """Cancel a group; what had ended keeps its state. No retry lifts that any more."""
+        self.by_limit.discard(group)
         if group not in self.cancelled:
             self.ended_before[group] = {n for n, job in self.jobs.items() if job.state >= S}
         self.cancelled[group] = self.cancelled.get(group, False) or force
+
+    def _count_failures(self, numbers: Collection[int]) -> None:
+        """Count jobs that have failed together; cancel groups in which too many have."""
+        for group, most in self.failures_max.items():
+            counted = self.failures.setdefault(group, set())
+            before = len(counted)
+            counted |= {n for n in numbers if group in self.groups_of(self.jobs[n])}
+            if before < most <= len(counted) and group not in self.cancelled:
+                self.cancel_group(group, force=False)
+                self.by_limit.add(group)
+
+    def is_stopping(self) -> bool:
+        """Say whether jobs still run that too many failures of others have cancelled."""
+        return any(
+            job.state == RUN
+            and not job.always_run
+            and not self.by_limit.isdisjoint(self.groups_of(job))
+            for job in self.jobs.values()
+        )
+
+    def lift(self) -> set[int]:
+        """Lift what too many failures have cancelled, and count them anew."""
+        lifted, self.by_limit = self.by_limit, set()
+        for group in lifted:
+            del self.cancelled[group], self.ended_before[group]
+            self.failures[group] = set()
+        return lifted
 
     def state_of(self, group: int) -> str:
         """Return the state of a group, which a cancel does not change if it had ended."""
@@ -268,20 +286,28 @@ class Batch:
     def _end(self, job: Job, state: int) -> None:
         """End a job elsewhere than in a report."""
         job.state, job.by_parent = state, False
+        if state == E:
+            self._count_failures([job.number])
         staged = [other for update in self.staged for other in update]
         if any(job.number in other.parents for other in [*self.jobs.values(), *staged]):
             self.untold.add(job.number)
 
-    def retried(self, named: Collection[int] | None, *, copied: bool = False) -> list[int]:
-        """Return the jobs that a retry of some jobs, or of all, runs again or copies."""
+    def retried(
+        self, named: Collection[int] | None, *, lifted: Collection[int] = (), copied: bool = False
+    ) -> list[int]:
+        """Return the jobs that a retry of some jobs, or of all, runs again or copies: also what
+        too many failures in these groups have cancelled.
+        """
         again: list[int] = []
         for job in sorted(self.jobs.values(), key=lambda one: one.number):
             if named is None:
                 is_meant = job.state in {F, E} and not job.cancel_asked
             else:
                 is_meant = job.number in named and job.state > S
-            is_meant |= job.state == C and job.by_parent
-            is_closed = self.is_cancelled(job) and not (copied and job.state in {F, E})
+            is_lifted = not job.by_person and not {*lifted}.isdisjoint(self.groups_of(job))
+            is_meant |= job.state == C and (job.by_parent or (is_lifted and not job.always_run))
+            is_closed = self.is_cancelled(job, but=lifted)
+            is_closed &= not (copied and job.state in {F, E})
             is_closed |= job.has_deadline and self.is_late
             is_stuck = not job.always_run and any(
                 self.jobs[parent].state > S and parent not in again for parent in job.parents
@@ -292,11 +318,13 @@ class Batch:
 
     def retry(self, named: Collection[int] | None) -> int:
         """Run again what ended without success; return how many jobs."""
-        again = set(self.retried(named))
+        again = set(self.retried(named, lifted=self.lift() if named is None else ()))
+        for counted in self.failures.values():
+            counted.difference_update(again)
         for number in again:
             job = self.jobs[number]
             job.state, job.uncounted, job.lost, job.cancel_asked = P, job.attempt, 0, False
-            job.late_asked, job.n_stops = False, 0
+            job.late_asked, job.n_stops, job.by_person = False, 0, False
             self.grown.update(self.groups_of(job))
         for job in self.jobs.values():
             job.told -= again
@@ -352,10 +380,30 @@ class Batch:
         job.is_stopped, job.n_signals, job.messages = False, 0, []
         job.watched, job.is_silent = None, False
 
-    def end(self, number: int, end: End, *, started: bool) -> None:
-        """Record the end of the live attempt."""
-        job = self.jobs[number]
-        reason, is_final = meaning_of(end, job)
+    def end(self, *ends: tuple[int, End, bool]) -> None:
+        """Record the ends of live attempts, which had started or not, in one report."""
+        for number, end, started in ends:
+            self._judge(self.jobs[number], end, started=started)
+        self._count_failures([one[0] for one in ends if self.jobs[one[0]].state in {F, E}])
+        for number, _end, started in ends:
+            job = self.jobs[number]
+            if self._cannot_return(job) and (started or job.state == B):
+                self._end(job, E)
+            elif job.state in {R, B} and (job.cancel_asked or self.is_cancelled(job)):
+                self._end(job, C)
+            elif job.state == R:
+                self._ready(job)
+            elif job.state >= S:
+                self._tell_children(number)
+
+    def _cannot_return(self, job: Job) -> bool:
+        """Say whether a job would go back into the queue, which is closed."""
+        is_over = job.state not in {R, B} or job.cancel_asked or self.is_cancelled(job)
+        return self.is_closed and job.is_queued and not is_over
+
+    def _judge(self, job: Job, end: End, *, started: bool) -> None:
+        """Give a job the state in which this end leaves it."""
+        reason, is_final = meaning_of(end, has_rules=job.has_rules)
         retry_on = frozenset() if is_final else job.retry_on
         job.n_runs += started
         job.n_too_small += reason is Reason.OOM and started
@@ -380,12 +428,6 @@ class Batch:
             state = state_of_end(Reason.BLOCKED if job.waits else Reason.LOST)
             job.waits_for = None
         job.state, job.owner, job.started = int(state), None, False
-        if job.state == R:
-            self._ready(job)
-        if job.state in {R, B} and (job.cancel_asked or self.is_cancelled(job)):
-            self._end(job, C)
-        elif job.state >= S:
-            self._tell_children(number)
 
     def unblock(self) -> None:
         """Make blocked jobs ready, as when their dates have come."""
@@ -396,7 +438,7 @@ class Batch:
     def go_on(self, number: int, *, ends: bool = False) -> None:
         """Make a blocked job ready, or end it as an error; one of a cancelled group ends so."""
         job = self.jobs[number]
-        if ends:
+        if ends or self._cannot_return(job):
             self._end(job, E)
         elif self.is_cancelled(job):
             self._end(job, C)
@@ -405,13 +447,13 @@ class Batch:
 
     def lose(self, owner: int) -> None:
         """End all that a worker has."""
-        for job in list(self.jobs.values()):
-            if job.owner == owner:
-                self.end(job.number, End(Reason.LOST), started=job.started)
+        mine = [job for job in self.jobs.values() if job.owner == owner]
+        self.end(*[(job.number, End(Reason.LOST), job.started) for job in mine])
 
     def cancel_job(self, number: int) -> None:
         """Cancel a single job."""
         job = self.jobs[number]
+        job.by_person |= job.state < S
         if job.state == RUN:
             job.cancel_asked = not job.late_asked
         elif job.state < S:

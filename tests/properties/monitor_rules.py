@@ -9,7 +9,8 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 from properties.gate_rules import WORKERS
 from properties.hold_rules import BATCHES
-from properties.jobs_model import ROUNDS, RUN, STOPPED, B, Batch, End, Job
+from properties.jobs_model import ROUNDS, RUN, STOPPED, B, Batch, Job
+from properties.said_ends import End
 from store.world import Worker, World
 from weft.core.queues import Queue
 from weft.core.states import Reason
@@ -25,6 +26,7 @@ AN_HOUR_PASSES = """
 STOPS_ARE_DUE = """
     UPDATE weft.attempt_stop SET due_at = due_at - interval '1 hour' WHERE batch_id = ANY ($1)
 """
+FAILS, WAITS = End(Reason.EXIT, 1), End(Reason.EXIT, 75)
 Key = tuple[int, int, int]
 """Batch, job and attempt."""
 Result = TypeVar("Result")
@@ -64,6 +66,11 @@ class MonitorRules(RuleBasedStateMachine):
         raise NotImplementedError
 
     def start(self, owner: int, choices: list[int]) -> None:
+        raise NotImplementedError
+
+    def complete(
+        self, owner: int, choices: list[int], ends: list[End], *, ran: bool, limit: int
+    ) -> None:
         raise NotImplementedError
 
     def beat(self, owner: int) -> None:
@@ -148,6 +155,12 @@ class MonitorRules(RuleBasedStateMachine):
         for owner, one in self.stops.values():
             await self.workers[owner].end(one)
 
+    @rule(owner=st.sampled_from(WORKERS), end=st.sampled_from([FAILS, WAITS]))
+    def fail_all(self, owner: int, end: End) -> None:
+        """Let all that a worker can get fail in one report."""
+        self.claim(owner, 10)
+        self.complete(owner, list(range(20)), [end] * 20, ran=True, limit=0)
+
     # ------------------------------------------------------------------ the driver
 
     @precondition(lambda self: self.is_monitored)
@@ -191,7 +204,7 @@ class MonitorRules(RuleBasedStateMachine):
         self.stops[key] = Stop(owner, one)
         self.ended.append((owner, one, Reason.OVERDUE))
         goes_on = job.n_stops < ROUNDS
-        self.models[which].end(job.number, End(Reason.OVERDUE), started=job.started)
+        self.models[which].end((job.number, End(Reason.OVERDUE), job.started))
         return key, goes_on
 
     def _go_on_after_stops(self) -> None:

@@ -30,7 +30,9 @@ class ResubmitRules(DeleteRules, RetryRules):
             with pytest.raises(errors.NothingToResubmit):
                 self.run(asked)
             return
-        numbers = old.retried(None, copied=True) if failed else sorted(old.jobs)
+        numbers = sorted(old.jobs)
+        if failed:
+            numbers = old.retried(None, lifted=old.by_limit, copied=True)
         operation = self.run(asked)
         if not numbers:
             while (found := self.run(advance(self.world, operation)))["state"] == "running":
@@ -40,7 +42,7 @@ class ResubmitRules(DeleteRules, RetryRules):
         new_batch = self.run(finish(self.world, operation))
         self.forget(which, new_batch)
         model = self.models[which]
-        model.parent_of = dict(old.parent_of)
+        model.parent_of, model.failures_max = dict(old.parent_of), dict(old.failures_max)
         model.commit(_copied(old, numbers))
 
 

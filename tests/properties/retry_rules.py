@@ -38,6 +38,8 @@ class RetryRules(RuleBasedStateMachine):
         if choices is not None:
             known = [job.number for job in model.jobs.values() if job.state > S] or [*model.jobs]
             named = sorted({known[choice % len(known)] for choice in choices})
+        if named is None and model.is_stopping():
+            return
         begun = self.world.api.retry_jobs(
             self.world.caller, self.ids[which], job_ids=named, query=None, within_group=None,
             trace_id="", idempotency_key=None, digest=b"",
@@ -71,7 +73,7 @@ class RetryRules(RuleBasedStateMachine):
 
 def _refusal(model: Batch, named: list[int] | None) -> type[errors.WeftError] | None:
     """Return the error with which a retry is refused."""
-    if 0 in model.cancelled:
+    if 0 in model.cancelled and (named is not None or 0 not in model.by_limit):
         return errors.BatchCancelled
     for number in named or ():
         job = model.jobs[number]

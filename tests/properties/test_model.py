@@ -36,12 +36,13 @@ LIVES = rules(
 WAITS = rules(
     "hold_group", "hold_jobs", "park", "limit", "limit_queue", "set_licence", "open_gates",
     "pass_gates", "settle_gates", "move_jobs", "keep", "claim_kept", "lose", "cancel_group",
-)  # fmt: skip
+    "close_queue",
+) | rules("fail_all", n=3)  # fmt: skip
 STOPPING = rules("come_to_deadlines", "look_at_deadlines", "preempt")
 RECOVERY = rules(
     "release_blocked", "release_condition", "fail_condition", "cancel_group", "cancel_jobs",
     "resubmit",
-) | rules("block", "test_condition", "retry", n=3)  # fmt: skip
+) | rules("block", "test_condition", "retry", "fail_all", n=3)  # fmt: skip
 MONITORED = (
     rules("lose", "release_blocked", "cancel_group", "cancel_jobs", "sweep")
     | rules("look_at_limits", "beat", "beat_in_part", "report_again", "retry", n=3)
@@ -67,10 +68,10 @@ class Waits(Machine):
 
 
 class Recovery(Machine):
-    """Blocked jobs, conditions, retries and copies of batches."""
+    """Blocked jobs, conditions, limits of failures, retries and copies of batches."""
 
     rule_weights = WORK | RECOVERY
-    features = frozenset({Feature.MORE})
+    features = frozenset({Feature.MORE, Feature.LIMITS})
 
 
 class Monitored(Machine):

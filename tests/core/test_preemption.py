@@ -6,7 +6,17 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.core.preemption import Host, RunningJob, WaitingJob, plan_preemptions, without_room
+from weft.core.preemption import (
+    Host,
+    Preemption,
+    Round,
+    RunningJob,
+    WaitingJob,
+    key_of,
+    plan_preemptions,
+    plan_round,
+    without_room,
+)
 
 LOSSES_MAX = 3
 IDS = iter(range(1, 10_000_000))
@@ -26,7 +36,8 @@ def running(cpu: int = 1, priority: int | None = None, **more: Any) -> RunningJo
     )  # fmt: skip
 
 
-def host(*jobs: RunningJob, cpu: int = 4, name: str = "w", **more: Any) -> Host:  # noqa: ANN401 (fields)
+def host(*jobs: RunningJob, cpu: int = 4, name: str = "", **more: Any) -> Host:  # noqa: ANN401 (fields)
+    name = name or f"w{next(IDS)}"
     return Host(name=name, cpu_m=cpu, memory_mib=100, running=jobs, **more)
 
 
@@ -84,6 +95,23 @@ def test_amounts_and_slots_are_freed() -> None:
 
     assert stopped([waiting(asks={"gpu": 1})], [host(gpu, running(1), offers={"gpu": 1})]) == [gpu]
     assert len(stopped([waiting()], [host(running(1), running(1), offers={"slots": 2})])) == 1
+
+
+def test_a_job_that_a_worker_has_claimed_has_its_room_there() -> None:
+    """It gets none elsewhere, and others are stopped there only; then nothing more is needed."""
+    lease = waiting(4, worker="full")
+    full = host(running(3), name="full", leases=(lease,))
+    free = host(running(1), cpu=9)
+    since = {key_of(lease): 0.0}
+
+    def look(now: float, *hosts: Host) -> Round:
+        return plan_round([], hosts, since, now=now, after_s=10, losses_max=LOSSES_MAX)
+
+    assert look(9, full, free) == Round(since=since, plans=[])
+    assert look(10, full, free).plans == [
+        Preemption(waiting=lease, worker="full", stopped=full.running)
+    ]
+    assert look(10, host(name="full", leases=(lease,)), free) == Round(since={}, plans=[])
 
 
 JOBS = st.builds(

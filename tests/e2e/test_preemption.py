@@ -39,7 +39,11 @@ def why(own: Weft, job: str) -> list[str]:
     return [one["kind"] for one in causes]
 
 
-def test_a_preemptible_job_makes_room_and_runs_again(own: Weft, tmp_path: Path) -> None:
+@pytest.mark.parametrize("free", [0, 0.5])
+def test_a_preemptible_job_makes_room_and_runs_again(
+    own: Weft, tmp_path: Path, free: float
+) -> None:
+    """Where something is free, the worker claims the other job before it has room for it."""
     marks = tmp_path / "marks"
     first = f"trap 'echo stopped >> {marks}; exit 1' TERM; echo began >> {marks}; "
     script = f"{first} [ $WEFT_ATTEMPT_NO = 2 ] && exit 0; sleep 600 & wait"
@@ -47,7 +51,8 @@ def test_a_preemptible_job_makes_room_and_runs_again(own: Weft, tmp_path: Path) 
         (worker,) = client.list_workers()
         whole = {"cpu": worker["cpu"]}
         low = client.create_batch()
-        job = low.create_job(["sh", "-c", script], preemptible=True, resources=whole)
+        most = {"cpu": worker["cpu"] - free}
+        job = low.create_job(["sh", "-c", script], preemptible=True, resources=most)
         low_batch = low.submit()
         for document in low_batch.watch():
             if document["n_running"] and marks.exists():

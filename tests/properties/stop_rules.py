@@ -88,13 +88,18 @@ class StopRules(RuleBasedStateMachine):
                 wait_s=0,
             )
         )
-        mark = (cause[0], cause[1].number, cause[1].attempt)
+        mark = (cause[0], cause[1].number, cause[1].n_runs)
         stopped = [
             job
             for job in chosen.values()
-            if job.state == RUN and job.is_preemptible and not job.is_stopped
+            if job.state == RUN
+            and job.is_preemptible
+            and not job.is_stopped
+            and job is not cause[1]
+            and (cause[1].state == R or job.owner == cause[1].owner)
         ]
-        if cause[1].state != R or mark in self.causes:
+        waits = cause[1].state == R or (cause[1].state == RUN and not cause[1].started)
+        if not waits or mark in self.causes:
             stopped = []
         assert n_stopped == len(stopped)
         if stopped:

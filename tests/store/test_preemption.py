@@ -1,11 +1,13 @@
 """Running jobs that make room for jobs of queues of higher priority."""
 
+import msgspec
 import pytest
 
 from store.test_gates import visit
 from store.test_queue_limits import rows_of, save
 from store.test_rare_fields import with_fields
 from store.world import Worker, World
+from weft.core.preemption import Host
 from weft.core.states import Reason
 from weft.ports.store import Claimed
 from weft.testing.builders import job_rows
@@ -121,4 +123,48 @@ async def test_each_waits_for_one_stop_and_each_is_stopped_once(world: World) ->
     await worker.end(*claimed, reason=Reason.CANCELLED)
     assert await world.states(claimed[0].batch_id) == "rr"
     await world.fold()
+    assert await world.findings() == {}
+
+
+async def test_a_job_that_a_worker_has_claimed_stops_what_runs_there(world: World) -> None:
+    """A claim takes the first job whatever its size, so such a job is not ready any more."""
+    await save(world)
+    may_be_stopped = {"preemptible": True}
+    low = await world.submit(with_fields(job_rows(2), j1=may_be_stopped, j2=may_be_stopped))
+    worker, other = await world.worker("w"), await world.worker("x")
+    (here,) = await worker.claim(1)
+    (elsewhere,) = await other.claim(1)
+    await worker.start(here)
+    await other.start(elsewhere)
+    high = await world.submit(rows_of(world, 1))
+    (lease,) = await worker.claim(1)
+    await world.fold()
+    epoch = await world.lead()
+
+    async def leases() -> list[tuple[int, int, str]]:
+        rows = await world.driver.preemption_rounds(epoch)
+        hosts = [msgspec.convert(one, Host) for row in rows for one in row["hosts"]]
+        return [(one.batch_id, one.attempt, one.worker) for each in hosts for one in each.leases]
+
+    async def preempt(*stopped: Claimed) -> int:
+        keys = [(one.batch_id, one.job_id, one.attempt) for one in stopped]
+        return await world.driver.preempt_jobs(epoch, (high, 1), keys, wait_s=LATER_S)
+
+    assert await leases() == [(high, 0, "w")]
+    assert await preempt(elsewhere, here, lease) == 1
+    assert await leases() == []
+    await worker.end(here, reason=Reason.CANCELLED)
+    await worker.end(lease, reason=Reason.LOST, start_age_us=None)
+    (lease,) = await other.claim(1)
+    await world.fold()
+
+    assert sorted(await world.states(low)) == ["R", "r"]
+    assert await preempt(elsewhere) == 0, "it has not run in between"
+    assert await leases() == []
+    await other.start(lease)
+    await other.end(lease, reason=Reason.LOST)
+    (lease,) = await other.claim(1)
+    await world.fold()
+    assert await leases() == [(high, 2, "x")]
+    assert await preempt(elsewhere) == 1
     assert await world.findings() == {}

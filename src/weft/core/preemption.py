@@ -4,20 +4,26 @@ A job is stopped only if that lets a waiting job start. A waiting job causes thi
 take the room, it waits as everybody does, until it has run.
 """
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
 from weft.core.offers import Ask, Offer, serves
 
+Key = tuple[int, int, int]
+"""Batch, job, and the last attempt that had started."""
+
 
 class WaitingJob(msgspec.Struct, frozen=True, kw_only=True):
-    """A ready job of a queue with a priority."""
+    """A job of a queue with a priority that has not started."""
 
     batch_id: int
     job_id: int
     attempt: int = 0
-    """How many attempts it has had."""
+    """Its last attempt that had started; 0: none had."""
+    worker: str = ""
+    """Which has claimed it: it starts there only. Empty: it is ready."""
     tenant_id: int
     priority: int
     """Of its queue."""
@@ -52,6 +58,8 @@ class Host(msgspec.Struct, frozen=True, kw_only=True):
     memory_mib: int
     offers: Mapping[str, Offer] = {}
     running: tuple[RunningJob, ...] = ()
+    leases: tuple[WaitingJob, ...] = ()
+    """What it has claimed, beside what runs."""
 
 
 class Preemption(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,9 +70,41 @@ class Preemption(msgspec.Struct, frozen=True, kw_only=True):
     stopped: tuple[RunningJob, ...]
 
 
+class Round(msgspec.Struct, frozen=True, kw_only=True):
+    """What follows from a look at a pool."""
+
+    since: Mapping[Key, float]
+    """Since when each job has had no room."""
+    plans: Sequence[Preemption]
+
+
+def plan_round(
+    waiting: Sequence[WaitingJob],
+    hosts: Sequence[Host],
+    since: Mapping[Key, float],
+    *,
+    now: float,
+    after_s: float,
+    losses_max: int,
+) -> Round:
+    """Stop jobs for those that have had no room for `after_s`.
+
+    A job that a worker has claimed waits as well: the worker takes nothing else meanwhile.
+    """
+    every = [*(lease for host in hosts for lease in host.leases), *waiting]
+    left = {key_of(job): since.get(key_of(job), now) for job in without_room(every, hosts)}
+    due = [job for job in every if now - left.get(key_of(job), -math.inf) >= after_s]
+    return Round(since=left, plans=plan_preemptions(due, hosts, losses_max=losses_max))
+
+
+def key_of(job: WaitingJob) -> Key:
+    """Return what a job is known by until it has run."""
+    return job.batch_id, job.job_id, job.attempt
+
+
 def without_room(waiting: Sequence[WaitingJob], hosts: Sequence[Host]) -> list[WaitingJob]:
     """Return the jobs that do not fit beside what runs, in the order of their priority."""
-    return _place(waiting, [_Room(host) for host in hosts])
+    return _place(waiting, _rooms(hosts))
 
 
 def plan_preemptions(
@@ -76,12 +116,12 @@ def plan_preemptions(
     could not start again after this loss. Of several choices the one is taken that stops the
     fewest jobs, and of these the one that loses the least time.
     """
-    rooms = [_Room(host) for host in hosts]
+    rooms = _rooms(hosts)
     found = []
     for job in _place(waiting, rooms):
         choices = [
             (room, stopped)
-            for room in rooms
+            for room in _able(job, rooms)
             if (stopped := room.to_stop(job, losses_max=losses_max))
         ]
         if not choices:
@@ -150,11 +190,19 @@ class _Room:
             self.free[name] += sign * amount
 
 
-def _place(waiting: Sequence[WaitingJob], rooms: Sequence[_Room]) -> list[WaitingJob]:
+def _rooms(hosts: Sequence[Host]) -> Mapping[str, _Room]:
+    return {host.name: _Room(host) for host in hosts}
+
+
+def _able(job: WaitingJob, rooms: Mapping[str, _Room]) -> Iterable[_Room]:
+    return (rooms[job.worker],) if job.worker else rooms.values()
+
+
+def _place(waiting: Sequence[WaitingJob], rooms: Mapping[str, _Room]) -> list[WaitingJob]:
     """Place jobs where there is room; return the others, the highest priority first."""
     left = []
     for job in sorted(waiting, key=lambda one: -one.priority):
-        room = next((room for room in rooms if room.fits(job)), None)
+        room = next((room for room in _able(job, rooms) if room.fits(job)), None)
         if room is None:
             left.append(job)
         else:

@@ -687,6 +687,10 @@ CREATE FUNCTION weft._has_new_claims(of_pool_id integer, of_user_id integer) RET
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._has_new_claims(of_pool_id integer, of_user_id integer) OWNER TO weft_system;
 
+CREATE FUNCTION weft._has_preempted(of_batch_id bigint, of_job_id integer) RETURNS boolean
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._has_preempted(of_batch_id bigint, of_job_id integer) OWNER TO weft_system;
+
 CREATE FUNCTION weft._has_switch(of_batch_id bigint) RETURNS boolean
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._has_switch(of_batch_id bigint) OWNER TO weft_system;
@@ -913,6 +917,10 @@ ALTER FUNCTION weft._lane_sections(lanes integer[], ns integer[], OUT firsts int
 CREATE FUNCTION weft._lanes_with_work(of_pool_id integer, of_user_id integer, lanes integer[]) RETURNS integer[]
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._lanes_with_work(of_pool_id integer, of_user_id integer, lanes integer[]) OWNER TO weft_system;
+
+CREATE FUNCTION weft._last_run(of_batch_id bigint, of_job_id integer) RETURNS smallint
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._last_run(of_batch_id bigint, of_job_id integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft._leave_creating(worker weft.worker_incarnation, of_batch_id bigint, of_job_id integer) RETURNS void
     LANGUAGE plpgsql;
@@ -5467,6 +5475,8 @@ REVOKE ALL ON FUNCTION weft._has_failure(reasons smallint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._has_new_claims(of_pool_id integer, of_user_id integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._has_preempted(of_batch_id bigint, of_job_id integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._has_switch(of_batch_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._has_switch(of_batch_id bigint) TO weft_tenant;
 
@@ -5557,6 +5567,8 @@ REVOKE ALL ON FUNCTION weft._lane_room(of_incarnation_id integer, of_lane_id int
 REVOKE ALL ON FUNCTION weft._lane_sections(lanes integer[], ns integer[], OUT firsts integer[], OUT lane_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._lanes_with_work(of_pool_id integer, of_user_id integer, lanes integer[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._last_run(of_batch_id bigint, of_job_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._leave_creating(worker weft.worker_incarnation, of_batch_id bigint, of_job_id integer) FROM PUBLIC;
 

@@ -10,7 +10,7 @@ import time
 import msgspec
 
 from weft.core.ids import format_job_ref
-from weft.core.preemption import Host, Preemption, WaitingJob, plan_preemptions, without_room
+from weft.core.preemption import Host, Key, Preemption, WaitingJob, plan_round
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
@@ -19,7 +19,6 @@ log = get_logger()
 
 GAP_S = 1.0
 """Between two looks at least."""
-Key = tuple[int, int, int]
 
 
 async def _run(context: LoopContext) -> None:
@@ -39,18 +38,16 @@ async def _look(
     now, after_s = time.monotonic(), context.settings.preempt_after_s
     found: dict[Key, float] = {}
     for row in await context.store.preemption_rounds(context.epoch):
-        hosts = msgspec.convert(row["hosts"], list[Host])
-        waiting = msgspec.convert(row["waiting"], list[WaitingJob])
-        late = []
-        for one in without_room(waiting, hosts):
-            key = one.batch_id, one.job_id, one.attempt
-            found[key] = since.get(key, now)
-            if now - found[key] >= after_s:
-                late.append(one)
-        fitting = [one for one in waiting if (one.batch_id, one.job_id, one.attempt) not in found]
-        for plan in plan_preemptions(
-            [*fitting, *late], hosts, losses_max=context.settings.losses_max
-        ):
+        decided = plan_round(
+            msgspec.convert(row["waiting"], list[WaitingJob]),
+            msgspec.convert(row["hosts"], list[Host]),
+            since,
+            now=now,
+            after_s=after_s,
+            losses_max=context.settings.losses_max,
+        )
+        found |= decided.since
+        for plan in decided.plans:
             await _preempt(context, plan, row["pool"])
     dues = [at + after_s - now for at in found.values() if at + after_s > now]
     return found, min(dues, default=None)

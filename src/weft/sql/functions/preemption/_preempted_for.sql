@@ -6,6 +6,6 @@ AS $$
     SELECT coalesce(jsonb_agg(jsonb_build_object('batch_id', j.batch_id, 'job_id', j.job_id) ORDER BY j.batch_id, j.job_id), '[]')
     FROM weft.preemption p
     CROSS JOIN LATERAL (SELECT y.* FROM weft.job y WHERE y.batch_id = p.batch_id AND y.job_id = p.job_id OFFSET 0) j
-    WHERE p.for_batch_id = of_batch_id AND p.for_job_id = of_job_id AND p.for_attempt = of_attempt
+    WHERE p.for_batch_id = of_batch_id AND p.for_job_id = of_job_id AND p.for_attempt <= of_attempt
       AND j.state = STATE_RUNNING AND j.attempt = p.attempt
 $$;

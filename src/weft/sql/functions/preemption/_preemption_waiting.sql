@@ -2,7 +2,7 @@
 -- Called by: preemption_rounds.   Safe to repeat: yes, it only reads.
 -- Plan: the first 64 users by load; for each lane of such a queue at most 20 listed jobs (ready_job_offer_idx), and of at most 20 ranges
 --   the first job.
--- Returns: documents of weft.core.preemption.Waiting.
+-- Returns: documents of weft.core.preemption.WaitingJob.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._preemption_waiting(of_pool_id int, queues text[]) RETURNS SETOF jsonb LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
@@ -26,13 +26,11 @@ AS $$
                 SELECT x.job_id FROM weft.job x WHERE x.batch_id = r.batch_id AND x.job_id BETWEEN r.low_job AND r.last_job
                     AND x.state = STATE_READY AND NOT x.listed AND x.lane_id = r.lane_id ORDER BY x.job_id LIMIT 1) j
              WHERE t.is_closed IS FALSE)) h)
-    SELECT jsonb_build_object('batch_id', j.batch_id, 'job_id', j.job_id, 'attempt', j.attempt, 'tenant_id', j.tenant_id,
-        'priority', weft._queue_priority(j), 'cpu_m', j.cpu_m, 'memory_mib', j.memory_mib, 'asks', l.asks)
+    SELECT jsonb_build_object('batch_id', j.batch_id, 'job_id', j.job_id, 'attempt', weft._last_run(j.batch_id, j.job_id),
+        'tenant_id', j.tenant_id, 'priority', weft._queue_priority(j), 'cpu_m', j.cpu_m, 'memory_mib', j.memory_mib, 'asks', l.asks)
     FROM head h
     CROSS JOIN LATERAL (SELECT x.* FROM weft.job x WHERE x.batch_id = h.batch_id AND x.job_id = h.job_id OFFSET 0) j
     JOIN weft.lane l ON l.lane_id = j.lane_id
-    WHERE j.state = STATE_READY AND weft._queue_priority(j) IS NOT NULL AND NOT EXISTS (
-        SELECT FROM weft.preemption p
-        WHERE p.for_batch_id = j.batch_id AND p.for_job_id = j.job_id AND p.for_attempt = j.attempt)
+    WHERE j.state = STATE_READY AND weft._queue_priority(j) IS NOT NULL AND NOT weft._has_preempted(j.batch_id, j.job_id)
     ORDER BY weft._queue_priority(j) DESC, j.batch_id, j.job_id LIMIT 100
 $$;

@@ -68,6 +68,19 @@ def test_the_same_seed_gives_the_same_figures(capsys: pytest.CaptureFixture[str]
     assert (printed[0]["seed"], printed[0]["boot_s"], printed[0]["load"]) == (3, 120, 0.5)
 
 
+def test_jobs_that_were_stopped_for_others_are_counted(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = "simulate t.swf --pool pool.toml --priority 2=5 --max-running-per-application 9"
+    assert run_command([*words.split(), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert run_command(words.split()) == 0
+
+    assert (found["priorities"], found["max_running_per_application"]) == ({"2": 5}, 9)
+    assert found["policies"]["weft"]["preempted"] == 1
+    assert "preempted\t1\t0\t0" in capsys.readouterr().out.splitlines()
+
+
 def test_a_table_beside_static_clusters(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["simulate", "t.swf", "--pool", "pool.toml"]) == 0
     printed = capsys.readouterr()
@@ -95,6 +108,7 @@ def test_a_table_beside_static_clusters(capsys: pytest.CaptureFixture[str]) -> N
         ("t.swf --pool pool.toml --losses -1", "CLI.WRONG_OPTION", "the value of --losses"),
         ("t.swf --pool pool.toml --losses nan", "CLI.WRONG_OPTION", "the value of --losses"),
         ("t.swf --pool pool.toml --max-running 0", "CLI.WRONG_OPTION", "of --max-running "),
+        ("t.swf --pool pool.toml --priority 3", "CLI.WRONG_OPTION", "the value of --priority"),
         ("t.swf --pool pool.toml --boot -1", "CLI.WRONG_OPTION", "the value of --boot"),
     ],
 )

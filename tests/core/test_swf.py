@@ -4,14 +4,23 @@ import pytest
 
 from weft.core.swf import TraceJob, UnreadableTrace, read_trace
 
-JOB = "7 100 -1 60 4 -1 2048 8 90 -1 1 3 1 -1 0 -1 -1 -1"
+JOB = "7 100 -1 60 4 -1 2048 8 90 -1 1 3 1 12 0 -1 -1 -1"
 
 
 def test_a_line_is_a_job() -> None:
     trace = read_trace(["; Version: 2.2", "", f"  {JOB}  "], name="t.swf")
 
     assert trace.jobs == [
-        TraceJob(number=7, submit_s=100, run_s=60, cpu_m=4000, memory_mib=8, user=3, limit_s=90)
+        TraceJob(
+            number=7,
+            submit_s=100,
+            run_s=60,
+            cpu_m=4000,
+            memory_mib=8,
+            user=3,
+            limit_s=90,
+            application=12,
+        )
     ]
 
 

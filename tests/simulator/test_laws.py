@@ -1,6 +1,8 @@
 """What is true of every trace: each job runs once, nothing is used twice, nobody is overtaken."""
 
+from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,7 +23,7 @@ from weft.simulator import (
 traces = st.lists(
     st.builds(
         job, st.integers(0, 500), st.integers(0, 300), st.integers(1, 8), st.integers(1, 4),
-        st.integers(0, 400),
+        st.integers(0, 400), st.sampled_from([-1, 1, 2]),
     ),
     min_size=1, max_size=25,
 ).map(lambda jobs: sorted(jobs, key=lambda one: one.submit_s))  # fmt: skip
@@ -34,6 +36,7 @@ pools = st.builds(
 limits = st.builds(
     QueueLimits,
     max_running=st.none() | st.integers(1, 5), max_running_per_user=st.none() | st.integers(1, 3),
+    max_running_per_application=st.none() | st.integers(1, 3),
 )  # fmt: skip
 options = st.builds(
     Options, seed=st.integers(0, 9), boot_s=st.sampled_from([0.0, 7.0, 60.0]), limits=limits
@@ -42,6 +45,17 @@ losses = st.builds(
     Options, seed=st.integers(0, 9), losses_per_hour=st.sampled_from([1.0, 10.0, 60.0]),
     losses_max=st.integers(0, 4), spot_losses_max=st.integers(1, 3), limits=limits,
 )  # fmt: skip
+
+
+urgent = st.builds(
+    Options,
+    boot_s=st.sampled_from([0.0, 60.0]),
+    priorities=st.dictionaries(st.integers(1, 4), st.integers(0, 2), min_size=1, max_size=4),
+    preempt_after_s=st.sampled_from([0.0, 10.0, 100.0]),
+    preempted_wait_s=st.sampled_from([0.0, 60.0]),
+    losses_max=st.integers(1, 3),
+    limits=limits,
+)
 
 
 def check(outcome: TraceOutcome, jobs: Sequence[TraceJob]) -> None:
@@ -58,6 +72,10 @@ def check(outcome: TraceOutcome, jobs: Sequence[TraceJob]) -> None:
         assert start <= end <= machines[name].end_s
         if one.run_s and index not in outcome.errors:
             changes[name] += [(start, one.cpu_m), (start + one.run_s, -one.cpu_m)]
+    for stop in outcome.stops:
+        if stop.began_s < stop.at_s:
+            cpu_m = jobs[stop.job].cpu_m
+            changes[stop.machine] += [(stop.began_s, cpu_m), (stop.at_s, -cpu_m)]
     for name, own in changes.items():
         used = 0
         for _, change in sorted(own):
@@ -107,22 +125,52 @@ def test_a_job_that_was_lost_too_often_stays_or_is_an_error(
             assert not is_last or cores[found.placed[index]] == small * 1000
 
 
+@given(jobs=traces, pool=pools, options=urgent)
+def test_nobody_is_stopped_twice_for_the_same_cause_without_progress(
+    jobs: list[TraceJob], pool: Pool, options: Options
+) -> None:
+    """Between two times at which others were stopped for a job it has begun."""
+    found = run_pool(pool, jobs, options)
+    begins: dict[int, list[float]] = {index: [at] for index, at in enumerate(found.starts)}
+    times: dict[int, set[float]] = {}
+    for stop in found.stops:
+        begins[stop.job].append(stop.began_s)
+        times.setdefault(stop.cause, set()).add(stop.at_s)
+
+    check(found, jobs)
+    assert run_pool(pool, jobs, options) == found
+    for cause, ats in times.items():
+        for before, after in pairwise(sorted(ats)):
+            assert any(before <= at < after for at in begins[cause])
+        assert min(ats) >= jobs[cause].submit_s + options.preempt_after_s
+    for stop in found.stops:
+        high = options.priorities[jobs[stop.cause].user]
+        assert options.priorities.get(jobs[stop.job].user, -1) < high
+    assert max(Counter(stop.job for stop in found.stops).values(), default=0) <= (
+        options.losses_max
+    )
+
+
 @given(jobs=traces, pool=pools, options=options)
 def test_no_more_jobs_run_than_the_queue_allows(
     jobs: list[TraceJob], pool: Pool, options: Options
 ) -> None:
     found = run_pool(pool, jobs, options)
     spans = [
-        (start, start + one.run_s, one.user)
+        (start, start + one.run_s, one)
         for one, start in zip(jobs, found.starts, strict=True)
         if one.run_s
     ]
 
     for at, _, _ in spans:
-        users = [user for start, end, user in spans if start <= at < end]
-        assert len(users) <= (options.limits.max_running or len(jobs))
-        for user in users:
-            assert users.count(user) <= (options.limits.max_running_per_user or len(jobs))
+        running = [one for start, end, one in spans if start <= at < end]
+        users = Counter(one.user for one in running)
+        keys = Counter(one.application for one in running if one.application > 0)
+        assert len(running) <= (options.limits.max_running or len(jobs))
+        assert max(users.values()) <= (options.limits.max_running_per_user or len(jobs))
+        assert max(keys.values(), default=0) <= (
+            options.limits.max_running_per_application or len(jobs)
+        )
 
 
 def check_maximum(pool: Pool, machines: Sequence[MachineTime]) -> None:

@@ -86,13 +86,39 @@ def test_places_go_to_the_user_who_runs_least() -> None:
     assert found(max_running_per_user=1) == [0, 100, 200, 0]
 
 
-def test_limits_of_losses_are_those_of_the_driver() -> None:
+def test_a_job_whose_key_is_taken_lets_others_pass_and_takes_no_place() -> None:
+    jobs = [job(0, 100, 1, application=5) for _ in range(3)]
+    jobs += [job(10, 100, 1, user=2, application=6), job(20, 100, 1), job(20, 100, 1)]
+
+    def found(**limits: int) -> list[float]:
+        options = Options(boot_s=0, limits=QueueLimits(**limits))
+        return waits(run_pool(pool(8, at_least=1), jobs, options), jobs)
+
+    assert found(max_running_per_application=1) == [0, 100, 200, 0, 0, 0]
+    assert found(max_running_per_application=2, max_running=3) == [0, 0, 100, 0, 80, 90]
+
+
+def test_jobs_of_a_queue_with_a_priority_find_room_after_ten_seconds() -> None:
+    """Others make it, wait for a minute and begin again. The machine has one core free when the
+    last job comes, and claims it before there is room.
+    """
+    jobs = [job(0, 300, 1), job(0, 300, 3), job(100, 50, 1, user=2)]
+    jobs += [job(165, 20, 4, user=2)]
+    machine = pool(4, at_least=1)
+    found = run_pool(machine, jobs, Options(boot_s=0, priorities={2: 7}))
+    stops = [(one.at_s, one.job, one.cause) for one in found.stops]
+
+    assert stops == [(110, 0, 2), (175, 1, 3)]
+    assert list(found.starts) == [195, 235, 110, 175]
+    assert waits(run_pool(machine, jobs, AT_ONCE), jobs) == [0, 0, 200, 185]
+    assert figures_of(found, jobs)["preempted"] == 2
+
+
+def test_limits_of_losses_and_preemptions_are_those_of_the_driver() -> None:
     settings = load_settings(environ={})
 
-    assert (AT_ONCE.losses_max, AT_ONCE.spot_losses_max) == (
-        settings.losses_max,
-        settings.spot_losses_max,
-    )
+    for name in ("losses_max", "spot_losses_max", "preempt_after_s", "preempted_wait_s"):
+        assert getattr(AT_ONCE, name) == getattr(settings, name)
 
 
 def test_a_job_that_is_lost_again_and_again_goes_to_a_machine_that_stays() -> None:

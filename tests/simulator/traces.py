@@ -7,11 +7,14 @@ from weft.core.swf import TraceJob
 from weft.simulator import TraceOutcome
 
 
-def job(submit_s: float, run_s: float, cores: int, user: int = 1, limit_s: float = 0) -> TraceJob:
+def job(
+    submit_s: float, run_s: float, cores: int, user: int = 1, limit_s: float = 0,
+    application: int = -1,
+) -> TraceJob:  # fmt: skip
     """Return a job that takes the cores; `limit_s`: what its user believes, at least `run_s`."""
     return TraceJob(
         number=1, submit_s=submit_s, run_s=run_s, cpu_m=cores * 1000, memory_mib=1, user=user,
-        limit_s=max(limit_s, run_s),
+        limit_s=max(limit_s, run_s), application=application,
     )  # fmt: skip
 
 

@@ -93,7 +93,7 @@ def plan_round(
     """
     every = [*(lease for host in hosts for lease in host.leases), *waiting]
     left = {key_of(job): since.get(key_of(job), now) for job in without_room(every, hosts)}
-    due = [job for job in every if now - left.get(key_of(job), -math.inf) >= after_s]
+    due = [job for job in every if left.get(key_of(job), -math.inf) + after_s <= now]
     return Round(since=left, plans=plan_preemptions(due, hosts, losses_max=losses_max))
 
 

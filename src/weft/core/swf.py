@@ -42,6 +42,7 @@ class TraceJob(NamedTuple):
     user: int
     limit_s: float
     """How long its user said that it would run; the true time if the trace does not say it."""
+    application: int = UNKNOWN
 
 
 @dataclass
@@ -108,4 +109,5 @@ def _job_of(found: list[float], where: str) -> TraceJob | None:
         memory_mib=max(math.ceil(kib * cores / KIB_OF_MIB), 1),
         user=int(found[11]),
         limit_s=max(limit_s, run_s) if limit_s > 0 else run_s,
+        application=int(found[13]) if found[13] > 0 else UNKNOWN,
     )

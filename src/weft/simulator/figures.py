@@ -40,6 +40,7 @@ def figures_of(
         "utilisation": round(used / had, 4) if had else 0.0,
         "lost_attempts": sum(outcome.lost.values()),
         "errors": len(outcome.errors),
+        "preempted": len(outcome.stops),
         "machines": len(outcome.machines),
         "machine_hours": round(machine_s / HOUR_S, 2),
         "core_hours": round(had / HOUR_S, 2),

@@ -34,6 +34,9 @@ class Losses:
             and (quota_m is None or one.cpu_m <= quota_m * pool.quota_share)
         ]
         self.by_job: dict[int, int] = {}
+        """Of both kinds: with their machine, and for another job."""
+        self.with_machine: dict[int, int] = {}
+        self._on_spot: dict[int, int] = {}
 
     def lifetime_s(self, flavour: Flavour) -> float | None:
         """Draw how long a machine is there before it is taken back; None: it stays."""
@@ -42,12 +45,23 @@ class Losses:
         return self._random.expovariate(self._per_hour / HOUR_S)
 
     def lose(self, index: int, job: TraceJob) -> Fate:
-        """Note the loss of an attempt and return what becomes of its job."""
+        """Note an attempt that was lost with its machine and return what becomes of its job."""
+        self.with_machine[index] = self.with_machine.get(index, 0) + 1
+        return self._note(index, job, on_spot=True)
+
+    def preempt(self, index: int, job: TraceJob, flavour: Flavour) -> Fate:
+        """Note an attempt that was stopped for another job and return what becomes of its own."""
+        return self._note(index, job, on_spot=flavour.preemptible)
+
+    def _note(self, index: int, job: TraceJob, *, on_spot: bool) -> Fate:
         before = self.by_job.get(index, 0)
         self.by_job[index] = before + 1
+        self._on_spot[index] = self._on_spot.get(index, 0) + on_spot
         if before >= self._losses_max:
             return "error"
+        if not on_spot or self._on_spot[index] < self._spot_losses_max:
+            return "again"
         is_held = any(
             job.cpu_m <= one.cpu_m and job.memory_mib <= one.memory_mib for one in self._staying
         )
-        return "stays" if before + 1 >= self._spot_losses_max and is_held else "again"
+        return "stays" if is_held else "again"

@@ -16,6 +16,18 @@ class MachineTime:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Stop:
+    """A job that was stopped to make room for another one."""
+
+    at_s: float
+    job: int
+    began_s: float
+    machine: str
+    cause: int
+    """The job that waited."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class TraceOutcome:
     """One way to run a trace."""
 
@@ -31,3 +43,4 @@ class TraceOutcome:
     """How many attempts of each job were lost with their machine."""
     errors: Mapping[int, float] = field(default_factory=dict)
     """When the last attempt of each job was lost that was not tried again."""
+    stops: Sequence[Stop] = ()

@@ -6,7 +6,7 @@ machines that are ready, claims, a round. Rounds that cannot decide anything are
 
 import heapq
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Final
@@ -20,6 +20,7 @@ from weft.simulator.kept import KeptMachines
 from weft.simulator.losses import Losses
 from weft.simulator.machine import SimulatedMachine
 from weft.simulator.outcome import MachineTime, TraceOutcome
+from weft.simulator.preempted import Preemptions, Priorities
 from weft.simulator.ready_jobs import ReadyJobs, Shape
 
 GAP_S: Final = 2.0
@@ -28,7 +29,7 @@ NOTHING_AHEAD: Final = Pace()
 """Jobs of recorded workloads take seconds and more, so nothing is claimed ahead of room."""
 BOOT_SPREAD: Final = 0.5
 """A machine takes up to this share less or more time than others until it is ready."""
-_END, _READY, _LOST = 0, 1, 2
+_END, _READY, _LOST, _AGAIN = 0, 1, 2, 3
 VAIN_MAX: Final = 10_000
 """After this number of losses of machines without a start in between, nothing will start."""
 
@@ -57,6 +58,10 @@ class Options:
     losses_max: int = 5
     spot_losses_max: int = 2
     limits: QueueLimits = field(default_factory=QueueLimits)
+    priorities: Mapping[int, int] = field(default_factory=dict)
+    """Of the queues of some users: jobs of others are stopped for theirs."""
+    preempt_after_s: float = 10.0
+    preempted_wait_s: float = 60.0
 
 
 def check_sizes(pool: Pool, jobs: Sequence[TraceJob], *, trace: str) -> None:
@@ -106,6 +111,12 @@ class _PoolRun:
             losses_max=options.losses_max,
             spot_losses_max=options.spot_losses_max,
         )
+        priorities = Priorities(
+            by_user=options.priorities,
+            after_s=options.preempt_after_s,
+            losses_max=options.losses_max,
+        )
+        self._preemptions = Preemptions(jobs, priorities, self._losses)
         self._errors: dict[int, float] = {}
         self._n_vain = 0
         self._kept = KeptMachines(jobs, options.reserve_after_s)
@@ -128,7 +139,8 @@ class _PoolRun:
         self._begin()
         while self._n_ended < len(self._jobs):
             round_at = self._round_at()
-            self._now = min(self._next_event_at(), round_at)
+            look_at = self._preemptions.due_at(self._now)
+            self._now = min(self._next_event_at(), round_at, look_at)
             if self._now == math.inf or self._n_vain > VAIN_MAX:
                 self._refuse()
             self._step()
@@ -142,8 +154,9 @@ class _PoolRun:
             placed=self._placed,
             machines=self._gone,
             n_decisions=self._n_decisions,
-            lost=self._losses.by_job,
+            lost=self._losses.with_machine,
             errors=self._errors,
+            stops=self._preemptions.stops,
         )
 
     def _begin(self) -> None:
@@ -166,9 +179,9 @@ class _PoolRun:
         """Let happen what happens now, then let machines claim."""
         touched: dict[str, SimulatedMachine] = {}
         while self._events and self._events[0][:2] <= (self._now, _END):
-            _, _, index, name = heapq.heappop(self._events)
+            at, _, index, name = heapq.heappop(self._events)
             machine = self._machines.get(name)
-            if machine is not None:  # else it was lost with its jobs
+            if machine is not None and self._is_end(at, index, machine):
                 self._end(index, machine)
                 touched[name] = machine
         while (
@@ -177,7 +190,10 @@ class _PoolRun:
             self._gate.add(self._next_job, self._jobs[self._next_job])
             self._next_job += 1
         while self._events and self._events[0][0] <= self._now:
-            _, kind, _, name = heapq.heappop(self._events)
+            _, kind, index, name = heapq.heappop(self._events)
+            if kind == _AGAIN:
+                self._gate.add(index, self._jobs[index])
+                continue
             came = self._machines.get(name)
             if came is not None and kind == _LOST:
                 self._lose(came)
@@ -198,6 +214,8 @@ class _PoolRun:
         if self._kept.is_due(self._now, self._ready):
             self._n_decisions += 1
             self._claim(self._kept.look(self._now, self._ready, list(self._machines.values())))
+        if self._options.priorities:
+            self._preempt()
 
     def _claim(self, machines: Sequence[SimulatedMachine]) -> None:
         for machine in machines:
@@ -268,13 +286,40 @@ class _PoolRun:
 
     def _start(self, index: int, machine: SimulatedMachine) -> None:
         self._n_vain = 0
+        self._preemptions.note_start(index)
         self._starts[index] = self._now
         self._placed[index] = machine.name
         machine.started[index] = self._now
         end_s = self._now + self._jobs[index].run_s
         heapq.heappush(self._events, (end_s, _END, index, machine.name))
 
+    def _is_end(self, at: float, index: int, machine: SimulatedMachine) -> bool:
+        """Say whether a job ends now; else it was stopped, and may have begun again."""
+        began_s = machine.started.get(index)
+        return began_s is not None and began_s + self._jobs[index].run_s == at
+
     def _end(self, index: int, machine: SimulatedMachine) -> None:
+        self._n_ended += 1
+        self._free(index, machine)
+
+    def _preempt(self) -> None:
+        """Stop jobs for others; they wait until these have had time to start."""
+        touched = {}
+        for stop in self._preemptions.look(self._now, self._ready, [*self._machines.values()]):
+            touched[stop.machine] = machine = self._machines[stop.machine]
+            fate = self._losses.preempt(stop.job, self._jobs[stop.job], machine.flavour)
+            if fate == "stays":
+                self._ready.stay(stop.job)
+            self._free(stop.job, machine)
+            again_s = self._now + self._options.preempted_wait_s
+            heapq.heappush(self._events, (again_s, _AGAIN, stop.job, ""))
+        if touched:
+            self._n_decisions += 1
+            self._is_rung = True
+            self._claim([*touched.values()])
+
+    def _free(self, index: int, machine: SimulatedMachine) -> None:
+        """Free what a job has; what was claimed already starts if it has room now."""
         job = self._jobs[index]
         machine.used_m -= job.cpu_m
         machine.used_mib -= job.memory_mib
@@ -283,7 +328,6 @@ class _PoolRun:
         machine.idle_since_s = self._now
         self._ready.end(job)
         self._gate.end(job)
-        self._n_ended += 1
         if machine.pending is not None and machine.has_room():
             index, machine.pending = machine.pending, None
             self._start(index, machine)

@@ -56,6 +56,8 @@ def compare(
         "losses_per_hour": options.losses_per_hour,
         "max_running": options.limits.max_running,
         "max_running_per_user": options.limits.max_running_per_user,
+        "max_running_per_application": options.limits.max_running_per_application,
+        "priorities": {str(user): one for user, one in sorted(options.priorities.items())},
         "static_cores": cpu_m // 1000,
         "policies": policies,
         "users": users_of(outcomes, jobs),

@@ -55,6 +55,8 @@ def simulate(
     losses: float = 0.0,
     max_running: int | None = None,
     max_running_per_user: int | None = None,
+    max_running_per_application: int | None = None,
+    priority: Annotated[list[str] | None, Parameter(negative="")] = None,
     plot: Annotated[list[Path] | None, Parameter(negative="")] = None,
     shared: Shared = SHARED,
 ) -> int:
@@ -76,6 +78,10 @@ def simulate(
         losses: How often in an hour a machine of a preemptible flavour is taken back, on average.
         max_running: How many jobs of the queue may run at a time, as in its file.
         max_running_per_user: How many of each user.
+        max_running_per_application: How many of each application of the trace, as with a
+            concurrency key.
+        priority: User and priority of the queue of their jobs: 3=10; may be repeated. All other
+            jobs can be stopped for them.
         load: Factor for the rate of submissions; with 2, jobs come twice as fast.
         plot: Draw it into a file .png or .html; may be repeated. Needs `weft[plots]`.
         shared: Options of every command.
@@ -87,10 +93,16 @@ def simulate(
     limits = QueueLimits(
         max_running=_limit("--max-running", max_running),
         max_running_per_user=_limit("--max-running-per-user", max_running_per_user),
+        max_running_per_application=_limit(
+            "--max-running-per-application", max_running_per_application
+        ),
     )
+    priorities = dict(read_option("--priority", one, _priority_of) for one in priority or ())
     wanted = read_pool(pool, name, shared)
     lines = unpacked_lines(trace, refused=UnreadableTrace, what="the trace")
-    options = Options(seed=seed, boot_s=boot_s, losses_per_hour=losses, limits=limits)
+    options = Options(
+        seed=seed, boot_s=boot_s, losses_per_hour=losses, limits=limits, priorities=priorities
+    )
     found = compare(wanted, read_trace(lines, name=trace), options, load=load, name=trace)
     for file, form in forms:
         _write(file, draw(found, form))
@@ -119,6 +131,14 @@ def _limit(option: str, value: int | None) -> int | None:
             hint="Leave it out if there is no limit.",
         )
     return value
+
+
+def _priority_of(text: str) -> tuple[int, int]:
+    user, _, priority = text.partition("=")
+    try:
+        return int(user), int(priority)
+    except ValueError:
+        raise ValueError(f"{text!r} is not USER=PRIORITY, such as 3=10") from None
 
 
 def _form_of(file: Path) -> Literal["png", "html"]:
@@ -169,7 +189,11 @@ def _print(found: Document) -> None:
     policies = found["policies"]
     print_table(
         ("Figure", *NAMES.values()),
-        _rows(policies, has_losses=found["losses_per_hour"] > 0),
+        _rows(
+            policies,
+            has_losses=found["losses_per_hour"] > 0,
+            has_priorities=bool(found["priorities"]),
+        ),
         right=tuple(NAMES.values()),
     )
     print()
@@ -189,7 +213,9 @@ def _print(found: Document) -> None:
     )
 
 
-def _rows(policies: Mapping[str, Document], *, has_losses: bool) -> Sequence[Sequence[str]]:
+def _rows(
+    policies: Mapping[str, Document], *, has_losses: bool, has_priorities: bool
+) -> Sequence[Sequence[str]]:
     def row(label: str, show: Any) -> Sequence[str]:  # noqa: ANN401 (a function of figures)
         return (label, *(show(policies[name]) for name in NAMES))
 
@@ -204,6 +230,7 @@ def _rows(policies: Mapping[str, Document], *, has_losses: bool) -> Sequence[Seq
     return [
         *waits,
         *(losses if has_losses else []),
+        *([row("preempted", lambda one: f"{one['preempted']:,}")] if has_priorities else []),
         row("slowdown, mean", lambda one: f"{one['slowdown']['mean']:,.2f}"),
         row("slowdown, p95", lambda one: f"{one['slowdown']['p95']:,.2f}"),
         row("utilisation", lambda one: f"{one['utilisation']:.1%}"),

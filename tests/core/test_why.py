@@ -211,6 +211,8 @@ NEVER: dict[str, Any] = {"started_at": None, "ended_at": None, "worker": None}
          ["was cancelled, because its parent b7.j1 did not succeed: failed; `weft why b7.j1`"]),
         ({"state": "success"}, ["succeeded on w after 2.0 s; `weft logs b7.j2`"]),
         ({"state": "running", "started_at": None}, ["is being started on w"]),
+        ({"state": "running", "started_at": None, "claimed_at": NOW},
+         ["waits for room on w, which has claimed it; `weft worker show w`"]),
         ({"state": "running"},
          ["runs on w since 2026-11-21 12:00:00 UTC, for 1:00; `weft logs -f b7.j2`",
           "has no time limit; `weft cancel b7.j2`"]),

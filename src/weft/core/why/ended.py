@@ -11,6 +11,8 @@ from weft.core.why.facts import EndFacts
 from weft.core.why.sentences import Cause, command, name_of
 
 _PARENT = "parent j"
+_STARTS_WITHIN = timedelta(seconds=2)
+"""If there is room."""
 
 
 def causes_of_end(job: EndFacts, now: datetime) -> list[Cause]:
@@ -23,6 +25,11 @@ def _running(job: EndFacts, now: datetime) -> Iterator[Cause]:
     if job.started_at is None and job.kept:
         show = command("worker", "show", job.kept)
         yield Cause("kept", f"starts on {job.kept}, which is kept for it, when it has room", show)
+        return
+    is_late = job.claimed_at is not None and now - job.claimed_at > _STARTS_WITHIN
+    if job.started_at is None and job.worker and is_late:
+        text = f"waits for room on {job.worker}, which has claimed it"
+        yield Cause("starting", text, command("worker", "show", job.worker))
         return
     if job.started_at is None:
         yield Cause("starting", f"is being started{on}")

@@ -21,6 +21,7 @@ from weft.wire import (
     queue_answers,
     schedules,
     token_answers,
+    user_answers,
     why_answers,
     worker_answers,
 )
@@ -75,6 +76,7 @@ def check(document: Any, schema: dict[str, Any]) -> None:  # noqa: ANN401
             failure_answers,
             licence_answers,
             token_answers,
+            user_answers,
             pool_answers,
             queue_answers,
             schedules,
@@ -172,6 +174,7 @@ async def test_every_answer_is_the_one_described(
     await ask("PUT", "/v1/pools", body={"pools": []})
     await ask_licences(ask)
     await ask_tokens(ask)
+    await ask_users(ask)
     await ask_conditions(ask, worker)
     await ask_schedules(ask)
     await ask("GET", "/v1/rates")
@@ -247,6 +250,13 @@ async def ask_tokens(ask: Described) -> None:
     await ask("GET", "/v1/tokens")
     await ask("DELETE", "/v1/tokens/{t}", t=token["token_id"], body={})
     await ask("GET", "/v1/whoami")
+
+
+async def ask_users(ask: Described) -> None:
+    await ask("POST", "/v1/users", body={"name": "bob"})
+    await ask("PATCH", "/v1/users/{user}", user="bob", body={"role": "viewer"})
+    await ask("GET", "/v1/users")
+    await ask("DELETE", "/v1/users/{user}", user="bob", query="?cancel_batches=true", body={})
 
 
 async def ask_schedules(ask: Described) -> None:

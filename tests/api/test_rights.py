@@ -28,6 +28,10 @@ NOT_BY_METHOD = {
     "POST /v1/conditions/{c}/fail": UserRole.OPERATOR,
     "PUT /v1/queues": UserRole.TENANT_ADMIN,
     "GET /v1/callbacks/secret": UserRole.TENANT_ADMIN,
+    "GET /v1/users": UserRole.TENANT_ADMIN,
+    "POST /v1/users": UserRole.TENANT_ADMIN,
+    "PATCH /v1/users/{user}": UserRole.TENANT_ADMIN,
+    "DELETE /v1/users/{user}": UserRole.TENANT_ADMIN,
     "PUT /v1/pools": UserRole.ADMIN,
     "PUT /v1/licences/{l}": UserRole.ADMIN,
     "DELETE /v1/licences/{l}": UserRole.ADMIN,
@@ -109,7 +113,10 @@ async def test_refusal_says_who_may(anybody: tuple[Application, httpx.AsyncClien
     answer = await client.put("/v1/queues", headers={"authorization": "Bearer viewer"})
 
     problem = answer.json()
-    assert problem["title"] == "user ada may not change queues or read secrets of the tenant"
+    assert (
+        problem["title"]
+        == "user ada may not change queues or users of the tenant or read its secrets"
+    )
     assert (
         problem["detail"] == "The role of this user is viewer; this needs tenant-admin or admin."
     )

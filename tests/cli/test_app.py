@@ -44,6 +44,7 @@ GROUPS = {
     "queue",
     "schedule",
     "token",
+    "user",
 }
 """Commands that only hold others."""
 
@@ -66,6 +67,7 @@ PAGES = [
     *(["db", name] for name in ("migrate", "status")),
     *(["licence", name] for name in ("ls", "rm", "set")),
     *(["token", name] for name in ("create", "ls", "revoke")),
+    *(["user", name] for name in ("add", "ls", "rm", "role")),
     *(["queue", name] for name in ("apply", "drain", "ls", "show", "test")),
     *(["schedule", name] for name in ("add", "ls", "pause", "resume", "rm", "run-now", "show")),
     ["convert", "dax"],

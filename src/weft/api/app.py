@@ -38,6 +38,7 @@ from weft.api.routes.v1 import (
     schedules,
     tokens,
     updates,
+    users,
     why,
     workers,
 )
@@ -72,6 +73,7 @@ ROUTES: Final[Sequence[ControllerRouterHandler]] = (
     *why.ROUTES,
     *failures.ROUTES,
     *tokens.ROUTES,
+    *users.ROUTES,
     *system.ROUTES,
 )
 _PARAMETER = re.compile(r"\\{\w+\\}")

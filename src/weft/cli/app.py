@@ -115,6 +115,10 @@ COMMANDS = {
         "weft.cli.commands.token:app",
         "Make, list and revoke the tokens that stand for you.",
     ),
+    "user": (
+        "weft.cli.commands.user:app",
+        "List, add and remove users, and give them roles.",
+    ),
     "whoami": ("weft.cli.commands.token:whoami", "Show who you are to the server."),
     "bench": (
         "weft.cli.commands.bench:bench",

@@ -260,6 +260,33 @@ class Client(BuilderSource[BatchBuilder]):
         """Revoke one of one's tokens: every api refuses it from now on. Raise `TokenNotFound`."""
         await self.api.revoke_token(token_id)
 
+    def list_users(self) -> Listing:
+        """Yield the users of the tenant, for its administrators."""
+        return self.api.list_users()
+
+    async def add_user(self, name: str, *, role: str = "user") -> Document:
+        """Let a user into the tenant, with a role that may do no more than the caller. The text of
+        their first token is the document's `token`, for the only time. Raise `RightMissing`,
+        `UserExists`.
+        """
+        return await self.api.add_user(name, role=role)
+
+    async def set_user_role(self, name: str, role: str) -> Document:
+        """Give a user another role, on every api at once; return the user. Raise `RightMissing`,
+        `UserNotFound`, `LastAdministrator`.
+        """
+        return await self.api.set_user_role(name, role)
+
+    async def remove_user(self, name: str, *, cancel_batches: bool = False) -> Document:
+        """Remove a user: their tokens are refused from now on, their schedules are paused. Raise
+        `RightMissing`, `UserNotFound`, `LastAdministrator`.
+
+        Args:
+            name: Name of the user.
+            cancel_batches: Also cancel their batches; otherwise these go on and are billed.
+        """
+        return await self.api.remove_user(name, cancel_batches=cancel_batches)
+
     async def list_licences(self) -> list[Document]:
         """Return the licences by name, and how many of each are used."""
         return await self.api.list_licences()

@@ -984,6 +984,10 @@ CREATE FUNCTION weft._lock_parents(of_batch_id bigint, base integer, edge_parent
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._lock_parents(of_batch_id bigint, base integer, edge_parents integer[]) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._lock_users(of_tenant_id integer, by_user_id integer, by_role text) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._lock_users(of_tenant_id integer, by_user_id integer, by_role text) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._lock_waiting(of_batch_id bigint, of_job_ids integer[], of_shape_ids integer[]) RETURNS integer[]
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._lock_waiting(of_batch_id bigint, of_job_ids integer[], of_shape_ids integer[]) OWNER TO weft_tenant;
@@ -1701,9 +1705,30 @@ CREATE FUNCTION weft._unstage(of_batch_id bigint, from_job integer, to_job integ
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._unstage(of_batch_id bigint, from_job integer, to_job integer, pool_id integer, at timestamp with time zone) OWNER TO weft_tenant;
 
+CREATE TABLE weft.tenant_user (
+    user_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    name text NOT NULL,
+    weight integer DEFAULT 1 NOT NULL,
+    role text DEFAULT 'user'::text NOT NULL,
+    removed_at timestamp with time zone,
+    CONSTRAINT tenant_user_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256))),
+    CONSTRAINT tenant_user_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'user'::text, 'operator'::text, 'tenant-admin'::text, 'admin'::text, 'worker'::text]))),
+    CONSTRAINT tenant_user_weight_check CHECK ((weight > 0))
+);
+ALTER TABLE weft.tenant_user OWNER TO postgres;
+
+CREATE FUNCTION weft._user_document(of_user weft.tenant_user) RETURNS jsonb
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._user_document(of_user weft.tenant_user) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._user_lanes(of_pool_id integer, of_user_id integer, limit_lanes integer) RETURNS SETOF integer
     LANGUAGE plpgsql STABLE;
 ALTER FUNCTION weft._user_lanes(of_pool_id integer, of_user_id integer, limit_lanes integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft._user_to_change(of_tenant_id integer, of_name text, new_role text, may_give text[]) RETURNS weft.tenant_user
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._user_to_change(of_tenant_id integer, of_name text, new_role text, may_give text[]) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._verdicts_on_ends(of_incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], reasons smallint[], recorded bigint[]) RETURNS text[]
     LANGUAGE sql STABLE;
@@ -1843,6 +1868,11 @@ CREATE FUNCTION weft.add_schedule(tenant_id integer, user_id integer, new jsonb,
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.add_schedule(tenant_id integer, user_id integer, new jsonb, schedules_max integer, idempotency_key text, digest bytea, at timestamp with time zone) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.add_user(tenant_id integer, by_user_id integer, by_role text, of_name text, of_role text, token_hash bytea, idempotency_key text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.add_user(tenant_id integer, by_user_id integer, by_role text, of_name text, of_role text, token_hash bytea, idempotency_key text, at timestamp with time zone) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.ask_block(incarnation_id integer, batch_id bigint, job_id integer, attempt integer, kind text, tester text, parameters jsonb) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2417,6 +2447,11 @@ CREATE FUNCTION weft.list_machines(of_pool text, limit_rows integer) RETURNS SET
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_machines(of_pool text, limit_rows integer) OWNER TO weft_system;
 
+CREATE FUNCTION weft.list_open_batches(tenant_id integer, of_user_id integer, after bigint, limit_rows integer) RETURNS SETOF bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.list_open_batches(tenant_id integer, of_user_id integer, after bigint, limit_rows integer) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft.list_operations(tenant_id integer, before bigint, limit_rows integer, of_batch_id bigint) RETURNS SETOF jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -2491,6 +2526,11 @@ CREATE FUNCTION weft.list_tokens(tenant_id integer, user_id integer) RETURNS SET
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_tokens(tenant_id integer, user_id integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.list_users(tenant_id integer, after integer, limit_rows integer) RETURNS SETOF jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.list_users(tenant_id integer, after integer, limit_rows integer) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.list_waiting(tenant_id integer, after_batch bigint, after_job integer, limit_jobs integer) RETURNS TABLE(batch_id bigint, last_job integer, jobs jsonb)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2740,6 +2780,11 @@ CREATE FUNCTION weft.remove_old(epoch bigint, events_keep_s double precision, up
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.remove_old(epoch bigint, events_keep_s double precision, updates_keep_s double precision, at timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft.remove_user(tenant_id integer, by_user_id integer, by_role text, of_name text, may_give text[], at timestamp with time zone DEFAULT clock_timestamp()) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.remove_user(tenant_id integer, by_user_id integer, by_role text, of_name text, may_give text[], at timestamp with time zone) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft.reserve_rounds(epoch bigint, after_s double precision) RETURNS SETOF jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -2806,6 +2851,11 @@ CREATE FUNCTION weft.set_priorities(epoch bigint, of_operation_id bigint, limit_
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.set_priorities(epoch bigint, of_operation_id bigint, limit_rows integer, at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft.set_user_role(tenant_id integer, by_user_id integer, by_role text, of_name text, new_role text, may_give text[]) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.set_user_role(tenant_id integer, by_user_id integer, by_role text, of_name text, new_role text, may_give text[]) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.settle_children(epoch bigint, limit_jobs integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3992,18 +4042,6 @@ ALTER TABLE weft.tenant ALTER COLUMN tenant_id ADD GENERATED ALWAYS AS IDENTITY 
     CACHE 1
 );
 
-CREATE TABLE weft.tenant_user (
-    user_id integer NOT NULL,
-    tenant_id integer NOT NULL,
-    name text NOT NULL,
-    weight integer DEFAULT 1 NOT NULL,
-    role text DEFAULT 'user'::text NOT NULL,
-    CONSTRAINT tenant_user_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256))),
-    CONSTRAINT tenant_user_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'user'::text, 'operator'::text, 'tenant-admin'::text, 'admin'::text, 'worker'::text]))),
-    CONSTRAINT tenant_user_weight_check CHECK ((weight > 0))
-);
-ALTER TABLE weft.tenant_user OWNER TO postgres;
-
 ALTER TABLE weft.tenant_user ALTER COLUMN user_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME weft.tenant_user_user_id_seq
     START WITH 1
@@ -4568,6 +4606,8 @@ CREATE INDEX schedule_tenant_id_idx ON weft.schedule USING btree (tenant_id, sch
 CREATE UNIQUE INDEX schedule_user_id_idempotency_key_idx ON weft.schedule USING btree (user_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 
 CREATE INDEX schedule_user_id_idx ON weft.schedule USING btree (user_id);
+
+CREATE UNIQUE INDEX tenant_user_lower_idx ON weft.tenant_user USING btree (tenant_id, lower(name));
 
 CREATE INDEX token_user_idx ON weft.token USING btree (user_id, token_id);
 
@@ -5601,6 +5641,8 @@ GRANT ALL ON FUNCTION weft._lock_limits(of_tenant_id integer, asked jsonb[], cou
 
 REVOKE ALL ON FUNCTION weft._lock_parents(of_batch_id bigint, base integer, edge_parents integer[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._lock_users(of_tenant_id integer, by_user_id integer, by_role text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._lock_waiting(of_batch_id bigint, of_job_ids integer[], of_shape_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._lock_worker(of_name text, of_pool text, OUT worker_id integer, OUT state text, OUT incarnation_id integer) FROM PUBLIC;
@@ -5931,7 +5973,16 @@ GRANT ALL ON FUNCTION weft._unpark_jobs(of_batch_id bigint, after_job integer, l
 
 REVOKE ALL ON FUNCTION weft._unstage(of_batch_id bigint, from_job integer, to_job integer, pool_id integer, at timestamp with time zone) FROM PUBLIC;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.tenant_user TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.tenant_user TO weft_system;
+GRANT SELECT ON TABLE weft.tenant_user TO weft_api;
+GRANT SELECT ON TABLE weft.tenant_user TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft._user_document(of_user weft.tenant_user) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._user_lanes(of_pool_id integer, of_user_id integer, limit_lanes integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._user_to_change(of_tenant_id integer, of_name text, new_role text, may_give text[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._verdicts_on_ends(of_incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], reasons smallint[], recorded bigint[]) FROM PUBLIC;
 
@@ -6000,6 +6051,9 @@ GRANT ALL ON FUNCTION weft.add_resubmitted(epoch bigint, of_operation_id bigint,
 
 REVOKE ALL ON FUNCTION weft.add_schedule(tenant_id integer, user_id integer, new jsonb, schedules_max integer, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.add_schedule(tenant_id integer, user_id integer, new jsonb, schedules_max integer, idempotency_key text, digest bytea, at timestamp with time zone) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.add_user(tenant_id integer, by_user_id integer, by_role text, of_name text, of_role text, token_hash bytea, idempotency_key text, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.add_user(tenant_id integer, by_user_id integer, by_role text, of_name text, of_role text, token_hash bytea, idempotency_key text, at timestamp with time zone) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.ask_block(incarnation_id integer, batch_id bigint, job_id integer, attempt integer, kind text, tester text, parameters jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.ask_block(incarnation_id integer, batch_id bigint, job_id integer, attempt integer, kind text, tester text, parameters jsonb) TO weft_worker;
@@ -6298,6 +6352,9 @@ GRANT ALL ON FUNCTION weft.list_live(incarnation_id integer) TO weft_worker;
 REVOKE ALL ON FUNCTION weft.list_machines(of_pool text, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_machines(of_pool text, limit_rows integer) TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.list_open_batches(tenant_id integer, of_user_id integer, after bigint, limit_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_open_batches(tenant_id integer, of_user_id integer, after bigint, limit_rows integer) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.list_operations(tenant_id integer, before bigint, limit_rows integer, of_batch_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_operations(tenant_id integer, before bigint, limit_rows integer, of_batch_id bigint) TO weft_api;
 
@@ -6339,6 +6396,9 @@ GRANT ALL ON FUNCTION weft.list_to_stop(incarnation_id integer, batch_ids bigint
 
 REVOKE ALL ON FUNCTION weft.list_tokens(tenant_id integer, user_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_tokens(tenant_id integer, user_id integer) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.list_users(tenant_id integer, after integer, limit_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_users(tenant_id integer, after integer, limit_rows integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.list_waiting(tenant_id integer, after_batch bigint, after_job integer, limit_jobs integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_waiting(tenant_id integer, after_batch bigint, after_job integer, limit_jobs integer) TO weft_api;
@@ -6467,6 +6527,9 @@ GRANT ALL ON FUNCTION weft.remove_licence(of_name text) TO weft_api;
 REVOKE ALL ON FUNCTION weft.remove_old(epoch bigint, events_keep_s double precision, updates_keep_s double precision, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.remove_old(epoch bigint, events_keep_s double precision, updates_keep_s double precision, at timestamp with time zone) TO weft_driver;
 
+REVOKE ALL ON FUNCTION weft.remove_user(tenant_id integer, by_user_id integer, by_role text, of_name text, may_give text[], at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.remove_user(tenant_id integer, by_user_id integer, by_role text, of_name text, may_give text[], at timestamp with time zone) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.reserve_rounds(epoch bigint, after_s double precision) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.reserve_rounds(epoch bigint, after_s double precision) TO weft_driver;
 
@@ -6506,6 +6569,9 @@ REVOKE ALL ON FUNCTION weft.set_machine_prices(prices jsonb, actor text) FROM PU
 
 REVOKE ALL ON FUNCTION weft.set_priorities(epoch bigint, of_operation_id bigint, limit_rows integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.set_priorities(epoch bigint, of_operation_id bigint, limit_rows integer, at timestamp with time zone) TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft.set_user_role(tenant_id integer, by_user_id integer, by_role text, of_name text, new_role text, may_give text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.set_user_role(tenant_id integer, by_user_id integer, by_role text, of_name text, new_role text, may_give text[]) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.settle_children(epoch bigint, limit_jobs integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.settle_children(epoch bigint, limit_jobs integer, at timestamp with time zone) TO weft_driver;
@@ -6911,11 +6977,6 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.tenant TO weft_system;
 
 GRANT USAGE ON SEQUENCE weft.tenant_tenant_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.tenant_tenant_id_seq TO weft_system;
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.tenant_user TO weft_tenant;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.tenant_user TO weft_system;
-GRANT SELECT ON TABLE weft.tenant_user TO weft_api;
-GRANT SELECT ON TABLE weft.tenant_user TO weft_driver;
 
 GRANT USAGE ON SEQUENCE weft.tenant_user_user_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.tenant_user_user_id_seq TO weft_system;

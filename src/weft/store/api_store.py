@@ -28,6 +28,7 @@ from weft.store.schedules import Schedules
 from weft.store.schema_range import check_schema
 from weft.store.submission import SubmissionCalls
 from weft.store.tokens import Tokens, digest_of
+from weft.store.users import Users
 from weft.store.why import Why
 from weft.wire.spec import decode_chunk
 
@@ -48,6 +49,7 @@ class PostgresApiStore(
     Conditions,
     Failures,
     Tokens,
+    Users,
     Why,
 ):
     """The api's calls to its database. The methods are documented at the port."""

@@ -45,6 +45,7 @@ from weft.testing.set_group_store_suite import SetGroupStoreSuite
 from weft.testing.store_site import TRACE_ID, TREE, UNKEYED, StoreTests, refused
 from weft.testing.submission_suite import SubmissionSuite
 from weft.testing.token_store_suite import TokenStoreSuite
+from weft.testing.user_store_suite import UserStoreSuite
 from weft.testing.why_store_suite import WhyStoreSuite
 from weft.wire.spec import JobSpec
 
@@ -399,7 +400,7 @@ class ApiStoreSuite(
     CallerTests, ReadingTests, CancelTests, CommandTests, EventTests, CallbackTests,
     SubmissionSuite, SetGroupStoreSuite, EditStoreSuite, QueryStoreSuite, QueueStoreSuite,
     ScheduleStoreSuite, BillingStoreSuite, FleetStoreSuite, PoolStoreSuite, LicenceStoreSuite,
-    FailureStoreSuite, TokenStoreSuite,
+    FailureStoreSuite, TokenStoreSuite, UserStoreSuite,
     WhyStoreSuite, ConditionStoreSuite,
 ):  # fmt: skip
     """Tests of the port; see `StoreTests`."""

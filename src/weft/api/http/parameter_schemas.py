@@ -53,6 +53,7 @@ PATH: Final[Mapping[str, tuple[str, Schema]]] = {
     "t": ("The number of a token.", _whole(NUMBER.pattern)),
     "l": ("The name of a licence.", _whole(r"[^\x00]+")),
     "w": ("The name of a worker, with each slash as %2F.", _whole(r"[^\x00]+")),
+    "user": ("The name of a user, with each slash as %2F.", _whole(r"[^\x00]+")),
     "q": ("The name of a queue.", _whole(QUEUE.pattern)),
 }
 QUERY: Final[Mapping[str, tuple[str, Schema]]] = {
@@ -92,6 +93,10 @@ QUERY: Final[Mapping[str, tuple[str, Schema]]] = {
     "last": (f"The last job; at most {OUTPUTS_MAX} jobs.", _integer(1, LAST_JOB)),
     "all": ("Also what has ended.", {"type": "boolean", "default": False}),
     "pool": ("The pool, if several have a worker of this name.", _TEXT),
+    "cancel_batches": (
+        "Also cancel what they have submitted.",
+        {"type": "boolean", "default": False},
+    ),
     "jobs": (
         f"Numbers of jobs, at most {OUTPUTS_MAX}, as in `1-20,25`.",
         _whole(f"{_JOBS}(?:,{_JOBS})*"),

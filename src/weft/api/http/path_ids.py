@@ -138,11 +138,12 @@ def project_of(request: AnyRequest) -> str:
 
 def worker_of(request: AnyRequest) -> str:
     """Return the name of a worker. Raise `BadId` if it holds a NUL character."""
-    text = _segment(request, "w")
-    name = unquote(text) if "%2f" in text.lower() else text
-    if "\0" in name:
-        raise BadId(name, expected="the name of a worker has no NUL character")
-    return name
+    return _name(request, "w", "worker")
+
+
+def user_of(request: AnyRequest) -> str:
+    """Return the name of a user. Raise `BadId` if it holds a NUL character."""
+    return _name(request, "user", "user")
 
 
 def queue_of(request: AnyRequest) -> str:
@@ -163,6 +164,14 @@ def pool_of(request: AnyRequest) -> str:
     name = _segment(request, "p")
     if not QUEUE.fullmatch(name):
         raise BadId(name, expected="a pool has a name such as default")
+    return name
+
+
+def _name(request: AnyRequest, parameter: str, kind: str) -> str:
+    text = _segment(request, parameter)
+    name = unquote(text) if "%2f" in text.lower() else text
+    if "\0" in name:
+        raise BadId(name, expected=f"the name of a {kind} has no NUL character")
     return name
 
 

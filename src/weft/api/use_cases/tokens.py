@@ -13,6 +13,11 @@ TOKEN_BYTES = 32
 log = get_logger()
 
 
+def new_token() -> str:
+    """Return the text of a token that nobody has."""
+    return f"weft_{secrets.token_urlsafe(TOKEN_BYTES)}"
+
+
 async def create_token(
     services: Services, caller: Caller, document: TokenDocument, origin: Origin
 ) -> Answer:
@@ -24,7 +29,7 @@ async def create_token(
         scopes = frozenset(map(Right, document.scopes))
         for right in sorted(scopes):
             require(right, caller.user_name, caller.role, caller.scopes)
-    token = f"weft_{secrets.token_urlsafe(TOKEN_BYTES)}"
+    token = new_token()
     created = await services.store.create_token(
         caller,
         token,

@@ -70,6 +70,10 @@ class Requests:
         )
         return answer
 
+    async def _delete(self, path: str, query: Query | None = None) -> Document:
+        answer: Document = _decode(await self._session.request("DELETE", path, query=query))
+        return answer
+
     async def _patch(self, path: str, patch: Document) -> Document:
         answer: Document = _decode(
             await self._session.request("PATCH", path, body=msgspec.json.encode(patch))

@@ -15,6 +15,7 @@ from weft.client.http.fleet_routes import FleetRoutes
 from weft.client.http.listing import Document, Listing
 from weft.client.http.schedule_routes import ScheduleRoutes
 from weft.client.http.session import new_key
+from weft.client.http.tenant_routes import TenantRoutes
 from weft.core.errors import BadId
 
 Stream = Literal["stdout", "stderr", "both"]
@@ -23,7 +24,7 @@ BYTES = "application/octet-stream"
 _decode = msgspec.json.Decoder().decode
 
 
-class Routes(FleetRoutes, ScheduleRoutes, ConditionRoutes, FailureRoutes):
+class Routes(FleetRoutes, ScheduleRoutes, ConditionRoutes, FailureRoutes, TenantRoutes):
     """The HTTP api, one method per route."""
 
     # ---- batches and updates

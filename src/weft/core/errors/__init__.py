@@ -33,4 +33,5 @@ from weft.core.errors.queues import *
 from weft.core.errors.requests import *
 from weft.core.errors.schedules import *
 from weft.core.errors.updates import *
+from weft.core.errors.users import *
 from weft.core.errors.workers import *

@@ -38,6 +38,7 @@ class RightMissing(Forbidden):
     """The caller's role does not have the right that this needs."""
 
     code = "API.RIGHT_MISSING"
+    sqlstate = "WF121"
 
 
 class TokenNotFound(NotFound):

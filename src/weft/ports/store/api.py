@@ -19,6 +19,7 @@ from weft.ports.store.queues import QueueStore
 from weft.ports.store.schedules import ScheduleStore
 from weft.ports.store.submitted import JobRows, NewBatch, NewGroup, Reserved
 from weft.ports.store.tokens import TokenStore
+from weft.ports.store.users import UserStore
 from weft.ports.store.why import WhyStore
 
 
@@ -35,6 +36,7 @@ class ApiStore(
     ConditionStore,
     FailureStore,
     TokenStore,
+    UserStore,
     WhyStore,
     Protocol,
 ):

@@ -2,7 +2,7 @@
 -- Called by: Store.authenticate (api).   Safe to repeat: yes.
 -- Locks: token (SKIP LOCKED).   Plan: token by key.
 -- When it was last used is noted once a minute, so that requests do not write.
--- Returns: one row, or none for an unknown or expired token.
+-- Returns: one row, or none for an unknown or expired token, and for one whose user is removed.
 -- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.authenticate_v2(token_hash bytea, at timestamptz DEFAULT clock_timestamp())
 RETURNS TABLE (tenant_id int, user_id int, user_name text, role text, token_id bigint, scopes text[]) LANGUAGE sql VOLATILE SECURITY DEFINER
@@ -16,5 +16,5 @@ AS $$
     WHERE t.token_hash = f.token_hash;
     SELECT u.tenant_id, u.user_id, u.name, u.role, t.token_id, t.scopes
     FROM weft.token t JOIN weft.tenant_user u ON u.user_id = t.user_id
-    WHERE t.token_hash = authenticate_v2.token_hash AND (t.expires_at IS NULL OR t.expires_at > authenticate_v2.at)
+    WHERE t.token_hash = authenticate_v2.token_hash AND (t.expires_at IS NULL OR t.expires_at > authenticate_v2.at) AND u.removed_at IS NULL
 $$;

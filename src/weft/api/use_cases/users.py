@@ -1,0 +1,73 @@
+"""Users of a tenant: its administrators let them in, give them roles, and remove them."""
+
+from contextlib import suppress
+
+from weft.api.services import Answer, Origin, Services
+from weft.api.use_cases.tokens import new_token
+from weft.core.errors import BatchNotFound, RightMissing
+from weft.core.rights import RIGHTS_OF, Right, UserRole, require
+from weft.ports.store import Caller
+from weft.telemetry.log import get_logger
+
+BATCHES_AT_ONCE = 100
+log = get_logger()
+
+
+def roles_to_give(caller: Caller) -> list[UserRole]:
+    """Return the roles that may do no more than the caller with this token."""
+    return [role for role in UserRole if all(map(caller.may, RIGHTS_OF[role]))]
+
+
+async def add_user(
+    services: Services, caller: Caller, name: str, role: UserRole, origin: Origin
+) -> Answer:
+    """Let a user in; return their first token, for the only time. Raise `RightMissing`,
+    `UserExists`.
+    """
+    _check_may_give(caller, role)
+    token = new_token()
+    user = await services.store.add_user(caller, name, role, token, idempotency_key=origin.key)
+    log.info("user.added", user=user["name"], role=user["role"], by=caller.user_name)
+    return {**user, "token": token}
+
+
+async def set_user_role(services: Services, caller: Caller, name: str, role: UserRole) -> Answer:
+    """Give a user another role. Raise `UserNotFound`, `RightMissing`, `LastAdministrator`."""
+    _check_may_give(caller, role)
+    user = await services.store.set_user_role(caller, name, role, may_give=roles_to_give(caller))
+    log.info("user.role_set", user=user["name"], role=user["role"], by=caller.user_name)
+    return dict(user)
+
+
+async def remove_user(
+    services: Services, caller: Caller, name: str, *, cancel_batches: bool
+) -> Answer:
+    """Take a user out, and cancel their batches if asked to. Raise `UserNotFound`,
+    `RightMissing`, `LastAdministrator`.
+    """
+    if cancel_batches:
+        require(Right.WRITE, caller.user_name, caller.role, caller.scopes)
+    store = services.store
+    user = await store.remove_user(caller, name, may_give=roles_to_give(caller))
+    log.info("user.removed", user=user["name"], by=caller.user_name)
+    n_cancelled, last = 0, 0
+    while cancel_batches and (
+        batches := await store.list_open_batches(
+            caller, user["user_id"], after=last, limit=BATCHES_AT_ONCE
+        )
+    ):
+        for last in batches:
+            with suppress(BatchNotFound):  # deleted meanwhile
+                n_cancelled += await store.cancel_group(caller, last, 0, force=False)
+    return {"name": user["name"], "n_cancelled": n_cancelled}
+
+
+def _check_may_give(caller: Caller, role: UserRole) -> None:
+    if role in roles_to_give(caller):
+        return
+    may = [right for right in Right if right != Right.KNOW_ONESELF and caller.may(right)]
+    raise RightMissing(
+        f"you may not give the role {role}",
+        detail=f"Whoever has it may do more than you with this token: {', '.join(may)}.",
+        hint="Ask somebody who has this role, or give a lesser one.",
+    )

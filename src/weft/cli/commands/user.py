@@ -1,0 +1,147 @@
+"""`weft user`: who belongs to a tenant, and what they may do."""
+
+import asyncio
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+from cyclopts import App, Parameter
+
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.terminal.amounts import moment
+from weft.cli.terminal.plain import one_line
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import print_json, print_table
+from weft.wire.user_documents import Role
+
+app = App(
+    name="user",
+    help="List, add and remove the users of your tenant, and give them roles.\n\n"
+    "    weft user add bob --role operator",
+)
+
+HEADER = ("User", "Role", "Last seen")
+Document = Mapping[str, Any]
+
+
+@app.command(name="ls")
+def list_all(*, shared: Shared = SHARED) -> int:
+    """List the users of your tenant, for its administrators.
+
+        weft user ls
+
+    Args:
+        shared: Options of every command.
+    """
+    found = asyncio.run(_list(shared))
+    if shared.json:
+        print_json(found)
+        return 0
+    rows = [
+        (
+            one_line(one["name"], width=64),
+            one["role"],
+            moment(one["last_seen_at"]) if one["last_seen_at"] else "-",
+        )
+        for one in found
+    ]
+    print_table(HEADER, rows, spare=("Last seen",))
+    return 0
+
+
+@app.command
+def add(name: str, /, *, role: Role = "user", shared: Shared = SHARED) -> int:
+    """Let a user into your tenant, and print their first token, for the only time.
+
+        weft user add bob --role operator
+
+    Hand the token over: with WEFT_URL and WEFT_TOKEN set, weft works for them.
+    The user is a member of the billing project `default`. One who was removed
+    comes back with their batches. Only for administrators of the tenant.
+
+    Args:
+        name: Name of the user; no other of the tenant may have it, in capitals or not.
+        role: What they may do, at most what you may.
+        shared: Options of every command.
+    """
+    found = asyncio.run(_add(shared, name, role))
+    if shared.json:
+        print_json(found)
+        return 0
+    sys.stdout.write(f"{found['token']}\n")
+    shown = one_line(found["name"], width=64)
+    note(f"{shown} is a user with role {found['role']}; the token is not shown again")
+    return 0
+
+
+@app.command(name="role")
+def set_role(name: str, role: Role, /, *, shared: Shared = SHARED) -> int:
+    """Give a user another role, from now on.
+
+        weft user role bob viewer
+
+    The last administrator of a tenant keeps the role. Only for administrators of
+    the tenant, who give no role that may do more than theirs.
+
+    Args:
+        name: Name of the user.
+        role: What they may do.
+        shared: Options of every command.
+    """
+    found = asyncio.run(_set_role(shared, name, role))
+    if shared.json:
+        print_json(found)
+    else:
+        note(f"{one_line(found['name'], width=64)} has role {found['role']}")
+    return 0
+
+
+@app.command(name="rm")
+def remove(
+    name: str,
+    /,
+    *,
+    cancel_batches: Annotated[bool, Parameter(negative="")] = False,
+    shared: Shared = SHARED,
+) -> int:
+    """Remove a user: their tokens are refused, and their schedules are paused.
+
+        weft user rm bob
+        weft user rm bob --cancel-batches
+
+    What they submitted goes on to its end and is billed, unless you cancel it.
+    Their batches stay; `weft user add` brings the user back. Only for
+    administrators of the tenant.
+
+    Args:
+        name: Name of the user.
+        cancel_batches: Also cancel their batches.
+        shared: Options of every command.
+    """
+    found = asyncio.run(_remove(shared, name, cancel_batches=cancel_batches))
+    if shared.json:
+        print_json(found)
+        return 0
+    end = f"; batches cancelled: {found['n_cancelled']}" if cancel_batches else ""
+    note(f"{one_line(found['name'], width=64)} is removed{end}")
+    return 0
+
+
+async def _list(shared: Shared) -> Sequence[Document]:
+    async with shared.client() as client:
+        return [one async for one in client.list_users()]
+
+
+async def _add(shared: Shared, name: str, role: Role) -> Document:
+    async with shared.client() as client:
+        return await client.add_user(name, role=role)
+
+
+async def _set_role(shared: Shared, name: str, role: Role) -> Document:
+    async with shared.client() as client:
+        return await client.set_user_role(name, role)
+
+
+async def _remove(shared: Shared, name: str, *, cancel_batches: bool) -> Document:
+    async with shared.client() as client:
+        return await client.remove_user(name, cancel_batches=cancel_batches)

@@ -1,0 +1,24 @@
+"""Errors about the users of a tenant."""
+
+from weft.core.errors.kinds import Conflict, NotFound
+
+
+class UserNotFound(NotFound):
+    """The tenant has no user of this name."""
+
+    code = "API.USER_NOT_FOUND"
+    sqlstate = "WF118"
+
+
+class UserExists(Conflict):
+    """The tenant has a user of this name, in capitals or not."""
+
+    code = "API.USER_EXISTS"
+    sqlstate = "WF119"
+
+
+class LastAdministrator(Conflict):
+    """Without this user nobody could administer the tenant."""
+
+    code = "API.LAST_ADMINISTRATOR"
+    sqlstate = "WF120"

@@ -1,0 +1,52 @@
+"""The calls of the api about the users of a tenant."""
+
+from collections.abc import Collection, Sequence
+from typing import Protocol
+
+from weft.core.rights import UserRole
+from weft.ports.store.callers import Caller, Row
+
+
+class UserStore(Protocol):
+    """The users of the caller's tenant, as `user_id, name, role, last_seen_at`.
+
+    Names are unique without regard to case. Each change raises `RightMissing` if the caller's role
+    is no longer the one of `Caller`.
+    """
+
+    async def list_users(self, caller: Caller, *, after: int, limit: int) -> Sequence[Row]:
+        """Return users who are not removed, with larger numbers, in their order."""
+
+    async def add_user(
+        self,
+        caller: Caller,
+        name: str,
+        role: UserRole,
+        token: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> Row:
+        """Let a user in, for whom this token stands; return the document. One who was removed
+        comes back. A repeat with the same key replaces the token. Raise `UserExists`.
+        """
+
+    async def set_user_role(
+        self, caller: Caller, name: str, role: UserRole, *, may_give: Collection[UserRole]
+    ) -> Row:
+        """Give a user another role, and tell every api; return the document.
+
+        Raise `UserNotFound`; `LastAdministrator`; `RightMissing` if the role that they have is
+        not one of `may_give`.
+        """
+
+    async def remove_user(
+        self, caller: Caller, name: str, *, may_give: Collection[UserRole]
+    ) -> Row:
+        """Take a user out, with tokens and memberships, pause their schedules, and tell every api;
+        return the document. A repeat does nothing. Raise what `set_user_role` raises.
+        """
+
+    async def list_open_batches(
+        self, caller: Caller, user_id: int, *, after: int, limit: int
+    ) -> Sequence[int]:
+        """Return batches of a user that may have jobs which have not ended, in their order."""

@@ -1,0 +1,138 @@
+"""What every adapter of the port `UserStore` must do: a part of the api's suite."""
+
+from dataclasses import replace
+from typing import Final
+from uuid import uuid4
+
+from weft.core.errors import LastAdministrator, RightMissing, UserExists, UserNotFound
+from weft.core.rights import UserRole
+from weft.ports.store import Caller
+from weft.testing.store_site import StoreTests, refused
+
+ANY_ROLE: Final = tuple(UserRole)
+
+
+class UserStoreSuite(StoreTests):
+    """Tests of the port `UserStore`."""
+
+    async def add(self, name: str, role: UserRole = UserRole.USER) -> Caller:
+        """Let a user into the caller's tenant; return who they are with their token."""
+        token = uuid4().hex
+        await self.site.api.add_user(self.site.caller, name, role, token)
+        found = await self.site.api.authenticate(token)
+        assert found is not None
+        return found
+
+    async def test_user_has_a_role_until_removed(self) -> None:
+        """Every api is told of each change; a repeat of the removal does nothing."""
+        api, caller, token = self.site.api, self.site.caller, uuid4().hex
+        made = await api.add_user(caller, "bob", UserRole.USER, token)
+        bob = await api.authenticate(token)
+        assert bob is not None
+        assert (bob.user_id, bob.user_name, bob.role) == (made["user_id"], "bob", UserRole.USER)
+        told = await self.site.notice(
+            "callers",
+            after=lambda: api.set_user_role(caller, "BOB", UserRole.OPERATOR, may_give=ANY_ROLE),
+        )
+        assert told == str(bob.token_id)
+        assert await api.authenticate(token) == replace(bob, role=UserRole.OPERATOR)
+        listed = await api.list_users(caller, after=0, limit=9)
+        assert [one["name"] for one in listed] == [caller.user_name, "bob"]
+        assert await api.list_users(caller, after=0, limit=1) == listed[:1]
+        told = await self.site.notice(
+            "callers", after=lambda: api.remove_user(caller, "bob", may_give=ANY_ROLE)
+        )
+        assert told == str(bob.token_id)
+        assert await api.authenticate(token) is None
+        assert await api.list_users(caller, after=listed[0]["user_id"], limit=9) == []
+        again = await api.remove_user(caller, "bob", may_give=ANY_ROLE)
+        assert again["user_id"] == bob.user_id
+
+    async def test_removed_user_comes_back(self) -> None:
+        """With what they submitted, not with their tokens."""
+        api, caller = self.site.api, self.site.caller
+        bob = await self.add("bob")
+        old, new = uuid4().hex, uuid4().hex
+        await api.remove_user(caller, "bob", may_give=ANY_ROLE)
+        await api.create_token(bob, old, name="x", scopes=None, valid_s=None, tokens_max=9)
+        assert await api.authenticate(old) is None
+        back = await api.add_user(caller, "Bob", UserRole.VIEWER, new)
+        assert (back["user_id"], back["role"]) == (bob.user_id, "viewer")
+        assert await api.authenticate(old) is None
+        assert await api.authenticate(new) is not None
+
+    async def test_name_is_taken_in_its_tenant_only(self) -> None:
+        """Without regard to case; a repeat with the same key replaces the token."""
+        api, caller = self.site.api, self.site.caller
+        first, second = uuid4().hex, uuid4().hex
+        made = await api.add_user(caller, "bob", UserRole.USER, first, idempotency_key="k")
+        again = await api.add_user(caller, "bob", UserRole.USER, second, idempotency_key="k")
+        assert again["user_id"] == made["user_id"]
+        assert await api.authenticate(first) is None
+        assert await api.authenticate(second) is not None
+        for key in (None, "other"):
+            with refused(UserExists):
+                await api.add_user(caller, "BoB", UserRole.USER, uuid4().hex, idempotency_key=key)
+        other = await api.add_user(self.site.stranger, "bob", UserRole.USER, uuid4().hex)
+        assert other["user_id"] != made["user_id"]
+
+    async def test_users_of_others_are_not_there(self) -> None:
+        """Nobody of another tenant is listed, changed or removed."""
+        api, stranger = self.site.api, self.site.stranger
+        bob = await self.add("bob")
+        listed = await api.list_users(stranger, after=0, limit=99)
+        assert bob.user_id not in [one["user_id"] for one in listed]
+        with refused(UserNotFound):
+            await api.set_user_role(stranger, "bob", UserRole.VIEWER, may_give=ANY_ROLE)
+        with refused(UserNotFound):
+            await api.remove_user(stranger, "bob", may_give=ANY_ROLE)
+        await self.site.submit()
+        user_id = self.site.caller.user_id
+        assert await api.list_open_batches(stranger, user_id, after=0, limit=9) == []
+
+    async def test_last_administrator_stays(self) -> None:
+        """Of those who may manage the tenant, and of those who may do all."""
+        api, caller = self.site.api, self.site.caller
+        for name, role, less in (
+            ("t", UserRole.TENANT_ADMIN, UserRole.OPERATOR),
+            ("a", UserRole.ADMIN, UserRole.TENANT_ADMIN),
+        ):
+            await self.add(name, role)
+            with refused(LastAdministrator):
+                await api.set_user_role(caller, name, less, may_give=ANY_ROLE)
+            with refused(LastAdministrator):
+                await api.remove_user(caller, name, may_give=ANY_ROLE)
+            await api.set_user_role(caller, name, role, may_give=ANY_ROLE)
+        await api.remove_user(caller, "t", may_give=ANY_ROLE)
+        await self.add("b", UserRole.ADMIN)
+        await api.set_user_role(caller, "a", UserRole.USER, may_give=ANY_ROLE)
+
+    async def test_rights_are_those_of_the_moment(self) -> None:
+        """A caller whose role was changed meanwhile, or who has a lesser one, changes nobody."""
+        api = self.site.api
+        stale = replace(self.site.caller, role=UserRole.TENANT_ADMIN)
+        await self.add("boss", UserRole.ADMIN)
+        with refused(RightMissing):
+            await api.add_user(stale, "eve", UserRole.USER, uuid4().hex)
+        for caller, may_give in ((stale, ANY_ROLE), (self.site.caller, (UserRole.USER,))):
+            with refused(RightMissing):
+                await api.set_user_role(caller, "boss", UserRole.USER, may_give=may_give)
+            with refused(RightMissing):
+                await api.remove_user(caller, "boss", may_give=may_give)
+
+    async def test_open_batches_are_listed(self) -> None:
+        """Those of the user whose jobs have not all ended."""
+        api, caller = self.site.api, self.site.caller
+        bob = await self.add("bob")
+        ended = await self.site.submit()
+        await self.site.run()
+        await self.site.drive()
+        first, second = [await self.site.submit() for _ in range(2)]
+        found = await api.list_open_batches(caller, caller.user_id, after=0, limit=9)
+        assert (ended in found, found[-2:]) == (False, [first, second])
+        assert await api.list_open_batches(caller, caller.user_id, after=first, limit=9) == [
+            second
+        ]
+        await self.site.drive()
+        assert await api.list_open_batches(caller, caller.user_id, after=0, limit=1) == [first]
+        assert await api.list_open_batches(caller, bob.user_id, after=0, limit=9) == []

@@ -1,0 +1,30 @@
+"""The documents about users that the API replies with, for its description."""
+
+from datetime import datetime
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from weft.wire.user_documents import Role
+
+
+class User(Struct, kw_only=True):
+    """A user of the tenant."""
+
+    user_id: int
+    name: str
+    role: Role
+    last_seen_at: Annotated[datetime | None, Meta(description="to the minute; null: not yet")]
+
+
+class UserAdded(User, kw_only=True):
+    """A new user."""
+
+    token: Annotated[str, Meta(description="their first; hand it over: it is shown only now")]
+
+
+class UserRemoved(Struct, kw_only=True):
+    """A user who is let in no more."""
+
+    name: str
+    n_cancelled: Annotated[int, Meta(description="batches of theirs that this request cancelled")]

@@ -1,0 +1,36 @@
+"""The documents in which administrators say who is a user of their tenant."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from weft.wire.description import says
+
+Role = Literal["viewer", "user", "operator", "tenant-admin", "admin", "worker"]
+Name = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=256,
+        pattern=r"^[^\s\x00-\x1f\x7f]([^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f])?$",
+    ),
+]
+"""A text on one line, without spaces around it."""
+
+
+class UserDocument(Struct, forbid_unknown_fields=True):
+    """`POST /v1/users`: who is let in."""
+
+    name: Annotated[
+        Name,
+        says(
+            "Unique in the tenant without regard to case. A removed user of it comes back.", "bob"
+        ),
+    ]
+    role: Annotated[Role, says("What they may do; none above your own.", "user")] = "user"
+
+
+class UserEdit(Struct, forbid_unknown_fields=True):
+    """`PATCH /v1/users/{user}`: what changes."""
+
+    role: Annotated[Role, says("What they may do from now on; none above your own.", "operator")]

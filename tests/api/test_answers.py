@@ -20,6 +20,7 @@ from weft.wire import (
     pool_answers,
     queue_answers,
     schedules,
+    tenant_documents,
     token_answers,
     user_answers,
     why_answers,
@@ -80,6 +81,7 @@ def check(document: Any, schema: dict[str, Any]) -> None:  # noqa: ANN401
             pool_answers,
             queue_answers,
             schedules,
+            tenant_documents,
             why_answers,
             worker_answers,
         )
@@ -256,6 +258,8 @@ async def ask_users(ask: Described) -> None:
     await ask("POST", "/v1/users", body={"name": "bob"})
     await ask("PATCH", "/v1/users/{user}", user="bob", body={"role": "viewer"})
     await ask("GET", "/v1/users")
+    await ask("POST", "/v1/tenants", body={"name": "acme", "admin": "ann"})
+    await ask("GET", "/v1/tenants")
     await ask("DELETE", "/v1/users/{user}", user="bob", query="?cancel_batches=true", body={})
 
 

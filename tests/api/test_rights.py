@@ -29,6 +29,8 @@ NOT_BY_METHOD = {
     "PUT /v1/queues": UserRole.TENANT_ADMIN,
     "GET /v1/callbacks/secret": UserRole.TENANT_ADMIN,
     "GET /v1/users": UserRole.TENANT_ADMIN,
+    "GET /v1/tenants": UserRole.ADMIN,
+    "POST /v1/tenants": UserRole.ADMIN,
     "POST /v1/users": UserRole.TENANT_ADMIN,
     "PATCH /v1/users/{user}": UserRole.TENANT_ADMIN,
     "DELETE /v1/users/{user}": UserRole.TENANT_ADMIN,

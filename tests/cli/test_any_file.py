@@ -41,6 +41,7 @@ WORDS: dict[tuple[str, ...], list[str]] = {
     ("licence", "set"): ["spice", "5"],
     ("token", "create"): ["ci"],
     ("token", "revoke"): ["3"],
+    ("tenant", "create"): ["acme", "--admin", "ann"],
     ("user", "add"): ["bob"], ("user", "role"): ["bob", "viewer"], ("user", "rm"): ["bob"],
     ("schedule", "add"): ["0 2 * * *", "p.json"],
     **{("schedule", name): ["s1"] for name in ("show", "pause", "resume", "rm", "run-now")},

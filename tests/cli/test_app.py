@@ -43,6 +43,7 @@ GROUPS = {
     "pool",
     "queue",
     "schedule",
+    "tenant",
     "token",
     "user",
 }
@@ -67,6 +68,7 @@ PAGES = [
     *(["db", name] for name in ("migrate", "status")),
     *(["licence", name] for name in ("ls", "rm", "set")),
     *(["token", name] for name in ("create", "ls", "revoke")),
+    *(["tenant", name] for name in ("create", "ls")),
     *(["user", name] for name in ("add", "ls", "rm", "role")),
     *(["queue", name] for name in ("apply", "drain", "ls", "show", "test")),
     *(["schedule", name] for name in ("add", "ls", "pause", "resume", "rm", "run-now", "show")),

@@ -36,6 +36,7 @@ from weft.api.routes.v1 import (
     pools,
     queues,
     schedules,
+    tenants,
     tokens,
     updates,
     users,
@@ -74,6 +75,7 @@ ROUTES: Final[Sequence[ControllerRouterHandler]] = (
     *failures.ROUTES,
     *tokens.ROUTES,
     *users.ROUTES,
+    *tenants.ROUTES,
     *system.ROUTES,
 )
 _PARAMETER = re.compile(r"\\{\w+\\}")

@@ -115,6 +115,10 @@ COMMANDS = {
         "weft.cli.commands.token:app",
         "Make, list and revoke the tokens that stand for you.",
     ),
+    "tenant": (
+        "weft.cli.commands.tenant:app",
+        "List and create tenants, for administrators of the site.",
+    ),
     "user": (
         "weft.cli.commands.user:app",
         "List, add and remove users, and give them roles.",

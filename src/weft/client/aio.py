@@ -260,6 +260,16 @@ class Client(BuilderSource[BatchBuilder]):
         """Revoke one of one's tokens: every api refuses it from now on. Raise `TokenNotFound`."""
         await self.api.revoke_token(token_id)
 
+    def list_tenants(self) -> Listing:
+        """Yield all tenants, for administrators of the site."""
+        return self.api.list_tenants()
+
+    async def create_tenant(self, name: str, *, admin: str) -> Document:
+        """Create a tenant with its first user, who has role `tenant-admin`. The text of their
+        token is the document's `token`, for the only time. Raise `RightMissing`, `TenantExists`.
+        """
+        return await self.api.create_tenant(name, admin=admin)
+
     def list_users(self) -> Listing:
         """Yield the users of the tenant, for its administrators."""
         return self.api.list_users()

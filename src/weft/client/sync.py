@@ -319,6 +319,8 @@ class Client(BuilderSource[BatchBuilder], Twin[aio.Client]):
     list_tokens = waits(aio.Client.list_tokens)
     create_token = waits(aio.Client.create_token)
     revoke_token = waits(aio.Client.revoke_token)
+    list_tenants = lists(aio.Client.list_tenants)
+    create_tenant = waits(aio.Client.create_tenant)
     list_users = lists(aio.Client.list_users)
     add_user = waits(aio.Client.add_user)
     set_user_role = waits(aio.Client.set_user_role)

@@ -53,7 +53,7 @@ _MEANS: Final[Mapping[Right, str]] = {
     Right.WRITE: "submit or change jobs",
     Right.OPERATE: "operate queues and conditions",
     Right.MANAGE: "change queues or users of the tenant or read its secrets",
-    Right.ADMINISTER: "change pools, workers and licences",
+    Right.ADMINISTER: "change pools, workers, licences or tenants",
 }
 
 

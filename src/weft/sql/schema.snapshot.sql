@@ -640,6 +640,10 @@ CREATE FUNCTION weft._free_places(batch_ids bigint[], job_ids integer[]) RETURNS
     SET enable_bitmapscan TO 'off';
 ALTER FUNCTION weft._free_places(batch_ids bigint[], job_ids integer[]) OWNER TO weft_system;
 
+CREATE FUNCTION weft._furnish_tenant(of_tenant_id integer, of_user_id integer) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._furnish_tenant(of_tenant_id integer, of_user_id integer) OWNER TO weft_system;
+
 CREATE FUNCTION weft._gate_fields(of_batch_id bigint) RETURNS jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -2054,6 +2058,11 @@ CREATE FUNCTION weft.create_set(tenant_id integer, batch_id bigint, name text, a
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.create_set(tenant_id integer, batch_id bigint, name text, attributes jsonb, cancel_after integer, callback text, is_hidden boolean, groups_max integer, at timestamp with time zone) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft.create_tenant(by_user_id integer, of_name text, admin_name text, token_hash bytea, idempotency_key text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.create_tenant(by_user_id integer, of_name text, admin_name text, token_hash bytea, idempotency_key text, at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft.create_token(tenant_id integer, user_id integer, by_token bigint, of_hash bytea, of_name text, of_scopes text[], valid_s double precision, tokens_max integer, idempotency_key text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -2510,6 +2519,11 @@ CREATE FUNCTION weft.list_schedules(tenant_id integer, after bigint, limit_rows 
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_schedules(tenant_id integer, after bigint, limit_rows integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.list_tenants(after integer, limit_rows integer) RETURNS SETOF jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.list_tenants(after integer, limit_rows integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft.list_time_limits(batch_ids bigint[], job_ids integer[], attempts smallint[]) RETURNS TABLE(batch_id bigint, job_id integer, attempt smallint, limit_ms bigint)
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -4607,6 +4621,8 @@ CREATE UNIQUE INDEX schedule_user_id_idempotency_key_idx ON weft.schedule USING 
 
 CREATE INDEX schedule_user_id_idx ON weft.schedule USING btree (user_id);
 
+CREATE UNIQUE INDEX tenant_lower_idx ON weft.tenant USING btree (lower(name));
+
 CREATE UNIQUE INDEX tenant_user_lower_idx ON weft.tenant_user USING btree (tenant_id, lower(name));
 
 CREATE INDEX token_user_idx ON weft.token USING btree (user_id, token_id);
@@ -5488,6 +5504,8 @@ GRANT ALL ON FUNCTION weft._forget_failures(of_batch_id bigint, of_job_ids integ
 REVOKE ALL ON FUNCTION weft._free_places(batch_ids bigint[], job_ids integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._free_places(batch_ids bigint[], job_ids integer[]) TO weft_tenant;
 
+REVOKE ALL ON FUNCTION weft._furnish_tenant(of_tenant_id integer, of_user_id integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._gate_fields(of_batch_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._gate_fields(of_batch_id bigint) TO weft_tenant;
 
@@ -6151,6 +6169,9 @@ GRANT ALL ON FUNCTION weft.create_query_set(tenant_id integer, user_id integer, 
 REVOKE ALL ON FUNCTION weft.create_set(tenant_id integer, batch_id bigint, name text, attributes jsonb, cancel_after integer, callback text, is_hidden boolean, groups_max integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.create_set(tenant_id integer, batch_id bigint, name text, attributes jsonb, cancel_after integer, callback text, is_hidden boolean, groups_max integer, at timestamp with time zone) TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.create_tenant(by_user_id integer, of_name text, admin_name text, token_hash bytea, idempotency_key text, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.create_tenant(by_user_id integer, of_name text, admin_name text, token_hash bytea, idempotency_key text, at timestamp with time zone) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.create_token(tenant_id integer, user_id integer, by_token bigint, of_hash bytea, of_name text, of_scopes text[], valid_s double precision, tokens_max integer, idempotency_key text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.create_token(tenant_id integer, user_id integer, by_token bigint, of_hash bytea, of_name text, of_scopes text[], valid_s double precision, tokens_max integer, idempotency_key text, at timestamp with time zone) TO weft_api;
 
@@ -6387,6 +6408,9 @@ GRANT ALL ON FUNCTION weft.list_resubmitted(epoch bigint, of_operation_id bigint
 
 REVOKE ALL ON FUNCTION weft.list_schedules(tenant_id integer, after bigint, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_schedules(tenant_id integer, after bigint, limit_rows integer) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.list_tenants(after integer, limit_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_tenants(after integer, limit_rows integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.list_time_limits(batch_ids bigint[], job_ids integer[], attempts smallint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_time_limits(batch_ids bigint[], job_ids integer[], attempts smallint[]) TO weft_worker;

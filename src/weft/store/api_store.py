@@ -27,6 +27,7 @@ from weft.store.queues import Queues
 from weft.store.schedules import Schedules
 from weft.store.schema_range import check_schema
 from weft.store.submission import SubmissionCalls
+from weft.store.tenants import Tenants
 from weft.store.tokens import Tokens, digest_of
 from weft.store.users import Users
 from weft.store.why import Why
@@ -50,6 +51,7 @@ class PostgresApiStore(
     Failures,
     Tokens,
     Users,
+    Tenants,
     Why,
 ):
     """The api's calls to its database. The methods are documented at the port."""

@@ -44,6 +44,7 @@ from weft.testing.schedule_store_suite import ScheduleStoreSuite
 from weft.testing.set_group_store_suite import SetGroupStoreSuite
 from weft.testing.store_site import TRACE_ID, TREE, UNKEYED, StoreTests, refused
 from weft.testing.submission_suite import SubmissionSuite
+from weft.testing.tenant_store_suite import TenantStoreSuite
 from weft.testing.token_store_suite import TokenStoreSuite
 from weft.testing.user_store_suite import UserStoreSuite
 from weft.testing.why_store_suite import WhyStoreSuite
@@ -400,7 +401,7 @@ class ApiStoreSuite(
     CallerTests, ReadingTests, CancelTests, CommandTests, EventTests, CallbackTests,
     SubmissionSuite, SetGroupStoreSuite, EditStoreSuite, QueryStoreSuite, QueueStoreSuite,
     ScheduleStoreSuite, BillingStoreSuite, FleetStoreSuite, PoolStoreSuite, LicenceStoreSuite,
-    FailureStoreSuite, TokenStoreSuite, UserStoreSuite,
+    FailureStoreSuite, TokenStoreSuite, UserStoreSuite, TenantStoreSuite,
     WhyStoreSuite, ConditionStoreSuite,
 ):  # fmt: skip
     """Tests of the port; see `StoreTests`."""

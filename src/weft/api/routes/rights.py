@@ -99,6 +99,8 @@ RIGHTS: Final[Mapping[str, Right | None]] = {
     "GET /v1/schedules/{s}": Right.READ,
     "PATCH /v1/schedules/{s}": Right.WRITE,
     "POST /v1/schedules/{s}/run-now": Right.WRITE,
+    "GET /v1/tenants": Right.ADMINISTER,
+    "POST /v1/tenants": Right.ADMINISTER,
     "GET /v1/tokens": Right.KNOW_ONESELF,
     "POST /v1/tokens": Right.KNOW_ONESELF,
     "DELETE /v1/tokens/{t}": Right.KNOW_ONESELF,

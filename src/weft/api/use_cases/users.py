@@ -24,7 +24,7 @@ async def add_user(
     """Let a user in; return their first token, for the only time. Raise `RightMissing`,
     `UserExists`.
     """
-    _check_may_give(caller, role)
+    check_may_give(caller, role)
     token = new_token()
     user = await services.store.add_user(caller, name, role, token, idempotency_key=origin.key)
     log.info("user.added", user=user["name"], role=user["role"], by=caller.user_name)
@@ -33,7 +33,7 @@ async def add_user(
 
 async def set_user_role(services: Services, caller: Caller, name: str, role: UserRole) -> Answer:
     """Give a user another role. Raise `UserNotFound`, `RightMissing`, `LastAdministrator`."""
-    _check_may_give(caller, role)
+    check_may_give(caller, role)
     user = await services.store.set_user_role(caller, name, role, may_give=roles_to_give(caller))
     log.info("user.role_set", user=user["name"], role=user["role"], by=caller.user_name)
     return dict(user)
@@ -62,7 +62,8 @@ async def remove_user(
     return {"name": user["name"], "n_cancelled": n_cancelled}
 
 
-def _check_may_give(caller: Caller, role: UserRole) -> None:
+def check_may_give(caller: Caller, role: UserRole) -> None:
+    """Raise `RightMissing` if this role may do more than the caller with this token."""
     if role in roles_to_give(caller):
         return
     may = [right for right in Right if right != Right.KNOW_ONESELF and caller.may(right)]

@@ -1,4 +1,4 @@
-"""The routes about who belongs to a tenant, one method each."""
+"""The routes about tenants and who belongs to them, one method each."""
 
 from urllib.parse import quote
 
@@ -9,7 +9,17 @@ from weft.core.errors import BadId
 
 
 class TenantRoutes(Requests):
-    """`/v1/users`. Only for administrators of the tenant."""
+    """`/v1/users`, for administrators of the tenant; `/v1/tenants`, for those of the site."""
+
+    def list_tenants(self) -> Listing:
+        """Yield all tenants in the order of their numbers."""
+        return self._list("/v1/tenants", {})
+
+    async def create_tenant(self, name: str, *, admin: str) -> Document:
+        """Create a tenant with its first user; the text of their token is the answer's `token`,
+        for the only time. Raise `TenantExists`.
+        """
+        return await self._post("/v1/tenants", {"name": name, "admin": admin}, key=new_key())
 
     def list_users(self) -> Listing:
         """Yield the users of the tenant in the order of their numbers."""

@@ -1,4 +1,4 @@
-"""Errors about the users of a tenant."""
+"""Errors about tenants and their users."""
 
 from weft.core.errors.kinds import Conflict, NotFound
 
@@ -15,6 +15,13 @@ class UserExists(Conflict):
 
     code = "API.USER_EXISTS"
     sqlstate = "WF119"
+
+
+class TenantExists(Conflict):
+    """There is a tenant of this name, in capitals or not."""
+
+    code = "API.TENANT_EXISTS"
+    sqlstate = "WF122"
 
 
 class LastAdministrator(Conflict):

@@ -18,6 +18,7 @@ from weft.ports.store.queries import QueryStore
 from weft.ports.store.queues import QueueStore
 from weft.ports.store.schedules import ScheduleStore
 from weft.ports.store.submitted import JobRows, NewBatch, NewGroup, Reserved
+from weft.ports.store.tenants import TenantStore
 from weft.ports.store.tokens import TokenStore
 from weft.ports.store.users import UserStore
 from weft.ports.store.why import WhyStore
@@ -37,6 +38,7 @@ class ApiStore(
     FailureStore,
     TokenStore,
     UserStore,
+    TenantStore,
     WhyStore,
     Protocol,
 ):

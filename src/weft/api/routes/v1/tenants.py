@@ -1,0 +1,37 @@
+"""`/v1/tenants`: closed worlds of users, for administrators of the site."""
+
+from litestar import Response, get, post
+
+from weft.api.http.paging import PAGE, cursor_of, limit_of, page
+from weft.api.http.parameters import Query
+from weft.api.http.replies import created, reply
+from weft.api.http.requests import AnyRequest, caller_of, read_submission, services_of
+from weft.api.use_cases import tenants
+from weft.wire.tenant_documents import Tenant, TenantCreated, TenantDocument
+
+
+@get("/v1/tenants", opt={"page": Tenant, "query": PAGE})
+async def list_tenants(request: AnyRequest) -> Response[bytes]:
+    """List all tenants, in the order of their numbers."""
+    query = Query(request, PAGE)
+    services = services_of(request)
+    limit = limit_of(query, services.settings)
+    rows = await services.store.list_tenants(after=cursor_of(query, "t") or 0, limit=limit)
+    return reply(page(rows, limit, "t", "tenant_id"))
+
+
+@post("/v1/tenants", opt={"answer": TenantCreated, "body": TenantDocument, "creates": True})
+async def create_tenant(request: AnyRequest) -> Response[bytes]:
+    """Create a tenant with its first user. The text of their token is in this answer and nowhere
+    else: a repeat with the same key makes another one in its place.
+    """
+    Query(request, ())
+    document, origin = await read_submission(request, TenantDocument)
+    answer = await tenants.create_tenant(
+        services_of(request), caller_of(request), document, origin
+    )
+    return created(answer, is_new=True)
+
+
+ROUTES = (list_tenants, create_tenant)
+"""The routes of tenants."""

@@ -1,0 +1,39 @@
+"""The part of `ApiStore` for tenants."""
+
+from collections.abc import Sequence
+
+from weft.ports.store import Caller, Row
+from weft.store.database import Database
+from weft.store.tokens import digest_of
+
+
+class Tenants:
+    """The api's calls about tenants. The methods are documented at the port."""
+
+    _database: Database
+
+    async def list_tenants(self, *, after: int, limit: int) -> Sequence[Row]:
+        """Return documents of tenants."""
+        rows = await self._database.call("list_tenants", after=after, limit_rows=limit)
+        return [row[0] for row in rows]
+
+    async def create_tenant(
+        self,
+        caller: Caller,
+        name: str,
+        *,
+        admin: str,
+        token: str,
+        idempotency_key: str | None = None,
+    ) -> int:
+        """Make a tenant with its first user."""
+        return int(
+            await self._database.value(
+                "create_tenant",
+                by_user_id=caller.user_id,
+                of_name=name,
+                admin_name=admin,
+                token_hash=digest_of(token),
+                idempotency_key=idempotency_key,
+            )
+        )

@@ -1,0 +1,63 @@
+"""What every adapter of the port `TenantStore` must do: a part of the api's suite."""
+
+from uuid import uuid4
+
+from weft.core.errors import RightMissing, TenantExists
+from weft.core.rights import UserRole
+from weft.ports.store import Caller, NewBatch
+from weft.testing.builders import job_rows
+from weft.testing.store_site import TRACE_ID, UNKEYED, StoreTests, refused
+
+
+class TenantStoreSuite(StoreTests):
+    """Tests of the port `TenantStore`."""
+
+    async def admin(self) -> Caller:
+        """Return an administrator of the site."""
+        token = uuid4().hex
+        await self.site.api.add_user(self.site.caller, "root", UserRole.ADMIN, token)
+        found = await self.site.api.authenticate(token)
+        assert found is not None
+        return found
+
+    async def test_tenant_has_a_user_a_project_and_a_queue(self) -> None:
+        """So that its first user can submit; it is listed with its users."""
+        api, admin, token, name = self.site.api, await self.admin(), uuid4().hex, uuid4().hex
+        made = await api.create_tenant(admin, name, admin="ann", token=token)
+        ann = await api.authenticate(token)
+        assert ann is not None
+        assert (ann.tenant_id, ann.user_name, ann.role) == (made, "ann", UserRole.TENANT_ADMIN)
+        new = NewBatch(trace_id=TRACE_ID)
+        await api.submit(ann, new, (), job_rows(1), **UNKEYED)
+        await api.add_user(ann, "ben", UserRole.USER, uuid4().hex)
+        (listed,) = await api.list_tenants(after=made - 1, limit=1)
+        assert listed == {"tenant_id": made, "name": name, "n_users": 2}
+        await api.remove_user(ann, "ben", may_give=tuple(UserRole))
+        (listed,) = await api.list_tenants(after=made - 1, limit=1)
+        assert listed["n_users"] == 1
+
+    async def test_tenant_is_made_once(self) -> None:
+        """Its name is unique without regard to case; a repeat with the key replaces the token."""
+        api, admin, name = self.site.api, await self.admin(), f"a{uuid4().hex}"
+        first, second = uuid4().hex, uuid4().hex
+        made = [
+            await api.create_tenant(admin, name, admin="ann", token=token, idempotency_key="k")
+            for token in (first, second)
+        ]
+        assert made[0] == made[1]
+        assert await api.authenticate(first) is None
+        assert await api.authenticate(second) is not None
+        for given, user, key in (
+            (name.upper(), "ann", None), (name, "ann", "other"), (name, "eve", "k")
+        ):  # fmt: skip
+            with refused(TenantExists):
+                await api.create_tenant(
+                    admin, given, admin=user, token=uuid4().hex, idempotency_key=key
+                )
+
+    async def test_only_administrators_of_the_site_make_tenants(self) -> None:
+        """Also when somebody was one a moment ago."""
+        with refused(RightMissing):
+            await self.site.api.create_tenant(
+                self.site.caller, uuid4().hex, admin="ann", token=uuid4().hex
+            )

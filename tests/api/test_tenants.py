@@ -1,0 +1,95 @@
+"""Tenants over HTTP: who makes them, and that two of them share workers and nothing else."""
+
+from typing import Any
+
+import httpx
+
+from api.live import LiveApi, LiveWorker
+
+MISSING = 999_999
+
+
+async def create(http: httpx.AsyncClient, name: str) -> dict[str, str]:
+    answer = await http.post("/v1/tenants", json={"name": name, "admin": "ann"})
+    assert answer.status_code == 201, answer.text
+    return {"authorization": f"Bearer {answer.json()['token']}"}
+
+
+def text_of(answer: httpx.Response, number: int) -> dict[str, Any]:
+    """Return a refusal without the number of what was asked for, and without its trace id."""
+    problem = answer.json()
+    return {
+        name: str(value).replace(str(number), "N")
+        for name, value in problem.items()
+        if name != "trace_id"
+    }
+
+
+async def test_jobs_of_two_tenants_run_on_the_shared_pool(
+    http: httpx.AsyncClient, worker: LiveWorker
+) -> None:
+    headers = [await create(http, name) for name in ("acme", "umbra")]
+    batches = []
+    for header in headers:
+        made = await http.post("/v1/batches", json={"jobs": [{}, {}]}, headers=header)
+        assert made.status_code == 201, made.text
+        batches.append(made.json()["id"])
+    ran = await worker.work()
+    listed = [(await http.get("/v1/batches", headers=one)).json()["items"] for one in headers]
+    projects = [
+        (await http.get("/v1/billing-projects", headers=one)).json()["items"] for one in headers
+    ]
+
+    assert ran == 4
+    assert [[one["id"] for one in items] for items in listed] == [[one] for one in batches]
+    assert {one["state"] for (one,) in listed} == {"success"}
+    assert [(one["name"], one["members"]) for (one,) in projects] == [("default", ["ann"])] * 2
+
+
+async def test_things_of_another_tenant_do_not_exist(
+    http: httpx.AsyncClient, api: LiveApi
+) -> None:
+    b = (await http.post("/v1/batches", json={"jobs": [{}]})).json()["id"]
+    token = (await http.get("/v1/tokens")).json()["items"][0]["token_id"]
+    ann = await create(http, "acme")
+    async with api.client(**ann) as stranger:
+        for method, path, n in (
+            ("GET", "/v1/batches/{}", b),
+            ("POST", "/v1/batches/{}/cancel", b),
+            ("DELETE", "/v1/batches/{}", b),
+            ("GET", "/v1/batches/{}/jobs/1/log", b),
+            ("DELETE", "/v1/tokens/{}", token),
+        ):
+            found, missing = [
+                await stranger.request(method, path.format(one)) for one in (n, MISSING)
+            ]
+
+            assert (found.status_code, missing.status_code) == (404, 404), path
+            assert text_of(found, n) == text_of(missing, MISSING)
+    assert (await http.get(f"/v1/batches/{b}")).json()["cancelled"] is False
+
+
+async def test_tenant_admins_see_and_make_no_tenants(http: httpx.AsyncClient) -> None:
+    ann = await create(http, "acme")
+    refused = [
+        await http.get("/v1/tenants", headers=ann),
+        await http.post("/v1/tenants", json={"name": "b", "admin": "ann"}, headers=ann),
+        await http.post("/v1/users", json={"name": "b", "role": "admin"}, headers=ann),
+    ]
+    only = (await http.post("/v1/tokens", json={"name": "a", "scopes": ["administer"]})).json()
+    scoped = {"authorization": f"Bearer {only['token']}"}
+    by_scope = await http.post("/v1/tenants", json={"name": "b", "admin": "ann"}, headers=scoped)
+    listed = (await http.get("/v1/tenants", headers=scoped)).json()["items"]
+
+    assert [one.status_code for one in (*refused, by_scope)] == [403] * 4
+    assert by_scope.json()["title"] == "you may not give the role tenant-admin"
+    assert [(one["name"], one["n_users"]) for one in listed] == [("local", 1), ("acme", 1)]
+
+
+async def test_name_is_taken_whether_in_capitals_or_not(http: httpx.AsyncClient) -> None:
+    await create(http, "Acme")
+    again = await http.post("/v1/tenants", json={"name": "aCME", "admin": "eve"})
+    wrong = await http.post("/v1/tenants", json={"name": "a\0b"})
+
+    assert (again.status_code, again.json()["code"]) == (409, "API.TENANT_EXISTS")
+    assert wrong.status_code == 400

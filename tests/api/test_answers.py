@@ -258,6 +258,12 @@ async def ask_users(ask: Described) -> None:
     await ask("POST", "/v1/users", body={"name": "bob"})
     await ask("PATCH", "/v1/users/{user}", user="bob", body={"role": "viewer"})
     await ask("GET", "/v1/users")
+    await ask("POST", "/v1/billing-projects", body={"name": "p", "cost_max": 5})
+    member = "/v1/billing-projects/{p}/members/{user}"
+    await ask("PUT", member, p="p", user="bob", body={})
+    await ask("DELETE", member, p="p", user="bob", body={})
+    await ask("PATCH", "/v1/billing-projects/{p}", p="p", body={"closed": True})
+    await ask("DELETE", "/v1/billing-projects/{p}", p="p", body={})
     await ask("POST", "/v1/tenants", body={"name": "acme", "admin": "ann"})
     await ask("GET", "/v1/tenants")
     await ask("DELETE", "/v1/users/{user}", user="bob", query="?cancel_batches=true", body={})

@@ -124,6 +124,7 @@ async def test_description_tells_what_creates_and_which_headers_count(
     update = "/v1/batches/{b}/updates"
     assert creates == {
         "/v1/tokens",
+        "/v1/billing-projects",
         "/v1/tenants",
         "/v1/users",
         "/v1/schedules",

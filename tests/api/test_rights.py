@@ -29,6 +29,11 @@ NOT_BY_METHOD = {
     "PUT /v1/queues": UserRole.TENANT_ADMIN,
     "GET /v1/callbacks/secret": UserRole.TENANT_ADMIN,
     "GET /v1/users": UserRole.TENANT_ADMIN,
+    "POST /v1/billing-projects": UserRole.TENANT_ADMIN,
+    "PATCH /v1/billing-projects/{p}": UserRole.TENANT_ADMIN,
+    "DELETE /v1/billing-projects/{p}": UserRole.TENANT_ADMIN,
+    "PUT /v1/billing-projects/{p}/members/{user}": UserRole.TENANT_ADMIN,
+    "DELETE /v1/billing-projects/{p}/members/{user}": UserRole.TENANT_ADMIN,
     "GET /v1/tenants": UserRole.ADMIN,
     "POST /v1/tenants": UserRole.ADMIN,
     "POST /v1/users": UserRole.TENANT_ADMIN,
@@ -117,7 +122,7 @@ async def test_refusal_says_who_may(anybody: tuple[Application, httpx.AsyncClien
     problem = answer.json()
     assert (
         problem["title"]
-        == "user ada may not change queues or users of the tenant or read its secrets"
+        == "user ada may not change queues, users or projects of the tenant or read its secrets"
     )
     assert (
         problem["detail"] == "The role of this user is viewer; this needs tenant-admin or admin."

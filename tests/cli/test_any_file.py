@@ -41,6 +41,9 @@ WORDS: dict[tuple[str, ...], list[str]] = {
     ("licence", "set"): ["spice", "5"],
     ("token", "create"): ["ci"],
     ("token", "revoke"): ["3"],
+    **{("billing", "project", name): ["p"]
+       for name in ("close", "create", "delete", "members", "reopen")},
+    ("billing", "project", "limit"): ["p", "5"],
     ("tenant", "create"): ["acme", "--admin", "ann"],
     ("user", "add"): ["bob"], ("user", "role"): ["bob", "viewer"], ("user", "rm"): ["bob"],
     ("schedule", "add"): ["0 2 * * *", "p.json"],

@@ -68,6 +68,10 @@ PAGES = [
     *(["db", name] for name in ("migrate", "status")),
     *(["licence", name] for name in ("ls", "rm", "set")),
     *(["token", name] for name in ("create", "ls", "revoke")),
+    *(
+        ["billing", "project", name]
+        for name in ("close", "create", "delete", "limit", "members", "reopen")
+    ),
     *(["tenant", name] for name in ("create", "ls")),
     *(["user", name] for name in ("add", "ls", "rm", "role")),
     *(["queue", name] for name in ("apply", "drain", "ls", "show", "test")),

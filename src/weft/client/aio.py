@@ -260,6 +260,52 @@ class Client(BuilderSource[BatchBuilder]):
         """Revoke one of one's tokens: every api refuses it from now on. Raise `TokenNotFound`."""
         await self.api.revoke_token(token_id)
 
+    async def create_project(self, name: str, *, cost_max: float | None = None) -> Document:
+        """Create a billing project of the tenant, with a limit or without; return it. Raise
+        `RightMissing`, `ProjectExists`.
+        """
+        return await self.api.create_project(name, cost_max=cost_max)
+
+    async def get_project(self, name: str) -> Document:
+        """Return a billing project with its members and costs. Raise `ProjectNotFound`."""
+        return await self.api.get_project(name)
+
+    async def limit_project(self, name: str, cost_max: float | None) -> Document:
+        """Set what a billing project may cost; None: no limit. Return it. Raise `RightMissing`,
+        `ProjectNotFound`.
+        """
+        return await self.api.change_project(name, {"cost_max": cost_max})
+
+    async def close_project(self, name: str) -> Document:
+        """Let a billing project take no new batches and schedules; return it. Raise
+        `RightMissing`, `ProjectNotFound`.
+        """
+        return await self.api.change_project(name, {"closed": True})
+
+    async def reopen_project(self, name: str) -> Document:
+        """Let a closed billing project take new batches again; return it. Raise `RightMissing`,
+        `ProjectNotFound`.
+        """
+        return await self.api.change_project(name, {"closed": False})
+
+    async def delete_project(self, name: str) -> None:
+        """Delete a closed billing project; its name stays taken. Raise `RightMissing`,
+        `ProjectNotFound`, `ProjectOpen`.
+        """
+        await self.api.delete_project(name)
+
+    async def add_project_member(self, name: str, user: str) -> Document:
+        """Let a user submit to a billing project; return it. Raise `RightMissing`,
+        `ProjectNotFound`, `UserNotFound`.
+        """
+        return await self.api.add_project_member(name, user)
+
+    async def remove_project_member(self, name: str, user: str) -> Document:
+        """Let a user submit no more to a billing project; return it. Raise `RightMissing`,
+        `ProjectNotFound`, `UserNotFound`.
+        """
+        return await self.api.remove_project_member(name, user)
+
     def list_tenants(self) -> Listing:
         """Yield all tenants, for administrators of the site."""
         return self.api.list_tenants()

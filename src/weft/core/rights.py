@@ -52,7 +52,7 @@ _MEANS: Final[Mapping[Right, str]] = {
     Right.READ: "read batches, queues and workers",
     Right.WRITE: "submit or change jobs",
     Right.OPERATE: "operate queues and conditions",
-    Right.MANAGE: "change queues or users of the tenant or read its secrets",
+    Right.MANAGE: "change queues, users or projects of the tenant or read its secrets",
     Right.ADMINISTER: "change pools, workers, licences or tenants",
 }
 

@@ -988,6 +988,24 @@ CREATE FUNCTION weft._lock_parents(of_batch_id bigint, base integer, edge_parent
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._lock_parents(of_batch_id bigint, base integer, edge_parents integer[]) OWNER TO weft_tenant;
 
+CREATE TABLE weft.billing_project (
+    project_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    name text NOT NULL,
+    cost_max numeric,
+    closed_at timestamp with time zone,
+    deleted_at timestamp with time zone,
+    idempotency_key text,
+    CONSTRAINT billing_project_cost_max_check CHECK ((cost_max >= (0)::numeric)),
+    CONSTRAINT billing_project_is_closed_before CHECK (((deleted_at IS NULL) OR (closed_at IS NOT NULL))),
+    CONSTRAINT billing_project_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256)))
+);
+ALTER TABLE weft.billing_project OWNER TO postgres;
+
+CREATE FUNCTION weft._lock_project(of_tenant_id integer, of_name text) RETURNS weft.billing_project
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._lock_project(of_tenant_id integer, of_name text) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._lock_users(of_tenant_id integer, by_user_id integer, by_role text) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._lock_users(of_tenant_id integer, by_user_id integer, by_role text) OWNER TO weft_tenant;
@@ -1154,6 +1172,10 @@ ALTER FUNCTION weft._no_condition(of_condition_id bigint) OWNER TO weft_tenant;
 CREATE FUNCTION weft._no_schedule(of_schedule_id bigint) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._no_schedule(of_schedule_id bigint) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._no_user(of_name text) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._no_user(of_name text) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._note_claim(of_incarnation_id integer, of_pool_id integer, trying boolean, stopped_at weft.offer, taken integer[], n_jobs integer, lanes integer[], shares weft.shares) RETURNS void
     LANGUAGE plpgsql;
@@ -1323,6 +1345,10 @@ ALTER FUNCTION weft._price_machines(of_pool_id integer) OWNER TO weft_system;
 CREATE FUNCTION weft._prioritize_job(of_batch_id bigint, of_job_id integer, new_priority smallint) RETURNS boolean
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._prioritize_job(of_batch_id bigint, of_job_id integer, new_priority smallint) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._project_of(of_tenant_id integer, of_user_id integer, of_name text) RETURNS integer
+    LANGUAGE plpgsql STABLE;
+ALTER FUNCTION weft._project_of(of_tenant_id integer, of_user_id integer, of_name text) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._project_usage(of_project_ids integer[]) RETURNS TABLE(project_id integer, usage_on date, rate_card_id smallint, shape_id integer, usage_ms bigint)
     LANGUAGE sql STABLE;
@@ -1929,6 +1955,11 @@ CREATE FUNCTION weft.cancel_jobs(tenant_id integer, batch_id bigint, job_ids int
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.cancel_jobs(tenant_id integer, batch_id bigint, job_ids integer[], actor text, at timestamp with time zone) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft.change_project(tenant_id integer, of_name text, patch jsonb, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.change_project(tenant_id integer, of_name text, patch jsonb, at timestamp with time zone) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft.change_schedule(tenant_id integer, of_schedule_id bigint, patch jsonb, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -2048,6 +2079,11 @@ CREATE FUNCTION weft.create_batch_v2(tenant_id integer, user_id integer, batch j
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.create_batch_v2(tenant_id integer, user_id integer, batch jsonb, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft.create_project(tenant_id integer, user_id integer, of_name text, cost_max numeric, idempotency_key text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.create_project(tenant_id integer, user_id integer, of_name text, cost_max numeric, idempotency_key text) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft.create_query_set(tenant_id integer, user_id integer, batch_id bigint, name text, attributes jsonb, cancel_after integer, callback text, query text, within_group integer, groups_max integer, sets_max integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -2087,6 +2123,11 @@ CREATE FUNCTION weft.delete_batch(tenant_id integer, user_id integer, batch_id b
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.delete_batch(tenant_id integer, user_id integer, batch_id bigint, actor text, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.delete_project(tenant_id integer, of_name text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.delete_project(tenant_id integer, of_name text, at timestamp with time zone) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.delete_schedule(tenant_id integer, of_schedule_id bigint) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2866,6 +2907,11 @@ CREATE FUNCTION weft.set_priorities(epoch bigint, of_operation_id bigint, limit_
     SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.set_priorities(epoch bigint, of_operation_id bigint, limit_rows integer, at timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft.set_project_member(tenant_id integer, of_name text, of_user text, is_member boolean) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.set_project_member(tenant_id integer, of_name text, of_user text, is_member boolean) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft.set_user_role(tenant_id integer, by_user_id integer, by_role text, of_name text, new_role text, may_give text[]) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -3075,14 +3121,6 @@ CREATE TABLE weft.billing_member (
     tenant_id integer NOT NULL
 );
 ALTER TABLE weft.billing_member OWNER TO postgres;
-
-CREATE TABLE weft.billing_project (
-    project_id integer NOT NULL,
-    tenant_id integer NOT NULL,
-    name text NOT NULL,
-    CONSTRAINT billing_project_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256)))
-);
-ALTER TABLE weft.billing_project OWNER TO postgres;
 
 ALTER TABLE weft.billing_project ALTER COLUMN project_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME weft.billing_project_project_id_seq
@@ -4503,6 +4541,8 @@ CREATE UNIQUE INDEX batch_update_idempotency_key_idx ON weft.batch_update USING 
 
 CREATE INDEX batch_update_open_idx ON weft.batch_update USING btree (created_at) WHERE (committed_at IS NULL);
 
+CREATE UNIQUE INDEX billing_project_lower_idx ON weft.billing_project USING btree (tenant_id, lower(name));
+
 CREATE INDEX blocked_job_condition_idx ON weft.blocked_job USING btree (condition_id, next_at) WHERE (condition_id IS NOT NULL);
 
 CREATE INDEX blocked_job_own_date_idx ON weft.blocked_job USING btree (next_at) WHERE (condition_id IS NULL);
@@ -5659,6 +5699,13 @@ GRANT ALL ON FUNCTION weft._lock_limits(of_tenant_id integer, asked jsonb[], cou
 
 REVOKE ALL ON FUNCTION weft._lock_parents(of_batch_id bigint, base integer, edge_parents integer[]) FROM PUBLIC;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.billing_project TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.billing_project TO weft_system;
+GRANT SELECT ON TABLE weft.billing_project TO weft_api;
+GRANT SELECT ON TABLE weft.billing_project TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft._lock_project(of_tenant_id integer, of_name text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._lock_users(of_tenant_id integer, by_user_id integer, by_role text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._lock_waiting(of_batch_id bigint, of_job_ids integer[], of_shape_ids integer[]) FROM PUBLIC;
@@ -5747,6 +5794,8 @@ REVOKE ALL ON FUNCTION weft._no_condition(of_condition_id bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._no_schedule(of_schedule_id bigint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._no_user(of_name text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._note_claim(of_incarnation_id integer, of_pool_id integer, trying boolean, stopped_at weft.offer, taken integer[], n_jobs integer, lanes integer[], shares weft.shares) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._note_failures(batch_ids bigint[], job_ids integer[], attempts smallint[], reasons smallint[], causes text[], at timestamp with time zone) FROM PUBLIC;
@@ -5822,6 +5871,8 @@ REVOKE ALL ON FUNCTION weft._preemption_waiting(of_pool_id integer, queues text[
 REVOKE ALL ON FUNCTION weft._price_machines(of_pool_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._prioritize_job(of_batch_id bigint, of_job_id integer, new_priority smallint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._project_of(of_tenant_id integer, of_user_id integer, of_name text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._project_usage(of_project_ids integer[]) FROM PUBLIC;
 
@@ -6104,6 +6155,9 @@ GRANT ALL ON FUNCTION weft.cancel_group(tenant_id integer, batch_id bigint, grou
 REVOKE ALL ON FUNCTION weft.cancel_jobs(tenant_id integer, batch_id bigint, job_ids integer[], actor text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.cancel_jobs(tenant_id integer, batch_id bigint, job_ids integer[], actor text, at timestamp with time zone) TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.change_project(tenant_id integer, of_name text, patch jsonb, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.change_project(tenant_id integer, of_name text, patch jsonb, at timestamp with time zone) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.change_schedule(tenant_id integer, of_schedule_id bigint, patch jsonb, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.change_schedule(tenant_id integer, of_schedule_id bigint, patch jsonb, at timestamp with time zone) TO weft_api;
 
@@ -6163,6 +6217,9 @@ GRANT ALL ON FUNCTION weft.create_batch(tenant_id integer, user_id integer, name
 REVOKE ALL ON FUNCTION weft.create_batch_v2(tenant_id integer, user_id integer, batch jsonb, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.create_batch_v2(tenant_id integer, user_id integer, batch jsonb, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.create_project(tenant_id integer, user_id integer, of_name text, cost_max numeric, idempotency_key text) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.create_project(tenant_id integer, user_id integer, of_name text, cost_max numeric, idempotency_key text) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.create_query_set(tenant_id integer, user_id integer, batch_id bigint, name text, attributes jsonb, cancel_after integer, callback text, query text, within_group integer, groups_max integer, sets_max integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.create_query_set(tenant_id integer, user_id integer, batch_id bigint, name text, attributes jsonb, cancel_after integer, callback text, query text, within_group integer, groups_max integer, sets_max integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) TO weft_api;
 
@@ -6186,6 +6243,9 @@ GRANT ALL ON FUNCTION weft.deadlines_due(epoch bigint) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.delete_batch(tenant_id integer, user_id integer, batch_id bigint, actor text, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.delete_batch(tenant_id integer, user_id integer, batch_id bigint, actor text, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.delete_project(tenant_id integer, of_name text, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.delete_project(tenant_id integer, of_name text, at timestamp with time zone) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.delete_schedule(tenant_id integer, of_schedule_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.delete_schedule(tenant_id integer, of_schedule_id bigint) TO weft_api;
@@ -6594,6 +6654,9 @@ REVOKE ALL ON FUNCTION weft.set_machine_prices(prices jsonb, actor text) FROM PU
 REVOKE ALL ON FUNCTION weft.set_priorities(epoch bigint, of_operation_id bigint, limit_rows integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.set_priorities(epoch bigint, of_operation_id bigint, limit_rows integer, at timestamp with time zone) TO weft_driver;
 
+REVOKE ALL ON FUNCTION weft.set_project_member(tenant_id integer, of_name text, of_user text, is_member boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.set_project_member(tenant_id integer, of_name text, of_user text, is_member boolean) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.set_user_role(tenant_id integer, by_user_id integer, by_role text, of_name text, new_role text, may_give text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.set_user_role(tenant_id integer, by_user_id integer, by_role text, of_name text, new_role text, may_give text[]) TO weft_api;
 
@@ -6673,11 +6736,6 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch_payload TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.billing_member TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.billing_member TO weft_system;
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.billing_project TO weft_tenant;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.billing_project TO weft_system;
-GRANT SELECT ON TABLE weft.billing_project TO weft_api;
-GRANT SELECT ON TABLE weft.billing_project TO weft_driver;
 
 GRANT USAGE ON SEQUENCE weft.billing_project_project_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.billing_project_project_id_seq TO weft_system;

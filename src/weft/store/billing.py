@@ -1,8 +1,11 @@
-"""The part of `ApiStore` for costs and prices."""
+"""The part of `ApiStore` for billing projects, costs and prices."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
+from decimal import Decimal
+from typing import Any
 
+from weft.core.rights import Right
 from weft.ports.store import Caller, Row
 from weft.store.database import Database
 
@@ -15,7 +18,7 @@ class Billing:
     async def list_projects(self, caller: Caller, name: str | None) -> Sequence[Row]:
         """Return project documents."""
         rows = await self._database.call(
-            "list_projects", tenant_id=caller.tenant_id, of_user_id=caller.user_id, of_name=name
+            "list_projects", tenant_id=caller.tenant_id, of_user_id=_seen_by(caller), of_name=name
         )
         return [row[0] for row in rows]
 
@@ -26,13 +29,58 @@ class Billing:
         rows = await self._database.call(
             "list_project_days",
             tenant_id=caller.tenant_id,
-            of_user_id=caller.user_id,
+            of_user_id=_seen_by(caller),
             of_name=name,
             before=before,
             limit_rows=limit,
         )
         return [row[0] for row in rows]
 
+    async def create_project(
+        self,
+        caller: Caller,
+        name: str,
+        *,
+        cost_max: float | None,
+        idempotency_key: str | None = None,
+    ) -> None:
+        """Make a project."""
+        await self._database.call(
+            "create_project",
+            tenant_id=caller.tenant_id,
+            user_id=caller.user_id,
+            of_name=name,
+            cost_max=None if cost_max is None else Decimal(repr(cost_max)),
+            idempotency_key=idempotency_key,
+        )
+
+    async def change_project(self, caller: Caller, name: str, patch: Mapping[str, Any]) -> None:
+        """Change a project."""
+        await self._database.call(
+            "change_project", tenant_id=caller.tenant_id, of_name=name, patch=patch
+        )
+
+    async def delete_project(self, caller: Caller, name: str) -> None:
+        """Delete a closed project."""
+        await self._database.call("delete_project", tenant_id=caller.tenant_id, of_name=name)
+
+    async def set_project_member(
+        self, caller: Caller, name: str, user: str, *, is_member: bool
+    ) -> None:
+        """Add or remove a member."""
+        await self._database.call(
+            "set_project_member",
+            tenant_id=caller.tenant_id,
+            of_name=name,
+            of_user=user,
+            is_member=is_member,
+        )
+
     async def list_rates(self, caller: Caller) -> Sequence[Row]:  # noqa: ARG002 (one list for all)
         """Return the prices."""
         return [row[0] for row in await self._database.call("list_rates")]
+
+
+def _seen_by(caller: Caller) -> int | None:
+    """Return the user whose memberships decide what is seen; None: it is all of the tenant."""
+    return None if caller.may(Right.MANAGE) else caller.user_id

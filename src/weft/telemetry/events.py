@@ -120,6 +120,7 @@ EVENTS = MappingProxyType(
         "licence.removed": "an operator removed a licence · licence, user",
         "token.created": "a user made a token · token (its number), user",
         "token.revoked": "a user revoked a token · token (its number), user",
+        "project.changed": "an administrator changed a billing project · project, user, change",
         "tenant.created": "an administrator made a tenant with its first user · tenant, user, by",
         "user.added": "an administrator let a user in · user, role, by",
         "user.role_set": "an administrator gave a user another role · user, role, by",

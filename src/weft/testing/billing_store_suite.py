@@ -1,8 +1,17 @@
 """What every adapter of the port `BillingStore` must do: a part of the api's suite."""
 
+from dataclasses import replace
 from datetime import date
+from uuid import uuid4
 
-from weft.core.errors import ProjectNotFound
+from weft.core.errors import (
+    ProjectClosed,
+    ProjectExists,
+    ProjectNotFound,
+    ProjectOpen,
+    UserNotFound,
+)
+from weft.core.rights import UserRole
 from weft.testing.store_site import StoreTests, refused
 
 
@@ -45,6 +54,52 @@ class BillingStoreSuite(StoreTests):
             await api.list_projects(caller, "none")
         with refused(ProjectNotFound):
             await api.list_project_days(caller, "none", before=None, limit=9)
+
+    async def test_project_is_charged_by_its_members_while_it_is_open(self) -> None:
+        """Somebody who manages the tenant sees it anyway."""
+        api, caller = self.site.api, self.site.caller
+        manager = replace(caller, role=UserRole.TENANT_ADMIN)
+        await api.create_project(caller, "p", cost_max=0.1)
+        await api.add_user(caller, "bob", UserRole.USER, uuid4().hex)
+        await api.set_project_member(caller, "P", "bob", is_member=True)
+        await api.set_project_member(caller, "p", caller.user_name, is_member=False)
+        with refused(ProjectNotFound):
+            await self.site.submit(billing_project="p")
+        with refused(ProjectNotFound):
+            await api.list_projects(caller, "p")
+        (project,) = await api.list_projects(manager, "p")
+        assert (project["members"], project["closed"], project["cost_max"]) == (
+            ["bob"],
+            False,
+            0.1,
+        )
+        assert await api.list_project_days(manager, "p", before=None, limit=9) == []
+        await api.set_project_member(caller, "p", caller.user_name, is_member=True)
+        await api.change_project(caller, "p", {"closed": True})
+        with refused(ProjectClosed):
+            await self.site.submit(billing_project="p")
+        await api.change_project(caller, "p", {"closed": False})
+        await self.site.submit(billing_project="p")
+        with refused(UserNotFound):
+            await api.set_project_member(caller, "p", "nobody", is_member=True)
+
+    async def test_project_is_made_once_and_deleted_when_closed(self) -> None:
+        """Its name is unique in its tenant, without regard to case, and stays taken."""
+        api, caller = self.site.api, self.site.caller
+        for _ in range(2):
+            await api.create_project(caller, "p", cost_max=None, idempotency_key="k")
+        with refused(ProjectOpen):
+            await api.delete_project(caller, "p")
+        await api.change_project(caller, "p", {"closed": True})
+        with refused(ProjectNotFound):
+            await api.delete_project(self.site.stranger, "p")
+        await api.delete_project(caller, "p")
+        with refused(ProjectNotFound):
+            await api.list_projects(caller, "p")
+        for name, key in (("P", None), ("P", "k"), ("p", "k")):
+            with refused(ProjectExists):
+                await api.create_project(caller, name, cost_max=None, idempotency_key=key)
+        await api.create_project(self.site.stranger, "p", cost_max=None)
 
     async def test_prices_are_listed_newest_first(self) -> None:
         """Each version with all of its prices."""

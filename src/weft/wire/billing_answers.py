@@ -13,9 +13,17 @@ class ProjectCost(Struct, kw_only=True):
     """The cost of a billing project so far."""
 
     name: str
+    closed: Annotated[bool, Meta(description="it takes no new batches")]
+    cost_max: Annotated[float | None, Meta(description="its limit; null: none")]
     cost: Money
     cost_by_resource: list[ResourceCost]
     members: Annotated[list[str], Meta(description="names of users")]
+
+
+class ProjectDeleted(Struct, kw_only=True):
+    """A billing project that is in no list any more."""
+
+    name: str
 
 
 class DayCost(Struct, kw_only=True):

@@ -49,7 +49,7 @@ PATH: Final[Mapping[str, tuple[str, Schema]]] = {
     "c": ("A condition: 3 or c3.", _whole(CONDITION.pattern)),
     "s": ("A payload: its SHA-256 in hex.", _whole(DIGEST.pattern)),
     "n": ("A part of it, from 1 on: 4 MiB each, the last one shorter.", _whole(PART.pattern)),
-    "p": ("The name of a billing project.", _whole(r"[^\x00]+")),
+    "p": ("The name of a billing project, with each slash as %2F.", _whole(r"[^\x00]+")),
     "t": ("The number of a token.", _whole(NUMBER.pattern)),
     "l": ("The name of a licence.", _whole(r"[^\x00]+")),
     "w": ("The name of a worker, with each slash as %2F.", _whole(r"[^\x00]+")),

@@ -130,10 +130,7 @@ def parse_group(text: str, settings: Settings) -> int | str:
 
 def project_of(request: AnyRequest) -> str:
     """Return the name of a billing project. Raise `BadId` if it holds a NUL character."""
-    name = _segment(request, "p")
-    if "\0" in name:
-        raise BadId(name, expected="the name of a billing project has no NUL character")
-    return name
+    return _name(request, "p", "billing project")
 
 
 def worker_of(request: AnyRequest) -> str:

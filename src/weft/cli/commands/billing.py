@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter, validators
 
+from weft.cli.commands.project import app as project_app
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.terminal.amounts import moment, money
 from weft.cli.terminal.plain import one_line
@@ -21,6 +22,7 @@ app = App(
     name="billing",
     help="Show costs and prices of billing projects.\n\n    weft billing days default",
 )
+app.command(project_app)
 
 
 class NoPrice(Invalid):
@@ -53,6 +55,8 @@ def projects(*, shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     found = asyncio.run(_ask(shared, lambda client: client.list_projects()))
+    if not shared.json:
+        found = [{**one, "name": _titled(one)} for one in found]
     return _print("Project", "name", found, shared)
 
 
@@ -267,6 +271,13 @@ def _print(title: str, key: str, found: Sequence[Document], shared: Shared) -> i
     else:
         note("nothing was used yet")
     return 0
+
+
+def _titled(project: Document) -> str:
+    """Write the name of a project with its limit, and whether it is closed."""
+    facts = [] if project["cost_max"] is None else [f"limit {money(project['cost_max'])}"]
+    facts += ["closed"] if project["closed"] else []
+    return f"{project['name']} ({', '.join(facts)})" if facts else str(project["name"])
 
 
 def _cost_row(key: str, document: Document) -> tuple[str, ...]:

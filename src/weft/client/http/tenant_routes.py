@@ -1,4 +1,4 @@
-"""The routes about tenants and who belongs to them, one method each."""
+"""The routes about tenants, who belongs to them and who pays, one method each."""
 
 from urllib.parse import quote
 
@@ -9,7 +9,9 @@ from weft.core.errors import BadId
 
 
 class TenantRoutes(Requests):
-    """`/v1/users`, for administrators of the tenant; `/v1/tenants`, for those of the site."""
+    """`/v1/users`, `/v1/billing-projects`, for administrators of the tenant; `/v1/tenants`, for
+    those of the site.
+    """
 
     def list_tenants(self) -> Listing:
         """Yield all tenants in the order of their numbers."""
@@ -35,16 +37,59 @@ class TenantRoutes(Requests):
         """Give a user another role; return the user. Raise `UserNotFound`,
         `LastAdministrator`.
         """
-        return await self._patch(_path_of(name), {"role": role})
+        return await self._patch(_user_path(name), {"role": role})
 
     async def remove_user(self, name: str, *, cancel_batches: bool = False) -> Document:
         """Remove a user; return `name, n_cancelled`. Raise `UserNotFound`,
         `LastAdministrator`.
         """
-        return await self._delete(_path_of(name), {"cancel_batches": cancel_batches})
+        return await self._delete(_user_path(name), {"cancel_batches": cancel_batches})
+
+    async def create_project(self, name: str, *, cost_max: float | None = None) -> Document:
+        """Create a billing project; return it. Raise `ProjectExists`."""
+        document = {"name": name, "cost_max": cost_max}
+        return await self._post("/v1/billing-projects", document, key=new_key())
+
+    async def get_project(self, name: str) -> Document:
+        """Return a billing project with its members and costs. Raise `ProjectNotFound`."""
+        return await self._get(_project_path(name))
+
+    async def change_project(self, name: str, changes: Document) -> Document:
+        """Change `closed` or `cost_max` of a billing project; return it. Raise
+        `ProjectNotFound`.
+        """
+        return await self._patch(_project_path(name), changes)
+
+    async def delete_project(self, name: str) -> None:
+        """Delete a closed billing project. Raise `ProjectNotFound`, `ProjectOpen`."""
+        await self._delete(_project_path(name))
+
+    async def add_project_member(self, name: str, user: str) -> Document:
+        """Let a user charge a billing project; return it. Raise `ProjectNotFound`,
+        `UserNotFound`.
+        """
+        return await self._put(_member_path(name, user), {})
+
+    async def remove_project_member(self, name: str, user: str) -> Document:
+        """Let a user no longer charge a billing project; return it. Raise `ProjectNotFound`,
+        `UserNotFound`.
+        """
+        return await self._delete(_member_path(name, user))
 
 
-def _path_of(name: str) -> str:
-    if not name:  # the address would be that of the list
-        raise BadId(name, expected="a user has a name")
-    return f"/v1/users/{quote(name, safe='')}"
+def _user_path(name: str) -> str:
+    return f"/v1/users/{_quoted(name, 'user')}"
+
+
+def _project_path(name: str) -> str:
+    return f"/v1/billing-projects/{_quoted(name, 'billing project')}"
+
+
+def _member_path(name: str, user: str) -> str:
+    return f"{_project_path(name)}/members/{_quoted(user, 'user')}"
+
+
+def _quoted(name: str, kind: str) -> str:
+    if not name:  # the address would be that of a list
+        raise BadId(name, expected=f"a {kind} has a name")
+    return quote(name, safe="")

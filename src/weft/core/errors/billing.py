@@ -10,6 +10,27 @@ class ProjectNotFound(NotFound):
     sqlstate = "WF105"
 
 
+class ProjectExists(Conflict):
+    """The tenant has or had a billing project of this name, in capitals or not."""
+
+    code = "API.PROJECT_EXISTS"
+    sqlstate = "WF123"
+
+
+class ProjectOpen(Conflict):
+    """A billing project that is to be deleted is not closed."""
+
+    code = "API.PROJECT_OPEN"
+    sqlstate = "WF124"
+
+
+class ProjectClosed(Conflict):
+    """A closed billing project takes no new batches."""
+
+    code = "API.PROJECT_CLOSED"
+    sqlstate = "WF125"
+
+
 class RatesFixed(Conflict):
     """Prices that begin in the past, or at a time that already has prices."""
 

@@ -1,8 +1,8 @@
-"""The calls of the api about costs and prices."""
+"""The calls of the api about billing projects, costs and prices."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import Protocol
+from typing import Any, Protocol
 
 from weft.ports.store.callers import Caller, Row
 
@@ -11,7 +11,8 @@ class BillingStore(Protocol):
     """Costs of billing projects, computed from usage when they are read; prices."""
 
     async def list_projects(self, caller: Caller, name: str | None) -> Sequence[Row]:
-        """Return `name, cost, cost_by_resource, members` of the caller's projects, by name.
+        """Return `name, closed, cost_max, cost, cost_by_resource, members` of the caller's
+        projects, by name; somebody who manages the tenant has all.
 
         If a name is given: of that project, or raise `ProjectNotFound`.
         """
@@ -23,6 +24,33 @@ class BillingStore(Protocol):
 
         Dates are UTC. Raise `ProjectNotFound`.
         """
+
+    async def create_project(
+        self,
+        caller: Caller,
+        name: str,
+        *,
+        cost_max: float | None,
+        idempotency_key: str | None = None,
+    ) -> None:
+        """Make a project with the caller as its member. Names are unique without regard to case.
+        A repeat with the same key does nothing. Raise `ProjectExists`.
+        """
+
+    async def change_project(self, caller: Caller, name: str, patch: Mapping[str, Any]) -> None:
+        """Change `closed` or `cost_max` (None: no limit). A closed project takes no new batches
+        and schedules (`ProjectClosed`). Raise `ProjectNotFound`.
+        """
+
+    async def delete_project(self, caller: Caller, name: str) -> None:
+        """Take a closed project from all lists; its name stays taken. Raise `ProjectNotFound`,
+        `ProjectOpen`.
+        """
+
+    async def set_project_member(
+        self, caller: Caller, name: str, user: str, *, is_member: bool
+    ) -> None:
+        """Let a user charge a project, or no longer. Raise `ProjectNotFound`, `UserNotFound`."""
 
     async def list_rates(self, caller: Caller) -> Sequence[Row]:
         """Return `version, valid_from, rates: [{resource, unit, price}]`, newest first."""

@@ -1,6 +1,6 @@
 -- list_project_days: the cost of a billing project on each date (UTC) with usage, before `before`, newest first.
 -- Called by: Store.list_project_days (api).   Safe to repeat: yes, it only reads.   Plan: usage of the project by key.   Raises WF105.
--- Usage counts on the date of the report or heartbeat that reported it.
+-- of_user_id: as in list_projects. Usage counts on the date of the report or heartbeat that reported it.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_project_days(tenant_id int, of_user_id int, of_name text, before date, limit_rows int)
     RETURNS SETOF jsonb
@@ -11,8 +11,10 @@ DECLARE
     v_project int;
 BEGIN
     PERFORM weft._as_tenant(list_project_days.tenant_id);
-    SELECT p.project_id INTO v_project FROM weft.billing_member m JOIN weft.billing_project p USING (project_id)
-    WHERE m.user_id = of_user_id AND p.name = of_name;
+    SELECT p.project_id INTO v_project FROM weft.billing_project p
+    WHERE p.tenant_id = list_project_days.tenant_id AND lower(p.name) = lower(of_name) AND p.deleted_at IS NULL
+        AND (of_user_id IS NULL OR EXISTS (
+            SELECT FROM weft.billing_member m WHERE m.project_id = p.project_id AND m.user_id = of_user_id));
     IF NOT FOUND THEN
         PERFORM weft._fail('WF105', format('billing project "%s" does not exist', of_name),
                            'There is no such billing project, or you are not a member of it.',

@@ -1,5 +1,5 @@
--- list_projects: documents of the billing projects that a user is a member of, by name; only the one of this name, if given.
--- Called by: Store.list_projects (api).   Safe to repeat: yes, it only reads.   Plan: projects of the user; usage by key.   Raises WF105.
+-- list_projects: documents of the billing projects that a user is a member of (NULL: of all), by name; only the one of this name, if given.
+-- Called by: Store.list_projects (api).   Safe to repeat: yes, it only reads.   Plan: projects of the tenant; usage by key.   Raises WF105.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_projects(tenant_id int, of_user_id int, of_name text) RETURNS SETOF jsonb
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -9,16 +9,20 @@ BEGIN
     PERFORM weft._as_tenant(list_projects.tenant_id);
     RETURN QUERY
     WITH mine AS MATERIALIZED (
-        SELECT p.project_id, p.name FROM weft.billing_member m JOIN weft.billing_project p USING (project_id)
-        WHERE m.user_id = of_user_id AND (of_name IS NULL OR p.name = of_name)),
+        SELECT p.* FROM weft.billing_project p
+        WHERE p.tenant_id = list_projects.tenant_id AND (of_name IS NULL OR lower(p.name) = lower(of_name)) AND p.deleted_at IS NULL
+            AND (of_user_id IS NULL OR EXISTS (
+                SELECT FROM weft.billing_member m WHERE m.project_id = p.project_id AND m.user_id = of_user_id))),
     used AS MATERIALIZED (
         SELECT array_agg(u.project_id::bigint) AS owners, array_agg(u.rate_card_id) AS cards, array_agg(u.shape_id) AS shapes,
             array_agg(u.ms) AS mss FROM (
             SELECT x.project_id, x.rate_card_id, x.shape_id, sum(x.usage_ms) AS ms
             FROM weft._project_usage((SELECT array_agg(m.project_id) FROM mine m)) x GROUP BY 1, 2, 3) u),
     costs AS MATERIALIZED (SELECT c.* FROM used u CROSS JOIN LATERAL weft._costs_of_usage(u.owners, u.cards, u.shapes, u.mss) c)
-    SELECT jsonb_build_object('name', m.name, 'cost', coalesce(c.cost, 0), 'cost_by_resource', coalesce(c.cost_by_resource, '[]'),
-        'members', (SELECT jsonb_agg(t.name ORDER BY t.name) FROM weft.billing_member b JOIN weft.tenant_user t USING (user_id)
+    SELECT jsonb_build_object('name', m.name, 'closed', m.closed_at IS NOT NULL, 'cost_max', m.cost_max,
+        'cost', coalesce(c.cost, 0), 'cost_by_resource', coalesce(c.cost_by_resource, '[]'),
+        'members', (SELECT coalesce(jsonb_agg(t.name ORDER BY t.name), '[]')
+            FROM weft.billing_member b JOIN weft.tenant_user t USING (user_id)
             WHERE b.project_id = m.project_id))
     FROM mine m LEFT JOIN costs c ON c.owner = m.project_id
     ORDER BY m.name;

@@ -14,8 +14,7 @@ BEGIN
     WHERE u.tenant_id = of_tenant_id AND lower(u.name) = lower(of_name) AND (new_role IS NULL OR u.removed_at IS NULL)
     FOR NO KEY UPDATE;
     IF NOT FOUND THEN
-        PERFORM weft._fail('WF118', format('user "%s" does not exist', of_name), 'The tenant has no user of this name.',
-            'List them with `weft user ls`.');
+        PERFORM weft._no_user(of_name);
     END IF;
     IF v_user.role <> ALL (may_give) THEN
         PERFORM weft._fail('WF121', format('user "%s" may do more than you', v_user.name), format('Their role is %s.', v_user.role),

@@ -2,7 +2,7 @@
 -- Called by: Store.add_schedule (api).   Safe to repeat: yes with an idempotency key; same key and digest give the same schedule.
 -- Locks: user (two requests do not pass the limit together); schedule (new).   Plan: project, schedules of the user by index.
 -- new: name, billing_project, cron, time_zone, missed, document, next_at.
--- Returns: its number and whether it is new.  Raises WF105 (project), WF114 (too many), WF201 (key used with another body).
+-- Returns: its number and whether it is new.  Raises WF105 and WF125 (project), WF114 (too many), WF201 (key used with another body).
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.add_schedule(tenant_id int, user_id int, new jsonb, schedules_max int, idempotency_key text, digest bytea,
     at timestamptz DEFAULT clock_timestamp()) RETURNS TABLE (schedule_id bigint, is_new boolean)
@@ -26,12 +26,7 @@ BEGIN
     END IF;
     SELECT r.* INTO v_new FROM jsonb_to_record(add_schedule.new)
         r (name text, billing_project text, cron text, time_zone text, missed text, document text, next_at timestamptz);
-    PERFORM FROM weft.billing_project p JOIN weft.billing_member m USING (project_id)
-    WHERE p.name = v_new.billing_project AND m.user_id = add_schedule.user_id;
-    IF NOT FOUND THEN
-        PERFORM weft._fail('WF105', format('billing project "%s" does not exist', v_new.billing_project),
-            'There is no such billing project, or you are not a member of it.', 'Leave it out to use "default".');
-    END IF;
+    PERFORM weft._project_of(add_schedule.tenant_id, add_schedule.user_id, v_new.billing_project);
     SELECT count(*) INTO v_count FROM weft.schedule s WHERE s.user_id = add_schedule.user_id;
     IF v_count >= add_schedule.schedules_max THEN
         PERFORM weft._fail('WF114', 'you have too many schedules', format('You have %s, at most %s.', v_count, add_schedule.schedules_max),

@@ -3,7 +3,7 @@
 --   batch.
 -- Locks: batch_row (new).   Plan: project, queue and key by index.
 -- batch: name, billing_project, attributes, callback, cancel_after_n_failures, gates (as _intern_gates).
--- Returns: its number and whether it is new.  Raises WF105 (project), WF201 (key used with another body).
+-- Returns: its number and whether it is new.  Raises WF105 and WF125 (project), WF201 (key used with another body).
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.create_batch_v2(
     tenant_id int, user_id int, batch jsonb, trace_id text, idempotency_key text, digest bytea, at timestamptz DEFAULT clock_timestamp()
@@ -17,12 +17,7 @@ BEGIN
     PERFORM weft._as_tenant(create_batch_v2.tenant_id);
     SELECT r.* INTO v_new FROM jsonb_to_record(create_batch_v2.batch)
         r (name text, billing_project text, attributes jsonb, callback text, cancel_after_n_failures int, gates jsonb);
-    SELECT p.project_id INTO v_project FROM weft.billing_project p JOIN weft.billing_member m USING (project_id)
-    WHERE p.name = v_new.billing_project AND m.user_id = create_batch_v2.user_id;
-    IF v_project IS NULL THEN
-        PERFORM weft._fail('WF105', format('billing project "%s" does not exist', v_new.billing_project),
-                           'There is no such billing project, or you are not a member of it.', 'Leave it out to use "default".');
-    END IF;
+    v_project := weft._project_of(create_batch_v2.tenant_id, create_batch_v2.user_id, v_new.billing_project);
     INSERT INTO weft.batch (tenant_id, user_id, project_id, queue_id, name, attributes, callback, cancel_after_n_failures, trace_id,
                             idempotency_key, digest, created_at)
     SELECT create_batch_v2.tenant_id, create_batch_v2.user_id, v_project, q.queue_id, v_new.name, v_new.attributes, v_new.callback,

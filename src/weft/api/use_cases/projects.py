@@ -1,0 +1,55 @@
+"""Billing projects: administrators of the tenant make, limit, close and delete them."""
+
+import msgspec
+
+from weft.api.services import Answer, Origin, Services
+from weft.ports.store import Caller
+from weft.telemetry.log import get_logger
+from weft.wire.billing_documents import ProjectDocument, ProjectEdit
+
+log = get_logger()
+
+
+async def get_project(services: Services, caller: Caller, name: str) -> Answer:
+    """Return what a project cost so far. Raise `ProjectNotFound`."""
+    return dict((await services.store.list_projects(caller, name))[0])
+
+
+async def create_project(
+    services: Services, caller: Caller, document: ProjectDocument, origin: Origin
+) -> Answer:
+    """Make a project; return it. Raise `ProjectExists`."""
+    await services.store.create_project(
+        caller, document.name, cost_max=document.cost_max, idempotency_key=origin.key
+    )
+    return await _changed(services, caller, document.name, "created")
+
+
+async def change_project(
+    services: Services, caller: Caller, name: str, edit: ProjectEdit
+) -> Answer:
+    """Close or reopen a project, or change its limit; return it. Raise `ProjectNotFound`."""
+    await services.store.change_project(caller, name, msgspec.to_builtins(edit))
+    return await _changed(services, caller, name, "changed")
+
+
+async def delete_project(services: Services, caller: Caller, name: str) -> Answer:
+    """Delete a closed project. Raise `ProjectNotFound`, `ProjectOpen`."""
+    await services.store.delete_project(caller, name)
+    log.info("project.changed", project=name, user=caller.user_name, change="deleted")
+    return {"name": name}
+
+
+async def set_member(
+    services: Services, caller: Caller, name: str, user: str, *, is_member: bool
+) -> Answer:
+    """Let a user charge a project, or no longer; return it. Raise `ProjectNotFound`,
+    `UserNotFound`.
+    """
+    await services.store.set_project_member(caller, name, user, is_member=is_member)
+    return await _changed(services, caller, name, "members")
+
+
+async def _changed(services: Services, caller: Caller, name: str, change: str) -> Answer:
+    log.info("project.changed", project=name, user=caller.user_name, change=change)
+    return await get_project(services, caller, name)

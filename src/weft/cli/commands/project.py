@@ -1,0 +1,166 @@
+"""`weft billing project`: who pays, how much, and who may charge it."""
+
+import asyncio
+import math
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Annotated, Any
+
+from cyclopts import App, Parameter
+
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.values import read_option
+from weft.cli.terminal.amounts import money
+from weft.cli.terminal.plain import one_line
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import print_json
+from weft.client.api import Api
+
+app = App(
+    name="project",
+    help="Create, limit, close and delete billing projects, and say who their members are.\n\n"
+    "    weft billing project create genomics",
+)
+
+Document = Mapping[str, Any]
+
+
+@app.command
+def create(name: str, /, *, limit: str = "none", shared: Shared = SHARED) -> int:
+    """Create a billing project. Only for administrators of the tenant.
+
+        weft billing project create genomics --limit 500
+
+    You are its first member. A batch document names it: `billing_project`.
+
+    Args:
+        name: Name of the project; no other of the tenant may have it, in capitals or not.
+        limit: What it may cost, or none.
+        shared: Options of every command.
+    """
+    cost_max = read_option("--limit", limit, _amount)
+    return _tell(shared, lambda client: client.create_project(name, cost_max=cost_max))
+
+
+@app.command
+def members(
+    name: str,
+    /,
+    *,
+    add: Annotated[tuple[str, ...], Parameter(negative="")] = (),
+    remove: Annotated[tuple[str, ...], Parameter(negative="")] = (),
+    shared: Shared = SHARED,
+) -> int:
+    """Show the members of a billing project, or add and remove some.
+
+        weft billing project members genomics --add bob --remove ann
+
+    Only administrators of the tenant change them. Batches of a removed member go
+    on and are billed.
+
+    Args:
+        name: Name of the project.
+        add: A user who may submit to it from now on; may be repeated.
+        remove: A user who may no longer; may be repeated.
+        shared: Options of every command.
+    """
+
+    async def change(client: Api) -> Document:
+        for user in add:
+            await client.add_project_member(name, user)
+        for user in remove:
+            await client.remove_project_member(name, user)
+        return await client.get_project(name)
+
+    return _tell(shared, change)
+
+
+@app.command
+def limit(name: str, amount: str, /, *, shared: Shared = SHARED) -> int:
+    """Set what a billing project may cost. Only for administrators of the tenant.
+
+        weft billing project limit genomics 500
+        weft billing project limit genomics none
+
+    The limit is shown beside the costs; jobs do not stop at it yet.
+
+    Args:
+        name: Name of the project.
+        amount: The amount, or none.
+        shared: Options of every command.
+    """
+    cost_max = read_option("AMOUNT", amount, _amount)
+    return _tell(shared, lambda client: client.change_project(name, {"cost_max": cost_max}))
+
+
+@app.command
+def close(name: str, /, *, shared: Shared = SHARED) -> int:
+    """Close a billing project: it takes no new batches. Only for administrators.
+
+        weft billing project close genomics
+
+    The batches that it has go on and are billed.
+
+    Args:
+        name: Name of the project.
+        shared: Options of every command.
+    """
+    return _tell(shared, lambda client: client.change_project(name, {"closed": True}))
+
+
+@app.command
+def reopen(name: str, /, *, shared: Shared = SHARED) -> int:
+    """Let a closed billing project take new batches again. Only for administrators.
+
+        weft billing project reopen genomics
+
+    Args:
+        name: Name of the project.
+        shared: Options of every command.
+    """
+    return _tell(shared, lambda client: client.change_project(name, {"closed": False}))
+
+
+@app.command
+def delete(name: str, /, *, shared: Shared = SHARED) -> int:
+    """Delete a closed billing project for good. Only for administrators.
+
+        weft billing project delete genomics
+
+    It is in no list any more. Its batches stay, and its name stays taken.
+
+    Args:
+        name: Name of the project.
+        shared: Options of every command.
+    """
+    asyncio.run(_ask(shared, lambda client: client.delete_project(name)))
+    if shared.json:
+        print_json({"name": name})
+    else:
+        note(f"billing project {one_line(name, width=64)} is deleted")
+    return 0
+
+
+def _amount(text: str) -> float | None:
+    if text == "none":
+        return None
+    amount = float(text)
+    if not math.isfinite(amount) or amount < 0:
+        raise ValueError(f"{text!r} is not an amount: write it as 500 or 12.50, or none")
+    return amount
+
+
+def _tell(shared: Shared, ask: Callable[[Api], Awaitable[Document]]) -> int:
+    found: Document = asyncio.run(_ask(shared, ask))
+    if shared.json:
+        print_json(found)
+        return 0
+    limit = "no limit" if found["cost_max"] is None else f"limit {money(found['cost_max'])}"
+    state = "closed" if found["closed"] else "open"
+    names = ", ".join(one_line(user, width=64) for user in found["members"]) or "nobody"
+    note(f"{one_line(found['name'], width=64)} is {state}, {limit}; members: {names}")
+    return 0
+
+
+async def _ask(shared: Shared, ask: Callable[[Api], Awaitable[Any]]) -> Any:  # noqa: ANN401 (documents)
+    async with shared.client() as client:
+        return await ask(client)

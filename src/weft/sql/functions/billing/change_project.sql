@@ -1,0 +1,20 @@
+-- change_project: close or reopen a billing project, or change its limit.
+-- Called by: Store.change_project (api).   Safe to repeat: yes.
+-- Locks: as _lock_project; project.   Plan: project by name.
+-- patch: any of closed (boolean) and cost_max (null: no limit).   Raises WF105.
+-- Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.change_project(tenant_id int, of_name text, patch jsonb, at timestamptz DEFAULT clock_timestamp())
+RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_project weft.billing_project;
+BEGIN
+    PERFORM weft._as_tenant(change_project.tenant_id);
+    v_project := weft._lock_project(change_project.tenant_id, of_name);
+    UPDATE weft.billing_project p SET
+        closed_at = CASE WHEN coalesce((patch->>'closed')::boolean, p.closed_at IS NOT NULL)
+            THEN coalesce(p.closed_at, change_project.at) END,
+        cost_max = CASE WHEN patch ? 'cost_max' THEN (patch->>'cost_max')::numeric ELSE p.cost_max END
+    WHERE p.project_id = v_project.project_id;
+END $$;

@@ -1,0 +1,28 @@
+"""The documents in which administrators describe billing projects."""
+
+from typing import Annotated
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from weft.wire.description import says
+from weft.wire.user_documents import Name
+
+CostMax = Annotated[float, Meta(ge=0, le=1e15)]
+
+
+class ProjectDocument(Struct, forbid_unknown_fields=True):
+    """`POST /v1/billing-projects`: a new billing project."""
+
+    name: Annotated[Name, says("Unique in the tenant without regard to case.", "genomics")]
+    cost_max: Annotated[CostMax | None, says("What it may cost; null: no limit.", 500)] = None
+
+
+class ProjectEdit(Struct, forbid_unknown_fields=True):
+    """`PATCH /v1/billing-projects/{p}`: what changes."""
+
+    closed: Annotated[bool | UnsetType, says("Whether it takes no new batches and schedules.")] = (
+        UNSET
+    )
+    cost_max: Annotated[
+        CostMax | UnsetType | None, says("What it may cost; null: no limit.", 500)
+    ] = UNSET

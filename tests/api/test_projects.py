@@ -1,0 +1,130 @@
+"""Billing projects over HTTP: who makes them, who may charge them, and what closing does."""
+
+from typing import Any
+
+import httpx
+
+from api.live import LiveApi, LiveWorker, make_user
+
+
+async def submit(http: httpx.AsyncClient, project: str, **headers: str) -> tuple[int, Any]:
+    document = {"billing_project": project, "jobs": [{}]}
+    answer = await http.post("/v1/batches", json=document, headers=headers)
+    return answer.status_code, answer.json().get("code")
+
+
+async def test_members_submit_until_the_project_is_closed(
+    http: httpx.AsyncClient, worker: LiveWorker
+) -> None:
+    made = await http.post("/v1/billing-projects", json={"name": "Genomics", "cost_max": 12.5})
+    bob = (await http.post("/v1/users", json={"name": "bob"})).json()["token"]
+    header = {"authorization": f"Bearer {bob}"}
+    project, member = "/v1/billing-projects/genomics", "/v1/billing-projects/genomics/members/bob"
+    before = await submit(http, "Genomics", **header)
+    hidden = await http.get(project, headers=header)
+    added = await http.put(member)
+    allowed = await submit(http, "genomics", **header)
+    removed = await http.delete(member)
+    after = await submit(http, "Genomics", **header)
+    open_one = await http.delete(project)
+    closed = await http.patch(project, json={"closed": True})
+    refused = await submit(http, "Genomics")
+    schedule = await http.post(
+        "/v1/schedules",
+        json={"cron": "0 2 * * *", "document": {"billing_project": "Genomics", "jobs": [{}]}},
+    )
+    ran = await worker.work()
+    billed = (await http.get(project)).json()
+    reopened = await http.patch(project, json={"closed": False, "cost_max": None})
+
+    assert made.status_code == 201
+    assert {**made.json(), "cost": 0} == {
+        "name": "Genomics", "closed": False, "cost_max": 12.5, "cost": 0,
+        "cost_by_resource": [], "members": ["tester"],
+    }  # fmt: skip
+    assert before == after == (404, "API.PROJECT_NOT_FOUND")
+    assert hidden.status_code == 404
+    assert added.json()["members"] == ["bob", "tester"]
+    assert allowed[0] == 201
+    assert removed.json()["members"] == ["tester"]
+    assert (open_one.status_code, open_one.json()["code"]) == (409, "API.PROJECT_OPEN")
+    assert (closed.json()["closed"], closed.json()["cost_max"]) == (True, 12.5)
+    assert refused == (409, "API.PROJECT_CLOSED")
+    assert (schedule.status_code, schedule.json()["code"]) == (409, "API.PROJECT_CLOSED")
+    assert (ran, billed["cost"] > 0) == (1, True)
+    assert (reopened.json()["closed"], reopened.json()["cost_max"]) == (False, None)
+    assert (await submit(http, "Genomics"))[0] == 201
+
+
+async def test_deleted_project_is_in_no_list_and_keeps_its_name(http: httpx.AsyncClient) -> None:
+    project = "/v1/billing-projects/p%2Fq"
+    key = {"Idempotency-Key": "k"}
+    made = [
+        await http.post("/v1/billing-projects", json={"name": "p/q"}, headers=header)
+        for header in (key, key, {})
+    ]
+    status, _ = await submit(http, "p/q")
+    await http.patch(project, json={"closed": True})
+    deleted = await http.delete(project)
+    gone = [
+        await http.get(project), await http.get(f"{project}/days"), await http.delete(project),
+        await http.patch(project, json={"closed": False}),
+        await http.put(f"{project}/members/tester"),
+    ]  # fmt: skip
+    again = await http.post("/v1/billing-projects", json={"name": "P/Q"}, headers=key)
+    listed = (await http.get("/v1/billing-projects")).json()["items"]
+    (batch,) = (await http.get("/v1/batches")).json()["items"]
+
+    assert [one.status_code for one in made] == [201, 201, 409]
+    assert made[2].json()["code"] == "API.PROJECT_EXISTS"
+    assert (status, deleted.json()) == (201, {"name": "p/q"})
+    assert [one.status_code for one in gone] == [404] * 5
+    assert (await submit(http, "p/q"))[1] == "API.PROJECT_NOT_FOUND"
+    assert again.json()["code"] == "API.PROJECT_EXISTS"
+    assert [one["name"] for one in listed] == ["default"]
+    assert batch["billing_project"] == "p/q"
+
+
+async def test_project_of_another_tenant_does_not_exist(
+    http: httpx.AsyncClient, api: LiveApi, database: dict[str, str]
+) -> None:
+    await make_user(database["admin"], tenant="other", token="another-token")
+    await http.post("/v1/billing-projects", json={"name": "aaa"})
+    await http.post("/v1/users", json={"name": "bob"})
+    async with api.client(authorization="Bearer another-token") as other:
+        for method, path, body in (
+            ("GET", "/v1/billing-projects/{}", None),
+            ("PATCH", "/v1/billing-projects/{}", {"closed": True}),
+            ("DELETE", "/v1/billing-projects/{}", None),
+            ("PUT", "/v1/billing-projects/{}/members/tester", None),
+        ):
+            texts = []
+            for name in ("aaa", "bbb"):
+                answer = await other.request(method, path.format(name), json=body)
+                assert answer.status_code == 404
+                texts.append(
+                    {
+                        k: str(v).replace(name, "?")
+                        for k, v in answer.json().items()
+                        if k != "trace_id"
+                    }
+                )
+
+            assert texts[0] == texts[1]
+        stranger = await other.put("/v1/billing-projects/default/members/bob")
+        same = await other.post("/v1/billing-projects", json={"name": "AAA"})
+
+    assert (stranger.status_code, stranger.json()["code"]) == (404, "API.USER_NOT_FOUND")
+    assert same.status_code == 201
+    assert (await http.get("/v1/billing-projects/aaa")).json()["closed"] is False
+
+
+async def test_wrong_limits_are_refused(http: httpx.AsyncClient) -> None:
+    for limit in ("-1", "NaN", "1e400", "1e16", '"much"'):
+        answer = await http.post(
+            "/v1/billing-projects",
+            content=f'{{"name": "p", "cost_max": {limit}}}',
+            headers={"content-type": "application/json"},
+        )
+
+        assert answer.status_code == 400, limit

@@ -1,15 +1,17 @@
 """Jobs that a worker claims and ends, in sets; some fail, each with a message of its own."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from typing import Final
 
+from weft.bench.filled_batch import Filler
 from weft.bench.plan import BenchFailed
-from weft.bench.roles import claim_of, register
+from weft.bench.roles import claim_of, driving, register
 from weft.bench.turns import CPU_MS, PEAK_BYTES, RAN_US, SINCE_US, STDOUT_BYTES
 from weft.core.states import Reason
 from weft.ports.store import Claimed, EndReport
-from weft.store import PostgresWorkerStore
+from weft.store import PostgresWorkerStore, open_worker_store
 
 SET: Final = 500
 """Jobs that are claimed and ended in a call."""
@@ -21,6 +23,19 @@ SAID: Final = (
     "ConnectionError: host node{0}.example did not answer within 30 s",
 )
 """What jobs say that fail: three causes."""
+
+
+@asynccontextmanager
+async def playing(
+    logins: Mapping[str, str], token: str
+) -> AsyncIterator[tuple[Filler, PostgresWorkerStore]]:
+    """Give who submits and who ends the jobs; a driver runs in this process meanwhile."""
+    async with (
+        Filler(logins["weft_api"], token) as filler,
+        open_worker_store(logins["weft_worker"]) as store,
+        driving(logins["weft_driver"]),
+    ):
+        yield filler, store
 
 
 async def end_all(store: PostgresWorkerStore, jobs: int, *, fails: Callable[[int], bool]) -> float:

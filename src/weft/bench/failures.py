@@ -13,13 +13,12 @@ from typing import Any
 import asyncpg
 
 from weft.bench.conditions import conditions_of, load_average, query
-from weft.bench.ends import SAID, end_all
+from weft.bench.ends import SAID, end_all, playing
 from weft.bench.filled_batch import Filler
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
-from weft.bench.roles import audit_findings, driving
+from weft.bench.roles import audit_findings
 from weft.bench.statemachine import tidy
 from weft.bench.throwaway import running_database, throwaway_home
-from weft.store import open_worker_store
 
 JOBS = 1_000_000
 LONGEST_S = 60.0
@@ -32,12 +31,7 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     with throwaway_home(plan.directory) as home:
         progress.step("start")
         async with running_database(home) as (logins, token):
-            filler = Filler(logins["weft_api"], token)
-            async with (
-                filler,
-                open_worker_store(logins["weft_worker"]) as store,
-                driving(logins["weft_driver"]),
-            ):
+            async with playing(logins, token) as (filler, store):
                 await _fill(filler, jobs, logins["admin"])
                 progress.step(f"end {jobs:,} jobs well")
                 well_s = await end_all(store, jobs, fails=lambda _: False)

@@ -10,13 +10,12 @@ import time
 from typing import Any
 
 from weft.bench.conditions import conditions_of, load_average
-from weft.bench.ends import end_all
+from weft.bench.ends import end_all, playing
 from weft.bench.filled_batch import TRACE_ID, Filler
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
-from weft.bench.roles import audit_findings, driving
+from weft.bench.roles import audit_findings
 from weft.bench.statemachine import tidy
 from weft.bench.throwaway import running_database, throwaway_home
-from weft.store import open_worker_store
 
 JOBS = 1_000_000
 FAILS_EVERY = 10
@@ -32,12 +31,7 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     with throwaway_home(plan.directory) as home:
         progress.step("start")
         async with running_database(home) as (logins, token):
-            filler = Filler(logins["weft_api"], token)
-            async with (
-                filler,
-                open_worker_store(logins["weft_worker"]) as store,
-                driving(logins["weft_driver"]),
-            ):
+            async with playing(logins, token) as (filler, store):
                 progress.step(f"submit {jobs:,} jobs")
                 batch_id = await filler.fill(jobs)
                 progress.step(f"let {failed:,} of them fail")

@@ -53,10 +53,10 @@ async def test_good_token_is_remembered_for_a_while(store: RecordingStore) -> No
     port = cast("ApiStore", store)
     identities = Identities(port, clock=lambda: now)
 
-    callers = [await identities.caller_of(f"Bearer {TOKEN}") for _ in range(3)]
+    callers = [await identities.caller_of({"authorization": f"Bearer {TOKEN}"}) for _ in range(3)]
     asked = store.authenticated
     now += REMEMBER_S + 0.1
-    await identities.caller_of(f"bearer  {TOKEN}")
+    await identities.caller_of({"authorization": f"bearer  {TOKEN}"})
 
     assert callers[2].user_name == "somebody"
     assert (asked, store.authenticated) == (1, 2)
@@ -68,7 +68,7 @@ async def test_wrong_token_is_asked_for_every_time(store: RecordingStore) -> Non
 
     for _ in range(2):
         with pytest.raises(Unauthenticated):
-            await identities.caller_of("Bearer wrong")
+            await identities.caller_of({"authorization": "Bearer wrong"})
 
     assert store.authenticated == 2
 

@@ -45,6 +45,7 @@ from weft.api.routes.v1 import (
 )
 from weft.api.services import Services
 from weft.api.use_cases.schedule_runs import ScheduleRuns
+from weft.api.web_tokens.issuers import read_issuers
 from weft.core.errors import Internal
 from weft.ports.log_store import LogStore
 from weft.ports.store import ApiStore, Notices
@@ -87,7 +88,12 @@ class Application:
     """The api as an ASGI application. `close` ends its streams, so that the server can stop."""
 
     def __init__(
-        self, litestar: Litestar, services: Services, notices: Notices, rights: Table
+        self,
+        litestar: Litestar,
+        services: Services,
+        notices: Notices,
+        rights: Table,
+        identities: Identities,
     ) -> None:
         self.litestar = litestar
         self.services = services
@@ -98,7 +104,6 @@ class Application:
         app: App = litestar  # type: ignore[assignment]  # Litestar has types of its own for ASGI
         options = AnswerOptions(app, partial(_methods, litestar))
         open_paths = {name.partition(" ")[2] for name, right in rights.items() if right is None}
-        identities = Identities(services.store)
         self._app = add_middleware(options, identities, open_paths)
         self.forget_revoked = partial(identities.forget_revoked, notices)
         """Run it beside the server: tokens that are revoked are refused at once."""
@@ -139,9 +144,16 @@ def create_app(
         exception_handlers={Exception: _answer_error},
         request_max_body_size=None,
     )
+    web_tokens = None
+    if settings.issuers_file is not None:
+        # Its library takes a tenth of a second to load, which most installations need not spend.
+        from weft.api.web_tokens.verify import WebTokens  # noqa: PLC0415
+
+        web_tokens = WebTokens(read_issuers(settings.issuers_file))
     litestar.state.services = services
     litestar.state.rights = guard.table = complete_table(RIGHTS, litestar.routes)
-    return Application(litestar, services, notices, guard.table)
+    identities = Identities(store, web_tokens)
+    return Application(litestar, services, notices, guard.table, identities)
 
 
 def _methods(litestar: Litestar, path: str) -> list[str]:

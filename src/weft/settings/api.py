@@ -1,6 +1,7 @@
 """Settings of the api."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from weft.core.secret_variables import USUAL
 from weft.settings.declare import setting
@@ -30,6 +31,9 @@ class ApiSettings:
     )
     query_timeout_s: float = setting(
         10.0, "seconds after which a query is stopped", minimum=0.1, maximum=600
+    )
+    issuers_file: Path | None = setting(
+        None, "TOML file that names the issuers of JSON web tokens that are believed"
     )
     masked_env: str = setting(
         USUAL,

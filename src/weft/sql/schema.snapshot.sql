@@ -1679,6 +1679,10 @@ CREATE FUNCTION weft._takes_none_back(of_tenant_id integer, of_shape_id integer)
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._takes_none_back(of_tenant_id integer, of_shape_id integer) OWNER TO weft_system;
 
+CREATE FUNCTION weft._tell_callers(of_user_id integer) RETURNS void
+    LANGUAGE sql;
+ALTER FUNCTION weft._tell_callers(of_user_id integer) OWNER TO weft_system;
+
 CREATE FUNCTION weft._tell_limits(of_gate_ids integer[], limits integer[]) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._tell_limits(of_gate_ids integer[], limits integer[]) OWNER TO weft_system;
@@ -1903,6 +1907,11 @@ CREATE FUNCTION weft.add_user(tenant_id integer, by_user_id integer, by_role tex
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.add_user(tenant_id integer, by_user_id integer, by_role text, of_name text, of_role text, token_hash bytea, idempotency_key text, at timestamp with time zone) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.admit_user(of_tenant text, of_name text, of_role text, may_create boolean) RETURNS TABLE(tenant_id integer, user_id integer, user_name text, role text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.admit_user(of_tenant text, of_name text, of_role text, may_create boolean) OWNER TO weft_system;
 
 CREATE FUNCTION weft.ask_block(incarnation_id integer, batch_id bigint, job_id integer, attempt integer, kind text, tester text, parameters jsonb) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -6015,6 +6024,9 @@ REVOKE ALL ON FUNCTION weft._take_one(worker weft.worker_incarnation, of_batch_i
 
 REVOKE ALL ON FUNCTION weft._takes_none_back(of_tenant_id integer, of_shape_id integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._tell_callers(of_user_id integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._tell_callers(of_user_id integer) TO weft_tenant;
+
 REVOKE ALL ON FUNCTION weft._tell_limits(of_gate_ids integer[], limits integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._tell_room(of_incarnation_id integer) FROM PUBLIC;
@@ -6123,6 +6135,9 @@ GRANT ALL ON FUNCTION weft.add_schedule(tenant_id integer, user_id integer, new 
 
 REVOKE ALL ON FUNCTION weft.add_user(tenant_id integer, by_user_id integer, by_role text, of_name text, of_role text, token_hash bytea, idempotency_key text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.add_user(tenant_id integer, by_user_id integer, by_role text, of_name text, of_role text, token_hash bytea, idempotency_key text, at timestamp with time zone) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.admit_user(of_tenant text, of_name text, of_role text, may_create boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.admit_user(of_tenant text, of_name text, of_role text, may_create boolean) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.ask_block(incarnation_id integer, batch_id bigint, job_id integer, attempt integer, kind text, tester text, parameters jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.ask_block(incarnation_id integer, batch_id bigint, job_id integer, attempt integer, kind text, tester text, parameters jsonb) TO weft_worker;

@@ -57,6 +57,18 @@ class Users:
         )
         return document
 
+    async def admit_user(
+        self, tenant: str, name: str, role: UserRole | None, *, may_create: bool
+    ) -> Caller | None:
+        """Return the user for whom a trusted issuer vouches."""
+        rows = await self._database.call(
+            "admit_user", of_tenant=tenant, of_name=name, of_role=role, may_create=may_create
+        )
+        if not rows:
+            return None
+        tenant_id, user_id, user_name, found = rows[0]
+        return Caller(tenant_id, user_id, user_name, UserRole(found))
+
     async def remove_user(
         self, caller: Caller, name: str, *, may_give: Collection[UserRole]
     ) -> Row:

@@ -48,6 +48,28 @@ class UserStoreSuite(StoreTests):
         again = await api.remove_user(caller, "bob", may_give=ANY_ROLE)
         assert again["user_id"] == bob.user_id
 
+    async def test_trusted_issuer_vouches_for_users(self) -> None:
+        """The role is the issuer's; who was removed stays out; every api is told of a change."""
+        api, caller = self.site.api, self.site.caller
+        tenants = await api.list_tenants(after=caller.tenant_id - 1, limit=1)
+        tenant = tenants[0]["name"]
+        assert await api.admit_user(tenant, "eve", None, may_create=False) is None
+        assert await api.admit_user("nowhere", "eve", None, may_create=True) is None
+        eve = await api.admit_user(tenant.upper(), "eve", None, may_create=True)
+        assert eve is not None
+        assert (eve.tenant_id, eve.role) == (caller.tenant_id, UserRole.USER)
+        assert await api.admit_user(tenant, "EVE", None, may_create=True) == eve
+        told = await self.site.notice(
+            "callers",
+            after=lambda: api.admit_user(tenant, "eve", UserRole.OPERATOR, may_create=False),
+        )
+        assert told == str(-eve.user_id)
+        assert await api.admit_user(tenant, "eve", None, may_create=False) == replace(
+            eve, role=UserRole.OPERATOR
+        )
+        await api.remove_user(caller, "eve", may_give=ANY_ROLE)
+        assert await api.admit_user(tenant, "eve", UserRole.USER, may_create=True) is None
+
     async def test_removed_user_comes_back(self) -> None:
         """With what they submitted, not with their tokens."""
         api, caller = self.site.api, self.site.caller

@@ -39,4 +39,5 @@ class Whoami(Struct, kw_only=True):
     user: str
     role: str
     rights: Annotated[list[Scope], Meta(description="with this token")]
-    token_id: int
+    token_id: int | None
+    """None: it is the token of another issuer."""

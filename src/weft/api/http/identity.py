@@ -4,9 +4,10 @@ import asyncio
 import hashlib
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
+from weft.api.web_tokens.bearers import NoIssuers, TokenRefused, Verifier, is_web_token
 from weft.core.errors import Unauthenticated, Unavailable
 from weft.ports.store import ApiStore, Caller, Notices
 from weft.telemetry.log import get_logger
@@ -27,47 +28,75 @@ class Identities:
     a token.
     """
 
-    def __init__(self, store: ApiStore, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        store: ApiStore,
+        web_tokens: Verifier | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._store = store
+        self._web_tokens = web_tokens or NoIssuers()
         self._clock = clock
         self._known: OrderedDict[bytes, tuple[Caller, float]] = OrderedDict()
         self._epoch = 0
 
     async def forget_revoked(self, notices: Notices) -> None:
-        """Forget callers whose token is revoked, and all when listening begins: notices may have
-        been missed. Never returns.
+        """Forget callers whose token is revoked or whose role has changed, and all when listening
+        begins: notices may have been missed. Never returns.
         """
         while True:
             try:
-                async for _, token_id in notices.listen(CHANNEL):
+                async for _, told in notices.listen(CHANNEL):
                     self._epoch += 1
                     self._known = OrderedDict(
                         (digest, known)
                         for digest, known in self._known.items()
-                        if token_id and known[0].token_id != int(token_id)
+                        if told and not _is_of(known[0], int(told))
                     )
-                    log.debug("callers.forgotten", token=token_id)
+                    log.debug("callers.forgotten", token=told)
             except Unavailable:
                 await asyncio.sleep(LISTEN_AGAIN_S)
 
-    async def caller_of(self, authorization: str | None) -> Caller:
-        """Return the caller with this Authorization header. Raise `Unauthenticated`."""
-        token = _token_in(authorization)
-        digest = hashlib.sha256(token.encode()).digest()
+    async def caller_of(self, headers: Mapping[str, str]) -> Caller:
+        """Return the caller of a request with these headers. Raise `Unauthenticated`."""
+        token, header = self._token_in(headers)
+        digest = hashlib.sha256(f"{header or ''} {token}".encode()).digest()
         known = self._known.get(digest)
         if known is not None and known[1] > self._clock():
             return known[0]
         epoch = self._epoch
-        caller = await self._store.authenticate(token)
+        caller, left_s = await self._find(token, header)
         if caller is None:
             self._known.pop(digest, None)
             raise _refused("The token is unknown or has expired.")
         if epoch == self._epoch:  # else it may have been read before it was revoked
-            self._known[digest] = (caller, self._clock() + REMEMBER_S)
+            self._known[digest] = (caller, self._clock() + min(REMEMBER_S, left_s))
             self._known.move_to_end(digest)
         if len(self._known) > REMEMBER_MAX:
             self._known.popitem(last=False)
         return caller
+
+    def _token_in(self, headers: Mapping[str, str]) -> tuple[str, str | None]:
+        """Return the token, and the header it is in if that is not `Authorization`."""
+        if "authorization" not in headers:
+            for name in self._web_tokens.headers:
+                if name in headers:
+                    return _checked(headers[name].strip()), name
+        return _token_in(headers.get("authorization")), None
+
+    async def _find(self, token: str, header: str | None) -> tuple[Caller | None, float]:
+        """Return who has this token, and for how many seconds at most it may be remembered."""
+        if header is None and not is_web_token(token):
+            return await self._store.authenticate(token), REMEMBER_S
+        try:
+            bearer = await self._web_tokens.verify(token, header)
+        except TokenRefused as error:
+            log.info("token.refused", why=str(error))
+            raise _refused(f"The JSON web token is not accepted. {error}") from error
+        caller = await self._store.admit_user(
+            bearer.tenant, bearer.user_name, bearer.role, may_create=bearer.may_create
+        )
+        return caller, bearer.expires_at - time.time()
 
 
 def _token_in(authorization: str | None) -> str:
@@ -77,6 +106,15 @@ def _token_in(authorization: str | None) -> str:
     token = token.strip()
     if scheme.lower() != "bearer" or not token:
         raise _refused("The Authorization header is not of the form `Bearer TOKEN`.")
+    return _checked(token)
+
+
+def _is_of(caller: Caller, told: int) -> bool:
+    """Say whether a notice is about a caller: it has a token's number, or minus a user's."""
+    return told in (caller.token_id, -caller.user_id)
+
+
+def _checked(token: str) -> str:
     if len(token) > TOKEN_CHARS_MAX or not token.isascii() or not token.isprintable():
         raise _refused("The token is malformed.")
     return token

@@ -184,8 +184,7 @@ class Authenticate:
         """Serve one request (ASGI)."""
         if scope["type"] == "http" and scope["path"] not in self._open_paths:
             try:
-                authorization = _headers_of(scope).get("authorization")
-                scope["state"]["caller"] = await self._identities.caller_of(authorization)
+                scope["state"]["caller"] = await self._identities.caller_of(_headers_of(scope))
             except WeftError as error:
                 await _refuse(error, scope, send)
                 return

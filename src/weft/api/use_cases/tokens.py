@@ -69,5 +69,5 @@ def whoami(caller: Caller) -> Answer:
         "user": caller.user_name,
         "role": caller.role,
         "rights": [one for one in Right if one != Right.KNOW_ONESELF and caller.may(one)],
-        "token_id": caller.token_id,
+        "token_id": caller.token_id or None,
     }

@@ -131,7 +131,7 @@ def whoami(*, shared: Shared = SHARED) -> int:
             "User": one_line(found["user"], width=64),
             "Role": found["role"],
             "Rights": ", ".join(found["rights"]) or "none",
-            "Token": found["token_id"],
+            "Token": found["token_id"] or "of another issuer",
         }
     )
     return 0

@@ -16,6 +16,7 @@ class Caller:
     user_name: str
     role: UserRole = UserRole.USER
     token_id: int = 0
+    """0: the token is of another issuer."""
     scopes: frozenset[Right] | None = None
     """What the token is for; None: all that the role may do."""
 

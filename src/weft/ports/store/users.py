@@ -46,6 +46,14 @@ class UserStore(Protocol):
         return the document. A repeat does nothing. Raise what `set_user_role` raises.
         """
 
+    async def admit_user(
+        self, tenant: str, name: str, role: UserRole | None, *, may_create: bool
+    ) -> Caller | None:
+        """Return the user for whom a trusted issuer vouches, None if there is no such user or
+        tenant. They get this role (None: keep theirs); somebody new becomes a user if
+        `may_create`.
+        """
+
     async def list_open_batches(
         self, caller: Caller, user_id: int, *, after: int, limit: int
     ) -> Sequence[int]:

@@ -21,7 +21,7 @@ BEGIN
         RETURN v_document;
     END IF;
     UPDATE weft.tenant_user u SET removed_at = remove_user.at WHERE u.user_id = v_user.user_id;
-    PERFORM pg_notify('callers', t.token_id::text) FROM weft.token t WHERE t.user_id = v_user.user_id;
+    PERFORM weft._tell_callers(v_user.user_id);
     DELETE FROM weft.token t WHERE t.user_id = v_user.user_id;
     DELETE FROM weft.billing_member m WHERE m.user_id = v_user.user_id;
     UPDATE weft.schedule s SET paused_at = remove_user.at, pause_reason = 'user', next_at = NULL

@@ -14,6 +14,6 @@ BEGIN
     PERFORM weft._lock_users(set_user_role.tenant_id, by_user_id, by_role);
     v_user := weft._user_to_change(set_user_role.tenant_id, of_name, new_role, may_give);
     UPDATE weft.tenant_user u SET role = new_role WHERE u.user_id = v_user.user_id RETURNING * INTO v_user;
-    PERFORM pg_notify('callers', t.token_id::text) FROM weft.token t WHERE t.user_id = v_user.user_id;
+    PERFORM weft._tell_callers(v_user.user_id);
     RETURN weft._user_document(v_user);
 END $$;

@@ -1,0 +1,111 @@
+"""The file that names the issuers whose tokens are believed (setting `issuers_file`)."""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Final, Literal, get_args
+from urllib.parse import urlsplit
+
+import msgspec
+from msgspec import Meta, Struct
+
+from weft.core.rights import UserRole
+from weft.settings.declare import InvalidSetting
+
+Algorithm = Literal["RS256", "ES256", "EdDSA", "Ed25519"]
+Text = Annotated[str, Meta(min_length=1, max_length=1024)]
+Seconds = Annotated[float, Meta(ge=0, le=86_400)]
+_HINT: Final = "docs/guides/tenants.md has an example of such a file."
+
+
+class IssuerDocument(Struct, forbid_unknown_fields=True, kw_only=True):
+    """One entry `[[issuers]]` of the file."""
+
+    tenant: Text
+    issuer: Text
+    """The claim `iss`."""
+    audience: Text
+    """The claim `aud`, or one of its values."""
+    pem: Text | None = None
+    """A public key; else `jwks_file` or `jwks_url`."""
+    jwks_file: Text | None = None
+    jwks_url: Text | None = None
+    algorithms: Annotated[tuple[Algorithm, ...], Meta(min_length=1)] = get_args(Algorithm)
+    leeway_s: Annotated[float, Meta(ge=0, le=300)] = 30.0
+    """How much the clocks may differ."""
+    required: Mapping[str, str] = {}
+    """Claims that the token must have, with their values."""
+    user_claim: Text = "sub"
+    role_claim: Text | None = None
+    roles: Mapping[str, UserRole] = {}
+    """The role that each value of `role_claim` stands for; the highest counts."""
+    create_users: bool = False
+    """Whether bearers who are no users of the tenant become such."""
+    header: Text | None = None
+    """A header in which a gateway hands over the token, besides `Authorization`."""
+    keys_fresh_s: Seconds = 300.0
+    """After this time the keys of `jwks_url` are read again."""
+    keys_old_s: Seconds = 3600.0
+    """Keys of `jwks_url` that could not be read again for this time no longer count."""
+
+
+class _IssuersFile(Struct, forbid_unknown_fields=True):
+    issuers: list[IssuerDocument]
+
+
+@dataclass(frozen=True)
+class Issuer:
+    """An issuer of the file, checked."""
+
+    document: IssuerDocument
+    folder: Path
+    """Where relative paths of the entry begin."""
+
+
+def read_issuers(path: Path) -> Sequence[Issuer]:
+    """Return the issuers of the file. Raise `InvalidSetting`, which names the entry and field."""
+    try:
+        document = msgspec.convert(tomllib.loads(path.read_text()), _IssuersFile)
+    except OSError as error:
+        raise _wrong(path, error.strerror or str(error)) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
+        raise _wrong(path, str(error)) from error
+    for n, one in enumerate(document.issuers):
+        if wrong := _mistake(one):
+            raise _wrong(path, f"{wrong} - at `$.issuers[{n}]`")
+    found = [(one.issuer, one.audience) for one in document.issuers]
+    for n, pair in enumerate(found):
+        if pair in found[:n]:
+            why = "issuer and audience are those of another entry"
+            raise _wrong(path, f"{why} - at `$.issuers[{n}]`")
+    return [Issuer(one, path.parent) for one in document.issuers]
+
+
+def _mistake(one: IssuerDocument) -> str | None:
+    if sum(source is not None for source in (one.pem, one.jwks_file, one.jwks_url)) != 1:
+        return "exactly one of `pem`, `jwks_file` and `jwks_url` is required"
+    if one.jwks_url is not None and not _is_safe(one.jwks_url):
+        return "`jwks_url` begins with https://, or with http:// on this machine"
+    if bool(one.roles) != (one.role_claim is not None):
+        return "`roles` and `role_claim` go together"
+    if UserRole.WORKER in one.roles.values():
+        return "the role `worker` is none of a person"
+    if one.keys_old_s < one.keys_fresh_s:
+        return "`keys_old_s` is less than `keys_fresh_s`"
+    return None
+
+
+def _is_safe(url: str) -> bool:
+    """Say whether nobody on the way could put in keys of their own."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    if parts.scheme == "http":
+        return parts.hostname in {"127.0.0.1", "::1", "localhost"}
+    return parts.scheme == "https" and bool(parts.hostname)
+
+
+def _wrong(path: Path, why: str) -> InvalidSetting:
+    return InvalidSetting(f"issuers_file {path} cannot be used: {why}", hint=_HINT)

@@ -1,0 +1,148 @@
+"""Verify JSON web tokens: the signature by the keys of their issuer, then each claim.
+
+The order and the rules are those of RFC 7519 and of RFC 8725: the algorithm is one of the
+configuration's and fits the key, keys that a token brings or points to are never used, and what is
+not understood is refused.
+"""
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+from warnings import catch_warnings, simplefilter
+
+from joserfc import jws
+from joserfc.errors import JoseError, SecurityWarning
+from joserfc.util import urlsafe_b64decode
+
+from weft.api.web_tokens.bearers import PARTS, Bearer, TokenRefused
+from weft.api.web_tokens.issuers import Issuer, IssuerDocument
+from weft.api.web_tokens.keys import ALGORITHMS_OF, Keys, keys_of
+from weft.core.rights import UserRole
+from weft.core.texts import wrong_name
+
+USER_CHARS_MAX: Final = 200
+_FOREIGN_KEYS: Final = ("jku", "jwk", "x5u", "x5c")
+"""Headers by which a token brings its own key, or says where one is."""
+
+
+class WebTokens:
+    """The issuers that are believed, with their keys."""
+
+    def __init__(self, issuers: Sequence[Issuer], clock: Callable[[], float] = time.time) -> None:
+        self._clock = clock
+        self._issuers: list[tuple[IssuerDocument, Keys]] = [
+            (one.document, keys_of(one)) for one in issuers
+        ]
+        self.headers: Sequence[str] = sorted(
+            {one.header.lower() for one, _ in self._issuers if one.header is not None}
+        )
+        """The headers, besides `Authorization`, that may have a token."""
+
+    async def verify(self, token: str, header: str | None = None) -> Bearer:
+        """Return the bearer of a token, which came in this header; None: in `Authorization`.
+
+        Raise `TokenRefused`.
+        """
+        head, claims = _parsed(token)
+        issuer, keys = self._issuer_of(claims, header)
+        algorithm, key_id = head.get("alg"), head.get("kid")
+        if algorithm not in issuer.algorithms:
+            raise TokenRefused("Its algorithm is not one of its issuer's.")
+        if any(name in head for name in _FOREIGN_KEYS):
+            raise TokenRefused("It brings a key of its own.")
+        if key_id is not None and not isinstance(key_id, str):
+            raise TokenRefused("Its key id is not text.")
+        key = await keys.find(key_id)
+        if key is None:
+            raise TokenRefused("Its key is unknown.")
+        if algorithm not in ALGORITHMS_OF[type(key)]:
+            raise TokenRefused("Its algorithm does not fit its key.")
+        registry = jws.JWSRegistry(algorithms=[str(algorithm)], strict_check_header=False)
+        try:
+            with catch_warnings():
+                simplefilter("ignore", SecurityWarning)  # about the name EdDSA
+                jws.deserialize_compact(token, key, registry=registry)
+        except (JoseError, ValueError, TypeError) as error:
+            raise TokenRefused("Its signature or its header is wrong.") from error
+        return self._bearer(claims, issuer)
+
+    def _issuer_of(
+        self, claims: Mapping[str, Any], header: str | None
+    ) -> tuple[IssuerDocument, Keys]:
+        audience = claims.get("aud")
+        given = audience if isinstance(audience, list) else [audience]
+        for issuer, keys in self._issuers:
+            if header is not None and (issuer.header or "").lower() != header:
+                continue
+            if claims.get("iss") == issuer.issuer and issuer.audience in given:
+                return issuer, keys
+        raise TokenRefused("Its issuer and audience are not known here.")
+
+    def _bearer(self, claims: Mapping[str, Any], issuer: IssuerDocument) -> Bearer:
+        expires_at = _check_times(claims, self._clock(), issuer.leeway_s)
+        for name, value in issuer.required.items():
+            if claims.get(name) != value:
+                raise TokenRefused(f"Its claim `{name}` is not the required one.")
+        user: Any = claims.get(issuer.user_claim)
+        if not isinstance(user, str) or wrong_name(user, chars_max=USER_CHARS_MAX):
+            raise TokenRefused(f"Its claim `{issuer.user_claim}` names no user.")
+        return Bearer(
+            issuer.tenant, user, _role_of(claims, issuer), issuer.create_users, expires_at
+        )
+
+
+def _parsed(token: str) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """Return header and claims, which nobody has verified."""
+    parts = token.split(".")
+    if len(parts) != PARTS:
+        raise TokenRefused("It is malformed.")
+    try:
+        head, claims = (
+            json.loads(urlsafe_b64decode(part.encode()), object_pairs_hook=_once)
+            for part in parts[:2]
+        )
+    except (ValueError, RecursionError) as error:
+        raise TokenRefused("It is malformed.") from error
+    if not isinstance(head, dict) or not isinstance(claims, dict):
+        raise TokenRefused("It is malformed.")
+    return head, claims
+
+
+def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object each of whose members is there once: of two, readers take another one."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a member twice")
+    return found
+
+
+def _check_times(claims: Mapping[str, Any], now: float, leeway_s: float) -> float:
+    """Return when the token expires. Raise `TokenRefused` unless it is valid now."""
+    times: dict[str, float] = {}
+    for name in ("exp", "nbf", "iat"):
+        value = claims.get(name)
+        if value is None:
+            continue
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise TokenRefused(f"Its claim `{name}` is not a time.")
+        times[name] = float(value) if abs(value) < 1 << 53 else float("nan")
+        if times[name] != times[name]:  # NaN, from which no comparison follows
+            raise TokenRefused(f"Its claim `{name}` is not a time.")
+    if "exp" not in times:
+        raise TokenRefused("It has no claim `exp`.")
+    if now >= times["exp"] + leeway_s:
+        raise TokenRefused("It has expired.")
+    if any(now < times[name] - leeway_s for name in ("nbf", "iat") if name in times):
+        raise TokenRefused("It is not valid yet.")
+    return times["exp"] + leeway_s
+
+
+def _role_of(claims: Mapping[str, Any], issuer: IssuerDocument) -> UserRole | None:
+    if issuer.role_claim is None:
+        return None
+    given = claims.get(issuer.role_claim)
+    values = given if isinstance(given, list) else [given]
+    found = [issuer.roles[one] for one in values if isinstance(one, str) and one in issuer.roles]
+    order = list(UserRole)
+    return max(found, key=order.index) if found else UserRole.VIEWER

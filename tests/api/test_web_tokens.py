@@ -1,0 +1,380 @@
+"""JSON web tokens: which are believed, by which keys, and who their bearers are."""
+
+import asyncio
+import base64
+import hmac
+import json
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any, cast
+
+import httpx
+import pytest
+from joserfc import jwk, jws, jwt
+from joserfc.errors import SecurityWarning
+from joserfc.jws import JWSRegistry
+
+from api.fakes import RecordingStore, SilentNotices
+from weft.api.app import create_app
+from weft.api.http.identity import Identities
+from weft.api.web_tokens.bearers import Bearer, TokenRefused
+from weft.api.web_tokens.issuers import IssuerDocument, read_issuers
+from weft.api.web_tokens.keys import Key, UrlKeys
+from weft.api.web_tokens.verify import WebTokens
+from weft.core.errors import Unauthenticated
+from weft.core.rights import UserRole
+from weft.ports.store import ApiStore, Caller
+from weft.settings import Settings
+from weft.settings.declare import InvalidSetting
+
+RSA = jwk.RSAKey.generate_key(2048)
+EC = jwk.ECKey.generate_key("P-256")
+ED = jwk.OKPKey.generate_key("Ed25519")
+OTHER = jwk.ECKey.generate_key("P-256")
+ISSUER = "https://issuer.example.org"
+USUAL = f"""
+[[issuers]]
+tenant = "default"
+issuer = "{ISSUER}"
+audience = "weft"
+"""
+
+
+def pem_of(key: Key) -> str:
+    return str(key.as_pem(private=False).decode())
+
+
+def web_tokens(folder: Path, text: str, key: Key | None = EC) -> WebTokens:
+    path = folder / "issuers.toml"
+    path.write_text(text if key is None else f'{text}\npem = """{pem_of(key)}"""')
+    return WebTokens(read_issuers(path))
+
+
+def token_of(
+    key: Key = EC, alg: str = "ES256", head: dict[str, Any] | None = None, **claims: object
+) -> str:
+    usual = {"iss": ISSUER, "aud": "weft", "sub": "ada", "exp": int(time.time()) + 600}
+    given = {name: one for name, one in {**usual, **claims}.items() if one is not None}
+    registry = JWSRegistry(algorithms=[alg], strict_check_header=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SecurityWarning)
+        return jwt.encode({"alg": alg, **(head or {})}, given, key, registry=registry)
+
+
+def raw_token(head: object, claims: object, signature: bytes = b"") -> str:
+    """Return a token of any text, signed by nobody."""
+    texts = [one if isinstance(one, str) else json.dumps(one) for one in (head, claims)]
+    parts = [*(text.encode() for text in texts), signature]
+    return ".".join(base64.urlsafe_b64encode(part).rstrip(b"=").decode() for part in parts)
+
+
+def hs256_with_the_public_key() -> str:
+    head, claims = {"alg": "HS256"}, {"iss": ISSUER, "aud": "weft", "sub": "ada", "exp": 1 << 40}
+    signed = raw_token(head, claims).rpartition(".")[0]
+    digest = hmac.digest(pem_of(EC).encode(), signed.encode(), "sha256")
+    return raw_token(head, claims, digest)
+
+
+def claims_twice() -> str:
+    """Return a token with two users, of which each reader may take another."""
+    text = f'{{"iss": "{ISSUER}", "aud": "weft", "exp": {1 << 40}, "sub": "ada", "sub": "root"}}'
+    return jws.serialize_compact({"alg": "ES256"}, text, EC)
+
+
+@pytest.mark.parametrize(
+    ("key", "alg"),
+    [(RSA, "RS256"), (EC, "ES256"), (ED, "EdDSA"), (ED, "Ed25519")],
+    ids=["RS256", "ES256", "EdDSA", "Ed25519"],
+)
+async def test_token_of_each_algorithm(tmp_path: Path, key: Key, alg: str) -> None:
+    tokens = web_tokens(tmp_path, USUAL, key)
+    expires = int(time.time()) + 60
+
+    bearer = await tokens.verify(token_of(key, alg, exp=expires))
+
+    assert bearer == Bearer("default", "ada", None, may_create=False, expires_at=expires + 30)
+
+
+REFUSED: dict[str, tuple[Any, str]] = {
+    "alg none": (raw_token({"alg": "none"}, {"iss": ISSUER, "aud": "weft"}), "algorithm is not"),
+    "HS256 with the public key": (hs256_with_the_public_key(), "algorithm is not"),
+    "algorithm of another key": (token_of(RSA, "RS256"), "does not fit"),
+    "key of somebody else": (token_of(OTHER), "signature"),
+    "no signature": (token_of().rpartition(".")[0] + ".", "signature"),
+    "two parts": (token_of().rpartition(".")[0], "malformed"),
+    "kid as path": (token_of(head={"kid": "../../etc/passwd"}), ""),
+    "kid as SQL": (token_of(head={"kid": "' OR 1=1 --"}), ""),
+    "jku": (token_of(head={"jku": "http://127.0.0.1/keys"}), "a key of its own"),
+    "x5u": (token_of(head={"x5u": "http://127.0.0.1/keys"}), "a key of its own"),
+    "own key": (token_of(OTHER, head={"jwk": OTHER.as_dict(private=False)}), "a key of its own"),
+    "unknown crit": (token_of().replace("eyJ", "eyJ", 1), ""),
+    "expired": (token_of(exp=int(time.time()) - 60), "expired"),
+    "of the future": (token_of(nbf=int(time.time()) + 60), "not valid yet"),
+    "made in the future": (token_of(iat=int(time.time()) + 60), "not valid yet"),
+    "no exp": (token_of(exp=None), "no claim `exp`"),
+    "exp as text": (token_of(exp="tomorrow"), "not a time"),
+    "exp as truth": (token_of(exp=True), "not a time"),
+    "endless exp": (token_of(exp=10**400), "not a time"),
+    "wrong audience": (token_of(aud="others"), "issuer and audience"),
+    "no audience": (token_of(aud=None), "issuer and audience"),
+    "wrong issuer": (token_of(iss="https://evil.example.org"), "issuer and audience"),
+    "no user": (token_of(sub=None), "names no user"),
+    "user as number": (token_of(sub=7), "names no user"),
+    "user with a line break": (token_of(sub="ada\nroot"), "names no user"),
+    "claims twice": (claims_twice(), "malformed"),
+    "claims as a list": (raw_token({"alg": "ES256"}, [1]), "malformed"),
+    "nested without end": (raw_token({"alg": "ES256"}, "[" * 5000), "malformed"),
+    "no base64": ("eyJ\u00fc.e.f", "malformed"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+async def test_refused_token(tmp_path: Path, what: str) -> None:
+    token, why = REFUSED[what]
+    if what == "unknown crit":
+        body = token_of(head={"typ": "JWT"}).split(".")
+        token = raw_token({"alg": "ES256", "crit": ["x"], "x": 1}, "{}").split(".")[0]
+        token, why = ".".join([token, *body[1:]]), "signature or its header"
+    if what.startswith("kid"):
+        keys = {"keys": [{**EC.as_dict(private=False), "kid": "a"}]}
+        (tmp_path / "keys.json").write_text(json.dumps(keys))
+        tokens = web_tokens(tmp_path, USUAL + 'jwks_file = "keys.json"', None)
+        why = "key is unknown"
+    else:
+        tokens = web_tokens(tmp_path, USUAL)
+
+    with pytest.raises(TokenRefused) as refused:
+        await tokens.verify(token)
+
+    assert why in str(refused.value)
+
+
+async def test_keys_of_one_tenant_open_no_other(tmp_path: Path) -> None:
+    other = USUAL.replace('"default"', '"physics"').replace("issuer.ex", "other.ex")
+    text = f'{USUAL}\npem = """{pem_of(EC)}"""\n{other}'
+    tokens = web_tokens(tmp_path, text, OTHER)
+    theirs = ISSUER.replace("issuer.ex", "other.ex")
+
+    assert (await tokens.verify(token_of(OTHER, iss=theirs))).tenant == "physics"
+    with pytest.raises(TokenRefused):
+        await tokens.verify(token_of(EC, iss=theirs))
+
+
+async def test_roles_and_required_claims(tmp_path: Path) -> None:
+    text = f"""{USUAL}
+user_claim = "email"
+role_claim = "groups"
+roles = {{ ops = "operator", staff = "user" }}
+required = {{ email_verified = "yes" }}
+create_users = true
+"""
+    tokens = web_tokens(tmp_path, text)
+    given: dict[str, Any] = {"email": "ada@example.org", "email_verified": "yes"}
+
+    both = await tokens.verify(token_of(**given, groups=["staff", "ops", "others"]))
+    none = await tokens.verify(token_of(**given, groups=["others"]))
+
+    assert (both.user_name, both.role, both.may_create) == ("ada@example.org", "operator", True)
+    assert none.role is UserRole.VIEWER
+    with pytest.raises(TokenRefused, match="email_verified"):
+        await tokens.verify(token_of(email="ada@example.org"))
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ("", "exactly one of `pem`"),
+        ('pem = "nonsense"', "not the PEM"),
+        ('jwks_file = "missing.json"', "No such file"),
+        ('jwks_url = "http://example.org/keys"', "https://"),
+        ('jwks_url = "file:///etc/passwd"', "https://"),
+        ('jwks_url = "https://example.org/keys"\nalgorithms = ["HS256"]', "HS256"),
+        ('jwks_url = "https://example.org/keys"\nalgorithms = []', "algorithms"),
+        ('jwks_url = "https://example.org/keys"\nleeway_s = -1', "leeway_s"),
+        ('jwks_url = "https://example.org/keys"\ntypo = 1', "typo"),
+        ('jwks_url = "https://example.org/keys"\nroles = { a = "user" }', "role_claim"),
+        ('jwks_url = "https://example.org/keys"\nkeys_old_s = 1', "keys_old_s"),
+        (
+            'jwks_url = "https://example.org/keys"' + USUAL + 'jwks_url = "https://b.org/"',
+            "another",
+        ),
+        ("not toml", "issuers_file"),
+    ],
+)
+def test_wrong_file(tmp_path: Path, change: str, why: str) -> None:
+    with pytest.raises(InvalidSetting) as failed:
+        web_tokens(tmp_path, USUAL + change, None)
+
+    assert why in str(failed.value)
+
+
+def test_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(InvalidSetting, match=r"missing\.toml"):
+        read_issuers(tmp_path / "missing.toml")
+
+
+def test_weak_key_is_refused(tmp_path: Path) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SecurityWarning)
+        weak = jwk.RSAKey.generate_key(1024)
+        with pytest.raises(InvalidSetting, match="at least 2048 bits"):
+            web_tokens(tmp_path, USUAL, weak)
+
+
+class Site:
+    """What is at the address of the keys."""
+
+    def __init__(self) -> None:
+        self.body = b""
+        self.status = 200
+        self.asked = 0
+
+
+@contextmanager
+def key_site() -> Iterator[tuple[Site, str]]:
+    site = Site()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            site.asked += 1
+            self.send_response(site.status)
+            if site.status == 302:
+                self.send_header("location", "/elsewhere")
+            self.send_header("content-length", str(len(site.body)))
+            self.end_headers()
+            self.wfile.write(site.body)
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield site, f"http://127.0.0.1:{server.server_port}/keys"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def key_set(**keys: Key) -> bytes:
+    found = [{**key.as_dict(private=False), "kid": name} for name, key in keys.items()]
+    return json.dumps({"keys": found}).encode()
+
+
+def url_keys(url: str, clock: Callable[[], float]) -> UrlKeys:
+    document = IssuerDocument(
+        tenant="default", issuer=ISSUER, audience="weft", jwks_url=url, keys_fresh_s=60,
+        keys_old_s=600,
+    )  # fmt: skip
+    return UrlKeys(document, clock)
+
+
+async def test_keys_are_read_again_when_a_token_names_another() -> None:
+    now = 0.0
+    with key_site() as (site, url):
+        site.body = key_set(a=EC)
+        keys = url_keys(url, lambda: now)
+        first = [await keys.find("a") for _ in range(3)]
+        unknown = [await keys.find(f"x{n}") for n in range(20)]
+        asked = site.asked
+        now, site.body = 6.0, key_set(b=RSA)
+        second = await keys.find("b")
+
+        assert all(first)
+        assert not any(unknown)
+        assert asked == 1  # names that nobody knows make no storm
+        assert second is not None
+        assert (await keys.find("a")) is None  # it was taken back
+
+
+@pytest.mark.parametrize(
+    ("status", "body"), [(500, b""), (302, b""), (200, b"[]"), (200, b"x" * 2_000_000)],
+    ids=["fails", "leads elsewhere", "nonsense", "huge"],
+)  # fmt: skip
+async def test_old_keys_count_for_a_while(status: int, body: bytes) -> None:
+    now = 0.0
+    with key_site() as (site, url):
+        site.body = key_set(a=EC)
+        keys = url_keys(url, lambda: now)
+        assert await keys.find("a")
+        site.status, site.body = status, body
+        now = 590.0
+        assert await keys.find("a")
+        now = 601.0
+        assert await keys.find("a") is None
+        site.status, site.body = 200, key_set(a=EC)
+        now = 610.0
+        assert await keys.find("a")
+
+
+async def test_requests_share_one_reading_of_the_keys() -> None:
+    with key_site() as (site, url):
+        site.body = key_set(a=EC)
+        keys = url_keys(url, lambda: 0.0)
+
+        found = await asyncio.gather(*(keys.find("a") for _ in range(50)))
+
+        assert all(found)
+        assert site.asked == 1
+
+
+class AdmittingStore(RecordingStore):
+    """Knows ada of the tenant `default`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.admitted: list[tuple[str, str]] = []
+
+    async def admit_user(
+        self, tenant: str, name: str, role: UserRole | None, *, may_create: bool
+    ) -> Caller | None:
+        assert not may_create
+        self.admitted.append((tenant, name))
+        return Caller(1, 7, name, role or UserRole.USER) if name == "ada" else None
+
+
+async def test_bearer_is_remembered_until_the_user_changes_or_the_token_expires(
+    tmp_path: Path,
+) -> None:
+    store = AdmittingStore()
+    identities = Identities(cast("ApiStore", store), web_tokens(tmp_path, USUAL))
+    headers = {"authorization": f"Bearer {token_of()}"}
+
+    callers = [await identities.caller_of(headers) for _ in range(3)]
+    with pytest.raises(Unauthenticated, match="not authenticated"):
+        await identities.caller_of({"authorization": f"Bearer {token_of(sub='eve')}"})
+
+    assert {one.user_id for one in callers} == {7}
+    assert store.admitted == [("default", "ada"), ("default", "eve")]
+    assert store.authenticated == 0
+
+
+async def test_token_in_the_header_of_a_gateway(tmp_path: Path) -> None:
+    text = f'{USUAL}\nheader = "X-JWT-Assertion-default"'
+    other = USUAL.replace("issuer.ex", "other.ex") + f'\npem = """{pem_of(OTHER)}"""'
+    path = tmp_path / "issuers.toml"
+    path.write_text(f'{text}\npem = """{pem_of(EC)}"""\n{other}')
+    settings = Settings(home=tmp_path, issuers_file=path)
+    app = create_app(cast("Any", AdmittingStore()), SilentNotices(), cast("Any", None), settings)
+    theirs = token_of(OTHER, iss=ISSUER.replace("issuer.ex", "other.ex"))
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(app), base_url="http://weft"
+    ) as client:
+        name = "X-JWT-Assertion-default"
+        good = await client.get("/v1/whoami", headers={name: token_of()})
+        of_another = await client.get("/v1/whoami", headers={name: theirs})
+        plain = await client.get("/v1/whoami", headers={"authorization": f"Bearer {theirs}"})
+        both = await client.get(
+            "/v1/whoami", headers={name: token_of(), "authorization": "Bearer nonsense"}
+        )
+
+    assert [one.status_code for one in (good, of_another, plain, both)] == [200, 401, 200, 401]
+    assert (good.json()["user"], good.json()["token_id"]) == ("ada", None)
+    assert "issuer and audience" in of_another.json()["detail"]

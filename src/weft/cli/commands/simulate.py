@@ -78,10 +78,8 @@ def simulate(
         losses: How often in an hour a machine of a preemptible flavour is taken back, on average.
         max_running: How many jobs of the queue may run at a time, as in its file.
         max_running_per_user: How many of each user.
-        max_running_per_application: How many of each application of the trace, as with a
-            concurrency key.
-        priority: User and priority of the queue of their jobs: 3=10; may be repeated. All other
-            jobs can be stopped for them.
+        max_running_per_application: How many of each application: its concurrency key.
+        priority: User and priority of their queue, for which others are stopped: 3=10.
         load: Factor for the rate of submissions; with 2, jobs come twice as fast.
         plot: Draw it into a file .png or .html; may be repeated. Needs `weft[plots]`.
         shared: Options of every command.
@@ -90,13 +88,7 @@ def simulate(
     boot_s = read_option("--boot", boot, parse_seconds)
     _check_rate("--load", load, most=LOAD_MAX, hint=TWICE, is_zero_allowed=False)
     _check_rate("--losses", losses, most=LOSSES_MAX, hint=TWO_HOURS, is_zero_allowed=True)
-    limits = QueueLimits(
-        max_running=_limit("--max-running", max_running),
-        max_running_per_user=_limit("--max-running-per-user", max_running_per_user),
-        max_running_per_application=_limit(
-            "--max-running-per-application", max_running_per_application
-        ),
-    )
+    limits = _limits(max_running, max_running_per_user, max_running_per_application)
     priorities = dict(read_option("--priority", one, _priority_of) for one in priority or ())
     wanted = read_pool(pool, name, shared)
     lines = unpacked_lines(trace, refused=UnreadableTrace, what="the trace")
@@ -121,6 +113,18 @@ def _check_rate(option: str, value: float, *, most: int, hint: str, is_zero_allo
             detail=f"It is {value:g}, and must be {least} and at most {most}.",
             hint=hint,
         )
+
+
+def _limits(
+    running: int | None, running_per_user: int | None, running_per_application: int | None
+) -> QueueLimits:
+    return QueueLimits(
+        max_running=_limit("--max-running", running),
+        max_running_per_user=_limit("--max-running-per-user", running_per_user),
+        max_running_per_application=_limit(
+            "--max-running-per-application", running_per_application
+        ),
+    )
 
 
 def _limit(option: str, value: int | None) -> int | None:

@@ -183,6 +183,18 @@ def _embedded_server(password: str) -> Iterator[Server]:
         shutil.rmtree(directory, ignore_errors=True)
 
 
+@pytest.fixture(autouse=True)
+def _same_log_for_each_test() -> Iterator[None]:
+    """Undo what a test changes about logging: the next one may look at what is told."""
+    handlers, level = logging.root.handlers[:], logging.root.level
+    kept = structlog.get_config()
+    yield
+    structlog.configure(**kept)
+    structlog.contextvars.clear_contextvars()
+    logging.root.handlers[:] = handlers
+    logging.root.setLevel(level)
+
+
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Postgres]:
     """Give the server of this test process, with a migrated template."""

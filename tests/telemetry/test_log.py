@@ -6,21 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import structlog
 
 from weft.telemetry import log, metrics
 from weft.telemetry.trace import bind
-
-
-@pytest.fixture(autouse=True)
-def _restore() -> Iterator[None]:
-    handlers, level = logging.root.handlers[:], logging.root.level
-    kept = structlog.get_config()
-    yield
-    structlog.configure(**kept)
-    structlog.contextvars.clear_contextvars()
-    logging.root.handlers[:] = handlers
-    logging.root.setLevel(level)
 
 
 class Output:

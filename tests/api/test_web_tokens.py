@@ -4,13 +4,16 @@ import asyncio
 import base64
 import hmac
 import json
+import socket
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from http.client import HTTPException
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
+from types import SimpleNamespace
 from typing import Any, cast
 
 import httpx
@@ -22,15 +25,19 @@ from joserfc.jws import JWSRegistry
 from api.fakes import RecordingStore, SilentNotices
 from weft.api.app import create_app
 from weft.api.http.identity import Identities
+from weft.api.services import Origin
+from weft.api.use_cases import tokens
 from weft.api.web_tokens.bearers import Bearer, TokenRefused
-from weft.api.web_tokens.issuers import IssuerDocument, read_issuers
-from weft.api.web_tokens.keys import Key, UrlKeys
+from weft.api.web_tokens.issuers import read_issuers
+from weft.api.web_tokens.key_sets import Key, keys_in
+from weft.api.web_tokens.keys import KeysAway, SourceKeys, fetch
 from weft.api.web_tokens.verify import WebTokens
-from weft.core.errors import Unauthenticated
+from weft.core.errors import Unauthenticated, Unavailable
 from weft.core.rights import UserRole
-from weft.ports.store import ApiStore, Caller
+from weft.ports.store import ApiStore, Caller, Row
 from weft.settings import Settings
 from weft.settings.declare import InvalidSetting
+from weft.wire.token_documents import TokenDocument
 
 RSA = jwk.RSAKey.generate_key(2048)
 EC = jwk.ECKey.generate_key("P-256")
@@ -92,10 +99,10 @@ def claims_twice() -> str:
     ids=["RS256", "ES256", "EdDSA", "Ed25519"],
 )
 async def test_token_of_each_algorithm(tmp_path: Path, key: Key, alg: str) -> None:
-    tokens = web_tokens(tmp_path, USUAL, key)
+    issuers = web_tokens(tmp_path, USUAL, key)
     expires = int(time.time()) + 60
 
-    bearer = await tokens.verify(token_of(key, alg, exp=expires))
+    bearer = await issuers.verify(token_of(key, alg, exp=expires))
 
     assert bearer == Bearer("default", "ada", None, may_create=False, expires_at=expires + 30)
 
@@ -106,7 +113,7 @@ REFUSED: dict[str, tuple[Callable[[], str], str]] = {
         "algorithm is not",
     ),
     "HS256 with the public key": (hs256_with_the_public_key, "algorithm is not"),
-    "algorithm of another key": (lambda: token_of(RSA, "RS256"), "does not fit"),
+    "algorithm of another key": (lambda: token_of(RSA, "RS256"), "No key of its issuer"),
     "key of somebody else": (lambda: token_of(OTHER), "signature"),
     "no signature": (lambda: token_of().rpartition(".")[0] + ".", "signature"),
     "two parts": (lambda: token_of().rpartition(".")[0], "malformed"),
@@ -150,13 +157,13 @@ async def test_refused_token(tmp_path: Path, what: str) -> None:
     if what.startswith("kid"):
         keys = {"keys": [{**EC.as_dict(private=False), "kid": "a"}]}
         (tmp_path / "keys.json").write_text(json.dumps(keys))
-        tokens = web_tokens(tmp_path, USUAL + 'jwks_file = "keys.json"', None)
-        why = "key is unknown"
+        issuers = web_tokens(tmp_path, USUAL + 'jwks_file = "keys.json"', None)
+        why = "No key of its issuer"
     else:
-        tokens = web_tokens(tmp_path, USUAL)
+        issuers = web_tokens(tmp_path, USUAL)
 
     with pytest.raises(TokenRefused) as refused:
-        await tokens.verify(token)
+        await issuers.verify(token)
 
     assert why in str(refused.value)
 
@@ -164,12 +171,12 @@ async def test_refused_token(tmp_path: Path, what: str) -> None:
 async def test_keys_of_one_tenant_open_no_other(tmp_path: Path) -> None:
     other = USUAL.replace('"default"', '"physics"').replace("issuer.ex", "other.ex")
     text = f'{USUAL}\npem = """{pem_of(EC)}"""\n{other}'
-    tokens = web_tokens(tmp_path, text, OTHER)
+    issuers = web_tokens(tmp_path, text, OTHER)
     theirs = ISSUER.replace("issuer.ex", "other.ex")
 
-    assert (await tokens.verify(token_of(OTHER, iss=theirs))).tenant == "physics"
+    assert (await issuers.verify(token_of(OTHER, iss=theirs))).tenant == "physics"
     with pytest.raises(TokenRefused):
-        await tokens.verify(token_of(EC, iss=theirs))
+        await issuers.verify(token_of(EC, iss=theirs))
 
 
 async def test_roles_and_required_claims(tmp_path: Path) -> None:
@@ -177,19 +184,23 @@ async def test_roles_and_required_claims(tmp_path: Path) -> None:
 user_claim = "email"
 role_claim = "groups"
 roles = {{ ops = "operator", staff = "user" }}
-required = {{ email_verified = "yes" }}
+required = {{ email_verified = true, apps = "weft" }}
 create_users = true
 """
-    tokens = web_tokens(tmp_path, text)
-    given: dict[str, Any] = {"email": "ada@example.org", "email_verified": "yes"}
+    issuers = web_tokens(tmp_path, text)
+    given: dict[str, Any] = {
+        "email": "ada@example.org",
+        "email_verified": True,
+        "apps": ["x", "weft"],
+    }
 
-    both = await tokens.verify(token_of(**given, groups=["staff", "ops", "others"]))
-    none = await tokens.verify(token_of(**given, groups=["others"]))
+    both = await issuers.verify(token_of(**given, groups=["staff", "ops", "others"]))
+    none = await issuers.verify(token_of(**given, groups=["others"]))
 
     assert (both.user_name, both.role, both.may_create) == ("ada@example.org", "operator", True)
     assert none.role is UserRole.VIEWER
     with pytest.raises(TokenRefused, match="email_verified"):
-        await tokens.verify(token_of(email="ada@example.org"))
+        await issuers.verify(token_of(**{**given, "email_verified": 1}))
 
 
 @pytest.mark.parametrize(
@@ -229,8 +240,11 @@ def test_weak_key_is_refused(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SecurityWarning)
         weak = jwk.RSAKey.generate_key(1024)
-        with pytest.raises(InvalidSetting, match="at least 2048 bits"):
+        with pytest.raises(InvalidSetting, match="2048 to 8192 bits"):
             web_tokens(tmp_path, USUAL, weak)
+    private = EC.as_pem(private=True).decode()
+    with pytest.raises(InvalidSetting, match="private key"):
+        web_tokens(tmp_path, f'{USUAL}\npem = """{private}"""', None)
 
 
 class Site:
@@ -275,12 +289,8 @@ def key_set(**keys: Key) -> bytes:
     return json.dumps({"keys": found}).encode()
 
 
-def url_keys(url: str, clock: Callable[[], float]) -> UrlKeys:
-    document = IssuerDocument(
-        tenant="default", issuer=ISSUER, audience="weft", jwks_url=url, keys_fresh_s=60,
-        keys_old_s=600,
-    )  # fmt: skip
-    return UrlKeys(document, clock)
+def url_keys(url: str, clock: Callable[[], float]) -> SourceKeys:
+    return SourceKeys(url, lambda: fetch(url), 60, 600, clock)
 
 
 async def test_keys_are_read_again_when_a_token_names_another() -> None:
@@ -288,37 +298,103 @@ async def test_keys_are_read_again_when_a_token_names_another() -> None:
     with key_site() as (site, url):
         site.body = key_set(a=EC)
         keys = url_keys(url, lambda: now)
-        first = [await keys.find("a") for _ in range(3)]
-        unknown = [await keys.find(f"x{n}") for n in range(20)]
+        first = [await keys.find("a", "ES256") for _ in range(3)]
+        unknown = [await keys.find(f"x{n}", "ES256") for n in range(20)]
         asked = site.asked
         now, site.body = 6.0, key_set(b=RSA)
-        second = await keys.find("b")
+        second = await keys.find("b", "RS256")
 
         assert all(first)
         assert not any(unknown)
         assert asked == 1  # names that nobody knows make no storm
-        assert second is not None
-        assert (await keys.find("a")) is None  # it was taken back
+        assert second
+        assert not await keys.find("a", "ES256")  # it was taken back
 
 
 @pytest.mark.parametrize(
-    ("status", "body"), [(500, b""), (302, b""), (200, b"[]"), (200, b"x" * 2_000_000)],
-    ids=["fails", "leads elsewhere", "nonsense", "huge"],
+    ("status", "body"),
+    [
+        (500, b""), (302, b""), (200, b"[]"), (200, b"x" * 2_000_000), (200, b"[" * 100_000),
+    ],
+    ids=["fails", "leads elsewhere", "nonsense", "huge", "nested"],
 )  # fmt: skip
 async def test_old_keys_count_for_a_while(status: int, body: bytes) -> None:
     now = 0.0
     with key_site() as (site, url):
         site.body = key_set(a=EC)
         keys = url_keys(url, lambda: now)
-        assert await keys.find("a")
+        assert await keys.find("a", "ES256")
         site.status, site.body = status, body
         now = 590.0
-        assert await keys.find("a")
+        assert await keys.find("a", "ES256")
         now = 601.0
-        assert await keys.find("a") is None
+        with pytest.raises(KeysAway):
+            await keys.find("a", "ES256")
         site.status, site.body = 200, key_set(a=EC)
         now = 610.0
-        assert await keys.find("a")
+        assert await keys.find("a", "ES256")
+
+
+@contextmanager
+def dripping_site(first: bytes, drop: bytes) -> Iterator[str]:
+    """Answer for ever, a few bytes at a time, each of them in time."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    over = Event()
+
+    def drip() -> None:
+        with listener.accept()[0] as peer, suppress(OSError):
+            peer.sendall(first)
+            while not over.wait(0.02):
+                peer.sendall(drop)
+
+    thread = Thread(target=drip, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}/keys"
+    finally:
+        over.set()
+        thread.join()
+        listener.close()
+
+
+@pytest.mark.parametrize(
+    ("first", "drop"),
+    [
+        (b"HTTP/1.1 200 OK\r\ncontent-length: 90000\r\n\r\n", b"x"), (b"HTTP/1.1 200", b" "),
+        (b"HTTP/1.1 200 OK\r\nx: ", b"y"), (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+        (b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1;", b"z"),
+    ],
+    ids=["body", "status", "header", "continue", "chunk"],
+)  # fmt: skip
+def test_host_that_sends_a_little_at_a_time_is_cut_off(first: bytes, drop: bytes) -> None:
+    with (
+        dripping_site(first, drop) as url,
+        pytest.raises((OSError, HTTPException, ValueError)),
+    ):
+        fetch(url, within_s=0.3)
+
+
+def test_keys_that_make_work_are_left_out() -> None:
+    usual = EC.as_dict(private=False)
+    private = {**RSA.as_dict(private=True), "kid": "private"}
+    slow = {**RSA.as_dict(private=False), "kid": "slow", "e": "AQAB" * 100}
+
+    keys = keys_in(json.dumps({"keys": [private, slow, usual]}).encode())
+
+    assert not keys.fitting("private", "RS256")
+    assert not keys.fitting("slow", "RS256")
+    assert len(keys.fitting(None, "ES256")) == 1
+    with pytest.raises(ValueError, match="at most 100"):
+        keys_in(json.dumps({"keys": [usual] * 101}).encode())
+
+
+def test_keys_of_one_id_are_told_apart_by_the_algorithm() -> None:
+    found = [{**key.as_dict(private=False), "kid": "a"} for key in (EC, RSA, OTHER)]
+
+    keys = keys_in(json.dumps({"keys": found}).encode())
+
+    assert len(keys.fitting("a", "RS256")) == 1
+    assert len(keys.fitting("a", "ES256")) == 2
 
 
 async def test_requests_share_one_reading_of_the_keys() -> None:
@@ -326,7 +402,7 @@ async def test_requests_share_one_reading_of_the_keys() -> None:
         site.body = key_set(a=EC)
         keys = url_keys(url, lambda: 0.0)
 
-        found = await asyncio.gather(*(keys.find("a") for _ in range(50)))
+        found = await asyncio.gather(*(keys.find("a", "ES256") for _ in range(50)))
 
         assert all(found)
         assert site.asked == 1
@@ -345,6 +421,31 @@ class AdmittingStore(RecordingStore):
         assert not may_create
         self.admitted.append((tenant, name))
         return Caller(1, 7, name, role or UserRole.USER) if name == "ada" else None
+
+    async def create_token(self, *_: object, valid_s: float, **__: object) -> Row:
+        self.valid_s = valid_s
+        return {"token_id": 3}
+
+
+async def test_token_that_a_bearer_makes_ends_with_theirs(tmp_path: Path) -> None:
+    store = AdmittingStore()
+    identities = Identities(cast("ApiStore", store), web_tokens(tmp_path, USUAL))
+    headers = {"authorization": f"Bearer {token_of(exp=int(time.time()) + 60)}"}
+    caller = await identities.caller_of(headers)
+    services = cast("Any", SimpleNamespace(store=store, settings=Settings(home=tmp_path)))
+    origin = Origin(digest=b"", trace_id="a" * 32)
+
+    await tokens.create_token(services, caller, TokenDocument(name="mine"), origin)
+
+    assert 0 < store.valid_s <= 90
+
+
+async def test_issuer_whose_keys_are_away_is_no_reason_to_refuse(tmp_path: Path) -> None:
+    text = USUAL + 'jwks_url = "http://127.0.0.1:1/keys"'
+    identities = Identities(cast("ApiStore", AdmittingStore()), web_tokens(tmp_path, text, None))
+
+    with pytest.raises(Unavailable, match="cannot be read"):
+        await identities.caller_of({"authorization": f"Bearer {token_of()}"})
 
 
 async def test_bearer_is_remembered_until_the_user_changes_or_the_token_expires(

@@ -74,7 +74,7 @@ class PostgresApiStore(
             return None
         tenant_id, user_id, user_name, role, token_id, scopes = rows[0]
         allowed = None if scopes is None else frozenset(map(Right, scopes))
-        return Caller(tenant_id, user_id, user_name, UserRole(role), token_id, allowed)
+        return Caller(tenant_id, user_id, user_name, UserRole(role), token_id, scopes=allowed)
 
     async def get_batch(self, caller: Caller, batch_id: int) -> Row:
         """Return the batch document."""

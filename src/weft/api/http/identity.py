@@ -5,9 +5,16 @@ import hashlib
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Final
 
-from weft.api.web_tokens.bearers import NoIssuers, TokenRefused, Verifier, is_web_token
+from weft.api.web_tokens.bearers import (
+    IssuerAway,
+    NoIssuers,
+    TokenRefused,
+    Verifier,
+    is_web_token,
+)
 from weft.core.errors import Unauthenticated, Unavailable
 from weft.ports.store import ApiStore, Caller, Notices
 from weft.telemetry.log import get_logger
@@ -91,11 +98,19 @@ class Identities:
         try:
             bearer = await self._web_tokens.verify(token, header)
         except TokenRefused as error:
-            log.info("token.refused", why=str(error))
+            log.debug("token.refused", why=str(error))
             raise _refused(f"The JSON web token is not accepted. {error}") from error
+        except IssuerAway as error:
+            raise Unavailable(
+                "the keys of the token's issuer cannot be read",
+                detail=f"Its issuer is {error}.",
+                hint="Try again later; the log of the api says why.",
+            ) from error
         caller = await self._store.admit_user(
             bearer.tenant, bearer.user_name, bearer.role, may_create=bearer.may_create
         )
+        if caller is not None:
+            caller = replace(caller, expires_at=bearer.expires_at)
         return caller, bearer.expires_at - time.time()
 
 

@@ -1,6 +1,7 @@
 """Tokens: a caller makes, lists and revokes their own."""
 
 import secrets
+import time
 
 from weft.api.services import Answer, Origin, Services
 from weft.core.errors import RightMissing, TokenNotFound
@@ -29,13 +30,18 @@ async def create_token(
         scopes = frozenset(map(Right, document.scopes))
         for right in sorted(scopes):
             require(right, caller.user_name, caller.role, caller.scopes)
+    valid_s = document.valid_s
+    if caller.expires_at is not None:
+        # The issuer would not know of it when it takes the user out.
+        left_s = max(0.0, caller.expires_at - time.time())
+        valid_s = left_s if valid_s is None else min(valid_s, left_s)
     token = new_token()
     created = await services.store.create_token(
         caller,
         token,
         name=document.name,
         scopes=scopes,
-        valid_s=document.valid_s,
+        valid_s=valid_s,
         tokens_max=services.settings.tokens_per_user_max,
         idempotency_key=origin.key,
     )

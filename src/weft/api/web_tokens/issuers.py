@@ -27,15 +27,15 @@ class IssuerDocument(Struct, forbid_unknown_fields=True, kw_only=True):
     """The claim `iss`."""
     audience: Text
     """The claim `aud`, or one of its values."""
-    pem: Text | None = None
+    pem: Annotated[str, Meta(min_length=1, max_length=16_384)] | None = None
     """A public key; else `jwks_file` or `jwks_url`."""
     jwks_file: Text | None = None
     jwks_url: Text | None = None
     algorithms: Annotated[tuple[Algorithm, ...], Meta(min_length=1)] = get_args(Algorithm)
     leeway_s: Annotated[float, Meta(ge=0, le=300)] = 30.0
     """How much the clocks may differ."""
-    required: Mapping[str, str] = {}
-    """Claims that the token must have, with their values."""
+    required: Mapping[str, str | bool | int] = {}
+    """Claims that must have these values, or be lists that have them."""
     user_claim: Text = "sub"
     role_claim: Text | None = None
     roles: Mapping[str, UserRole] = {}
@@ -101,6 +101,8 @@ def _is_safe(url: str) -> bool:
     try:
         parts = urlsplit(url)
     except ValueError:
+        return False
+    if "@" in parts.netloc:  # a password, which would be logged
         return False
     if parts.scheme == "http":
         return parts.hostname in {"127.0.0.1", "::1", "localhost"}

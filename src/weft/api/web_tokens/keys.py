@@ -1,41 +1,42 @@
-"""The keys of an issuer: given in the file, in a file of their own, or at an address."""
+"""The keys of an issuer: given in its entry, in a file of their own, or at an address."""
 
 import asyncio
+import threading
 import time
-import urllib.error
-import urllib.request
-from collections.abc import Callable, Collection, Mapping
-from http.client import HTTPException
+from collections.abc import Callable
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
-from typing import Any, Final, Protocol
+from socket import SHUT_RDWR
+from typing import Final, Protocol
+from urllib.parse import urlsplit
 
-import msgspec
-from joserfc import jwk
 from joserfc.errors import JoseError
 
-from weft.api.web_tokens.issuers import Issuer, IssuerDocument
+from weft.api.web_tokens.issuers import Issuer
+from weft.api.web_tokens.key_sets import Key, KeySet, key_of_pem, keys_in
 from weft.settings.declare import InvalidSetting
 from weft.telemetry.log import get_logger
 
-Key = jwk.RSAKey | jwk.ECKey | jwk.OKPKey
-ALGORITHMS_OF: Final[Mapping[type, Collection[str]]] = {
-    jwk.RSAKey: ("RS256",),
-    jwk.ECKey: ("ES256",),
-    jwk.OKPKey: ("Ed25519", "EdDSA"),  # two names of one: RFC 9864 prefers the first
-}
-JWKS_BYTES_MAX: Final = 1 << 20
+BYTES_MAX: Final = 1 << 20
 FETCH_S: Final = 5.0
 RETRY_S: Final = 5.0
-"""An address is not asked again for this time, whatever it said."""
-RSA_BITS_MIN: Final = 2048
+"""A source is not read again for this time, whatever it said."""
+PATIENCE_S: Final = 1.0
+"""A token waits for this time at most until keys that are not fresh are read again."""
+FILE_FRESH_S: Final = 1.0
+OK: Final = 200
 log = get_logger()
+
+
+class KeysAway(Exception):
+    """No keys are known, because their source cannot be read."""
 
 
 class Keys(Protocol):
     """The keys of one issuer."""
 
-    async def find(self, key_id: str | None) -> Key | None:
-        """Return the key of this id, or the only one there is; None: there is no such."""
+    async def find(self, key_id: str | None, algorithm: str) -> list[Key]:
+        """Return the keys that may have signed a token. Raise `KeysAway`."""
 
 
 def keys_of(issuer: Issuer) -> Keys:
@@ -43,171 +44,160 @@ def keys_of(issuer: Issuer) -> Keys:
     document = issuer.document
     try:
         if document.pem is not None:
-            return FixedKeys({"": key_of_pem(document.pem)})
+            return FixedKeys(KeySet([("", key_of_pem(document.pem))]))
         if document.jwks_file is not None:
-            return FileKeys(issuer.folder / document.jwks_file)
+            path = issuer.folder / document.jwks_file
+            keys_in(_read_file(path))
+            return SourceKeys(
+                str(path), lambda: _read_file(path), FILE_FRESH_S, document.keys_old_s
+            )
     except (JoseError, ValueError, OSError) as error:
         raise InvalidSetting(
             f"the key of issuer {document.issuer} cannot be read: {error}",
             hint="A `pem` is a public key, a `jwks_file` a JSON web key set.",
         ) from error
-    return UrlKeys(document)
-
-
-def key_of_pem(text: str) -> Key:
-    """Return a public key. Raise `ValueError`."""
-    for kind in (jwk.RSAKey, jwk.ECKey, jwk.OKPKey):
-        try:
-            key: Key = kind.import_key(text)
-        except (JoseError, ValueError, TypeError):
-            continue
-        return _checked(key)
-    raise ValueError("not the PEM of an RSA, P-256 or Ed25519 public key")
-
-
-def keys_in(text: bytes) -> dict[str, Key]:
-    """Return the keys of a JSON web key set by their ids; kinds that nobody here can use are left
-    out. Raise `ValueError` for what is not such a set.
-    """
-    document = msgspec.json.decode(text)
-    if not isinstance(document, dict) or not isinstance(document.get("keys"), list):
-        raise ValueError("not a JSON web key set")
-    found: dict[str, Key] = {}
-    for one in document["keys"]:
-        if not isinstance(one, dict) or one.get("use", "sig") != "sig":
-            continue
-        try:
-            key = jwk.import_key(one)
-            if isinstance(key, jwk.RSAKey | jwk.ECKey | jwk.OKPKey):
-                found[str(one.get("kid", ""))] = _checked(key)
-        except (JoseError, ValueError, TypeError, KeyError):
-            continue
-    if not found:
-        raise ValueError("the key set has no RSA, P-256 or Ed25519 key")
-    return found
-
-
-def _checked(key: Key) -> Key:
-    """Raise `ValueError` for a key that is too weak, or of a curve that no algorithm here has."""
-    public: Any = key.raw_value
-    if isinstance(key, jwk.RSAKey):
-        if public.key_size < RSA_BITS_MIN:
-            raise ValueError(f"an RSA key has at least {RSA_BITS_MIN} bits")
-    elif key.curve_name not in {"P-256", "Ed25519"}:
-        raise ValueError(f"curve {key.curve_name} is not P-256 or Ed25519")
-    return key
+    url = str(document.jwks_url)
+    return SourceKeys(url, lambda: fetch(url), document.keys_fresh_s, document.keys_old_s)
 
 
 class FixedKeys:
     """Keys that stay."""
 
-    def __init__(self, keys: Mapping[str, Key]) -> None:
+    def __init__(self, keys: KeySet) -> None:
         self._keys = keys
 
-    async def find(self, key_id: str | None) -> Key | None:
-        """Return the key of this id, or the only one there is."""
-        return _find(self._keys, key_id)
+    async def find(self, key_id: str | None, algorithm: str) -> list[Key]:
+        """Return the keys that may have signed a token."""
+        return self._keys.fitting(key_id, algorithm)
 
 
-class FileKeys:
-    """The keys of a file, which is read again when it has changed."""
+class SourceKeys:
+    """Keys that are read again: when they are not fresh any more, and when a token names another.
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._changed = path.stat().st_mtime_ns
-        self._keys = keys_in(path.read_bytes())
-
-    async def find(self, key_id: str | None) -> Key | None:
-        """Return the key of this id, or the only one there is."""
-        try:
-            changed = self._path.stat().st_mtime_ns
-            if changed != self._changed:
-                self._keys = keys_in(self._path.read_bytes())
-                self._changed = changed
-        except (OSError, ValueError) as error:
-            log.warning("keys.unreadable", source=str(self._path), why=str(error))
-        return _find(self._keys, key_id)
-
-
-class UrlKeys:
-    """The keys at an address: read again in the background, or when a token names another."""
+    `fresh_s`: then a token waits a little for newer ones. `old_s`: then they no longer count.
+    """
 
     def __init__(
         self,
-        document: IssuerDocument,
+        name: str,
+        read: Callable[[], bytes],
+        fresh_s: float,
+        old_s: float,
         clock: Callable[[], float] = time.monotonic,
-        fetch: Callable[[str], bytes] | None = None,
     ) -> None:
-        self._document = document
+        self._name = name
+        self._source = read
+        self._fresh_s = fresh_s
+        self._old_s = old_s
         self._clock = clock
-        self._fetch = fetch or fetch_keys
-        self._keys: Mapping[str, Key] = {}
+        self._keys = KeySet()
         self._read_at = float("-inf")
         self._tried_at = float("-inf")
         self._reading: asyncio.Task[None] | None = None
 
-    async def find(self, key_id: str | None) -> Key | None:
-        """Return the key of this id, or the only one there is. A key that was read too long ago is
-        none.
-        """
-        age = self._clock() - self._read_at
-        if age > self._document.keys_old_s:
-            self._keys = {}
-        if age > self._document.keys_fresh_s:
-            self._begin_reading()
-        key = _find(self._keys, key_id)
-        if key is None:
-            self._begin_reading()
-            if self._reading is not None:
-                await asyncio.shield(self._reading)
-            key = _find(self._keys, key_id)
-        return key
+    async def find(self, key_id: str | None, algorithm: str) -> list[Key]:
+        """Return the keys that may have signed a token. Raise `KeysAway`."""
+        if self._clock() - self._read_at > self._fresh_s:
+            await self._read_again()
+        if self._clock() - self._read_at > self._old_s:
+            self._keys = KeySet()
+            if self._reading is None or not self._reading.done():
+                await self._read_again(patience_s=FETCH_S)
+            if self._clock() - self._read_at > self._old_s:
+                raise KeysAway
+        found = self._keys.fitting(key_id, algorithm)
+        if not found:
+            await self._read_again()
+            found = self._keys.fitting(key_id, algorithm)
+        return found
 
-    def _begin_reading(self) -> None:
-        """Read the keys, unless somebody does or has just tried."""
-        if self._reading is not None and not self._reading.done():
-            return
-        self._reading = None
-        if self._clock() - self._tried_at >= RETRY_S:
+    async def _read_again(self, patience_s: float = PATIENCE_S) -> None:
+        """Wait a little until the source is read again, unless somebody has just tried. All who
+        wait share one reading, and none ends it.
+        """
+        if self._reading is None or self._reading.done():
+            if self._clock() - self._tried_at < min(RETRY_S, self._fresh_s):
+                return
             self._tried_at = self._clock()
             self._reading = asyncio.create_task(self._read())
+        await asyncio.wait({self._reading}, timeout=patience_s)
 
     async def _read(self) -> None:
-        url = str(self._document.jwks_url)
+        begun = self._clock()
         try:
-            async with asyncio.timeout(2 * FETCH_S):
-                self._keys = keys_in(await asyncio.to_thread(self._fetch, url))
-            self._read_at = self._clock()
-        except (OSError, HTTPException, ValueError, TimeoutError) as error:
-            log.warning("keys.unreadable", source=url, why=str(error) or type(error).__name__)
+            self._keys = await _in_thread_of_its_own(lambda: keys_in(self._source()))
+            self._read_at = begun
+        except (OSError, HTTPException, ValueError) as error:
+            log.warning("keys.unreadable", source=self._name, why=str(error) or repr(error))
 
 
-def _find(keys: Mapping[str, Key], key_id: str | None) -> Key | None:
-    if key_id is not None and key_id in keys:
-        return keys[key_id]
-    # Without ids there is nothing to confuse: a single key serves whatever the token says.
-    return next(iter(keys.values())) if len(keys) == 1 and (key_id is None or "" in keys) else None
+async def _in_thread_of_its_own(call: Callable[[], KeySet]) -> KeySet:
+    """Call it where it keeps nobody from anything: neither other work of threads, nor the end."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[KeySet] = loop.create_future()
+
+    def settle(keys: KeySet | None, error: Exception | None) -> None:
+        if not done.done():
+            if keys is not None:
+                done.set_result(keys)
+            else:
+                done.set_exception(error or ValueError("nothing was read"))
+
+    def work() -> None:
+        keys, failed = None, None
+        try:
+            keys = call()
+        except Exception as error:  # noqa: BLE001 (handed over)
+            failed = error
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(settle, keys, failed)
+
+    threading.Thread(target=work, name="weft-keys", daemon=True).start()
+    return await done
 
 
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """An address that leads elsewhere is not the one that was configured."""
+def _read_file(path: Path) -> bytes:
+    with path.open("rb") as file:
+        data = file.read(BYTES_MAX + 1)
+    if len(data) > BYTES_MAX:
+        raise ValueError(f"more than {BYTES_MAX} bytes")
+    return data
 
-    def redirect_request(self, *_: object) -> None:
-        """Follow to nowhere."""
+
+def fetch(url: str, within_s: float = FETCH_S) -> bytes:
+    """Return what is at an address: without redirects and proxies, which lead to somebody else.
+
+    Raise `OSError`, `HTTPException`, `ValueError` if it fails, is too slow or too large.
+    """
+    parts = urlsplit(url)
+    kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
+    connection = kind(str(parts.hostname), parts.port, timeout=within_s)
+    # The time limit of a socket is one for each part, and a peer may send one byte at a time.
+    is_late = threading.Event()
+    deadline = threading.Timer(within_s, _hang_up, (connection, is_late))
+    deadline.daemon = True
+    deadline.start()
+    try:
+        path = f"{parts.path or '/'}{'?' + parts.query if parts.query else ''}"
+        connection.request("GET", path, headers={"accept": "application/json"})
+        with connection.getresponse() as answer:
+            if answer.status != OK:
+                raise ValueError(f"it answered {answer.status}")
+            data = answer.read(BYTES_MAX + 1)
+        if is_late.is_set():  # what came until then looks whole
+            raise TimeoutError(f"it took longer than {within_s:g} s")
+        if len(data) > BYTES_MAX:
+            raise ValueError(f"more than {BYTES_MAX} bytes")
+        return data
+    finally:
+        deadline.cancel()
+        connection.close()
 
 
-def fetch_keys(url: str) -> bytes:
-    """Return what is at an address. Raise `OSError`, `ValueError` if it is too slow or large."""
-    deadline = time.monotonic() + FETCH_S
-    opener = urllib.request.build_opener(_NoRedirect, urllib.request.ProxyHandler())
-    with opener.open(url, timeout=FETCH_S) as answer:
-        parts: list[bytes] = []
-        size = 0
-        while part := answer.read1(1 << 16):
-            size += len(part)
-            parts.append(part)
-            if size > JWKS_BYTES_MAX:
-                raise ValueError(f"more than {JWKS_BYTES_MAX} bytes")
-            if time.monotonic() > deadline:
-                raise ValueError(f"took longer than {FETCH_S:g} s")
-        return b"".join(parts)
+def _hang_up(connection: HTTPConnection, is_late: threading.Event) -> None:
+    is_late.set()
+    if connection.sock is not None:
+        try:
+            connection.sock.shutdown(SHUT_RDWR)
+        except OSError:
+            return

@@ -15,15 +15,18 @@ from joserfc import jws
 from joserfc.errors import JoseError, SecurityWarning
 from joserfc.util import urlsafe_b64decode
 
-from weft.api.web_tokens.bearers import PARTS, Bearer, TokenRefused
+from weft.api.web_tokens.bearers import PARTS, Bearer, IssuerAway, TokenRefused
 from weft.api.web_tokens.issuers import Issuer, IssuerDocument
-from weft.api.web_tokens.keys import ALGORITHMS_OF, Keys, keys_of
+from weft.api.web_tokens.key_sets import Key
+from weft.api.web_tokens.keys import Keys, KeysAway, keys_of
 from weft.core.rights import UserRole
 from weft.core.texts import wrong_name
 
 USER_CHARS_MAX: Final = 200
 _FOREIGN_KEYS: Final = ("jku", "jwk", "x5u", "x5c")
 """Headers by which a token brings its own key, or says where one is."""
+_NOT_OF_TOKENS: Final = "b64"
+"""RFC 7797 forbids it in a JSON web token."""
 
 
 class WebTokens:
@@ -42,7 +45,7 @@ class WebTokens:
     async def verify(self, token: str, header: str | None = None) -> Bearer:
         """Return the bearer of a token, which came in this header; None: in `Authorization`.
 
-        Raise `TokenRefused`.
+        Raise `TokenRefused`, or `IssuerAway` if its keys cannot be read.
         """
         head, claims = _parsed(token)
         issuer, keys = self._issuer_of(claims, header)
@@ -51,20 +54,16 @@ class WebTokens:
             raise TokenRefused("Its algorithm is not one of its issuer's.")
         if any(name in head for name in _FOREIGN_KEYS):
             raise TokenRefused("It brings a key of its own.")
-        if key_id is not None and not isinstance(key_id, str):
-            raise TokenRefused("Its key id is not text.")
-        key = await keys.find(key_id)
-        if key is None:
-            raise TokenRefused("Its key is unknown.")
-        if algorithm not in ALGORITHMS_OF[type(key)]:
-            raise TokenRefused("Its algorithm does not fit its key.")
-        registry = jws.JWSRegistry(algorithms=[str(algorithm)], strict_check_header=False)
+        if _NOT_OF_TOKENS in head or (key_id is not None and not isinstance(key_id, str)):
+            raise TokenRefused("Its header is not one of a JSON web token.")
         try:
-            with catch_warnings():
-                simplefilter("ignore", SecurityWarning)  # about the name EdDSA
-                jws.deserialize_compact(token, key, registry=registry)
-        except (JoseError, ValueError, TypeError) as error:
-            raise TokenRefused("Its signature or its header is wrong.") from error
+            fitting = await keys.find(key_id, str(algorithm))
+        except KeysAway as error:
+            raise IssuerAway(issuer.issuer) from error
+        if not fitting:
+            raise TokenRefused("No key of its issuer has its key id and algorithm.")
+        if not any(_is_signed(token, key, str(algorithm)) for key in fitting):
+            raise TokenRefused("Its signature or its header is wrong.")
         return self._bearer(claims, issuer)
 
     def _issuer_of(
@@ -82,14 +81,29 @@ class WebTokens:
     def _bearer(self, claims: Mapping[str, Any], issuer: IssuerDocument) -> Bearer:
         expires_at = _check_times(claims, self._clock(), issuer.leeway_s)
         for name, value in issuer.required.items():
-            if claims.get(name) != value:
+            if not _says(claims.get(name), value):
                 raise TokenRefused(f"Its claim `{name}` is not the required one.")
         user: Any = claims.get(issuer.user_claim)
-        if not isinstance(user, str) or wrong_name(user, chars_max=USER_CHARS_MAX):
+        if (
+            not isinstance(user, str)
+            or wrong_name(user, chars_max=USER_CHARS_MAX)
+            or user != user.strip()
+        ):
             raise TokenRefused(f"Its claim `{issuer.user_claim}` names no user.")
         return Bearer(
             issuer.tenant, user, _role_of(claims, issuer), issuer.create_users, expires_at
         )
+
+
+def _is_signed(token: str, key: Key, algorithm: str) -> bool:
+    registry = jws.JWSRegistry(algorithms=[algorithm], strict_check_header=False)
+    try:
+        with catch_warnings():
+            simplefilter("ignore", SecurityWarning)  # about the name EdDSA
+            jws.deserialize_compact(token, key, registry=registry)
+    except (JoseError, ValueError, TypeError):
+        return False
+    return True
 
 
 def _parsed(token: str) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
@@ -136,6 +150,12 @@ def _check_times(claims: Mapping[str, Any], now: float, leeway_s: float) -> floa
     if any(now < times[name] - leeway_s for name in ("nbf", "iat") if name in times):
         raise TokenRefused("It is not valid yet.")
     return times["exp"] + leeway_s
+
+
+def _says(claim: object, value: str | bool | int) -> bool:  # noqa: FBT001 (what the file asks for)
+    """Say whether a claim is this value, or a list that has it; 1 is not true."""
+    given = claim if isinstance(claim, list) else [claim]
+    return any(type(one) is type(value) and one == value for one in given)
 
 
 def _role_of(claims: Mapping[str, Any], issuer: IssuerDocument) -> UserRole | None:

@@ -17,6 +17,8 @@ class Caller:
     role: UserRole = UserRole.USER
     token_id: int = 0
     """0: the token is of another issuer."""
+    expires_at: float | None = None
+    """When a token of another issuer ends, in seconds since 1970."""
     scopes: frozenset[Right] | None = None
     """What the token is for; None: all that the role may do."""
 

@@ -21,11 +21,15 @@ BEGIN
         SELECT p.project_id, v_user.user_id, v_tenant FROM weft.billing_project p
         WHERE p.tenant_id = v_tenant AND p.name = 'default' ON CONFLICT DO NOTHING;
     END IF;
-    IF v_user.user_id IS NULL OR v_user.removed_at IS NOT NULL THEN
+    -- An issuer may tell apart what lower() does not: the Kelvin sign and k.
+    IF v_user.user_id IS NULL OR v_user.removed_at IS NOT NULL OR lower(v_user.name COLLATE "C") <> lower(of_name COLLATE "C") THEN
         RETURN;
     END IF;
     IF of_role <> v_user.role THEN
-        UPDATE weft.tenant_user u SET role = of_role WHERE u.user_id = v_user.user_id RETURNING * INTO v_user;
+        UPDATE weft.tenant_user u SET role = of_role WHERE u.user_id = v_user.user_id AND u.removed_at IS NULL RETURNING * INTO v_user;
+        IF NOT FOUND THEN
+            RETURN;
+        END IF;
         PERFORM weft._tell_callers(v_user.user_id);
     END IF;
     RETURN QUERY SELECT v_tenant, v_user.user_id, v_user.name, v_user.role;

@@ -162,6 +162,8 @@ async def test_a_job_that_a_worker_has_claimed_stops_what_runs_there(world: Worl
     assert await preempt(elsewhere) == 0, "it has not run in between"
     assert await leases() == []
     await other.start(lease)
+    await world.fold()
+    assert await world.driver.preemption_rounds(epoch) == [], "no worker is looked at"
     await other.end(lease, reason=Reason.LOST)
     (lease,) = await other.claim(1)
     await world.fold()

@@ -687,6 +687,15 @@ CREATE FUNCTION weft._has_failure(reasons smallint[]) RETURNS boolean
     LANGUAGE sql IMMUTABLE;
 ALTER FUNCTION weft._has_failure(reasons smallint[]) OWNER TO weft_system;
 
+CREATE FUNCTION weft._has_lease(of_pool_id integer, of_lanes integer[], claimed_max integer DEFAULT 10000) RETURNS boolean
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_bitmapscan TO 'off';
+ALTER FUNCTION weft._has_lease(of_pool_id integer, of_lanes integer[], claimed_max integer) OWNER TO weft_system;
+
 CREATE FUNCTION weft._has_new_claims(of_pool_id integer, of_user_id integer) RETURNS boolean
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._has_new_claims(of_pool_id integer, of_user_id integer) OWNER TO weft_system;
@@ -5579,6 +5588,8 @@ REVOKE ALL ON FUNCTION weft._growth(of_pool_id integer, of_lane_id integer, need
 REVOKE ALL ON FUNCTION weft._has_claimable(offer weft.offer, worker weft.worker_incarnation, has_cancel boolean, has_switch boolean, lookahead_jobs integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._has_failure(reasons smallint[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._has_lease(of_pool_id integer, of_lanes integer[], claimed_max integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._has_new_claims(of_pool_id integer, of_user_id integer) FROM PUBLIC;
 

@@ -100,6 +100,10 @@ class BillingStoreSuite(StoreTests):
             with refused(ProjectExists):
                 await api.create_project(caller, name, cost_max=None, idempotency_key=key)
         await api.create_project(self.site.stranger, "p", cost_max=None)
+        await api.change_project(caller, "default", {"closed": True})
+        with refused(ProjectOpen):
+            await api.delete_project(caller, "default")
+        await api.change_project(caller, "default", {"closed": False})
 
     async def test_prices_are_listed_newest_first(self) -> None:
         """Each version with all of its prices."""

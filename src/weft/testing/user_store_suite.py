@@ -34,7 +34,7 @@ class UserStoreSuite(StoreTests):
             "callers",
             after=lambda: api.set_user_role(caller, "BOB", UserRole.OPERATOR, may_give=ANY_ROLE),
         )
-        assert told == str(bob.token_id)
+        assert told == str(-bob.user_id)
         assert await api.authenticate(token) == replace(bob, role=UserRole.OPERATOR)
         listed = await api.list_users(caller, after=0, limit=9)
         assert [one["name"] for one in listed] == [caller.user_name, "bob"]
@@ -42,7 +42,7 @@ class UserStoreSuite(StoreTests):
         told = await self.site.notice(
             "callers", after=lambda: api.remove_user(caller, "bob", may_give=ANY_ROLE)
         )
-        assert told == str(bob.token_id)
+        assert told == str(-bob.user_id)
         assert await api.authenticate(token) is None
         assert await api.list_users(caller, after=listed[0]["user_id"], limit=9) == []
         again = await api.remove_user(caller, "bob", may_give=ANY_ROLE)
@@ -51,8 +51,7 @@ class UserStoreSuite(StoreTests):
     async def test_trusted_issuer_vouches_for_users(self) -> None:
         """The role is the issuer's; who was removed stays out; every api is told of a change."""
         api, caller = self.site.api, self.site.caller
-        tenants = await api.list_tenants(after=caller.tenant_id - 1, limit=1)
-        tenant = tenants[0]["name"]
+        tenant = await self._tenant()
         assert await api.admit_user(tenant, "eve", None, may_create=False) is None
         assert await api.admit_user("nowhere", "eve", None, may_create=True) is None
         eve = await api.admit_user(tenant.upper(), "eve", None, may_create=True)
@@ -69,6 +68,9 @@ class UserStoreSuite(StoreTests):
         )
         await api.remove_user(caller, "eve", may_give=ANY_ROLE)
         assert await api.admit_user(tenant, "eve", UserRole.USER, may_create=True) is None
+        kate = await self.add("kate")
+        folded = await api.admit_user(tenant, "\N{KELVIN SIGN}ate", None, may_create=True)
+        assert folded is None or folded.user_id != kate.user_id
 
     async def test_removed_user_comes_back(self) -> None:
         """With what they submitted, not with their tokens."""
@@ -97,6 +99,24 @@ class UserStoreSuite(StoreTests):
                 await api.add_user(caller, "BoB", UserRole.USER, uuid4().hex, idempotency_key=key)
         other = await api.add_user(self.site.stranger, "bob", UserRole.USER, uuid4().hex)
         assert other["user_id"] != made["user_id"]
+
+    async def test_repeat_gives_no_token_of_somebody_else(self) -> None:
+        """The key of a token that the user made, or of a request for another role, is none."""
+        api, caller, own = self.site.api, self.site.caller, uuid4().hex
+        await api.add_user(caller, "bob", UserRole.ADMIN, uuid4().hex, idempotency_key="k")
+        bob = await self.site.api.admit_user(await self._tenant(), "bob", None, may_create=False)
+        assert bob is not None
+        await api.create_token(
+            bob, own, name="ci", scopes=None, valid_s=None, tokens_max=9, idempotency_key="own"
+        )
+        for role, key in ((UserRole.ADMIN, "own"), (UserRole.VIEWER, "k")):
+            with refused(UserExists):
+                await api.add_user(caller, "bob", role, uuid4().hex, idempotency_key=key)
+        assert await api.authenticate(own) is not None
+
+    async def _tenant(self) -> str:
+        tenants = await self.site.api.list_tenants(after=self.site.caller.tenant_id - 1, limit=1)
+        return str(tenants[0]["name"])
 
     async def test_users_of_others_are_not_there(self) -> None:
         """Nobody of another tenant is listed, changed or removed."""

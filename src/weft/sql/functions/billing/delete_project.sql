@@ -1,6 +1,6 @@
 -- delete_project: take a closed billing project from all lists. What it paid stays on the bills, its name stays taken.
 -- Called by: Store.delete_project (api).   Safe to repeat: a repeat raises WF105.
--- Locks: as _lock_project; project.   Plan: project by name.   Raises WF105, WF124 (it is open).
+-- Locks: as _lock_project; project.   Plan: project by name.   Raises WF105, WF124 (it is open, or `default`).
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.delete_project(tenant_id int, of_name text, at timestamptz DEFAULT clock_timestamp()) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -11,6 +11,10 @@ DECLARE
 BEGIN
     PERFORM weft._as_tenant(delete_project.tenant_id);
     v_project := weft._lock_project(delete_project.tenant_id, of_name);
+    IF v_project.name = 'default' THEN
+        PERFORM weft._fail('WF124', 'billing project "default" cannot be deleted', 'Batches that name no project belong to it.',
+            'Close it instead, with `weft billing project close`.');
+    END IF;
     IF v_project.closed_at IS NULL THEN
         PERFORM weft._fail('WF124', format('billing project "%s" is open', v_project.name), 'Only closed projects can be deleted.',
             'Close it first, with `weft billing project close`.');

@@ -1,6 +1,6 @@
 -- set_project_member: let a user charge a billing project, or no longer.
 -- Called by: Store.set_project_member (api).   Safe to repeat: yes.
--- Locks: as _lock_project; member.   Plan: project and user by name.   Raises WF105, WF118 (no such user).
+-- Locks: user; as _lock_project; member.   Plan: project and user by name.   Raises WF105, WF118 (no such user).
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.set_project_member(tenant_id int, of_name text, of_user text, is_member boolean) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -11,12 +11,13 @@ DECLARE
     v_user int;
 BEGIN
     PERFORM weft._as_tenant(set_project_member.tenant_id);
-    v_project := weft._lock_project(set_project_member.tenant_id, of_name);
+    -- Locked, so that nobody becomes a member while they are removed.
     SELECT u.user_id INTO v_user FROM weft.tenant_user u
-    WHERE u.tenant_id = set_project_member.tenant_id AND lower(u.name) = lower(of_user) AND u.removed_at IS NULL;
+    WHERE u.tenant_id = set_project_member.tenant_id AND lower(u.name) = lower(of_user) AND u.removed_at IS NULL FOR SHARE;
     IF NOT FOUND THEN
         PERFORM weft._no_user(of_user);
     END IF;
+    v_project := weft._lock_project(set_project_member.tenant_id, of_name);
     IF is_member THEN
         INSERT INTO weft.billing_member (project_id, user_id, tenant_id)
         VALUES (v_project.project_id, v_user, set_project_member.tenant_id) ON CONFLICT DO NOTHING;

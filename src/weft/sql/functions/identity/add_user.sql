@@ -22,7 +22,9 @@ BEGIN
         UPDATE weft.tenant_user u SET removed_at = NULL, role = of_role WHERE u.user_id = v_user.user_id RETURNING * INTO v_user;
         DELETE FROM weft.token t WHERE t.user_id = v_user.user_id;
     ELSE
-        DELETE FROM weft.token t WHERE t.user_id = v_user.user_id AND t.idempotency_key = add_user.idempotency_key;
+        -- Only the token that this very request made: a key may be known, and stand for another token or role.
+        DELETE FROM weft.token t WHERE t.user_id = v_user.user_id AND t.idempotency_key = add_user.idempotency_key AND t.name = 'first'
+            AND v_user.role = of_role AND v_user.name = of_name;
         IF NOT FOUND THEN
             PERFORM weft._fail('WF119', format('user "%s" exists already', v_user.name),
                 'Names of users are unique in a tenant, whether in capitals or not.',

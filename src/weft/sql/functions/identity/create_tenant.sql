@@ -24,6 +24,7 @@ BEGIN
         DELETE FROM weft.token k USING weft.tenant t, weft.tenant_user u
         WHERE lower(t.name) = lower(of_name) AND u.tenant_id = t.tenant_id AND lower(u.name) = lower(admin_name) AND u.removed_at IS NULL
             AND k.user_id = u.user_id AND k.idempotency_key = create_tenant.idempotency_key
+            AND k.name = 'first' AND u.role = 'tenant-admin'
         RETURNING k.tenant_id, k.user_id INTO v_tenant, v_user;
         IF NOT FOUND THEN
             PERFORM weft._fail('WF122', format('tenant "%s" exists already', of_name),

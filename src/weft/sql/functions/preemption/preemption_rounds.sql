@@ -1,24 +1,26 @@
 -- preemption_rounds: what the driver has to know to decide which running jobs make room for jobs of queues of higher priority.
 -- Called by: DriverStore.preemption_rounds.   Safe to repeat: yes, it only reads.   Locks: as _check_epoch.
--- Plan: nothing but the queues if none has a priority; else as _preemption_waiting; the workers, as _preemption_hosts, only of pools where
---   such a job waits, or if some of such queues have been claimed.
+-- Plan: nothing but the queues if none has a priority; else as _preemption_waiting and, if jobs of such queues run, as _has_lease; the
+--   workers, as _preemption_hosts, only of pools where such a job waits, ready or claimed.
 -- Returns: documents: `pool`, `waiting`, `hosts`.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.preemption_rounds(epoch bigint) RETURNS SETOF jsonb LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    v_queues text[]; v_claimed boolean; v_pool record; v_waiting jsonb; v_hosts jsonb;
+    v_queues text[]; v_lanes int[]; v_pool record; v_waiting jsonb; v_hosts jsonb;
 BEGIN
     PERFORM weft._check_epoch(preemption_rounds.epoch);
     v_queues := ARRAY(SELECT DISTINCT q.name FROM weft.queue q WHERE q.priority IS NOT NULL AND q.name <> 'default');
     IF v_queues = '{}' THEN
         RETURN;
     END IF;
-    v_claimed := EXISTS (SELECT FROM weft.queue_count c WHERE c.queue = ANY (v_queues) AND c.n_running > 0);
+    IF EXISTS (SELECT FROM weft.queue_count c WHERE c.queue = ANY (v_queues) AND c.n_running > 0) THEN
+        v_lanes := ARRAY(SELECT l.lane_id FROM weft.lane l WHERE l.asks ->> 'queue' = ANY (v_queues));
+    END IF;
     FOR v_pool IN SELECT p.pool_id, p.name FROM weft.pool p ORDER BY p.pool_id LOOP
         v_waiting := (SELECT jsonb_agg(w) FROM weft._preemption_waiting(v_pool.pool_id, v_queues) w);
-        CONTINUE WHEN v_waiting IS NULL AND NOT v_claimed;
+        CONTINUE WHEN v_waiting IS NULL AND (v_lanes IS NULL OR NOT weft._has_lease(v_pool.pool_id, v_lanes));
         v_hosts := (SELECT coalesce(jsonb_agg(h), '[]') FROM weft._preemption_hosts(v_pool.pool_id) h);
         CONTINUE WHEN v_waiting IS NULL AND NOT v_hosts @? '$[*].leases[*]';
         RETURN NEXT jsonb_build_object('pool', v_pool.name, 'waiting', coalesce(v_waiting, '[]'), 'hosts', v_hosts);

@@ -20,7 +20,9 @@ BEGIN
             AND bool_and(j.priority = 0 AND j.gate_set_id IS NULL AND NOT j.always_run)) s
     WHERE weft._may_open_span(s.b, s.first_job, s.last_job, s.n)
         -- One that was cancelled is among the listed ones, which are looked at.
-        AND NOT EXISTS (SELECT FROM weft.job_cancel c WHERE c.batch_id = s.b);
+        AND NOT EXISTS (SELECT FROM weft.job_cancel c WHERE c.batch_id = s.b)
+        -- A report with the last failure that is allowed holds the counter, and waits for the lock of the batch that a range needs.
+        AND NOT EXISTS (SELECT FROM weft.failure_count f WHERE f.batch_id = s.b);
     WITH gone AS (
         DELETE FROM weft.blocked_job k USING unnest(_release_jobs.batch_ids, _release_jobs.job_ids) t (b, j)
         WHERE k.batch_id = t.b AND k.job_id = t.j RETURNING k.condition_id, k.tenant_id)

@@ -129,5 +129,5 @@ def test_what_others_left_is_removed(tmp_path: Path) -> None:
 
     assert files.read(KEY) is None
     assert files.read(OTHER) == ASK
-    files.remove(OTHER)
+    files.remove([OTHER])
     assert files.read(OTHER) is None

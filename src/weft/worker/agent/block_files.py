@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -38,14 +38,19 @@ class BlockFiles:
         except OSError as error:
             raise WrongAsk(f"it cannot be read: {error.strerror}") from error
 
-    def remove(self, key: AttemptKey) -> None:
-        """Remove the file of an attempt, if there is one."""
-        _remove(self._directory / key.name)
+    def remove(self, keys: Sequence[AttemptKey]) -> None:
+        """Remove the files of attempts, if there are any: one look for all, because most have
+        none.
+        """
+        with suppress(FileNotFoundError):
+            names = set(os.listdir(self._directory))  # noqa: PTH208 (texts)
+            for name in names.intersection(key.name for key in keys) if names else ():
+                _remove(self._directory / name)
 
 
 def _remove(path: Path) -> None:
     with suppress(OSError):  # a directory stays, and nobody reads it
-        os.unlink(path)  # noqa: PTH108 (half the time, for each job that ends)
+        path.unlink()
 
 
 def _read(path: Path) -> bytes:

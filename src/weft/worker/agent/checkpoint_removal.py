@@ -20,6 +20,7 @@ log = get_logger()
 
 _ASKED_MAX = 1000
 """Jobs in one question to the database."""
+_LINKS_OF_EMPTY = 2
 _NAME = re.compile(r"b([1-9][0-9]{0,17})\.j([1-9][0-9]{0,8})")
 
 Job = tuple[int, int]
@@ -39,10 +40,21 @@ class CheckpointRemoval:
 
     def on_recorded(self, keys: Iterable[AttemptKey]) -> None:
         """Look at the jobs of these attempts, whose ends are recorded."""
+        if self._is_empty():
+            return
         for key in keys:
             if (self._kept / f"b{key.batch_id}.j{key.job_id}").is_dir():
                 self._jobs.add((key.batch_id, key.job_id))
                 self._wanted.set()
+
+    def _is_empty(self) -> bool:
+        """Say whether certainly nothing is kept: a directory has a link from each one in it, on
+        file systems that count them; the others say 1.
+        """
+        try:
+            return self._kept.stat().st_nlink == _LINKS_OF_EMPTY
+        except FileNotFoundError:
+            return True
 
     def look(self) -> None:
         """Look at everything that is kept."""

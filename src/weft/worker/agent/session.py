@@ -239,9 +239,9 @@ class Session:
     def _on_recorded(self, keys: Sequence[AttemptKey]) -> None:
         self._runner.acknowledge(keys)
         self._checkpoint_removal.on_recorded(keys)
+        self._block_files.remove(keys)
         for key in keys:
             self.held.forget(key)
-            self._block_files.remove(key)
             self._message_files.remove(key)
 
     def _on_removed(self, batch_id: int | None) -> None:

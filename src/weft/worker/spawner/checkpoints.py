@@ -22,20 +22,23 @@ class Checkpoints:
         self._kept = os.path.join(root, "kept")
         self._fresh = os.path.join(root, "fresh", worker)
         self._empty = EmptyDirectories(self._fresh)
+        self._noted: set[str] = set()
         for path in (self._kept, self._fresh):
             make_private(path)
         self._keep_what_was()
 
     def take(self, key: AttemptKey) -> str:
-        """Return the directory for an attempt."""
-        kept = self._path_of(name_of(key))
-        return kept if os.path.isdir(kept) else self._empty.take()
+        """Return the directory for an attempt: a job's first one finds nothing."""
+        if key.attempt > 1 and os.path.isdir(kept := self._path_of(name_of(key))):
+            return kept
+        return self._empty.take()
 
     def note(self, key: AttemptKey, path: str) -> None:
         """Note whose directory it is, in case this spawner is killed: the attempt runs longer than
         most.
         """
         if self._is_fresh(path):
+            self._noted.add(path)
             with suppress(OSError):
                 os.symlink(name_of(key), path + _OWNER)
 
@@ -54,10 +57,12 @@ class Checkpoints:
         """Take back a directory that was not kept, once none of its attempt's processes is alive:
         one may have written since.
         """
-        if self.keep(key, path):
+        if not self._is_fresh(path):
             return
-        self._forget_owner(path)
-        if not self._empty.take_back(path):
+        if self._empty.take_back(path):
+            self._forget_owner(path)
+        elif not self.keep(key, path):
+            self._forget_owner(path)
             with suppress(OSError):
                 os.rmdir(path)
 
@@ -79,10 +84,11 @@ class Checkpoints:
                 continue
             return
 
-    @staticmethod
-    def _forget_owner(path: str) -> None:
-        with suppress(OSError):
-            os.unlink(path + _OWNER)
+    def _forget_owner(self, path: str) -> None:
+        if path in self._noted:
+            self._noted.discard(path)
+            with suppress(OSError):
+                os.unlink(path + _OWNER)
 
     def _keep_what_was(self) -> None:
         """Keep what an older spawner has left in the stock; its jobs are gone."""
@@ -94,6 +100,7 @@ class Checkpoints:
                 owner = os.readlink(path + _OWNER)
             except OSError:
                 owner = f"{os.urandom(8).hex()}.left"
+            self._noted.add(path)
             try:
                 os.rmdir(path)
             except OSError:

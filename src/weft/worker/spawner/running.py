@@ -139,6 +139,7 @@ class Running:
     def end(self, attempt: SpawnerAttempt) -> None:
         """Note the end of an attempt whose output is complete."""
         self._free(attempt)
+        self._launcher.keep_checkpoint(attempt)
         self._finish(attempt)
 
     def _free(self, attempt: SpawnerAttempt) -> None:
@@ -151,7 +152,6 @@ class Running:
         """Report an attempt about which everything is known."""
         if attempt.time_limit is not None:
             self._loop.cancel(attempt.time_limit)
-        self._launcher.keep_checkpoint(attempt)
         self._on_end(attempt)
 
     def look_behind(self, ended: list[SpawnerAttempt]) -> None:
@@ -234,6 +234,9 @@ class Running:
             self.finish_starts()
         self.leftovers.look(self.by_pid, ended)
         for attempt in ended:
+            # What is not cleaned up yet is kept before this turn's reports of ends are sent: the
+            # next attempt may begin then.
+            self._launcher.keep_checkpoint(attempt)
             # A process that is asked to end may print while it cleans up; without a reader,
             # SIGPIPE would kill it.
             if attempt.strays and not attempt.watched:

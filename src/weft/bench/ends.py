@@ -20,9 +20,9 @@ BEATS_EVERY: Final = 20
 SAID: Final = (
     "ValueError: row {0} of part {0} is empty",
     "FileNotFoundError: [Errno 2] No such file or directory: '/data/part-{0}.csv'",
-    "ConnectionError: host node{0}.example did not answer within 30 s",
+    "ConnectionError: host n{0}.example did not answer within 30 s",
 )
-"""What jobs say that fail: three causes."""
+"""What jobs say that fail: three causes, whatever the number (a name of ten characters is an id)."""
 
 
 @asynccontextmanager

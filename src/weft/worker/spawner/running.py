@@ -264,6 +264,13 @@ class Running:
         self._free(attempt)
         self._exited.append(attempt)
 
+    def keep_what_ended(self) -> None:
+        """Keep what attempts have left that are not cleaned up yet: their ends are told now, and
+        the next attempt may begin.
+        """
+        for attempt in self._ended:
+            self._launcher.keep_checkpoint(attempt)
+
     def finish_exited(self) -> None:
         """Read the remaining output of attempts whose processes have ended, and report them.
 

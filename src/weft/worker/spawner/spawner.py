@@ -149,6 +149,7 @@ class Spawner:
         self._warm.limits = hello.warm
         self.running.finish_starts()
         self.running.finish_exited()
+        self.running.keep_what_ended()
         self._reports.store()
         self._reports.forget_unsent()
         queued = [one.key for one in self._queue if one.queued]

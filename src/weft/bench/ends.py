@@ -22,7 +22,7 @@ SAID: Final = (
     "FileNotFoundError: [Errno 2] No such file or directory: '/data/part-{0}.csv'",
     "ConnectionError: host n{0}.example did not answer within 30 s",
 )
-"""What jobs say that fail: three causes, whatever the number (a name of ten characters is an id)."""
+"""What jobs say that fail: three causes, whatever the number: names of ten characters are ids."""
 
 
 @asynccontextmanager

@@ -89,7 +89,7 @@ class Identities:
             for name in self._web_tokens.headers:
                 if name in headers:
                     return _checked(headers[name].strip()), name
-        return _token_in(headers.get("authorization")), None
+        return _bearer_token(headers.get("authorization")), None
 
     async def _find(self, token: str, header: str | None) -> tuple[Caller | None, float]:
         """Return who has this token, and for how many seconds at most it may be remembered."""
@@ -114,7 +114,7 @@ class Identities:
         return caller, bearer.expires_at - time.time()
 
 
-def _token_in(authorization: str | None) -> str:
+def _bearer_token(authorization: str | None) -> str:
     if authorization is None:
         raise _refused("The request has no Authorization header.")
     scheme, _, token = authorization.partition(" ")

@@ -4,7 +4,8 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from concurrent.futures import Future
+from http.client import HTTPConnection, HTTPSConnection
 from pathlib import Path
 from socket import SHUT_RDWR
 from typing import Final, Protocol
@@ -127,33 +128,23 @@ class SourceKeys:
         try:
             self._keys = await _in_thread_of_its_own(lambda: keys_in(self._source()))
             self._read_at = begun
-        except (OSError, HTTPException, ValueError) as error:
+        except Exception as error:  # noqa: BLE001 (whatever a host sends, old keys count for a while)
             log.warning("keys.unreadable", source=self._name, why=str(error) or repr(error))
 
 
 async def _in_thread_of_its_own(call: Callable[[], KeySet]) -> KeySet:
     """Call it where it keeps nobody from anything: neither other work of threads, nor the end."""
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[KeySet] = loop.create_future()
-
-    def settle(keys: KeySet | None, error: Exception | None) -> None:
-        if not done.done():
-            if keys is not None:
-                done.set_result(keys)
-            else:
-                done.set_exception(error or ValueError("nothing was read"))
+    done: Future[KeySet] = Future()
 
     def work() -> None:
-        keys, failed = None, None
+        done.set_running_or_notify_cancel()
         try:
-            keys = call()
-        except Exception as error:  # noqa: BLE001 (handed over)
-            failed = error
-        if not loop.is_closed():
-            loop.call_soon_threadsafe(settle, keys, failed)
+            done.set_result(call())
+        except BaseException as error:  # noqa: BLE001 (handed over)
+            done.set_exception(error)
 
     threading.Thread(target=work, name="weft-keys", daemon=True).start()
-    return await done
+    return await asyncio.wrap_future(done)
 
 
 def _read_file(path: Path) -> bytes:

@@ -13,6 +13,7 @@ from litestar.types import ControllerRouterHandler
 from weft.api.feeds import Feeds
 from weft.api.http.decoding import JSON, decode
 from weft.api.http.event_stream import encode_event
+from weft.api.http.forwarded import ReadForwarded
 from weft.api.http.identity import Identities
 from weft.api.http.middleware import AnswerOptions, App, Receive, Scope, Send, add_middleware
 from weft.api.http.problem_documents import as_weft_error, encode_problem
@@ -47,6 +48,7 @@ from weft.api.services import Services
 from weft.api.use_cases.schedule_runs import ScheduleRuns
 from weft.api.web_tokens.issuers import read_issuers
 from weft.core.errors import Internal
+from weft.core.trusted_proxies import parse_networks
 from weft.ports.log_store import LogStore
 from weft.ports.store import ApiStore, Notices
 from weft.settings import Settings
@@ -104,7 +106,8 @@ class Application:
         app: App = litestar  # type: ignore[assignment]  # Litestar has types of its own for ASGI
         options = AnswerOptions(app, partial(_methods, litestar))
         open_paths = {name.partition(" ")[2] for name, right in rights.items() if right is None}
-        self._app = add_middleware(options, identities, open_paths)
+        trusted = parse_networks(services.settings.trusted_proxies)
+        self._app = ReadForwarded(add_middleware(options, identities, open_paths), trusted)
         self.forget_revoked = partial(identities.forget_revoked, notices)
         """Run it beside the server: tokens that are revoked are refused at once."""
 

@@ -3,6 +3,7 @@
 import asyncio
 import errno
 import socket
+import ssl
 import sys
 import time
 from contextlib import ExitStack
@@ -15,9 +16,11 @@ from weft.api.http.protocol import HttpProtocol
 from weft.core.errors import Conflict
 from weft.plugins.log_stores.files import FileLogStore
 from weft.ports.store import GroupLimits
+from weft.run.api_url import api_url
 from weft.run.home import Home
 from weft.run.login import login_dsn
 from weft.run.role_main import begin_schema_check, run_role, stop_signals, until_told
+from weft.run.tls import certificate_of
 from weft.settings import Settings
 from weft.store import open_api_store
 from weft.telemetry.log import get_logger
@@ -63,6 +66,7 @@ async def _serve(settings: Settings, name: str) -> int:
     told = stop_signals()
     home = Home(settings.home)
     home.prepare()
+    certificate = certificate_of(settings)
     listener = _listen(settings.host, settings.port)
     host, port = listener.getsockname()[:2]
     with ExitStack() as until_exit:
@@ -75,7 +79,9 @@ async def _serve(settings: Settings, name: str) -> int:
                 store, store.notices, FileLogStore(home.logs), settings,
                 callback_key=home.callback_key(),
             )  # fmt: skip
-            server = Server(serving_config(app))
+            server = Server(
+                serving_config(app, None if certificate is None else certificate.context)
+            )
             serving = asyncio.create_task(server.run_on(listener))
             beside = [
                 asyncio.create_task(app.schedule_runs.run()),
@@ -84,7 +90,7 @@ async def _serve(settings: Settings, name: str) -> int:
             await server.listening.wait()
             until_exit.enter_context(home.saying_ready(name, host=host, port=port))
             log.info("role.started", version=__version__, home=str(home.path))
-            log.info("api.listening", host=host, port=port)
+            log.info("api.listening", url=api_url(settings, port), host=host, port=port)
             await until_told(told, serving, schema_check)
             begun = time.monotonic()
             for task in beside:
@@ -98,10 +104,12 @@ async def _serve(settings: Settings, name: str) -> int:
     return 0
 
 
-def serving_config(app: Application) -> uvicorn.Config:
-    """Return how uvicorn serves the application."""
+def serving_config(app: Application, tls: ssl.SSLContext | None = None) -> uvicorn.Config:
+    """Return how uvicorn serves the application. `tls`: None: without TLS."""
     return uvicorn.Config(
         app,
+        ssl_context_factory=None if tls is None else lambda *_: tls,
+        proxy_headers=False,  # it would believe every program of this machine
         http=HttpProtocol,
         lifespan="off",
         ws="none",

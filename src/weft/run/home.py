@@ -209,11 +209,16 @@ class Home:
         token = _read_json(self.client_file).get("token")
         return str(token) if token else None
 
-    def write_client(self, url: str, token: str) -> None:
-        """Record the url and the token for clients, unless the file holds them already."""
-        known = _read_json(self.client_file)
-        if (known.get("url"), known.get("token")) != (url, token):
-            write_private(self.client_file, {"url": url, "token": token})
+    def write_client(self, url: str, token: str, cert_file: Path | None = None) -> None:
+        """Record the url and the token for clients, unless the file holds them already.
+
+        `cert_file`: holds the certificate that the api shows them; None: it does not speak TLS.
+        """
+        facts = {"url": url, "token": token}
+        if cert_file is not None:
+            facts["cert_file"] = str(cert_file)
+        if _read_json(self.client_file) != facts:
+            write_private(self.client_file, facts)
 
     def ready(self, role: str) -> Mapping[str, Any]:
         """Return the facts that a role wrote when it was ready; empty if it is not ready."""

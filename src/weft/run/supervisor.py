@@ -19,6 +19,7 @@ from weft.core.backoff import restart_after
 from weft.core.database_name import database_name
 from weft.core.errors import Conflict, WeftError
 from weft.plugins.runners.spawner import lock_path
+from weft.run.api_url import api_url
 from weft.run.database import EmbeddedDatabase, check_dsn, external_secrets, prepare_schema
 from weft.run.home import Home, HomeNotUsable
 from weft.run.leftovers import end_machines, end_roles, end_spawners
@@ -27,6 +28,7 @@ from weft.run.role_environment import role_environment
 from weft.run.role_process import RoleProcess, describe_end, until_exit
 from weft.run.secrets_file import EMBEDDED
 from weft.run.sleepers import end_sleepers
+from weft.run.tls import certificate_of
 from weft.run.user_name import user_name
 from weft.run.worker_name import file_name_of
 from weft.settings import Settings
@@ -63,6 +65,7 @@ class Supervisor:
     async def start(self) -> None:
         """Bring everything up; return when all is ready."""
         self._reclaim()
+        certificate_of(self.settings)  # else the api would say it again and again
         check_port(self.settings.host, self.settings.port)
         await self._start_database()
         self._make_roles()
@@ -179,9 +182,9 @@ class Supervisor:
 
     def _announce_api(self, facts: Mapping[str, Any]) -> None:
         self._port = int(facts["port"])
-        self.url = f"http://{_for_url(self.settings.host)}:{self._port}"
+        self.url = api_url(self.settings, self._port)
         try:
-            self.home.write_client(self.url, self._token)
+            self.home.write_client(self.url, self._token, self.settings.tls_cert_file)
         except HomeNotUsable as error:  # clients that know the old url go on with it
             log.error(  # noqa: TRY400 (a trace would not help: not a defect)
                 "up.client_file_not_written",
@@ -241,9 +244,3 @@ def check_port(host: str, port: int) -> None:
 
 def _jitter() -> float:
     return random.random()  # noqa: S311 (spreads retries, guards nothing)
-
-
-def _for_url(host: str) -> str:
-    """Return the address that clients on this machine dial, also if the api listens on all."""
-    shown = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 (it is replaced)
-    return f"[{shown}]" if ":" in shown else shown

@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 from weft.core.secret_variables import USUAL
-from weft.settings.declare import setting
+from weft.core.trusted_proxies import parse_networks
+from weft.settings.declare import Checked, setting
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -13,6 +15,18 @@ class ApiSettings:
 
     host: str = setting("127.0.0.1", "address on which the api listens")
     port: int = setting(8765, "port of the api; 0 takes a free one", minimum=0, maximum=65535)
+    tls_cert_file: Path | None = setting(
+        None,
+        "PEM file of the certificate with which the api speaks TLS; none: it speaks plain HTTP",
+    )
+    tls_key_file: Path | None = setting(
+        None, "PEM file of the certificate's private key; none: it is in tls_cert_file"
+    )
+    trusted_proxies: Annotated[str, Checked(parse_networks)] = setting(
+        "",
+        "networks of the proxies whose X-Forwarded-For, -Proto and -Host are believed, "
+        "such as `10.0.0.0/8, 127.0.0.1`",
+    )
     page_rows: int = setting(
         50, "rows of a page if the caller does not say", minimum=1, maximum=1000
     )

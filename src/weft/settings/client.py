@@ -1,6 +1,7 @@
 """Settings of clients, the command line among them."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from weft.settings.declare import setting
 
@@ -12,6 +13,10 @@ class ClientSettings:
     url: str | None = setting(None, "URL of the api; none: the one in the home's client.json")
     token: str | None = setting(
         None, "token of the client; none: the one in the home's client.json", is_secret=True
+    )
+    ca_file: Path | None = setting(
+        None,
+        "PEM file of the authorities that clients trust instead of the system's",
     )
     clean_env: bool = setting(
         default=False,

@@ -110,7 +110,8 @@ EVENTS = MappingProxyType(
         "attempt.ended": "an attempt ended · key, reason",
         "attempt.ends_stale": "attempts ended that this worker no longer holds · count, first",
         # api
-        "request.answered": "a request was answered · method, route, status, ms, code",
+        "request.answered": "a request was answered · method, route, status, client (its "
+        "address), ms, code",
         "request.failed": "a request hit a defect of weft · path",
         "feed.failed": "events of a user could not be read; trying again · exc_info",
         "pools.saved": "an operator changed the pools · user, changed",
@@ -134,6 +135,9 @@ EVENTS = MappingProxyType(
         "schedule.refused": "a run was refused · schedule, due_at, user, code, error",
         "schedule.paused": "a schedule was refused too often in a row · schedule, user, hint",
         "schedules.failed": "runs of schedules could not be submitted; trying again · exc_info",
-        "api.listening": "requests are served · host, port",
+        "api.listening": "requests are served · url, host, port",
+        "tls.reloaded": "a new certificate is in use · certificate",
+        "tls.not_reloaded": "the certificate or its key has changed and cannot be used; the "
+        "former one stays in use · error, detail, hint",
     }
 )

@@ -217,6 +217,7 @@ def _write_record(scope: Scope, record: _Record) -> None:
         method=method,
         route=route,
         status=record.status,
+        client=(scope.get("client") or ("",))[0],
         ms=round((ended - record.started) * 1000, 2),
         code=state.get("error"),
     )

@@ -35,6 +35,10 @@ class Endpoint:
     path: str
     """What stands before `/v1`; empty, or begins with a slash and does not end with one."""
     token: str | None
+    ca_file: Path | None = None
+    """The certificates that are trusted; None: those of the system."""
+    cert_file: Path | None = None
+    """The certificate that the server of this home shows; no other is trusted then."""
     lock: Path | None = None
     """The file that the server of this home keeps locked, if the address is from its home."""
 
@@ -90,8 +94,13 @@ class Locator:
         if url is None:
             stored = _read_client_file(settings.home / "client.json")
             endpoint = parse_url(stored["url"], token or stored["token"])
-            return replace(endpoint, lock=settings.home / "run" / "up.lock")
-        return parse_url(url, token)
+            cert_file = stored.get("cert_file")
+            return replace(
+                endpoint,
+                cert_file=None if cert_file is None else Path(cert_file),
+                lock=settings.home / "run" / "up.lock",
+            )
+        return replace(parse_url(url, token), ca_file=settings.ca_file)
 
 
 def parse_url(url: str, token: str | None) -> Endpoint:
@@ -117,7 +126,11 @@ def _invalid_url(url: str, why: str) -> InvalidUrl:
 def _read_client_file(file: Path) -> dict[str, str]:
     try:
         stored = json.loads(file.read_bytes())
-        return {"url": str(stored["url"]), "token": str(stored["token"])}
+        return {
+            "url": str(stored["url"]),
+            "token": str(stored["token"]),
+            **({"cert_file": str(stored["cert_file"])} if "cert_file" in stored else {}),
+        }
     except FileNotFoundError:
         raise NotRunning(
             "no server is running here",

@@ -9,21 +9,32 @@ import asyncio
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Self
 
 import h11
 
 from weft.client.http.address import Endpoint
+from weft.client.http.trust import tls_context
 
 READ_BYTES = 64 * 1024
 IDLE_CONNECTIONS_MAX = 8
 CONNECT_TIMEOUT_S = 10.0
+
+_SILENT = MappingProxyType({
+    "http": "it closed the connection without an answer, as it does if it speaks TLS (https://)",
+    "https": "it closed the connection without an answer",
+})  # fmt: skip
 
 Headers = Sequence[tuple[str, str]]
 
 
 class CouldNotConnect(Exception):
     """The request was not sent: nobody listens there."""
+
+
+class NotTrusted(CouldNotConnect):
+    """The request was not sent: the server's certificate is not one that is trusted."""
 
 
 class ConnectionLost(Exception):
@@ -37,6 +48,8 @@ class _Connection:
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
     protocol: h11.Connection
+    is_silent: bool = True
+    """Nothing has come yet."""
 
     async def next_event(self) -> object:
         """Return h11's next event, reading as needed."""
@@ -45,7 +58,9 @@ class _Connection:
                 event = self.protocol.next_event()
                 if event is not h11.NEED_DATA:
                     return event
-                self.protocol.receive_data(await self.reader.read(READ_BYTES))
+                data = await self.reader.read(READ_BYTES)
+                self.is_silent = self.is_silent and not data
+                self.protocol.receive_data(data)
             except (OSError, EOFError, h11.RemoteProtocolError) as error:
                 raise ConnectionLost(str(error) or type(error).__name__) from error
 
@@ -122,7 +137,7 @@ class ConnectionPool:
         self.endpoint = endpoint
         self._idle: list[_Connection] = []
         self._guard: AsyncGenerator[None, None] | None = None
-        self._tls = ssl.create_default_context() if endpoint.scheme == "https" else None
+        self._tls: ssl.SSLContext | None = None
 
     async def send(self, method: str, target: str, headers: Headers, body: bytes | None) -> Reply:
         """Send one request and return the head of the reply.
@@ -181,6 +196,8 @@ class ConnectionPool:
         endpoint = self.endpoint
         if endpoint.is_gone():  # before a token is sent
             raise CouldNotConnect("no server is running in this home")
+        if self._tls is None or endpoint.cert_file is not None:  # which may have been renewed
+            self._tls = tls_context(endpoint)
         try:
             async with asyncio.timeout(CONNECT_TIMEOUT_S):
                 reader, writer = await asyncio.open_connection(
@@ -188,8 +205,10 @@ class ConnectionPool:
                 )
         except TimeoutError:
             raise CouldNotConnect(f"no answer within {CONNECT_TIMEOUT_S:.0f} s") from None
+        except ssl.SSLCertVerificationError as error:
+            raise NotTrusted(error.verify_message.rstrip(".")) from error
         except OSError as error:
-            raise CouldNotConnect(error.strerror or str(error)) from error
+            raise CouldNotConnect(_reason(error)) from error
         return _Connection(reader, writer, h11.Connection(h11.CLIENT))
 
     def _request(
@@ -211,7 +230,15 @@ class ConnectionPool:
             data = [h11.Data(data=body)] if body else []
             await connection.send(request, *data, h11.EndOfMessage())
             head = await connection.next_head()
-        except BaseException:
+        except BaseException as error:
             connection.writer.close()
+            if isinstance(error, ConnectionLost) and connection.is_silent:
+                raise ConnectionLost(_SILENT[self.endpoint.scheme]) from error
             raise
         return Reply(self, connection, head)
+
+
+def _reason(error: OSError) -> str:
+    if isinstance(error, ssl.SSLError) and error.reason == "WRONG_VERSION_NUMBER":
+        return "it does not speak TLS: its address begins with http://"
+    return error.strerror or str(error)

@@ -21,6 +21,7 @@ from weft.client.http.connection import (
     ConnectionPool,
     CouldNotConnect,
     Headers,
+    NotTrusted,
     Reply,
 )
 from weft.client.http.problems import to_error
@@ -47,6 +48,20 @@ class NotReachable(Unavailable):
             f"cannot reach the server at {endpoint.url}",
             detail=f"{why[:1].upper()}{why[1:]}.",
             hint="Start it with `weft up`; `weft doctor` says more.",
+        )
+
+
+class NotTheServer(Unavailable):
+    """The server's certificate is not one that is trusted."""
+
+    code = "CLI.CERTIFICATE_NOT_TRUSTED"
+
+    def __init__(self, endpoint: Endpoint, why: str) -> None:
+        super().__init__(
+            f"the certificate of the server at {endpoint.url} is not trusted",
+            detail=f"{why[:1].upper()}{why[1:]}.",
+            hint="Name the certificate of the authority that signed it with WEFT_CA_FILE or "
+            "SSL_CERT_FILE; the host in WEFT_URL must be one of the certificate's names.",
         )
 
 
@@ -182,6 +197,8 @@ class HttpSession:
         why = str(error) or "no answer in time"
         before = self.endpoint
         moved = self._look_again()
+        if isinstance(error, NotTrusted) and not moved:
+            raise NotTheServer(before, why) from error
         if not moved and not self._was_reached and isinstance(error, CouldNotConnect):
             raise NotReachable(before, why) from error
         if not await retries.pause(None, why):

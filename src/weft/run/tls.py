@@ -1,0 +1,116 @@
+"""The certificate with which the api speaks TLS, read again when its files change.
+
+Each handshake looks whether they have changed, so nothing watches them in between; links that are
+switched over, as certbot and Kubernetes do, are followed.
+"""
+
+import os
+import ssl
+from pathlib import Path
+from typing import Final
+
+from weft.settings import InvalidSetting, Settings
+from weft.telemetry.log import get_logger
+
+_FOR_OTHERS: Final = 0o027
+"""Bits of the mode that a private key must not have; a group such as ssl-cert may read it."""
+_MISMATCH: Final = "KEY_VALUES_MISMATCH"
+log = get_logger()
+
+
+def certificate_of(settings: Settings) -> "Certificate | None":
+    """Return the certificate of the settings, if they name one. Raise `InvalidSetting`."""
+    if settings.tls_cert_file is not None:
+        return Certificate(settings.tls_cert_file, settings.tls_key_file)
+    if settings.tls_key_file is not None:
+        raise InvalidSetting(
+            "tls_key_file is given without tls_cert_file",
+            hint="Name the certificate too, or neither of them.",
+        )
+    return None
+
+
+class Certificate:
+    """A certificate and its key, as they are in their files now.
+
+    Raises `InvalidSetting` if they cannot be used at the start; later the former ones stay.
+    """
+
+    def __init__(self, cert_file: Path, key_file: Path | None) -> None:
+        self._cert_file = cert_file
+        self._key_file = key_file
+        self._seen = self._look()
+        self.context = self._current = self._load()
+        """For the server: it hands each connection over to the latest certificate."""
+        self.context.sni_callback = self._choose
+
+    def _choose(self, connection: ssl.SSLObject, _name: str, _context: ssl.SSLContext) -> None:
+        # The files are looked at first: if they change while they are read, they are read again.
+        seen = self._look()
+        if seen != self._seen:
+            self._seen = seen
+            try:
+                self._current = self._load()
+            except InvalidSetting as error:
+                log.warning(
+                    "tls.not_reloaded",
+                    error=error.message, detail=error.detail, hint=error.hint,
+                )  # fmt: skip
+            else:
+                log.info("tls.reloaded", certificate=str(self._cert_file))
+        connection.context = self._current
+
+    def _look(self) -> list[tuple[int, int, int] | None]:
+        return [_signature(one) for one in (self._cert_file, self._key_file) if one is not None]
+
+    def _load(self) -> ssl.SSLContext:
+        key_setting = "tls_cert_file" if self._key_file is None else "tls_key_file"
+        key_file = self._key_file or self._cert_file
+        if "-----BEGIN CERTIFICATE-----" not in _read("tls_cert_file", self._cert_file):
+            raise _wrong("tls_cert_file", self._cert_file, "It has no certificate in PEM.")
+        if "PRIVATE KEY-----" not in _read(key_setting, key_file):
+            raise _wrong(key_setting, key_file, "It has no private key in PEM.")
+        mode = key_file.stat().st_mode & 0o777
+        if mode & _FOR_OTHERS:
+            why = f"Others may read or write the private key (mode {mode:04o})."
+            raise _wrong(key_setting, key_file, why, hint=f"Run `chmod 600 {key_file}`.")
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        context.set_alpn_protocols(["http/1.1"])
+        try:
+            context.load_cert_chain(self._cert_file, key_file, password=_no_password)
+        except ssl.SSLError as error:
+            if error.reason == _MISMATCH:
+                why = f"It is not the key of the certificate in {self._cert_file}."
+                raise _wrong(key_setting, key_file, why) from error
+            why = f"It or the key in {key_file} is damaged ({error.reason or error})."
+            raise _wrong("tls_cert_file", self._cert_file, why) from error
+        except ValueError as error:
+            raise _wrong(key_setting, key_file, str(error)) from error
+        return context
+
+
+def _no_password() -> str:
+    raise ValueError("The private key is encrypted, and nobody is asked for its password.")
+
+
+def _signature(file: Path) -> tuple[int, int, int] | None:
+    try:
+        found = os.stat(file)  # noqa: PTH116 (in each handshake)
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _read(setting: str, file: Path) -> str:
+    try:
+        return file.read_text("latin-1")
+    except OSError as error:
+        raise _wrong(setting, file, f"{error.strerror or error}.") from error
+
+
+def _wrong(setting: str, file: Path, why: str, hint: str = "") -> InvalidSetting:
+    return InvalidSetting(
+        f"{setting} {file} cannot be used",
+        detail=why,
+        hint=hint or "docs/guides/administration.md says what these files hold.",
+    )

@@ -1,10 +1,11 @@
 """What the translation of a document knows besides the document."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from weft.core.queues import Router
 from weft.settings import Settings
+from weft.wire.documents import JobDocument
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,3 +29,7 @@ class DocumentContext:
     """None: the tenant has one queue."""
     licences: Mapping[str, int] = field(default_factory=dict)
     """How many there are of each licence."""
+
+    def rare(self, jobs: Sequence[JobDocument]) -> Sequence[JobDocument]:
+        """Return the jobs that may have what few jobs have: none if all are ordinary."""
+        return () if self.ordinary else jobs

@@ -54,7 +54,7 @@ def named_groups(
         check_attributes(group.attributes, settings, problems, f"{at}/attributes")
         check_callback(group.callback, settings, problems, f"{at}/callback")
     for index, job in enumerate(jobs):
-        if job.group is not None and isinstance(job.group, str):
+        if isinstance(job.group, str):
             paths.setdefault(job.group, pointer_of("jobs", index, "group"))
         if job.groups:
             for n, name in enumerate(job.groups):

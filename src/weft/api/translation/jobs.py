@@ -132,7 +132,7 @@ def _checked(
         inherit_env=context.inherit_env,
         ordinary=context.ordinary,
     )
-    return () if context.ordinary else jobs
+    return context.rare(jobs)
 
 
 def _picked(column: list[int], entries: Sequence[int] | None) -> list[int]:

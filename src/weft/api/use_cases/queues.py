@@ -27,7 +27,7 @@ from weft.core.whole_numbers import as_written
 from weft.ports.store import Caller, NewBatch, Row
 from weft.telemetry.log import get_logger
 from weft.telemetry.metrics import GUARD_FAILURES
-from weft.wire.documents import BatchDocument, QueueDocument, QueuesDocument
+from weft.wire.documents import BatchDocument, JobDocument, QueueDocument, QueuesDocument
 
 QUEUES_MAX = 1000
 log = get_logger()
@@ -88,14 +88,14 @@ async def save_queues(services: Services, caller: Caller, document: QueuesDocume
 
 
 async def router_of(
-    services: Services, caller: Caller, target: NewBatch | int, *, named: bool
+    services: Services,
+    caller: Caller,
+    target: NewBatch | int,
+    jobs: Sequence[JobDocument],
 ) -> Router | None:
-    """Return what routes the jobs of a submission; None: there is nothing to choose from.
-
-    `named`: some job names its queue.
-    """
+    """Return what routes these jobs; None: there is nothing to choose from."""
     routes = await services.routes(caller)
-    if len(routes) == 1 and not named:
+    if len(routes) == 1 and all(job.queue is None for job in jobs):
         return None
     return Router(routes, await request_of(services, caller, target, routes))
 

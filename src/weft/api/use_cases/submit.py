@@ -170,9 +170,6 @@ async def add_jobs(
 ) -> tuple[Answer, bool]:
     """Add a bunch of jobs to an open update; return the answer and whether the jobs are new."""
     refuse_too_many("jobs", len(document.jobs), services.settings)
-    ordinary = are_ordinary(document.jobs)
-    if not ordinary:
-        refuse_too_large_arrays(document.jobs, services.settings)
     problems = Problems()
     if not document.jobs:
         problems.add(InvalidValue, "/jobs", "a bunch has at least one job")
@@ -180,14 +177,14 @@ async def add_jobs(
     context = DocumentContext(
         settings=services.settings,
         trace_id=origin.trace_id,
-        ordinary=ordinary,
+        ordinary=are_ordinary(document.jobs),
         inherit_env=document.inherit_env,
         batch_id=batch_id,
         first=document.first,
     )
-    named = not ordinary and any(job.queue is not None for job in document.jobs)
-    router = await router_of(services, caller, batch_id, named=named)
-    context = replace(context, router=router)
+    rare = context.rare(document.jobs)
+    refuse_too_large_arrays(rare, services.settings)
+    context = replace(context, router=await router_of(services, caller, batch_id, rare))
     rows = (await _translate(services, caller, document.jobs, context, problems)).rows
     with _pointing(document.jobs):
         is_new = await services.store.add_jobs(
@@ -306,8 +303,7 @@ async def _prepare(
     settings = services.settings
     refuse_too_many("jobs", len(document.jobs), settings)
     ordinary = are_ordinary(document.jobs)
-    if not ordinary:
-        refuse_too_large_arrays(document.jobs, settings)
+    refuse_too_large_arrays(() if ordinary else document.jobs, settings)
     refuse_too_many("groups", len(document.groups), settings)
     batch_id = target if isinstance(target, int) else None
     paths, sets = named_groups(document.groups, document.jobs, settings, problems)
@@ -330,9 +326,8 @@ async def _prepare(
     )
     translated = None
     if document.jobs:
-        named = not ordinary and any(job.queue is not None for job in document.jobs)
-        router = await router_of(services, caller, target, named=named)
-        context = replace(context, router=router)
+        rare = context.rare(document.jobs)
+        context = replace(context, router=await router_of(services, caller, target, rare))
         translated = await _translate(services, caller, document.jobs, context, problems)
     problems.raise_any()
     return _Prepared(planned_rows(planned, set_by_name, document.groups), translated, again)
@@ -346,8 +341,7 @@ async def _translate(
     problems: Problems,
 ) -> Translated:
     """Translate; read the workers afresh before a job is refused for its size."""
-    if not context.ordinary:
-        await _check_functions(services, caller, jobs, context.batch_id, problems)
+    await _check_functions(services, caller, context.rare(jobs), context.batch_id, problems)
     workers = await services.workers(caller)
     context = replace(context, licences=await services.licences())
     try:
@@ -366,7 +360,7 @@ async def _in_thread(
     workers: Sequence[Row],
     problems: Problems,
 ) -> Translated:
-    n_values = 0 if context.ordinary else sum(len(job.values or ()) for job in jobs)
+    n_values = sum(len(job.values or ()) for job in context.rare(jobs))
     if len(jobs) + n_values <= THREAD_JOBS:
         return translate(jobs, context, workers, problems)
     return await asyncio.to_thread(translate, jobs, context, workers, problems)

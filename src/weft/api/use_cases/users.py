@@ -66,9 +66,8 @@ def check_may_give(caller: Caller, role: UserRole) -> None:
     """Raise `RightMissing` if this role may do more than the caller with this token."""
     if role in roles_to_give(caller):
         return
-    may = [right for right in Right if right != Right.KNOW_ONESELF and caller.may(right)]
     raise RightMissing(
         f"you may not give the role {role}",
-        detail=f"Whoever has it may do more than you with this token: {', '.join(may)}.",
+        detail=f"Whoever has it may do more than you with this token: {', '.join(caller.rights)}.",
         hint="Ask somebody who has this role, or give a lesser one.",
     )

@@ -1,6 +1,6 @@
 """Callers of the store, and the rows it returns."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,11 @@ class Caller:
     def may(self, right: Right) -> bool:
         """Return whether their role has this right and their token allows it."""
         return right in RIGHTS_OF[self.role] and is_in_scope(right, self.scopes)
+
+    @property
+    def rights(self) -> Sequence[Right]:
+        """What they may do, but for what everybody may."""
+        return [one for one in Right if one != Right.KNOW_ONESELF and self.may(one)]
 
 
 Row = Mapping[str, Any]

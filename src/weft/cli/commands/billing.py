@@ -1,7 +1,6 @@
 """`weft billing`: costs and prices."""
 
-import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -13,7 +12,6 @@ from weft.cli.terminal.amounts import moment, money
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
-from weft.client.api import Api
 from weft.core.errors import Invalid
 from weft.core.rates import UNITS_OF_A_PRICE
 from weft.settings import load_settings
@@ -54,7 +52,7 @@ def projects(*, shared: Shared = SHARED) -> int:
     Args:
         shared: Options of every command.
     """
-    found = asyncio.run(_ask(shared, lambda client: client.list_projects()))
+    found = shared.ask(lambda client: client.list_projects())
     if not shared.json:
         found = [{**one, "name": _titled(one)} for one in found]
     return _print("Project", "name", found, shared)
@@ -79,9 +77,7 @@ def days(
         limit: Show at most this number of days.
         shared: Options of every command.
     """
-    found = asyncio.run(
-        _ask(shared, lambda client: client.list_project_days(project, limit=limit))
-    )
+    found = shared.ask(lambda client: client.list_project_days(project, limit=limit))
     return _print("Day", "date", found, shared)
 
 
@@ -94,7 +90,7 @@ def rates(*, shared: Shared = SHARED) -> int:
     Args:
         shared: Options of every command.
     """
-    found = asyncio.run(_ask(shared, lambda client: client.list_rates()))
+    found = shared.ask(lambda client: client.list_rates())
     if shared.json:
         print_json(found)
         return 0
@@ -253,13 +249,6 @@ def _in_our_zone(at: datetime) -> datetime:
             detail=f"{error}.",
             hint="Write it as 2027-01-01T00:00:00.",
         ) from error
-
-
-async def _ask(
-    shared: Shared, question: Callable[[Api], Awaitable[Sequence[Document]]]
-) -> Sequence[Document]:
-    async with shared.client() as client:
-        return await question(client)
 
 
 def _print(title: str, key: str, found: Sequence[Document], shared: Shared) -> int:

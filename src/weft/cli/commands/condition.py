@@ -1,6 +1,5 @@
 """`weft condition`: what blocked jobs wait for together."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Any
 
@@ -35,7 +34,7 @@ def list_all(*, shared: Shared = SHARED) -> int:
     Args:
         shared: Options of every command.
     """
-    found = asyncio.run(_list(shared))
+    found = shared.ask_all(lambda client: client.list_conditions())
     if shared.json:
         print_json(found)
     elif found:
@@ -176,14 +175,4 @@ def _ask(
     shared: Shared, condition: str, ask: Callable[[Api, int], Awaitable[Document]]
 ) -> Document:
     condition_id = parse_condition_id(condition)
-
-    async def asking() -> Document:
-        async with shared.client() as client:
-            return await ask(client, condition_id)
-
-    return asyncio.run(asking())
-
-
-async def _list(shared: Shared) -> list[Document]:
-    async with shared.client() as client:
-        return [one async for one in client.list_conditions()]
+    return shared.ask(lambda client: ask(client, condition_id))

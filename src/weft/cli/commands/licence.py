@@ -1,8 +1,6 @@
 """`weft licence`: what all pools share, such as floating licences of a program."""
 
-import asyncio
-from collections.abc import Awaitable, Callable
-from typing import Annotated, Any
+from typing import Annotated
 
 from cyclopts import App, Parameter
 
@@ -11,7 +9,6 @@ from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
-from weft.client.api import Api
 
 app = App(
     name="licence",
@@ -30,7 +27,7 @@ def list_all(*, shared: Shared = SHARED) -> int:
     Args:
         shared: Options of every command.
     """
-    found = asyncio.run(_ask(shared, lambda client: client.list_licences()))
+    found = shared.ask(lambda client: client.list_licences())
     if shared.json:
         print_json(found)
     elif found:
@@ -69,7 +66,7 @@ def set_(
         n: How many there are.
         shared: Options of every command.
     """
-    found = asyncio.run(_ask(shared, lambda client: client.set_licence(name, n)))
+    found = shared.ask(lambda client: client.set_licence(name, n))
     if shared.json:
         print_json(found)
         return 0
@@ -92,14 +89,9 @@ def remove(name: str, /, *, shared: Shared = SHARED) -> int:
         name: Name of the licence.
         shared: Options of every command.
     """
-    asyncio.run(_ask(shared, lambda client: client.remove_licence(name)))
+    shared.ask(lambda client: client.remove_licence(name))
     if shared.json:
         print_json({"licence": name})
     else:
         note(f"licence {name} is removed")
     return 0
-
-
-async def _ask(shared: Shared, ask: Callable[[Api], Awaitable[Any]]) -> Any:  # noqa: ANN401 (documents)
-    async with shared.client() as client:
-        return await ask(client)

@@ -81,7 +81,7 @@ def show(name: str, /, *, shared: Shared = SHARED) -> int:
         name: Name of the pool.
         shared: Options of every command.
     """
-    found = asyncio.run(_show(name, shared))
+    found = shared.ask(lambda client: client.get_pool(name))
     if shared.json:
         print_json(found)
         return 0
@@ -125,7 +125,7 @@ def log(
         lines: How many decisions; the newest 1,000 are kept.
         shared: Options of every command.
     """
-    found = list(reversed(asyncio.run(_changes(name, shared))[: max(lines, 0)]))
+    found = shared.ask(lambda client: client.list_pool_changes(name))[: max(lines, 0)][::-1]
     if shared.json:
         print_json(found)
     elif found:
@@ -162,7 +162,7 @@ def cost(
         days: Show at most this number of days.
         shared: Options of every command.
     """
-    found = asyncio.run(_costs(name, shared))
+    found = shared.ask(lambda client: client.list_pool_costs(name))
     shown = sorted({one["date"] for one in found}, reverse=True)[:days]
     found = [one for one in found if one["date"] in shown]
     if shared.json:
@@ -240,16 +240,6 @@ async def _apply(pools: Sequence[Document], shared: Shared, *, dry_run: bool, ye
         )
 
 
-async def _show(name: str, shared: Shared) -> Document:
-    async with shared.client() as client:
-        return await client.get_pool(name)
-
-
-async def _changes(name: str, shared: Shared) -> Sequence[Document]:
-    async with shared.client() as client:
-        return await client.list_pool_changes(name)
-
-
 def _field_text(value: object) -> str:
     if isinstance(value, Mapping) and "memory_mib" in value:
         return _flavour_text(value)
@@ -268,11 +258,6 @@ def _flavour_text(one: Document) -> str:
         *(["preemptible"] if one["preemptible"] else []),
         f"{one['price_per_hour']} per hour",
     ])  # fmt: skip
-
-
-async def _costs(name: str, shared: Shared) -> Sequence[Document]:
-    async with shared.client() as client:
-        return await client.list_pool_costs(name)
 
 
 async def _pools(shared: Shared) -> Sequence[Document]:

@@ -1,6 +1,5 @@
 """`weft billing project`: who pays, how much, and who may charge it."""
 
-import asyncio
 import math
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Any
@@ -132,7 +131,7 @@ def delete(name: str, /, *, shared: Shared = SHARED) -> int:
         name: Name of the project.
         shared: Options of every command.
     """
-    asyncio.run(_ask(shared, lambda client: client.delete_project(name)))
+    shared.ask(lambda client: client.delete_project(name))
     if shared.json:
         print_json({"name": name})
     else:
@@ -150,7 +149,7 @@ def _amount(text: str) -> float | None:
 
 
 def _tell(shared: Shared, ask: Callable[[Api], Awaitable[Document]]) -> int:
-    found: Document = asyncio.run(_ask(shared, ask))
+    found = shared.ask(ask)
     if shared.json:
         print_json(found)
         return 0
@@ -159,8 +158,3 @@ def _tell(shared: Shared, ask: Callable[[Api], Awaitable[Document]]) -> int:
     names = ", ".join(one_line(user, width=64) for user in found["members"]) or "nobody"
     note(f"{one_line(found['name'], width=64)} is {state}, {limit}; members: {names}")
     return 0
-
-
-async def _ask(shared: Shared, ask: Callable[[Api], Awaitable[Any]]) -> Any:  # noqa: ANN401 (documents)
-    async with shared.client() as client:
-        return await ask(client)

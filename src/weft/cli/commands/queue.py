@@ -51,7 +51,7 @@ def list_queues(*, shared: Shared = SHARED) -> int:
     Args:
         shared: Options of every command.
     """
-    found = asyncio.run(_list(shared))
+    found = shared.ask(lambda client: client.list_queues())
     if shared.json:
         print_json(found)
         return 0
@@ -82,7 +82,7 @@ def show(name: str, /, *, shared: Shared = SHARED) -> int:
         name: Name of the queue.
         shared: Options of every command.
     """
-    found = asyncio.run(_show(name, shared))
+    found = shared.ask(lambda client: client.get_queue(name))
     if shared.json:
         print_json(found)
         return 0
@@ -146,7 +146,7 @@ def reroute(
         dry_run: Only show how many would move.
         shared: Options of every command.
     """
-    moves = asyncio.run(_reroute(shared, queue=queue, dry_run=dry_run))
+    moves = shared.ask(lambda client: client.reroute_queues(queue=queue, dry_run=dry_run))
     if shared.json:
         print_json(moves)
         return 0
@@ -208,21 +208,6 @@ def try_document(file: Path, /, *, shared: Shared = SHARED) -> int:
                 text = plain(f"not {verdict['queue']}: {verdict['reason']}")
                 print(wrapped(text, sys.stdout, first="  ", rest=" " * 4))
     return 0
-
-
-async def _list(shared: Shared) -> Sequence[Document]:
-    async with shared.client() as client:
-        return await client.list_queues()
-
-
-async def _show(name: str, shared: Shared) -> Document:
-    async with shared.client() as client:
-        return await client.get_queue(name)
-
-
-async def _reroute(shared: Shared, **what: Any) -> Sequence[Document]:  # noqa: ANN401 (as the client's)
-    async with shared.client() as client:
-        return await client.reroute_queues(**what)
 
 
 async def _drain(

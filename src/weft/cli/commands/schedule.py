@@ -1,6 +1,5 @@
 """`weft schedule`: batches that are submitted again and again."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -61,7 +60,11 @@ def add(
     refuse_queues(given, str(file))
     document = expand(given, directory=file.parent)
     try:
-        done = asyncio.run(_add(shared, cron, document, time_zone=tz, missed=missed, name=name))
+        done = shared.ask(
+            lambda client: client.add_schedule(
+                cron, document, time_zone=tz, missed=missed, name=name
+            )
+        )
     except Invalid as error:
         if shared.json or not error.errors:
             raise
@@ -90,7 +93,7 @@ def list_schedules(*, shared: Shared = SHARED) -> int:
     Args:
         shared: Options of every command.
     """
-    found = asyncio.run(_list(shared))
+    found = shared.ask_all(lambda client: client.list_schedules())
     if shared.json:
         print_json(found)
         return 0
@@ -119,7 +122,7 @@ def show(schedule: str, /, *, shared: Shared = SHARED) -> int:
         schedule: Id of the schedule.
         shared: Options of every command.
     """
-    found = asyncio.run(_show(parse_schedule_id(schedule), shared))
+    found = shared.ask(lambda client: client.get_schedule(parse_schedule_id(schedule)))
     if shared.json:
         print_json(found)
         return 0
@@ -153,7 +156,7 @@ def pause(schedule: str, /, *, shared: Shared = SHARED) -> int:
         schedule: Id of the schedule.
         shared: Options of every command.
     """
-    return _changed(asyncio.run(_change(schedule, shared, paused=True)), shared)
+    return _changed(_change(schedule, shared, paused=True), shared)
 
 
 @app.command
@@ -166,7 +169,7 @@ def resume(schedule: str, /, *, shared: Shared = SHARED) -> int:
         schedule: Id of the schedule.
         shared: Options of every command.
     """
-    return _changed(asyncio.run(_change(schedule, shared, paused=False)), shared)
+    return _changed(_change(schedule, shared, paused=False), shared)
 
 
 @app.command(name="rm")
@@ -180,7 +183,7 @@ def remove(schedule: str, /, *, shared: Shared = SHARED) -> int:
         shared: Options of every command.
     """
     schedule_id = parse_schedule_id(schedule)
-    asyncio.run(_remove(schedule_id, shared))
+    shared.ask(lambda client: client.delete_schedule(schedule_id))
     if shared.json:
         print_json({"schedule_id": schedule_id})
     else:
@@ -200,7 +203,7 @@ def run_now(schedule: str, /, *, shared: Shared = SHARED) -> int:
         schedule: Id of the schedule.
         shared: Options of every command.
     """
-    done = asyncio.run(_run_now(parse_schedule_id(schedule), shared))
+    done = shared.ask(lambda client: client.run_schedule(parse_schedule_id(schedule)))
     if shared.json:
         print_json(done)
     else:
@@ -208,39 +211,9 @@ def run_now(schedule: str, /, *, shared: Shared = SHARED) -> int:
     return 0
 
 
-async def _add(
-    shared: Shared,
-    cron: str,
-    document: Document,
-    **fields: Any,  # noqa: ANN401 (as the client's)
-) -> Document:
-    async with shared.client() as client:
-        return await client.add_schedule(cron, document, **fields)
-
-
-async def _list(shared: Shared) -> Sequence[Document]:
-    async with shared.client() as client:
-        return [one async for one in client.list_schedules()]
-
-
-async def _show(schedule_id: int, shared: Shared) -> Document:
-    async with shared.client() as client:
-        return await client.get_schedule(schedule_id)
-
-
-async def _change(schedule: str, shared: Shared, *, paused: bool) -> Document:
-    async with shared.client() as client:
-        return await client.change_schedule(parse_schedule_id(schedule), paused=paused)
-
-
-async def _remove(schedule_id: int, shared: Shared) -> None:
-    async with shared.client() as client:
-        await client.delete_schedule(schedule_id)
-
-
-async def _run_now(schedule_id: int, shared: Shared) -> Document:
-    async with shared.client() as client:
-        return await client.run_schedule(schedule_id)
+def _change(schedule: str, shared: Shared, *, paused: bool) -> Document:
+    schedule_id = parse_schedule_id(schedule)
+    return shared.ask(lambda client: client.change_schedule(schedule_id, paused=paused))
 
 
 def _changed(found: Document, shared: Shared) -> int:

@@ -1,8 +1,7 @@
 """`weft tenant`: closed worlds of users on one server."""
 
-import asyncio
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from cyclopts import App
@@ -31,7 +30,7 @@ def list_all(*, shared: Shared = SHARED) -> int:
     Args:
         shared: Options of every command.
     """
-    found = asyncio.run(_list(shared))
+    found = shared.ask_all(lambda client: client.list_tenants())
     if shared.json:
         print_json(found)
         return 0
@@ -55,7 +54,7 @@ def create(name: str, /, *, admin: str, shared: Shared = SHARED) -> int:
         admin: Name of its first user.
         shared: Options of every command.
     """
-    found = asyncio.run(_create(shared, name, admin))
+    found = shared.ask(lambda client: client.create_tenant(name, admin=admin))
     if shared.json:
         print_json(found)
         return 0
@@ -63,13 +62,3 @@ def create(name: str, /, *, admin: str, shared: Shared = SHARED) -> int:
     tenant, user = (one_line(found[key], width=64) for key in ("name", "admin"))
     note(f"tenant {tenant} has its first user {user}; the token is not shown again")
     return 0
-
-
-async def _list(shared: Shared) -> Sequence[Document]:
-    async with shared.client() as client:
-        return [one async for one in client.list_tenants()]
-
-
-async def _create(shared: Shared, name: str, admin: str) -> Document:
-    async with shared.client() as client:
-        return await client.create_tenant(name, admin=admin)

@@ -1,9 +1,7 @@
 """`weft token` and `weft whoami`: the tokens that stand for a user."""
 
-import asyncio
 import sys
-from collections.abc import Awaitable, Callable
-from typing import Annotated, Any
+from typing import Annotated
 
 from cyclopts import App, Parameter, validators
 
@@ -13,7 +11,6 @@ from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_facts, print_json, print_table
-from weft.client.api import Api
 from weft.core.durations import parse_seconds
 from weft.wire.token_documents import Scope
 
@@ -48,11 +45,8 @@ def create(
         shared: Options of every command.
     """
     valid_s = None if expires is None else read_option("--expires", expires, parse_seconds)
-    found = asyncio.run(
-        _ask(
-            shared,
-            lambda client: client.create_token(name, scopes=scope or None, valid_s=valid_s),
-        )
+    found = shared.ask(
+        lambda client: client.create_token(name, scopes=scope or None, valid_s=valid_s)
     )
     if shared.json:
         print_json(found)
@@ -72,7 +66,7 @@ def list_all(*, shared: Shared = SHARED) -> int:
     Args:
         shared: Options of every command.
     """
-    found = asyncio.run(_ask(shared, lambda client: client.list_tokens()))
+    found = shared.ask(lambda client: client.list_tokens())
     if shared.json:
         print_json(found)
         return 0
@@ -106,7 +100,7 @@ def revoke(
         token_id: Its number, as `weft token ls` shows it.
         shared: Options of every command.
     """
-    asyncio.run(_ask(shared, lambda client: client.revoke_token(token_id)))
+    shared.ask(lambda client: client.revoke_token(token_id))
     if shared.json:
         print_json({"token_id": token_id})
     else:
@@ -122,7 +116,7 @@ def whoami(*, shared: Shared = SHARED) -> int:
     Args:
         shared: Options of every command.
     """
-    found = asyncio.run(_ask(shared, lambda client: client.whoami()))
+    found = shared.ask(lambda client: client.whoami())
     if shared.json:
         print_json(found)
         return 0
@@ -135,8 +129,3 @@ def whoami(*, shared: Shared = SHARED) -> int:
         }
     )
     return 0
-
-
-async def _ask(shared: Shared, ask: Callable[[Api], Awaitable[Any]]) -> Any:  # noqa: ANN401 (documents)
-    async with shared.client() as client:
-        return await ask(client)

@@ -1,8 +1,7 @@
 """`weft user`: who belongs to a tenant, and what they may do."""
 
-import asyncio
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from cyclopts import App, Parameter
@@ -33,7 +32,7 @@ def list_all(*, shared: Shared = SHARED) -> int:
     Args:
         shared: Options of every command.
     """
-    found = asyncio.run(_list(shared))
+    found = shared.ask_all(lambda client: client.list_users())
     if shared.json:
         print_json(found)
         return 0
@@ -64,7 +63,7 @@ def add(name: str, /, *, role: Role = "user", shared: Shared = SHARED) -> int:
         role: What they may do, at most what you may.
         shared: Options of every command.
     """
-    found = asyncio.run(_add(shared, name, role))
+    found = shared.ask(lambda client: client.add_user(name, role=role))
     if shared.json:
         print_json(found)
         return 0
@@ -88,7 +87,7 @@ def set_role(name: str, role: Role, /, *, shared: Shared = SHARED) -> int:
         role: What they may do.
         shared: Options of every command.
     """
-    found = asyncio.run(_set_role(shared, name, role))
+    found = shared.ask(lambda client: client.set_user_role(name, role))
     if shared.json:
         print_json(found)
     else:
@@ -118,30 +117,10 @@ def remove(
         cancel_batches: Also cancel their batches.
         shared: Options of every command.
     """
-    found = asyncio.run(_remove(shared, name, cancel_batches=cancel_batches))
+    found = shared.ask(lambda client: client.remove_user(name, cancel_batches=cancel_batches))
     if shared.json:
         print_json(found)
         return 0
     end = f"; batches cancelled: {found['n_cancelled']}" if cancel_batches else ""
     note(f"{one_line(found['name'], width=64)} is removed{end}")
     return 0
-
-
-async def _list(shared: Shared) -> Sequence[Document]:
-    async with shared.client() as client:
-        return [one async for one in client.list_users()]
-
-
-async def _add(shared: Shared, name: str, role: Role) -> Document:
-    async with shared.client() as client:
-        return await client.add_user(name, role=role)
-
-
-async def _set_role(shared: Shared, name: str, role: Role) -> Document:
-    async with shared.client() as client:
-        return await client.set_user_role(name, role)
-
-
-async def _remove(shared: Shared, name: str, *, cancel_batches: bool) -> Document:
-    async with shared.client() as client:
-        return await client.remove_user(name, cancel_batches=cancel_batches)

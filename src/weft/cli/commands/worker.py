@@ -66,7 +66,7 @@ def list_all(
         all_: Also those that have ended normally (deleted).
         shared: Options of every command.
     """
-    found = asyncio.run(_ask(shared, lambda client: client.list_workers(all_=all_)))
+    found = shared.ask(lambda client: client.list_workers(all_=all_))
     if shared.json:
         print_json(found)
     elif found:
@@ -89,7 +89,7 @@ def show(name: str, /, *, pool: Pool = None, shared: Shared = SHARED) -> int:
         pool: Its pool, if several pools have a worker of this name.
         shared: Options of every command.
     """
-    found = asyncio.run(_ask(shared, lambda client: client.get_worker(name, pool=pool)))
+    found = shared.ask(lambda client: client.get_worker(name, pool=pool))
     if shared.json:
         print_json(found)
         return 0
@@ -267,8 +267,3 @@ def _change_row(change: Document) -> tuple[object, ...]:
         one_line(change["actor"], width=80),
         one_line(change["reason"] or "", width=200),
     )
-
-
-async def _ask(shared: Shared, question: Callable[[Api], Awaitable[Any]]) -> Any:  # noqa: ANN401 (a document of the api)
-    async with shared.client() as client:
-        return await question(client)

@@ -1,13 +1,17 @@
 """Options that every command takes."""
 
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from cyclopts import Parameter
 
 from weft.cli.terminal.report import note
 from weft.client.api import PATIENCE_S, Api
+
+AnswerT = TypeVar("AnswerT")
 
 
 @Parameter(name="*")
@@ -24,6 +28,23 @@ class Shared:
     def client(self, *, patience_s: float = PATIENCE_S) -> Api:
         """Return a client for the server of this home, or of WEFT_URL."""
         return Api(home=self.home, patience_s=patience_s, on_outage=_say_outage)
+
+    def ask(self, question: Callable[[Api], Awaitable[AnswerT]]) -> AnswerT:
+        """Return what the server answers to one question."""
+
+        async def answered() -> AnswerT:
+            async with self.client() as client:
+                return await question(client)
+
+        return asyncio.run(answered())
+
+    def ask_all(self, question: Callable[[Api], AsyncIterator[AnswerT]]) -> list[AnswerT]:
+        """Return what the server answers to a question whose answer has many parts."""
+
+        async def answered(client: Api) -> list[AnswerT]:
+            return [one async for one in question(client)]
+
+        return self.ask(answered)
 
 
 def _say_outage(why: str) -> None:

@@ -17,10 +17,10 @@ DECLARE
 BEGIN
     n := 0; is_left := false; kept := '{}';
     LOOP
-        SELECT array_agg(r.s), array_agg(least(r.room, limit_jobs - n)),
+        SELECT array_agg(r.gate_set_id), array_agg(least(r.room, limit_jobs - n)),
             CASE WHEN apart OR count(*) = 1 THEN least(sum(r.room), limit_jobs - n) ELSE 1 END INTO v_sets, v_rooms, v_limit
-        FROM (SELECT s, weft._room(s, locked_gate_ids) AS room FROM unnest(of_gate_set_ids) s) r
-        WHERE r.room > 0 OR NOT apart AND weft._short_gates(r.s, locked_gate_ids) IS NOT NULL;
+        FROM weft._rooms(of_gate_set_ids, locked_gate_ids) r
+        WHERE r.room > 0 OR NOT apart AND weft._short_gates(r.gate_set_id, locked_gate_ids) IS NOT NULL;
         EXIT WHEN v_sets IS NULL OR n >= limit_jobs;
         v_limit := greatest(v_limit, 1);
         SELECT array_agg(w.gate_set_id), array_agg(w.batch_id), array_agg(w.job_id), array_agg(w.runnable_id)

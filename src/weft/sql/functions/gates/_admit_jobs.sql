@@ -12,15 +12,17 @@ AS $$
 #variable_conflict use_column
 DECLARE
     v_tid tid[]; v_set int[]; v_batch bigint[]; v_job int[]; v_range bigint[]; v_n int;
+    v_guarded bigint[];
 BEGIN
     v_batch := ARRAY(SELECT b FROM (SELECT DISTINCT b FROM unnest(_admit_jobs.batch_ids) b OFFSET 0) d
         WHERE pg_try_advisory_xact_lock_shared(b));
+    v_guarded := ARRAY(SELECT b FROM unnest(v_batch) b WHERE EXISTS (SELECT FROM weft._guards(b)));
     SELECT array_agg(l.tid), array_agg(t.s), array_agg(t.b), array_agg(t.j), array_agg(t.r) INTO v_tid, v_set, v_batch, v_job, v_range
     FROM unnest(_admit_jobs.gate_set_ids, _admit_jobs.batch_ids, _admit_jobs.job_ids, _admit_jobs.ranges) t (s, b, j, r)
     CROSS JOIN LATERAL (
         SELECT y.ctid AS tid FROM weft.job y
         WHERE y.batch_id = t.b AND y.job_id = t.j AND y.state = STATE_READY AND y.listed = (t.r IS NULL)
-          AND weft._may_pass(y.batch_id, y.group_id, y.job_id, y.always_run) FOR NO KEY UPDATE SKIP LOCKED) l
+          AND (t.b <> ALL (v_guarded) OR weft._may_pass(y.batch_id, y.group_id, y.job_id, y.always_run)) FOR NO KEY UPDATE SKIP LOCKED) l
     WHERE t.b = ANY (v_batch);
     IF v_tid IS NULL THEN
         RETURN 0;

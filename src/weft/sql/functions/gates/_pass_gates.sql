@@ -36,12 +36,12 @@ BEGIN
         PERFORM weft._ring_gates(v_new);
     END IF;
     -- After the gates are locked: from here on nobody deletes a date that we have seen.
-    v_sets := ARRAY(SELECT s FROM unnest(v_sets) s WHERE NOT weft._opens_later(s, _pass_gates.at));
+    v_sets := weft._open_sets(v_sets, _pass_gates.at);
     IF v_sets = '{}' OR v_gates = '{}' THEN
         RETURN 0;
     END IF;
     IF arrivals AND weft._step_back(v_own, v_sets, _pass_gates.at) THEN
-        v_sets := ARRAY(SELECT s FROM unnest(weft._sets_at(of_gate_ids)) s WHERE NOT weft._opens_later(s, _pass_gates.at));
+        v_sets := weft._open_sets(weft._sets_at(of_gate_ids), _pass_gates.at);
     END IF;
     v_apart := ARRAY(
         SELECT m.gate_set_id FROM (

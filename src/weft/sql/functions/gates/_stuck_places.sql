@@ -16,8 +16,8 @@ BEGIN
     IF NOT EXISTS (SELECT FROM weft.worker_incarnation i WHERE i.ended_at IS NULL AND i.waiting AND NOT i.draining) THEN
         RETURN;
     END IF;
-    SELECT array_agg(s) INTO v_sets FROM weft._waiting_sets() s WHERE NOT weft._opens_later(s, _stuck_places.at);
-    IF v_sets IS NULL THEN
+    v_sets := weft._open_sets(ARRAY(SELECT weft._waiting_sets()), _stuck_places.at);
+    IF v_sets = '{}' THEN
         RETURN;
     END IF;
     RETURN QUERY

@@ -18,7 +18,8 @@ BEGIN
          FROM weft.ready_job q CROSS JOIN LATERAL (
              SELECT y.shape_id FROM weft.job y
              WHERE y.batch_id = q.batch_id AND y.job_id = q.job_id AND y.state = STATE_READY
-                 AND weft._may_pass(y.batch_id, y.group_id, y.job_id, y.always_run) OFFSET 0) j
+                 AND (NOT EXISTS (SELECT FROM weft._guards(q.batch_id))
+                     OR weft._may_pass(y.batch_id, y.group_id, y.job_id, y.always_run)) OFFSET 0) j
          WHERE q.gate_set_id = s AND q.pool_id = of_pool_id AND q.user_id = of_user_id
            AND (with_paused OR NOT weft._is_paused(s, of_pool_id, j.shape_id, _waiting_jobs.at))
          ORDER BY q.rank, q.batch_id, q.job_id LIMIT coalesce(n, limit_jobs))
@@ -26,7 +27,7 @@ BEGIN
         (SELECT r.gate_set_id, 0::smallint, r.batch_id, true, j.job_id, j.shape_id, r.runnable_id
          FROM weft.runnable r
          CROSS JOIN LATERAL (
-             SELECT EXISTS (SELECT FROM weft.group_cancel c WHERE c.batch_id = r.batch_id) OR weft._has_switch(r.batch_id) AS is_strict,
+             SELECT EXISTS (SELECT FROM weft._guards(r.batch_id)) AS is_strict,
                     EXISTS (SELECT FROM weft.group_cancel c WHERE c.batch_id = r.batch_id AND c.group_id = 0) AS is_over) b
          CROSS JOIN LATERAL (
              SELECT y.job_id, y.shape_id FROM weft.job y

@@ -366,3 +366,50 @@ async def test_driver_that_goes_to_sleep_does_not_wait_for_a_fold(own_world: Wor
             asleep += await world.call("idle_driver", epoch=epoch)
 
     assert [row["idle_driver"] for row in asleep] == [True, False]
+
+
+async def test_one_transaction_wakes_the_driver_for_all(own_world: World) -> None:
+    """Commits with notices wait for each other, so others leave it to the first."""
+    world = own_world
+    listener, worker, epoch = await beside_a_sleeping_driver(world)
+    async with in_transaction(world, "weft_worker") as connection:
+        await claim_on(connection, worker)
+        await world.submit()
+        quiet = await listener.heard_nothing()
+        beat = await world.driver.beat(epoch, SOON_S)
+        await world.fold()  # it does not wait, whoever holds the row
+    heard = await listener.hears()
+
+    assert quiet
+    assert not beat.idle
+    assert heard == ("driver", "")
+    assert await listener.heard_nothing()
+
+
+async def test_driver_whose_waker_is_rolled_back_finds_the_work_itself(own_world: World) -> None:
+    world = own_world
+    listener, worker, epoch = await beside_a_sleeping_driver(world)
+    connection = await world.connect("weft_worker")
+    waking = connection.transaction()
+    await waking.start()
+    await claim_on(connection, worker)
+    await world.submit()
+    await waking.rollback()
+    quiet = await listener.heard_nothing()
+    beat = await world.driver.beat(epoch, SOON_S)
+    await world.submit()
+
+    assert quiet
+    assert not beat.idle
+    assert await listener.hears() == ("driver", "")
+
+
+async def beside_a_sleeping_driver(world: World) -> tuple[Ear, int, int]:
+    """Return who hears what wakes it, a worker that has something to claim, and its term."""
+    epoch = await world.lead()
+    listener = await ear(world, "driver")
+    await world.submit()
+    worker = await world.worker()
+    await world.fold()
+    assert await world.driver.idle_driver(epoch)
+    return listener, worker.id, epoch

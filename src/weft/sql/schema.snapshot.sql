@@ -551,6 +551,10 @@ CREATE FUNCTION weft._end_rules(of_batch_id bigint, of_job_id integer, of_spec_f
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._end_rules(of_batch_id bigint, of_job_id integer, of_spec_first integer) OWNER TO weft_system;
 
+CREATE FUNCTION weft._end_sleep() RETURNS boolean
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._end_sleep() OWNER TO weft_system;
+
 CREATE FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone, error_kind text DEFAULT NULL::text, error_message text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone, error_kind text, error_message text) OWNER TO weft_system;
@@ -678,6 +682,10 @@ CREATE FUNCTION weft._growth(of_pool_id integer, of_lane_id integer, needs_cpu_m
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft._growth(of_pool_id integer, of_lane_id integer, needs_cpu_m bigint, needs_memory_mib bigint) OWNER TO weft_system;
+
+CREATE FUNCTION weft._guards(of_batch_id bigint) RETURNS TABLE(batch_id bigint)
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._guards(of_batch_id bigint) OWNER TO weft_system;
 
 CREATE FUNCTION weft._has_claimable(offer weft.offer, worker weft.worker_incarnation, has_cancel boolean, has_switch boolean, lookahead_jobs integer) RETURNS boolean
     LANGUAGE plpgsql STABLE;
@@ -1223,6 +1231,10 @@ CREATE FUNCTION weft._open_ranges(batch_ids bigint[], job_ids integer[], update_
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._open_ranges(batch_ids bigint[], job_ids integer[], update_ids integer[], lane_ids integer[], opens boolean[]) OWNER TO weft_system;
 
+CREATE FUNCTION weft._open_sets(of_gate_set_ids integer[], at timestamp with time zone) RETURNS integer[]
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._open_sets(of_gate_set_ids integer[], at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft._open_transactions() RETURNS text[]
     LANGUAGE sql;
 ALTER FUNCTION weft._open_transactions() OWNER TO weft_system;
@@ -1230,10 +1242,6 @@ ALTER FUNCTION weft._open_transactions() OWNER TO weft_system;
 CREATE FUNCTION weft._open_update(of_batch_id bigint, of_update_id integer) RETURNS weft.batch_update
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._open_update(of_batch_id bigint, of_update_id integer) OWNER TO weft_tenant;
-
-CREATE FUNCTION weft._opens_later(of_gate_set_id integer, at timestamp with time zone) RETURNS boolean
-    LANGUAGE sql STABLE;
-ALTER FUNCTION weft._opens_later(of_gate_set_id integer, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft._operation_document(operation weft.operation) RETURNS jsonb
     LANGUAGE sql STABLE;
@@ -1521,9 +1529,9 @@ CREATE FUNCTION weft._ring_gates(of_gate_ids integer[]) RETURNS void
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft._ring_gates(of_gate_ids integer[]) OWNER TO weft_system;
 
-CREATE FUNCTION weft._room(of_gate_set_id integer, locked_gate_ids integer[]) RETURNS integer
+CREATE FUNCTION weft._rooms(of_gate_set_ids integer[], locked_gate_ids integer[]) RETURNS TABLE(gate_set_id integer, room integer)
     LANGUAGE sql STABLE;
-ALTER FUNCTION weft._room(of_gate_set_id integer, locked_gate_ids integer[]) OWNER TO weft_system;
+ALTER FUNCTION weft._rooms(of_gate_set_ids integer[], locked_gate_ids integer[]) OWNER TO weft_system;
 
 CREATE FUNCTION weft._running_gate(max_running integer) RETURNS jsonb
     LANGUAGE sql IMMUTABLE;
@@ -5518,6 +5526,8 @@ GRANT ALL ON FUNCTION weft._end_parents(batch_ids bigint[], child_ids integer[],
 
 REVOKE ALL ON FUNCTION weft._end_rules(of_batch_id bigint, of_job_id integer, of_spec_first integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._end_sleep() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone, error_kind text, error_message text) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone, error_kind text, error_message text) TO weft_tenant;
 
@@ -5584,6 +5594,8 @@ REVOKE ALL ON FUNCTION weft._group_documents(batch_ids bigint[], group_ids integ
 GRANT ALL ON FUNCTION weft._group_documents(batch_ids bigint[], group_ids integer[], folded boolean) TO weft_system;
 
 REVOKE ALL ON FUNCTION weft._growth(of_pool_id integer, of_lane_id integer, needs_cpu_m bigint, needs_memory_mib bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._guards(of_batch_id bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._has_claimable(offer weft.offer, worker weft.worker_incarnation, has_cancel boolean, has_switch boolean, lookahead_jobs integer) FROM PUBLIC;
 
@@ -5835,11 +5847,11 @@ REVOKE ALL ON FUNCTION weft._open_parents(of_batch_id bigint, of_job_id integer,
 REVOKE ALL ON FUNCTION weft._open_ranges(batch_ids bigint[], job_ids integer[], update_ids integer[], lane_ids integer[], opens boolean[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._open_ranges(batch_ids bigint[], job_ids integer[], update_ids integer[], lane_ids integer[], opens boolean[]) TO weft_tenant;
 
+REVOKE ALL ON FUNCTION weft._open_sets(of_gate_set_ids integer[], at timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._open_transactions() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._open_update(of_batch_id bigint, of_update_id integer) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION weft._opens_later(of_gate_set_id integer, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._operation_document(operation weft.operation) FROM PUBLIC;
 
@@ -5965,7 +5977,7 @@ REVOKE ALL ON FUNCTION weft._return_excess(of_gate_ids integer[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION weft._ring_gates(of_gate_ids integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._ring_gates(of_gate_ids integer[]) TO weft_tenant;
 
-REVOKE ALL ON FUNCTION weft._room(of_gate_set_id integer, locked_gate_ids integer[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._rooms(of_gate_set_ids integer[], locked_gate_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._running_gate(max_running integer) FROM PUBLIC;
 

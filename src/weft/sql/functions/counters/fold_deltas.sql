@@ -1,6 +1,6 @@
 -- fold_deltas: move the sums from the stored snapshot to the current one, then settle the groups that completed.
 -- Called by: DriverStore.fold_deltas.   Safe to repeat: yes.
--- Locks: as _check_epoch; term; fold; sums; as _move_ranges; as _settle_groups; as _add_to_shares; as _deactivate_idle_users.
+-- Locks: as _check_epoch; as _end_sleep; fold; sums; as _move_ranges; as _settle_groups; as _add_to_shares; as _deactivate_idle_users.
 -- Plan: deltas by xid range.
 -- Each delta counts exactly once, as with PgQ's ticks: if it is visible in the new snapshot and was not in the old one, whatever the
 --   order of commits. A reader adds the deltas that the stored snapshot does not see.
@@ -18,7 +18,7 @@ DECLARE
     v_pool int[]; v_user int[]; v_ready bigint[]; v_ready_m bigint[]; v_running_m bigint[];
 BEGIN
     PERFORM weft._check_epoch(fold_deltas.epoch);
-    UPDATE weft.driver_state SET waiting = false WHERE waiting;
+    PERFORM weft._end_sleep();
     SELECT f.upto INTO v_old FROM weft.fold f FOR UPDATE;
     v_new := pg_current_snapshot();
     WITH delta AS MATERIALIZED (

@@ -1,8 +1,8 @@
 -- _announce: wake everyone who waits for what this transaction did, and make users with new ready work visible to claimers. Ready work is
 --   announced by pool, user and lane; some workers that serve the lane are woken, as _wake_workers does (NULL: all of the pool).
 -- Called by: every function that changes a state, as its last act.   Safe to repeat: yes.
--- Locks: announcements (shared, until the commit); new_work (shared, until the commit); share. Whoever goes to sleep takes the
---   first exclusively, so no wake-up is lost; the second is taken with new ready work only.
+-- Locks: announcements (shared, until the commit); new_work (shared, until the commit); share; as _end_sleep. Whoever goes to sleep takes
+--   the first exclusively, so no wake-up is lost; the second is taken with new ready work only.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._announce(pool_ids int[] DEFAULT '{}', user_ids int[] DEFAULT '{}', lane_ids int[] DEFAULT '{}')
 RETURNS void LANGUAGE plpgsql SECURITY DEFINER
@@ -23,7 +23,7 @@ BEGIN
         PERFORM weft._wake_workers(_announce.pool_ids, _announce.lane_ids, 16);
     END IF;
     SELECT d.waiting, EXISTS (SELECT FROM weft.event_listener e WHERE e.waiting) INTO v_driver, v_listener FROM weft.driver_state d;
-    IF v_driver THEN
+    IF v_driver AND weft._end_sleep() THEN
         PERFORM pg_notify('driver', '');
     END IF;
     IF v_listener THEN

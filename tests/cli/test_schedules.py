@@ -23,10 +23,10 @@ def test_a_mistake_is_named_by_its_option_or_its_place_in_the_file(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async def refused(*_args: object, **_more: object) -> int:
+    def refused(*_args: object, **_more: object) -> int:
         raise Invalid("bad", errors=[FieldError(pointer, "is wrong")])
 
-    monkeypatch.setattr("weft.cli.commands.schedule._add", refused)
+    monkeypatch.setattr("weft.cli.input.options.Shared.ask", refused)
     file = tmp_path / "b.yaml"
     file.write_text("jobs: [{command: ['true']}]")
 

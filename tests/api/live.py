@@ -22,6 +22,7 @@ from weft.settings import Settings
 from weft.store import open_admin, open_api_store, open_driver_store, open_worker_store
 from weft.wire.function import result_path
 from weft.wire.log_format import encode_piece, own_path
+from weft.wire.sealed import SecretKeys
 
 TOKEN = "token-of-a-test"
 DEADLINE_S = 20.0
@@ -39,6 +40,7 @@ class LiveApi:
         self._stack = contextlib.AsyncExitStack()
         self.port = 0
         self.stop_s = 0.0
+        self.secret_keys = [bytes(32)]
 
     @property
     def url(self) -> str:
@@ -56,8 +58,9 @@ class LiveApi:
         self.store = await self._stack.enter_async_context(open_api_store(self._dsn))
         logs = FileLogStore(self._settings.home / "logs")
         self.app = app = create_app(
-            self.store, self.store.notices, logs, self._settings, doors=self._doors
-        )
+            self.store, self.store.notices, logs, self._settings, doors=self._doors,
+            secret_keys=lambda: SecretKeys(self.secret_keys),
+        )  # fmt: skip
         server = Server(serving_config(app))
         serving = asyncio.create_task(server.run_on(listener))
         await server.listening.wait()
@@ -83,12 +86,12 @@ class LiveWorker:
 
     def __init__(self, store: WorkerStore, incarnation_id: int, logs: Path) -> None:
         self.store = store
-        self._incarnation_id = incarnation_id
+        self.incarnation_id = incarnation_id
         self._logs = logs
 
     async def claim(self, limit: int = 1000) -> Sequence[Claimed]:
         return await self.store.claim_jobs(
-            self._incarnation_id,
+            self.incarnation_id,
             ClaimRequest(budget_cpu_m=10**8, budget_memory_mib=10**8, limit_jobs=limit),
         )
 
@@ -103,7 +106,7 @@ class LiveWorker:
             StartReport(batch_id=c.batch_id, job_id=c.job_id, attempt=c.attempt, age_us=0)
             for c in claimed
         ]
-        await self.store.start_attempts(self._incarnation_id, reports)
+        await self.store.start_attempts(self.incarnation_id, reports)
 
     def write(self, one: Claimed, *pieces: tuple[int, bytes]) -> None:
         """Append output, as the spawner would."""
@@ -114,7 +117,7 @@ class LiveWorker:
 
     async def ask(self, key: AttemptKey, ask: Ask) -> None:
         """Say what an attempt waits for, as an agent does before its end."""
-        assert await self.store.ask_block(self._incarnation_id, key, ask)
+        assert await self.store.ask_block(self.incarnation_id, key, ask)
 
     async def end(
         self, claimed: Sequence[Claimed], *, exit_code: int = 0, output: tuple[int, int] = (0, 0)
@@ -128,7 +131,7 @@ class LiveWorker:
             )
             for c in claimed
         ]  # fmt: skip
-        verdicts = await self.store.complete_attempts(self._incarnation_id, reports)
+        verdicts = await self.store.complete_attempts(self.incarnation_id, reports)
         assert set(verdicts) <= {"ok"}
 
     async def work(self) -> int:

@@ -20,6 +20,7 @@ from weft.wire import (
     pool_answers,
     queue_answers,
     schedules,
+    secret_documents,
     tenant_documents,
     token_answers,
     user_answers,
@@ -81,6 +82,7 @@ def check(document: Any, schema: dict[str, Any]) -> None:  # noqa: ANN401
             pool_answers,
             queue_answers,
             schedules,
+            secret_documents,
             tenant_documents,
             why_answers,
             worker_answers,
@@ -242,9 +244,17 @@ async def ask_failures(ask: Described, b: int, failed: int) -> None:
 
 
 async def ask_licences(ask: Described) -> None:
+    await ask_secrets(ask)
     await ask("PUT", "/v1/licences/{l}", l="l1", body={"n": 2})
     await ask("GET", "/v1/licences")
     await ask("DELETE", "/v1/licences/{l}", l="l1", body={})
+
+
+async def ask_secrets(ask: Described) -> None:
+    await ask("PUT", "/v1/secrets/{secret}", secret="db", body={"value": "swordfish"})
+    await ask("GET", "/v1/secrets")
+    await ask("POST", "/v1/secret-rotation", body={})
+    await ask("DELETE", "/v1/secrets/{secret}", secret="db", body={})
 
 
 async def ask_tokens(ask: Described) -> None:

@@ -34,6 +34,7 @@ NOT_BY_METHOD = {
     "DELETE /v1/billing-projects/{p}": UserRole.TENANT_ADMIN,
     "PUT /v1/billing-projects/{p}/members/{user}": UserRole.TENANT_ADMIN,
     "DELETE /v1/billing-projects/{p}/members/{user}": UserRole.TENANT_ADMIN,
+    "POST /v1/secret-rotation": UserRole.ADMIN,
     "GET /v1/tenants": UserRole.ADMIN,
     "POST /v1/tenants": UserRole.ADMIN,
     "POST /v1/users": UserRole.TENANT_ADMIN,

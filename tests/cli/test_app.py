@@ -43,6 +43,7 @@ GROUPS = {
     "pool",
     "queue",
     "schedule",
+    "secret",
     "tenant",
     "token",
     "user",
@@ -73,6 +74,7 @@ PAGES = [
         for name in ("close", "create", "delete", "limit", "members", "reopen")
     ),
     *(["tenant", name] for name in ("create", "ls")),
+    *(["secret", name] for name in ("ls", "rm", "rotate", "set")),
     *(["user", name] for name in ("add", "ls", "rm", "role")),
     *(["queue", name] for name in ("apply", "drain", "ls", "show", "test")),
     *(["schedule", name] for name in ("add", "ls", "pause", "resume", "rm", "run-now", "show")),

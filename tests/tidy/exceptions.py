@@ -27,7 +27,6 @@ QUERY_TEXT: frozenset[str] = frozenset(
 
 PROVOKED_BY: dict[str, str] = {
     "CLI.NOTHING_TO_RESUME": "test_resume_of_what_never_was_is_refused",
-    "CLI.NOT_UTF8": "test_a_line_that_cannot_travel_fails_and_the_others_run",
     "DRIVER.LEAD_LOST": "test_leader_that_lost_its_lock_or_database_leads_again",
     "STORE.ILLEGAL_TRANSITION": "test_trigger_refuses_every_other_transition",
     "UP.PORT_IN_USE": "test_port_in_use_is_said_with_a_way_out",

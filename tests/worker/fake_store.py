@@ -21,7 +21,9 @@ from weft.ports.store import (
     PhaseReport,
     Registered,
     StartReport,
+    StoredSecret,
 )
+from weft.wire.sealed import SecretRow
 from weft.wire.spec import JobSpec, encode_chunk
 
 BATCH, POOL = 1, 7
@@ -74,6 +76,8 @@ class FakeStore:
         self.refusals = 0
         self.payloads = asyncio.Event()
         """Set when questions for payloads are answered; there is none."""
+        self.secrets: dict[str, bytes] = {}
+        """Encrypted, by name."""
         self._notices: list[asyncio.Queue[tuple[str, str]]] = []
         self._changed = asyncio.Event()
 
@@ -204,6 +208,16 @@ class FakeStore:
             (batch, first): encode_chunk([self.jobs[first - 1].spec])
             for batch, first in zip(batch_ids, chunk_firsts, strict=True)
         }
+
+    async def get_secrets(
+        self, incarnation_id: int, wanted: Sequence[tuple[AttemptKey, str]]
+    ) -> Sequence[StoredSecret | None]:
+        del incarnation_id
+        self._check()
+        row = SecretRow(1, 1, "")
+        return [
+            StoredSecret(row._replace(name=name), self.secrets.get(name)) for _, name in wanted
+        ]
 
     async def get_payload_part(
         self, batch_id: int, digest: bytes, part: int

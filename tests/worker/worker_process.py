@@ -14,6 +14,7 @@ from weft.ports.executor import ExecutorLimits
 from weft.ports.log_store import AttemptLog
 from weft.ports.store import EndReport
 from weft.wire.log_format import STDOUT
+from weft.wire.sealed import SecretKeys
 from weft.wire.spawner import Hello
 from weft.worker.agent.agent import Agent
 from weft.worker.agent.block_files import BLOCKS
@@ -41,6 +42,7 @@ class Worker:
             name="w", host="h", pool="default", version="0", cpu_m=cpu_m, memory_mib=memory_mib,
             storage_mib=1, gpu=0, offers={},
         )  # fmt: skip
+        self.secret_keys = [bytes(32)]
         self.heartbeat_s = 10.0
         self.again_s = 600.0
         self.fence_s: float | None = None
@@ -73,6 +75,7 @@ class Worker:
                 self.store, self.files.checkpoints, again_s=self.again_s
             ),
             on_ready=ready.set,
+            secret_keys=lambda: SecretKeys(self.secret_keys),
         )
         self.task = asyncio.create_task(self.agent.run())
         waiting = asyncio.create_task(ready.wait())

@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
@@ -37,6 +37,7 @@ from weft.api.routes.v1 import (
     pools,
     queues,
     schedules,
+    secrets,
     tenants,
     tokens,
     updates,
@@ -54,6 +55,7 @@ from weft.ports.store import ApiStore, Notices
 from weft.settings import Settings
 from weft.telemetry.log import get_logger
 from weft.wire.documents import BatchDocument
+from weft.wire.sealed import SecretKeys
 
 DOORS: Final[Sequence[ControllerRouterHandler]] = ()
 """The `ROUTES` of each door."""
@@ -79,6 +81,7 @@ ROUTES: Final[Sequence[ControllerRouterHandler]] = (
     *tokens.ROUTES,
     *users.ROUTES,
     *tenants.ROUTES,
+    *secrets.ROUTES,
     *system.ROUTES,
 )
 _PARAMETER = re.compile(r"\\{\w+\\}")
@@ -132,12 +135,14 @@ def create_app(
     settings: Settings,
     *,
     callback_key: str | None = None,
+    secret_keys: Callable[[], SecretKeys] | None = None,
     doors: Sequence[ControllerRouterHandler] = DOORS,
 ) -> Application:
     """Return the application. Call it inside the event loop that will serve it."""
     services = Services(
-        store, logs_, settings, Feeds(store, notices, encode_event), asyncio.Event(), callback_key
-    )
+        store, logs_, settings, Feeds(store, notices, encode_event), asyncio.Event(), callback_key,
+        secret_keys or SecretKeys,
+    )  # fmt: skip
     guard = Guard()
     litestar = Litestar(
         [*ROUTES, *doors],

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -13,6 +13,7 @@ from weft.core.queues import Guard, Queue, Route, compile_saved
 from weft.ports.log_store import LogStore
 from weft.ports.store import ApiStore, Caller, Row
 from weft.settings import Settings
+from weft.wire.sealed import SecretKeys
 
 WORKERS_FRESH_S: Final = 5.0
 QUEUES_FRESH_S: Final = 5.0
@@ -44,6 +45,8 @@ class Services:
     """Set when the server stops: streams end."""
     callback_key: str | None = field(default=None, repr=False)
     """Signs the callbacks of all tenants."""
+    secret_keys: Callable[[], SecretKeys] = field(default=SecretKeys, repr=False)
+    """Reads the keys of secrets, which may be rotated while this serves."""
     _routes: dict[int, tuple[float, Sequence[Route]]] = field(default_factory=dict)
     _workers: dict[int, tuple[float, Sequence[Row]]] = field(default_factory=dict)
     _licences: tuple[float, Mapping[str, int]] = field(default=(0.0, {}))

@@ -115,6 +115,10 @@ COMMANDS = {
         "weft.cli.commands.token:app",
         "Make, list and revoke the tokens that stand for you.",
     ),
+    "secret": (
+        "weft.cli.commands.secret:app",
+        "Set, list and remove secrets for your jobs.",
+    ),
     "tenant": (
         "weft.cli.commands.tenant:app",
         "List and create tenants, for administrators of the site.",

@@ -19,6 +19,7 @@ from weft.client.objects.builder import (
 from weft.client.objects.counted import Counted
 from weft.client.objects.group import JobGroup
 from weft.client.objects.job import Job
+from weft.client.objects.secret_calls import SecretCalls
 from weft.client.progress import Progress
 from weft.client.submission.refs import JobRef, NotSubmitted
 from weft.core.errors import WeftError
@@ -66,7 +67,7 @@ class BatchBuilder(Builder[Job]):
             return Batch(self._api, await self.draft.submit(shown.advance))
 
 
-class Client(BuilderSource[BatchBuilder]):
+class Client(BuilderSource[BatchBuilder], SecretCalls):
     """The client of a weft server, for asyncio.
 
         async with Client() as client:

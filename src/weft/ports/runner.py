@@ -26,12 +26,24 @@ from weft.core.log_location import LogLocation
 from weft.core.states import Phase, Reason
 from weft.ports.executor import ExecutorLimits, JobExecutor
 from weft.ports.log_store import LogWriter
+from weft.wire.secret_documents import SecretUse
 from weft.wire.spawner import WarmLimits
 from weft.wire.spec import JobSpec
 
 
 class RunnerGone(Exception):
     """The runner does not answer any more: `adopt` finds it again, or starts another one."""
+
+
+class GivenSecret(msgspec.Struct, frozen=True):
+    """A secret for one attempt."""
+
+    use: SecretUse
+    value: str
+
+    def __repr__(self) -> str:
+        """Return a text without the value: tracebacks may show it."""
+        return f"GivenSecret({self.use!r})"
 
 
 class Assignment(msgspec.Struct, frozen=True):
@@ -48,6 +60,10 @@ class Assignment(msgspec.Struct, frozen=True):
     """The spec of that other job; None: the job carries it itself, or the other job is gone."""
     gpu: int = 0
     """How many GPUs it has for itself while it runs."""
+    secrets: Sequence[GivenSecret] = ()
+    """Values for the job alone. The executor of its spec begins with `WITH_SECRETS` then, so that
+    a runner that cannot give them to it knows no such executor.
+    """
 
 
 class Started(msgspec.Struct, frozen=True):

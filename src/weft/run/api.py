@@ -7,6 +7,7 @@ import ssl
 import sys
 import time
 from contextlib import ExitStack
+from functools import partial
 
 import uvicorn
 
@@ -20,6 +21,7 @@ from weft.run.api_url import api_url
 from weft.run.home import Home
 from weft.run.login import login_dsn
 from weft.run.role_main import begin_schema_check, run_role, stop_signals, until_told
+from weft.run.secret_keys import read_secret_keys
 from weft.run.tls import certificate_of
 from weft.settings import Settings
 from weft.store import open_api_store
@@ -78,6 +80,7 @@ async def _serve(settings: Settings, name: str) -> int:
             app = create_app(
                 store, store.notices, FileLogStore(home.logs), settings,
                 callback_key=home.callback_key(),
+                secret_keys=partial(read_secret_keys, settings, home),
             )  # fmt: skip
             server = Server(
                 serving_config(app, None if certificate is None else certificate.context)

@@ -148,7 +148,9 @@ def _home(settings: Settings) -> Iterator[Finding]:
     else:
         yield Finding("home", "ok", str(home.path))
     own = [home.path / FILE_NAME] if {"token", "database"} & _names_in_file(settings) else []
-    for file in (home.secrets_file, home.client_file, home.callback_file, *own):
+    for file in (
+        home.secrets_file, home.client_file, home.callback_file, home.secret_keys_file, *own,
+    ):  # fmt: skip
         if file.exists() and stat.S_IMODE(file.stat().st_mode) & 0o077:
             found = f"others may read {file}"
             yield Finding("secrets", "wrong", found, f"chmod 600 {file}")

@@ -4,6 +4,7 @@
     secrets.json    DSN by login, for each database (0600)
     client.json     url and token for clients (0600)
     callback.json   the key with which callbacks are signed (0600)
+    secret-keys.json  the keys that encrypt secrets of jobs, the newest first (0600)
     pg/             data of the embedded server
     logs/           output of jobs
     checkpoints/    what jobs keep between their attempts
@@ -25,7 +26,7 @@ import pwd
 import secrets
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -85,6 +86,7 @@ class Home:
         self.databases_file = self.logs / "databases.json"
         self.client_file = self.path / "client.json"
         self.callback_file = self.path / "callback.json"
+        self.secret_keys_file = self.path / "secret-keys.json"
         self.lock_file = self.run / "up.lock"
 
     def checkpoints_of(self, logs: Path) -> Path:
@@ -193,6 +195,15 @@ class Home:
         """Remember which database is at an address."""
         known = _read_json(self.databases_file)
         write_private(self.databases_file, {**known, name: database_id})
+
+    def secret_keys(self) -> Sequence[str]:
+        """Return the keys that encrypt secrets of jobs, the newest first."""
+        keys = _read_json(self.secret_keys_file).get("keys")
+        return [str(key) for key in keys] if isinstance(keys, list) else []
+
+    def keep_secret_keys(self, keys: Sequence[str]) -> None:
+        """Replace these keys."""
+        write_private(self.secret_keys_file, {"keys": list(keys)})
 
     def callback_key(self) -> str | None:
         """Return the key with which callbacks are signed, if there is one."""

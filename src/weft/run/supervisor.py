@@ -26,6 +26,7 @@ from weft.run.leftovers import end_machines, end_roles, end_spawners
 from weft.run.log_rotation import keep_small
 from weft.run.role_environment import role_environment
 from weft.run.role_process import RoleProcess, describe_end, until_exit
+from weft.run.secret_keys import ensure_secret_keys
 from weft.run.secrets_file import EMBEDDED
 from weft.run.sleepers import end_sleepers
 from weft.run.tls import certificate_of
@@ -95,6 +96,7 @@ class Supervisor:
         database, logins = await self._find_database()
         self._token = self.home.token() or secrets.token_urlsafe(32)
         self.home.ensure_callback_key()
+        ensure_secret_keys(self.settings, self.home)
         await prepare_schema(
             logins["admin"], logins, user=user_name(), token=self._token,
             only_ours=self._database is not None,

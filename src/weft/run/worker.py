@@ -8,6 +8,7 @@ import sys
 import time
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
@@ -30,6 +31,7 @@ from weft.run.log_directory import find_log_directory, until_replaced
 from weft.run.login import login_dsn
 from weft.run.metrics_file import leaving_metrics
 from weft.run.role_main import begin_schema_check, run_role, stop_signals, succeeded, until_told
+from weft.run.secret_keys import read_secret_keys
 from weft.run.worker_name import file_name_of, holding_name, worker_name
 from weft.settings import InvalidSetting, Settings
 from weft.store import open_worker_store
@@ -96,6 +98,7 @@ async def _work(settings: Settings, name: str) -> int:
                 grace_ms=limits_of(settings).grace_ms,
                 heartbeat_s=heartbeat_s(settings),
                 fence=fence_of(settings, dsn),
+                secret_keys=partial(read_secret_keys, settings, home),
                 scratch=_scratch(settings, home),
                 log_keeper=FileLogKeeper(logs),
                 checkpoint_removal=CheckpointRemoval(

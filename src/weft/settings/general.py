@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from weft.settings.declare import setting
+from weft.settings.declare import Checked, setting
+from weft.wire.sealed import parse_keys
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -12,6 +13,12 @@ class GeneralSettings:
     """Where a process lives, what it logs, and how others notice that it lives."""
 
     home: Path = setting(None, "directory of the database, the logs and the local token")
+    secret_keys: Annotated[str, Checked(parse_keys)] | None = setting(
+        None,
+        "keys that encrypt secrets of jobs, the newest first: 32 bytes each in base64; none: "
+        "those in the home's secret-keys.json",
+        is_secret=True,
+    )
     log_format: Literal["auto", "console", "json"] = setting("auto", "format of log lines")
     log_level: Literal["debug", "info", "warning", "error"] = setting(
         "info", "least important log line shown"

@@ -45,6 +45,12 @@ class SubmissionSettings:
         minimum=1 << 10,
         maximum=4 << 30,
     )
+    secrets_per_user_max: int = setting(
+        100, "secrets that a user may have", minimum=0, maximum=10_000
+    )
+    secret_bytes_max: Bytes = setting(
+        1 << 16, "bytes of the value of a secret", minimum=1, maximum=1 << 20
+    )
     tokens_per_user_max: int = setting(
         1000, "tokens that one user may have", minimum=1, maximum=1_000_000
     )

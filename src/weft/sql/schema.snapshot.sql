@@ -1594,6 +1594,23 @@ CREATE FUNCTION weft._schedules_due() RETURNS interval
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._schedules_due() OWNER TO weft_system;
 
+CREATE TABLE weft.secret (
+    user_id integer NOT NULL,
+    name text NOT NULL,
+    tenant_id integer NOT NULL,
+    body bytea NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    updated_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT secret_body_check CHECK (((length(body) >= 37) AND (length(body) <= 2097152))),
+    CONSTRAINT secret_name_check CHECK ((name ~ '^[A-Za-z][A-Za-z0-9_.-]{0,62}$'::text))
+);
+ALTER TABLE ONLY weft.secret ALTER COLUMN body SET STORAGE EXTERNAL;
+ALTER TABLE weft.secret OWNER TO postgres;
+
+CREATE FUNCTION weft._secret_document(of_secret weft.secret) RETURNS jsonb
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._secret_document(of_secret weft.secret) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._serve_lanes(of_incarnation_id integer) RETURNS void
     LANGUAGE sql;
 ALTER FUNCTION weft._serve_lanes(of_incarnation_id integer) OWNER TO weft_system;
@@ -2348,6 +2365,11 @@ CREATE FUNCTION weft.get_schedule(tenant_id integer, of_schedule_id bigint) RETU
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.get_schedule(tenant_id integer, of_schedule_id bigint) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft.get_secrets(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], names text[]) RETURNS TABLE(is_owner boolean, tenant_id integer, user_id integer, body bytea)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.get_secrets(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], names text[]) OWNER TO weft_system;
+
 CREATE FUNCTION weft.get_specs(tenant_id integer, of_batch_id bigint, first_jobs integer[]) RETURNS TABLE(first_job integer, body bytea)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -2586,6 +2608,16 @@ CREATE FUNCTION weft.list_schedules(tenant_id integer, after bigint, limit_rows 
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_schedules(tenant_id integer, after bigint, limit_rows integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.list_secrets(tenant_id integer, user_id integer) RETURNS SETOF jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.list_secrets(tenant_id integer, user_id integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.list_stale_secrets(by_user_id integer, key_id bytea, limit_rows integer) RETURNS TABLE(tenant_id integer, user_id integer, name text, body bytea)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.list_stale_secrets(by_user_id integer, key_id bytea, limit_rows integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft.list_tenants(after integer, limit_rows integer) RETURNS SETOF jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -2861,10 +2893,20 @@ CREATE FUNCTION weft.remove_old(epoch bigint, events_keep_s double precision, up
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.remove_old(epoch bigint, events_keep_s double precision, updates_keep_s double precision, at timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft.remove_secret(tenant_id integer, user_id integer, of_name text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.remove_secret(tenant_id integer, user_id integer, of_name text) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft.remove_user(tenant_id integer, by_user_id integer, by_role text, of_name text, may_give text[], at timestamp with time zone DEFAULT clock_timestamp()) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.remove_user(tenant_id integer, by_user_id integer, by_role text, of_name text, may_give text[], at timestamp with time zone) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.reseal_secrets(by_user_id integer, user_ids integer[], names text[], former bytea[], bodies bytea[]) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.reseal_secrets(by_user_id integer, user_ids integer[], names text[], former bytea[], bodies bytea[]) OWNER TO weft_system;
 
 CREATE FUNCTION weft.reserve_rounds(epoch bigint, after_s double precision) RETURNS SETOF jsonb
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2937,6 +2979,11 @@ CREATE FUNCTION weft.set_project_member(tenant_id integer, of_name text, of_user
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.set_project_member(tenant_id integer, of_name text, of_user text, is_member boolean) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.set_secret(tenant_id integer, user_id integer, of_name text, of_body bytea, secrets_max integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS SETOF jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.set_secret(tenant_id integer, user_id integer, of_name text, of_body bytea, secrets_max integer, at timestamp with time zone) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.set_user_role(tenant_id integer, by_user_id integer, by_role text, of_name text, new_role text, may_give text[]) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
@@ -4497,6 +4544,9 @@ ALTER TABLE ONLY weft.schedule_run
 ALTER TABLE ONLY weft.schema_range
     ADD CONSTRAINT schema_range_pkey PRIMARY KEY (only_row);
 
+ALTER TABLE ONLY weft.secret
+    ADD CONSTRAINT secret_pkey PRIMARY KEY (user_id, name);
+
 ALTER TABLE ONLY weft.shape
     ADD CONSTRAINT shape_cpu_m_memory_mib_storage_mib_gpu_countables_key UNIQUE (cpu_m, memory_mib, storage_mib, gpu, countables);
 
@@ -4823,6 +4873,9 @@ ALTER TABLE ONLY weft.schedule
 ALTER TABLE ONLY weft.schedule
     ADD CONSTRAINT schedule_user_id_fkey FOREIGN KEY (user_id) REFERENCES weft.tenant_user(user_id);
 
+ALTER TABLE ONLY weft.secret
+    ADD CONSTRAINT secret_user_id_fkey FOREIGN KEY (user_id) REFERENCES weft.tenant_user(user_id);
+
 ALTER TABLE ONLY weft.shape
     ADD CONSTRAINT shape_lane_id_fkey FOREIGN KEY (lane_id) REFERENCES weft.lane(lane_id);
 
@@ -5033,6 +5086,8 @@ ALTER TABLE weft.schedule ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.schedule_run ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.secret ENABLE ROW LEVEL SECURITY;
+
 CREATE POLICY system_rows ON weft.attempt TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.attempt_stop TO weft_system USING (true);
@@ -5171,6 +5226,8 @@ CREATE POLICY system_rows ON weft.schedule TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.schedule_run TO weft_system USING (true);
 
+CREATE POLICY system_rows ON weft.secret TO weft_system USING (true);
+
 CREATE POLICY system_rows ON weft.tenant TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.tenant_user TO weft_system USING (true);
@@ -5298,6 +5355,8 @@ CREATE POLICY tenant_rows ON weft.runnable TO weft_tenant USING ((tenant_id = ( 
 CREATE POLICY tenant_rows ON weft.schedule TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.schedule_run TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.secret TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.tenant TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
@@ -5995,6 +6054,11 @@ REVOKE ALL ON FUNCTION weft._schedule_run_document(of_run weft.schedule_run) FRO
 
 REVOKE ALL ON FUNCTION weft._schedules_due() FROM PUBLIC;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.secret TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.secret TO weft_system;
+
+REVOKE ALL ON FUNCTION weft._secret_document(of_secret weft.secret) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._serve_lanes(of_incarnation_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._serves(offers jsonb, asks jsonb) FROM PUBLIC;
@@ -6381,6 +6445,9 @@ GRANT ALL ON FUNCTION weft.get_payload_part(of_batch_id bigint, of_digest bytea,
 REVOKE ALL ON FUNCTION weft.get_schedule(tenant_id integer, of_schedule_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.get_schedule(tenant_id integer, of_schedule_id bigint) TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.get_secrets(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], names text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.get_secrets(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], names text[]) TO weft_worker;
+
 REVOKE ALL ON FUNCTION weft.get_specs(tenant_id integer, of_batch_id bigint, first_jobs integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.get_specs(tenant_id integer, of_batch_id bigint, first_jobs integer[]) TO weft_api;
 
@@ -6506,6 +6573,12 @@ GRANT ALL ON FUNCTION weft.list_resubmitted(epoch bigint, of_operation_id bigint
 
 REVOKE ALL ON FUNCTION weft.list_schedules(tenant_id integer, after bigint, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_schedules(tenant_id integer, after bigint, limit_rows integer) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.list_secrets(tenant_id integer, user_id integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_secrets(tenant_id integer, user_id integer) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.list_stale_secrets(by_user_id integer, key_id bytea, limit_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_stale_secrets(by_user_id integer, key_id bytea, limit_rows integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.list_tenants(after integer, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_tenants(after integer, limit_rows integer) TO weft_api;
@@ -6649,8 +6722,14 @@ GRANT ALL ON FUNCTION weft.remove_licence(of_name text) TO weft_api;
 REVOKE ALL ON FUNCTION weft.remove_old(epoch bigint, events_keep_s double precision, updates_keep_s double precision, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.remove_old(epoch bigint, events_keep_s double precision, updates_keep_s double precision, at timestamp with time zone) TO weft_driver;
 
+REVOKE ALL ON FUNCTION weft.remove_secret(tenant_id integer, user_id integer, of_name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.remove_secret(tenant_id integer, user_id integer, of_name text) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.remove_user(tenant_id integer, by_user_id integer, by_role text, of_name text, may_give text[], at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.remove_user(tenant_id integer, by_user_id integer, by_role text, of_name text, may_give text[], at timestamp with time zone) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.reseal_secrets(by_user_id integer, user_ids integer[], names text[], former bytea[], bodies bytea[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.reseal_secrets(by_user_id integer, user_ids integer[], names text[], former bytea[], bodies bytea[]) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.reserve_rounds(epoch bigint, after_s double precision) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.reserve_rounds(epoch bigint, after_s double precision) TO weft_driver;
@@ -6694,6 +6773,9 @@ GRANT ALL ON FUNCTION weft.set_priorities(epoch bigint, of_operation_id bigint, 
 
 REVOKE ALL ON FUNCTION weft.set_project_member(tenant_id integer, of_name text, of_user text, is_member boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.set_project_member(tenant_id integer, of_name text, of_user text, is_member boolean) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.set_secret(tenant_id integer, user_id integer, of_name text, of_body bytea, secrets_max integer, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.set_secret(tenant_id integer, user_id integer, of_name text, of_body bytea, secrets_max integer, at timestamp with time zone) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.set_user_role(tenant_id integer, by_user_id integer, by_role text, of_name text, new_role text, may_give text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.set_user_role(tenant_id integer, by_user_id integer, by_role text, of_name text, new_role text, may_give text[]) TO weft_api;

@@ -26,6 +26,7 @@ from weft.store.queries import QUERIES_AT_ONCE, Queries
 from weft.store.queues import Queues
 from weft.store.schedules import Schedules
 from weft.store.schema_range import check_schema
+from weft.store.secrets import Secrets
 from weft.store.submission import SubmissionCalls
 from weft.store.tenants import Tenants
 from weft.store.tokens import Tokens, digest_of
@@ -52,6 +53,7 @@ class PostgresApiStore(
     Tokens,
     Users,
     Tenants,
+    Secrets,
     Why,
 ):
     """The api's calls to its database. The methods are documented at the port."""

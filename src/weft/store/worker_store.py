@@ -22,11 +22,13 @@ from weft.ports.store import (
     PhaseReport,
     Registered,
     StartReport,
+    StoredSecret,
 )
 from weft.store.database import Database, columns, open_database
 from weft.store.log_locations import location_columns
 from weft.store.notices import PostgresNotices
 from weft.store.schema_range import check_schema
+from weft.wire.sealed import SecretRow
 
 WORKER_TIMEOUT_S = 60.0
 GRACE_S = 30.0
@@ -160,6 +162,24 @@ class PostgresWorkerStore:
             "get_chunks", batch_ids=batch_ids, first_jobs=chunk_firsts
         )
         return {(row["batch_id"], row["first_job"]): row["body"] for row in rows}
+
+    async def get_secrets(
+        self, incarnation_id: int, wanted: Sequence[tuple[AttemptKey, str]]
+    ) -> Sequence[StoredSecret | None]:
+        """Return secrets for attempts."""
+        names = [name for _, name in wanted]
+        rows = await self._database.call(
+            "get_secrets",
+            incarnation_id=incarnation_id,
+            names=names,
+            **_attempts([(key.batch_id, key.job_id, key.attempt) for key, _ in wanted]),
+        )
+        return [
+            StoredSecret(SecretRow(row["tenant_id"], row["user_id"], name), row["body"])
+            if row["is_owner"]
+            else None
+            for name, row in zip(names, rows, strict=True)
+        ]
 
     async def get_payload_part(
         self, batch_id: int, digest: bytes, part: int

@@ -77,6 +77,18 @@ class WorkerStoreSuite:
         store, _incarnation_id, (one,) = await self.claim(1)
         assert await store.get_payload_part(one.batch_id, bytes(32), 1) is None
 
+    async def test_secrets_are_for_attempts_that_the_worker_has(self) -> None:
+        """`ApiStoreSuite` sets one and reads it."""
+        store, worker, (one,) = await self.claim(1)
+        key = AttemptKey(*key_of(one))
+        later, elsewhere = AttemptKey(*key_of(one)[:2], one.attempt + 1), AttemptKey(1 << 40, 1, 1)
+        wanted = [(of, "db") for of in (later, key, elsewhere)]
+        before, found, after = await store.get_secrets(worker, wanted)
+        assert before is after is None
+        assert found is not None
+        assert (found.row.name, found.body) == ("db", None)
+        assert list(await store.get_secrets(worker + 1_000_000, [(key, "db")])) == [None]
+
     async def test_batches_that_are_there_or_never_were_are_not_removed(self) -> None:
         """They are removed only when somebody deleted them."""
         store, _incarnation_id, (one,) = await self.claim(1)

@@ -14,6 +14,7 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 from weft.wire.description import says
 from weft.wire.monitor_documents import QueueMonitor
 from weft.wire.retry_documents import ExternalErrors, RetryDocument, RetryOn, RetryWith
+from weft.wire.secret_documents import JobSecrets
 
 _AMOUNT: dict[str, Any] = {"type": ["number", "string"]}
 RESOURCES_SCHEMA: dict[str, Any] = {
@@ -287,6 +288,7 @@ class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fal
 
     external_errors: ExternalErrors = None
     retry_with: RetryWith = None
+    secrets: JobSecrets = None
 
     @property
     def array_size(self) -> int | None:

@@ -63,6 +63,10 @@ class StartProcess(msgspec.Struct, frozen=True, array_like=True):
     """The file mode mask of the process; None: the spawner's."""
     gpu: int = 0
     """How many ids of `Hello.gpus` it gets for itself while it runs."""
+    memory_files: dict[str, str] | None = None
+    """Contents by name of files that only it may read, in a directory of its own on a memory file
+    system. A spawner whose `Welcome` does not say that it makes them must not get any.
+    """
 
 
 class WarmLimits(msgspec.Struct, frozen=True, array_like=True):
@@ -216,6 +220,7 @@ class Welcome(msgspec.Struct, frozen=True, tag="welcome"):
     ended: list[ProcessEnd]
     version: int = PROTOCOL_VERSION
     takes_commands: bool = False
+    makes_memory_files: bool = False
 
 
 class Report(msgspec.Struct, frozen=True, tag="report"):

@@ -12,6 +12,8 @@ from typing import Any, Final, NamedTuple, overload
 
 import msgspec
 
+from weft.wire.secret_documents import SecretUse
+
 INDEX_VARIABLE: Final = "WEFT_INDEX"
 VALUE_VARIABLE: Final = "WEFT_ARRAY_VALUE"
 _INDEX = re.compile(r"\$(?:WEFT_INDEX(?![A-Za-z0-9_])|\{WEFT_INDEX\})")
@@ -55,6 +57,8 @@ class JobSpec(msgspec.Struct, frozen=True, omit_defaults=True, array_like=False)
     timeout_s: float | None = None
     umask: str | None = None
     """File mode mask in octal; None: the worker's."""
+    secrets: tuple[SecretUse, ...] | None = None
+    """What it gets when it starts; its `executor` begins with `WITH_SECRETS` then."""
     inherit_env: dict[str, str] | None = None
     """The environment of the caller's shell, of `weft run` and `weft each`.
 
@@ -71,6 +75,12 @@ class JobSpec(msgspec.Struct, frozen=True, omit_defaults=True, array_like=False)
 
 SHARED_FIELDS: Final = JobSpec.__struct_fields__[: JobSpec.__struct_fields__.index("inherit_env")]
 """What a spec takes from the job document as it is."""
+
+
+WITH_SECRETS: Final = "with secrets: "
+"""Before the executor of a spec with secrets: a worker that cannot give them to the job, such as
+one of the previous release, says that it has no such executor, and does not run the job.
+"""
 
 
 class ArrayRange(NamedTuple):

@@ -53,6 +53,7 @@ PATH: Final[Mapping[str, tuple[str, Schema]]] = {
     "t": ("The number of a token.", _whole(NUMBER.pattern)),
     "l": ("The name of a licence.", _whole(r"[^\x00]+")),
     "w": ("The name of a worker, with each slash as %2F.", _whole(r"[^\x00]+")),
+    "secret": ("The name of a secret.", _whole(QUEUE.pattern)),
     "user": ("The name of a user, with each slash as %2F.", _whole(r"[^\x00]+")),
     "q": ("The name of a queue.", _whole(QUEUE.pattern)),
 }

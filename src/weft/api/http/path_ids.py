@@ -164,6 +164,18 @@ def pool_of(request: AnyRequest) -> str:
     return name
 
 
+def secret_of(request: AnyRequest) -> str:
+    """Return the name of a secret. Raise `BadId` for what none can have."""
+    name = _segment(request, "secret")
+    if not QUEUE.fullmatch(name):
+        raise BadId(
+            name,
+            expected="a secret has a name such as db-password",
+            hint="List yours with `weft secret ls`.",
+        )
+    return name
+
+
 def _name(request: AnyRequest, parameter: str, kind: str) -> str:
     text = _segment(request, parameter)
     name = unquote(text) if "%2f" in text.lower() else text

@@ -8,6 +8,7 @@ from typing import Final
 
 from weft.api.translation.executors import installed_executors
 from weft.api.translation.rare import check_rare_fields
+from weft.api.translation.secrets import check_uses
 from weft.core.errors import EmptyCommand, EnvironmentTooLarge, InvalidValue, NulCharacter
 from weft.core.problems import Problems, pointer_of
 from weft.core.secret_variables import MASK, is_masked
@@ -164,6 +165,8 @@ class _JobCheck:
             known = ", ".join(installed_executors())
             self.problems.add(InvalidValue, f"{at}/executor", f"not an executor; known: {known}")
         self._check_array(job, at)
+        if job.secrets is not None:
+            check_uses(job.secrets, self.problems, f"{at}/secrets")
 
     def _check_command(self, job: JobDocument, at: str) -> None:
         add = self.problems.add

@@ -11,8 +11,8 @@ from weft.wire.documents import JobDocument
 
 
 def are_ordinary(jobs: Sequence[JobDocument]) -> bool:
-    """Say whether no job is an array, has a function, an executor, rules for its retries, or a
-    field of `RARE_JOB_FIELDS`.
+    """Say whether no job is an array, has a function, an executor, rules for its retries,
+    secrets, or a field of `RARE_JOB_FIELDS`.
     """
     return not any(
         job.count is not None
@@ -29,5 +29,6 @@ def are_ordinary(jobs: Sequence[JobDocument]) -> bool:
         or job.queue is not None
         or job.preemptible is not None
         or job.machine is not None
+        or job.secrets is not None
         for job in jobs
     )

@@ -14,6 +14,7 @@ from weft.api.translation.functions import FunctionCarriers, with_functions
 from weft.api.translation.gates import job_gates, licence_gates
 from weft.api.translation.rare import rare_values
 from weft.api.translation.retries import rules_of, stored_policy, with_rules
+from weft.api.translation.secrets import with_secrets
 from weft.core.parents import Parents, count_of
 from weft.core.positions import Positions
 from weft.core.retry_with import MoreRule
@@ -140,6 +141,8 @@ def fill_chunks(
     ]
     if carriers.positions:
         specs = with_functions(specs, jobs, positions, carriers)
+    if not context.ordinary:
+        specs = with_secrets(specs)
     carrying = carriers.entries(jobs)
     arrays: list[int] = []
     if positions.has_arrays:

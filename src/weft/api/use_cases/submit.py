@@ -24,6 +24,7 @@ from weft.api.translation.jobs import Translated, translate
 from weft.api.translation.ordinary import are_ordinary
 from weft.api.translation.request_size import refuse_too_large_arrays, refuse_too_many
 from weft.api.use_cases.queues import count_failures, router_of
+from weft.api.use_cases.secrets import check_secrets
 from weft.core.errors import (
     FieldError,
     Forbidden,
@@ -341,7 +342,9 @@ async def _translate(
     problems: Problems,
 ) -> Translated:
     """Translate; read the workers afresh before a job is refused for its size."""
-    await _check_functions(services, caller, context.rare(jobs), context.batch_id, problems)
+    rare = context.rare(jobs)
+    await _check_functions(services, caller, rare, context.batch_id, problems)
+    await check_secrets(services, caller, rare, context.batch_id, problems)
     workers = await services.workers(caller)
     context = replace(context, licences=await services.licences())
     try:

@@ -1,6 +1,7 @@
 """The document of a job that runs in the caller's directory and environment."""
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,6 +56,12 @@ class JobOptions(LimitOptions):
     no_env: Annotated[tuple[str, ...], Parameter(group="Job", negative="")] = ()
     """Leave out variables that match this pattern, such as 'AWS_*'; may be repeated."""
 
+    secret: Annotated[tuple[str, ...], Parameter(group="Job", negative="")] = ()
+    """Give it a secret as a variable: NAME=VARIABLE (default: NAME in capitals); repeatable."""
+
+    secret_file: Annotated[tuple[str, ...], Parameter(group="Job", negative="")] = ()
+    """Give it a secret as a file in $WEFT_SECRETS_DIR: NAME=FILE (default: NAME); repeatable."""
+
 
 NO_OPTIONS = JobOptions()
 
@@ -99,7 +106,24 @@ def option_fields(options: JobOptions) -> dict[str, Any]:
         fields["cwd"] = cwd
     if options.env:
         fields["env"] = dict(given_variable(text) for text in options.env)
+    if options.secret or options.secret_file:
+        fields["secrets"] = _secret_uses(options)
     return fields
+
+
+def _secret_uses(options: JobOptions) -> list[dict[str, str]]:
+    check_text([*options.secret, *options.secret_file])
+    variables = [text.partition("=") for text in options.secret]
+    files = [text.partition("=") for text in options.secret_file]
+    return [
+        *({"name": name, "env": to or _variable(name)} for name, _, to in variables),
+        *({"name": name, "file": to or name} for name, _, to in files),
+    ]
+
+
+def _variable(name: str) -> str:
+    """Return the variable of a secret: `DB_PASSWORD` for `db-password`."""
+    return re.sub(r"[^A-Za-z0-9_]", "_", name).upper()
 
 
 def request_fields(options: JobOptions, home: Path | None) -> Mapping[str, Any]:

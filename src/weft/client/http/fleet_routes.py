@@ -67,6 +67,25 @@ class FleetRoutes(Requests):
         """Revoke one of one's tokens. Raise `TokenNotFound`."""
         await self._session.request("DELETE", f"/v1/tokens/{token_id}")
 
+    # ---- secrets
+
+    async def list_secrets(self) -> list[Document]:
+        """Return one's secrets by name, without their values."""
+        found: list[Document] = (await self._get("/v1/secrets"))["items"]
+        return found
+
+    async def set_secret(self, name: str, value: str) -> Document:
+        """Keep a secret, encrypted; return it without its value. Raise `TooManySecrets`."""
+        return await self._put(f"/v1/secrets/{quote(name, safe='')}", {"value": value})
+
+    async def remove_secret(self, name: str) -> None:
+        """Forget one of one's secrets. Raise `SecretNotFound`."""
+        await self._session.request("DELETE", f"/v1/secrets/{quote(name, safe='')}")
+
+    async def rotate_secrets(self) -> Document:
+        """Encrypt all secrets of all tenants with the first key. Only for administrators."""
+        return await self._post("/v1/secret-rotation", {})
+
     # ---- licences
 
     async def list_licences(self) -> list[Document]:

@@ -32,6 +32,10 @@ class JobKeywords(RetryKeywords, total=False):
     Annotate a function of yours that passes them on: `**keywords: Unpack[JobKeywords]`.
     """
 
+    secrets: Sequence[Mapping[str, str]] | None
+    """`[{"name": "db-password", "env": "DB_PASSWORD"}]`: secrets that it gets when it starts, as
+    variables or as files (`file`) in the directory `WEFT_SECRETS_DIR`.
+    """
     stdin: str | None
     """Text that it can read."""
     priority: int | None

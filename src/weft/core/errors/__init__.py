@@ -32,6 +32,7 @@ from weft.core.errors.queries import *
 from weft.core.errors.queues import *
 from weft.core.errors.requests import *
 from weft.core.errors.schedules import *
+from weft.core.errors.secrets import *
 from weft.core.errors.updates import *
 from weft.core.errors.users import *
 from weft.core.errors.workers import *

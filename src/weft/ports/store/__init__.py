@@ -48,6 +48,7 @@ from weft.ports.store.worker import (
     PhaseReport,
     Registered,
     StartReport,
+    StoredSecret,
     WorkerStore,
 )
 
@@ -99,6 +100,7 @@ __all__ = [
     "SetGroupStore",
     "Shape",
     "StartReport",
+    "StoredSecret",
     "Waiting",
     "WorkerStore",
 ]

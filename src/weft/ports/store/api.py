@@ -17,6 +17,7 @@ from weft.ports.store.pools import PoolStore
 from weft.ports.store.queries import QueryStore
 from weft.ports.store.queues import QueueStore
 from weft.ports.store.schedules import ScheduleStore
+from weft.ports.store.secrets import SecretStore
 from weft.ports.store.submitted import JobRows, NewBatch, NewGroup, Reserved
 from weft.ports.store.tenants import TenantStore
 from weft.ports.store.tokens import TokenStore
@@ -39,6 +40,7 @@ class ApiStore(
     TokenStore,
     UserStore,
     TenantStore,
+    SecretStore,
     WhyStore,
     Protocol,
 ):

@@ -11,6 +11,7 @@ from weft.core.command import Command
 from weft.core.conditions import Ask
 from weft.core.log_location import LogLocation
 from weft.core.offers import Offer
+from weft.wire.sealed import SecretRow
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,6 +124,15 @@ class HeartbeatAnswer:
     or the next heartbeat says that it is not kept any more."""
 
 
+@dataclass(frozen=True)
+class StoredSecret:
+    """A secret as it is stored, for an attempt that this worker has."""
+
+    row: SecretRow
+    body: bytes | None
+    """Encrypted (`wire/sealed.py`); None: the user has no secret of this name."""
+
+
 class WorkerStore(Protocol):
     """The calls of a worker's agent."""
 
@@ -165,6 +175,13 @@ class WorkerStore(Protocol):
         self, batch_id: int, digest: bytes, part: int
     ) -> tuple[int, bytes] | None:
         """Return the length of a payload, and this part of it; None: there is no such part."""
+
+    async def get_secrets(
+        self, incarnation_id: int, wanted: Sequence[tuple[AttemptKey, str]]
+    ) -> Sequence[StoredSecret | None]:
+        """Return secrets by name for attempts, in this order: those of the user of their batch.
+        None: this worker does not have the attempt.
+        """
 
     async def wait_for_work(self, incarnation_id: int) -> bool:
         """Record that this worker waits.

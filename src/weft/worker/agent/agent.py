@@ -9,6 +9,7 @@ from weft.ports.log_store import LogKeeper
 from weft.ports.runner import Known, Runner, RunnerGone
 from weft.ports.store import Notices, Registered, WorkerStore
 from weft.telemetry.log import get_logger
+from weft.wire.sealed import SecretKeys
 from weft.worker import boottime
 from weft.worker.agent.checkpoint_removal import CheckpointRemoval
 from weft.worker.agent.contact import DeclaredLost
@@ -40,6 +41,7 @@ class Agent:
         log_keeper: LogKeeper,
         checkpoint_removal: CheckpointRemoval,
         on_ready: Callable[[], None],
+        secret_keys: Callable[[], SecretKeys] = SecretKeys,
     ) -> None:
         self._store = store
         self._notices = notices
@@ -54,6 +56,8 @@ class Agent:
         self._log_keeper = log_keeper
         self._checkpoint_removal = checkpoint_removal
         self._on_ready = on_ready
+        self._secret_keys = secret_keys
+        """Reads the keys that open the secrets of jobs."""
         self._asked_ns = 0
         self._session: Session | None = None
         self._stopping = False
@@ -91,6 +95,7 @@ class Agent:
             self._store, self._notices, self._runner, registered, facts=facts,
             grace_ms=self._grace_ms, fence=self._fence, scratch=self._scratch,
             log_keeper=self._log_keeper, checkpoint_removal=self._checkpoint_removal,
+            secret_keys=self._secret_keys,
         )  # fmt: skip
         session.reconcile(registered, known)
         session.renew(self._asked_ns)

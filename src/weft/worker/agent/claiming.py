@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -15,9 +15,11 @@ from weft.core.states import Reason
 from weft.ports.runner import Assignment, Ended, Runner, never_started
 from weft.ports.store import Claimed, WorkerStore
 from weft.telemetry.log import get_logger
+from weft.wire.spec import JobSpec
 from weft.worker.agent.arguments import ArgumentFiles
 from weft.worker.agent.claim_memory import ClaimMemory
 from weft.worker.agent.held import HeldAttempts
+from weft.worker.agent.job_secrets import JobSecrets
 from weft.worker.agent.patience import until_answered
 from weft.worker.agent.reporting import Reporting, end_reports
 from weft.worker.agent.specs import Specs, definer_of, parts_of
@@ -43,6 +45,7 @@ class Claiming:
         runner: Runner,
         reporting: Reporting,
         arguments: ArgumentFiles,
+        secrets: JobSecrets,
         on_end: Callable[[Ended], None],
         on_submitted: Callable[[], None],
     ) -> None:
@@ -53,6 +56,7 @@ class Claiming:
         self._runner = runner
         self._reporting = reporting
         self._arguments = arguments
+        self._secrets = secrets
         self._on_end = on_end
         self._on_submitted = on_submitted
         self._fetching: set[asyncio.Task[None]] = set()
@@ -219,7 +223,7 @@ class Claiming:
             if spec is not None and spec.shares is not None
         }
         shared = await until_answered(lambda: self._specs.read_shared(sharing)) if sharing else {}
-        assignments = []
+        assignments, secretive = [], []
         for one, spec, definer in zip(claimed, specs, definers, strict=True):
             key = _key_of(one)
             held = self._held.by_key.get(key)
@@ -233,20 +237,38 @@ class Claiming:
                 assignment = Assignment(
                     key, spec, one.cpu_m, one.memory_mib, definer, shared.get(definer), one.gpu
                 )
-                if spec.function is not None and spec.function.arguments_digest is not None:
-                    self._fetch(assignment)
-                    continue
-                held.is_sent = True
-                assignments.append(assignment)
+                if spec.secrets:
+                    secretive.append(assignment)
+                elif _waits_for_arguments(spec):
+                    self._begin(self._hand_over_fetched(assignment))
+                else:
+                    held.is_sent = True
+                    assignments.append(assignment)
+        if secretive:
+            self._begin(self._hand_over_secretive(secretive))
         if assignments:
             await self._runner.submit(assignments)
             self._on_submitted()
 
-    def _fetch(self, one: Assignment) -> None:
-        """Hand a job over as soon as its large arguments are here; others do not wait for it."""
-        task = asyncio.create_task(self._hand_over_fetched(one))
+    def _begin(self, handing_over: Coroutine[None, None, None]) -> None:
+        """Hand jobs over as soon as what they need is here; others do not wait for them."""
+        task = asyncio.create_task(handing_over)
         self._fetching.add(task)
         task.add_done_callback(self._fetching.discard)
+
+    async def _hand_over_secretive(self, some: Sequence[Assignment]) -> None:
+        ready = []
+        for one in await self._secrets.give(some):
+            held = self._held.by_key.get(one.key)
+            if held is None or held.ended:
+                continue  # cancelled while they were read
+            if isinstance(one, Ended):
+                self._on_end(one)
+            elif _waits_for_arguments(one.spec):
+                self._begin(self._hand_over_fetched(one))
+            else:
+                ready.append(one)
+        await self._submit_late(ready)
 
     async def _hand_over_fetched(self, one: Assignment) -> None:
         reason, message = None, ""
@@ -259,14 +281,24 @@ class Claiming:
         held = self._held.by_key.get(one.key)
         if held is None or held.ended:
             return  # cancelled while they were fetched
-        if reason is not None or self.draining:
-            self._on_end(_never_started(one.key, reason or Reason.PREEMPTED, message))
+        if reason is not None:
+            self._on_end(_never_started(one.key, reason, message))
             return
-        held.is_sent = True
-        held.claimed_ns = time.monotonic_ns()  # its lease begins now
-        await self._runner.submit([one])
-        self._on_submitted()
-        self._plan_return()
+        await self._submit_late([one])
+
+    async def _submit_late(self, some: Sequence[Assignment]) -> None:
+        """Submit jobs that had to wait for what they need."""
+        for one in some:
+            if self.draining:
+                self._on_end(_never_started(one.key, Reason.PREEMPTED))
+                continue
+            held = self._held.by_key[one.key]
+            held.is_sent = True
+            held.claimed_ns = time.monotonic_ns()  # its lease begins now
+        if some and not self.draining:
+            await self._runner.submit(some)
+            self._on_submitted()
+            self._plan_return()
 
     def _plan_return(self) -> None:
         """Schedule a check for the time when the oldest lease becomes too old."""
@@ -289,6 +321,10 @@ class Claiming:
         """Return the jobs that the runner had not begun to the database."""
         for key in keys:
             self._on_end(_never_started(key, Reason.PREEMPTED))
+
+
+def _waits_for_arguments(spec: JobSpec) -> bool:
+    return spec.function is not None and spec.function.arguments_digest is not None
 
 
 def _key_of(one: Claimed) -> AttemptKey:

@@ -13,6 +13,7 @@ from weft.ports.log_store import LogKeeper
 from weft.ports.runner import Ended, Entered, Known, Runner, Started, never_started
 from weft.ports.store import Notices, Registered, WorkerStore
 from weft.telemetry.log import get_logger
+from weft.wire.sealed import SecretKeys
 from weft.worker.agent.arguments import ArgumentFiles
 from weft.worker.agent.block_files import BLOCKS, BlockFiles
 from weft.worker.agent.checkpoint_removal import CheckpointRemoval
@@ -21,6 +22,7 @@ from weft.worker.agent.claiming import Claiming
 from weft.worker.agent.commands import Commands
 from weft.worker.agent.contact import Contact
 from weft.worker.agent.held import HeldAttempts
+from weft.worker.agent.job_secrets import JobSecrets
 from weft.worker.agent.log_removal import LogRemoval
 from weft.worker.agent.message_files import MESSAGES, MessageFiles
 from weft.worker.agent.patience import until_answered
@@ -82,6 +84,7 @@ class Session:
         scratch: Path,
         log_keeper: LogKeeper,
         checkpoint_removal: CheckpointRemoval,
+        secret_keys: Callable[[], SecretKeys] = SecretKeys,
     ) -> None:
         self._store = store
         self._runner = runner
@@ -101,7 +104,8 @@ class Session:
         self._arguments = ArgumentFiles(store, scratch / "arguments")
         self.claiming = Claiming(
             store, self.incarnation_id, memory=memory, held=self.held, runner=runner,
-            reporting=self.reporting, arguments=self._arguments, on_end=self._on_end,
+            reporting=self.reporting, arguments=self._arguments,
+            secrets=JobSecrets(store, self.incarnation_id, secret_keys), on_end=self._on_end,
             on_submitted=self.commands.on_submitted,
         )  # fmt: skip
         self.log_removal = LogRemoval(store, log_keeper)

@@ -15,6 +15,7 @@ from weft.worker.spawner.agent_link import AgentLink
 from weft.worker.spawner.checkpoints import Checkpoints
 from weft.worker.spawner.guard import AlreadyRuns, become_reaper, kill_everything, take_lock
 from weft.worker.spawner.loop import EventLoop
+from weft.worker.spawner.memory_files import MemoryFiles
 from weft.worker.spawner.scratch import Scratch
 from weft.worker.spawner.spawner import Spawner
 
@@ -31,6 +32,7 @@ def main(argv: list[str]) -> int:
     except AlreadyRuns:
         return ALREADY_RUNS
     pid_namespace = become_reaper()
+    memory_files = MemoryFiles(scratch)
     loop = EventLoop()
     link = AgentLink(loop, listen(socket_path))
     spawner = Spawner(
@@ -39,6 +41,7 @@ def main(argv: list[str]) -> int:
         logs=logs,
         scratch=Scratch(scratch),
         checkpoints=Checkpoints(checkpoints, os.path.basename(scratch)),
+        memory_files=memory_files,
         incarnation=incarnation,
         pid_namespace=pid_namespace,
     )
@@ -53,6 +56,7 @@ def main(argv: list[str]) -> int:
         spawner.run()
     finally:
         kill_everything()
+        memory_files.close()
     return 0
 
 

@@ -32,6 +32,7 @@ class SpawnerAttempt:
         "kill_due_ns",
         "kill_wanted",
         "killed_for",
+        "memory_files",
         "memory_peak_bytes",
         "message",
         "output",
@@ -85,6 +86,8 @@ class SpawnerAttempt:
         self.cwd: str | None = None
         self.checkpoint: str | None = None
         """The directory for what its job keeps between attempts."""
+        self.memory_files: str | None = None
+        """The directory of its `request.memory_files`."""
         self.script_path: str | None = None
         self.exit_code: int | None = None
         self.signal: int | None = None

@@ -14,6 +14,7 @@ from weft.wire.function import CONTROL_FD
 from weft.worker.private_files import write_all
 from weft.worker.spawner.attempt import SpawnerAttempt
 from weft.worker.spawner.checkpoints import Checkpoints
+from weft.worker.spawner.memory_files import MemoryFiles, NoMemoryFileSystem
 from weft.worker.spawner.posix_spawn import Spawn
 from weft.worker.spawner.scratch import Scratch
 
@@ -25,6 +26,7 @@ _FOUND_NS = 1_000_000_000
 _BUSY_TRIES = 50
 MARK = "WEFT_ATTEMPT"
 CHECKPOINT = "WEFT_CHECKPOINT_DIR"
+MEMORY_FILES = "WEFT_SECRETS_DIR"
 
 
 class StartedProcess(NamedTuple):
@@ -143,8 +145,15 @@ class Prepared:
 class Launcher:
     """Start processes. The environment of each carries a mark by which it can be found again."""
 
-    def __init__(self, scratch: Scratch, checkpoints: Checkpoints, incarnation: str) -> None:
+    def __init__(
+        self,
+        scratch: Scratch,
+        checkpoints: Checkpoints,
+        memory_files: MemoryFiles,
+        incarnation: str,
+    ) -> None:
         self._scratch = scratch
+        self._memory_files = memory_files
         self._checkpoints = checkpoints
         self._incarnation = incarnation
         self._null = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
@@ -191,6 +200,9 @@ class Launcher:
         if attempt.cwd is not None:
             self._scratch.give_back(attempt.cwd)
             attempt.cwd = None
+        if attempt.memory_files is not None:
+            self._memory_files.remove(attempt.memory_files)
+            attempt.memory_files = None
         if attempt.checkpoint is not None:
             self._checkpoints.give_back(attempt.key, attempt.checkpoint)
             attempt.checkpoint = None
@@ -200,7 +212,13 @@ class Launcher:
         if attempt.checkpoint is None:
             attempt.checkpoint = self._checkpoints.take(attempt.key)
         mark = self.mark_of(attempt.key)
-        return {**attempt.gpu_variables, CHECKPOINT: attempt.checkpoint, MARK: mark}
+        variables = {**attempt.gpu_variables, CHECKPOINT: attempt.checkpoint, MARK: mark}
+        if attempt.request.memory_files is not None:
+            attempt.memory_files = self._memory_files.make(
+                attempt.key.name, attempt.request.memory_files
+            )
+            variables[MEMORY_FILES] = attempt.memory_files
+        return variables
 
     def note_checkpoint(self, attempt: SpawnerAttempt) -> None:
         """Note to whom the directory belongs, of an attempt that runs longer than most."""
@@ -311,6 +329,8 @@ class Launcher:
 
 def _sorted(error: BaseException) -> BaseException:
     """Sort a system error: the start may work later, or never."""
+    if isinstance(error, NoMemoryFileSystem):
+        return CannotStart(Reason.SYSTEM, str(error))
     if not isinstance(error, OSError):
         return error
     if error.errno in _NO_ROOM:

@@ -33,6 +33,7 @@ from weft.worker.spawner.checkpoints import Checkpoints
 from weft.worker.spawner.fence import Fence
 from weft.worker.spawner.launch import CannotStart, Launcher, NoRoom
 from weft.worker.spawner.loop import EventLoop
+from weft.worker.spawner.memory_files import MemoryFiles
 from weft.worker.spawner.reports import Reports
 from weft.worker.spawner.running import Running
 from weft.worker.spawner.scratch import Scratch
@@ -56,6 +57,7 @@ class Spawner:
         logs: str,
         scratch: Scratch,
         checkpoints: Checkpoints,
+        memory_files: MemoryFiles,
         incarnation: str,
         pid_namespace: bool,
     ) -> None:
@@ -74,7 +76,7 @@ class Spawner:
         self._wait_for_room_until_ns = 0
         self._trash_emptied = 0
         self._reports = Reports(Segments(logs), link)
-        self._launcher = Launcher(scratch, checkpoints, incarnation)
+        self._launcher = Launcher(scratch, checkpoints, memory_files, incarnation)
         self.running = Running(
             loop, self._launcher, self._reports, logs,
             on_start_failed=self._on_start_failed, on_free=self._on_free, on_end=self._on_end,
@@ -159,7 +161,13 @@ class Spawner:
         ended = list(self._reports.unacknowledged.values())
         self._link.send(
             Welcome(
-                self._incarnation, self._pid_namespace, queued, live, ended, takes_commands=True
+                self._incarnation,
+                self._pid_namespace,
+                queued,
+                live,
+                ended,
+                takes_commands=True,
+                makes_memory_files=True,
             )
         )
 

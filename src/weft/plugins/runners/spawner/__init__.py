@@ -80,7 +80,7 @@ class SpawnerRunner:
         self._limits = limits
         self._hello = hello
         self._link: SpawnerLink | None = None
-        self._is_ending = self._takes_commands = False
+        self._is_ending = self._takes_commands = self._makes_files = False
 
     async def adopt(self) -> Known:
         """Find the spawner, or start one after proof that the older one is gone."""
@@ -98,6 +98,7 @@ class SpawnerRunner:
                         pid_namespace=welcome.pid_namespace,
                     )
                     self._takes_commands = welcome.takes_commands
+                    self._makes_files = welcome.makes_memory_files
                     return _known(welcome)
                 log.warning("worker.spawner_outdated", version=welcome.version)
                 self._link.send(wire.Quit())
@@ -113,6 +114,8 @@ class SpawnerRunner:
         refused = []
         for one in assignments:
             try:
+                if one.secrets:
+                    self._refuse_secrets_of_old()
                 outgoing.add(one)
             except Blocked as error:
                 refused.append(blocked(one.key, error, now_ns=time.monotonic_ns()))
@@ -128,6 +131,10 @@ class SpawnerRunner:
         outgoing.send()
         if refused and self._link is not None:
             self._link.tell(Happened(ended=refused))
+
+    def _refuse_secrets_of_old(self) -> None:
+        if not self._makes_files:
+            raise WeftError("its spawner is of an earlier release, which gives jobs no secrets")
 
     def withdraw(self, keys: Sequence[AttemptKey]) -> None:
         """Ask for the attempts that were not started."""

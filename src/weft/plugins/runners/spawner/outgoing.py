@@ -1,14 +1,15 @@
 """Assignments as messages to the spawner, each of a bounded size."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import msgspec
 
 from weft.core.errors import WeftError
 from weft.ports.executor import ExecutorLimits, Reservation, SpawnerExecutor
-from weft.ports.runner import Assignment
+from weft.ports.runner import Assignment, GivenSecret
 from weft.wire.spawner import Start, StartProcess
+from weft.wire.spec import WITH_SECRETS
 
 MESSAGE_BYTES: Final = 8 << 20
 
@@ -30,7 +31,10 @@ class Outgoing:
     def add(self, one: Assignment) -> None:
         """Add one attempt. Raise `WeftError` if it cannot be run."""
         spec = one.spec
-        executor = self._executors.get(spec.executor)
+        name = spec.executor
+        if one.secrets:
+            name = name.removeprefix(WITH_SECRETS)
+        executor = self._executors.get(name)
         if executor is None:
             raise WeftError(f"this worker has no executor {spec.executor!r}")
         process = executor.start_of(
@@ -43,6 +47,8 @@ class Outgoing:
         )
         if one.gpu:
             process = msgspec.structs.replace(process, gpu=one.gpu)
+        if one.secrets:
+            process = _with_secrets(process, one.secrets)
         self._message.processes.append(process)
         self._bytes += _size_of(process)
         if self._bytes > MESSAGE_BYTES:
@@ -83,7 +89,17 @@ class Outgoing:
         return self._definitions[one.definer]
 
 
+def _with_secrets(process: StartProcess, secrets: Sequence[GivenSecret]) -> StartProcess:
+    """Return the process with its secrets, which win over variables of its document."""
+    variables = {one.use.env: one.value for one in secrets if one.use.env is not None}
+    files = {one.use.file: one.value for one in secrets if one.use.file is not None}
+    return msgspec.structs.replace(
+        process, env={**process.env, **variables}, memory_files=files or None
+    )
+
+
 def _size_of(process: StartProcess) -> int:
     """Return the approximate size of the long fields."""
     texts = len(process.stdin or "") + len(process.script or "") + sum(map(len, process.argv))
+    texts += sum(map(len, (process.memory_files or {}).values()))
     return texts + (len(process.warm.body) if process.warm else 0)

@@ -1,0 +1,126 @@
+"""Secrets: a caller sets, lists and removes their own, and gives them to jobs of their own."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from weft.api.services import Answer, Services
+from weft.core.errors import (
+    FieldError,
+    Forbidden,
+    InvalidValue,
+    SecretNotFound,
+    SecretUnreadable,
+    TooLarge,
+    TooManySecrets,
+)
+from weft.core.problems import Problems
+from weft.ports.store import Caller
+from weft.telemetry.log import get_logger
+from weft.wire.documents import JobDocument
+from weft.wire.sealed import SecretKeys, SecretRow
+from weft.wire.secret_documents import SecretDocument
+
+_BYTES_OF_CHAR: Final = 4
+_ROTATED_AT_ONCE: Final = 100
+log = get_logger()
+
+
+async def set_secret(
+    services: Services, caller: Caller, name: str, document: SecretDocument
+) -> Answer:
+    """Keep a value, encrypted, under a name of the caller. Raise `SecretKeyMissing`, `TooLarge`,
+    `TooManySecrets`.
+    """
+    settings, value = services.settings, document.value
+    most = settings.secret_bytes_max
+    if _BYTES_OF_CHAR * len(value) > most and (size := len(value.encode())) > most:
+        message = f"{size} bytes, at most {most} (secret_bytes_max)"
+        raise TooLarge(
+            f"the value of secret {name} is too large",
+            detail=f"It has {message}.",
+            hint="Keep a key that decrypts it as the secret, and the rest in a file.",
+            errors=[FieldError("/value", message)],
+        )
+    row = SecretRow(caller.tenant_id, caller.user_id, name)
+    body = services.secret_keys().seal(value, row)
+    found = await services.store.set_secret(
+        caller, name, body, secrets_max=settings.secrets_per_user_max
+    )
+    if found is None:
+        raise TooManySecrets(
+            "you have too many secrets",
+            detail=f"A user may have {settings.secrets_per_user_max} (secrets_per_user_max).",
+        )
+    log.info("secret.set", secret=name, user=caller.user_name)
+    return dict(found)
+
+
+async def remove_secret(services: Services, caller: Caller, name: str) -> Answer:
+    """Forget a secret of the caller. Raise `SecretNotFound`."""
+    if not await services.store.remove_secret(caller, name):
+        raise SecretNotFound(
+            f"secret {name} does not exist", detail="You have no secret with this name."
+        )
+    log.info("secret.removed", secret=name, user=caller.user_name)
+    return {"name": name}
+
+
+async def rotate_secrets(services: Services, caller: Caller) -> Answer:
+    """Encrypt all secrets of all tenants with the first key. Raise `SecretKeyMissing` if one was
+    encrypted with a key that is not here; those before it are done.
+    """
+    keys, n = services.secret_keys(), 0
+    while former := await services.store.list_stale_secrets(
+        caller, keys.current, limit=_ROTATED_AT_ONCE
+    ):
+        bodies = [keys.seal(_opened(keys, body, row), row) for row, body in former]
+        n += await services.store.reseal_secrets(caller, former, bodies)
+    log.info("secret.rotated", n=n, user=caller.user_name)
+    return {"n_rotated": n, "key": keys.current.hex()}
+
+
+def _opened(keys: SecretKeys, body: bytes, row: SecretRow) -> str:
+    try:
+        return keys.open(body, row)
+    except ValueError as error:
+        raise SecretUnreadable(
+            f"secret {row.name} of user {row.user_id} cannot be decrypted",
+            detail=f"{str(error).capitalize()}.",
+            hint="Let its user set it again or remove it, then rotate again.",
+        ) from error
+
+
+async def check_secrets(
+    services: Services,
+    caller: Caller,
+    jobs: Sequence[JobDocument],
+    batch_id: int | None,
+    problems: Problems,
+) -> None:
+    """Note which jobs name secrets that the caller does not have. Raise `Forbidden` for jobs of
+    a batch of somebody else, which would get the secrets of that user.
+    """
+    uses = [
+        (f"/jobs/{index}/secrets/{n}", use)
+        for index, job in enumerate(jobs)
+        for n, use in enumerate(job.secrets or ())
+    ]
+    if not uses:
+        return
+    if batch_id is not None:
+        await _refuse_batch_of_another(services, caller, batch_id)
+    known = {one["name"] for one in await services.store.list_secrets(caller)}
+    for at, use in uses:
+        if use.name not in known:
+            message = f"you have no secret {use.name!r}; `weft secret set {use.name}` makes it"
+            problems.add(InvalidValue, f"{at}/name", message)
+
+
+async def _refuse_batch_of_another(services: Services, caller: Caller, batch_id: int) -> None:
+    owner = await services.owner_of(caller, batch_id)
+    if owner != caller.user_name:
+        raise Forbidden(
+            f"only the owner of batch b{batch_id} can add jobs with secrets to it",
+            detail=f"It belongs to {owner}, whose secrets its jobs get.",
+            hint="Create a batch of your own for them.",
+        )

@@ -1,0 +1,170 @@
+"""`weft secret`: values for jobs, which the server keeps encrypted and shows to nobody."""
+
+import asyncio
+import getpass
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, Final
+
+from cyclopts import App
+
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.text import NotUtf8
+from weft.cli.terminal.amounts import moment
+from weft.cli.terminal.plain import one_line
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import print_json, print_table
+from weft.client.api import Api
+from weft.core.errors import Invalid
+from weft.run.home import Home
+from weft.run.secret_keys import add_secret_key
+from weft.settings import load_settings
+
+app = App(
+    name="secret",
+    help="Set, list and remove secrets for your jobs: passwords, tokens, keys.\n\n"
+    "    weft secret set db-password",
+)
+
+HEADER = ("Name", "Created", "Changed")
+_BYTES_MAX: Final = 1 << 20
+
+
+class NoSecretValue(Invalid):
+    """A secret without a value, or one that cannot be read."""
+
+    code = "CLI.NO_SECRET_VALUE"
+
+
+@app.command(name="set")
+def set_secret(name: str, /, *, file: Path | None = None, shared: Shared = SHARED) -> int:
+    """Keep a secret for your jobs, in place of one of the same name.
+
+        weft secret set db-password
+
+    The value is asked for on a terminal, and otherwise read from standard input,
+    where one newline at its end does not count. It is never an argument: those
+    can be seen by all users of a machine. Jobs that name the secret get it when
+    they start: `weft run --secret db-password=PGPASSWORD -- CMD`.
+
+    Args:
+        name: Its name, such as db-password.
+        file: Read the value from this file, as it is.
+        shared: Options of every command.
+    """
+    value = _value_of(name, file)
+    found = asyncio.run(_ask(shared, lambda client: client.set_secret(name, value)))
+    if shared.json:
+        print_json(found)
+    else:
+        note(f"secret {one_line(name, width=64)} is set; it is not shown again")
+    return 0
+
+
+@app.command(name="ls")
+def list_all(*, shared: Shared = SHARED) -> int:
+    """List your secrets by name, without their values.
+
+        weft secret ls
+
+    Args:
+        shared: Options of every command.
+    """
+    found = asyncio.run(_ask(shared, lambda client: client.list_secrets()))
+    if shared.json:
+        print_json(found)
+        return 0
+    rows = [
+        (one_line(one["name"], width=64), moment(one["created_at"]), moment(one["updated_at"]))
+        for one in found
+    ]
+    print_table(HEADER, rows, spare=("Created",))
+    return 0
+
+
+@app.command(name="rm")
+def remove(name: str, /, *, shared: Shared = SHARED) -> int:
+    """Remove one of your secrets: jobs that need it and start later end with an error.
+
+        weft secret rm db-password
+
+    Args:
+        name: Its name, as `weft secret ls` shows it.
+        shared: Options of every command.
+    """
+    asyncio.run(_ask(shared, lambda client: client.remove_secret(name)))
+    if shared.json:
+        print_json({"name": name})
+    else:
+        note(f"secret {one_line(name, width=64)} is removed")
+    return 0
+
+
+@app.command
+def rotate(*, new_key: bool = False, shared: Shared = SHARED) -> int:
+    """Encrypt the secrets of all tenants with the first key, so that the others can be removed.
+
+        weft secret rotate --new-key
+
+    Only for administrators of the site (role admin). Workers on other hosts need a
+    copy of the keys before: without the new one they start no job with secrets.
+
+    Args:
+        new_key: First put a new key before those in the home of this `weft up`.
+        shared: Options of every command.
+    """
+    if new_key:
+        add_secret_key(Home(load_settings({"home": shared.home}).home))
+    found = asyncio.run(_ask(shared, lambda client: client.rotate_secrets()))
+    if shared.json:
+        print_json(found)
+    else:
+        note(f"{found['n_rotated']} secrets are encrypted anew, all with key {found['key']}")
+    return 0
+
+
+def _value_of(name: str, file: Path | None) -> str:
+    """Return the value. Raise `NoSecretValue`, `NotUtf8`."""
+    if file is None and sys.stdin is not None and sys.stdin.isatty():
+        value = getpass.getpass(f"value of {one_line(name, width=64)}: ")
+    else:
+        try:
+            value = _text_of(_read(file))
+        except OSError as error:
+            raise NoSecretValue(
+                f"cannot read {file or 'standard input'}",
+                detail=f"{error.strerror or error}.",
+                hint="Name a file that you may read, or write the value to standard input.",
+            ) from error
+        if file is None:
+            value = value.removesuffix("\n")
+    if not value:
+        raise NoSecretValue(
+            "the value of the secret is empty",
+            hint="Write it to standard input, name a file with --file, or type it on a terminal.",
+        )
+    return value
+
+
+def _read(file: Path | None) -> bytes:
+    if file is not None:
+        with file.open("rb") as opened:
+            return opened.read(_BYTES_MAX + 1)
+    return b"" if sys.stdin is None else sys.stdin.buffer.read(_BYTES_MAX + 1)
+
+
+def _text_of(data: bytes) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise NotUtf8(
+            "the value of the secret is not valid UTF-8",
+            detail="A secret is text.",
+            hint="Encode it, for example by base64, and let the job decode it.",
+        ) from None
+
+
+async def _ask(shared: Shared, ask: Callable[[Api], Awaitable[Any]]) -> Any:  # noqa: ANN401 (documents)
+    async with shared.client() as client:
+        return await ask(client)

@@ -1,0 +1,72 @@
+"""The part of `ApiStore` for secrets."""
+
+from collections.abc import Sequence
+
+from weft.ports.store import Caller, Row
+from weft.ports.store.secrets import Sealed
+from weft.store.database import Database
+from weft.wire.sealed import SecretRow
+
+
+class Secrets:
+    """The api's calls about secrets. The methods are documented at the port."""
+
+    _database: Database
+
+    async def set_secret(
+        self, caller: Caller, name: str, body: bytes, *, secrets_max: int
+    ) -> Row | None:
+        """Keep a value."""
+        document: Row | None = await self._database.value(
+            "set_secret",
+            tenant_id=caller.tenant_id,
+            user_id=caller.user_id,
+            of_name=name,
+            of_body=body,
+            secrets_max=secrets_max,
+        )
+        return document
+
+    async def list_secrets(self, caller: Caller) -> Sequence[Row]:
+        """Return the caller's secrets."""
+        rows = await self._database.call(
+            "list_secrets", tenant_id=caller.tenant_id, user_id=caller.user_id
+        )
+        return [row[0] for row in rows]
+
+    async def remove_secret(self, caller: Caller, name: str) -> bool:
+        """Forget a secret."""
+        return bool(
+            await self._database.value(
+                "remove_secret",
+                tenant_id=caller.tenant_id,
+                user_id=caller.user_id,
+                of_name=name,
+            )
+        )
+
+    async def list_stale_secrets(
+        self, caller: Caller, key_id: bytes, *, limit: int
+    ) -> Sequence[Sealed]:
+        """Return secrets that another key encrypted."""
+        rows = await self._database.call(
+            "list_stale_secrets", by_user_id=caller.user_id, key_id=key_id, limit_rows=limit
+        )
+        return [
+            (SecretRow(row["tenant_id"], row["user_id"], row["name"]), row["body"]) for row in rows
+        ]
+
+    async def reseal_secrets(
+        self, caller: Caller, former: Sequence[Sealed], bodies: Sequence[bytes]
+    ) -> int:
+        """Replace values by the same ones."""
+        return int(
+            await self._database.value(
+                "reseal_secrets",
+                by_user_id=caller.user_id,
+                user_ids=[row.user_id for row, _ in former],
+                names=[row.name for row, _ in former],
+                former=[body for _, body in former],
+                bodies=list(bodies),
+            )
+        )

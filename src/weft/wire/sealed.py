@@ -1,0 +1,129 @@
+"""Secrets as they are stored: encrypted by the api that takes them, opened by the agent that
+starts a job with them (ADR 54). Only this module knows the form.
+
+    1 byte     form: 1
+    8 bytes    id of the key: the beginning of its SHA-256
+    12 bytes   nonce
+    the rest   AES-256-GCM of the value, bound to its tenant, user and name
+
+So a value that is moved to another row cannot be opened.
+"""
+
+import base64
+import binascii
+import hashlib
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from weft.core.errors import SecretKeyMissing
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+_FORM: Final = b"\x01"
+_ID_BYTES: Final = 8
+_NONCE_BYTES: Final = 12
+_HEAD_BYTES: Final = len(_FORM) + _ID_BYTES
+_KEY_BYTES: Final = 32
+
+
+class SecretRow(NamedTuple):
+    """Where a secret is stored, which its value is bound to."""
+
+    tenant_id: int
+    user_id: int
+    name: str
+
+
+class SecretKeys:
+    """The keys of an installation. The first encrypts; each of them decrypts what it encrypted."""
+
+    def __init__(self, keys: Sequence[bytes] = ()) -> None:
+        self._keys = {_id_of(key): key for key in keys}
+        self._ids = [_id_of(key) for key in keys]
+
+    @property
+    def current(self) -> bytes:
+        """Return the id of the first key. Raise `SecretKeyMissing` if there is none."""
+        return self._ids[0] if self._ids else _id_of(self._key(b""))
+
+    def seal(self, value: str, row: SecretRow) -> bytes:
+        """Encrypt. Raise `SecretKeyMissing` if there is no key."""
+        nonce = os.urandom(_NONCE_BYTES)
+        cipher = _cipher(self._key(self.current))
+        return _FORM + self.current + nonce + cipher.encrypt(nonce, value.encode(), _bound_to(row))
+
+    def open(self, body: bytes, row: SecretRow) -> str:
+        """Decrypt. Raise `SecretKeyMissing` if the key is not here, `ValueError` if the value was
+        changed, moved, or is of a later form.
+        """
+        from cryptography.exceptions import InvalidTag  # noqa: PLC0415 (see _cipher)
+
+        if body[:1] != _FORM:
+            raise ValueError("it is stored in a form of another release")
+        cipher = _cipher(self._key(key_id_of(body)))
+        nonce, rest = body[_HEAD_BYTES:][:_NONCE_BYTES], body[_HEAD_BYTES + _NONCE_BYTES :]
+        try:
+            return cipher.decrypt(nonce, rest, _bound_to(row)).decode()
+        except InvalidTag:
+            raise ValueError("it was changed or moved in the database") from None
+
+    def _key(self, key_id: bytes) -> bytes:
+        key = self._keys.get(key_id)
+        if key is None:
+            raise SecretKeyMissing(
+                f"the key {key_id.hex()} of a secret is not here"
+                if key_id
+                else "there is no key for secrets here",
+                detail=f"Known are: {', '.join(one.hex() for one in self._keys)}."
+                if self._keys
+                else "Neither the setting `secret_keys` nor the home has one.",
+            )
+        return key
+
+
+def parse_keys(text: str) -> tuple[bytes, ...]:
+    """Read keys: 32 bytes each in base64, between commas or spaces, the newest first. Raise
+    `ValueError`, which does not repeat the text.
+    """
+    words = text.replace(",", " ").split()
+    keys = tuple(map(_key_of, words))
+    if not keys:
+        raise ValueError("it holds no key")
+    return keys
+
+
+def new_key() -> str:
+    """Return a new key as text."""
+    return base64.b64encode(os.urandom(_KEY_BYTES)).decode()
+
+
+def key_id_of(body: bytes) -> bytes:
+    """Return the id of the key that encrypted a value."""
+    return body[len(_FORM) : _HEAD_BYTES]
+
+
+def _key_of(word: str) -> bytes:
+    try:
+        key = base64.b64decode(word, validate=True)
+    except (binascii.Error, ValueError):
+        key = b""
+    if len(key) != _KEY_BYTES:
+        raise ValueError(f"a key is {_KEY_BYTES} bytes in base64")
+    return key
+
+
+def _id_of(key: bytes) -> bytes:
+    return hashlib.sha256(key).digest()[:_ID_BYTES]
+
+
+def _bound_to(row: SecretRow) -> bytes:
+    return f"{row.tenant_id}/{row.user_id}/{row.name}".encode()
+
+
+def _cipher(key: bytes) -> "AESGCM":
+    # Loaded when it is needed: that takes 40 ms.
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415
+
+    return AESGCM(key)

@@ -1,0 +1,74 @@
+"""The secrets of jobs: read when an attempt is handed over, and decrypted here (ADR 54)."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+import msgspec
+
+from weft.core.attempt_key import AttemptKey
+from weft.core.errors import WeftError
+from weft.core.states import Reason
+from weft.ports.runner import Assignment, Ended, GivenSecret, never_started
+from weft.ports.store import StoredSecret, WorkerStore
+from weft.wire.sealed import SecretKeys
+from weft.wire.secret_documents import SecretUse
+from weft.worker.agent.patience import until_answered
+
+
+class JobSecrets:
+    """What attempts of one incarnation are given. Nothing is kept between two attempts."""
+
+    def __init__(
+        self, store: WorkerStore, incarnation_id: int, keys: Callable[[], SecretKeys]
+    ) -> None:
+        self._store = store
+        self._incarnation_id = incarnation_id
+        self._keys = keys
+
+    async def give(self, assignments: Sequence[Assignment]) -> Sequence[Assignment | Ended]:
+        """Return each attempt with its secrets, or how it ends without them."""
+        wanted = [(one.key, use.name) for one in assignments for use in one.spec.secrets or ()]
+        stored = await until_answered(
+            lambda: self._store.get_secrets(self._incarnation_id, wanted)
+        )
+        try:
+            keys = self._keys()
+        except WeftError as error:
+            return [_ended(one.key, Reason.SYSTEM, error.message) for one in assignments]
+        rest = iter(stored)
+        return [_given(one, keys, rest) for one in assignments]
+
+
+def _given(
+    one: Assignment, keys: SecretKeys, rest: Iterator[StoredSecret | None]
+) -> Assignment | Ended:
+    uses = one.spec.secrets or ()
+    stored = [next(rest) for _ in uses]
+    values: list[GivenSecret] = []
+    for use, found in zip(uses, stored, strict=True):
+        if found is None:
+            return _ended(one.key, Reason.PREEMPTED, "another worker has it")
+        if found.body is None:
+            why = f"its user has no secret {use.name!r} any more"
+            return _ended(one.key, Reason.BAD_SPEC, why)
+        value = _opened(use, found, keys)
+        if isinstance(value, str):
+            return _ended(one.key, Reason.SYSTEM, value)
+        values.append(value)
+    return msgspec.structs.replace(one, secrets=values)
+
+
+def _opened(use: SecretUse, found: StoredSecret, keys: SecretKeys) -> GivenSecret | str:
+    """Return a secret, or why it cannot be decrypted."""
+    assert found.body is not None
+    try:
+        return GivenSecret(use, keys.open(found.body, found.row))
+    except WeftError as error:
+        why = error.message
+    except ValueError as error:
+        why = str(error)
+    return f"its secret {use.name!r} cannot be decrypted on this worker: {why}"
+
+
+def _ended(key: AttemptKey, reason: Reason, message: str) -> Ended:
+    return never_started(key, reason, now_ns=time.monotonic_ns(), message=message)

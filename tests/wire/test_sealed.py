@@ -1,0 +1,55 @@
+"""What is stored of a secret opens only with its key, and only in its row."""
+
+import base64
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weft.core.errors import SecretKeyMissing
+from weft.wire.sealed import SecretKeys, SecretRow, key_id_of, new_key, parse_keys
+
+OLD, NEW = (parse_keys(new_key())[0] for _ in range(2))
+ROW = SecretRow(1, 2, "db")
+
+
+@given(st.text(min_size=1), st.integers(0, 36))
+def test_value_opens_as_it_was_and_not_if_a_byte_of_it_changed(value: str, at: int) -> None:
+    body = SecretKeys([OLD]).seal(value, ROW)
+    changed = body[:at] + bytes([body[at] ^ 1]) + body[at + 1 :]
+
+    assert SecretKeys([OLD]).open(body, ROW) == value
+    with pytest.raises((ValueError, SecretKeyMissing)):
+        SecretKeys([OLD]).open(changed, ROW)
+
+
+@pytest.mark.parametrize("row", [ROW._replace(tenant_id=3), SecretRow(1, 3, "db"), (1, 2, "dc")])
+def test_value_that_is_moved_to_another_row_does_not_open(row: tuple[int, int, str]) -> None:
+    body = SecretKeys([OLD]).seal("swordfish", ROW)
+
+    with pytest.raises(ValueError, match="moved"):
+        SecretKeys([OLD]).open(body, SecretRow(*row))
+
+
+def test_first_key_encrypts_and_all_decrypt() -> None:
+    body = SecretKeys([OLD]).seal("swordfish", ROW)
+    both = SecretKeys([NEW, OLD])
+    anew = both.seal("swordfish", ROW)
+
+    assert both.open(body, ROW) == both.open(anew, ROW) == "swordfish"
+    assert key_id_of(anew) == both.current == SecretKeys([NEW]).current != key_id_of(body)
+    assert anew != both.seal("swordfish", ROW)
+    with pytest.raises(SecretKeyMissing) as missing:
+        SecretKeys([NEW]).open(body, ROW)
+    assert key_id_of(body).hex() in missing.value.message
+    with pytest.raises(SecretKeyMissing):
+        SecretKeys().seal("swordfish", ROW)
+
+
+@pytest.mark.parametrize("text", ["", "swordfish", base64.b64encode(bytes(31)).decode(), "é" * 44])
+def test_wrong_key_is_refused_without_being_repeated(text: str) -> None:
+    with pytest.raises(ValueError, match="key") as wrong:
+        parse_keys(text)
+
+    assert not text or text not in str(wrong.value)
+    assert parse_keys(f"{base64.b64encode(OLD).decode()} {new_key()},{new_key()}")[0] == OLD

@@ -1,0 +1,86 @@
+"""An agent gives jobs their secrets when it hands them over, and starts none without them."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from weft.core.states import Reason
+from weft.ports.runner import GivenSecret
+from weft.wire.sealed import SecretKeys, SecretRow, new_key, parse_keys
+from weft.wire.secret_documents import SecretUse
+from weft.wire.spec import WITH_SECRETS, JobSpec
+from worker.fake_store import FakeStore
+from worker.worker_process import Worker
+
+KEYS = SecretKeys([bytes(32)])
+DB = SecretUse("db", env="DB_PASSWORD")
+PEM = SecretUse("tls", file="key.pem")
+
+
+def sh(script: str, *uses: SecretUse) -> JobSpec:
+    return JobSpec(
+        ("/bin/sh", "-c", script), secrets=uses, executor=f"{WITH_SECRETS}process",
+        env={"DB_PASSWORD": "of the document"},
+    )  # fmt: skip
+
+
+def sealed(name: str, value: str) -> bytes:
+    return KEYS.seal(value, SecretRow(1, 1, name))
+
+
+@pytest.fixture
+async def worker(short_path: Path) -> AsyncIterator[Worker]:
+    one = Worker(short_path, FakeStore())
+    one.store.secrets = {name: sealed(name, f"{name} \né") for name in ("db", "tls")}
+    await one.start()
+    yield one
+    await one.end()
+
+
+async def test_job_has_its_secrets(worker: Worker) -> None:
+    script = 'echo "$DB_PASSWORD"; cd "$WEFT_SECRETS_DIR" && cat * && ls -l | cut -c1-10'
+    worker.store.submit(sh(script, DB, PEM), JobSpec(("/bin/sh", "-c", "echo $DB_PASSWORD")))
+    report, other = await worker.store.until(2)
+
+    text = worker.output(report).decode()
+    assert text.startswith("db \né\ntls \né")
+    assert text.rstrip().endswith("-r--------")
+    assert worker.output(other) == b"\n"
+
+
+@pytest.mark.parametrize(
+    ("change", "reason", "why"),
+    [
+        ("removed", Reason.BAD_SPEC, "no secret 'db' any more"),
+        ("moved", Reason.SYSTEM, "worker: it was changed or moved"),
+        ("other key", Reason.SYSTEM, "on this worker: the key 66687aadf862bd77"),
+    ],
+)
+async def test_job_without_its_secrets_does_not_start(
+    worker: Worker, change: str, reason: Reason, why: str
+) -> None:
+    match change:
+        case "removed":
+            del worker.store.secrets["db"]
+        case "moved":
+            worker.store.secrets["db"] = worker.store.secrets["tls"]
+        case "other key":
+            worker.secret_keys = list(parse_keys(new_key()))
+    worker.store.submit(sh("exit 0", PEM, DB))
+    (report,) = await worker.store.until(1)
+
+    assert (report.reason, report.start_age_us) == (reason, None)
+    assert why in report.message
+
+
+async def test_secrets_are_read_when_the_database_is_back(worker: Worker) -> None:
+    worker.store.submit(*[sh('test -n "$DB_PASSWORD"', DB)] * 3)
+    worker.store.is_away = True
+    worker.store.is_away = False
+
+    assert [one.reason for one in await worker.store.until(3)] == [None] * 3
+
+
+def test_values_are_in_no_text_of_a_message() -> None:
+    assert "swordfish" not in repr(GivenSecret(DB, "swordfish"))

@@ -1,7 +1,7 @@
 -- _retry: make ended jobs of one batch pending or ready again, and let their waiting children wait for them once more. Attempts keep their
 --   rows and numbers; those so far count no more, so each job has all its tries again.
 -- Called by: retry_failed.   Safe to repeat: yes, only jobs that ended without success are changed.
--- Locks: batch (shared, by the caller); job (SKIP LOCKED); failure_count; child (SKIP LOCKED); as _may_open_span; as _ask_for_more;
+-- Locks: batch (shared, by the caller); job (SKIP LOCKED); failure_count (SKIP LOCKED); child (SKIP LOCKED); as _may_open_span; as _ask_for_more;
 --   as _add_ranges; as _list_ready.
 -- Plan: jobs by key, edges by parent and by child.
 -- Jobs whose children are still to be told of their ends are left until they are, and so are those of which another transaction holds a
@@ -34,8 +34,13 @@ BEGIN
     -- After the rows were locked: whoever adds edges to these jobs holds their rows until it commits (_lock_parents).
     SELECT b.tenant_id, b.has_edges, q.pool_id, EXISTS (SELECT FROM weft.failure_count f WHERE f.batch_id = b.batch_id) AS counts
     INTO v_batch FROM weft.batch b JOIN weft.queue q USING (queue_id) WHERE b.batch_id = of_batch_id;
-    IF v_batch.counts THEN
-        PERFORM FROM weft.failure_count f WHERE f.batch_id = of_batch_id ORDER BY f.group_id FOR UPDATE;
+    -- The n-th failure of a group holds its counter and waits for the batch, of which we hold a share.
+    IF v_batch.counts AND NOT (
+        SELECT count(*) = count(l.group_id) FROM weft.failure_count f LEFT JOIN LATERAL (
+            SELECT y.group_id FROM weft.failure_count y WHERE y.batch_id = f.batch_id AND y.group_id = f.group_id
+            FOR UPDATE SKIP LOCKED) l ON true
+        WHERE f.batch_id = of_batch_id) THEN
+        RETURN false;
     END IF;
     IF v_batch.has_edges THEN
         SELECT count(*), array_agg(l.job_id) FILTER (WHERE l.state = STATE_PENDING) INTO v_n, v_children FROM (

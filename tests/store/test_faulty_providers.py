@@ -231,7 +231,7 @@ async def test_a_provider_that_fails_every_call_is_left_alone_for_a_while(site: 
 
 async def test_a_full_region_is_passed_over(site: Site) -> None:
     world = site.world
-    rows = await world.api.list_pools()
+    rows = await world.api.list_pools(world.caller)
     plans = {row["pool"]: row["plan"] for row in rows}
     await world.admin.execute(
         "UPDATE weft.pool SET plan = jsonb_set(plan, '{regions}', '[\"a\", \"b\"]') "

@@ -19,7 +19,7 @@ SMALL = Flavour(name="small", cpu_m=1000, memory_mib=1024)
 
 async def others(world: World) -> list[Pool]:
     """Return the pools that are described and are not this world's."""
-    rows = await world.api.list_pools()
+    rows = await world.api.list_pools(world.caller)
     plans = [row["plan"] for row in rows if row["pool"] != world.pool]
     return [msgspec.convert(plan, Pool) for plan in plans if plan is not None]
 
@@ -60,7 +60,9 @@ async def test_a_pool_with_machines_stays_described(world: World) -> None:
         name = await add_machine(world)
         with pytest.raises(PoolHasMachines, match=world.pool):
             await world.api.save_pools(world.caller, await others(world))
-        (row,) = [one for one in await world.api.list_pools() if one["pool"] == world.pool]
+        (row,) = [
+            one for one in await world.api.list_pools(world.caller) if one["pool"] == world.pool
+        ]
         (machine,) = await world.api.list_machines(world.pool, limit=9)
 
         assert row["machines"] == {"active": 1}

@@ -304,6 +304,11 @@ CREATE FUNCTION weft._check_open(of_batch_id bigint, of_group_id integer) RETURN
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._check_open(of_batch_id bigint, of_group_id integer) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._check_pools(of_tenant_id integer, names text[]) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft._check_pools(of_tenant_id integer, names text[]) OWNER TO weft_system;
+
 CREATE FUNCTION weft._check_queues(offers jsonb) RETURNS void
     LANGUAGE plpgsql STABLE;
 ALTER FUNCTION weft._check_queues(offers jsonb) OWNER TO weft_system;
@@ -607,9 +612,9 @@ CREATE FUNCTION weft._find_unreturned(batch_ids bigint[], job_ids integer[], sta
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._find_unreturned(batch_ids bigint[], job_ids integer[], states smallint[]) OWNER TO weft_system;
 
-CREATE FUNCTION weft._find_worker(of_name text, of_pool text) RETURNS integer
+CREATE FUNCTION weft._find_worker(of_name text, of_pool text, of_tenant_id integer) RETURNS integer
     LANGUAGE plpgsql STABLE;
-ALTER FUNCTION weft._find_worker(of_name text, of_pool text) OWNER TO weft_system;
+ALTER FUNCTION weft._find_worker(of_name text, of_pool text, of_tenant_id integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft._fit_budget(picked weft.picked, budget_cpu_m bigint, budget_memory_mib bigint, share_m bigint, at_least integer) RETURNS weft.picked
     LANGUAGE sql IMMUTABLE;
@@ -1619,6 +1624,10 @@ CREATE FUNCTION weft._serves(offers jsonb, asks jsonb) RETURNS boolean
     LANGUAGE sql IMMUTABLE;
 ALTER FUNCTION weft._serves(offers jsonb, asks jsonb) OWNER TO weft_system;
 
+CREATE FUNCTION weft._serves_tenant(of_pool weft.pool, of_tenant_id integer) RETURNS boolean
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._serves_tenant(of_pool weft.pool, of_tenant_id integer) OWNER TO weft_system;
+
 CREATE FUNCTION weft._set_gates(of_gate_set_ids integer[]) RETURNS integer[]
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -2385,6 +2394,11 @@ CREATE FUNCTION weft.get_worker(tenant_id integer, of_name text, of_pool text) R
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.get_worker(tenant_id integer, of_name text, of_pool text) OWNER TO weft_system;
 
+CREATE FUNCTION weft.get_worker_v2(tenant_id integer, pools_of_tenant_id integer, of_name text, of_pool text) RETURNS jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.get_worker_v2(tenant_id integer, pools_of_tenant_id integer, of_name text, of_pool text) OWNER TO weft_system;
+
 CREATE FUNCTION weft.group_history(tenant_id integer, batch_id bigint, group_id integer, before bigint, limit_rows integer) RETURNS SETOF jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -2570,6 +2584,11 @@ CREATE FUNCTION weft.list_pools() RETURNS SETOF jsonb
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_pools() OWNER TO weft_system;
 
+CREATE FUNCTION weft.list_pools_v2(of_tenant_id integer) RETURNS SETOF jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.list_pools_v2(of_tenant_id integer) OWNER TO weft_system;
+
 CREATE FUNCTION weft.list_project_days(tenant_id integer, of_user_id integer, of_name text, before date, limit_rows integer) RETURNS SETOF jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -2658,6 +2677,11 @@ CREATE FUNCTION weft.list_workers(tenant_id integer, with_deleted boolean, limit
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_workers(tenant_id integer, with_deleted boolean, limit_rows integer) OWNER TO weft_system;
 
+CREATE FUNCTION weft.list_workers_v2(tenant_id integer, pools_of_tenant_id integer, with_deleted boolean, limit_rows integer) RETURNS SETOF jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.list_workers_v2(tenant_id integer, pools_of_tenant_id integer, with_deleted boolean, limit_rows integer) OWNER TO weft_system;
+
 CREATE FUNCTION weft.live_jobs(of_batch_id bigint, first_job bigint, last_job bigint) RETURNS SETOF integer
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -2727,6 +2751,11 @@ CREATE FUNCTION weft.overview(tenant_id integer) RETURNS jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.overview(tenant_id integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft.overview_v2(tenant_id integer, pools_of_tenant_id integer) RETURNS jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.overview_v2(tenant_id integer, pools_of_tenant_id integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft.pass_gates(epoch bigint, limit_jobs integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -5489,6 +5518,9 @@ REVOKE ALL ON FUNCTION weft._check_liftable(of_batch_id bigint, of_group_id inte
 
 REVOKE ALL ON FUNCTION weft._check_open(of_batch_id bigint, of_group_id integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._check_pools(of_tenant_id integer, names text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._check_pools(of_tenant_id integer, names text[]) TO weft_tenant;
+
 REVOKE ALL ON FUNCTION weft._check_queues(offers jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._check_resubmitted(of_batch_id bigint, failed boolean) FROM PUBLIC;
@@ -5612,7 +5644,7 @@ REVOKE ALL ON FUNCTION weft._find_retried(of_batch_id bigint, named integer[], m
 
 REVOKE ALL ON FUNCTION weft._find_unreturned(batch_ids bigint[], job_ids integer[], states smallint[]) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._find_worker(of_name text, of_pool text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._find_worker(of_name text, of_pool text, of_tenant_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._fit_budget(picked weft.picked, budget_cpu_m bigint, budget_memory_mib bigint, share_m bigint, at_least integer) FROM PUBLIC;
 
@@ -6063,6 +6095,8 @@ REVOKE ALL ON FUNCTION weft._serve_lanes(of_incarnation_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._serves(offers jsonb, asks jsonb) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._serves_tenant(of_pool weft.pool, of_tenant_id integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._set_gates(of_gate_set_ids integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._set_gates(of_gate_set_ids integer[]) TO weft_tenant;
 
@@ -6457,6 +6491,9 @@ GRANT ALL ON FUNCTION weft.get_update(tenant_id integer, batch_id bigint, of_upd
 REVOKE ALL ON FUNCTION weft.get_worker(tenant_id integer, of_name text, of_pool text) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.get_worker(tenant_id integer, of_name text, of_pool text) TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.get_worker_v2(tenant_id integer, pools_of_tenant_id integer, of_name text, of_pool text) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.get_worker_v2(tenant_id integer, pools_of_tenant_id integer, of_name text, of_pool text) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.group_history(tenant_id integer, batch_id bigint, group_id integer, before bigint, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.group_history(tenant_id integer, batch_id bigint, group_id integer, before bigint, limit_rows integer) TO weft_api;
 
@@ -6553,6 +6590,9 @@ GRANT ALL ON FUNCTION weft.list_pool_costs(of_pool text, limit_days integer) TO 
 REVOKE ALL ON FUNCTION weft.list_pools() FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_pools() TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.list_pools_v2(of_tenant_id integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_pools_v2(of_tenant_id integer) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.list_project_days(tenant_id integer, of_user_id integer, of_name text, before date, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_project_days(tenant_id integer, of_user_id integer, of_name text, before date, limit_rows integer) TO weft_api;
 
@@ -6601,6 +6641,9 @@ GRANT ALL ON FUNCTION weft.list_waiting(tenant_id integer, after_batch bigint, a
 REVOKE ALL ON FUNCTION weft.list_workers(tenant_id integer, with_deleted boolean, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_workers(tenant_id integer, with_deleted boolean, limit_rows integer) TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.list_workers_v2(tenant_id integer, pools_of_tenant_id integer, with_deleted boolean, limit_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_workers_v2(tenant_id integer, pools_of_tenant_id integer, with_deleted boolean, limit_rows integer) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.live_jobs(of_batch_id bigint, first_job bigint, last_job bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.live_jobs(of_batch_id bigint, first_job bigint, last_job bigint) TO weft_api;
 GRANT ALL ON FUNCTION weft.live_jobs(of_batch_id bigint, first_job bigint, last_job bigint) TO weft_driver;
@@ -6640,6 +6683,9 @@ GRANT ALL ON FUNCTION weft.next_schedule_run() TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.overview(tenant_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.overview(tenant_id integer) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.overview_v2(tenant_id integer, pools_of_tenant_id integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.overview_v2(tenant_id integer, pools_of_tenant_id integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.pass_gates(epoch bigint, limit_jobs integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.pass_gates(epoch bigint, limit_jobs integer, at timestamp with time zone) TO weft_driver;

@@ -21,7 +21,7 @@ from weft.store.groups import SetGroups
 from weft.store.licences import Licences
 from weft.store.log_locations import location_of
 from weft.store.notices import PostgresNotices
-from weft.store.pools import Pools
+from weft.store.pools import Pools, pools_of
 from weft.store.queries import QUERIES_AT_ONCE, Queries
 from weft.store.queues import Queues
 from weft.store.schedules import Schedules
@@ -343,7 +343,9 @@ class PostgresApiStore(
 
     async def overview(self, caller: Caller) -> Row:
         """Return workers and how many jobs wait and run."""
-        document: Row = await self._database.value("overview", tenant_id=caller.tenant_id)
+        document: Row = await self._database.value(
+            "overview_v2", tenant_id=caller.tenant_id, pools_of_tenant_id=pools_of(caller)
+        )
         return document
 
 

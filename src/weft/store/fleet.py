@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from weft.ports.store import Caller, Row
 from weft.store.database import Database
+from weft.store.pools import pools_of
 
 
 class Fleet:
@@ -16,8 +17,9 @@ class Fleet:
     ) -> Sequence[Row]:
         """Return worker documents."""
         rows = await self._database.call(
-            "list_workers",
+            "list_workers_v2",
             tenant_id=caller.tenant_id,
+            pools_of_tenant_id=pools_of(caller),
             with_deleted=with_deleted,
             limit_rows=limit,
         )
@@ -26,7 +28,11 @@ class Fleet:
     async def get_worker(self, caller: Caller, name: str, pool: str | None) -> Row:
         """Return the document of a worker."""
         document: Row = await self._database.value(
-            "get_worker", tenant_id=caller.tenant_id, of_name=name, of_pool=pool
+            "get_worker_v2",
+            tenant_id=caller.tenant_id,
+            pools_of_tenant_id=pools_of(caller),
+            of_name=name,
+            of_pool=pool,
         )
         return document
 

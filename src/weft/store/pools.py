@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from weft.core.pools import Pool
+from weft.core.rights import Right
 from weft.ports.store import Caller, Row
 from weft.store.database import Database
 
@@ -14,9 +15,10 @@ class Pools:
 
     _database: Database
 
-    async def list_pools(self) -> Sequence[Row]:
-        """Return all pools."""
-        return [row[0] for row in await self._database.call("list_pools")]
+    async def list_pools(self, caller: Caller) -> Sequence[Row]:
+        """Return the pools that the caller sees."""
+        rows = await self._database.call("list_pools_v2", of_tenant_id=pools_of(caller))
+        return [row[0] for row in rows]
 
     async def save_pools(self, caller: Caller, pools: Sequence[Pool]) -> None:
         """Make these the pools that are described."""
@@ -38,3 +40,8 @@ class Pools:
         """Return what was decided about a pool."""
         rows = await self._database.call("list_pool_changes", of_pool=pool, limit_rows=limit)
         return [row[0] for row in rows]
+
+
+def pools_of(caller: Caller) -> int | None:
+    """Return the tenant whose pools and workers the caller sees; None: those of all tenants."""
+    return None if caller.may(Right.ADMINISTER) else caller.tenant_id

@@ -94,7 +94,7 @@ class MachineStoreSuite(StoreTests):
 
     async def describe(self, provider: str) -> tuple[Pool, list[Pool]]:
         """Describe this test's pool; return it, and the others that are described."""
-        rows = await self.site.api.list_pools()
+        rows = await self.site.api.list_pools(self.site.caller)
         others = [convert(row["plan"], Pool) for row in rows if row["plan"] is not None]
         flavour = Flavour(name="f", cpu_m=1000, memory_mib=512)
         pool = Pool(name=self.site.pool, provider=provider, max_workers=1, flavours=(flavour,))

@@ -14,12 +14,14 @@ class PoolStoreSuite(StoreTests):
 
     async def described(self) -> list[Pool]:
         """Return the pools that are described; tests of other pools may run at the same time."""
-        rows = await self.site.api.list_pools()
+        rows = await self.site.api.list_pools(self.site.caller)
         return [msgspec.convert(row["plan"], Pool) for row in rows if row["plan"] is not None]
 
     async def shown(self, name: str) -> Row | None:
         """Return a pool."""
-        found = [row for row in await self.site.api.list_pools() if row["pool"] == name]
+        found = [
+            row for row in await self.site.api.list_pools(self.site.caller) if row["pool"] == name
+        ]
         return found[0] if found else None
 
     async def test_pools_are_what_was_saved(self) -> None:

@@ -29,6 +29,7 @@ class PoolPlan(Struct, kw_only=True):
 
     name: str
     provider: str | None
+    tenant: str | None
     options: dict[str, Option]
     min_workers: Count
     max_workers: Count

@@ -7,6 +7,7 @@ from msgspec import Meta, Struct
 from weft.core.pools.pool import Option
 from weft.wire.description import says
 from weft.wire.documents import QueueName
+from weft.wire.user_documents import Name
 
 Amount = int | float | str
 FlavourName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$")]
@@ -44,6 +45,10 @@ class PoolDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
     name: Annotated[QueueName, says("Of the pool; it is made if there is none.", "burst")]
     provider: Annotated[
         str | None, says("Makes its machines; without it workers come by themselves.")
+    ] = None
+    tenant: Annotated[
+        Name | None,
+        says("The tenant whose queues may use it; without it all tenants share it.", "acme"),
     ] = None
     options: Annotated[dict[OptionName, Option], says("What the provider asks for.")] = {}
     min_workers: Annotated[Machines, says("Machines that stay although nothing runs.")] = 0

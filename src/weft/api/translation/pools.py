@@ -8,6 +8,7 @@ from weft.core.errors import InvalidValue
 from weft.core.offers import MACHINE, parse_labels, parse_offers
 from weft.core.pools import Flavour, Pool
 from weft.core.problems import Problems, pointer_of
+from weft.core.queues import DEFAULT
 from weft.core.rates import exact_price
 from weft.core.resources import parse_cpu_m, parse_mebibytes, parse_memory_mib
 from weft.ports.provider import ENTRY_POINTS, WrongOptions
@@ -69,6 +70,8 @@ def _check(one: PoolDocument, at: str, problems: Problems) -> None:
     elif one.provider is not None and (check := _wrong_options(one.provider)):
         for name, why in sorted(check(one.options).items()):
             problems.add(InvalidValue, f"{at}/options/{name}", why)
+    if one.tenant is not None and one.name == DEFAULT:
+        problems.add(InvalidValue, f"{at}/tenant", f"all tenants share the pool {DEFAULT!r}")
     if one.max_workers and one.provider is None:
         problems.add(InvalidValue, f"{at}/max_workers", "name a provider that makes machines")
     if one.max_workers and not one.flavours:
@@ -101,6 +104,7 @@ def _pool_of(
     return Pool(
         name=one.name,
         provider=one.provider,
+        tenant=one.tenant,
         options=one.options,
         min_workers=one.min_workers,
         max_workers=one.max_workers,

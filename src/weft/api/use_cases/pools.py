@@ -19,28 +19,28 @@ COST_DAYS_MAX = 400
 log = get_logger()
 
 
-async def get_pool(services: Services, name: str) -> Answer:
+async def get_pool(services: Services, caller: Caller, name: str) -> Answer:
     """Return a pool with its machines. Raise `PoolNotFound`."""
-    row = await _find(services, name)
+    row = await _find(services, caller, name)
     machines = await services.store.list_machines(name, limit=MACHINES_MAX)
     return {**row, "machine_list": machines}
 
 
-async def list_pool_changes(services: Services, name: str) -> Sequence[Row]:
+async def list_pool_changes(services: Services, caller: Caller, name: str) -> Sequence[Row]:
     """Return what was decided about a pool. Raise `PoolNotFound`."""
-    await _find(services, name)
+    await _find(services, caller, name)
     return await services.store.list_pool_changes(name, limit=CHANGES_MAX)
 
 
-async def list_pool_costs(services: Services, name: str) -> Sequence[Row]:
+async def list_pool_costs(services: Services, caller: Caller, name: str) -> Sequence[Row]:
     """Return what the machines of a pool cost. Raise `PoolNotFound`."""
-    await _find(services, name)
+    await _find(services, caller, name)
     return await services.store.list_pool_costs(name, days=COST_DAYS_MAX)
 
 
 async def save_pools(services: Services, caller: Caller, document: PoolsDocument) -> Answer:
     """Make these the pools that are described; return what changes."""
-    rows = await services.store.list_pools()
+    rows = await services.store.list_pools(caller)
     now = [msgspec.convert(row["plan"], Pool) for row in rows if row["plan"] is not None]
     problems = Problems()
     wanted = pools_of(document.pools, problems, now)
@@ -69,8 +69,8 @@ def _surplus(rows: Sequence[Row], wanted: Sequence[Pool]) -> list[Answer]:
     return found
 
 
-async def _find(services: Services, name: str) -> Row:
-    rows = await services.store.list_pools()
+async def _find(services: Services, caller: Caller, name: str) -> Row:
+    rows = await services.store.list_pools(caller)
     for row in rows:
         if row["pool"] == name:
             return row

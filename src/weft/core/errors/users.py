@@ -1,6 +1,6 @@
 """Errors about tenants and their users."""
 
-from weft.core.errors.kinds import Conflict, NotFound
+from weft.core.errors.kinds import Conflict, Invalid, NotFound
 
 
 class UserNotFound(NotFound):
@@ -22,6 +22,13 @@ class TenantExists(Conflict):
 
     code = "API.TENANT_EXISTS"
     sqlstate = "WF122"
+
+
+class UnknownTenant(Invalid):
+    """Something names a tenant that does not exist."""
+
+    code = "API.UNKNOWN_TENANT"
+    sqlstate = "WF128"
 
 
 class LastAdministrator(Conflict):

@@ -17,6 +17,20 @@ class PoolHasMachines(Conflict):
     sqlstate = "WF309"
 
 
+class PoolInUse(Conflict):
+    """Queues of other tenants use the pool."""
+
+    code = "WORKER.POOL_IN_USE"
+    sqlstate = "WF127"
+
+
+class PoolNotShared(Conflict):
+    """A pool is that of another tenant."""
+
+    code = "WORKER.POOL_NOT_SHARED"
+    sqlstate = "WF126"
+
+
 class LicenceNotFound(NotFound):
     """The licence does not exist."""
 

@@ -30,6 +30,8 @@ class Pool(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     provider: str | None = None
     """None: nobody makes machines; workers come by themselves."""
+    tenant: str | None = None
+    """Whose queues may use it; None: those of all tenants."""
     options: Mapping[str, Option] = {}
     min_workers: int = 0
     max_workers: int = 0

@@ -9,6 +9,7 @@ from weft.ports.store.callers import Caller, Row
 class FleetStore(Protocol):
     """Workers as their operators see them.
 
+    Callers see workers of the pools that `PoolStore.list_pools` shows them.
     A worker is given by its name, and by its pool if several pools have one of that name. Raise
     `WorkerNotFound`, `WorkerAmbiguous`, and `WorkerEnded` where its state would change.
     """

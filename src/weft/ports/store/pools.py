@@ -10,14 +10,16 @@ from weft.ports.store.callers import Caller, Row
 class PoolStore(Protocol):
     """Pools as operators describe them."""
 
-    async def list_pools(self) -> Sequence[Row]:
-        """Return all pools by name: `pool`, `plan` (a document of `Pool`, or None) and `machines`
-        (how many by state).
+    async def list_pools(self, caller: Caller) -> Sequence[Row]:
+        """Return the pools of the caller's tenant and those that all share, of all tenants to who
+        may administer the site, by name: `pool`, `plan` (a document of `Pool`, or None) and
+        `machines` (how many by state).
         """
 
     async def save_pools(self, caller: Caller, pools: Sequence[Pool]) -> None:
         """Make these the pools that are described; make those that do not exist. Raise
-        `PoolHasMachines` and change nothing if one with machines would not be described.
+        `PoolHasMachines` and change nothing if one with machines would not be described,
+        `PoolInUse` if one of a tenant has queues of others, `UnknownTenant`.
         """
 
     async def list_machines(self, pool: str, *, limit: int) -> Sequence[Row]:

@@ -13,10 +13,10 @@ from weft.wire.pool_documents import PoolsDocument
 
 @get("/v1/pools", opt={"page": PoolAnswer})
 async def list_pools(request: AnyRequest) -> Response[bytes]:
-    """List the pools by name."""
+    """List the pools by name: those of the tenant, and those that all tenants share."""
     Query(request, ())
-    caller_of(request)
-    return reply({"items": await services_of(request).store.list_pools(), "cursor": None})
+    rows = await services_of(request).store.list_pools(caller_of(request))
+    return reply({"items": rows, "cursor": None})
 
 
 @put("/v1/pools", opt={"answer": PoolsSaved, "body": PoolsDocument, "refuses": (409,)})
@@ -33,16 +33,16 @@ async def save_pools(request: AnyRequest) -> Response[bytes]:
 async def get_pool(request: AnyRequest) -> Response[bytes]:
     """Get a pool with its machines."""
     Query(request, ())
-    caller_of(request)
-    return reply(await pools.get_pool(services_of(request), pool_of(request)))
+    found = await pools.get_pool(services_of(request), caller_of(request), pool_of(request))
+    return reply(found)
 
 
 @get("/v1/pools/{p:str}/log", opt={"page": PoolChange})
 async def list_pool_changes(request: AnyRequest) -> Response[bytes]:
     """List what was decided about a pool, and why, newest first; the newest 1,000 are kept."""
     Query(request, ())
-    caller_of(request)
-    rows = await pools.list_pool_changes(services_of(request), pool_of(request))
+    services, caller = services_of(request), caller_of(request)
+    rows = await pools.list_pool_changes(services, caller, pool_of(request))
     return reply({"items": rows, "cursor": None})
 
 
@@ -52,8 +52,8 @@ async def list_pool_costs(request: AnyRequest) -> Response[bytes]:
     newest first; the newest 400 dates.
     """
     Query(request, ())
-    caller_of(request)
-    rows = await pools.list_pool_costs(services_of(request), pool_of(request))
+    services, caller = services_of(request), caller_of(request)
+    rows = await pools.list_pool_costs(services, caller, pool_of(request))
     return reply({"items": rows, "cursor": None})
 
 

@@ -1,12 +1,8 @@
--- list_pools: the pools by name: what is described, and how many machines each has in which state.
--- Called by: Store.list_pools (api).   Safe to repeat: yes, it only reads.
--- Plan: all pools, which are few; machines that are not deleted, by the partial index.
+-- list_pools: list_pools_v2 of all tenants, as programs of the previous release call it.
+-- Called by: nobody of this release.   Safe to repeat: yes, it only reads.   Plan: as list_pools_v2.
 -- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_pools() RETURNS SETOF jsonb LANGUAGE sql STABLE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT jsonb_build_object('pool', p.name, 'plan', p.plan, 'machines', (
-        SELECT coalesce(jsonb_object_agg(x.state, x.n), '{}')
-        FROM (SELECT m.state, count(*) AS n FROM weft.machine m WHERE m.pool_id = p.pool_id AND m.state <> 'deleted' GROUP BY 1) x))
-    FROM weft.pool p ORDER BY p.name
+    SELECT weft.list_pools_v2(NULL)
 $$;

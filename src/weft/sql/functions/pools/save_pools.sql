@@ -2,13 +2,14 @@
 -- Called by: Store.save_pools (api), which has checked them.   Safe to repeat: yes, also the record of what changed.
 -- Locks: pool (in the order of their ids); as _price_machines; pool_log.
 -- Plan: all pools, which are few; machines that are not deleted, by the partial index.
--- pools: documents of weft.core.pools.Pool.   Raises WF309 (a pool with machines would go).
+-- pools: documents of weft.core.pools.Pool.   Raises WF309 (a pool with machines would go), WF127 (queues of
+--   others use a pool of a tenant), WF128 (there is no such tenant).
 -- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.save_pools(pools jsonb, actor text) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    v_full record; v_pool record; v_changed int[] := '{}'; v_id int;
+    v_full record; v_other record; v_pool record; v_changed int[] := '{}'; v_id int;
 BEGIN
     PERFORM FROM weft.pool p ORDER BY p.pool_id FOR NO KEY UPDATE;
     SELECT p.name, count(*) AS n INTO v_full FROM weft.pool p JOIN weft.machine m USING (pool_id)
@@ -16,6 +17,20 @@ BEGIN
     IF FOUND THEN
         PERFORM weft._fail('WF309', format('pool "%s" has machines', v_full.name), format('It has %s.', v_full.n),
             'Set its max_workers to 0 and wait until `weft pool show NAME` lists none; then leave it out.');
+    END IF;
+    SELECT e ->> 'tenant' AS tenant, e ->> 'name' AS pool INTO v_other FROM jsonb_array_elements(pools) e
+    WHERE e ->> 'tenant' IS NOT NULL AND NOT EXISTS (SELECT FROM weft.tenant t WHERE lower(t.name) = lower(e ->> 'tenant')) LIMIT 1;
+    IF FOUND THEN
+        PERFORM weft._fail('WF128', format('tenant "%s" does not exist', v_other.tenant), format('Pool "%s" names it.', v_other.pool),
+            '`weft tenant ls` lists the tenants.');
+    END IF;
+    SELECT q.name, t.name AS tenant, e ->> 'name' AS pool INTO v_other
+    FROM jsonb_array_elements(pools) e JOIN weft.queue q ON e ->> 'name' = ANY (q.pools) JOIN weft.tenant t USING (tenant_id)
+    WHERE lower(t.name) <> lower(e ->> 'tenant') ORDER BY t.name, q.name LIMIT 1;
+    IF FOUND THEN
+        PERFORM weft._fail('WF127', format('pool "%s" is used by another tenant', v_other.pool),
+            format('It is one of the pools of queue "%s" of tenant "%s".', v_other.name, v_other.tenant),
+            'Let an administrator of that tenant take it out of the queue first (`weft queue apply`).');
     END IF;
     FOR v_pool IN
         SELECT x.name, e.plan FROM (

@@ -1,7 +1,7 @@
 -- save_queues: make the queues of a tenant these, and no others but `default`. Pools that are new are added.
 -- Called by: Store.save_queues (api), which has checked them.   Safe to repeat: yes.
--- Locks: queue (that of `default` first, so that one call follows the other).   Plan: queues of the tenant, which are few.
--- queues: documents as list_queues has them.   Raises WF112 (a queue with waiting jobs would go).
+-- Locks: queue (that of `default` first, so that one call follows the other); as _check_pools.   Plan: queues of the tenant, which are few.
+-- queues: documents as list_queues has them.   Raises WF112 (a queue with waiting jobs would go), WF126.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.save_queues(tenant_id int, queues jsonb) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
@@ -38,5 +38,7 @@ BEGIN
         guard = excluded.guard, pools = excluded.pools, executor = excluded.executor, users = excluded.users, state = excluded.state,
         max_running = excluded.max_running, max_running_per_user = excluded.max_running_per_user, max_waiting = excluded.max_waiting,
         transport = excluded.transport, monitor = excluded.monitor;
+    PERFORM weft._check_pools(save_queues.tenant_id, ARRAY(
+        SELECT p FROM jsonb_array_elements(queues) e CROSS JOIN LATERAL jsonb_array_elements_text(e -> 'pools') p));
     PERFORM weft._limit_queues(save_queues.tenant_id);
 END $$;

@@ -9,7 +9,7 @@ AS $$
 DECLARE
     v_worker weft.worker; v_last weft.worker_incarnation;
 BEGIN
-    SELECT w.* INTO v_worker FROM weft.worker w WHERE w.worker_id = weft._find_worker(of_name, of_pool) FOR UPDATE;
+    SELECT w.* INTO v_worker FROM weft.worker w WHERE w.worker_id = weft._find_worker(of_name, of_pool, NULL) FOR UPDATE;
     SELECT i.* INTO v_last FROM weft.worker_incarnation i WHERE i.worker_id = v_worker.worker_id ORDER BY i.incarnation_id DESC LIMIT 1;
     worker_id := v_worker.worker_id;
     state := weft._worker_state(v_worker, v_last);

@@ -1,12 +1,8 @@
--- list_workers: the documents of all workers by name; those that have ended in order only if asked for.
--- Called by: Store.list_workers (api).   Safe to repeat: yes, it only reads.   Plan: all incarnations, once; as _worker_documents.
+-- list_workers: list_workers_v2 with all pools, as programs of the previous release call it.
+-- Called by: nobody of this release.   Safe to repeat: yes, it only reads.   Plan: as list_workers_v2.
 -- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_workers(tenant_id int, with_deleted boolean, limit_rows int) RETURNS SETOF jsonb
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT d.document
-    FROM weft._worker_documents(list_workers.tenant_id,
-        ARRAY(SELECT max(i.incarnation_id) FROM weft.worker_incarnation i GROUP BY i.worker_id)) d
-    WHERE d.state <> 'deleted' OR list_workers.with_deleted
-    ORDER BY d.name, d.worker_id LIMIT limit_rows
+    SELECT weft.list_workers_v2(list_workers.tenant_id, NULL, list_workers.with_deleted, list_workers.limit_rows)
 $$;

@@ -5,6 +5,7 @@ the same groups at once wait for each other, and never turn in a circle.
 import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -129,3 +130,27 @@ async def test_nth_failure_while_members_are_added_to_a_set(world: World) -> Non
 
     assert await report == ["ok"]
     assert (added["n_added"], added["busy"]) == (0, [2])  # they are added with the next call
+
+
+async def test_nth_failure_while_jobs_are_retried(world: World) -> None:
+    """It holds the counter, and waits for the batch, of which the retry has a share."""
+    batch = await world.submit(2, cancel_after_n_failures=3)
+    worker = await world.worker()
+    for claimed in await worker.claim():
+        await worker.end(claimed, reason=Reason.EXIT)
+    operation = await world.api.retry_jobs(
+        world.caller, batch, job_ids=None, query=None, within_group=None, trace_id="0" * 32,
+        idempotency_key=None, digest=b"", cause_id=None,
+    )  # fmt: skip
+    step = partial(
+        world.driver.retry_failed, await world.lead(), operation,
+        matching=None, looked_upto=None, limit=9,
+    )  # fmt: skip
+    other = await world.connect("admin")
+    async with other.transaction():
+        await other.execute("SELECT FROM weft.failure_count WHERE batch_id = $1 FOR UPDATE", batch)
+        during = await step(), await world.states(batch)
+    after = await step(), await world.states(batch)
+
+    assert during == ("busy", "ff")
+    assert after == ("moved", "rr")

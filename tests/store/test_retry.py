@@ -174,22 +174,6 @@ async def test_cancelled_children_are_retried_a_page_at_a_time(world: World) -> 
     assert await world.states(batch) == "s" + "r" * (n_jobs - 1)
 
 
-async def test_counter_that_somebody_holds_is_not_waited_for(world: World) -> None:
-    """The n-th failure holds it, and waits for the batch, of which a retry has a share."""
-    batch = await world.submit(2, cancel_after_n_failures=3)
-    await end_all(await world.worker(), 1, 2)
-    operation, epoch = await begin(world, batch), await world.lead()
-    step = partial(world.driver.retry_failed, matching=None, looked_upto=None, limit=30)
-    other = await world.connect("admin")
-    async with other.transaction():
-        await other.execute("SELECT FROM weft.failure_count WHERE batch_id = $1 FOR UPDATE", batch)
-        during = [await step(epoch, operation) for _ in range(2)], await world.states(batch)
-
-    assert during == (["busy", "busy"], "ff")
-    assert await finish(world, operation) == {"n_retried": 2}
-    assert await world.states(batch) == "rr"
-
-
 async def test_waiting_child_waits_once_more_for_a_retried_parent(world: World) -> None:
     """One parent still runs, the other one fails and is retried."""
     batch = await world.submit(job_rows(3, parents={3: [1, 2]}))

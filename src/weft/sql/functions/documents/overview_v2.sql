@@ -1,8 +1,9 @@
--- overview_v2: workers in the pools that serve a tenant (NULL: in all) with what runs there, and how many jobs wait and run; for `weft top` and for metrics.
+-- overview_v2: workers in the pools that serve a tenant (NULL: in all) with what runs there, and how many jobs wait and run;
+--   for `weft top` and for metrics.
 -- Called by: Store.overview (api).   Safe to repeat: yes, it only reads.   Plan: small tables; the unfolded deltas.
 -- Owner: weft_system.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.overview_v2(tenant_id int, pools_of_tenant_id int) RETURNS jsonb LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog,
-    pg_temp
+CREATE OR REPLACE FUNCTION weft.overview_v2(tenant_id int, pools_of_tenant_id int) RETURNS jsonb
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
     WITH part AS (
         SELECT c.n_pending, c.n_ready, c.n_running, c.n_queued, c.n_blocked FROM weft.group_count c

@@ -9,7 +9,8 @@ DECLARE
     v_name text;
 BEGIN
     PERFORM FROM weft.pool p WHERE p.name = ANY (names) ORDER BY p.pool_id FOR SHARE;
-    SELECT p.name INTO v_name FROM weft.pool p WHERE p.name = ANY (names) AND NOT weft._serves_tenant(p, of_tenant_id) ORDER BY p.name LIMIT 1;
+    SELECT p.name INTO v_name FROM weft.pool p WHERE p.name = ANY (names) AND NOT weft._serves_tenant(p, of_tenant_id) ORDER BY p.name
+        LIMIT 1;
     IF FOUND THEN
         PERFORM weft._fail('WF126', format('queues of this tenant may not use a pool "%s"', v_name), 'The name is taken.',
             'Use one of those that `weft pool ls` shows, or ask an administrator of the site for a pool.');

@@ -1,8 +1,8 @@
 -- _retry: make ended jobs of one batch pending or ready again, and let their waiting children wait for them once more. Attempts keep their
 --   rows and numbers; those so far count no more, so each job has all its tries again.
 -- Called by: retry_failed.   Safe to repeat: yes, only jobs that ended without success are changed.
--- Locks: batch (shared, by the caller); job (SKIP LOCKED); failure_count (SKIP LOCKED); child (SKIP LOCKED); as _may_open_span; as _ask_for_more;
---   as _add_ranges; as _list_ready.
+-- Locks: batch (shared, by the caller); job (SKIP LOCKED); failure_count (SKIP LOCKED); child (SKIP LOCKED); as _may_open_span;
+--   as _ask_for_more; as _add_ranges; as _list_ready.
 -- Plan: jobs by key, edges by parent and by child.
 -- Jobs whose children are still to be told of their ends are left until they are, and so are those of which another transaction holds a
 --   row.

@@ -17,6 +17,7 @@ from weft.wire import (
     condition_answers,
     failure_answers,
     licence_answers,
+    permission_documents,
     pool_answers,
     queue_answers,
     schedules,
@@ -79,6 +80,7 @@ def check(document: Any, schema: dict[str, Any]) -> None:  # noqa: ANN401
             licence_answers,
             token_answers,
             user_answers,
+            permission_documents,
             pool_answers,
             queue_answers,
             schedules,
@@ -276,6 +278,11 @@ async def ask_users(ask: Described) -> None:
     await ask("DELETE", "/v1/billing-projects/{p}", p="p", body={})
     await ask("POST", "/v1/tenants", body={"name": "acme", "admin": "ann"})
     await ask("GET", "/v1/tenants")
+    b = (await ask("POST", "/v1/batches", body={}))["id"]
+    shared = "/v1/batches/{b}/permissions"
+    await ask("PUT", shared + "/{user}", b=b, user="bob", body={"permission": "read"})
+    await ask("GET", shared, b=b)
+    await ask("DELETE", shared + "/{user}", b=b, user="bob", body={})
     await ask("DELETE", "/v1/users/{user}", user="bob", query="?cancel_batches=true", body={})
 
 

@@ -10,10 +10,12 @@ from api.test_answers import DOCUMENT
 
 BODIES: dict[str, Any] = {
     "PATCH": {"name": "x"},
+    "DELETE": {},
     "/v1/batches/{b}/updates": {"n_jobs": 1},
     "/v1/batches/{b}/updates/{u}/jobs": {"first": 1, "jobs": [{"command": ["true"]}]},
     "/v1/batches/{b}/updates/{u}/groups": {"first": 1, "groups": [{"name": "h"}]},
     "/v1/batches/{b}/groups": {"name": "s"},
+    "/v1/batches/{b}/permissions/{user}": {"permission": "read"},
     "/v1/batches/{b}/groups/{g}/members": {"jobs": [1]},
     "/v1/batches/{b}/failures/acknowledge": {"note": "seen"},
     "/v1/batches/{b}/jobs/{j}/signal": {"signal": "USR1"},
@@ -44,8 +46,10 @@ async def test_deleted_batch_is_found_on_no_route(
             body = BODIES.get(method.upper(), BODIES.get(route, {}))
             answer = await http.request(
                 method,
-                route.format(b=b, j=1, g=1, u=2, stream="stdout", a=1, d=1, s="0" * 64, n=1),
-                params={"bytes": 2} if method == "put" else None,
+                route.format(
+                    b=b, j=1, g=1, u=2, stream="stdout", a=1, d=1, s="0" * 64, n=1, user="ann"
+                ),
+                params={"bytes": 2} if "payloads" in route else None,
                 json=None if method == "get" else body,
             )  # fmt: skip
             answers[method, route] = (answer.status_code, answer.json().get("code"))

@@ -234,7 +234,11 @@ async def test_only_the_owner_runs_and_sees_and_changes(
         """
         WITH person AS (
             INSERT INTO weft.tenant_user (tenant_id, name) SELECT tenant_id, 'eve'
-            FROM weft.tenant WHERE name = 'local' RETURNING *)
+            FROM weft.tenant WHERE name = 'local' RETURNING *),
+        member AS (
+            INSERT INTO weft.billing_member (project_id, user_id, tenant_id)
+            SELECT p.project_id, person.user_id, p.tenant_id
+            FROM weft.billing_project p JOIN person USING (tenant_id))
         INSERT INTO weft.token (token_hash, tenant_id, user_id)
         SELECT sha256('eves'), tenant_id, user_id FROM person"""
     )

@@ -52,7 +52,7 @@ WORDS: dict[tuple[str, ...], list[str]] = {
     **{("condition", name): ["c1"] for name in ("show", "test", "fail")},
     ("condition", "release"): ["c1", "1"],
     ("signal",): ["b1.j1", "USR1"], ("extend",): ["b1.j1", "--by", "10m"],
-    ("message",): ["b1.j1", "reload"],
+    ("message",): ["b1.j1", "reload"], ("unshare",): ["b1", "--with", "ann"],
     ("failures", "ack"): ["b1", "--note", "seen"],
     ("billing", "correct-rates"): ["1", "--cpu", "0.02", "--reason", "too few zeros"],
 }  # fmt: skip

@@ -20,7 +20,7 @@ from weft.api.http.problem_documents import as_weft_error, encode_problem
 from weft.api.http.requests import AnyRequest, ClientGone
 from weft.api.http.rights import Guard, Table, complete_table
 from weft.api.routes import system
-from weft.api.routes.rights import RIGHTS
+from weft.api.routes.rights import PERMISSIONS, RIGHTS
 from weft.api.routes.v1 import (
     batches,
     billing,
@@ -34,6 +34,7 @@ from weft.api.routes.v1 import (
     logs,
     operations,
     payloads,
+    permissions,
     pools,
     queues,
     schedules,
@@ -66,6 +67,7 @@ ROUTES: Final[Sequence[ControllerRouterHandler]] = (
     *payloads.ROUTES,
     *jobs.ROUTES,
     *groups.ROUTES,
+    *permissions.ROUTES,
     *operations.ROUTES,
     *callbacks.ROUTES,
     *queues.ROUTES,
@@ -143,7 +145,7 @@ def create_app(
         store, logs_, settings, Feeds(store, notices, encode_event), asyncio.Event(), callback_key,
         secret_keys or SecretKeys,
     )  # fmt: skip
-    guard = Guard()
+    guard = Guard(PERMISSIONS)
     litestar = Litestar(
         [*ROUTES, *doors],
         guards=[guard],

@@ -160,7 +160,7 @@ class Feeds:
         self.encode = encode
         self._store = store
         self._notices = notices
-        self._feeds: dict[tuple[int, int], Feed] = {}
+        self._feeds: dict[tuple[int, int, bool], Feed] = {}
         self._woken = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         self._asked_now_at = -NOW_S
@@ -169,7 +169,7 @@ class Feeds:
     @contextlib.asynccontextmanager
     async def open(self, caller: Caller) -> AsyncIterator[Feed]:
         """Hold the feed of a user for one stream."""
-        key = (caller.tenant_id, caller.user_id)
+        key = (caller.tenant_id, caller.user_id, caller.sees_tenant)
         feed = self._feeds.setdefault(key, Feed(self._store, caller, self.encode))
         feed.n_streams += 1
         self._woken.set()

@@ -50,11 +50,11 @@ class Services:
     _routes: dict[int, tuple[float, Sequence[Route]]] = field(default_factory=dict)
     _workers: dict[int, tuple[float, Sequence[Row]]] = field(default_factory=dict)
     _licences: tuple[float, Mapping[str, int]] = field(default=(0.0, {}))
-    _owners: dict[tuple[int, int], str] = field(default_factory=dict)
+    _owners: dict[tuple[int, int, int], str] = field(default_factory=dict)
 
     async def owner_of(self, caller: Caller, batch_id: int) -> str:
         """Return the user of a batch, who never changes. Raise `BatchNotFound`."""
-        key = (caller.tenant_id, batch_id)
+        key = (caller.tenant_id, caller.user_id, batch_id)
         if key not in self._owners:
             batch = await self.store.get_batch(caller, batch_id)
             if len(self._owners) >= OWNERS_KEPT:

@@ -65,6 +65,11 @@ COMMANDS = {
     "extend": ("weft.cli.commands.command:extend", "Give a job more time."),
     "hide": ("weft.cli.commands.hide:hide", "Hide batches from `weft ls`."),
     "unhide": ("weft.cli.commands.hide:unhide", "Show hidden batches in `weft ls` again."),
+    "share": (
+        "weft.cli.commands.share:share",
+        "Let others see a batch, and say what they may do.",
+    ),
+    "unshare": ("weft.cli.commands.share:unshare", "Share a batch with a user no longer."),
     "delete": ("weft.cli.commands.delete:delete", "Delete batches with all their jobs."),
     "callback": (
         "weft.cli.commands.callback:app",

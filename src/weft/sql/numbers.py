@@ -1,17 +1,24 @@
-"""Names of states, phases and reasons in SQL, and the numbers that stand for them in the database.
+"""Names of states, phases, reasons and permissions in SQL, and their numbers in the database.
 
 A file says `j.state = STATE_RUNNING`; PostgreSQL gets `j.state = 4/*RUNNING*/`, a constant that
 it compares with the predicates of indexes and shows in EXPLAIN. The numbers never change their
-meaning (`weft.core.states`), so migrations, which are never edited, write the numbers themselves.
+meaning (`weft.core.states`, `weft.core.permissions`), so migrations, which are never edited, write
+the numbers themselves.
 """
 
 import re
 from enum import IntEnum
 from typing import Final
 
+from weft.core.permissions import Permission
 from weft.core.states import JobState, Phase, Reason
 
-_KINDS: Final[dict[str, type[IntEnum]]] = {"STATE": JobState, "PHASE": Phase, "REASON": Reason}
+_KINDS: Final[dict[str, type[IntEnum]]] = {
+    "STATE": JobState,
+    "PHASE": Phase,
+    "REASON": Reason,
+    "PERMISSION": Permission,
+}
 _NAME = re.compile(rf"\b({'|'.join(_KINDS)})_([A-Z_]+)\b")
 
 

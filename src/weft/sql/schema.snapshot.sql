@@ -244,6 +244,10 @@ CREATE FUNCTION weft._bunch_lanes(shape_lanes integer[], shape_indexes integer[]
     LANGUAGE plpgsql IMMUTABLE;
 ALTER FUNCTION weft._bunch_lanes(shape_lanes integer[], shape_indexes integer[], entry_ns integer[], OUT firsts integer[], OUT lane_ids integer[]) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._caller_id() RETURNS integer
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._caller_id() OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._can_hold(of_pool_id integer, of_lane_id integer, needs_cpu_m bigint, needs_memory_mib bigint) RETURNS boolean
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._can_hold(of_pool_id integer, of_lane_id integer, needs_cpu_m bigint, needs_memory_mib bigint) OWNER TO weft_system;
@@ -1300,6 +1304,18 @@ CREATE FUNCTION weft._patched(patch jsonb) RETURNS text
     LANGUAGE sql IMMUTABLE;
 ALTER FUNCTION weft._patched(patch jsonb) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._permission(of_batch_id bigint, of_user_id integer, of_project_id integer) RETURNS integer
+    LANGUAGE plpgsql STABLE;
+ALTER FUNCTION weft._permission(of_batch_id bigint, of_user_id integer, of_project_id integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._permission_document(of_batch_id bigint, of_user_id integer) RETURNS jsonb
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._permission_document(of_batch_id bigint, of_user_id integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._permission_word(permission integer) RETURNS text
+    LANGUAGE sql IMMUTABLE;
+ALTER FUNCTION weft._permission_word(permission integer) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._phase_limit(monitor jsonb, of_phase smallint) RETURNS interval
     LANGUAGE sql IMMUTABLE;
 ALTER FUNCTION weft._phase_limit(monitor jsonb, of_phase smallint) OWNER TO weft_system;
@@ -1616,6 +1632,18 @@ CREATE FUNCTION weft._secret_document(of_secret weft.secret) RETURNS jsonb
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._secret_document(of_secret weft.secret) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._sees_batch(of_batch_id bigint) RETURNS boolean
+    LANGUAGE plpgsql STABLE;
+ALTER FUNCTION weft._sees_batch(of_batch_id bigint) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._sees_schedule(of_schedule weft.schedule) RETURNS boolean
+    LANGUAGE plpgsql STABLE;
+ALTER FUNCTION weft._sees_schedule(of_schedule weft.schedule) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._sees_work_on(of_batch_id bigint) RETURNS boolean
+    LANGUAGE plpgsql STABLE;
+ALTER FUNCTION weft._sees_work_on(of_batch_id bigint) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._serve_lanes(of_incarnation_id integer) RETURNS void
     LANGUAGE sql;
 ALTER FUNCTION weft._serve_lanes(of_incarnation_id integer) OWNER TO weft_system;
@@ -1810,6 +1838,14 @@ ALTER FUNCTION weft._user_to_change(of_tenant_id integer, of_name text, new_role
 CREATE FUNCTION weft._verdicts_on_ends(of_incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], reasons smallint[], recorded bigint[]) RETURNS text[]
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._verdicts_on_ends(of_incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], reasons smallint[], recorded bigint[]) OWNER TO weft_system;
+
+CREATE FUNCTION weft._visible_batches(of_user_id integer, before bigint, limit_rows integer, with_hidden boolean) RETURNS SETOF bigint
+    LANGUAGE sql STABLE
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_sort TO 'off';
+ALTER FUNCTION weft._visible_batches(of_user_id integer, before bigint, limit_rows integer, with_hidden boolean) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._waiting_heads(of_gate_set_ids integer[]) RETURNS TABLE(gate_set_id integer, pool_id integer, user_id integer)
     LANGUAGE sql STABLE;
@@ -2569,6 +2605,11 @@ CREATE FUNCTION weft.list_operations(tenant_id integer, before bigint, limit_row
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_operations(tenant_id integer, before bigint, limit_rows integer, of_batch_id bigint) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft.list_permissions(tenant_id integer, batch_id bigint, after integer, limit_rows integer) RETURNS SETOF jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.list_permissions(tenant_id integer, batch_id bigint, after integer, limit_rows integer) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft.list_pool_changes(of_pool text, limit_rows integer) RETURNS SETOF jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -2701,6 +2742,11 @@ CREATE FUNCTION weft.lose_workers(epoch bigint, grace_s double precision, at tim
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.lose_workers(epoch bigint, grace_s double precision, at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft.may_see(of_batch_id bigint, of_user_id integer, of_project_id integer) RETURNS boolean
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.may_see(of_batch_id bigint, of_user_id integer, of_project_id integer) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.message_job(tenant_id integer, batch_id bigint, job_id integer, message text, actor text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3027,6 +3073,11 @@ CREATE FUNCTION weft.settle_children(epoch bigint, limit_jobs integer, at timest
     SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.settle_children(epoch bigint, limit_jobs integer, at timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft.share_batch(tenant_id integer, batch_id bigint, of_user text, permission integer, actor text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.share_batch(tenant_id integer, batch_id bigint, of_user text, permission integer, actor text, at timestamp with time zone) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft.signal_job(tenant_id integer, batch_id bigint, job_id integer, signal integer, word text, actor text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -3202,6 +3253,17 @@ ALTER TABLE weft.batch ALTER COLUMN batch_id ADD GENERATED ALWAYS AS IDENTITY (
     NO MAXVALUE
     CACHE 1
 );
+
+CREATE TABLE weft.batch_grant (
+    batch_id bigint NOT NULL,
+    user_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    permission smallint NOT NULL,
+    granted_by text NOT NULL,
+    granted_at timestamp with time zone NOT NULL,
+    CONSTRAINT batch_grant_permission_check CHECK (((permission >= 1) AND (permission <= 4)))
+);
+ALTER TABLE weft.batch_grant OWNER TO postgres;
 
 CREATE TABLE weft.batch_payload (
     batch_id bigint NOT NULL,
@@ -4300,6 +4362,9 @@ ALTER TABLE ONLY weft.attempt_stop
 ALTER TABLE ONLY weft.attempt_watch
     ADD CONSTRAINT attempt_watch_pkey PRIMARY KEY (batch_id, job_id);
 
+ALTER TABLE ONLY weft.batch_grant
+    ADD CONSTRAINT batch_grant_pkey PRIMARY KEY (batch_id, user_id);
+
 ALTER TABLE ONLY weft.batch_payload
     ADD CONSTRAINT batch_payload_pkey PRIMARY KEY (batch_id, digest, part);
 
@@ -4634,9 +4699,13 @@ CREATE INDEX attempt_watch_due_at_idx ON weft.attempt_watch USING btree (due_at)
 
 CREATE INDEX attempt_watch_incarnation_id_idx ON weft.attempt_watch USING btree (incarnation_id);
 
+CREATE INDEX batch_grant_user_idx ON weft.batch_grant USING btree (user_id, batch_id);
+
 CREATE UNIQUE INDEX batch_idempotency_key_idx ON weft.batch USING btree (user_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 
 CREATE INDEX batch_name_idx ON weft.batch USING btree (tenant_id, name, batch_id) WHERE (name IS NOT NULL);
+
+CREATE INDEX batch_project_idx ON weft.batch USING btree (project_id, batch_id);
 
 CREATE INDEX batch_tenant_idx ON weft.batch USING btree (tenant_id, batch_id);
 
@@ -4645,6 +4714,10 @@ CREATE INDEX batch_update_first_job_idx ON weft.batch_update USING btree (batch_
 CREATE UNIQUE INDEX batch_update_idempotency_key_idx ON weft.batch_update USING btree (batch_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 
 CREATE INDEX batch_update_open_idx ON weft.batch_update USING btree (created_at) WHERE (committed_at IS NULL);
+
+CREATE INDEX batch_user_idx ON weft.batch USING btree (user_id, batch_id);
+
+CREATE INDEX billing_member_user_idx ON weft.billing_member USING btree (user_id, project_id);
 
 CREATE UNIQUE INDEX billing_project_lower_idx ON weft.billing_project USING btree (tenant_id, lower(name));
 
@@ -4781,6 +4854,9 @@ CREATE INDEX worker_incarnation_alive_idx ON weft.worker_incarnation USING btree
 CREATE UNIQUE INDEX worker_incarnation_one_alive ON weft.worker_incarnation USING btree (worker_id) WHERE (ended_at IS NULL);
 
 CREATE TRIGGER job_transition_is_legal AFTER UPDATE OF state ON weft.job FOR EACH ROW WHEN (((old.state <> new.state) AND (((('{770,796,818,786,994,898,0,3,3,3}'::integer[])[(old.state + 1)] >> (new.state)::integer) & 1) = 0))) EXECUTE FUNCTION weft._refuse_transition();
+
+ALTER TABLE ONLY weft.batch_grant
+    ADD CONSTRAINT batch_grant_user_id_fkey FOREIGN KEY (user_id) REFERENCES weft.tenant_user(user_id);
 
 ALTER TABLE ONLY weft.batch
     ADD CONSTRAINT batch_project_id_fkey FOREIGN KEY (project_id) REFERENCES weft.billing_project(project_id);
@@ -4942,6 +5018,8 @@ ALTER TABLE weft.attempt_stop ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.attempt_watch ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.batch ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.batch_grant ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.batch_payload ENABLE ROW LEVEL SECURITY;
 
@@ -5125,6 +5203,8 @@ CREATE POLICY system_rows ON weft.attempt_watch TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.batch TO weft_system USING (true);
 
+CREATE POLICY system_rows ON weft.batch_grant TO weft_system USING (true);
+
 CREATE POLICY system_rows ON weft.batch_payload TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.batch_update TO weft_system USING (true);
@@ -5276,6 +5356,8 @@ CREATE POLICY tenant_rows ON weft.attempt_stop TO weft_tenant USING ((tenant_id 
 CREATE POLICY tenant_rows ON weft.attempt_watch TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.batch TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.batch_grant TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.batch_payload TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
@@ -5485,6 +5567,9 @@ REVOKE ALL ON FUNCTION weft._black_holes_due() FROM PUBLIC;
 REVOKE ALL ON FUNCTION weft._block_jobs(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._bunch_lanes(shape_lanes integer[], shape_indexes integer[], entry_ns integer[], OUT firsts integer[], OUT lane_ids integer[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._caller_id() FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._caller_id() TO weft_system;
 
 REVOKE ALL ON FUNCTION weft._can_hold(of_pool_id integer, of_lane_id integer, needs_cpu_m bigint, needs_memory_mib bigint) FROM PUBLIC;
 
@@ -5966,6 +6051,13 @@ REVOKE ALL ON FUNCTION weft._past_tries(of_batch_id bigint, of_job_id integer, o
 
 REVOKE ALL ON FUNCTION weft._patched(patch jsonb) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._permission(of_batch_id bigint, of_user_id integer, of_project_id integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._permission(of_batch_id bigint, of_user_id integer, of_project_id integer) TO weft_system;
+
+REVOKE ALL ON FUNCTION weft._permission_document(of_batch_id bigint, of_user_id integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._permission_word(permission integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._phase_limit(monitor jsonb, of_phase smallint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._phase_word(of_phase smallint) FROM PUBLIC;
@@ -6091,6 +6183,13 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.secret TO weft_system;
 
 REVOKE ALL ON FUNCTION weft._secret_document(of_secret weft.secret) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._sees_batch(of_batch_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._sees_batch(of_batch_id bigint) TO weft_system;
+
+REVOKE ALL ON FUNCTION weft._sees_schedule(of_schedule weft.schedule) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._sees_work_on(of_batch_id bigint) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._serve_lanes(of_incarnation_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._serves(offers jsonb, asks jsonb) FROM PUBLIC;
@@ -6187,6 +6286,8 @@ REVOKE ALL ON FUNCTION weft._user_lanes(of_pool_id integer, of_user_id integer, 
 REVOKE ALL ON FUNCTION weft._user_to_change(of_tenant_id integer, of_name text, new_role text, may_give text[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._verdicts_on_ends(of_incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], reasons smallint[], recorded bigint[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._visible_batches(of_user_id integer, before bigint, limit_rows integer, with_hidden boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._waiting_heads(of_gate_set_ids integer[]) FROM PUBLIC;
 
@@ -6581,6 +6682,9 @@ GRANT ALL ON FUNCTION weft.list_open_batches(tenant_id integer, of_user_id integ
 REVOKE ALL ON FUNCTION weft.list_operations(tenant_id integer, before bigint, limit_rows integer, of_batch_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_operations(tenant_id integer, before bigint, limit_rows integer, of_batch_id bigint) TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.list_permissions(tenant_id integer, batch_id bigint, after integer, limit_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_permissions(tenant_id integer, batch_id bigint, after integer, limit_rows integer) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.list_pool_changes(of_pool text, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_pool_changes(of_pool text, limit_rows integer) TO weft_api;
 
@@ -6656,6 +6760,9 @@ GRANT ALL ON FUNCTION weft.log_places_v2(tenant_id integer, of_batch_id bigint, 
 
 REVOKE ALL ON FUNCTION weft.lose_workers(epoch bigint, grace_s double precision, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.lose_workers(epoch bigint, grace_s double precision, at timestamp with time zone) TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft.may_see(of_batch_id bigint, of_user_id integer, of_project_id integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.may_see(of_batch_id bigint, of_user_id integer, of_project_id integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.message_job(tenant_id integer, batch_id bigint, job_id integer, message text, actor text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.message_job(tenant_id integer, batch_id bigint, job_id integer, message text, actor text, at timestamp with time zone) TO weft_api;
@@ -6829,6 +6936,9 @@ GRANT ALL ON FUNCTION weft.set_user_role(tenant_id integer, by_user_id integer, 
 REVOKE ALL ON FUNCTION weft.settle_children(epoch bigint, limit_jobs integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.settle_children(epoch bigint, limit_jobs integer, at timestamp with time zone) TO weft_driver;
 
+REVOKE ALL ON FUNCTION weft.share_batch(tenant_id integer, batch_id bigint, of_user text, permission integer, actor text, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.share_batch(tenant_id integer, batch_id bigint, of_user text, permission integer, actor text, at timestamp with time zone) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.signal_job(tenant_id integer, batch_id bigint, job_id integer, signal integer, word text, actor text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.signal_job(tenant_id integer, batch_id bigint, job_id integer, signal integer, word text, actor text, at timestamp with time zone) TO weft_api;
 
@@ -6896,6 +7006,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt_stop TO weft_system;
 
 GRANT USAGE ON SEQUENCE weft.batch_batch_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.batch_batch_id_seq TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch_grant TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch_grant TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch_payload TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch_payload TO weft_system;

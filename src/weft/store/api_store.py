@@ -21,6 +21,7 @@ from weft.store.groups import SetGroups
 from weft.store.licences import Licences
 from weft.store.log_locations import location_of
 from weft.store.notices import PostgresNotices
+from weft.store.permissions import Permissions
 from weft.store.pools import Pools, pools_of
 from weft.store.queries import QUERIES_AT_ONCE, Queries
 from weft.store.queues import Queues
@@ -42,6 +43,7 @@ class PostgresApiStore(
     SubmissionCalls,
     SetGroups,
     Edits,
+    Permissions,
     Queues,
     Schedules,
     Billing,
@@ -81,7 +83,7 @@ class PostgresApiStore(
     async def get_batch(self, caller: Caller, batch_id: int) -> Row:
         """Return the batch document."""
         return batch_document(
-            await self._database.value("get_batch", tenant_id=caller.tenant_id, batch_id=batch_id)
+            await self._database.value("get_batch", caller=caller, batch_id=batch_id)
         )
 
     async def list_batches(
@@ -91,7 +93,7 @@ class PostgresApiStore(
         """Return batch documents, newest first."""
         rows = await self._database.call(
             "list_batches_v2",
-            tenant_id=caller.tenant_id,
+            caller=caller,
             before=before,
             limit_rows=limit,
             of_name=name,
@@ -105,7 +107,7 @@ class PostgresApiStore(
         """Return group documents."""
         rows = await self._database.call(
             "list_groups",
-            tenant_id=caller.tenant_id,
+            caller=caller,
             batch_id=batch_id,
             after=after,
             limit_rows=limit,
@@ -117,7 +119,7 @@ class PostgresApiStore(
         by_path = isinstance(group, str)
         document: Row = await self._database.value(
             "get_group",
-            tenant_id=caller.tenant_id,
+            caller=caller,
             batch_id=batch_id,
             group_id=None if by_path else group,
             path=group if by_path else None,
@@ -130,7 +132,7 @@ class PostgresApiStore(
         """Return delivery documents."""
         rows = await self._database.call(
             "list_callbacks",
-            tenant_id=caller.tenant_id,
+            caller=caller,
             batch_id=batch_id,
             after=after,
             limit_rows=limit,
@@ -143,7 +145,7 @@ class PostgresApiStore(
         """Let a delivery be tried at once."""
         document: Row = await self._database.value(
             "redeliver_callback",
-            tenant_id=caller.tenant_id,
+            caller=caller,
             batch_id=batch_id,
             of_delivery_id=delivery if isinstance(delivery, int) else None,
             of_name=None if isinstance(delivery, int) else delivery,
@@ -157,7 +159,7 @@ class PostgresApiStore(
         """Return job documents."""
         rows = await self._database.call(
             "list_jobs",
-            tenant_id=caller.tenant_id,
+            caller=caller,
             batch_id=batch_id,
             after=after,
             limit_rows=limit,
@@ -171,7 +173,7 @@ class PostgresApiStore(
         """Return counts by reason."""
         (row,) = await self._database.call(
             "count_reasons",
-            tenant_id=caller.tenant_id,
+            caller=caller,
             batch_id=batch_id,
             of_group_id=group_id,
             after=after,
@@ -182,7 +184,7 @@ class PostgresApiStore(
     async def get_job(self, caller: Caller, batch_id: int, job_id: int) -> Row:
         """Return the job document with its spec, which has the time limit of its attempt."""
         (row,) = await self._database.call(
-            "get_job", tenant_id=caller.tenant_id, batch_id=batch_id, job_id=job_id
+            "get_job", caller=caller, batch_id=batch_id, job_id=job_id
         )
         document = with_words(row["document"])
         document["spec"] = (
@@ -196,14 +198,14 @@ class PostgresApiStore(
     async def list_attempts(self, caller: Caller, batch_id: int, job_id: int) -> Sequence[Row]:
         """Return attempt documents."""
         rows = await self._database.call(
-            "list_attempts", tenant_id=caller.tenant_id, batch_id=batch_id, job_id=job_id
+            "list_attempts", caller=caller, batch_id=batch_id, job_id=job_id
         )
         return [with_words(row[0]) for row in rows]
 
     async def job_history(self, caller: Caller, batch_id: int, job_id: int) -> Sequence[Row]:
         """Return history documents."""
         rows = await self._database.call(
-            "job_history", tenant_id=caller.tenant_id, batch_id=batch_id, job_id=job_id
+            "job_history", caller=caller, batch_id=batch_id, job_id=job_id
         )
         return [with_words(row[0]) for row in rows]
 
@@ -213,7 +215,7 @@ class PostgresApiStore(
         """Return where the output of these jobs is."""
         rows = await self._database.call(
             "log_places_v2",
-            tenant_id=caller.tenant_id,
+            caller=caller,
             of_batch_id=batch_id,
             job_ids=list(job_ids),
             of_attempt=attempt,
@@ -247,7 +249,7 @@ class PostgresApiStore(
         return bool(
             await self._database.value(
                 "cancel_group",
-                tenant_id=caller.tenant_id,
+                caller=caller,
                 batch_id=batch_id,
                 group_id=group_id,
                 actor=f"user {caller.user_name}",
@@ -261,7 +263,7 @@ class PostgresApiStore(
         """Cancel single jobs."""
         rows = await self._database.call(
             "cancel_jobs",
-            tenant_id=caller.tenant_id,
+            caller=caller,
             batch_id=batch_id,
             job_ids=list(job_ids),
             actor=f"user {caller.user_name}",
@@ -275,7 +277,7 @@ class PostgresApiStore(
         return int(
             await self._database.value(
                 "signal_job",
-                tenant_id=caller.tenant_id,
+                caller=caller,
                 batch_id=batch_id,
                 job_id=job_id,
                 signal=signal,
@@ -289,7 +291,7 @@ class PostgresApiStore(
         return int(
             await self._database.value(
                 "message_job",
-                tenant_id=caller.tenant_id,
+                caller=caller,
                 batch_id=batch_id,
                 job_id=job_id,
                 message=text,
@@ -302,7 +304,7 @@ class PostgresApiStore(
         return int(
             await self._database.value(
                 "extend_job",
-                tenant_id=caller.tenant_id,
+                caller=caller,
                 batch_id=batch_id,
                 job_id=job_id,
                 by_ms=by_ms,
@@ -321,7 +323,7 @@ class PostgresApiStore(
         """Return events after a position, and the position reached."""
         rows = await self._database.call(
             "list_events_v2",
-            tenant_id=caller.tenant_id,
+            caller=caller,
             after_xid=after[0],
             after_event=after[1],
             of_batch_id=batch_id,
@@ -344,7 +346,7 @@ class PostgresApiStore(
     async def overview(self, caller: Caller) -> Row:
         """Return workers and how many jobs wait and run."""
         document: Row = await self._database.value(
-            "overview_v2", tenant_id=caller.tenant_id, pools_of_tenant_id=pools_of(caller)
+            "overview_v2", caller=caller, pools_of_tenant_id=pools_of(caller)
         )
         return document
 

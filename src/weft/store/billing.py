@@ -18,7 +18,7 @@ class Billing:
     async def list_projects(self, caller: Caller, name: str | None) -> Sequence[Row]:
         """Return project documents."""
         rows = await self._database.call(
-            "list_projects", tenant_id=caller.tenant_id, of_user_id=_seen_by(caller), of_name=name
+            "list_projects", caller=caller, of_user_id=_seen_by(caller), of_name=name
         )
         return [row[0] for row in rows]
 
@@ -28,7 +28,7 @@ class Billing:
         """Return a project's costs by date."""
         rows = await self._database.call(
             "list_project_days",
-            tenant_id=caller.tenant_id,
+            caller=caller,
             of_user_id=_seen_by(caller),
             of_name=name,
             before=before,
@@ -47,7 +47,7 @@ class Billing:
         """Make a project."""
         await self._database.call(
             "create_project",
-            tenant_id=caller.tenant_id,
+            caller=caller,
             user_id=caller.user_id,
             of_name=name,
             cost_max=None if cost_max is None else Decimal(repr(cost_max)),
@@ -56,13 +56,11 @@ class Billing:
 
     async def change_project(self, caller: Caller, name: str, patch: Mapping[str, Any]) -> None:
         """Change a project."""
-        await self._database.call(
-            "change_project", tenant_id=caller.tenant_id, of_name=name, patch=patch
-        )
+        await self._database.call("change_project", caller=caller, of_name=name, patch=patch)
 
     async def delete_project(self, caller: Caller, name: str) -> None:
         """Delete a closed project."""
-        await self._database.call("delete_project", tenant_id=caller.tenant_id, of_name=name)
+        await self._database.call("delete_project", caller=caller, of_name=name)
 
     async def set_project_member(
         self, caller: Caller, name: str, user: str, *, is_member: bool
@@ -70,7 +68,7 @@ class Billing:
         """Add or remove a member."""
         await self._database.call(
             "set_project_member",
-            tenant_id=caller.tenant_id,
+            caller=caller,
             of_name=name,
             of_user=user,
             is_member=is_member,

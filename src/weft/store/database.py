@@ -7,7 +7,7 @@ import asyncio
 import itertools
 import random
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import cache
 from time import perf_counter
@@ -17,6 +17,7 @@ import asyncpg
 import msgspec
 
 from weft.core.errors import Unavailable, WeftError
+from weft.ports.store import Caller
 from weft.sql import program_schema
 from weft.store.errors import AWAY, RETRIED, translated
 from weft.store.outage import Outage
@@ -30,18 +31,47 @@ CONNECT_TIMEOUT_S = 5.0
 KEPT_CALLS = 1000
 """So often a connection goes back to the pool, which replaces those that are old."""
 _FORM = re.compile(r"_v\d+$")
+_CALLER = (
+    "tenant_id => CASE WHEN set_config('weft.user', ${}, true) || "
+    "set_config('weft.needs', ${}, true) IS NOT NULL THEN ${}::int END"
+)
+"""Arguments are computed before the function begins, so that it finds the settings: to tell who
+calls costs no statement of its own. They end with the transaction.
+"""
 _JSONB_VERSION = b"\x01"
 Result = TypeVar("Result")
 
 
 @cache
 def call_text(function: str, parameters: tuple[str, ...]) -> str:
-    """Return the call of a function by parameter names.
+    """Return the call of a function by parameter names; of `caller` three values are sent.
 
     Order never matters, and no text comes from a user.
     """
-    arguments = ", ".join(f"{name} => ${number}" for number, name in enumerate(parameters, 1))
+    number = itertools.count(1)
+    arguments = ", ".join(
+        _CALLER.format(next(number), next(number), next(number))
+        if name == "caller"
+        else f"{name} => ${next(number)}"
+        for name in parameters
+    )
     return f"SELECT * FROM weft.{function}({arguments})"  # noqa: S608 (names of our own)
+
+
+def call_values(arguments: Mapping[str, Any]) -> list[Any]:
+    """Return the values of a call in the order of `call_text`.
+
+    A caller is their tenant, the user to whose batches the call is limited (none: to the tenant's)
+    and the permission that it needs on a batch.
+    """
+    values: list[Any] = []
+    for value in arguments.values():
+        if isinstance(value, Caller):
+            user = "" if value.sees_tenant else str(value.user_id)
+            values += user, str(int(value.needs)), value.tenant_id
+        else:
+            values.append(value() if callable(value) else value)
+    return values
 
 
 @cache
@@ -160,10 +190,8 @@ async def call_on(
     **arguments: Any,  # noqa: ANN401 (what asyncpg can encode)
 ) -> list[asyncpg.Record]:
     """Call a function on a connection that the caller holds. Raises what asyncpg raises."""
-    values = [value() if callable(value) else value for value in arguments.values()]
-    return await fetch_on(
-        connection, call_name(function), call_text(function, tuple(arguments)), values
-    )
+    text = call_text(function, tuple(arguments))
+    return await fetch_on(connection, call_name(function), text, call_values(arguments))
 
 
 async def fetch_on(

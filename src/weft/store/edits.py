@@ -19,7 +19,7 @@ class Edits:
         return bool(
             await self._database.value(
                 "edit_group",
-                tenant_id=caller.tenant_id,
+                caller=caller,
                 batch_id=batch_id,
                 group_id=group_id,
                 patch=dict(patch),
@@ -37,7 +37,7 @@ class Edits:
         return int(
             await self._database.value(
                 "prioritize_group",
-                tenant_id=caller.tenant_id,
+                caller=caller,
                 user_id=caller.user_id,
                 batch_id=batch_id,
                 group_id=group_id,
@@ -56,7 +56,7 @@ class Edits:
         return bool(
             await self._database.value(
                 "edit_job",
-                tenant_id=caller.tenant_id,
+                caller=caller,
                 batch_id=batch_id,
                 job_id=job_id,
                 patch=dict(patch),
@@ -74,7 +74,7 @@ class Edits:
         return int(
             await self._database.value(
                 "retry_jobs",
-                tenant_id=caller.tenant_id,
+                caller=caller,
                 user_id=caller.user_id,
                 batch_id=batch_id,
                 job_ids=None if job_ids is None else list(job_ids),
@@ -93,7 +93,7 @@ class Edits:
         return bool(
             await self._database.value(
                 "hide_batch",
-                tenant_id=caller.tenant_id,
+                caller=caller,
                 batch_id=batch_id,
                 hidden=hidden,
                 actor=f"user {caller.user_name}",
@@ -108,7 +108,7 @@ class Edits:
         return int(
             await self._database.value(
                 "resubmit_batch",
-                tenant_id=caller.tenant_id,
+                caller=caller,
                 user_id=caller.user_id,
                 batch_id=batch_id,
                 failed=failed,
@@ -134,7 +134,7 @@ class Edits:
         return bool(
             await self._database.value(
                 function,
-                tenant_id=caller.tenant_id,
+                caller=caller,
                 batch_id=batch_id,
                 group_id=group_id,
                 actor=f"user {caller.user_name}",
@@ -158,7 +158,7 @@ class Edits:
     ) -> Mapping[int, str]:
         rows = await self._database.call(
             function,
-            tenant_id=caller.tenant_id,
+            caller=caller,
             batch_id=batch_id,
             job_ids=list(job_ids),
             actor=f"user {caller.user_name}",
@@ -171,7 +171,7 @@ class Edits:
         """Return history documents of a group."""
         rows = await self._database.call(
             "group_history",
-            tenant_id=caller.tenant_id,
+            caller=caller,
             batch_id=batch_id,
             group_id=group_id,
             before=before,

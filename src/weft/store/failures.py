@@ -19,7 +19,7 @@ class Failures:
         """Return why jobs of a batch failed."""
         (row,) = await self._database.call(
             "list_causes",
-            tenant_id=caller.tenant_id,
+            caller=caller,
             batch_id=batch_id,
             show_all=show_all,
             limit_rows=limit,
@@ -42,7 +42,7 @@ class Failures:
         after_batch, after_cause, after_job = after or (None, None, None)
         rows = await self._database.call(
             "list_dead_letters",
-            tenant_id=caller.tenant_id,
+            caller=caller,
             of_batch_id=batch_id,
             of_cause_id=cause_id,
             of_reason=reason,
@@ -69,7 +69,7 @@ class Failures:
         return int(
             await self._database.value(
                 "acknowledge_failures",
-                tenant_id=caller.tenant_id,
+                caller=caller,
                 batch_id=batch_id,
                 of_cause_id=cause_id,
                 of_job_ids=None if job_ids is None else list(job_ids),

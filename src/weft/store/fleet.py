@@ -18,7 +18,7 @@ class Fleet:
         """Return worker documents."""
         rows = await self._database.call(
             "list_workers_v2",
-            tenant_id=caller.tenant_id,
+            caller=caller,
             pools_of_tenant_id=pools_of(caller),
             with_deleted=with_deleted,
             limit_rows=limit,
@@ -29,7 +29,7 @@ class Fleet:
         """Return the document of a worker."""
         document: Row = await self._database.value(
             "get_worker_v2",
-            tenant_id=caller.tenant_id,
+            caller=caller,
             pools_of_tenant_id=pools_of(caller),
             of_name=name,
             of_pool=pool,

@@ -23,7 +23,7 @@ class SetGroups:
         """Create an empty set."""
         (row,) = await self._database.call(
             "create_set",
-            tenant_id=caller.tenant_id,
+            caller=caller,
             batch_id=batch_id,
             name=new.name,
             attributes=dict(new.attributes),
@@ -50,7 +50,7 @@ class SetGroups:
         return int(
             await self._database.value(
                 "create_query_set",
-                tenant_id=caller.tenant_id,
+                caller=caller,
                 user_id=caller.user_id,
                 batch_id=batch_id,
                 name=new.name,
@@ -80,7 +80,7 @@ class SetGroups:
         return int(
             await self._database.value(
                 "delete_batch",
-                tenant_id=caller.tenant_id,
+                caller=caller,
                 user_id=caller.user_id,
                 batch_id=batch_id,
                 actor=f"user {caller.user_name}",
@@ -98,7 +98,7 @@ class SetGroups:
         for _ in range(ROUNDS_MAX):
             (row,) = await self._database.call(
                 "add_members",
-                tenant_id=caller.tenant_id,
+                caller=caller,
                 batch_id=batch_id,
                 group_id=group_id,
                 job_ids=left,
@@ -118,7 +118,7 @@ class SetGroups:
     async def get_operation(self, caller: Caller, operation_id: int) -> Row:
         """Return the operation document."""
         document: Row = await self._database.value(
-            "get_operation", tenant_id=caller.tenant_id, of_operation_id=operation_id
+            "get_operation", caller=caller, of_operation_id=operation_id
         )
         return document
 
@@ -128,7 +128,7 @@ class SetGroups:
         """Return operation documents, newest first."""
         rows = await self._database.call(
             "list_operations",
-            tenant_id=caller.tenant_id,
+            caller=caller,
             before=before,
             limit_rows=limit,
             of_batch_id=batch_id,

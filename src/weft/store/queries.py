@@ -32,13 +32,13 @@ class Queries:
         """Return job documents."""
 
         async def work(connection: asyncpg.Connection) -> Sequence[Row]:
-            found = await job_ids(connection, caller.tenant_id, batch_id, wanted)
+            found = await job_ids(connection, caller, batch_id, wanted)
             if not found:
                 return []
             rows = await call_on(
                 connection,
                 "get_jobs",
-                tenant_id=caller.tenant_id,
+                caller=caller,
                 batch_id=batch_id,
                 job_ids=found,
             )
@@ -51,7 +51,7 @@ class Queries:
 
         async def work(connection: asyncpg.Connection) -> Row:
             return await _explain(
-                connection, await _job_statement(connection, caller.tenant_id, batch_id, wanted)
+                connection, await _job_statement(connection, caller, batch_id, wanted)
             )
 
         return await self._within(wanted.limits, work)
@@ -60,14 +60,14 @@ class Queries:
         """Return batch documents."""
 
         async def work(connection: asyncpg.Connection) -> Sequence[Row]:
-            statement = await _batch_statement(connection, caller.tenant_id, wanted)
+            statement = await _batch_statement(connection, caller, wanted)
             found = await fetch_on(connection, "query_batches", statement.text, statement.values)
             if not found:
                 return []
             rows = await call_on(
                 connection,
                 "get_batches",
-                tenant_id=caller.tenant_id,
+                caller=caller,
                 batch_ids=[row[0] for row in found],
             )
             return [batch_document(row[0]) for row in rows]
@@ -78,9 +78,7 @@ class Queries:
         """Return the plan."""
 
         async def work(connection: asyncpg.Connection) -> Row:
-            return await _explain(
-                connection, await _batch_statement(connection, caller.tenant_id, wanted)
-            )
+            return await _explain(connection, await _batch_statement(connection, caller, wanted))
 
         return await self._within(wanted.limits, work)
 
@@ -114,23 +112,26 @@ async def read_within(
 
 
 async def job_ids(
-    connection: asyncpg.Connection, tenant_id: int, batch_id: int, wanted: JobQuery
+    connection: asyncpg.Connection, whose: Caller | int, batch_id: int, wanted: JobQuery
 ) -> list[int]:
-    """Return the numbers of the jobs that match. The transaction belongs to this query."""
-    statement = await _job_statement(connection, tenant_id, batch_id, wanted)
+    """Return the numbers of the jobs that match. The transaction belongs to this query.
+
+    whose: who asks; a number: the driver, for this tenant.
+    """
+    statement = await _job_statement(connection, whose, batch_id, wanted)
     rows = await fetch_on(connection, "query_jobs", statement.text, statement.values)
     return [row[0] for row in rows]
 
 
 async def _job_statement(
-    connection: asyncpg.Connection, tenant_id: int, batch_id: int, wanted: JobQuery
+    connection: asyncpg.Connection, whose: Caller | int, batch_id: int, wanted: JobQuery
 ) -> Statement:
     """Prepare the transaction, and refuse a query that would read too much."""
     by_path = isinstance(wanted.group, str)
     (row,) = await call_on(
         connection,
         "begin_query",
-        tenant_id=tenant_id,
+        **({"tenant_id": whose} if isinstance(whose, int) else {"caller": whose}),
         batch_id=batch_id,
         of_group=None if by_path else wanted.group,
         of_path=wanted.group if by_path else None,
@@ -148,12 +149,12 @@ async def _job_statement(
 
 
 async def _batch_statement(
-    connection: asyncpg.Connection, tenant_id: int, wanted: BatchQuery
+    connection: asyncpg.Connection, caller: Caller, wanted: BatchQuery
 ) -> Statement:
     await call_on(
         connection,
         "begin_query",
-        tenant_id=tenant_id,
+        caller=caller,
         batch_id=None,
         of_group=None,
         of_path=None,

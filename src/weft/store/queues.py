@@ -17,20 +17,16 @@ class Queues:
 
     async def list_queues(self, caller: Caller, *, with_counts: bool = True) -> Sequence[Row]:
         """Return the queues of the tenant."""
-        rows = await self._database.call(
-            "list_queues", tenant_id=caller.tenant_id, with_counts=with_counts
-        )
+        rows = await self._database.call("list_queues", caller=caller, with_counts=with_counts)
         return [row[0] for row in rows]
 
     async def save_queues(self, caller: Caller, queues: Sequence[Queue]) -> None:
         """Make these the queues of the tenant."""
-        await self._database.call(
-            "save_queues", tenant_id=caller.tenant_id, queues=msgspec.to_builtins(queues)
-        )
+        await self._database.call("save_queues", caller=caller, queues=msgspec.to_builtins(queues))
 
     async def drain_queue(self, caller: Caller, name: str) -> bool:
         """Let a queue take no more jobs."""
-        rows = await self._database.call("drain_queue", tenant_id=caller.tenant_id, name=name)
+        rows = await self._database.call("drain_queue", caller=caller, name=name)
         return bool(rows[0][0])
 
     async def list_waiting(
@@ -39,7 +35,7 @@ class Queues:
         """Return the next jobs that wait."""
         rows = await self._database.call(
             "list_waiting",
-            tenant_id=caller.tenant_id,
+            caller=caller,
             after_batch=after[0],
             after_job=after[1],
             limit_jobs=limit,
@@ -49,7 +45,7 @@ class Queues:
         (row,) = rows
         chunks = await self._database.call(
             "get_specs",
-            tenant_id=caller.tenant_id,
+            caller=caller,
             of_batch_id=row["batch_id"],
             first_jobs=sorted({job["spec_first"] for job in row["jobs"]}),
         )
@@ -66,7 +62,7 @@ class Queues:
         """Let waiting jobs wait in another queue."""
         rows = await self._database.call(
             "move_jobs",
-            tenant_id=caller.tenant_id,
+            caller=caller,
             batch_id=batch_id,
             job_ids=list(jobs),
             asked={} if queue == DEFAULT else {"queue": queue, "pool": pool},

@@ -27,7 +27,7 @@ class Schedules:
         """Make a schedule."""
         (row,) = await self._database.call(
             "add_schedule",
-            tenant_id=caller.tenant_id,
+            caller=caller,
             user_id=caller.user_id,
             new=asdict(new),
             schedules_max=schedules_max,
@@ -39,14 +39,14 @@ class Schedules:
     async def list_schedules(self, caller: Caller, *, after: int, limit: int) -> Sequence[Row]:
         """Return a page of the schedules."""
         rows = await self._database.call(
-            "list_schedules", tenant_id=caller.tenant_id, after=after, limit_rows=limit
+            "list_schedules", caller=caller, after=after, limit_rows=limit
         )
         return [row[0] for row in rows]
 
     async def get_schedule(self, caller: Caller, schedule_id: int) -> Row:
         """Return a schedule with its document and runs."""
         found: Row = await self._database.value(
-            "get_schedule", tenant_id=caller.tenant_id, of_schedule_id=schedule_id
+            "get_schedule", caller=caller, of_schedule_id=schedule_id
         )
         return found
 
@@ -56,16 +56,14 @@ class Schedules:
         """Change, pause or resume a schedule."""
         await self._database.call(
             "change_schedule",
-            tenant_id=caller.tenant_id,
+            caller=caller,
             of_schedule_id=schedule_id,
             patch=dict(patch),
         )
 
     async def delete_schedule(self, caller: Caller, schedule_id: int) -> None:
         """Remove a schedule."""
-        await self._database.call(
-            "delete_schedule", tenant_id=caller.tenant_id, of_schedule_id=schedule_id
-        )
+        await self._database.call("delete_schedule", caller=caller, of_schedule_id=schedule_id)
 
     async def take_schedule_runs(self, *, limit: int, lease_s: float) -> Sequence[ScheduleRun]:
         """Take runs to submit."""
@@ -103,7 +101,7 @@ class Schedules:
         return bool(
             await self._database.value(
                 "end_schedule_run",
-                tenant_id=caller.tenant_id,
+                caller=caller,
                 of_schedule_id=schedule_id,
                 due_at=due_at,
                 by_hand=by_hand,

@@ -19,7 +19,7 @@ class Secrets:
         """Keep a value."""
         document: Row | None = await self._database.value(
             "set_secret",
-            tenant_id=caller.tenant_id,
+            caller=caller,
             user_id=caller.user_id,
             of_name=name,
             of_body=body,
@@ -30,7 +30,7 @@ class Secrets:
     async def list_secrets(self, caller: Caller) -> Sequence[Row]:
         """Return the caller's secrets."""
         rows = await self._database.call(
-            "list_secrets", tenant_id=caller.tenant_id, user_id=caller.user_id
+            "list_secrets", caller=caller, user_id=caller.user_id
         )
         return [row[0] for row in rows]
 
@@ -39,7 +39,7 @@ class Secrets:
         return bool(
             await self._database.value(
                 "remove_secret",
-                tenant_id=caller.tenant_id,
+                caller=caller,
                 user_id=caller.user_id,
                 of_name=name,
             )

@@ -24,7 +24,7 @@ class SubmissionCalls:
         """Create an empty batch."""
         (row,) = await self._database.call(
             "create_batch_v2",
-            tenant_id=caller.tenant_id,
+            caller=caller,
             user_id=caller.user_id,
             batch=_batch(new),
             trace_id=new.trace_id,
@@ -50,7 +50,7 @@ class SubmissionCalls:
         """
         (row,) = await self._database.call(
             "submit_v2",
-            tenant_id=caller.tenant_id,
+            caller=caller,
             user_id=caller.user_id,
             of_batch_id=new if isinstance(new, int) else None,
             batch=None if isinstance(new, int) else _batch(new),
@@ -79,7 +79,7 @@ class SubmissionCalls:
         """Reserve contiguous numbers."""
         (row,) = await self._database.call(
             "create_update",
-            tenant_id=caller.tenant_id,
+            caller=caller,
             user_id=caller.user_id,
             batch_id=batch_id,
             new_jobs=n_jobs,
@@ -94,7 +94,7 @@ class SubmissionCalls:
     async def get_update(self, caller: Caller, batch_id: int, update_id: int) -> Reserved:
         """Return the numbers that an update reserved."""
         (row,) = await self._database.call(
-            "get_update", tenant_id=caller.tenant_id, batch_id=batch_id, of_update_id=update_id
+            "get_update", caller=caller, batch_id=batch_id, of_update_id=update_id
         )
         return _reserved(row)
 
@@ -112,7 +112,7 @@ class SubmissionCalls:
         return bool(
             await self._database.value(
                 "add_groups",
-                tenant_id=caller.tenant_id,
+                caller=caller,
                 batch_id=batch_id,
                 update_id=update_id,
                 **_groups(groups),
@@ -147,7 +147,7 @@ class SubmissionCalls:
         """Return the jobs of a bunch."""
         rows = await self._database.call(
             "get_bunch_v2",
-            tenant_id=caller.tenant_id,
+            caller=caller,
             of_batch_id=batch_id,
             of_update_id=update_id,
             first_position=first_job,
@@ -155,7 +155,7 @@ class SubmissionCalls:
         )
         chunks = await self._database.call(
             "get_specs",
-            tenant_id=caller.tenant_id,
+            caller=caller,
             of_batch_id=batch_id,
             first_jobs=sorted({row["spec_first"] for row in rows}),
         )
@@ -176,7 +176,7 @@ class SubmissionCalls:
         """Store a part of a payload."""
         await self._database.call(
             "add_payload_part",
-            tenant_id=caller.tenant_id,
+            caller=caller,
             batch_id=batch_id,
             digest=digest,
             part=part,
@@ -190,7 +190,7 @@ class SubmissionCalls:
         """Return those that the batch does not have whole."""
         rows = await self._database.call(
             "missing_payloads",
-            tenant_id=caller.tenant_id,
+            caller=caller,
             of_batch_id=batch_id,
             digests=digests,
             part_bytes=PART_BYTES,
@@ -200,7 +200,7 @@ class SubmissionCalls:
     async def commit_update(self, caller: Caller, batch_id: int, update_id: int) -> Reserved:
         """Make the update visible and runnable."""
         (row,) = await self._database.call(
-            "commit_update", tenant_id=caller.tenant_id, batch_id=batch_id, of_update_id=update_id
+            "commit_update", caller=caller, batch_id=batch_id, of_update_id=update_id
         )
         return _reserved(row)
 
@@ -242,7 +242,7 @@ def _groups(groups: Sequence[NewGroup]) -> dict[str, Any]:
 
 def _bunch(caller: Caller, batch_id: int, update_id: int, jobs: JobRows) -> dict[str, Any]:
     return {
-        "tenant_id": caller.tenant_id,
+        "caller": caller,
         "batch_id": batch_id,
         "update_id": update_id,
         "first_job": jobs.first_job,

@@ -32,7 +32,7 @@ class Tokens:
         """Let this token stand for the caller."""
         document: Row = await self._database.value(
             "create_token",
-            tenant_id=caller.tenant_id,
+            caller=caller,
             user_id=caller.user_id,
             by_token=caller.token_id,
             of_hash=digest_of(token),
@@ -46,9 +46,7 @@ class Tokens:
 
     async def list_tokens(self, caller: Caller) -> Sequence[Row]:
         """Return the caller's tokens."""
-        rows = await self._database.call(
-            "list_tokens", tenant_id=caller.tenant_id, user_id=caller.user_id
-        )
+        rows = await self._database.call("list_tokens", caller=caller, user_id=caller.user_id)
         return [row[0] for row in rows]
 
     async def revoke_token(self, caller: Caller, token_id: int) -> bool:
@@ -56,7 +54,7 @@ class Tokens:
         return bool(
             await self._database.value(
                 "revoke_token",
-                tenant_id=caller.tenant_id,
+                caller=caller,
                 user_id=caller.user_id,
                 of_token_id=token_id,
             )

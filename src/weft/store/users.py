@@ -16,7 +16,7 @@ class Users:
     async def list_users(self, caller: Caller, *, after: int, limit: int) -> Sequence[Row]:
         """Return documents of users."""
         rows = await self._database.call(
-            "list_users", tenant_id=caller.tenant_id, after=after, limit_rows=limit
+            "list_users", caller=caller, after=after, limit_rows=limit
         )
         return [row[0] for row in rows]
 
@@ -32,7 +32,7 @@ class Users:
         """Let a user in."""
         document: Row = await self._database.value(
             "add_user",
-            tenant_id=caller.tenant_id,
+            caller=caller,
             by_user_id=caller.user_id,
             by_role=caller.role,
             of_name=name,
@@ -48,7 +48,7 @@ class Users:
         """Give a user another role."""
         document: Row = await self._database.value(
             "set_user_role",
-            tenant_id=caller.tenant_id,
+            caller=caller,
             by_user_id=caller.user_id,
             by_role=caller.role,
             of_name=name,
@@ -75,7 +75,7 @@ class Users:
         """Take a user out."""
         document: Row = await self._database.value(
             "remove_user",
-            tenant_id=caller.tenant_id,
+            caller=caller,
             by_user_id=caller.user_id,
             by_role=caller.role,
             of_name=name,
@@ -89,7 +89,7 @@ class Users:
         """Return batches of a user that may not have ended."""
         rows = await self._database.call(
             "list_open_batches",
-            tenant_id=caller.tenant_id,
+            caller=caller,
             of_user_id=user_id,
             after=after,
             limit_rows=limit,

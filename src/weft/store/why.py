@@ -18,7 +18,7 @@ class Why:
     async def why_job(self, caller: Caller, batch_id: int, job_id: int) -> JobFacts:
         """Return what keeps a job from running."""
         facts = await self._database.value(
-            "why_job", tenant_id=caller.tenant_id, batch_id=batch_id, job_id=job_id
+            "why_job", caller=caller, batch_id=batch_id, job_id=job_id
         )
         return msgspec.convert(facts, JobFacts)
 
@@ -27,7 +27,7 @@ class Why:
     ) -> Sequence[JobFacts]:
         """Return what keeps several jobs from running."""
         rows = await self._database.call(
-            "why_jobs", tenant_id=caller.tenant_id, batch_id=batch_id, job_ids=list(job_ids)
+            "why_jobs", caller=caller, batch_id=batch_id, job_ids=list(job_ids)
         )
         return [msgspec.convert(row[0], JobFacts) for row in rows]
 
@@ -36,7 +36,7 @@ class Why:
         by_path = isinstance(group, str)
         found = await self._database.value(
             "why_group",
-            tenant_id=caller.tenant_id,
+            caller=caller,
             batch_id=batch_id,
             group_id=None if by_path else group,
             path=group if by_path else None,

@@ -18,6 +18,7 @@ from weft.core.errors import (
     OperationNotFound,
     Unavailable,
 )
+from weft.core.permissions import Permission
 from weft.core.states import JobState, Reason
 from weft.ports.store import (
     ApiStore,
@@ -37,6 +38,7 @@ from weft.testing.edit_store_suite import EditStoreSuite
 from weft.testing.failure_store_suite import FailureStoreSuite
 from weft.testing.fleet_store_suite import FleetStoreSuite
 from weft.testing.licence_store_suite import LicenceStoreSuite
+from weft.testing.permission_store_suite import PermissionStoreSuite
 from weft.testing.pool_store_suite import PoolStoreSuite
 from weft.testing.query_store_suite import QueryStoreSuite
 from weft.testing.queue_store_suite import QueueStoreSuite
@@ -402,7 +404,8 @@ class ApiStoreSuite(
     CallerTests, ReadingTests, CancelTests, CommandTests, EventTests, CallbackTests,
     SubmissionSuite, SetGroupStoreSuite, EditStoreSuite, QueryStoreSuite, QueueStoreSuite,
     ScheduleStoreSuite, BillingStoreSuite, FleetStoreSuite, PoolStoreSuite, LicenceStoreSuite,
-    FailureStoreSuite, TokenStoreSuite, UserStoreSuite, TenantStoreSuite, SecretStoreSuite,
+    PermissionStoreSuite, FailureStoreSuite, TokenStoreSuite, UserStoreSuite, TenantStoreSuite,
+    SecretStoreSuite,
     WhyStoreSuite, ConditionStoreSuite,
 ):  # fmt: skip
     """Tests of the port; see `StoreTests`."""
@@ -452,6 +455,8 @@ def calls_on_batch(
         partial(api.add_members, *one, 1, [1]),
         partial(api.delete_batch, *one, **UNKEYED),
         partial(api.hide_batch, *one, hidden=True),
+        partial(api.share_batch, *one, "ann", Permission.READ),
+        partial(api.list_permissions, *one, after=0, limit=9),
         partial(api.retry_jobs, *one, job_ids=None, query=None, within_group=None, **UNKEYED),
         partial(api.resubmit_batch, *one, failed=False, changes={}, **UNKEYED),
         partial(api.edit_job, *one, 1, **EDIT),

@@ -1,18 +1,21 @@
 """Refuse callers whose role lacks the right that a route needs."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Final, cast
 
 from litestar.connection import ASGIConnection
 from litestar.handlers import BaseRouteHandler, HTTPRouteHandler
 from litestar.routes import BaseRoute
 
+from weft.core.permissions import Permission
 from weft.core.rights import Right, require
 from weft.ports.store import Caller
 
 Table = Mapping[str, Right | None]
 """From method and path to the right; None: open to everybody."""
 NO_RIGHT: Final = "a door's route says its right in `opt`, as `{'right': Right.READ}`"
+"""It may name a `permission` there, too, if that does not follow from the right."""
 
 
 def complete_table(table: Table, routes: Iterable[BaseRoute]) -> Table:
@@ -35,21 +38,26 @@ def complete_table(table: Table, routes: Iterable[BaseRoute]) -> Table:
 
 
 class Guard:
-    """Refuse a request to a route whose right the caller lacks (a guard of Litestar).
+    """Refuse a request to a route whose right the caller lacks (a guard of Litestar), and note
+    what it needs on a batch.
 
     `table` is filled when the routes are known.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, permissions: Mapping[str, Permission]) -> None:
         self.table: Table = {}
+        self._permissions = permissions
 
     async def __call__(
         self, connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler
     ) -> None:
         """Raise `RightMissing`. Litestar would call a guard that is not async in a thread."""
-        del handler
         scope = cast("Mapping[str, Any]", connection.scope)
-        right = self.table[f"{scope['method']} {scope['path_template']}"]
+        name = f"{scope['method']} {scope['path_template']}"
+        right = self.table[name]
         if right is not None:
             caller: Caller = scope["state"]["caller"]
             require(right, caller.user_name, caller.role, caller.scopes)
+            needs = self._permissions.get(name) or handler.opt.get("permission")
+            needs = needs or (Permission.READ if right == Right.READ else Permission.WRITE)
+            scope["state"]["caller"] = replace(caller, needs=needs)

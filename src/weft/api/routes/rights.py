@@ -1,8 +1,11 @@
-"""The right that each route needs, in one table. A route that is not in it is not served."""
+"""The right that each route needs, in one table, and the permission on the batch that it names. A
+route that is not in it is not served.
+"""
 
 from collections.abc import Mapping
 from typing import Final
 
+from weft.core.permissions import Permission
 from weft.core.rights import Right
 
 OPEN: Final = None
@@ -52,6 +55,9 @@ RIGHTS: Final[Mapping[str, Right | None]] = {
     "GET /v1/batches/{b}/jobs/{j}/why": Right.READ,
     "GET /v1/batches/{b}/outputs": Right.READ,
     "PUT /v1/batches/{b}/payloads/{s}/{n}": Right.WRITE,
+    "GET /v1/batches/{b}/permissions": Right.READ,
+    "DELETE /v1/batches/{b}/permissions/{user}": Right.WRITE,
+    "PUT /v1/batches/{b}/permissions/{user}": Right.WRITE,
     "GET /v1/batches/{b}/reasons": Right.READ,
     "POST /v1/batches/{b}/release": Right.WRITE,
     "POST /v1/batches/{b}/resubmit": Right.WRITE,
@@ -125,3 +131,27 @@ RIGHTS: Final[Mapping[str, Right | None]] = {
     "POST /v1/workers/{w}/uncordon": Right.ADMINISTER,
 }
 """Method and path; None: no token is asked for."""
+
+PERMISSIONS: Final[Mapping[str, Permission]] = {
+    "POST /v1/batches/{b}/callbacks/{d}/redeliver": Permission.EXECUTE,
+    "POST /v1/batches/{b}/cancel": Permission.EXECUTE,
+    "POST /v1/batches/{b}/failures/acknowledge": Permission.EXECUTE,
+    "POST /v1/batches/{b}/groups/{g}/cancel": Permission.EXECUTE,
+    "POST /v1/batches/{b}/groups/{g}/hold": Permission.EXECUTE,
+    "POST /v1/batches/{b}/groups/{g}/release": Permission.EXECUTE,
+    "POST /v1/batches/{b}/hold": Permission.EXECUTE,
+    "POST /v1/batches/{b}/jobs/{j}/cancel": Permission.EXECUTE,
+    "POST /v1/batches/{b}/jobs/{j}/extend": Permission.EXECUTE,
+    "POST /v1/batches/{b}/jobs/{j}/hold": Permission.EXECUTE,
+    "POST /v1/batches/{b}/jobs/{j}/message": Permission.EXECUTE,
+    "POST /v1/batches/{b}/jobs/{j}/release": Permission.EXECUTE,
+    "POST /v1/batches/{b}/jobs/{j}/signal": Permission.EXECUTE,
+    "DELETE /v1/batches/{b}/permissions/{user}": Permission.ALL,
+    "PUT /v1/batches/{b}/permissions/{user}": Permission.ALL,
+    "POST /v1/batches/{b}/release": Permission.EXECUTE,
+    "POST /v1/batches/{b}/resubmit": Permission.READ,  # the new batch is the caller's
+    "POST /v1/batches/{b}/retry": Permission.EXECUTE,
+}
+"""What a route needs on the batch that it names, if that does not follow from its right: who may
+read a batch reads, all else changes it.
+"""

@@ -10,7 +10,7 @@ from weft.core.errors import BadId
 
 class TenantRoutes(Requests):
     """`/v1/users`, `/v1/billing-projects`, for administrators of the tenant; `/v1/tenants`, for
-    those of the site.
+    those of the site; with whom batches are shared.
     """
 
     def list_tenants(self) -> Listing:
@@ -76,6 +76,18 @@ class TenantRoutes(Requests):
         """
         return await self._delete(_member_path(name, user))
 
+    def list_permissions(self, batch_id: int) -> Listing:
+        """Yield the users with whom a batch is shared, in the order of their numbers."""
+        return self._list(f"/v1/batches/{batch_id}/permissions", {})
+
+    async def share_batch(self, batch_id: int, user: str, permission: str) -> Document:
+        """Let a user `read`, `execute`, `write` or do `all` to a batch. Raise `UserNotFound`."""
+        return await self._put(_permission_path(batch_id, user), {"permission": permission})
+
+    async def unshare_batch(self, batch_id: int, user: str) -> Document:
+        """Share a batch with a user no longer. Raise `UserNotFound`."""
+        return await self._delete(_permission_path(batch_id, user))
+
 
 def _user_path(name: str) -> str:
     return f"/v1/users/{_quoted(name, 'user')}"
@@ -87,6 +99,10 @@ def _project_path(name: str) -> str:
 
 def _member_path(name: str, user: str) -> str:
     return f"{_project_path(name)}/members/{_quoted(user, 'user')}"
+
+
+def _permission_path(batch_id: int, user: str) -> str:
+    return f"/v1/batches/{batch_id}/permissions/{_quoted(user, 'user')}"
 
 
 def _quoted(name: str, kind: str) -> str:

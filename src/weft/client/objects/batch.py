@@ -152,6 +152,24 @@ class Batch(Counted):
         """Show it in lists of batches again."""
         return await self._api.hide_batch(self.id, hidden=False)
 
+    async def share(self, user: str, permission: str = "read") -> Document:
+        """Let a user of the tenant see it.
+
+        Args:
+            user: Name of the user.
+            permission: `read`; `execute`: also cancel, hold, release and retry its jobs; `write`:
+                also edit it, add jobs, hide and delete it; `all`: also share it.
+        """
+        return await self._api.share_batch(self.id, user, permission)
+
+    async def unshare(self, user: str) -> Document:
+        """Share it with a user no longer."""
+        return await self._api.unshare_batch(self.id, user)
+
+    def list_permissions(self) -> Listing:
+        """Yield the users with whom it is shared."""
+        return self._api.list_permissions(self.id)
+
     async def _edit(self, patch: Document) -> Document:
         return await self._api.edit_batch(self.id, patch)
 

@@ -41,6 +41,13 @@ class RightMissing(Forbidden):
     sqlstate = "WF121"
 
 
+class PermissionMissing(Forbidden):
+    """The caller sees the batch, but may not do this to it."""
+
+    code = "API.PERMISSION_MISSING"
+    sqlstate = "WF130"
+
+
 class TokenNotFound(NotFound):
     """The caller has no such token."""
 

@@ -13,6 +13,7 @@ from weft.ports.store.failures import FailureStore
 from weft.ports.store.fleet import FleetStore
 from weft.ports.store.groups import SetGroupStore
 from weft.ports.store.licences import LicenceStore
+from weft.ports.store.permissions import PermissionStore
 from weft.ports.store.pools import PoolStore
 from weft.ports.store.queries import QueryStore
 from weft.ports.store.queues import QueueStore
@@ -28,6 +29,7 @@ from weft.ports.store.why import WhyStore
 class ApiStore(
     SetGroupStore,
     EditStore,
+    PermissionStore,
     QueryStore,
     QueueStore,
     ScheduleStore,

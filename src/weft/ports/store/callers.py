@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from weft.core.permissions import Permission
 from weft.core.rights import RIGHTS_OF, Right, UserRole, is_in_scope
 
 
@@ -21,6 +22,13 @@ class Caller:
     """When a token of another issuer ends, in seconds since 1970."""
     scopes: frozenset[Right] | None = None
     """What the token is for; None: all that the role may do."""
+    needs: Permission = Permission.ALL
+    """What the present request needs to be allowed on a batch; its route says it."""
+
+    @property
+    def sees_tenant(self) -> bool:
+        """Whether their role shows them the batches of everybody in the tenant."""
+        return Right.OPERATE in RIGHTS_OF[self.role]
 
     def may(self, right: Right) -> bool:
         """Return whether their role has this right and their token allows it."""

@@ -30,6 +30,8 @@ SELECT x.batch_id, x.kind FROM (
     UNION ALL
     SELECT DISTINCT t.batch_id, 'resubmitted_span' AS kind FROM weft.resubmitted_span t
     UNION ALL
+    SELECT DISTINCT t.batch_id, 'batch_grant' AS kind FROM weft.batch_grant t
+    UNION ALL
     SELECT DISTINCT t.batch_id, 'late_job' AS kind FROM weft.late_job t
     UNION ALL
     SELECT DISTINCT t.batch_id, 'job_deadline' AS kind FROM weft.job_deadline t

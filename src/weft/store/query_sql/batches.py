@@ -100,12 +100,13 @@ _TEXTS: Final = MappingProxyType(
 )
 _BATCHES: Final = """{prices}SELECT b.batch_id FROM weft.batch b{joins}
 WHERE b.batch_id < {before}{shown} AND {condition}
+  AND weft.may_see(b.batch_id, b.user_id, b.project_id)
 ORDER BY b.batch_id DESC LIMIT {limit}"""
 
 
 def select_batches(node: Node, *, before: int, limit: int, hidden: bool) -> Statement:
-    """Return the statement for the numbers of the batches that match, newest first; `hidden`: also
-    of hidden ones.
+    """Return the statement for the numbers of the batches that match and that the caller sees,
+    newest first; `hidden`: also of hidden ones.
     """
     parameters = Parameters()
     bound = {"before": parameters.integer(before), "limit": parameters.integer(limit)}

@@ -1,4 +1,4 @@
--- _worker_loads: what the jobs of each live worker have reserved, and the first of those of this tenant, oldest first.
+-- _worker_loads: what the jobs of each live worker have reserved, and the first of those of this tenant that the caller sees, oldest first.
 -- Called by: overview.   Safe to repeat: yes, it only reads.   Plan: as _live_attempts, then by key.
 -- Returns: no row for a worker that has claimed many jobs since its last heartbeat: they come and go faster than anybody could read.
 -- Owner: weft_system.
@@ -11,7 +11,8 @@ AS $$
         SELECT coalesce(sum(cardinality(c.jobs)), 0) AS n FROM weft.claim c WHERE c.incarnation_id = i.incarnation_id) k
     CROSS JOIN LATERAL (
         SELECT count(*) AS n, coalesce(sum(s.cpu_m), 0)::bigint AS cpu_m, coalesce(sum(s.memory_mib), 0)::bigint AS memory_mib,
-            (array_agg(j ORDER BY j.claimed_at) FILTER (WHERE j.tenant_id = of_tenant_id))[1:shown_max] AS first_jobs
+            (array_agg(j ORDER BY j.claimed_at)
+                FILTER (WHERE j.tenant_id = of_tenant_id AND weft._sees_batch(j.batch_id)))[1:shown_max] AS first_jobs
         FROM weft._live_attempts(i.incarnation_id) j JOIN weft.shape s ON s.shape_id = j.shape_id) l
     CROSS JOIN LATERAL (
         SELECT jsonb_agg(jsonb_build_object('batch_id', j.batch_id, 'job_id', j.job_id, 'user', u.name,

@@ -1,4 +1,4 @@
--- get_batches: documents of these batches of a tenant, newest first.
+-- get_batches: documents of those of these batches that the caller sees, newest first.
 -- Called by: Store.query_batches (api).   Safe to repeat: yes, it only reads.   Plan: everything by key.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.get_batches(tenant_id int, batch_ids bigint[]) RETURNS SETOF jsonb
@@ -10,5 +10,7 @@ BEGIN
     PERFORM weft._as_tenant(get_batches.tenant_id);
     RETURN QUERY SELECT d.document FROM weft._group_documents(get_batches.batch_ids,
         array_fill(0, ARRAY[cardinality(get_batches.batch_ids)])) d
-    WHERE (SELECT b.deleted_at IS NULL FROM weft.batch b WHERE b.batch_id = d.batch_id) ORDER BY d.batch_id DESC;
+    WHERE (SELECT b.deleted_at IS NULL AND weft._permission(b.batch_id, b.user_id, b.project_id) > 0
+           FROM weft.batch b WHERE b.batch_id = d.batch_id)
+    ORDER BY d.batch_id DESC;
 END $$;

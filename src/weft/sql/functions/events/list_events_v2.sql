@@ -23,7 +23,9 @@ BEGIN
         AND e.xid < pg_snapshot_xmin(pg_current_snapshot())
       AND (of_batch_id IS NULL OR e.batch_id = of_batch_id)
       -- Of a deleted batch only that it was, and how its removal goes. Conditions have no batch.
-      AND (e.batch_id = 0 OR e.kind = 'batch.deleted' OR e.kind LIKE 'operation.%' OR EXISTS (SELECT FROM weft.batch b
-          WHERE b.batch_id = e.batch_id AND b.deleted_at IS NULL))
+      AND CASE WHEN e.batch_id = 0 THEN true
+          WHEN e.kind = 'batch.deleted' OR e.kind LIKE 'operation.%' THEN weft._sees_work_on(e.batch_id)
+          ELSE EXISTS (SELECT FROM weft.batch b WHERE b.batch_id = e.batch_id AND b.deleted_at IS NULL
+              AND weft._permission(b.batch_id, b.user_id, b.project_id) > 0) END
     ORDER BY e.xid, e.event_id LIMIT limit_rows;
 END $$;

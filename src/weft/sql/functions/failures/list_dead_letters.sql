@@ -1,4 +1,4 @@
--- list_dead_letters: jobs that failed for good, of the newest batch first, then by cause and number, after a key.
+-- list_dead_letters: jobs that failed for good and that the caller sees, of the newest batch first, then by cause and number, after a key.
 -- Called by: Store.list_dead_letters (api).   Safe to repeat: yes, it only reads.   Raises WF101.
 -- Plan: as _causes; letters by dead_letter_cause_idx from the key on; jobs and attempts by key.
 -- of_batch_id, of_cause_id, of_reason: only these; NULL: all. of_acknowledged: those that are, instead of those that are not.
@@ -23,7 +23,8 @@ BEGIN
     FROM (
         SELECT d.*, c.reason, c.exit_code, c.signal, c.message FROM (
             SELECT x.* FROM weft._causes(of_batch_id) x JOIN weft.batch b ON b.batch_id = x.batch_id
-            WHERE b.deleted_at IS NULL AND (of_cause_id IS NULL OR x.cause_id = of_cause_id)
+            WHERE b.deleted_at IS NULL AND weft._permission(b.batch_id, b.user_id, b.project_id) > 0
+                AND (of_cause_id IS NULL OR x.cause_id = of_cause_id)
                 AND (of_reason IS NULL OR x.reason = of_reason)
                 AND CASE WHEN of_acknowledged THEN x.n_acknowledged > 0 ELSE x.n_jobs > x.n_acknowledged END
                 AND (after_batch IS NULL OR x.batch_id < after_batch OR x.batch_id = after_batch AND x.cause_id >= after_cause)

@@ -1,4 +1,5 @@
--- _key_holders: the first jobs that have a place of a concurrency key which a job waits for, as a field of its document.
+-- _key_holders: those of the first jobs that have a place of a concurrency key which a job waits for that the caller sees, as a field
+--   of its document.
 -- Called by: get_job, for ready jobs with a key.   Safe to repeat: yes, it only reads.   Plan: the gate and its places by key.
 -- Returns: no field if the job has its place, or a place is free.
 -- Owner: weft_system.  Granted to: weft_tenant.
@@ -12,5 +13,6 @@ AS $$
         ORDER BY x.admitted_at LIMIT shown_max) p
     WHERE g.kind = 'concurrency_key' AND g.key = concat('t', of_tenant_id, '/', of_key) AND g.n_taken >= g.max_places
       AND NOT EXISTS (SELECT FROM weft.place x WHERE x.batch_id = of_batch_id AND x.job_id = of_job_id AND x.gate_id = g.gate_id)
+      AND weft._sees_batch(p.batch_id)
     HAVING count(*) > 0
 $$;

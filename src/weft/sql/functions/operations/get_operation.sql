@@ -9,6 +9,7 @@ DECLARE
 BEGIN
     PERFORM weft._as_tenant(get_operation.tenant_id);
     SELECT o.* INTO v_operation FROM weft.operation o WHERE o.operation_id = of_operation_id
+      AND weft._sees_work_on(o.batch_id)
       AND (o.kind = 'delete_batch' OR EXISTS (SELECT FROM weft.batch b WHERE b.batch_id = o.batch_id AND b.deleted_at IS NULL));
     IF NOT FOUND THEN
         PERFORM weft._fail('WF106', format('operation %s does not exist', of_operation_id),

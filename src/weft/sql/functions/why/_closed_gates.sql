@@ -2,7 +2,7 @@
 --   and gave it none; each with the first jobs that have a place.
 -- Called by: _why_facts.   Safe to repeat: yes, it only reads.   Plan: gates and places by key.
 -- Returns: objects with `kind`, `key` without the number of its tenant or batch, `max_places`, `n_taken`, `opens_at`, `cost`, `holders`:
---   those of the job's own tenant.
+--   those of the job's own tenant that the caller sees.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._closed_gates(of_batch_id bigint, of_job_id int, of_gate_set_ids int[], at timestamptz) RETURNS jsonb
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -19,7 +19,8 @@ AS $$
                                LIMIT CASE WHEN g.key LIKE 's/%' THEN 100 ELSE 3 END) f  -- other tenants have places of a site's gate
               WHERE f.tenant_id = (SELECT b.tenant_id FROM weft.batch b WHERE b.batch_id = of_batch_id)
               ORDER BY f.admitted_at LIMIT 3) x
-        JOIN weft.batch o ON o.batch_id = x.batch_id JOIN weft.tenant_user u ON u.user_id = o.user_id) h
+        JOIN weft.batch o ON o.batch_id = x.batch_id JOIN weft.tenant_user u ON u.user_id = o.user_id
+        WHERE weft._permission(o.batch_id, o.user_id, o.project_id) > 0) h
     WHERE g.opens_at > _closed_gates.at OR g.n_taken + m.cost > g.max_places AND NOT EXISTS (
         SELECT FROM weft.place p WHERE p.batch_id = of_batch_id AND p.job_id = of_job_id AND p.gate_id = g.gate_id)
 $$;

@@ -17,6 +17,7 @@ AS $$
         SELECT jsonb_build_object('batch_id', b.batch_id, 'job_id', CASE WHEN b.batch_id IS NOT NULL THEN r.job_id END,
             'since', r.reserved_at, 'fill_until', r.fill_until) AS document
         FROM weft.reservation r LEFT JOIN weft.batch b ON b.batch_id = r.batch_id AND b.tenant_id = of_tenant_id
+            AND weft._sees_batch(b.batch_id)
         WHERE r.incarnation_id = i.incarnation_id AND i.ended_at IS NULL AND weft._kept_for(r)) k ON true
     LEFT JOIN weft._worker_loads(of_tenant_id) l ON l.incarnation_id = i.incarnation_id
     WHERE i.incarnation_id = ANY (_worker_documents.incarnation_ids)

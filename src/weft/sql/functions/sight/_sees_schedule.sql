@@ -1,0 +1,12 @@
+-- _sees_schedule: whether the caller of this transaction sees a schedule: as they would see its batches.
+-- Called by: list_schedules, get_schedule.   Safe to repeat: yes, it only reads.   Plan: project by name, member by key.
+-- Owner: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._sees_schedule(of_schedule weft.schedule) RETURNS boolean LANGUAGE plpgsql STABLE
+AS $$
+DECLARE
+    v_caller int := weft._caller_id();
+BEGIN
+    RETURN v_caller IS NULL OR v_caller = of_schedule.user_id OR EXISTS (
+        SELECT FROM weft.billing_project p JOIN weft.billing_member m USING (project_id)
+        WHERE p.tenant_id = of_schedule.tenant_id AND lower(p.name) = lower(of_schedule.billing_project) AND m.user_id = v_caller);
+END $$;

@@ -1,0 +1,241 @@
+"""What a user sees of the batches of others: nothing, on no route, unless they share a project
+with them or were granted it.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import httpx
+import pytest
+
+from api.live import LiveApi, LiveWorker
+from api.test_answers import DOCUMENT
+from api.test_deletion import BODIES
+from api.test_users import add
+from weft.api.routes.rights import PERMISSIONS, RIGHTS
+from weft.core.permissions import Permission
+from weft.core.rights import Right
+
+NOBODY = 987_654
+Header = Mapping[str, str]
+
+
+@pytest.fixture
+async def ann(http: httpx.AsyncClient) -> Header:
+    return await add(http, "ann")
+
+
+@pytest.fixture
+async def stranger(http: httpx.AsyncClient) -> Header:
+    """Add bob, who is no member of any project."""
+    bob = await add(http, "bob")
+    answer = await http.request("DELETE", "/v1/billing-projects/default/members/bob")
+    assert answer.status_code == 200, answer.text
+    return bob
+
+
+async def submit(http: httpx.AsyncClient, header: Header, **document: Any) -> int:  # noqa: ANN401
+    made = await http.post("/v1/batches", json={**DOCUMENT, **document}, headers=header)
+    assert made.status_code == 201, made.text
+    return int(made.json()["id"])
+
+
+def batch_routes(api: LiveApi) -> list[tuple[str, str]]:
+    """Return method and path of each of the application's routes that name a batch."""
+    return sorted(
+        (method, path)
+        for route in api.app.litestar.state.rights
+        for method, _, path in [route.partition(" ")]
+        if "{b}" in path
+    )
+
+
+async def ask(
+    http: httpx.AsyncClient, header: Header, method: str, route: str, batch: int
+) -> httpx.Response:
+    """Ask one route about a batch, with a body that it takes."""
+    path = route.format(b=batch, j=1, g=1, u=1, d=1, s="0" * 64, n=1, user="ann")
+    body = None if method == "GET" else BODIES.get(method, BODIES.get(route, {}))
+    params = {"bytes": 2} if "payloads" in route else None
+    return await http.request(method, path, params=params, json=body, headers=header)
+
+
+def problem(answer: httpx.Response, batch: int) -> tuple[int, Mapping[str, Any]]:
+    """Return an answer without what differs between two requests."""
+    document = answer.json()
+    document.pop("trace_id", None)
+    document["title"] = document["title"].replace(f"b{batch}", "b")
+    return answer.status_code, document
+
+
+async def test_stranger_gets_on_each_route_what_does_not_exist(
+    api: LiveApi, http: httpx.AsyncClient, ann: Header, stranger: Header, worker: LiveWorker
+) -> None:
+    batch = await submit(http, ann)
+    await worker.start(await worker.claim(1))
+    wrong = {}
+    routes = batch_routes(api)
+    for method, route in routes:
+        hidden = await ask(http, stranger, method, route, batch)
+        missing = await ask(http, stranger, method, route, NOBODY)
+        found = problem(hidden, batch)
+        if found != problem(missing, NOBODY) or found[1]["code"] != "API.BATCH_NOT_FOUND":
+            wrong[method, route] = (hidden.status_code, hidden.text, missing.text)
+
+    assert len(routes) > 40
+    assert wrong == {}
+    assert (await http.get(f"/v1/batches/{batch}", headers=ann)).json()["state"] == "running"
+
+
+async def test_lists_counts_and_streams_leave_out_what_one_may_not_see(
+    http: httpx.AsyncClient, ann: Header, stranger: Header, worker: LiveWorker
+) -> None:
+    batch = await submit(http, ann)
+    await worker.start(await worker.claim(1))
+    gone = await submit(http, ann)
+    removal = (await http.request("DELETE", f"/v1/batches/{gone}", headers=ann)).json()
+    schedule = (
+        await http.post(
+            "/v1/schedules", json={"cron": "0 2 * * *", "document": {"jobs": [{}]}}, headers=ann
+        )
+    ).json()
+
+    async def seen(header: Header) -> dict[str, Any]:
+        lists = {
+            path: (await http.get(path, headers=header)).json()["items"]
+            for path in (
+                "/v1/batches", "/v1/batches?q=all", "/v1/batches?name=all%20kinds",
+                "/v1/operations", f"/v1/operations?batch={gone}", "/v1/schedules",
+                "/v1/dead-letters",
+            )
+        }  # fmt: skip
+        overview = (await http.get("/v1/overview", headers=header)).json()
+        (machine,) = overview.pop("workers")
+        counts = [overview[name] for name in ("pending", "ready", "running")]
+        return {
+            **{path: len(items) for path, items in lists.items()},
+            "counts": counts,
+            "jobs": len(machine["jobs"]),
+            "n_running": machine["n_running"],
+            "operation": (
+                await http.get(f"/v1/operations/{removal['id']}", headers=header)
+            ).status_code,
+            "schedule": (
+                await http.get(f"/v1/schedules/{schedule['schedule_id']}", headers=header)
+            ).status_code,
+            "events": (await http.get(f"/v1/events?batch={batch}", headers=header)).status_code
+            if header is stranger
+            else 200,
+        }
+
+    hers, his, all_of_it = [await seen(header) for header in (ann, stranger, {})]
+
+    assert hers == all_of_it
+    assert sum(hers["counts"]) > 2
+    assert {name for name, found in hers.items() if found in (0, 404)} == {"/v1/dead-letters"}
+    assert his == {
+        **dict.fromkeys(hers, 0), "counts": [0, 0, 0], "operation": 404, "schedule": 404,
+        "events": 404, "n_running": 1,
+    }  # fmt: skip
+
+
+async def test_members_of_the_project_see_and_change_the_batch(
+    http: httpx.AsyncClient, ann: Header, stranger: Header
+) -> None:
+    await http.post("/v1/billing-projects", json={"name": "genes"})
+    for name in ("ann", "bob"):
+        await http.put(f"/v1/billing-projects/genes/members/{name}")
+    shared = await submit(http, ann, billing_project="genes")
+    private = await submit(http, ann)
+    listed = (await http.get("/v1/batches", headers=stranger)).json()["items"]
+    cancelled = await http.post(f"/v1/batches/{shared}/cancel", headers=stranger)
+    await http.request("DELETE", "/v1/billing-projects/genes/members/bob")
+    left = (await http.get("/v1/batches", headers=stranger)).json()["items"]
+
+    assert [one["id"] for one in listed] == [shared]
+    assert cancelled.status_code == 200
+    assert left == []
+    assert (await http.get(f"/v1/batches/{private}", headers=stranger)).status_code == 404
+
+
+async def test_who_operates_the_tenant_sees_all_of_it(
+    http: httpx.AsyncClient, ann: Header
+) -> None:
+    batch = await submit(http, ann)
+    seen = {}
+    for role in ("viewer", "user", "operator", "tenant-admin"):
+        header = await add(http, role, role=role)
+        await http.request("DELETE", f"/v1/billing-projects/default/members/{role}")
+        seen[role] = (await http.get(f"/v1/batches/{batch}", headers=header)).status_code
+
+    assert seen == {"viewer": 404, "user": 404, "operator": 200, "tenant-admin": 200}
+
+
+def needed(method: str, route: str) -> Permission:
+    name = f"{method} {route}"
+    by_right = Permission.READ if RIGHTS[name] == Right.READ else Permission.WRITE
+    return PERMISSIONS.get(name, by_right)
+
+
+def test_what_routes_need() -> None:
+    changing = {name for name in RIGHTS if "{b}" in name and not name.startswith("GET")}
+    by_needs = {
+        one: {name for name in changing if needed(*name.split()) == one} for one in Permission
+    }
+
+    assert PERMISSIONS.keys() <= RIGHTS.keys()
+    assert by_needs[Permission.READ] == {"POST /v1/batches/{b}/resubmit"}
+    assert by_needs[Permission.ALL] == {
+        f"{method} /v1/batches/{{b}}/permissions/{{user}}" for method in ("PUT", "DELETE")
+    }
+    assert {name.rsplit("/", 1)[1] for name in by_needs[Permission.EXECUTE]} == {
+        "acknowledge", "cancel", "extend", "hold", "message", "redeliver", "release", "retry",
+        "signal",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("permission", list(Permission))
+async def test_who_got_a_permission_may_do_what_it_says_and_no_more(
+    api: LiveApi, http: httpx.AsyncClient, ann: Header, stranger: Header, permission: Permission
+) -> None:
+    batch = await submit(http, ann)
+    path = f"/v1/batches/{batch}/permissions"
+    shared = await http.put(f"{path}/BOB", json={"permission": permission.word}, headers=ann)
+    listed = (await http.get(path, headers=stranger)).json()["items"]
+    wrong = {}
+    removal = ("DELETE", "/v1/batches/{b}")  # the last: it leaves no batch to ask about
+    for method, route in sorted(batch_routes(api), key=lambda one: (one == removal, one)):
+        answer = await ask(http, stranger, method, route, batch)
+        code = answer.json().get("code") if answer.status_code >= 400 else None
+        refused = (answer.status_code, code) == (403, "API.PERMISSION_MISSING")
+        if refused is (needed(method, route) <= permission) or code == "API.BATCH_NOT_FOUND":
+            wrong[method, route] = (answer.status_code, code)
+
+    assert shared.json() == listed[0] | {"user": "bob", "permission": permission.word}
+    assert (len(listed), listed[0]["granted_by"]) == (1, "user ann")
+    assert wrong == {}
+
+
+async def test_sharing_is_told_and_ends(
+    http: httpx.AsyncClient, ann: Header, stranger: Header
+) -> None:
+    batch = await submit(http, ann)
+    path = f"/v1/batches/{batch}/permissions"
+    for _ in range(2):
+        await http.put(f"{path}/bob", json={"permission": "read"}, headers=ann)
+    found = (await http.get("/v1/batches", headers=stranger)).json()["items"]
+    ended = [
+        (await http.request("DELETE", f"{path}/bob", headers=ann)).json()["permission"]
+        for _ in range(2)
+    ]
+    owner = await http.put(f"{path}/ann", json={"permission": "read"}, headers=ann)
+    nobody = await http.put(f"{path}/nobody", json={"permission": "read"}, headers=ann)
+    history = (await http.get(f"/v1/batches/{batch}/history", headers=ann)).json()["items"]
+    told = [(one["actor"], one["message"]) for one in history if "shared" in str(one)]
+
+    assert [one["id"] for one in found] == [batch]
+    assert ended == [None, None]
+    assert (await http.get(f"/v1/batches/{batch}", headers=stranger)).status_code == 404
+    assert owner.json()["permission"] == "all"
+    assert (nobody.status_code, nobody.json()["code"]) == (404, "API.USER_NOT_FOUND")
+    assert sorted(told) == [("user ann", "bob"), ("user ann", "bob: read")]

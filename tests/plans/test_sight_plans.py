@@ -1,0 +1,60 @@
+"""A page of batches reads a page, whoever asks and however few of all batches they see."""
+
+import pytest
+
+from plans.test_plans import reads
+from store.test_sight import grant, join, leave
+from store.world import World
+from weft.core.permissions import Permission
+
+pytestmark = [pytest.mark.slow, pytest.mark.heavy]
+N_BATCHES = 20_000
+SHARE = 10_000
+"""One batch in this number of batches is seen."""
+TABLES = ("batch", "batch_grant", "billing_member")
+_FILL = """
+    INSERT INTO weft.batch OVERRIDING SYSTEM VALUE
+    SELECT (jsonb_populate_record(b, jsonb_build_object('batch_id', b.batch_id + n,
+        'user_id', CASE WHEN n % $2 = 0 THEN $3 ELSE b.user_id END,
+        'project_id', CASE WHEN n % $2 = 1 THEN $4 ELSE b.project_id END))).*
+    FROM weft.batch b, generate_series(1, $5::int) n WHERE b.batch_id = $1
+"""
+
+
+@pytest.mark.parametrize("analysed", [False, True], ids=["never analysed", "analysed"])
+async def test_page_of_who_sees_few_batches(
+    own_world: World, analysed: bool  # noqa: FBT001 (a parameter)
+) -> None:  # fmt: skip
+    world = own_world
+    for table in TABLES:
+        await world.admin.execute(f"ALTER TABLE weft.{table} SET (autovacuum_enabled = false)")
+    bob = await leave(world, await world.user("bob"))
+    project = await world.admin.fetchval(
+        "INSERT INTO weft.billing_project (tenant_id, name) VALUES ($1, 'p') RETURNING project_id",
+        bob.tenant_id,
+    )
+    first = await world.submit()
+    await world.admin.execute(_FILL, first, SHARE, bob.user_id, project, N_BATCHES)
+    await join(world, bob, project)
+    for batch in (first + 2, first + N_BATCHES // 2 + 2):
+        await grant(world, bob, batch, Permission.READ)
+    if analysed:
+        await world.admin.execute("ANALYZE")
+    connection = await world.connect()
+    read, seen = {}, {}
+    for name, caller in (("few", bob), ("many", world.caller)):
+        async with reads(connection, *TABLES) as found:
+            await connection.execute("SET LOCAL ROLE weft_tenant")
+            await connection.execute(
+                "SELECT set_config('weft.tenant', $1, true)", str(bob.tenant_id)
+            )
+            seen[name] = await connection.fetch(
+                "SELECT * FROM weft._visible_batches($1, $2, 50, false)", caller.user_id, 2**62
+            )
+        read[name] = found
+
+    assert [row[0] - first for row in seen["few"]] == [20_000, 10_002, 10_001, 10_000, 2, 1]
+    assert len(seen["many"]) == 50
+    for one in read.values():
+        assert [table.rows_scanned for table in one.values()] == [0, 0, 0]
+        assert sum(table.rows_by_index for table in one.values()) < 300, one

@@ -1,0 +1,158 @@
+"""Which batches a caller sees: the same ones by every way of asking."""
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from store.test_deletion import delete, remove
+from store.world import World
+from weft.core import errors
+from weft.core.permissions import Permission
+from weft.core.rights import UserRole
+from weft.ports.store import BatchQuery, Caller, QueryLimits
+
+LIMITS = QueryLimits(timeout_s=60, scan_jobs_max=10)
+
+
+async def leave(world: World, caller: Caller) -> Caller:
+    """Take a user out of all projects; return them as a route that only reads knows them."""
+    await world.admin.execute("DELETE FROM weft.billing_member WHERE user_id = $1", caller.user_id)
+    return replace(caller, needs=Permission.READ)
+
+
+async def join(world: World, caller: Caller, project: int) -> None:
+    await world.admin.execute(
+        "INSERT INTO weft.billing_member VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+        project, caller.user_id, caller.tenant_id,
+    )  # fmt: skip
+
+
+async def grant(world: World, caller: Caller, batch: int, permission: Permission) -> None:
+    await world.admin.execute(
+        "INSERT INTO weft.batch_grant VALUES ($1, $2, $3, $4, 'ada', clock_timestamp())",
+        batch, caller.user_id, caller.tenant_id, int(permission),
+    )  # fmt: skip
+
+
+async def get(world: World, caller: Caller, batch: int) -> bool:
+    try:
+        await world.api.get_batch(caller, batch)
+    except errors.BatchNotFound:
+        return False
+    return True
+
+
+async def pages(world: World, caller: Caller, name: str | None = None) -> list[int]:
+    """Return all that is listed, two a page."""
+    found: list[int] = []
+    while True:
+        rows = await world.api.list_batches(
+            caller, before=found[-1] if found else None, limit=2, name=name
+        )
+        if not rows:
+            return found
+        found += [row["id"] for row in rows]
+
+
+async def by_query(world: World, caller: Caller) -> list[int]:
+    wanted = BatchQuery(limit=100, limits=LIMITS)
+    return [row["id"] for row in await world.api.query_batches(caller, wanted)]
+
+
+async def by_events(world: World, caller: Caller, position: tuple[int, int]) -> set[int]:
+    found: set[int] = set()
+    while True:
+        rows, position = await world.api.list_events(
+            caller, after=position, batch_id=None, limit=50
+        )
+        found |= {row["batch_id"] for row in rows}
+        if not rows:
+            return found
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_all_ways_of_asking_show_the_same_batches(world: World, seed: int) -> None:
+    chance = random.Random(seed)  # noqa: S311 (a test)
+    start = await world.api.events_now()
+    members = [world.caller, *[await world.user(name) for name in ("bob", "cyd")]]
+    projects = await world.admin.fetch(
+        "INSERT INTO weft.billing_project (tenant_id, name) SELECT $1, x "
+        "FROM unnest('{p,q}'::text[]) x RETURNING project_id, name", world.caller.tenant_id
+    )  # fmt: skip
+    for one in members:
+        for project in projects:
+            await join(world, one, project["project_id"])
+    batches = [
+        await world.submit(
+            caller=chance.choice(members),
+            name=chance.choice(["a", "b"]),
+            billing_project=chance.choice(["p", "q"]),
+        )
+        for _ in range(12)
+    ]
+    callers = [await leave(world, one) for one in members]
+    for one in callers[1:]:
+        if chance.random() < 0.5:
+            await join(world, one, chance.choice(projects)["project_id"])
+        for batch in chance.sample(batches, 3):
+            await grant(world, one, batch, chance.choice(list(Permission)))
+    hidden, deleted = chance.sample(batches, 2)
+    admin = replace(world.caller, role=UserRole.OPERATOR)
+    await world.api.hide_batch(admin, hidden, hidden=True)
+    await world.api.delete_batch(admin, deleted, trace_id="", idempotency_key=None, digest=b"")
+    for one in [*callers, admin]:
+        seen = [batch for batch in reversed(batches) if await get(world, one, batch)]
+        shown = [batch for batch in seen if batch != hidden]
+        named = [row["id"] for row in await world.api.list_batches(
+            one, before=None, limit=100, name="a"
+        )]  # fmt: skip
+
+        assert await pages(world, one) == shown
+        assert await by_query(world, one) == shown
+        assert await pages(world, one, "a") == named
+        assert set(named) <= set(shown)
+        assert await by_events(world, one, start) - {deleted} == set(seen)
+        assert deleted not in seen
+    assert await pages(world, admin) == [
+        b for b in reversed(batches) if b not in (hidden, deleted)
+    ]
+
+
+@pytest.mark.parametrize("permission", list(Permission))
+@pytest.mark.parametrize("needs", list(Permission))
+async def test_permission_includes_those_before_it(
+    world: World, permission: Permission, needs: Permission
+) -> None:
+    batch = await world.submit()
+    bob = replace(await leave(world, await world.user("bob")), needs=needs)
+    with pytest.raises(errors.BatchNotFound):
+        await world.api.get_batch(bob, batch)
+    await grant(world, bob, batch, permission)
+    if permission >= needs:
+        assert (await world.api.get_batch(bob, batch))["id"] == batch
+        return
+    with pytest.raises(errors.PermissionMissing, match="may not do this") as refused:
+        await world.api.get_batch(bob, batch)
+
+    assert refused.value.detail == (
+        f'Your permission is "{permission.word}"; this needs "{needs.word}".'
+    )
+
+
+async def test_removed_batches_and_users_take_their_grants_along(world: World) -> None:
+    batch, other = await world.submit(), await world.submit()
+    bob = await leave(world, await world.user("bob"))
+    for one in (batch, other):
+        await grant(world, bob, one, Permission.READ)
+    await remove(world, await delete(world, batch))
+    count = "SELECT count(*) FROM weft.batch_grant WHERE user_id = $1"
+    after_removal = await world.admin.fetchval(count, bob.user_id)
+    await world.admin.execute(
+        "UPDATE weft.tenant_user SET role = 'admin' WHERE user_id = $1", world.caller.user_id
+    )
+    admin = replace(world.caller, role=UserRole.ADMIN)
+    await world.api.remove_user(admin, "bob", may_give=list(UserRole))
+
+    assert after_removal == 1
+    assert await world.admin.fetchval(count, bob.user_id) == 0

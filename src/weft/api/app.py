@@ -113,8 +113,10 @@ class Application:
         open_paths = {name.partition(" ")[2] for name, right in rights.items() if right is None}
         trusted = parse_networks(services.settings.trusted_proxies)
         self._app = ReadForwarded(add_middleware(options, identities, open_paths), trusted)
-        self.forget_revoked = partial(identities.forget_revoked, notices)
-        """Run it beside the server: tokens that are revoked are refused at once."""
+        self.forget_revoked = partial(identities.forget_revoked, notices, services.feeds.forget)
+        """Run it beside the server: tokens that are revoked are refused at once, and their streams
+        end.
+        """
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection (ASGI)."""

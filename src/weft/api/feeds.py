@@ -31,6 +31,9 @@ EMPTY_MAX: Final = 2
 """In a busy time the loop sleeps only after this many empty reads: to sleep and be woken costs two
 commits.
 """
+FORGOTTEN_MAX: Final = 1000
+FORGOTTEN_S: Final = 600.0
+"""A request that begins a stream does not last so long before."""
 SHORT_SLEEP_S: Final = 0.1
 """After a shorter sleep the time counts as still busy."""
 NOW_S: Final = 60.0
@@ -127,6 +130,20 @@ class Feed:
             self._known_from = oldest.position
 
 
+@dataclass(eq=False)
+class Subscription:
+    """One stream of a user, which ends when they may no longer read it."""
+
+    feed: Feed
+    caller: Caller
+    is_over: bool = False
+
+    def end(self) -> None:
+        """Let the stream end; a client that may still read resumes it with its own request."""
+        self.is_over = True
+        self.feed.tell()
+
+
 @dataclass(frozen=True)
 class Changes:
     """What happens after a moment."""
@@ -165,10 +182,47 @@ class Feeds:
         self._tasks: list[asyncio.Task[None]] = []
         self._asked_now_at = -NOW_S
         self._ending: asyncio.Task[None] | None = None
+        self._subscriptions: set[Subscription] = set()
+        self._forgotten_at: dict[int | None, float] = {}
 
     @contextlib.asynccontextmanager
-    async def open(self, caller: Caller) -> AsyncIterator[Feed]:
+    async def open(self, caller: Caller) -> AsyncIterator[Subscription]:
         """Hold the feed of a user for one stream."""
+        async with self._held(caller) as feed:
+            subscription = Subscription(feed, caller, self._is_forgotten(caller))
+            self._subscriptions.add(subscription)
+            expiry = None
+            if caller.expires_at is not None:
+                left_s = max(0.0, caller.expires_at - time.time())
+                expiry = asyncio.get_running_loop().call_later(left_s, subscription.end)
+            try:
+                yield subscription
+            finally:
+                self._subscriptions.discard(subscription)
+                if expiry is not None:
+                    expiry.cancel()
+
+    def forget(self, told: int | None) -> None:
+        """End the streams of callers about whom a notice is; None: of all."""
+        now = time.monotonic()
+        self._forgotten_at[told] = now
+        for subscription in self._subscriptions:
+            if told is None or subscription.caller.is_meant(told):
+                subscription.end()
+        if len(self._forgotten_at) > FORGOTTEN_MAX:
+            self._forgotten_at = {
+                one: at for one, at in self._forgotten_at.items() if now - at < FORGOTTEN_S
+            }
+
+    def _is_forgotten(self, caller: Caller) -> bool:
+        """Say whether a notice came after this caller was looked up, before the stream began."""
+        return any(
+            at >= caller.known_at and (told is None or caller.is_meant(told))
+            for told, at in self._forgotten_at.items()
+        )
+
+    @contextlib.asynccontextmanager
+    async def _held(self, caller: Caller) -> AsyncIterator[Feed]:
         key = (caller.tenant_id, caller.user_id, caller.sees_tenant)
         feed = self._feeds.setdefault(key, Feed(self._store, caller, self.encode))
         feed.n_streams += 1

@@ -1,6 +1,7 @@
 """`ApiStore` on asyncpg: reading and cancelling. Submission is in `submission.py`."""
 
 import asyncio
+import time
 import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -76,9 +77,12 @@ class PostgresApiStore(
         rows = await self._database.call("authenticate_v2", token_hash=digest_of(token))
         if not rows:
             return None
-        tenant_id, user_id, user_name, role, token_id, scopes = rows[0]
+        tenant_id, user_id, user_name, role, token_id, scopes, left_s = rows[0]
         allowed = None if scopes is None else frozenset(map(Right, scopes))
-        return Caller(tenant_id, user_id, user_name, UserRole(role), token_id, scopes=allowed)
+        expires_at = None if left_s is None else time.time() + left_s
+        return Caller(
+            tenant_id, user_id, user_name, UserRole(role), token_id, expires_at, scopes=allowed
+        )
 
     async def get_batch(self, caller: Caller, batch_id: int) -> Row:
         """Return the batch document."""

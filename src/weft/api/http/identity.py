@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import math
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
@@ -20,9 +21,7 @@ from weft.ports.store import ApiStore, Caller, Notices
 from weft.telemetry.log import get_logger
 
 REMEMBER_S: Final = 5.0
-"""An expired token works for at most this time; so does a revoked one if the database cannot tell
-of it.
-"""
+"""A revoked token works for at most this time if the database cannot tell of it."""
 REMEMBER_MAX: Final = 10_000
 TOKEN_CHARS_MAX: Final = 8192
 CHANNEL: Final = "callers"
@@ -47,10 +46,14 @@ class Identities:
         self._known: OrderedDict[bytes, tuple[Caller, float]] = OrderedDict()
         self._epoch = 0
 
-    async def forget_revoked(self, notices: Notices) -> None:
+    async def forget_revoked(
+        self, notices: Notices, tell: Callable[[int | None], None] = lambda _: None
+    ) -> None:
         """Forget callers whose token is revoked or whose role has changed, and all when listening
-        begins: notices may have been missed. Never returns.
+        begins: notices may have been missed. `tell` is told, too, but not of the first time, when
+        nobody has a stream. Never returns.
         """
+        is_first = True
         while True:
             try:
                 async for _, told in notices.listen(CHANNEL):
@@ -58,8 +61,11 @@ class Identities:
                     self._known = OrderedDict(
                         (digest, known)
                         for digest, known in self._known.items()
-                        if told and not _is_of(known[0], int(told))
+                        if told and not known[0].is_meant(int(told))
                     )
+                    if not is_first:
+                        tell(int(told) if told else None)
+                    is_first = False
                     log.debug("callers.forgotten", token=told)
             except Unavailable:
                 await asyncio.sleep(LISTEN_AGAIN_S)
@@ -71,13 +77,15 @@ class Identities:
         known = self._known.get(digest)
         if known is not None and known[1] > self._clock():
             return known[0]
-        epoch = self._epoch
-        caller, left_s = await self._find(token, header)
+        epoch, began = self._epoch, time.monotonic()
+        caller = await self._find(token, header)
         if caller is None:
             self._known.pop(digest, None)
             raise _refused("The token is unknown or has expired.")
+        caller = replace(caller, known_at=began)
         if epoch == self._epoch:  # else it may have been read before it was revoked
-            self._known[digest] = (caller, self._clock() + min(REMEMBER_S, left_s))
+            ends_in_s = math.inf if caller.expires_at is None else caller.expires_at - time.time()
+            self._known[digest] = (caller, self._clock() + min(REMEMBER_S, ends_in_s))
             self._known.move_to_end(digest)
         if len(self._known) > REMEMBER_MAX:
             self._known.popitem(last=False)
@@ -91,10 +99,10 @@ class Identities:
                     return _checked(headers[name].strip()), name
         return _bearer_token(headers.get("authorization")), None
 
-    async def _find(self, token: str, header: str | None) -> tuple[Caller | None, float]:
-        """Return who has this token, and for how many seconds at most it may be remembered."""
+    async def _find(self, token: str, header: str | None) -> Caller | None:
+        """Return who has this token."""
         if header is None and not is_web_token(token):
-            return await self._store.authenticate(token), REMEMBER_S
+            return await self._store.authenticate(token)
         try:
             bearer = await self._web_tokens.verify(token, header)
         except TokenRefused as error:
@@ -109,9 +117,7 @@ class Identities:
         caller = await self._store.admit_user(
             bearer.tenant, bearer.user_name, bearer.role, may_create=bearer.may_create
         )
-        if caller is not None:
-            caller = replace(caller, expires_at=bearer.expires_at)
-        return caller, bearer.expires_at - time.time()
+        return None if caller is None else replace(caller, expires_at=bearer.expires_at)
 
 
 def _bearer_token(authorization: str | None) -> str:
@@ -122,11 +128,6 @@ def _bearer_token(authorization: str | None) -> str:
     if scheme.lower() != "bearer" or not token:
         raise _refused("The Authorization header is not of the form `Bearer TOKEN`.")
     return _checked(token)
-
-
-def _is_of(caller: Caller, told: int) -> bool:
-    """Say whether a notice is about a caller: it has a token's number, or minus a user's."""
-    return told in (caller.token_id, -caller.user_id)
 
 
 def _checked(token: str) -> str:

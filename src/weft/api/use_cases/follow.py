@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from weft.api.feeds import Changes, Feed
+from weft.api.feeds import Changes, Feed, Subscription
 from weft.api.services import Services
 from weft.api.use_cases.output import Outputs, missing_output
 from weft.core.errors import Unavailable
@@ -83,13 +83,15 @@ class Follower:
         self._stream = stream
         self._at = at
         self._outputs = Outputs(services, caller, batch_id)
+        self._subscription: Subscription
 
     async def items(self) -> AsyncGenerator[Sequence[Followed]]:
         """Yield what comes, an `End` last, and an empty sequence after `QUIET_S` without anything.
-        When the server stops, there is no `End`.
+        When the server stops or the caller may no longer read, there is no `End`.
         """
-        async with self._services.feeds.open(self._caller) as feed:
-            while not self._services.closing.is_set():
+        async with self._services.feeds.open(self._caller) as self._subscription:
+            feed = self._subscription.feed
+            while not self._is_over():
                 try:
                     async for items in self._step(feed):
                         yield items
@@ -97,6 +99,9 @@ class Follower:
                             return
                 except Unavailable:
                     await feed.changed(AWAY_S)
+
+    def _is_over(self) -> bool:
+        return self._services.closing.is_set() or self._subscription.is_over
 
     async def _step(self, feed: Feed) -> AsyncIterator[Sequence[Followed]]:
         """Look up the job, yield what there is, and wait until something may have changed."""
@@ -157,7 +162,7 @@ class Follower:
         pieces: asyncio.Task[Sequence[Piece]] = asyncio.ensure_future(anext(coming))
         news = asyncio.create_task(self._told(feed, changes))
         try:
-            while not self._services.closing.is_set():
+            while not self._is_over():
                 await asyncio.wait({pieces, news}, timeout=QUIET_S, return_when="FIRST_COMPLETED")
                 if pieces.done():
                     try:
@@ -188,8 +193,8 @@ class Follower:
         return True
 
     async def _told(self, feed: Feed, changes: Changes) -> None:
-        """Return when an event names this job, or the server stops."""
-        while not self._services.closing.is_set():
+        """Return when an event names this job, or the stream is to end."""
+        while not self._is_over():
             await changes.happened(None)
             if changes.names(self._batch_id, self._job_id):
                 return

@@ -44,12 +44,13 @@ class EventWatch:
         self._spoke_at = monotonic()
 
     async def events(self) -> AsyncGenerator[Sequence[Remembered]]:
-        """Yield new events in order until the server stops, and an empty sequence after `QUIET_S`
-        without any. Raise `EventsGone` if the next events of a slow watcher are removed.
+        """Yield new events in order until the server stops or the caller may no longer read them,
+        and an empty sequence after `QUIET_S` without any. Raise `EventsGone` if the next
+        events of a slow watcher are removed.
         """
-        async with self._services.feeds.open(self._caller) as feed:
-            while not self._services.closing.is_set():
-                found = await self._next(feed)
+        async with self._services.feeds.open(self._caller) as subscription:
+            while not (self._services.closing.is_set() or subscription.is_over):
+                found = await self._next(subscription.feed)
                 if found is not None:
                     yield found
                     self._spoke_at = monotonic()

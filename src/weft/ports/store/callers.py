@@ -1,7 +1,8 @@
 """Callers of the store, and the rows it returns."""
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from weft.core.permissions import Permission
@@ -18,10 +19,12 @@ class Caller:
     role: UserRole = UserRole.USER
     token_id: int = 0
     """0: the token is of another issuer."""
-    expires_at: float | None = None
-    """When a token of another issuer ends, in seconds since 1970."""
+    expires_at: float | None = field(default=None, compare=False)
+    """When their token ends, in seconds since 1970; None: it does not."""
     scopes: frozenset[Right] | None = None
     """What the token is for; None: all that the role may do."""
+    known_at: float = field(default=math.inf, compare=False)
+    """When they were looked up, by the monotonic clock."""
     needs: Permission = Permission.ALL
     """What the present request needs to be allowed on a batch; its route says it."""
 
@@ -29,6 +32,10 @@ class Caller:
     def sees_tenant(self) -> bool:
         """Whether their role shows them the batches of everybody in the tenant."""
         return Right.OPERATE in RIGHTS_OF[self.role]
+
+    def is_meant(self, told: int) -> bool:
+        """Say whether a notice is about them: it has a token's number, or minus a user's."""
+        return told in (self.token_id, -self.user_id)
 
     def may(self, right: Right) -> bool:
         """Return whether their role has this right and their token allows it."""

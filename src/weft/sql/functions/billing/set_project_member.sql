@@ -1,5 +1,6 @@
 -- set_project_member: let a user charge a billing project, or no longer.
 -- Called by: Store.set_project_member (api).   Safe to repeat: yes.
+-- Streams of one who is no member any more end.
 -- Locks: user; as _lock_project; member.   Plan: project and user by name.   Raises WF105, WF118 (no such user).
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.set_project_member(tenant_id int, of_name text, of_user text, is_member boolean) RETURNS void
@@ -23,5 +24,6 @@ BEGIN
         VALUES (v_project.project_id, v_user, set_project_member.tenant_id) ON CONFLICT DO NOTHING;
     ELSE
         DELETE FROM weft.billing_member m WHERE m.project_id = v_project.project_id AND m.user_id = v_user;
+        PERFORM weft._tell_callers(v_user);
     END IF;
 END $$;

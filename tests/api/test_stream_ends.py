@@ -1,0 +1,139 @@
+"""Streams that are open end when their user may no longer read them."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+
+import httpx
+import pytest
+
+from api.live import DEADLINE_S, LiveApi, LiveWorker
+from api.test_users import add
+from weft.api.use_cases import follow, watch
+
+Cause = Callable[[httpx.AsyncClient, Mapping[str, str]], Awaitable[httpx.Response]]
+
+
+async def removed(http: httpx.AsyncClient, _: Mapping[str, str]) -> httpx.Response:
+    return await http.request("DELETE", "/v1/users/bob")
+
+
+async def another_role(http: httpx.AsyncClient, _: Mapping[str, str]) -> httpx.Response:
+    return await http.patch("/v1/users/bob", json={"role": "worker"})
+
+
+async def revoked(http: httpx.AsyncClient, bob: Mapping[str, str]) -> httpx.Response:
+    (token,) = (await http.get("/v1/tokens", headers=bob)).json()["items"]
+    return await http.request("DELETE", f"/v1/tokens/{token['token_id']}", headers=bob)
+
+
+async def out_of_the_project(http: httpx.AsyncClient, _: Mapping[str, str]) -> httpx.Response:
+    return await http.request("DELETE", "/v1/billing-projects/default/members/bob")
+
+
+CAUSES = (removed, another_role, revoked, out_of_the_project)
+
+
+@pytest.fixture(autouse=True)
+def quiet_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stream does not look again by itself."""
+    for module in (watch, follow):
+        monkeypatch.setattr(module, "QUIET_S", 3600.0)
+
+
+@pytest.fixture
+async def bob(http: httpx.AsyncClient) -> Mapping[str, str]:
+    return await add(http, "bob")
+
+
+@pytest.fixture
+async def running(http: httpx.AsyncClient, worker: LiveWorker) -> int:
+    made = await http.post("/v1/batches", json={"jobs": [{"command": ["true"]}]})
+    claimed = await worker.claim(1)
+    await worker.start(claimed)
+    worker.write(claimed[0], (1, b"first\n"))
+    return int(made.json()["id"])
+
+
+@contextlib.asynccontextmanager
+async def stream(
+    http: httpx.AsyncClient, path: str, header: Mapping[str, str]
+) -> AsyncIterator[asyncio.Task[str]]:
+    """Read a stream beside the test until it ends; it has begun when this returns."""
+    begun = asyncio.Event()
+
+    async def read() -> str:
+        text = ""
+        async with http.stream("GET", path, headers=header) as answer:
+            assert answer.status_code == 200, await answer.aread()
+            async for chunk in answer.aiter_text():
+                text += chunk
+                begun.set()
+        return text
+
+    task = asyncio.create_task(read())
+    try:
+        async with asyncio.timeout(DEADLINE_S):
+            await begun.wait()
+        yield task
+    finally:
+        task.cancel()
+        await asyncio.wait({task})
+
+
+@pytest.mark.parametrize("cause", CAUSES, ids=[one.__name__ for one in CAUSES])
+async def test_open_streams_end(
+    http: httpx.AsyncClient, bob: Mapping[str, str], running: int, cause: Cause
+) -> None:
+    log = f"/v1/batches/{running}/jobs/1/log?follow=true"
+    async with (
+        stream(http, "/v1/events", bob) as events,
+        stream(http, f"/v1/events?batch={running}", bob) as of_batch,
+        stream(http, log, bob) as output,
+        stream(http, "/v1/events", {}) as of_another,
+    ):
+        answer = await cause(http, bob)
+        async with asyncio.timeout(DEADLINE_S):
+            texts = [await one for one in (events, of_batch, output)]
+
+        assert answer.status_code == 200, answer.text
+        assert "event: end" not in texts[2]
+        assert not of_another.done()
+
+
+async def test_stream_ends_with_its_token(http: httpx.AsyncClient, bob: Mapping[str, str]) -> None:
+    made = await http.post("/v1/tokens", json={"name": "short", "valid_s": 1}, headers=bob)
+    short = {"authorization": f"Bearer {made.json()['token']}"}
+    async with stream(http, "/v1/events", short) as events, asyncio.timeout(DEADLINE_S):
+        await events
+
+    assert (await http.get("/v1/events", headers=short)).status_code == 401
+
+
+async def test_stream_that_begins_after_the_notice_ends_at_once(
+    api: LiveApi, http: httpx.AsyncClient, bob: Mapping[str, str]
+) -> None:
+    """The request was let in before, and has taken its time."""
+    batch = (await http.post("/v1/batches", json={})).json()["id"]
+    services = api.app.services
+    asked, told = asyncio.Event(), asyncio.Event()
+    get_batch = services.store.get_batch
+
+    async def slow(*arguments: object) -> object:
+        asked.set()
+        await told.wait()
+        return await get_batch(*arguments)  # type: ignore[arg-type]  # passed on
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(services.store, "get_batch", slow)
+        reading = asyncio.create_task(http.get(f"/v1/events?batch={batch}", headers=bob))
+        await asked.wait()
+        await revoked(http, bob)
+        async with asyncio.timeout(DEADLINE_S):
+            while (await http.get("/v1/batches", headers=bob)).status_code != 401:
+                await asyncio.sleep(0)
+            told.set()
+            answer = await reading
+
+    assert answer.status_code == 200
+    assert "event:" not in answer.text

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -194,6 +195,24 @@ def test_each_job_has_a_directory_and_variables_of_its_own(caller: Caller) -> No
 
     assert caller.call(key(1), look) == ([], "b1.j1")
     assert caller.call(key(2), look) == ([], "b1.j2")
+
+
+def secrets_of_the_call() -> tuple[int, str | None, str | None, str | None]:
+    directory = os.environ.get("WEFT_SECRETS_DIR")
+    text = None if directory is None else Path(directory, "key").read_text()
+    return os.getpid(), directory, text, os.environ.get("DB")
+
+
+def test_a_call_has_its_secrets_and_the_next_one_has_none(caller: Caller) -> None:
+    caller.env["DB"] = "of the document"
+    files, env = {"key": "canary"}, {"DB": "of the secret", "WEFT_JOB": "b1.j1"}
+    pid, directory, *found = caller.call(key(1), secrets_of_the_call, memory_files=files, env=env)
+
+    assert found == ["canary", "of the secret"]
+    assert caller.call(key(2), secrets_of_the_call) == (pid, None, None, "of the document")
+    deadline = time.monotonic() + 20
+    while Path(directory).exists():
+        assert time.monotonic() < deadline
 
 
 def test_calls_of_one_job_stop_at_the_first_error(caller: Caller) -> None:

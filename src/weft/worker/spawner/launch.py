@@ -214,9 +214,10 @@ class Launcher:
         mark = self.mark_of(attempt.key)
         variables = {**attempt.gpu_variables, CHECKPOINT: attempt.checkpoint, MARK: mark}
         if attempt.request.memory_files is not None:
-            attempt.memory_files = self._memory_files.make(
-                attempt.key.name, attempt.request.memory_files
-            )
+            if attempt.memory_files is None:
+                attempt.memory_files = self._memory_files.make(
+                    attempt.key.name, attempt.request.memory_files
+                )
             variables[MEMORY_FILES] = attempt.memory_files
         return variables
 

@@ -29,6 +29,8 @@ _CALL = msgspec.msgpack.Decoder(FunctionCall)
 _BODY = msgspec.msgpack.Decoder(CallBody)
 _DONE = msgspec.msgpack.Encoder()
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+_Entered = dict[str, tuple[str, str | None]]
+"""Variables of a call, each with what it was before the call; None: it was not there."""
 
 
 def serve(*, result_bytes_max: int) -> int:
@@ -37,7 +39,7 @@ def serve(*, result_bytes_max: int) -> int:
     control.set_inheritable(False)  # programs that a call starts must not hold it
     _become_a_plain_program()
     functions, usage, pid = Functions(), Usage(), os.getpid()
-    entered: dict[str, str] = {}
+    entered: _Entered = {}
     for message in _messages(control):
         call = _CALL.decode(message)
         done = _make(call, functions, usage, entered, result_bytes_max)
@@ -85,7 +87,7 @@ def _make(
     call: FunctionCall,
     functions: Functions,
     usage: Usage,
-    entered: dict[str, str],
+    entered: _Entered,
     result_bytes_max: int,
 ) -> CallDone:
     """Make one call; return an answer whatever it does."""
@@ -109,11 +111,20 @@ def _make(
     return _done(outcome, call.result_path, usage)
 
 
-def _enter(call: FunctionCall, entered: dict[str, str]) -> None:
-    """`entered`: the variables of earlier calls; most jobs of a batch have the same."""
+def _enter(call: FunctionCall, entered: _Entered) -> None:
+    """`entered`: what the last call had; most jobs of a batch have the same, but for secrets."""
     for name, value in call.env.items():
-        if entered.get(name) != value:
-            os.environ[name] = entered[name] = value
+        last, before = entered.get(name) or (None, os.environ.get(name))
+        if last != value:
+            os.environ[name] = value
+            entered[name] = value, before
+    if len(entered) > len(call.env):
+        for name in entered.keys() - call.env.keys():
+            _, before = entered.pop(name)
+            if before is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = before
     try:
         os.chdir(call.cwd)
     except (OSError, ValueError) as error:

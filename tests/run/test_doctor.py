@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -32,6 +33,19 @@ def test_home_of_another_user_is_a_finding(tmp_path: Path) -> None:
     assert [one.verdict for one in wrong] == ["wrong"]
     assert "belongs to user 0" in wrong[0].found
     assert wrong[0].advice
+
+
+@pytest.mark.parametrize(("sandbox", "verdict"), [("none", "ok"), ("bubblewrap", "wrong")])
+def test_a_machine_that_makes_no_sandboxes_is_a_finding_if_jobs_must_have_them(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, sandbox: Literal["none", "bubblewrap"],
+    verdict: str,
+) -> None:  # fmt: skip
+    monkeypatch.setenv("PATH", str(tmp_path))
+    findings = examine(Settings(home=tmp_path, sandbox=sandbox))
+    (found,) = [one for one in findings if one.check == "sandbox"]
+
+    assert (found.verdict, bool(found.advice)) == (verdict, True)
+    assert "the program `bwrap` is missing" in found.found
 
 
 def test_missing_parts_of_the_schema_are_named_in_words() -> None:

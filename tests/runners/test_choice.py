@@ -6,6 +6,7 @@ import pytest
 
 from weft.plugins.runners.remote import RemoteRunner
 from weft.plugins.runners.spawner import SpawnerRunner
+from weft.plugins.runners.spawner.sandbox import NoSandbox
 from weft.run.home import Home
 from weft.run.worker import RunnerNotInstalled, facts_of, make_runner
 from weft.settings import Settings
@@ -54,6 +55,20 @@ def test_worker_offers_the_executors_of_its_runner(
     facts = facts_of(Settings(home=tmp_path, runner=runner), Home(tmp_path), tmp_path)
 
     assert facts.offers["executor"] == executors
+
+
+def test_worker_with_sandboxes_offers_no_functions(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path, sandbox="bubblewrap")
+
+    assert facts_of(settings, Home(tmp_path), tmp_path).offers["executor"] == ["process"]
+
+
+@pytest.mark.usefixtures("package")
+def test_runner_that_makes_no_sandboxes_is_refused_if_jobs_must_have_them(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path, runner="directory", sandbox="bubblewrap")
+
+    with pytest.raises(NoSandbox, match="directory makes no sandboxes"):
+        make_runner(settings, Home(tmp_path), tmp_path)
 
 
 def test_runner_that_nobody_brings_is_refused_with_a_way_out(tmp_path: Path) -> None:

@@ -30,6 +30,8 @@ class ExecutorLimits:
     """The directory in which attempts say what they wait for; empty: they cannot."""
     message_files: str = ""
     """The directory in which each attempt has one with its messages; empty: it gets none."""
+    sandbox: tuple[str, ...] = ()
+    """The command that makes a sandbox for each attempt; empty: they have none."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,8 +22,10 @@ from typing import Literal
 from weft import __version__
 from weft.client.api import Api
 from weft.client.http.address import Locator, NotRunning
+from weft.core.absolute_paths import parse_paths
 from weft.core.errors import WeftError
 from weft.plugins.runners.spawner.namespace import find_namespace
+from weft.plugins.runners.spawner.sandbox import find_sandbox
 from weft.run.admin import NoDatabase, run_status
 from weft.run.home import Home, HomeNotUsable
 from weft.settings import FILE_NAME, Settings, explain_settings
@@ -62,6 +64,7 @@ def examine(settings: Settings) -> list[Finding]:
         _schema,
         _roles,
         _namespaces,
+        _sandbox,
         _limits,
     )
     findings = [finding for check in checks for finding in _done(check, settings)]
@@ -274,6 +277,20 @@ def _namespaces(settings: Settings) -> Iterator[Finding]:
         advice = f"{SEARCHED} {ALLOW}"
         verdict: Verdict = "wrong" if settings.job_namespace == "always" else "warning"
         yield Finding("namespaces", verdict, what, advice)
+
+
+def _sandbox(settings: Settings) -> Iterator[Finding]:
+    paths = parse_paths(settings.sandbox_paths)
+    found = find_sandbox(settings.home, network=settings.sandbox_network, paths=paths)
+    if settings.sandbox == "none":
+        can = "could" if found.words else f"could not ({found.why_not})"
+        what = f"jobs run as you, in none; this machine {can}"
+        yield Finding("sandbox", "ok", what, "See docs/security.md.")
+    elif found.words:
+        yield Finding("sandbox", "ok", "jobs run in sandboxes of bubblewrap")
+    else:
+        advice = f"Install bubblewrap. {ALLOW}"
+        yield Finding("sandbox", "wrong", f"no sandbox can be made: {found.why_not}", advice)
 
 
 def _limits(_: Settings) -> Iterator[Finding]:

@@ -13,6 +13,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 from weft import __version__
+from weft.core.absolute_paths import parse_paths
 from weft.core.errors import Invalid
 from weft.core.offers import MACHINE, Offer, parse_labels, parse_offers, parse_queues
 from weft.core.reaper_timer import first_look_s
@@ -21,6 +22,7 @@ from weft.plugins.log_stores.files.directory import directory_name
 from weft.plugins.log_stores.files.keeper import FileLogKeeper
 from weft.plugins.log_stores.files.settings import FilesSettings
 from weft.plugins.log_stores.files.writer import FileLogWriter
+from weft.plugins.runners.spawner.sandbox import NoSandbox, sandbox_words
 from weft.ports.executor import ENTRY_POINTS, ExecutorLimits, JobExecutor
 from weft.ports.runner import Runner, RunnerFactory, RunnerSite
 from weft.run.child import DRAINED, is_supervised
@@ -139,6 +141,7 @@ def make_runner(settings: Settings, home: Home, logs: Path) -> Runner:
                 limits_of(settings),
                 block_files=str(_scratch(settings, home) / BLOCKS),
                 message_files=str(_scratch(settings, home) / MESSAGES),
+                sandbox=_sandbox_of(settings, home),
             ),
             executors=executors_of(settings),
             warm=warm_limits_of(settings),
@@ -146,6 +149,21 @@ def make_runner(settings: Settings, home: Home, logs: Path) -> Runner:
             gpus=gpus_of(settings),
         )
     )
+
+
+def _sandbox_of(settings: Settings, home: Home) -> tuple[str, ...]:
+    """Return the command that makes the sandboxes of jobs; empty: they have none. Raise
+    `NoSandbox`.
+    """
+    if settings.sandbox == "none":
+        return ()
+    if settings.runner != "spawner":
+        raise NoSandbox(
+            f"the runner {settings.runner} makes no sandboxes",
+            hint="Set `sandbox` to `none`: what keeps its jobs apart is its engine.",
+        )
+    paths = parse_paths(settings.sandbox_paths)
+    return sandbox_words(home.path, network=settings.sandbox_network, paths=paths)
 
 
 def _scratch(settings: Settings, home: Home) -> Path:
@@ -246,7 +264,13 @@ def warm_limits_of(settings: Settings) -> WarmLimits:
 def executors_of(settings: Settings) -> dict[str, JobExecutor]:
     """Return the executors that translate for this worker's runner, by name."""
     installed = {entry.name: entry.load()() for entry in entry_points(group=ENTRY_POINTS)}
-    return {name: one for name, one in installed.items() if one.runner == settings.runner}
+    # Functions are called in processes that many jobs share.
+    left_out = "function" if settings.sandbox != "none" else None
+    return {
+        name: one
+        for name, one in installed.items()
+        if one.runner == settings.runner and name != left_out
+    }
 
 
 def _memory_bytes() -> int:

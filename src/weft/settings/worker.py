@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from weft.core.absolute_paths import parse_paths
 from weft.core.offers import parse_gpus, parse_labels, parse_offers, parse_queues
 from weft.core.resources import MIB
 from weft.settings.declare import Checked, LargeBytes, setting
@@ -62,6 +63,15 @@ class WorkerSettings:
     job_namespace: Literal["auto", "always", "never"] = setting(
         "auto",
         "PID namespace for jobs; auto: where the kernel permits one that leaves them all groups",
+    )
+    sandbox: Literal["none", "bubblewrap"] = setting(
+        "none", "what keeps jobs away from the worker's files, sockets and other jobs"
+    )
+    sandbox_network: bool = setting(
+        default=True, help_="let jobs in sandboxes use the network of the host"
+    )
+    sandbox_paths: Annotated[str, Checked(parse_paths)] = setting(
+        "", "directories of the host that jobs in sandboxes may write, as /data,/scratch"
     )
     checkpoint_look_s: float = setting(
         600.0,

@@ -67,6 +67,9 @@ class StartProcess(msgspec.Struct, frozen=True, array_like=True):
     """Contents by name of files that only it may read, in a directory of its own on a memory file
     system. A spawner whose `Welcome` does not say that it makes them must not get any.
     """
+    sandbox: tuple[str, ...] | None = None
+    """The command that makes its sandbox, to which the spawner adds what is the job's own; for
+    `Welcome`, see `memory_files`."""
 
 
 class WarmLimits(msgspec.Struct, frozen=True, array_like=True):
@@ -221,6 +224,7 @@ class Welcome(msgspec.Struct, frozen=True, tag="welcome"):
     version: int = PROTOCOL_VERSION
     takes_commands: bool = False
     makes_memory_files: bool = False
+    makes_sandboxes: bool = False
 
 
 class Report(msgspec.Struct, frozen=True, tag="report"):

@@ -12,6 +12,7 @@ from weft.core.attempt_key import AttemptKey
 from weft.core.states import Reason
 from weft.wire.function import CONTROL_FD
 from weft.worker.private_files import write_all
+from weft.worker.spawner import sandboxed
 from weft.worker.spawner.attempt import SpawnerAttempt
 from weft.worker.spawner.checkpoints import Checkpoints
 from weft.worker.spawner.memory_files import MemoryFiles, NoMemoryFileSystem
@@ -271,6 +272,9 @@ class Launcher:
         path = argv[0]
         if "/" not in path:
             path = self._find(path, env.get("PATH", _DEFAULT_PATH), cwd)
+        if attempt.request.sandbox is not None:
+            argv = sandboxed.command_of(attempt, (path, *argv[1:]), cwd)
+            path = argv[0]
         stdin = self._null
         if attempt.request.stdin is not None:
             stdin = attempt.stdin_fd = _memory_file(attempt.request.stdin)

@@ -9,7 +9,7 @@ from functools import partial
 
 from weft.core.states import Reason
 from weft.wire.spawner import Command, LiveProcess
-from weft.worker.spawner import tree
+from weft.worker.spawner import sandboxed, tree
 from weft.worker.spawner.attempt import SpawnerAttempt
 from weft.worker.spawner.launch import Launcher, Prepared, StartedProcess
 from weft.worker.spawner.leftovers import Leftovers
@@ -133,7 +133,10 @@ class Running:
             return "it has not started"
         if attempt.ended_ns or _has_ended(attempt.pid):
             return "it had ended"
-        tree.send(attempt.pid, command.signal)
+        pid = attempt.pid
+        if attempt.request.sandbox is not None and not (pid := sandboxed.first_of(attempt)):
+            return "it has not started"
+        tree.send(pid, command.signal)
         return ""
 
     def end(self, attempt: SpawnerAttempt) -> None:
@@ -195,6 +198,10 @@ class Running:
 
     def _ask_to_end(self, attempt: SpawnerAttempt) -> None:
         table = tree.read_processes()
+        if attempt.request.sandbox is not None:
+            attempt.asked = sandboxed.processes_of(attempt, table)
+            tree.ask_to_end(attempt.asked)
+            return
         others = self._others_of(attempt, table)
         attempt.asked = others | {pid for pid, one in table.items() if one.group == attempt.pid}
         tree.send_group(attempt.pid, signal.SIGTERM)

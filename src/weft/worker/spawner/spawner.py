@@ -168,6 +168,7 @@ class Spawner:
                 ended,
                 takes_commands=True,
                 makes_memory_files=True,
+                makes_sandboxes=True,
             )
         )
 

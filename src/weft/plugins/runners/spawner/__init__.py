@@ -81,6 +81,7 @@ class SpawnerRunner:
         self._hello = hello
         self._link: SpawnerLink | None = None
         self._is_ending = self._takes_commands = self._makes_files = False
+        self._makes_sandboxes = False
 
     async def adopt(self) -> Known:
         """Find the spawner, or start one after proof that the older one is gone."""
@@ -99,6 +100,7 @@ class SpawnerRunner:
                     )
                     self._takes_commands = welcome.takes_commands
                     self._makes_files = welcome.makes_memory_files
+                    self._makes_sandboxes = welcome.makes_sandboxes
                     return _known(welcome)
                 log.warning("worker.spawner_outdated", version=welcome.version)
                 self._link.send(wire.Quit())
@@ -114,8 +116,8 @@ class SpawnerRunner:
         refused = []
         for one in assignments:
             try:
-                if one.secrets:
-                    self._refuse_secrets_of_old()
+                if one.secrets or self._limits.sandbox:
+                    self._refuse_what_is_new(one)
                 outgoing.add(one)
             except Blocked as error:
                 refused.append(blocked(one.key, error, now_ns=time.monotonic_ns()))
@@ -132,9 +134,11 @@ class SpawnerRunner:
         if refused and self._link is not None:
             self._link.tell(Happened(ended=refused))
 
-    def _refuse_secrets_of_old(self) -> None:
-        if not self._makes_files:
+    def _refuse_what_is_new(self, one: Assignment) -> None:
+        if one.secrets and not self._makes_files:
             raise WeftError("its spawner is of an earlier release, which gives jobs no secrets")
+        if self._limits.sandbox and not self._makes_sandboxes:
+            raise WeftError("its spawner is of an earlier release, which makes no sandboxes")
 
     def withdraw(self, keys: Sequence[AttemptKey]) -> None:
         """Ask for the attempts that were not started."""

@@ -49,6 +49,10 @@ class Outgoing:
             process = msgspec.structs.replace(process, gpu=one.gpu)
         if one.secrets:
             process = _with_secrets(process, one.secrets)
+        if self._limits.sandbox:
+            if process.warm is not None:
+                raise WeftError("a worker whose jobs run in sandboxes calls no functions")
+            process = msgspec.structs.replace(process, sandbox=self._limits.sandbox)
         self._message.processes.append(process)
         self._bytes += _size_of(process)
         if self._bytes > MESSAGE_BYTES:

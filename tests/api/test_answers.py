@@ -22,6 +22,7 @@ from weft.wire import (
     queue_answers,
     schedules,
     secret_documents,
+    session_answers,
     tenant_documents,
     token_answers,
     user_answers,
@@ -83,6 +84,7 @@ def check(document: Any, schema: dict[str, Any]) -> None:  # noqa: ANN401
             permission_documents,
             pool_answers,
             queue_answers,
+            session_answers,
             schedules,
             secret_documents,
             tenant_documents,
@@ -264,6 +266,13 @@ async def ask_tokens(ask: Described) -> None:
     await ask("GET", "/v1/tokens")
     await ask("DELETE", "/v1/tokens/{t}", t=token["token_id"], body={})
     await ask("GET", "/v1/whoami")
+    link = await ask("POST", "/v1/login-links", body={})
+    form = {"code": link["url"].partition("=")[2]}
+    origin = {"origin": str(ask.http.base_url).rstrip("/")}
+    assert (await ask.http.post("/login", data=form, headers=origin)).status_code == 200
+    (session,) = (await ask("GET", "/v1/sessions"))["items"]
+    await ask("DELETE", "/v1/sessions/{session}", session=session["session_id"], body={})
+    await ask("DELETE", "/v1/sessions", body={})
 
 
 async def ask_users(ask: Described) -> None:

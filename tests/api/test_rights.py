@@ -16,7 +16,10 @@ from weft.core.rights import RIGHTS_OF, UserRole
 from weft.ports.store import Caller
 from weft.settings import Settings
 
-OPEN = {"GET /healthz", "GET /readyz", "GET /openapi.json", "GET /docs"}
+OPEN = {
+    "GET /healthz", "GET /readyz", "GET /openapi.json", "GET /docs", "GET /login", "POST /login",
+    "POST /logout",
+}  # fmt: skip
 NOT_BY_METHOD = {
     "POST /v1/queue-test": UserRole.VIEWER,
     "POST /v1/queues/{q}/drain": UserRole.OPERATOR,
@@ -45,7 +48,11 @@ NOT_BY_METHOD = {
     "DELETE /v1/licences/{l}": UserRole.ADMIN,
 }
 """The least role of each route that is not: readers read, users write."""
-ANYBODY = {"GET /v1/whoami", "GET /v1/tokens", "POST /v1/tokens", "DELETE /v1/tokens/{t}"}
+ANYBODY = {
+    "GET /v1/whoami", "GET /v1/tokens", "POST /v1/tokens", "DELETE /v1/tokens/{t}",
+    "POST /v1/login-links", "GET /v1/sessions", "DELETE /v1/sessions",
+    "DELETE /v1/sessions/{session}",
+}  # fmt: skip
 """Every role may call them."""
 LADDER = [UserRole.VIEWER, UserRole.USER, UserRole.OPERATOR, UserRole.TENANT_ADMIN, UserRole.ADMIN]
 REFUSALS = {401, 403}

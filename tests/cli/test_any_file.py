@@ -41,7 +41,7 @@ WORDS: dict[tuple[str, ...], list[str]] = {
     ("licence", "set"): ["spice", "5"],
     ("token", "create"): ["ci"],
     ("secret", "set"): ["db", "--file", "p.json"], ("secret", "rm"): ["db"],
-    ("token", "revoke"): ["3"],
+    ("token", "revoke"): ["3"], ("session", "rm"): ["7"],
     **{("billing", "project", name): ["p"]
        for name in ("close", "create", "delete", "members", "reopen")},
     ("billing", "project", "limit"): ["p", "5"],

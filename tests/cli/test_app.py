@@ -44,6 +44,7 @@ GROUPS = {
     "queue",
     "schedule",
     "secret",
+    "session",
     "tenant",
     "token",
     "user",
@@ -68,6 +69,7 @@ PAGES = [
     *(["condition", name] for name in ("fail", "ls", "release", "show", "test")),
     *(["db", name] for name in ("migrate", "status")),
     *(["licence", name] for name in ("ls", "rm", "set")),
+    *(["session", name] for name in ("ls", "rm")),
     *(["token", name] for name in ("create", "ls", "revoke")),
     *(
         ["billing", "project", name]

@@ -19,7 +19,7 @@ from weft.api.http.middleware import AnswerOptions, App, Receive, Scope, Send, a
 from weft.api.http.problem_documents import as_weft_error, encode_problem
 from weft.api.http.requests import AnyRequest, ClientGone
 from weft.api.http.rights import Guard, Table, complete_table
-from weft.api.routes import system
+from weft.api.routes import login, system
 from weft.api.routes.rights import PERMISSIONS, RIGHTS
 from weft.api.routes.v1 import (
     batches,
@@ -39,6 +39,7 @@ from weft.api.routes.v1 import (
     queues,
     schedules,
     secrets,
+    sessions,
     tenants,
     tokens,
     updates,
@@ -81,9 +82,11 @@ ROUTES: Final[Sequence[ControllerRouterHandler]] = (
     *why.ROUTES,
     *failures.ROUTES,
     *tokens.ROUTES,
+    *sessions.ROUTES,
     *users.ROUTES,
     *tenants.ROUTES,
     *secrets.ROUTES,
+    *login.ROUTES,
     *system.ROUTES,
 )
 _PARAMETER = re.compile(r"\\{\w+\\}")

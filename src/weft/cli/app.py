@@ -132,6 +132,15 @@ COMMANDS = {
         "weft.cli.commands.user:app",
         "List, add and remove users, and give them roles.",
     ),
+    "open": (
+        "weft.cli.commands.session:open_browser",
+        "Log a browser in, by a link that works once.",
+    ),
+    "logout": ("weft.cli.commands.session:logout", "End all your sessions in browsers."),
+    "session": (
+        "weft.cli.commands.session:app",
+        "List and end your sessions in browsers.",
+    ),
     "whoami": ("weft.cli.commands.token:whoami", "Show who you are to the server."),
     "bench": (
         "weft.cli.commands.bench:bench",

@@ -8,6 +8,7 @@ from weft.client.api import Api, LogEvent
 from weft.client.http.listing import Document, Listing
 from weft.client.http.session import PATIENCE_S, WAIT_PATIENCE_S
 from weft.client.objects.batch import Batch, JobTree
+from weft.client.objects.browsers import BrowserCalls
 from weft.client.objects.builder import (
     Builder,
     BuilderSource,
@@ -67,7 +68,7 @@ class BatchBuilder(Builder[Job]):
             return Batch(self._api, await self.draft.submit(shown.advance))
 
 
-class Client(BuilderSource[BatchBuilder], SecretCalls):
+class Client(BuilderSource[BatchBuilder], SecretCalls, BrowserCalls):
     """The client of a weft server, for asyncio.
 
         async with Client() as client:

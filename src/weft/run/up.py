@@ -23,6 +23,7 @@ from weft.run.detach import Answer, answer_error, receive_settings, start_detach
 from weft.run.home import Home, HomeInUse
 from weft.run.leftovers import end_roles, end_spawners
 from weft.run.log_follow import following
+from weft.run.login_link import login_link
 from weft.run.metrics_file import leaving_metrics
 from weft.run.supervisor import Supervisor
 from weft.settings import Settings, default_home
@@ -66,11 +67,13 @@ class _Announcement:
     def __init__(self, settings: Settings, *, as_json: bool = False) -> None:
         self._settings = settings
         self._as_json = as_json
+        self.wants_link = sys.stdout.isatty() and not as_json
+        """Whether nobody but the user sees what is said."""
 
-    def ready(self, url: str) -> None:
-        """Say it on standard output."""
+    def ready(self, url: str, link: str | None) -> None:
+        """Say it on standard output. `link`: logs a browser in."""
         with suppress(OSError):  # nobody reads: `weft up | head -1`
-            text = _summary(self._settings, url, detached=False, as_json=self._as_json)
+            text = _summary(self._settings, url, link, detached=False, as_json=self._as_json)
             sys.stdout.write(text)
             sys.stdout.flush()
 
@@ -81,8 +84,9 @@ class _PipeAnnouncement(_Announcement):
     def __init__(self, settings: Settings, pipe: int) -> None:
         super().__init__(settings)
         self._pipe = pipe
+        self.wants_link = False
 
-    def ready(self, url: str) -> None:
+    def ready(self, url: str, link: str | None) -> None:  # noqa: ARG002 (there is none)
         """Say it through the pipe."""
         answer(self._pipe, Answer(url=url))
 
@@ -111,7 +115,8 @@ async def _live_until_told(
     try:
         if not told.done():
             await started
-            announcement.ready(supervisor.url)
+            link = await login_link(supervisor.home) if announcement.wants_link else None
+            announcement.ready(supervisor.url, link)
             log.info("up.started", url=supervisor.url, home=str(supervisor.home.path))
             await _until_told(told, supervisor)
         log.info("up.stopping", signal=told.result().name)
@@ -195,19 +200,27 @@ def _end_leftovers(home: Home, *, jobs_too: bool) -> list[int]:
         return ended
 
 
-def _summary(settings: Settings, url: str, *, detached: bool, as_json: bool) -> str:
+def _summary(
+    settings: Settings, url: str, link: str | None = None, *, detached: bool, as_json: bool
+) -> str:
     if as_json:
         return _json(url=url, home=str(settings.home), logs=str(settings.home / "log")) + "\n"
     # In another terminal the variable may be missing; in this one it may name another home.
     known = default_home(os.environ if detached else {}).absolute() == settings.home
     hint = "" if known else f"  export WEFT_HOME={shlex.quote(str(settings.home))}\n"
     down = "weft down" if known else f"weft down --home {shlex.quote(str(settings.home))}"
+    login = (
+        ""
+        if link is None
+        else f"  login {link}\n        once, within 5 minutes; `weft open` makes another link\n"
+    )
     stop = down if detached else f"Ctrl-C here, or {down}"
     return (
         f"\nweft is ready at {url}\n"
         f"  home  {settings.home}\n"
         f"  logs  {settings.home / 'log'}\n"
         f"  stop  {stop}\n"
+        f"{login}"
         f"\nTry{'' if detached else ' in another terminal'}:\n"
         f"{hint}"
         "  weft run -- echo hello\n"

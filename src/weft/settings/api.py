@@ -49,6 +49,15 @@ class ApiSettings:
     issuers_file: Path | None = setting(
         None, "TOML file that names the issuers of JSON web tokens that are believed"
     )
+    session_valid_s: float = setting(
+        604_800.0,
+        "seconds after which a session of a browser ends",
+        minimum=60,
+        maximum=31_536_000,
+    )
+    sessions_per_user_max: int = setting(
+        100, "sessions that one user may have; then the oldest one ends", minimum=1, maximum=10_000
+    )
     masked_env: str = setting(
         USUAL,
         "variables of jobs whose values are shown to nobody: names with * and ?, between commas",

@@ -1777,7 +1777,13 @@ CREATE TABLE weft.token (
     scopes text[],
     last_used_at timestamp with time zone,
     idempotency_key text,
+    kind text DEFAULT 'token'::text NOT NULL,
+    opened_from text,
+    session_ends_at timestamp with time zone,
+    CONSTRAINT token_kind_check CHECK ((kind = ANY (ARRAY['token'::text, 'code'::text, 'session'::text]))),
     CONSTRAINT token_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256))),
+    CONSTRAINT token_of_a_browser_expires CHECK (((kind = 'token'::text) OR (expires_at IS NOT NULL))),
+    CONSTRAINT token_opened_from_check CHECK ((length(opened_from) <= 256)),
     CONSTRAINT token_scopes_check CHECK (((cardinality(scopes) > 0) AND (scopes <@ ARRAY['read'::text, 'write'::text, 'operate'::text, 'manage'::text, 'administer'::text])))
 );
 ALTER TABLE weft.token OWNER TO postgres;
@@ -2007,6 +2013,11 @@ CREATE FUNCTION weft.authenticate_v2(token_hash bytea, at timestamp with time zo
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.authenticate_v2(token_hash bytea, at timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft.authenticate_v3(token_hash bytea, of_kind text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(tenant_id integer, user_id integer, user_name text, role text, token_id bigint, scopes text[])
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.authenticate_v3(token_hash bytea, of_kind text, at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft.beat_driver(epoch bigint, grace_s double precision) RETURNS TABLE(idle boolean, loops text[], due_in interval[])
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2167,6 +2178,11 @@ CREATE FUNCTION weft.create_batch_v2(tenant_id integer, user_id integer, batch j
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.create_batch_v2(tenant_id integer, user_id integer, batch jsonb, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft.create_login_code(tenant_id integer, user_id integer, by_token bigint, of_hash bytea, of_scopes text[], valid_s double precision, session_s double precision, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS timestamp with time zone
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.create_login_code(tenant_id integer, user_id integer, by_token bigint, of_hash bytea, of_scopes text[], valid_s double precision, session_s double precision, at timestamp with time zone) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft.create_project(tenant_id integer, user_id integer, of_name text, cost_max numeric, idempotency_key text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -2270,6 +2286,11 @@ CREATE FUNCTION weft.end_schedule_run(tenant_id integer, of_schedule_id bigint, 
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.end_schedule_run(tenant_id integer, of_schedule_id bigint, due_at timestamp with time zone, by_hand boolean, batch_id bigint, error jsonb, idempotency_key text, at timestamp with time zone) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.end_sessions(tenant_id integer, user_id integer, of_session bigint) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.end_sessions(tenant_id integer, user_id integer, of_session bigint) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.ensure_local_user(tenant text, user_name text, token_hash bytea) RETURNS void
     LANGUAGE plpgsql;
@@ -2674,6 +2695,11 @@ CREATE FUNCTION weft.list_secrets(tenant_id integer, user_id integer) RETURNS SE
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_secrets(tenant_id integer, user_id integer) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft.list_sessions(tenant_id integer, user_id integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS SETOF jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.list_sessions(tenant_id integer, user_id integer, at timestamp with time zone) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft.list_stale_secrets(by_user_id integer, key_id bytea, limit_rows integer) RETURNS TABLE(tenant_id integer, user_id integer, name text, body bytea)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -2792,6 +2818,11 @@ CREATE FUNCTION weft.next_schedule_run() RETURNS interval
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off';
 ALTER FUNCTION weft.next_schedule_run() OWNER TO weft_system;
+
+CREATE FUNCTION weft.open_session(code_hash bytea, session_hash bytea, of_name text, opened_from text, valid_s double precision, sessions_max integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(tenant_id integer, user_id integer, user_name text, role text, token_id bigint, scopes text[])
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.open_session(code_hash bytea, session_hash bytea, of_name text, opened_from text, valid_s double precision, sessions_max integer, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.overview(tenant_id integer) RETURNS jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -6370,6 +6401,9 @@ GRANT ALL ON FUNCTION weft.authenticate(token_hash bytea, at timestamp with time
 REVOKE ALL ON FUNCTION weft.authenticate_v2(token_hash bytea, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.authenticate_v2(token_hash bytea, at timestamp with time zone) TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.authenticate_v3(token_hash bytea, of_kind text, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.authenticate_v3(token_hash bytea, of_kind text, at timestamp with time zone) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.beat_driver(epoch bigint, grace_s double precision) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.beat_driver(epoch bigint, grace_s double precision) TO weft_driver;
 
@@ -6454,6 +6488,9 @@ GRANT ALL ON FUNCTION weft.create_batch(tenant_id integer, user_id integer, name
 REVOKE ALL ON FUNCTION weft.create_batch_v2(tenant_id integer, user_id integer, batch jsonb, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.create_batch_v2(tenant_id integer, user_id integer, batch jsonb, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.create_login_code(tenant_id integer, user_id integer, by_token bigint, of_hash bytea, of_scopes text[], valid_s double precision, session_s double precision, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.create_login_code(tenant_id integer, user_id integer, by_token bigint, of_hash bytea, of_scopes text[], valid_s double precision, session_s double precision, at timestamp with time zone) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.create_project(tenant_id integer, user_id integer, of_name text, cost_max numeric, idempotency_key text) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.create_project(tenant_id integer, user_id integer, of_name text, cost_max numeric, idempotency_key text) TO weft_api;
 
@@ -6510,6 +6547,9 @@ GRANT ALL ON FUNCTION weft.edit_job(tenant_id integer, batch_id bigint, job_id i
 
 REVOKE ALL ON FUNCTION weft.end_schedule_run(tenant_id integer, of_schedule_id bigint, due_at timestamp with time zone, by_hand boolean, batch_id bigint, error jsonb, idempotency_key text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.end_schedule_run(tenant_id integer, of_schedule_id bigint, due_at timestamp with time zone, by_hand boolean, batch_id bigint, error jsonb, idempotency_key text, at timestamp with time zone) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.end_sessions(tenant_id integer, user_id integer, of_session bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.end_sessions(tenant_id integer, user_id integer, of_session bigint) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.ensure_local_user(tenant text, user_name text, token_hash bytea) FROM PUBLIC;
 
@@ -6721,6 +6761,9 @@ GRANT ALL ON FUNCTION weft.list_schedules(tenant_id integer, after bigint, limit
 REVOKE ALL ON FUNCTION weft.list_secrets(tenant_id integer, user_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_secrets(tenant_id integer, user_id integer) TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.list_sessions(tenant_id integer, user_id integer, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_sessions(tenant_id integer, user_id integer, at timestamp with time zone) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.list_stale_secrets(by_user_id integer, key_id bytea, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_stale_secrets(by_user_id integer, key_id bytea, limit_rows integer) TO weft_api;
 
@@ -6787,6 +6830,9 @@ GRANT ALL ON FUNCTION weft.next_due(epoch bigint, grace_s double precision) TO w
 
 REVOKE ALL ON FUNCTION weft.next_schedule_run() FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.next_schedule_run() TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.open_session(code_hash bytea, session_hash bytea, of_name text, opened_from text, valid_s double precision, sessions_max integer, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.open_session(code_hash bytea, session_hash bytea, of_name text, opened_from text, valid_s double precision, sessions_max integer, at timestamp with time zone) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.overview(tenant_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.overview(tenant_id integer) TO weft_api;

@@ -1,14 +1,12 @@
 """`ApiStore` on asyncpg: reading and cancelling. Submission is in `submission.py`."""
 
 import asyncio
-import time
 import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
 import msgspec
 
-from weft.core.rights import Right, UserRole
 from weft.ports.log_store import AttemptLog, LogDirectory
 from weft.ports.store import Caller, GroupLimits, Row
 from weft.store.billing import Billing
@@ -29,9 +27,10 @@ from weft.store.queues import Queues
 from weft.store.schedules import Schedules
 from weft.store.schema_range import check_schema
 from weft.store.secrets import Secrets
+from weft.store.sessions import Sessions
 from weft.store.submission import SubmissionCalls
 from weft.store.tenants import Tenants
-from weft.store.tokens import Tokens, digest_of
+from weft.store.tokens import Tokens
 from weft.store.users import Users
 from weft.store.why import Why
 from weft.wire.spec import decode_chunk
@@ -54,6 +53,7 @@ class PostgresApiStore(
     Conditions,
     Failures,
     Tokens,
+    Sessions,
     Users,
     Tenants,
     Secrets,
@@ -71,18 +71,6 @@ class PostgresApiStore(
     async def ready(self) -> None:
         """Return if the database answers."""
         await self._database.call("events_now")
-
-    async def authenticate(self, token: str) -> Caller | None:
-        """Return the holder of this token."""
-        rows = await self._database.call("authenticate_v2", token_hash=digest_of(token))
-        if not rows:
-            return None
-        tenant_id, user_id, user_name, role, token_id, scopes, left_s = rows[0]
-        allowed = None if scopes is None else frozenset(map(Right, scopes))
-        expires_at = None if left_s is None else time.time() + left_s
-        return Caller(
-            tenant_id, user_id, user_name, UserRole(role), token_id, expires_at, scopes=allowed
-        )
 
     async def get_batch(self, caller: Caller, batch_id: int) -> Row:
         """Return the batch document."""

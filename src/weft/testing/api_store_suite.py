@@ -44,6 +44,7 @@ from weft.testing.query_store_suite import QueryStoreSuite
 from weft.testing.queue_store_suite import QueueStoreSuite
 from weft.testing.schedule_store_suite import ScheduleStoreSuite
 from weft.testing.secret_store_suite import SecretStoreSuite
+from weft.testing.session_store_suite import SessionStoreSuite
 from weft.testing.set_group_store_suite import SetGroupStoreSuite
 from weft.testing.store_site import TRACE_ID, TREE, UNKEYED, StoreTests, refused
 from weft.testing.submission_suite import SubmissionSuite
@@ -404,7 +405,8 @@ class ApiStoreSuite(
     CallerTests, ReadingTests, CancelTests, CommandTests, EventTests, CallbackTests,
     SubmissionSuite, SetGroupStoreSuite, EditStoreSuite, QueryStoreSuite, QueueStoreSuite,
     ScheduleStoreSuite, BillingStoreSuite, FleetStoreSuite, PoolStoreSuite, LicenceStoreSuite,
-    PermissionStoreSuite, FailureStoreSuite, TokenStoreSuite, UserStoreSuite, TenantStoreSuite,
+    PermissionStoreSuite, FailureStoreSuite, TokenStoreSuite, SessionStoreSuite, UserStoreSuite,
+    TenantStoreSuite,
     SecretStoreSuite,
     WhyStoreSuite, ConditionStoreSuite,
 ):  # fmt: skip

@@ -41,3 +41,9 @@ class Whoami(Struct, kw_only=True):
     rights: Annotated[list[Scope], Meta(description="with this token")]
     token_id: int | None
     """None: it is the token of another issuer."""
+    csrf_token: Annotated[
+        str | None,
+        Meta(
+            description="what a page sends as X-CSRF-Token to change something; null: no session"
+        ),
+    ]

@@ -1,4 +1,4 @@
-"""Find callers by their bearer tokens; valid ones are remembered until one is revoked."""
+"""Find callers by their bearer tokens or sessions; remembered until one is revoked."""
 
 import asyncio
 import hashlib
@@ -17,6 +17,7 @@ from weft.api.web_tokens.bearers import (
     is_web_token,
 )
 from weft.core.errors import Unauthenticated, Unavailable
+from weft.core.sessions import csrf_token_of, session_in
 from weft.ports.store import ApiStore, Caller, Notices
 from weft.telemetry.log import get_logger
 
@@ -25,6 +26,7 @@ REMEMBER_S: Final = 5.0
 REMEMBER_MAX: Final = 10_000
 TOKEN_CHARS_MAX: Final = 8192
 CHANNEL: Final = "callers"
+COOKIE: Final = "cookie"
 LISTEN_AGAIN_S: Final = 1.0
 log = get_logger()
 
@@ -70,9 +72,11 @@ class Identities:
             except Unavailable:
                 await asyncio.sleep(LISTEN_AGAIN_S)
 
-    async def caller_of(self, headers: Mapping[str, str]) -> Caller:
-        """Return the caller of a request with these headers. Raise `Unauthenticated`."""
-        token, header = self._token_in(headers)
+    async def caller_of(self, headers: Mapping[str, str], scheme: str = "http") -> Caller:
+        """Return the caller of a request with these headers: by a token, or by the session of a
+        browser. Raise `Unauthenticated`.
+        """
+        token, header = self._token_in(headers, scheme)
         digest = hashlib.sha256(f"{header or ''} {token}".encode()).digest()
         known = self._known.get(digest)
         if known is not None and known[1] > self._clock():
@@ -81,7 +85,9 @@ class Identities:
         caller = await self._find(token, header)
         if caller is None:
             self._known.pop(digest, None)
-            raise _refused("The token is unknown or has expired.")
+            raise _refused(
+                f"The {'session' if header == COOKIE else 'token'} is unknown or has expired."
+            )
         caller = replace(caller, known_at=began)
         if epoch == self._epoch:  # else it may have been read before it was revoked
             ends_in_s = math.inf if caller.expires_at is None else caller.expires_at - time.time()
@@ -91,16 +97,21 @@ class Identities:
             self._known.popitem(last=False)
         return caller
 
-    def _token_in(self, headers: Mapping[str, str]) -> tuple[str, str | None]:
+    def _token_in(self, headers: Mapping[str, str], scheme: str) -> tuple[str, str | None]:
         """Return the token, and the header it is in if that is not `Authorization`."""
         if "authorization" not in headers:
             for name in self._web_tokens.headers:
                 if name in headers:
                     return _checked(headers[name].strip()), name
+            if session := session_in(headers.get(COOKIE, ""), scheme):
+                return _checked(session), COOKIE
         return _bearer_token(headers.get("authorization")), None
 
     async def _find(self, token: str, header: str | None) -> Caller | None:
         """Return who has this token."""
+        if header == COOKIE:
+            found = await self._store.authenticate_session(token)
+            return found and replace(found, csrf_token=csrf_token_of(token))
         if header is None and not is_web_token(token):
             return await self._store.authenticate(token)
         try:

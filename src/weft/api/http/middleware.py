@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Container, MutableMapping, Sequ
 from typing import Any, Final, cast
 from urllib.parse import unquote
 
+from weft.api.http.browsers import SAFE, refuse_foreign
 from weft.api.http.identity import Identities
 from weft.api.http.problem_documents import encode_problem
 from weft.core.errors import WeftError
@@ -36,7 +37,7 @@ SERVER_ERROR: Final = 500
 _HEADERS: Final = (
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
-    (b"referrer-policy", b"no-referrer"),
+    (b"referrer-policy", b"same-origin"),  # without a referrer, forms send `Origin: null`
     (
         b"content-security-policy",
         b"default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
@@ -184,7 +185,11 @@ class Authenticate:
         """Serve one request (ASGI)."""
         if scope["type"] == "http" and scope["path"] not in self._open_paths:
             try:
-                scope["state"]["caller"] = await self._identities.caller_of(_headers_of(scope))
+                headers = _headers_of(scope)
+                caller = await self._identities.caller_of(headers, scope["scheme"])
+                if caller.csrf_token is not None and scope["method"] not in SAFE:
+                    refuse_foreign(headers, scope["scheme"], caller.csrf_token)
+                scope["state"]["caller"] = caller
             except WeftError as error:
                 await _refuse(error, scope, send)
                 return

@@ -66,6 +66,18 @@ def token_id_of(request: AnyRequest) -> int:
     return int(text)
 
 
+def session_id_of(request: AnyRequest) -> int:
+    """Return the number of a session. Raise `BadId` for anything else."""
+    text = _segment(request, "session")
+    if not NUMBER.fullmatch(text):
+        raise BadId(
+            text,
+            expected="a session is named by its number",
+            hint="List yours with `weft session ls`.",
+        )
+    return int(text)
+
+
 def schedule_id_of(request: AnyRequest) -> int:
     """Return the number of a schedule. Raise `BadId` for anything else."""
     return parse_schedule_id(_segment(request, "s"))

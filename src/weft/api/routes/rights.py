@@ -9,11 +9,16 @@ from weft.core.permissions import Permission
 from weft.core.rights import Right
 
 OPEN: Final = None
-"""Whoever opens it in a browser has no way to send a token; it holds no secret."""
+"""Whoever opens it in a browser has no way to send a token; it holds no secret. What logs in and
+out looks at the session by itself.
+"""
 
 RIGHTS: Final[Mapping[str, Right | None]] = {
     "GET /docs": OPEN,
     "GET /healthz": OPEN,
+    "GET /login": OPEN,
+    "POST /login": OPEN,
+    "POST /logout": OPEN,
     "GET /metrics": Right.READ,
     "GET /openapi.json": OPEN,
     "GET /readyz": OPEN,
@@ -89,6 +94,7 @@ RIGHTS: Final[Mapping[str, Right | None]] = {
     "GET /v1/licences": Right.READ,
     "DELETE /v1/licences/{l}": Right.ADMINISTER,
     "PUT /v1/licences/{l}": Right.ADMINISTER,
+    "POST /v1/login-links": Right.KNOW_ONESELF,
     "GET /v1/operations": Right.READ,
     "GET /v1/operations/{o}": Right.READ,
     "GET /v1/overview": Right.READ,
@@ -114,6 +120,9 @@ RIGHTS: Final[Mapping[str, Right | None]] = {
     "GET /v1/secrets": Right.READ,
     "DELETE /v1/secrets/{secret}": Right.WRITE,
     "PUT /v1/secrets/{secret}": Right.WRITE,
+    "DELETE /v1/sessions": Right.KNOW_ONESELF,
+    "GET /v1/sessions": Right.KNOW_ONESELF,
+    "DELETE /v1/sessions/{session}": Right.KNOW_ONESELF,
     "GET /v1/tenants": Right.ADMINISTER,
     "POST /v1/tenants": Right.ADMINISTER,
     "GET /v1/tokens": Right.KNOW_ONESELF,

@@ -76,4 +76,5 @@ def whoami(caller: Caller) -> Answer:
         "role": caller.role,
         "rights": caller.rights,
         "token_id": caller.token_id or None,
+        "csrf_token": caller.csrf_token,
     }

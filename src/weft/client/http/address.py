@@ -92,15 +92,20 @@ class Locator:
                 hint="Copy it again into WEFT_TOKEN or weft.toml.",
             )
         if url is None:
-            stored = _read_client_file(settings.home / "client.json")
-            endpoint = parse_url(stored["url"], token or stored["token"])
-            cert_file = stored.get("cert_file")
-            return replace(
-                endpoint,
-                cert_file=None if cert_file is None else Path(cert_file),
-                lock=settings.home / "run" / "up.lock",
-            )
+            endpoint = endpoint_of(settings.home)
+            return endpoint if token is None else replace(endpoint, token=token)
         return replace(parse_url(url, token), ca_file=settings.ca_file)
+
+
+def endpoint_of(home: Path) -> Endpoint:
+    """Return the server of a home. Raise `NotRunning` if none was ever started in it."""
+    stored = _read_client_file(home / "client.json")
+    cert_file = stored.get("cert_file")
+    return replace(
+        parse_url(stored["url"], stored["token"]),
+        cert_file=None if cert_file is None else Path(cert_file),
+        lock=home / "run" / "up.lock",
+    )
 
 
 def parse_url(url: str, token: str | None) -> Endpoint:

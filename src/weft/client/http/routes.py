@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 import msgspec
 
+from weft.client.http.browser_routes import BrowserRoutes
 from weft.client.http.calls import PAGE_ROWS
 from weft.client.http.condition_routes import ConditionRoutes
 from weft.client.http.failure_routes import FailureRoutes
@@ -24,7 +25,9 @@ BYTES = "application/octet-stream"
 _decode = msgspec.json.Decoder().decode
 
 
-class Routes(FleetRoutes, ScheduleRoutes, ConditionRoutes, FailureRoutes, TenantRoutes):
+class Routes(
+    FleetRoutes, ScheduleRoutes, ConditionRoutes, FailureRoutes, TenantRoutes, BrowserRoutes
+):
     """The HTTP api, one method per route."""
 
     # ---- batches and updates

@@ -13,9 +13,10 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from time import monotonic
+from typing import Protocol
 from urllib.parse import quote, urlencode
 
-from weft.client.http.address import Endpoint, Locator, NotRunning
+from weft.client.http.address import Endpoint, NotRunning
 from weft.client.http.connection import (
     ConnectionLost,
     ConnectionPool,
@@ -85,6 +86,13 @@ def new_key() -> str:
     return secrets.token_hex(16)
 
 
+class Finder(Protocol):
+    """Finds the server, as `Locator` does."""
+
+    def locate(self) -> Endpoint:
+        """Return the server. Raise `NotRunning` if none was ever started there."""
+
+
 class HttpSession:
     """A server, found by a locator, with connections that are kept.
 
@@ -94,7 +102,7 @@ class HttpSession:
 
     def __init__(
         self,
-        locator: Locator,
+        locator: Finder,
         *,
         patience_s: float = PATIENCE_S,
         wait_patience_s: float = WAIT_PATIENCE_S,

@@ -1,6 +1,14 @@
 """Errors in a request itself: its path, method, headers, parameters and body."""
 
-from weft.core.errors.kinds import Conflict, Forbidden, Invalid, NotFound, TooLarge, WeftError
+from weft.core.errors.kinds import (
+    Conflict,
+    Forbidden,
+    Invalid,
+    NotFound,
+    TooLarge,
+    Unauthenticated,
+    WeftError,
+)
 
 
 class MalformedBody(Invalid):
@@ -52,6 +60,25 @@ class TokenNotFound(NotFound):
     """The caller has no such token."""
 
     code = "API.TOKEN_NOT_FOUND"
+
+
+class LoginLinkRefused(Unauthenticated):
+    """The code of a login link is unknown, used, replaced by another, or has expired."""
+
+    code = "API.LOGIN_LINK_REFUSED"
+    exit_code = 4
+
+
+class ForeignRequest(Forbidden):
+    """A browser sends a session along with a request that no page of this server has made."""
+
+    code = "API.FOREIGN_REQUEST"
+
+
+class SessionNotFound(NotFound):
+    """The caller has no such session."""
+
+    code = "API.SESSION_NOT_FOUND"
 
 
 class TooManyTokens(Conflict):

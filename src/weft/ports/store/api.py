@@ -19,6 +19,7 @@ from weft.ports.store.queries import QueryStore
 from weft.ports.store.queues import QueueStore
 from weft.ports.store.schedules import ScheduleStore
 from weft.ports.store.secrets import SecretStore
+from weft.ports.store.sessions import SessionStore
 from weft.ports.store.submitted import JobRows, NewBatch, NewGroup, Reserved
 from weft.ports.store.tenants import TenantStore
 from weft.ports.store.tokens import TokenStore
@@ -40,6 +41,7 @@ class ApiStore(
     ConditionStore,
     FailureStore,
     TokenStore,
+    SessionStore,
     UserStore,
     TenantStore,
     SecretStore,

@@ -18,11 +18,13 @@ class Caller:
     user_name: str
     role: UserRole = UserRole.USER
     token_id: int = 0
-    """0: the token is of another issuer."""
+    """0: the token is of another issuer. That of a session if they have `csrf_token`."""
     expires_at: float | None = field(default=None, compare=False)
     """When their token ends, in seconds since 1970; None: it does not."""
     scopes: frozenset[Right] | None = None
     """What the token is for; None: all that the role may do."""
+    csrf_token: str | None = field(default=None, repr=False)
+    """What a browser must send along to change something; None: no browser's session is used."""
     known_at: float = field(default=math.inf, compare=False)
     """When they were looked up, by the monotonic clock."""
     needs: Permission = Permission.ALL

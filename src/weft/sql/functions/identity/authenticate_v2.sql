@@ -1,23 +1,11 @@
--- authenticate_v2: who holds the token of this SHA-256, with their role and what the token is for.
--- Called by: Store.authenticate (api).   Safe to repeat: yes.
--- Locks: token (SKIP LOCKED).   Plan: token by key.
--- When it was last used is noted once a minute, so that requests do not write.
--- Returns: one row, with the seconds until the token expires (NULL: it does not); or none for an unknown or expired token,
---   and for one whose user is removed.
+-- authenticate_v2: as authenticate_v3 for tokens; older programs know no sessions. Kept for one release.
+-- Called by: the api of an older program.   Safe to repeat: yes.
+-- Locks: as authenticate_v3.
 -- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.authenticate_v2(token_hash bytea, at timestamptz DEFAULT clock_timestamp())
-RETURNS TABLE (tenant_id int, user_id int, user_name text, role text, token_id bigint, scopes text[], left_s double precision)
-LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+RETURNS TABLE (tenant_id int, user_id int, user_name text, role text, token_id bigint, scopes text[]) LANGUAGE sql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
 AS $$
-    UPDATE weft.token t SET last_used_at = authenticate_v2.at
-    FROM (SELECT f.token_hash FROM weft.token f WHERE f.token_hash = authenticate_v2.token_hash
-            AND (f.expires_at IS NULL OR f.expires_at > authenticate_v2.at)
-            AND (f.last_used_at IS NULL OR f.last_used_at < authenticate_v2.at - interval '1 minute')
-          FOR UPDATE SKIP LOCKED) f
-    WHERE t.token_hash = f.token_hash;
-    SELECT u.tenant_id, u.user_id, u.name, u.role, t.token_id, t.scopes,
-        extract(epoch FROM t.expires_at - authenticate_v2.at)::double precision
-    FROM weft.token t JOIN weft.tenant_user u ON u.user_id = t.user_id
-    WHERE t.token_hash = authenticate_v2.token_hash AND (t.expires_at IS NULL OR t.expires_at > authenticate_v2.at)
-        AND u.removed_at IS NULL
+    SELECT a.tenant_id, a.user_id, a.user_name, a.role, a.token_id, a.scopes
+    FROM weft.authenticate_v3(authenticate_v2.token_hash, 'token', authenticate_v2.at) a
 $$;

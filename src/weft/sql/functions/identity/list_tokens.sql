@@ -6,5 +6,6 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
     PERFORM weft._as_tenant(list_tokens.tenant_id);
-    RETURN QUERY SELECT weft._token_document(t) FROM weft.token t WHERE t.user_id = list_tokens.user_id ORDER BY t.token_id;
+    RETURN QUERY SELECT weft._token_document(t) FROM weft.token t
+    WHERE t.user_id = list_tokens.user_id AND t.kind = 'token' ORDER BY t.token_id;
 END $$;

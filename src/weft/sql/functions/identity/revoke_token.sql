@@ -7,7 +7,7 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
     PERFORM weft._as_tenant(revoke_token.tenant_id);
-    DELETE FROM weft.token t WHERE t.user_id = revoke_token.user_id AND t.token_id = of_token_id;
+    DELETE FROM weft.token t WHERE t.user_id = revoke_token.user_id AND t.token_id = of_token_id AND t.kind = 'token';
     IF NOT FOUND THEN
         RETURN false;
     END IF;

@@ -1,0 +1,98 @@
+"""The pages on which a browser logs in and out. What pages show of jobs is not here."""
+
+from typing import Final
+from urllib.parse import parse_qs
+
+from litestar import Response, get, post
+
+from weft.api.http.browsers import (
+    offer_page,
+    refuse_foreign,
+    refuse_origin,
+    stranger_page,
+    welcome_page,
+)
+from weft.api.http.parameters import Query
+from weft.api.http.requests import AnyRequest, read_text, services_of
+from weft.api.use_cases import sessions
+from weft.core.errors import InvalidParameter
+from weft.core.sessions import cookie_of, session_in
+from weft.ports.store import Caller
+
+FORM: Final = "application/x-www-form-urlencoded"
+FORM_FIELDS_MAX: Final = 8
+HTML: Final = "text/html"
+
+
+@get("/login", opt={"bytes": (HTML,), "query": ("code",)})
+async def show_login(request: AnyRequest) -> Response[bytes]:
+    """Get the page of a login link, which asks whether to log in; without a code: whether one is
+    logged in. It changes nothing.
+    """
+    code = Query(request, ("code",)).text("code")
+    if code is not None:
+        return _page(offer_page(code))
+    caller = await _caller_of(request)
+    return _page(stranger_page() if caller is None else welcome_page(caller))
+
+
+@post("/login", status_code=200, opt={"bytes": (HTML,), "reads": FORM, "refuses": (401, 403, 413)})
+async def log_in(request: AnyRequest) -> Response[bytes]:
+    """Open a session with the code of a login link, from its page; the answer sets a cookie."""
+    Query(request, ())
+    scheme = request.scope["scheme"]
+    refuse_origin(request.headers, scheme)
+    services = services_of(request)
+    client = request.scope["client"]
+    session, caller = await sessions.log_in(
+        services,
+        (await _form_of(request)).get("code", ""),
+        browser=request.headers.get("user-agent", ""),
+        address="" if client is None else client[0],
+    )
+    return _page(
+        welcome_page(caller), cookie_of(session, scheme, services.settings.session_valid_s)
+    )
+
+
+@post("/logout", status_code=200, opt={"bytes": (HTML,), "reads": FORM, "refuses": (403, 413)})
+async def log_out(request: AnyRequest) -> Response[bytes]:
+    """End the session of this browser, from a page of this server."""
+    Query(request, ())
+    scheme = request.scope["scheme"]
+    given = (await _form_of(request)).get("csrf_token", "")
+    caller = await _caller_of(request)
+    if caller is not None and caller.csrf_token is not None:
+        refuse_foreign(request.headers, scheme, caller.csrf_token, given)
+        await sessions.end_session(services_of(request), caller, caller.token_id)
+    return _page(stranger_page(), cookie_of("", scheme, 0))
+
+
+async def _caller_of(request: AnyRequest) -> Caller | None:
+    session = session_in(request.headers.get("cookie", ""), request.scope["scheme"])
+    if session is None:
+        return None
+    caller = await services_of(request).store.authenticate_session(session)
+    return None if caller is None else sessions.known_by(session, caller)
+
+
+async def _form_of(request: AnyRequest) -> dict[str, str]:
+    text = await read_text(request)
+    try:
+        found = parse_qs(text, max_num_fields=FORM_FIELDS_MAX, errors="strict")
+    except ValueError as error:
+        raise InvalidParameter(
+            "the form is malformed",
+            detail=f"{error}.",
+            hint="Open the link in a browser, and press its button.",
+        ) from error
+    return {name: values[-1] for name, values in found.items()}
+
+
+def _page(body: bytes, cookie: str | None = None) -> Response[bytes]:
+    headers = None if cookie is None else {"set-cookie": cookie}
+    return Response(body, media_type=HTML, headers=headers)
+
+
+ROUTES = (show_login, log_in, log_out)
+"""The routes of logins."""

@@ -1,0 +1,105 @@
+"""Sessions of browsers: a caller makes a link that opens one, lists them and ends them."""
+
+import secrets
+import time
+from dataclasses import replace
+from typing import Final
+
+from weft.api.services import Answer, Services
+from weft.core.errors import LoginLinkRefused, RightMissing, SessionNotFound
+from weft.core.sessions import csrf_token_of
+from weft.ports.store import Caller
+from weft.telemetry.log import get_logger
+
+CODE_VALID_S: Final = 300.0
+SECRET_BYTES: Final = 32
+SECRET_CHARS_MAX: Final = 100
+BROWSER_CHARS_MAX: Final = 256
+log = get_logger()
+
+
+async def create_login_link(services: Services, caller: Caller, origin: str) -> Answer:
+    """Make a link that opens a session of the caller, once; the former one counts no more. The
+    session may do no more than the token that asks for it, and lasts no longer.
+
+    `origin`: scheme and host at which the caller reaches this server.
+    """
+    code = secrets.token_urlsafe(SECRET_BYTES)
+    session_s = None if caller.expires_at is None else max(0.0, caller.expires_at - time.time())
+    expires_at = await services.store.create_login_code(
+        caller, code, valid_s=CODE_VALID_S, session_s=session_s
+    )
+    log.info("login_link.created", user=caller.user_name)
+    return {"url": f"{origin}/login?code={code}", "expires_at": expires_at}
+
+
+async def log_in(
+    services: Services, code: str, *, browser: str, address: str
+) -> tuple[str, Caller]:
+    """Open a session with the code of a link; return its secret, which nobody had before, and
+    whose it is. Raise `LoginLinkRefused`.
+    """
+    session = secrets.token_urlsafe(SECRET_BYTES)
+    caller = None
+    if 0 < len(code) <= SECRET_CHARS_MAX:
+        caller = await services.store.open_session(
+            code,
+            session,
+            browser=_printable(browser),
+            address=address[:BROWSER_CHARS_MAX],
+            valid_s=services.settings.session_valid_s,
+            sessions_max=services.settings.sessions_per_user_max,
+        )
+    if caller is None:
+        raise LoginLinkRefused(
+            "this login link cannot be used",
+            detail=f"It was used before, is older than {CODE_VALID_S / 60:.0f} minutes, or "
+            "another one was made since.",
+            hint="Make another one with `weft open`.",
+        )
+    log.info("session.opened", session=caller.token_id, user=caller.user_name)
+    return session, known_by(session, caller)
+
+
+def known_by(session: str, caller: Caller) -> Caller:
+    """Return the caller of a session, with what their pages send along."""
+    return replace(caller, csrf_token=csrf_token_of(session))
+
+
+async def end_session(services: Services, caller: Caller, session_id: int) -> Answer:
+    """End a session of the caller. Raise `SessionNotFound`; `RightMissing` for any other than
+    itself, if the token that asks has scopes.
+    """
+    if session_id != caller.token_id:
+        _require_no_scopes(caller)
+    if not await services.store.end_sessions(caller, session_id):
+        raise SessionNotFound(
+            f"session {session_id} does not exist",
+            detail="You have no session with this number, or it has ended.",
+            hint="List yours with `weft session ls`.",
+        )
+    log.info("session.ended", session=session_id, user=caller.user_name)
+    return {"n_ended": 1}
+
+
+async def end_all_sessions(services: Services, caller: Caller) -> Answer:
+    """End all sessions of the caller, and the link that would open another. Raise `RightMissing`
+    if the token that asks has scopes.
+    """
+    _require_no_scopes(caller)
+    n_ended = await services.store.end_sessions(caller)
+    log.info("session.ended", session=None, user=caller.user_name)
+    return {"n_ended": n_ended}
+
+
+def _require_no_scopes(caller: Caller) -> None:
+    if caller.scopes is not None:
+        raise RightMissing(
+            "this token may not end sessions",
+            detail=f"Its scopes are {', '.join(sorted(caller.scopes))}.",
+            hint="Use a token without scopes.",
+        )
+
+
+def _printable(browser: str) -> str:
+    return "".join(filter(str.isprintable, browser))[:BROWSER_CHARS_MAX] or "-"

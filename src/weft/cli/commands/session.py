@@ -1,0 +1,155 @@
+"""`weft open`, `weft logout` and `weft session`: the browsers in which a user is logged in."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import App, Parameter, validators
+
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.terminal.amounts import moment
+from weft.cli.terminal.plain import one_line
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import print_json, print_table
+from weft.core.errors import Conflict
+from weft.settings import load_settings
+
+app = App(
+    name="session",
+    help="List and end your sessions in browsers.\n\n    weft session ls",
+)
+
+HEADER = ("Id", "Browser", "Address", "Created", "Expires", "Last used")
+
+
+class LinkNotShown(Conflict):
+    """A login link would end up in a file or a log."""
+
+    code = "CLI.LINK_NOT_SHOWN"
+
+
+def open_browser(*, shared: Shared = SHARED) -> int:
+    """Make a link that logs a browser in as you, print it, and open it if there is a browser here.
+
+        weft open
+
+    The link works once, for five minutes; another one replaces it. It is shown on
+    a terminal only.
+
+    Args:
+        shared: Options of every command.
+    """
+    home = load_settings({"home": shared.home}).home
+    may_show = sys.stdout.isatty() and not shared.json
+    browser = _find_browser()
+    if browser is None and not may_show:
+        raise LinkNotShown(
+            "the login link is shown on a terminal only",
+            detail="Standard output is none, and no browser was found here.",
+            hint="Run `weft open` in a terminal, without --json.",
+        )
+    found = shared.ask(lambda client: client.create_login_link())
+    is_open = browser is not None and _open_privately(browser, found["url"], home)
+    if shared.json:
+        print_json({"opened": is_open, "expires_at": found["expires_at"]})
+    elif may_show:
+        sys.stdout.write(f"{found['url']}\n")
+    if not shared.json:
+        note(f"the link works once, until {moment(found['expires_at'])}; show it to nobody")
+    return 0
+
+
+@app.command(name="ls")
+def list_all(*, shared: Shared = SHARED) -> int:
+    """List your sessions in browsers, the oldest first.
+
+        weft session ls
+
+    Args:
+        shared: Options of every command.
+    """
+    found = shared.ask(lambda client: client.list_sessions())
+    if shared.json:
+        print_json(found)
+        return 0
+    rows = [
+        (
+            str(one["session_id"]),
+            one_line(one["browser"], width=40),
+            one_line(one["address"], width=40),
+            moment(one["created_at"]),
+            moment(one["expires_at"]),
+            moment(one["last_used_at"]) if one["last_used_at"] else "-",
+        )
+        for one in found
+    ]
+    print_table(HEADER, rows, right=("Id",), spare=("Created", "Last used"))
+    return 0
+
+
+@app.command(name="rm")
+def remove(
+    session_id: Annotated[int, Parameter(name="ID", validator=validators.Number(gte=1))],
+    /,
+    *,
+    shared: Shared = SHARED,
+) -> int:
+    """End one of your sessions: its browser is logged out.
+
+        weft session rm 7
+
+    Args:
+        session_id: Its number, as `weft session ls` shows it.
+        shared: Options of every command.
+    """
+    shared.ask(lambda client: client.end_sessions(session_id))
+    if shared.json:
+        print_json({"session_id": session_id})
+    else:
+        note(f"session {session_id} has ended")
+    return 0
+
+
+def logout(*, shared: Shared = SHARED) -> int:
+    """End all your sessions in browsers, and the login link that is not used yet.
+
+        weft logout
+
+    Tokens go on; `weft token revoke` ends one.
+
+    Args:
+        shared: Options of every command.
+    """
+    n_ended = shared.ask(lambda client: client.end_sessions())
+    if shared.json:
+        print_json({"n_ended": n_ended})
+    else:
+        note(f"logged out of {n_ended} browser{'' if n_ended == 1 else 's'}")
+    return 0
+
+
+def _find_browser() -> Any:  # noqa: ANN401 (the controllers of webbrowser have no common type)
+    """Return a browser with windows of its own, or the one that BROWSER names; None: none."""
+    import webbrowser  # noqa: PLC0415 (it looks for programs)
+
+    has_windows = sys.platform == "darwin" or any(
+        os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
+    )
+    try:
+        return webbrowser.get() if has_windows else None
+    except webbrowser.Error:
+        return None
+
+
+def _open_privately(browser: Any, url: str, home: Path) -> bool:  # noqa: ANN401
+    """Open a file that leads to the link: everybody here can see a program's arguments."""
+    file = home / "login.html"
+    try:
+        file.unlink(missing_ok=True)
+        handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except OSError:
+        return False
+    with os.fdopen(handle, "w") as page:
+        page.write(f'<!doctype html><meta http-equiv="refresh" content="0; url={url}">')
+    return bool(browser.open(file.as_uri()))

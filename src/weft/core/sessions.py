@@ -1,0 +1,51 @@
+"""What a browser sends with its session, and how its requests are told from those of other sites.
+
+A cookie comes with every request to a host, whichever page has caused it. So one that changes
+something must come from a page of the same origin, and have a token that only such pages can read.
+"""
+
+import hashlib
+from typing import Final
+
+CSRF_HEADER: Final = "x-csrf-token"
+_PORTS: Final = {"http": ":80", "https": ":443"}
+
+
+def cookie_name(scheme: str) -> str:
+    """Return the name of the cookie. The prefix makes browsers refuse one that a page of another
+    host, or one without TLS, has set.
+    """
+    return "__Host-weft_session" if scheme == "https" else "weft_session"
+
+
+def cookie_of(session: str, scheme: str, valid_s: float) -> str:
+    """Return the header `Set-Cookie` that makes a browser keep a session; 0 s: forget it."""
+    secure = "; Secure" if scheme == "https" else ""
+    return (
+        f"{cookie_name(scheme)}={session}; Path=/; Max-Age={int(valid_s)}; HttpOnly; "
+        f"SameSite=Lax{secure}"
+    )
+
+
+def session_in(cookies: str, scheme: str) -> str | None:
+    """Return the session in a header `Cookie`. Of two nobody knows who has set which, so neither
+    counts.
+    """
+    pairs = [one.strip().partition("=") for one in cookies.split(";")]
+    found = [value for name, _, value in pairs if name == cookie_name(scheme)]
+    return found[0] if len(found) == 1 and found[0] else None
+
+
+def csrf_token_of(session: str) -> str:
+    """Return what pages send along with a session, to show that they can read it."""
+    return hashlib.sha256(f"csrf {session}".encode()).hexdigest()
+
+
+def is_same_origin(origin: str | None, scheme: str, host: str | None) -> bool:
+    """Say whether the page that has caused a request is of the origin that it was sent to."""
+    if not origin or not host:
+        return False
+    default = _PORTS.get(scheme, "")
+    return origin.lower().removesuffix(default) == f"{scheme}://{host}".lower().removesuffix(
+        default
+    )

@@ -1,0 +1,100 @@
+"""The part of `ApiStore` for sessions of browsers, and who holds what."""
+
+import time
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Literal
+
+import asyncpg
+
+from weft.core.rights import Right, UserRole
+from weft.ports.store import Caller, Row
+from weft.store.database import Database
+from weft.store.tokens import digest_of
+
+
+class Sessions:
+    """The api's calls about callers and sessions. The methods are documented at the port."""
+
+    _database: Database
+
+    async def authenticate(self, token: str) -> Caller | None:
+        """Return the holder of this token."""
+        return await self._holder_of(token, "token")
+
+    async def authenticate_session(self, session: str) -> Caller | None:
+        """Return whose session it is."""
+        return await self._holder_of(session, "session")
+
+    async def _holder_of(self, text: str, kind: Literal["token", "session"]) -> Caller | None:
+        rows = await self._database.call(
+            "authenticate_v3", token_hash=digest_of(text), of_kind=kind
+        )
+        return _caller_in(rows)
+
+    async def create_login_code(
+        self, caller: Caller, code: str, *, valid_s: float, session_s: float | None
+    ) -> datetime:
+        """Let this code open a session."""
+        expires_at: datetime = await self._database.value(
+            "create_login_code",
+            tenant_id=caller.tenant_id,
+            user_id=caller.user_id,
+            by_token=caller.token_id,
+            of_hash=digest_of(code),
+            of_scopes=None if caller.scopes is None else sorted(caller.scopes),
+            valid_s=valid_s,
+            session_s=session_s,
+        )
+        return expires_at
+
+    async def open_session(
+        self,
+        code: str,
+        session: str,
+        *,
+        browser: str,
+        address: str,
+        valid_s: float,
+        sessions_max: int,
+    ) -> Caller | None:
+        """Open a session with a code."""
+        rows = await self._database.call(
+            "open_session",
+            code_hash=digest_of(code),
+            session_hash=digest_of(session),
+            of_name=browser,
+            opened_from=address,
+            valid_s=valid_s,
+            sessions_max=sessions_max,
+        )
+        return _caller_in(rows)
+
+    async def list_sessions(self, caller: Caller) -> Sequence[Row]:
+        """Return the caller's sessions."""
+        rows = await self._database.call(
+            "list_sessions", tenant_id=caller.tenant_id, user_id=caller.user_id
+        )
+        return [row[0] for row in rows]
+
+    async def end_sessions(self, caller: Caller, session_id: int | None = None) -> int:
+        """End sessions."""
+        return int(
+            await self._database.value(
+                "end_sessions",
+                tenant_id=caller.tenant_id,
+                user_id=caller.user_id,
+                of_session=session_id,
+            )
+        )
+
+
+def _caller_in(rows: Sequence[asyncpg.Record]) -> Caller | None:
+    if not rows:
+        return None
+    tenant_id, user_id, user_name, role, token_id, scopes, left_s = rows[0]
+    allowed = None if scopes is None else frozenset(map(Right, scopes))
+    expires_at = None if left_s is None else time.time() + left_s
+    return Caller(
+        tenant_id, user_id, user_name, UserRole(role), token_id, expires_at, scopes=allowed
+    )

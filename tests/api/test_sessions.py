@@ -1,0 +1,285 @@
+"""Sessions of browsers over HTTP, attacked."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+import pytest
+from structlog.testing import capture_logs
+
+from api.live import LiveApi
+from weft.api.http import identity
+from weft.settings import Settings
+
+FAR_S = 3600.0
+
+
+@pytest.fixture(autouse=True)
+def remember_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is refused was ended, not forgotten by itself."""
+    monkeypatch.setattr(identity, "REMEMBER_S", FAR_S)
+
+
+@pytest.fixture
+async def browser(api: LiveApi) -> AsyncIterator[httpx.AsyncClient]:
+    """Give a browser that keeps cookies, and has no token."""
+    headers = {"origin": api.url, "user-agent": "Firefox\t" + "x" * 300}
+    async with httpx.AsyncClient(base_url=api.url, headers=headers, timeout=20) as found:
+        yield found
+
+
+async def _code(http: httpx.AsyncClient, **headers: str) -> str:
+    answer = await http.post("/v1/login-links", json={}, headers=headers)
+    assert answer.status_code == 200, answer.text
+    (code,) = parse_qs(urlsplit(answer.json()["url"]).query)["code"]
+    return str(code)
+
+
+async def _log_in(browser: httpx.AsyncClient, http: httpx.AsyncClient, **headers: str) -> str:
+    """Log in as the holder of a token; return what pages send along."""
+    answer = await browser.post("/login", data={"code": await _code(http, **headers)})
+    assert answer.status_code == 200, answer.text
+    return str((await browser.get("/v1/whoami")).json()["csrf_token"])
+
+
+def _refused(answer: httpx.Response) -> tuple[int, str]:
+    return answer.status_code, answer.json()["code"]
+
+
+async def test_link_logs_a_browser_in_once(
+    browser: httpx.AsyncClient, http: httpx.AsyncClient, api: LiveApi
+) -> None:
+    with capture_logs() as logs:
+        answer = await http.post("/v1/login-links", json={})
+        url = answer.json()["url"]
+        page = await browser.get(url)
+        again = await browser.get(url)  # as a mailer does that looks at links
+        code = url.partition("code=")[2]
+        won = await browser.post("/login", data={"code": code})
+        async with httpx.AsyncClient(base_url=api.url, headers={"origin": api.url}) as thief:
+            replayed = await thief.post("/login", data={"code": code})
+            thief_sees = await thief.get("/v1/whoami")
+        who = (await browser.get("/v1/whoami")).json()
+    session = browser.cookies["weft_session"]
+
+    assert url.startswith(f"{api.url}/login?code=")
+    assert code in page.text == again.text
+    assert won.status_code == 200
+    cookie = won.headers["set-cookie"]
+    assert cookie == f"weft_session={session}; Path=/; Max-Age=604800; HttpOnly; SameSite=Lax"
+    assert _refused(replayed) == (401, "API.LOGIN_LINK_REFUSED")
+    assert thief_sees.status_code == 401
+    assert who["user"] == (await http.get("/v1/whoami")).json()["user"]
+    assert (await browser.get("/v1/batches")).status_code == 200
+    assert who["user"] in (await browser.get("/login")).text
+    assert code not in str(logs)
+    assert session not in str(logs)
+
+
+async def test_session_is_a_new_one_whatever_cookie_was_there(
+    browser: httpx.AsyncClient, http: httpx.AsyncClient, api: LiveApi
+) -> None:
+    """Else whoever has planted a cookie would be logged in too (fixation)."""
+    browser.cookies.set("weft_session", "planted")
+    code = await _code(http)
+    won = await browser.post("/login", data={"code": code})
+
+    given = won.headers["set-cookie"].partition("=")[2].partition(";")[0]
+    assert given not in ("planted", code)
+    async with httpx.AsyncClient(base_url=api.url) as thief:
+        for planted in ("planted", code):
+            thief.cookies.set("weft_session", planted)
+            assert (await thief.get("/v1/whoami")).status_code == 401
+        # Nor is a session a token, or a token a session.
+        as_token = await thief.get("/v1/whoami", headers={"authorization": f"Bearer {given}"})
+        assert as_token.status_code == 401
+        thief.cookies.set("weft_session", http.headers["authorization"].partition(" ")[2])
+        assert (await thief.get("/v1/whoami")).status_code == 401
+
+
+async def test_login_form_of_another_site_is_refused(
+    browser: httpx.AsyncClient, http: httpx.AsyncClient
+) -> None:
+    """It would log somebody in as the attacker; the code stays good for its own page."""
+    code = await _code(http)
+    for origin in ("https://evil.example", "null", ""):
+        answer = await browser.post("/login", data={"code": code}, headers={"origin": origin})
+        assert _refused(answer) == (403, "API.FOREIGN_REQUEST")
+    assert not browser.cookies
+    assert (await browser.post("/login", data={"code": code})).status_code == 200
+
+
+async def test_each_change_needs_origin_and_token_of_the_page(
+    browser: httpx.AsyncClient, http: httpx.AsyncClient, api: LiveApi
+) -> None:
+    csrf = await _log_in(browser, http)
+    good = {"origin": api.url, "x-csrf-token": csrf}
+    assert len(csrf) == 64
+    changes: tuple[dict[str, str], ...] = (
+        {"x-csrf-token": ""},
+        {"x-csrf-token": "0" * 64},
+        {"origin": ""},
+        {"origin": "null"},
+        {"origin": "https://evil.example"},
+        {"origin": api.url + ".evil.example"},
+        {"origin": api.url.replace("http:", "https:")},
+    )
+    for change in changes:
+        for method, path in (
+            ("POST", "/v1/batches"), ("PUT", "/v1/queues"), ("PATCH", "/v1/batches/1"),
+            ("DELETE", "/v1/sessions"), ("POST", "/v1/login-links"),
+        ):  # fmt: skip
+            answer = await browser.request(method, path, json={}, headers={**good, **change})
+            assert _refused(answer) == (403, "API.FOREIGN_REQUEST"), (change, method)
+    made = await browser.post("/v1/batches", json={"jobs": [{}]}, headers=good)
+    assert made.status_code == 201
+    # A token is sent by programs only: it needs neither.
+    header = {"authorization": http.headers["authorization"], "origin": "https://evil.example"}
+    assert (await browser.post("/v1/batches", json={"jobs": [{}]}, headers=header)).is_success
+
+
+async def test_form_that_logs_out_needs_both_too(
+    browser: httpx.AsyncClient, http: httpx.AsyncClient
+) -> None:
+    csrf = await _log_in(browser, http)
+    evil = {"origin": "https://evil.example"}
+    for data, headers in (
+        ({}, {}),
+        ({"csrf_token": "0" * 64}, {}),
+        ({"csrf_token": csrf}, evil),
+    ):
+        answer = await browser.post("/logout", data=data, headers=headers)
+        assert _refused(answer) == (403, "API.FOREIGN_REQUEST")
+    session = browser.cookies["weft_session"]
+    out = await browser.post("/logout", data={"csrf_token": csrf})
+
+    assert (out.status_code, dict(browser.cookies)) == (200, {})
+    kept = await browser.get("/v1/whoami", headers={"cookie": f"weft_session={session}"})
+    assert kept.status_code == 401
+    assert (await browser.post("/logout", data={})).status_code == 200
+
+
+@pytest.fixture
+async def second(api: LiveApi, database: dict[str, str], tmp_path: Path) -> AsyncIterator[LiveApi]:
+    """Give another api of the same database."""
+    del api
+    live = LiveApi(database["weft_api"], Settings(home=tmp_path / "second"))
+    await live.start()
+    yield live
+    await live.stop()
+
+
+async def _until(status: int, url: str, browser: httpx.AsyncClient) -> None:
+    """Wait until another api, which is told by a notice, answers so."""
+    session = {"cookie": f"weft_session={browser.cookies['weft_session']}"}
+    async with asyncio.timeout(20), httpx.AsyncClient(base_url=url) as client:
+        while (await client.get("/v1/batches", headers=session)).status_code != status:
+            await asyncio.sleep(0)
+
+
+async def test_sessions_end_everywhere_and_by_number(
+    browser: httpx.AsyncClient, http: httpx.AsyncClient, api: LiveApi, second: LiveApi
+) -> None:
+    await _log_in(browser, http)
+    await _until(200, second.url, browser)
+    (one,) = (await http.get("/v1/sessions")).json()["items"]
+    ended = await http.delete(f"/v1/sessions/{one['session_id']}")
+    await _until(401, second.url, browser)
+    await _until(401, api.url, browser)
+    gone = await http.delete(f"/v1/sessions/{one['session_id']}")
+    revoked = await http.delete(f"/v1/tokens/{one['session_id']}")
+
+    assert (one["browser"], one["address"]) == (("Firefox" + "x" * 300)[:256], "127.0.0.1")
+    assert ended.json() == {"n_ended": 1}
+    assert _refused(gone) == (404, "API.SESSION_NOT_FOUND")
+    assert _refused(revoked) == (404, "API.TOKEN_NOT_FOUND")
+
+    await _log_in(browser, http)
+    pending = await _code(http)
+    assert (await http.delete("/v1/sessions")).json() == {"n_ended": 1}
+    await _until(401, second.url, browser)
+    assert (await browser.post("/login", data={"code": pending})).status_code == 401
+
+
+async def test_session_has_the_rights_of_its_user_as_they_are_now(
+    browser: httpx.AsyncClient, http: httpx.AsyncClient, api: LiveApi
+) -> None:
+    token = (await http.post("/v1/users", json={"name": "bob"})).json()["token"]
+    csrf = await _log_in(browser, http, authorization=f"Bearer {token}")
+    page = {"x-csrf-token": csrf}
+    made = await browser.post("/v1/batches", json={"jobs": [{}]}, headers=page)
+    assert made.status_code == 201
+    await http.patch("/v1/users/bob", json={"role": "viewer"})
+    async with asyncio.timeout(20):
+        while (await browser.get("/v1/whoami")).json()["role"] != "viewer":
+            await asyncio.sleep(0)
+    lesser = await browser.post("/v1/batches", json={"jobs": [{}]}, headers=page)
+    assert _refused(lesser) == (403, "API.RIGHT_MISSING")
+    code = await _code(http, authorization=f"Bearer {token}")
+    await http.delete("/v1/users/bob")
+    await _until(401, api.url, browser)
+    # Neither the session nor the link survives the removal, also if the user comes back.
+    await http.post("/v1/users", json={"name": "bob"})
+    assert (await browser.get("/v1/whoami")).status_code == 401
+    assert (await browser.post("/login", data={"code": code})).status_code == 401
+
+
+async def test_session_of_a_token_with_scopes_has_these(
+    browser: httpx.AsyncClient, http: httpx.AsyncClient
+) -> None:
+    made = (await http.post("/v1/tokens", json={"name": "a", "scopes": ["read"]})).json()
+    csrf = await _log_in(browser, http, authorization=f"Bearer {made['token']}")
+    page = {"x-csrf-token": csrf}
+    number = (await browser.get("/v1/whoami")).json()["token_id"]
+
+    for path in ("/v1/sessions", "/v1/sessions/1"):
+        assert _refused(await browser.delete(path, headers=page)) == (403, "API.RIGHT_MISSING")
+    refused = await browser.post("/v1/batches", json={"jobs": [{}]}, headers=page)
+    assert _refused(refused) == (403, "API.RIGHT_MISSING")
+    assert (await browser.delete(f"/v1/sessions/{number}", headers=page)).status_code == 200
+
+
+async def test_page_of_a_link_leads_nowhere_else_and_shows_no_markup(
+    browser: httpx.AsyncClient, http: httpx.AsyncClient
+) -> None:
+    for path in ("/login?next=//evil.example", "/login?code=a&next=https://evil.example"):
+        assert _refused(await browser.get(path)) == (400, "API.INVALID_PARAMETER")
+    page = await browser.get("/login", params={"code": "'><script>alert(1)</script>"})
+    assert "<script>" not in page.text
+    assert page.headers["referrer-policy"] == "same-origin"
+    assert "frame-ancestors 'none'" in page.headers["content-security-policy"]
+    for code in ("", "x" * 101, "nobody"):
+        answer = await browser.post("/login", data={"code": code})
+        assert _refused(answer) == (401, "API.LOGIN_LINK_REFUSED")
+        assert "location" not in answer.headers
+    many = "&".join(f"a{n}=b" for n in range(9))
+    assert _refused(await browser.post("/login", content=many))[0] == 400
+
+
+async def test_proxy_that_speaks_tls_makes_cookie_and_link_secure(
+    database: dict[str, str], api: LiveApi, tmp_path: Path
+) -> None:
+    del api  # which has made the user
+    live = LiveApi(
+        database["weft_api"], Settings(home=tmp_path / "b", trusted_proxies="127.0.0.1")
+    )
+    await live.start()
+    proxy = {
+        "x-forwarded-proto": "https",
+        "x-forwarded-host": "weft.example",
+        "x-forwarded-for": "198.51.100.9",
+    }
+    async with live.client(**proxy) as http:
+        url = (await http.post("/v1/login-links", json={})).json()["url"]
+        headers = {"origin": "https://weft.example", "authorization": ""}
+        won = await http.post("/login", data={"code": url.partition("=")[2]}, headers=headers)
+        (one,) = (await http.get("/v1/sessions")).json()["items"]
+    await live.stop()
+
+    assert url.startswith("https://weft.example/login?code=")
+    cookie = won.headers["set-cookie"]
+    assert cookie.startswith("__Host-weft_session=")
+    assert cookie.endswith("; Path=/; Max-Age=604800; HttpOnly; SameSite=Lax; Secure")
+    assert one["address"] == "198.51.100.9"

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
 from weft.core.errors import BatchNotFound, GroupNotFound, Unavailable
-from weft.ports.store import Caller, JobRows, NewBatch, NewGroup, Reserved, Row
+from weft.ports.store import Action, Caller, JobRows, NewBatch, NewGroup, Reserved, Row
 
 TOKEN = "a-good-token"
 OFFERS = {"storage_mib": 10_240, "gpu": 0, "executor": ["process", "function"]}
@@ -23,6 +23,7 @@ class RecordingStore:
         self.workers_asked = 0
         self.authenticated = 0
         self.away = False
+        self.refused: list[Action] = []
 
     async def ready(self) -> None:
         if self.away:
@@ -31,6 +32,9 @@ class RecordingStore:
     async def authenticate(self, token: str) -> Caller | None:
         self.authenticated += 1
         return Caller(1, 1, "somebody") if token == TOKEN else None
+
+    async def record_refusal(self, action: Action) -> None:
+        self.refused.append(action)
 
     async def pool_offers(self, caller: Caller) -> Sequence[Row]:
         self.workers_asked += 1

@@ -7,9 +7,11 @@ import msgspec
 import pytest
 
 from api.live import EventReader, LiveWorker, fold
+from weft.api.routes.rights import UNRECORDED
 from weft.core.attempt_key import AttemptKey
 from weft.core.conditions import Ask
 from weft.core.states import JobState, Phase, Reason
+from weft.store import open_driver_store
 from weft.wire import (
     answers,
     billing_answers,
@@ -25,6 +27,7 @@ from weft.wire import (
     session_answers,
     tenant_documents,
     token_answers,
+    trail_answers,
     user_answers,
     why_answers,
     worker_answers,
@@ -80,6 +83,7 @@ def check(document: Any, schema: dict[str, Any]) -> None:  # noqa: ANN401
             failure_answers,
             licence_answers,
             token_answers,
+            trail_answers,
             user_answers,
             permission_documents,
             pool_answers,
@@ -161,8 +165,6 @@ async def test_every_answer_is_the_one_described(
     await fold(database["weft_driver"])
     await read_jobs(ask, b)
     await change(ask, b)
-    for part in ("", "/{p}", "/{p}/days"):
-        await ask("GET", "/v1/billing-projects" + part, p="default")
     await ask("GET", "/v1/batches/{b}/jobs/{j}/why", b=b, j=claimed[1].job_id)
     await ask("GET", "/v1/batches/{b}/why", b=b)
     await ask("GET", "/v1/batches/{b}/groups/{g}/why", b=b, g=1)
@@ -193,6 +195,7 @@ async def test_every_answer_is_the_one_described(
         await ask("POST", f"/v1/workers/{{w}}/{verb}", w="w1", body={})
     await ask("GET", "/v1/batches/{b}", b=10**6)
     await ask("DELETE", "/v1/batches/{b}", b=b)
+    await ask_trail(ask, database)
     described = {
         (method.upper(), route, status)
         for route, operations in ask.paths.items()
@@ -276,6 +279,8 @@ async def ask_tokens(ask: Described) -> None:
 
 
 async def ask_users(ask: Described) -> None:
+    for part in ("", "/{p}", "/{p}/days"):
+        await ask("GET", "/v1/billing-projects" + part, p="default")
     await ask("POST", "/v1/users", body={"name": "bob"})
     await ask("PATCH", "/v1/users/{user}", user="bob", body={"role": "viewer"})
     await ask("GET", "/v1/users")
@@ -293,6 +298,31 @@ async def ask_users(ask: Described) -> None:
     await ask("GET", shared, b=b)
     await ask("DELETE", shared + "/{user}", b=b, user="bob", body={})
     await ask("DELETE", "/v1/users/{user}", user="bob", query="?cancel_batches=true", body={})
+
+
+UNCHANGED = {
+    *UNRECORDED,  # their commit is
+    "POST /v1/queue-test",
+    "POST /v1/queue-reroute",  # here a dry run
+    "POST /v1/secret-rotation",  # here to the same key
+}
+"""Requests that are not in the trail, though their methods may change something."""
+
+
+async def ask_trail(ask: Described, database: dict[str, str]) -> None:
+    """What was asked for with success, and changes something, is in the trail: on all routes."""
+    async with open_driver_store(database["weft_driver"]) as store:
+        epoch = await store.try_lead()
+        assert epoch is not None
+        await store.sweep("seal_trail", epoch, limit_jobs=1000)
+    found = (await ask("GET", "/v1/trail", query="?limit=1000"))["items"]
+    asked = {
+        ask.paths[route][method.lower()]["operationId"]
+        for method, route, status in ask.seen
+        if method != "GET" and status < "300" and f"{method} {route}" not in UNCHANGED
+    }
+
+    assert {one["action"] for one in found} == asked
 
 
 async def ask_schedules(ask: Described) -> None:

@@ -31,6 +31,7 @@ NOT_BY_METHOD = {
     "POST /v1/conditions/{c}/fail": UserRole.OPERATOR,
     "PUT /v1/queues": UserRole.TENANT_ADMIN,
     "GET /v1/callbacks/secret": UserRole.TENANT_ADMIN,
+    "GET /v1/trail": UserRole.TENANT_ADMIN,
     "GET /v1/users": UserRole.TENANT_ADMIN,
     "POST /v1/billing-projects": UserRole.TENANT_ADMIN,
     "PATCH /v1/billing-projects/{p}": UserRole.TENANT_ADMIN,

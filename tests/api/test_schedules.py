@@ -156,7 +156,17 @@ async def test_due_run_is_submitted_as_its_owner(
     runs = (await shown(http))["runs"]
     batches = [(await http.get(f"/v1/batches/{one['batch_id']}")).json() for one in runs]
 
+    admin = await asyncpg.connect(database["admin"])
+    trail = await admin.fetch(
+        "SELECT user_name, path, address, token_id, batch_id FROM weft.trail_unsealed "
+        "WHERE action = 'run_schedule' ORDER BY at"
+    )
+    await admin.close()
+
     assert again_s is None
+    assert sorted(map(tuple, trail)) == [
+        ("tester", "/v1/schedules/s1", None, None, one) for one in sorted(b["id"] for b in batches)
+    ]
     assert [one["user"] for one in batches] == ["tester"] * 2
     assert {one["attributes"]["schedule"] for one in batches} == {"s1"}
     assert [datetime.fromisoformat(one["attributes"]["schedule_due_at"]) for one in batches] == [

@@ -112,8 +112,8 @@ async def test_every_table_with_a_tenant_has_its_wall(world: World) -> None:
     assert {row["relname"] for row in without} == {
         "attempt_reason", "claim", "driver_state", "event_floor", "event_listener", "fold",
         "job_state", "job_transition", "lane", "migration", "pool", "rate", "rate_card",
-        "rate_correction", "resource", "schema_range", "shape", "worker", "worker_change",
-        "worker_incarnation", "worker_lane",
+        "rate_correction", "resource", "schema_range", "shape", "trail_head", "worker",
+        "worker_change", "worker_incarnation", "worker_lane",
     }  # fmt: skip
 
 

@@ -20,7 +20,7 @@ from weft.api.http.problem_documents import as_weft_error, encode_problem
 from weft.api.http.requests import AnyRequest, ClientGone
 from weft.api.http.rights import Guard, Table, complete_table
 from weft.api.routes import login, system
-from weft.api.routes.rights import PERMISSIONS, RIGHTS
+from weft.api.routes.rights import PERMISSIONS, RIGHTS, UNRECORDED
 from weft.api.routes.v1 import (
     batches,
     billing,
@@ -42,6 +42,7 @@ from weft.api.routes.v1 import (
     sessions,
     tenants,
     tokens,
+    trail,
     updates,
     users,
     why,
@@ -87,6 +88,7 @@ ROUTES: Final[Sequence[ControllerRouterHandler]] = (
     *tenants.ROUTES,
     *secrets.ROUTES,
     *login.ROUTES,
+    *trail.ROUTES,
     *system.ROUTES,
 )
 _PARAMETER = re.compile(r"\\{\w+\\}")
@@ -115,7 +117,8 @@ class Application:
         options = AnswerOptions(app, partial(_methods, litestar))
         open_paths = {name.partition(" ")[2] for name, right in rights.items() if right is None}
         trusted = parse_networks(services.settings.trusted_proxies)
-        self._app = ReadForwarded(add_middleware(options, identities, open_paths), trusted)
+        inner = add_middleware(options, identities, open_paths, services.store.record_refusal)
+        self._app = ReadForwarded(inner, trusted)
         self.forget_revoked = partial(identities.forget_revoked, notices, services.feeds.forget)
         """Run it beside the server: tokens that are revoked are refused at once, and their streams
         end.
@@ -150,7 +153,7 @@ def create_app(
         store, logs_, settings, Feeds(store, notices, encode_event), asyncio.Event(), callback_key,
         secret_keys or SecretKeys,
     )  # fmt: skip
-    guard = Guard(PERMISSIONS)
+    guard = Guard(PERMISSIONS, UNRECORDED)
     litestar = Litestar(
         [*ROUTES, *doors],
         guards=[guard],

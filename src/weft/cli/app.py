@@ -141,6 +141,10 @@ COMMANDS = {
         "weft.cli.commands.session:app",
         "List and end your sessions in browsers.",
     ),
+    "trail": (
+        "weft.cli.commands.trail:trail",
+        "Show who changed what, when and from where.",
+    ),
     "whoami": ("weft.cli.commands.token:whoami", "Show who you are to the server."),
     "bench": (
         "weft.cli.commands.bench:bench",

@@ -21,6 +21,7 @@ from weft.client.objects.counted import Counted
 from weft.client.objects.group import JobGroup
 from weft.client.objects.job import Job
 from weft.client.objects.secret_calls import SecretCalls
+from weft.client.objects.trail import Trail
 from weft.client.progress import Progress
 from weft.client.submission.refs import JobRef, NotSubmitted
 from weft.core.errors import WeftError
@@ -68,7 +69,7 @@ class BatchBuilder(Builder[Job]):
             return Batch(self._api, await self.draft.submit(shown.advance))
 
 
-class Client(BuilderSource[BatchBuilder], SecretCalls, BrowserCalls):
+class Client(BuilderSource[BatchBuilder], SecretCalls, BrowserCalls, Trail):
     """The client of a weft server, for asyncio.
 
         async with Client() as client:

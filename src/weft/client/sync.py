@@ -339,6 +339,7 @@ class Client(BuilderSource[BatchBuilder], Twin[aio.Client]):
     remove_project_member = waits(aio.Client.remove_project_member)
     list_tenants = lists(aio.Client.list_tenants)
     create_tenant = waits(aio.Client.create_tenant)
+    list_trail = lists(aio.Client.list_trail)
     list_users = lists(aio.Client.list_users)
     add_user = waits(aio.Client.add_user)
     set_user_role = waits(aio.Client.set_user_role)

@@ -1792,6 +1792,35 @@ CREATE FUNCTION weft._token_document(of_token weft.token) RETURNS jsonb
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._token_document(of_token weft.token) OWNER TO weft_system;
 
+CREATE TABLE weft.trail_entry (
+    number bigint NOT NULL,
+    request_id uuid CONSTRAINT trail_unsealed_request_id_not_null NOT NULL,
+    tenant_id integer CONSTRAINT trail_unsealed_tenant_id_not_null NOT NULL,
+    user_id integer CONSTRAINT trail_unsealed_user_id_not_null NOT NULL,
+    user_name text CONSTRAINT trail_unsealed_user_name_not_null NOT NULL,
+    token_id bigint,
+    address text,
+    trace_id text CONSTRAINT trail_unsealed_trace_id_not_null NOT NULL,
+    action text CONSTRAINT trail_unsealed_action_not_null NOT NULL,
+    path text CONSTRAINT trail_unsealed_path_not_null NOT NULL,
+    batch_id bigint,
+    refused text,
+    at timestamp with time zone CONSTRAINT trail_unsealed_at_not_null NOT NULL,
+    sealed_at timestamp with time zone NOT NULL,
+    digest bytea NOT NULL,
+    CONSTRAINT trail_unsealed_path_check CHECK ((length(path) <= 1000))
+);
+ALTER TABLE weft.trail_entry OWNER TO postgres;
+
+CREATE FUNCTION weft._trail_digest(before bytea, entry weft.trail_entry) RETURNS bytea
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._trail_digest(before bytea, entry weft.trail_entry) OWNER TO weft_system;
+
+CREATE FUNCTION weft._trail_page(of_tenant_id integer, of_user text, of_action text, of_batch_id bigint, of_number bigint, since timestamp with time zone, before bigint, limit_rows integer) RETURNS SETOF jsonb
+    LANGUAGE plpgsql STABLE
+    SET plan_cache_mode TO 'force_custom_plan';
+ALTER FUNCTION weft._trail_page(of_tenant_id integer, of_user text, of_action text, of_batch_id bigint, of_number bigint, since timestamp with time zone, before bigint, limit_rows integer) OWNER TO weft_system;
+
 CREATE FUNCTION weft._tree_groups(of_update weft.batch_update, group_ids integer[], combo_sets integer[]) RETURNS integer[]
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._tree_groups(of_update weft.batch_update, group_ids integer[], combo_sets integer[]) OWNER TO weft_tenant;
@@ -2726,6 +2755,11 @@ CREATE FUNCTION weft.list_tokens(tenant_id integer, user_id integer) RETURNS SET
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_tokens(tenant_id integer, user_id integer) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft.list_trail(tenant_id integer, of_user text, of_action text, of_batch_id bigint, of_number bigint, since timestamp with time zone, before bigint, limit_rows integer) RETURNS SETOF jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.list_trail(tenant_id integer, of_user text, of_action text, of_batch_id bigint, of_number bigint, since timestamp with time zone, before bigint, limit_rows integer) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft.list_users(tenant_id integer, after integer, limit_rows integer) RETURNS SETOF jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -2738,6 +2772,11 @@ CREATE FUNCTION weft.list_waiting(tenant_id integer, after_batch bigint, after_j
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.list_waiting(tenant_id integer, after_batch bigint, after_job integer, limit_jobs integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.list_whole_trail(of_user text, of_action text, of_batch_id bigint, of_number bigint, since timestamp with time zone, before bigint, limit_rows integer) RETURNS SETOF jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.list_whole_trail(of_user text, of_action text, of_batch_id bigint, of_number bigint, since timestamp with time zone, before bigint, limit_rows integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft.list_workers(tenant_id integer, with_deleted boolean, limit_rows integer) RETURNS SETOF jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -2920,6 +2959,11 @@ CREATE FUNCTION weft.record_phases(incarnation_id integer, batch_ids bigint[], j
     SET enable_bitmapscan TO 'off';
 ALTER FUNCTION weft.record_phases(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], phases smallint[]) OWNER TO weft_system;
 
+CREATE FUNCTION weft.record_request(request jsonb, n_rows bigint) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.record_request(request jsonb, n_rows bigint) OWNER TO weft_system;
+
 CREATE FUNCTION weft.record_tests(epoch bigint, condition_ids bigint[], have_passed boolean[], messages text[], at timestamp with time zone DEFAULT clock_timestamp()) RETURNS SETOF bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -3063,6 +3107,12 @@ CREATE FUNCTION weft.schema_range(OUT schema integer, OUT oldest_program integer
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.schema_range(OUT schema integer, OUT oldest_program integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft.seal_trail(epoch bigint, limit_jobs integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan';
+ALTER FUNCTION weft.seal_trail(epoch bigint, limit_jobs integer, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.set_licence(of_name text, count integer, actor text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -4307,6 +4357,31 @@ ALTER TABLE weft.token ALTER COLUMN token_id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE TABLE weft.trail_head (
+    singleton boolean DEFAULT true NOT NULL,
+    number bigint NOT NULL,
+    digest bytea NOT NULL,
+    CONSTRAINT trail_head_singleton_check CHECK (singleton)
+);
+ALTER TABLE weft.trail_head OWNER TO postgres;
+
+CREATE TABLE weft.trail_unsealed (
+    request_id uuid NOT NULL,
+    tenant_id integer NOT NULL,
+    user_id integer NOT NULL,
+    user_name text NOT NULL,
+    token_id bigint,
+    address text,
+    trace_id text NOT NULL,
+    action text NOT NULL,
+    path text NOT NULL,
+    batch_id bigint,
+    refused text,
+    at timestamp with time zone NOT NULL,
+    CONSTRAINT trail_unsealed_path_check CHECK ((length(path) <= 1000))
+);
+ALTER TABLE weft.trail_unsealed OWNER TO postgres;
+
 CREATE TABLE weft.user_batch_count (
     pool_id integer NOT NULL,
     user_id integer NOT NULL,
@@ -4696,6 +4771,15 @@ ALTER TABLE ONLY weft.token
 ALTER TABLE ONLY weft.token
     ADD CONSTRAINT token_token_id_key UNIQUE (token_id);
 
+ALTER TABLE ONLY weft.trail_entry
+    ADD CONSTRAINT trail_entry_pkey PRIMARY KEY (number);
+
+ALTER TABLE ONLY weft.trail_entry
+    ADD CONSTRAINT trail_entry_request_id_key UNIQUE (request_id);
+
+ALTER TABLE ONLY weft.trail_head
+    ADD CONSTRAINT trail_head_pkey PRIMARY KEY (singleton);
+
 ALTER TABLE ONLY weft.user_batch_count
     ADD CONSTRAINT user_batch_count_pkey PRIMARY KEY (pool_id, user_id, batch_id);
 
@@ -4875,6 +4959,14 @@ CREATE UNIQUE INDEX tenant_lower_idx ON weft.tenant USING btree (lower(name));
 CREATE UNIQUE INDEX tenant_user_lower_idx ON weft.tenant_user USING btree (tenant_id, lower(name));
 
 CREATE INDEX token_user_idx ON weft.token USING btree (user_id, token_id);
+
+CREATE INDEX trail_entry_batch_id_idx ON weft.trail_entry USING btree (batch_id, number) WHERE (batch_id IS NOT NULL);
+
+CREATE INDEX trail_entry_sealed_at_idx ON weft.trail_entry USING btree (sealed_at, number);
+
+CREATE INDEX trail_entry_tenant_id_idx ON weft.trail_entry USING btree (tenant_id, number);
+
+CREATE INDEX trail_entry_user_name_idx ON weft.trail_entry USING btree (tenant_id, user_name, number);
 
 CREATE INDEX user_batch_count_batch_idx ON weft.user_batch_count USING btree (batch_id);
 
@@ -5374,6 +5466,10 @@ CREATE POLICY system_rows ON weft.tenant_user TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.token TO weft_system USING (true);
 
+CREATE POLICY system_rows ON weft.trail_entry TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.trail_unsealed TO weft_system USING (true);
+
 CREATE POLICY system_rows ON weft.user_batch_count TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.user_share TO weft_system USING (true);
@@ -5506,6 +5602,10 @@ CREATE POLICY tenant_rows ON weft.tenant_user TO weft_tenant USING ((tenant_id =
 
 CREATE POLICY tenant_rows ON weft.token TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
+CREATE POLICY tenant_rows ON weft.trail_entry TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.trail_unsealed TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
 CREATE POLICY tenant_rows ON weft.user_batch_count TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.user_share TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
@@ -5513,6 +5613,10 @@ CREATE POLICY tenant_rows ON weft.user_share TO weft_tenant USING ((tenant_id = 
 ALTER TABLE weft.tenant_user ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.token ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.trail_entry ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.trail_unsealed ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.user_batch_count ENABLE ROW LEVEL SECURITY;
 
@@ -6290,6 +6394,14 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.token TO weft_system;
 REVOKE ALL ON FUNCTION weft._token_document(of_token weft.token) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._token_document(of_token weft.token) TO weft_tenant;
 
+GRANT SELECT ON TABLE weft.trail_entry TO weft_tenant;
+GRANT SELECT,INSERT ON TABLE weft.trail_entry TO weft_system;
+
+REVOKE ALL ON FUNCTION weft._trail_digest(before bytea, entry weft.trail_entry) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._trail_page(of_tenant_id integer, of_user text, of_action text, of_batch_id bigint, of_number bigint, since timestamp with time zone, before bigint, limit_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._trail_page(of_tenant_id integer, of_user text, of_action text, of_batch_id bigint, of_number bigint, since timestamp with time zone, before bigint, limit_rows integer) TO weft_tenant;
+
 REVOKE ALL ON FUNCTION weft._tree_groups(of_update weft.batch_update, group_ids integer[], combo_sets integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._turn_creating(of_batch_id bigint, of_job_id integer, begins boolean, message text, at timestamp with time zone) FROM PUBLIC;
@@ -6779,11 +6891,17 @@ GRANT ALL ON FUNCTION weft.list_to_stop(incarnation_id integer, batch_ids bigint
 REVOKE ALL ON FUNCTION weft.list_tokens(tenant_id integer, user_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_tokens(tenant_id integer, user_id integer) TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.list_trail(tenant_id integer, of_user text, of_action text, of_batch_id bigint, of_number bigint, since timestamp with time zone, before bigint, limit_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_trail(tenant_id integer, of_user text, of_action text, of_batch_id bigint, of_number bigint, since timestamp with time zone, before bigint, limit_rows integer) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.list_users(tenant_id integer, after integer, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_users(tenant_id integer, after integer, limit_rows integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.list_waiting(tenant_id integer, after_batch bigint, after_job integer, limit_jobs integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_waiting(tenant_id integer, after_batch bigint, after_job integer, limit_jobs integer) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.list_whole_trail(of_user text, of_action text, of_batch_id bigint, of_number bigint, since timestamp with time zone, before bigint, limit_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_whole_trail(of_user text, of_action text, of_batch_id bigint, of_number bigint, since timestamp with time zone, before bigint, limit_rows integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.list_workers(tenant_id integer, with_deleted boolean, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_workers(tenant_id integer, with_deleted boolean, limit_rows integer) TO weft_api;
@@ -6882,6 +7000,9 @@ GRANT ALL ON FUNCTION weft.record_machine(epoch bigint, machine text, kind text,
 REVOKE ALL ON FUNCTION weft.record_phases(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], phases smallint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.record_phases(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], phases smallint[]) TO weft_worker;
 
+REVOKE ALL ON FUNCTION weft.record_request(request jsonb, n_rows bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.record_request(request jsonb, n_rows bigint) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.record_tests(epoch bigint, condition_ids bigint[], have_passed boolean[], messages text[], at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.record_tests(epoch bigint, condition_ids bigint[], have_passed boolean[], messages text[], at timestamp with time zone) TO weft_driver;
 
@@ -6961,6 +7082,9 @@ REVOKE ALL ON FUNCTION weft.schema_range(OUT schema integer, OUT oldest_program 
 GRANT ALL ON FUNCTION weft.schema_range(OUT schema integer, OUT oldest_program integer) TO weft_api;
 GRANT ALL ON FUNCTION weft.schema_range(OUT schema integer, OUT oldest_program integer) TO weft_driver;
 GRANT ALL ON FUNCTION weft.schema_range(OUT schema integer, OUT oldest_program integer) TO weft_worker;
+
+REVOKE ALL ON FUNCTION weft.seal_trail(epoch bigint, limit_jobs integer, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.seal_trail(epoch bigint, limit_jobs integer, at timestamp with time zone) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.set_licence(of_name text, count integer, actor text) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.set_licence(of_name text, count integer, actor text) TO weft_api;
@@ -7390,6 +7514,11 @@ GRANT USAGE ON SEQUENCE weft.tenant_user_user_id_seq TO weft_system;
 
 GRANT USAGE ON SEQUENCE weft.token_token_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.token_token_id_seq TO weft_system;
+
+GRANT SELECT,UPDATE ON TABLE weft.trail_head TO weft_system;
+
+GRANT SELECT ON TABLE weft.trail_unsealed TO weft_tenant;
+GRANT SELECT,INSERT,DELETE ON TABLE weft.trail_unsealed TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_batch_count TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_batch_count TO weft_system;

@@ -31,6 +31,7 @@ from weft.store.sessions import Sessions
 from weft.store.submission import SubmissionCalls
 from weft.store.tenants import Tenants
 from weft.store.tokens import Tokens
+from weft.store.trail import Trail
 from weft.store.users import Users
 from weft.store.why import Why
 from weft.wire.spec import decode_chunk
@@ -57,6 +58,7 @@ class PostgresApiStore(
     Users,
     Tenants,
     Secrets,
+    Trail,
     Why,
 ):
     """The api's calls to its database. The methods are documented at the port."""

@@ -9,7 +9,7 @@ import random
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from functools import cache
+from functools import cache, partial
 from time import perf_counter
 from typing import Any, TypeVar
 
@@ -17,7 +17,7 @@ import asyncpg
 import msgspec
 
 from weft.core.errors import Unavailable, WeftError
-from weft.ports.store import Caller
+from weft.ports.store import ACTION, Action, Caller
 from weft.sql import program_schema
 from weft.store.errors import AWAY, RETRIED, translated
 from weft.store.outage import Outage
@@ -75,6 +75,19 @@ def call_values(arguments: Mapping[str, Any]) -> list[Any]:
 
 
 @cache
+def recorded_call_text(function: str, parameters: tuple[str, ...]) -> str:
+    """Return the call of a function, and after it that of `record_request`, as one statement. The
+    second SELECT adds no row: its condition is evaluated once, when all rows are found.
+    """
+    n_values = len(parameters) + 2 * parameters.count("caller")
+    return (
+        f"WITH found AS MATERIALIZED ({call_text(function, parameters)}) "  # noqa: S608 (as above)
+        "SELECT * FROM found UNION ALL SELECT * FROM found WHERE (SELECT weft.record_request("
+        f"request => ${n_values + 1}, n_rows => (SELECT count(*) FROM found)))"
+    )
+
+
+@cache
 def call_name(function: str) -> str:
     """Return the name of a function for logs and metrics: the same in all its forms."""
     return _FORM.sub("", function)
@@ -99,8 +112,11 @@ class Database:
 
         An argument that is a function is asked for its value when all is ready to send it.
         Deadlocks and the like are tried again; raises `WeftError`, `Unavailable` if the database
-        is away.
+        is away. What the call changes on behalf of an `ACTION` is added to the trail with it.
         """
+        action = ACTION.get()
+        if action is not None:
+            return await self._retried(partial(_call_recorded, action, function, arguments))
         return await self._retried(lambda connection: call_on(connection, function, **arguments))
 
     async def value(self, function: str, **arguments: Any) -> Any:  # noqa: ANN401
@@ -192,6 +208,18 @@ async def call_on(
     """Call a function on a connection that the caller holds. Raises what asyncpg raises."""
     text = call_text(function, tuple(arguments))
     return await fetch_on(connection, call_name(function), text, call_values(arguments))
+
+
+async def _call_recorded(
+    action: Action,
+    function: str,
+    arguments: Mapping[str, Any],
+    connection: asyncpg.Connection,
+) -> list[asyncpg.Record]:
+    """Call a function, and add the action to the trail if it has changed anything."""
+    text = recorded_call_text(function, tuple(arguments))
+    values = [*call_values(arguments), action.row()]
+    return await fetch_on(connection, call_name(function), text, values)
 
 
 async def fetch_on(

@@ -141,6 +141,7 @@ EVENTS = MappingProxyType(
         "schedule.refused": "a run was refused · schedule, due_at, user, code, error",
         "schedule.paused": "a schedule was refused too often in a row · schedule, user, hint",
         "schedules.failed": "runs of schedules could not be submitted; trying again · exc_info",
+        "trail.failed": "a refused request could not be added to the trail · code, error",
         "api.listening": "requests are served · url, host, port",
         "tls.reloaded": "a new certificate is in use · certificate",
         "tls.not_reloaded": "the certificate or its key has changed and cannot be used; the "

@@ -114,6 +114,9 @@ SCHEDULES_MISSED: Final = Counter(
 )
 LEADER: Final = Gauge("weft_driver_leader", "1 while this driver leads", registry=REGISTRY)
 DELTAS_FOLDED: Final = Counter("weft_deltas_folded", "deltas added to the sums", registry=REGISTRY)
+TRAIL_SEALED: Final = Counter(
+    "weft_trail_sealed", "entries sealed in the trail", registry=REGISTRY
+)
 JOBS_SWEPT: Final = Counter(
     "weft_jobs_swept", "jobs settled because they were cancelled", registry=REGISTRY
 )

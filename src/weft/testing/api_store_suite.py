@@ -50,6 +50,7 @@ from weft.testing.store_site import TRACE_ID, TREE, UNKEYED, StoreTests, refused
 from weft.testing.submission_suite import SubmissionSuite
 from weft.testing.tenant_store_suite import TenantStoreSuite
 from weft.testing.token_store_suite import TokenStoreSuite
+from weft.testing.trail_store_suite import TrailStoreSuite
 from weft.testing.user_store_suite import UserStoreSuite
 from weft.testing.why_store_suite import WhyStoreSuite
 from weft.wire.spec import JobSpec
@@ -406,9 +407,7 @@ class ApiStoreSuite(
     SubmissionSuite, SetGroupStoreSuite, EditStoreSuite, QueryStoreSuite, QueueStoreSuite,
     ScheduleStoreSuite, BillingStoreSuite, FleetStoreSuite, PoolStoreSuite, LicenceStoreSuite,
     PermissionStoreSuite, FailureStoreSuite, TokenStoreSuite, SessionStoreSuite, UserStoreSuite,
-    TenantStoreSuite,
-    SecretStoreSuite,
-    WhyStoreSuite, ConditionStoreSuite,
+    TenantStoreSuite, SecretStoreSuite, TrailStoreSuite, WhyStoreSuite, ConditionStoreSuite,
 ):  # fmt: skip
     """Tests of the port; see `StoreTests`."""
 

@@ -41,6 +41,7 @@ SWEEPS: Final = (
     "release_conditions",
     "fail_conditions",
     "fold_failures",
+    "seal_trail",
 )
 """What the loops of a driver ask of `DriverStore.sweep`."""
 MUCH: Final = 10**8

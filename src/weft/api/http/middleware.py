@@ -14,7 +14,9 @@ from urllib.parse import unquote
 from weft.api.http.browsers import SAFE, refuse_foreign
 from weft.api.http.identity import Identities
 from weft.api.http.problem_documents import encode_problem
+from weft.api.http.trail import action_of
 from weft.core.errors import WeftError
+from weft.ports.store import Action
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
 from weft.telemetry.trace import (
@@ -30,9 +32,11 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
+RecordRefusal = Callable[[Action], Awaitable[None]]
 
 DRAIN_S: Final = 10.0
 """How long the rest of a refused body is read and dropped, so that its sender sees the reply."""
+FORBIDDEN: Final = 403
 SERVER_ERROR: Final = 500
 _HEADERS: Final = (
     (b"x-content-type-options", b"nosniff"),
@@ -47,9 +51,12 @@ _HEADERS: Final = (
 log = get_logger()
 
 
-def add_middleware(app: App, identities: Identities, open_paths: Container[str]) -> App:
+def add_middleware(
+    app: App, identities: Identities, open_paths: Container[str], record_refusal: RecordRefusal
+) -> App:
     """Return the application with everything around it. `open_paths` ask for no token."""
-    return RecordRequests(CompleteReplies(Authenticate(app, identities, open_paths)))
+    app = Authenticate(RecordRefusals(app, record_refusal), identities, open_paths)
+    return RecordRequests(CompleteReplies(app))
 
 
 class RecordRequests:
@@ -194,6 +201,27 @@ class Authenticate:
                 await _refuse(error, scope, send)
                 return
         await self._app(scope, receive, send)
+
+
+class RecordRefusals:
+    """Add requests to the trail whose callers may not do what they ask for, before the reply."""
+
+    def __init__(self, app: App, record: RecordRefusal) -> None:
+        self._app = app
+        self._record = record
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request (ASGI)."""
+
+        async def note(message: Message) -> None:
+            if message.get("status") == FORBIDDEN:
+                try:
+                    await self._record(action_of(scope, refused=scope["state"]["error"]))
+                except WeftError as error:
+                    log.warning("trail.failed", code=error.code, error=error.message)
+            await send(message)
+
+        await self._app(scope, receive, note)
 
 
 async def _refuse(error: WeftError, scope: Scope, send: Send) -> None:

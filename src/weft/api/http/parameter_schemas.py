@@ -87,6 +87,17 @@ QUERY: Final[Mapping[str, tuple[str, Schema]]] = {
     ),
     "batch": ("Only of this batch: 12 or b12.", _whole(BATCH.pattern)),
     "since": ("The id of an event after which the stream begins.", _whole(EVENT_POSITION.pattern)),
+    "from": (
+        "Only what happened at this time or later, in RFC 3339.",
+        {"type": "string", "format": "date-time"},
+    ),
+    "user": ("Only what this user did.", _TEXT),
+    "action": ("Only this action: an `operationId`, or `run_schedule`.", _TEXT),
+    "number": ("Only the entry with this number.", _integer(1, 10**18 - 1)),
+    "all_tenants": (
+        "Those of all tenants, for administrators of the site.",
+        {"type": "boolean", "default": False},
+    ),
     "before": ("Only dates before this one.", {"type": "string", "format": "date"}),
     "stream": ("One stream, or both as they were written.", {"enum": list(STREAMS)}),
     "attempt": ("An attempt; without it the last one.", _integer(1, ATTEMPTS_MAX)),

@@ -1,6 +1,6 @@
 """Refuse callers whose role lacks the right that a route needs."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final, cast
 
@@ -8,9 +8,10 @@ from litestar.connection import ASGIConnection
 from litestar.handlers import BaseRouteHandler, HTTPRouteHandler
 from litestar.routes import BaseRoute
 
+from weft.api.http.trail import SAFE, action_of
 from weft.core.permissions import Permission
 from weft.core.rights import Right, require
-from weft.ports.store import Caller
+from weft.ports.store import ACTION, Caller
 
 Table = Mapping[str, Right | None]
 """From method and path to the right; None: open to everybody."""
@@ -39,25 +40,33 @@ def complete_table(table: Table, routes: Iterable[BaseRoute]) -> Table:
 
 class Guard:
     """Refuse a request to a route whose right the caller lacks (a guard of Litestar), and note
-    what it needs on a batch.
+    what it needs on a batch. What others change is for the trail, but for the routes that are
+    `unrecorded`.
 
     `table` is filled when the routes are known.
     """
 
-    def __init__(self, permissions: Mapping[str, Permission]) -> None:
+    def __init__(
+        self, permissions: Mapping[str, Permission], unrecorded: Container[str] = ()
+    ) -> None:
         self.table: Table = {}
         self._permissions = permissions
+        self._unrecorded = unrecorded
 
     async def __call__(
         self, connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler
     ) -> None:
         """Raise `RightMissing`. Litestar would call a guard that is not async in a thread."""
         scope = cast("Mapping[str, Any]", connection.scope)
-        name = f"{scope['method']} {scope['path_template']}"
-        right = self.table[name]
-        if right is not None:
-            caller: Caller = scope["state"]["caller"]
-            require(right, caller.user_name, caller.role, caller.scopes)
-            needs = self._permissions.get(name) or handler.opt.get("permission")
-            needs = needs or (Permission.READ if right == Right.READ else Permission.WRITE)
-            scope["state"]["caller"] = replace(caller, needs=needs)
+        route = f"{scope['method']} {scope['path_template']}"
+        right = self.table[route]
+        if right is None:
+            return
+        caller: Caller = scope["state"]["caller"]
+        scope["state"]["operation"] = cast("HTTPRouteHandler", handler).fn.__name__
+        require(right, caller.user_name, caller.role, caller.scopes)
+        needs = self._permissions.get(route) or handler.opt.get("permission")
+        needs = needs or (Permission.READ if right == Right.READ else Permission.WRITE)
+        scope["state"]["caller"] = replace(caller, needs=needs)
+        if scope["method"] not in SAFE and route not in self._unrecorded:
+            ACTION.set(action_of(scope))

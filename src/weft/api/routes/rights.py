@@ -128,6 +128,7 @@ RIGHTS: Final[Mapping[str, Right | None]] = {
     "GET /v1/tokens": Right.KNOW_ONESELF,
     "POST /v1/tokens": Right.KNOW_ONESELF,
     "DELETE /v1/tokens/{t}": Right.KNOW_ONESELF,
+    "GET /v1/trail": Right.MANAGE,
     "GET /v1/users": Right.MANAGE,
     "POST /v1/users": Right.MANAGE,
     "DELETE /v1/users/{user}": Right.MANAGE,
@@ -163,4 +164,15 @@ PERMISSIONS: Final[Mapping[str, Permission]] = {
 }
 """What a route needs on the batch that it names, if that does not follow from its right: who may
 read a batch reads, all else changes it.
+"""
+
+UNRECORDED: Final = frozenset(
+    {
+        "PUT /v1/batches/{b}/payloads/{s}/{n}",
+        "POST /v1/batches/{b}/updates/{u}/groups",
+        "POST /v1/batches/{b}/updates/{u}/jobs",
+    }
+)
+"""They send the parts of an update, which changes nothing until it is committed: the trail tells
+who has committed it.
 """

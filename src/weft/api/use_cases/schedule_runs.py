@@ -19,7 +19,7 @@ from weft.core.errors import Internal, Unavailable, WeftError
 from weft.core.ids import format_batch_id, format_schedule_id
 from weft.core.rights import Right, require
 from weft.core.schedules import zone_of
-from weft.ports.store import Notices, ScheduleRun
+from weft.ports.store import ACTION, Action, Notices, ScheduleRun
 from weft.telemetry.log import get_logger
 from weft.telemetry.metrics import SCHEDULE_RUNS
 from weft.telemetry.trace import new_trace_id
@@ -140,7 +140,13 @@ class ScheduleRuns:
         )
         digest = hashlib.sha256(f"{key}\n".encode() + body).digest()
         origin = Origin(digest=digest, trace_id=new_trace_id(), key=key)
-        answer, _ = await submit.create_batch(self._services, run.owner, document, origin)
+        path = f"/v1/schedules/{format_schedule_id(run.schedule_id)}"
+        action = Action(caller=run.owner, name="run_schedule", path=path, trace_id=origin.trace_id)
+        before = ACTION.set(action)
+        try:
+            answer, _ = await submit.create_batch(self._services, run.owner, document, origin)
+        finally:
+            ACTION.reset(before)
         return int(answer["batch_id"])
 
 

@@ -140,6 +140,22 @@ def parse_moment(text: str, now: datetime | None = None) -> str:
         raise ValueError(f"{shown!r} is not a time such as {_EXAMPLES}") from error
 
 
+def parse_past(text: str) -> datetime:
+    """Read a time as RFC 3339: `2h` is a duration before now, and a time without a zone has that
+    of this machine. Raise `ValueError` for anything else.
+    """
+    now = datetime.now().astimezone()
+    try:
+        if _DURATION.fullmatch(text):
+            return now - timedelta(seconds=parse_seconds(text))
+        moment = datetime.fromisoformat(text)
+        return moment if moment.tzinfo else moment.astimezone()
+    except (ValueError, OverflowError, OSError) as error:
+        raise ValueError(
+            f"{text[:_CHARS_MAX]!r} is not a time such as 2h or 2026-11-22T18:00"
+        ) from error
+
+
 def parse_deadline(text: str) -> str:
     """Read a time as `parse_moment`. Raise `ValueError` also for one that has passed."""
     moment = parse_moment(text)

@@ -1,5 +1,7 @@
 """The routes about tenants, who belongs to them and who pays, one method each."""
 
+from datetime import datetime
+from typing import Any
 from urllib.parse import quote
 
 from weft.client.http.calls import Requests
@@ -9,8 +11,8 @@ from weft.core.errors import BadId
 
 
 class TenantRoutes(Requests):
-    """`/v1/users`, `/v1/billing-projects`, for administrators of the tenant; `/v1/tenants`, for
-    those of the site; with whom batches are shared.
+    """`/v1/users`, `/v1/billing-projects`, `/v1/trail`, for administrators of the tenant;
+    `/v1/tenants`, for those of the site; with whom batches are shared.
     """
 
     def list_tenants(self) -> Listing:
@@ -22,6 +24,11 @@ class TenantRoutes(Requests):
         for the only time. Raise `TenantExists`.
         """
         return await self._post("/v1/tenants", {"name": name, "admin": admin}, key=new_key())
+
+    def list_trail(self, *, since: datetime | None = None, **query: Any) -> Listing:  # noqa: ANN401 (as `Client.list_trail` has them)
+        """Yield entries of the trail, newest first."""
+        start = None if since is None else since.isoformat()
+        return self._list("/v1/trail", {**query, "from": start})
 
     def list_users(self) -> Listing:
         """Yield the users of the tenant in the order of their numbers."""

@@ -27,6 +27,7 @@ from weft.driver.loops import (
     retention,
     schedules,
     settle,
+    trail,
 )
 from weft.driver.loops.loop import Loop
 
@@ -51,4 +52,5 @@ LOOPS: Final[tuple[Loop, ...]] = (
     failures.LOOP,
     monitor.LOOP,
     patrol.LOOP,
+    trail.LOOP,
 )

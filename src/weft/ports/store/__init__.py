@@ -40,6 +40,7 @@ from weft.ports.store.submitted import (
     Reserved,
     Shape,
 )
+from weft.ports.store.trail import ACTION, Action, TrailQuery
 from weft.ports.store.worker import (
     Claimed,
     ClaimRequest,
@@ -53,6 +54,8 @@ from weft.ports.store.worker import (
 )
 
 __all__ = [
+    "ACTION",
+    "Action",
     "ApiStore",
     "ArrayRow",
     "BatchQuery",
@@ -101,6 +104,7 @@ __all__ = [
     "Shape",
     "StartReport",
     "StoredSecret",
+    "TrailQuery",
     "Waiting",
     "WorkerStore",
 ]

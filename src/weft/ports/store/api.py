@@ -23,6 +23,7 @@ from weft.ports.store.sessions import SessionStore
 from weft.ports.store.submitted import JobRows, NewBatch, NewGroup, Reserved
 from weft.ports.store.tenants import TenantStore
 from weft.ports.store.tokens import TokenStore
+from weft.ports.store.trail import TrailStore
 from weft.ports.store.users import UserStore
 from weft.ports.store.why import WhyStore
 
@@ -45,6 +46,7 @@ class ApiStore(
     UserStore,
     TenantStore,
     SecretStore,
+    TrailStore,
     WhyStore,
     Protocol,
 ):

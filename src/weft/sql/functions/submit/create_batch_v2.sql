@@ -37,6 +37,7 @@ BEGIN
         RETURN QUERY SELECT v_batch, false;
         RETURN;
     END IF;
+    PERFORM set_config('weft.made_batch', v_batch::text, true);  -- for the trail
     INSERT INTO weft.job_group (batch_id, group_id, tenant_id, name, path, depth, cancel_after_n_failures, created_at)
     VALUES (v_batch, 0, create_batch_v2.tenant_id, '', '/', 0, v_new.cancel_after_n_failures, create_batch_v2.at);
     INSERT INTO weft.group_ancestor (batch_id, group_id, ancestor_id, tenant_id) VALUES (v_batch, 0, 0, create_batch_v2.tenant_id);

@@ -1,0 +1,95 @@
+"""`weft trail`: who changed what, when and from where."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+from cyclopts import Parameter, validators
+
+from weft.cli.input.limit_options import parse_past
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.targets import parse_batch
+from weft.cli.input.values import read_option
+from weft.cli.terminal.amounts import moment
+from weft.cli.terminal.plain import one_line
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import print_json, print_table
+
+HEADER = ("Number", "At", "User", "Action", "Path", "From", "Trace", "Result")
+SPARE = ("Trace", "Path", "From", "Number")
+"""Columns that a narrow terminal leaves out, in this order."""
+WIDTH = 64
+Document = Mapping[str, Any]
+
+
+def trail(
+    *,
+    user: str | None = None,
+    action: str | None = None,
+    batch: str | None = None,
+    since: str | None = None,
+    number: Annotated[int | None, Parameter(validator=validators.Number(gte=1))] = None,
+    limit: Annotated[
+        int, Parameter(name=["--limit", "-n"], validator=validators.Number(gte=0))
+    ] = 20,
+    all_tenants: Annotated[bool, Parameter(negative="")] = False,
+    shared: Shared = SHARED,
+) -> int:
+    """Show what users of your tenant have changed or were refused, newest first.
+
+        weft trail --user bob --since 2h
+
+    An entry is shown when it is sealed, within a second. --json also prints its
+    digest, which goes over all entries before it; `weft audit` checks them. Only
+    for administrators of the tenant.
+
+    Args:
+        user: Only what this user did.
+        action: Only this action, such as cancel_batch.
+        batch: Only what is about this batch.
+        since: Only what happened since a time such as 2026-11-22T18:00, or in the last 2h.
+        number: Only the entry with this number.
+        limit: Show at most this number of entries; 0: all.
+        all_tenants: What users of all tenants did, for administrators of the site.
+        shared: Options of every command.
+    """
+    query = {
+        "user": user,
+        "action": action,
+        "batch": None if batch is None else parse_batch(batch),
+        "since": None if since is None else read_option("--since", since, parse_past),
+        "number": number,
+        "all_tenants": all_tenants,
+    }
+    found = asyncio.run(_list(shared, query, limit))
+    if shared.json:
+        print_json(found)
+    elif found:
+        print_table(HEADER, map(_row, found), right=("Number",), spare=SPARE)
+    else:
+        note("the trail has no such entry")
+    return 0
+
+
+def _row(entry: Document) -> tuple[str, ...]:
+    who = one_line(entry["user"], width=WIDTH)
+    return (
+        str(entry["number"]),
+        moment(entry["at"]),
+        f"{one_line(entry['tenant'] or '-', width=WIDTH)}/{who}",
+        entry["action"],
+        one_line(entry["path"], width=WIDTH),
+        one_line(entry["address"] or "-", width=WIDTH),
+        entry["trace_id"],
+        entry["refused"] or "done",
+    )
+
+
+async def _list(shared: Shared, query: Mapping[str, Any], limit: int) -> Sequence[Document]:
+    found: list[Document] = []
+    async with shared.client() as client:
+        async for one in client.list_trail(**query):
+            found.append(one)
+            if len(found) == limit:
+                break
+    return found

@@ -1,0 +1,82 @@
+"""The trail: which requests change something, and the calls of the api about it."""
+
+from collections.abc import Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final, Protocol
+from uuid import UUID, uuid4
+
+from weft.ports.store.callers import Caller, Row
+
+
+@dataclass(frozen=True, kw_only=True)
+class Action:
+    """What somebody asks for by one request: what the trail says of it."""
+
+    caller: Caller
+    name: str
+    """That of the operation in `/openapi.json`."""
+    path: str
+    trace_id: str
+    address: str | None = None
+    """Where it came from; None: from no network."""
+    batch_id: int | None = None
+    """None: it is about no batch, or makes one."""
+    refused: str | None = None
+    """The code of the error with which it was refused."""
+    request_id: UUID = field(default_factory=uuid4)
+    """A request has one entry, however many calls of the store it takes."""
+
+    def row(self) -> dict[str, Any]:
+        """Return it as the functions of the trail take it."""
+        return {
+            "request_id": self.request_id,
+            "tenant_id": self.caller.tenant_id,
+            "user_id": self.caller.user_id,
+            "user_name": self.caller.user_name,
+            "token_id": self.caller.token_id or None,
+            "address": self.address,
+            "trace_id": self.trace_id,
+            "action": self.name,
+            "path": self.path,
+            "batch_id": self.batch_id,
+            "refused": self.refused,
+        }
+
+
+ACTION: Final[ContextVar[Action | None]] = ContextVar("action", default=None)
+"""The request that is served. The store adds it to the trail in the transaction of the first call
+that changes anything; None: nothing is added.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrailQuery:
+    """Which entries are asked for; None: whatever it is."""
+
+    user: str | None = None
+    action: str | None = None
+    batch_id: int | None = None
+    number: int | None = None
+    since: datetime | None = None
+
+
+class TrailStore(Protocol):
+    """The trail of what users have changed, as the driver has sealed it."""
+
+    async def record_refusal(self, action: Action) -> None:
+        """Add a request to the trail that was refused."""
+
+    async def list_trail(
+        self,
+        caller: Caller,
+        query: TrailQuery,
+        *,
+        before: int | None,
+        limit: int,
+        all_tenants: bool = False,
+    ) -> Sequence[Row]:
+        """Return sealed entries of the tenant, or of all, newest first: `number, at, tenant, user,
+        token_id, address, trace_id, action, path, batch_id, refused, sealed_at, digest`.
+        """

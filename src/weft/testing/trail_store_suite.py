@@ -1,0 +1,41 @@
+"""What every adapter of the port `TrailStore` must do: a part of the api's suite."""
+
+from uuid import uuid4
+
+from weft.ports.store import ACTION, Action, TrailQuery
+from weft.testing.store_site import TRACE_ID, StoreTests
+
+
+class TrailStoreSuite(StoreTests):
+    """Tests of the port `TrailStore`."""
+
+    async def test_what_changes_something_is_in_the_trail_of_its_tenant(self) -> None:
+        """Once it is sealed; so is what was refused."""
+        api, caller, path = self.site.api, self.site.caller, f"/v1/{uuid4().hex}"
+        action = Action(caller=caller, name="hold", path=path, trace_id=TRACE_ID)
+        before = ACTION.set(action)
+        try:
+            await api.list_tokens(caller)
+            await api.create_token(
+                caller, uuid4().hex, name="t", scopes=None, valid_s=None, tokens_max=99
+            )
+        finally:
+            ACTION.reset(before)
+        await api.record_refusal(
+            Action(caller=caller, name="read", path=path, trace_id=TRACE_ID, refused="API.X")
+        )
+        await self.site.sweep("seal_trail")
+        found = await api.list_trail(
+            caller, TrailQuery(user=caller.user_name), before=None, limit=2
+        )
+        assert [(one["action"], one["path"], one["refused"]) for one in found] == [
+            ("read", path, "API.X"),
+            ("hold", path, None),
+        ]
+        last = found[1]["number"]
+        (older,) = await api.list_trail(
+            caller, TrailQuery(action="hold"), before=last + 1, limit=1, all_tenants=True
+        )
+        assert older == found[1]
+        theirs = await api.list_trail(self.site.stranger, TrailQuery(), before=None, limit=9)
+        assert path not in [one["path"] for one in theirs]

@@ -1,0 +1,167 @@
+"""The trail over HTTP: who is in it, what is not, and who may read it."""
+
+import asyncio
+from datetime import datetime
+from typing import Any
+
+import httpx
+import msgspec
+import pytest
+
+from api.live import TOKEN, LiveApi
+from weft.aio import Client
+from weft.api.routes.rights import RIGHTS, UNRECORDED
+from weft.cli.app import run_command
+from weft.store import open_driver_store
+
+TRACE = "c0ffee00" * 4
+
+
+async def seal(database: dict[str, str]) -> None:
+    """Do once what a driver does."""
+    async with open_driver_store(database["weft_driver"]) as store:
+        epoch = await store.try_lead()
+        assert epoch is not None
+        await store.sweep("seal_trail", epoch, limit_jobs=1000)
+
+
+async def trail(
+    http: httpx.AsyncClient, database: dict[str, str], query: str = "", **more: Any  # noqa: ANN401
+) -> list[Any]:  # fmt: skip
+    """Return entries, oldest first."""
+    await seal(database)
+    answer = await http.get(f"/v1/trail{query}", **more)
+    assert answer.status_code == 200, answer.text
+    return list(reversed(answer.json()["items"]))
+
+
+async def token_of(http: httpx.AsyncClient, name: str, role: str = "user") -> dict[str, str]:
+    answer = await http.post("/v1/users", json={"name": name, "role": role})
+    return {"authorization": f"Bearer {answer.json()['token']}"}
+
+
+async def test_entry_says_who_what_when_and_from_where(
+    http: httpx.AsyncClient, database: dict[str, str]
+) -> None:
+    made = await http.post("/v1/batches", json={"jobs": [{}]}, headers={"x-trace-id": TRACE})
+    b = made.json()["id"]
+    await http.get(f"/v1/batches/{b}")
+    await http.post(f"/v1/batches/b{b}/cancel", json={})
+    await http.post("/v1/queue-test", json={"jobs": [{}]})
+    one, two = await trail(http, database)
+    who = (await http.get("/v1/whoami")).json()
+
+    facts = ("user", "tenant", "action", "path", "address", "batch_id", "refused")
+    assert [one[name] for name in facts] == [
+        "tester", "local", "create_batch", "/v1/batches", "127.0.0.1", b, None
+    ]  # fmt: skip
+    assert (one["trace_id"], one["token_id"], one["number"]) == (TRACE, who["token_id"], 1)
+    assert (two["action"], two["path"], two["batch_id"], two["number"]) == (
+        "cancel_batch", f"/v1/batches/b{b}/cancel", b, 2
+    )  # fmt: skip
+
+
+async def test_of_an_update_the_commit_is_recorded(
+    http: httpx.AsyncClient, database: dict[str, str]
+) -> None:
+    b = (await http.post("/v1/batches", json={})).json()["id"]
+    path = f"/v1/batches/{b}/updates"
+    await http.post(path, json={"n_jobs": 2, "n_groups": 1})
+    await http.post(f"{path}/1/groups", json={"first": 1, "groups": [{"name": "g"}]})
+    for n in (1, 2):
+        await http.post(f"{path}/1/jobs", json={"first": n, "jobs": [{}]})
+    await http.post(f"{path}/1/commit", json={})
+
+    assert [one["action"] for one in await trail(http, database)] == [
+        "create_batch", "create_update", "commit_update"
+    ]  # fmt: skip
+    assert RIGHTS.keys() >= UNRECORDED
+
+
+async def test_refused_requests_are_recorded(
+    http: httpx.AsyncClient, database: dict[str, str]
+) -> None:
+    """Also those that only read, by the guard or by what they would give."""
+    boss = await token_of(http, "boss", "tenant-admin")
+    eve = await token_of(http, "eve")
+    codes = [
+        (await http.put("/v1/pools", json={"pools": []}, headers=eve)).status_code,
+        (await http.get("/v1/trail", headers=eve)).status_code,
+        (await http.get("/v1/trail?all_tenants=true", headers=boss)).status_code,
+        (await http.post("/v1/users", json={"name": "x", "role": "admin"}, headers=boss))
+        .status_code,
+    ]  # fmt: skip
+    found = (await trail(http, database))[2:]
+
+    assert codes == [403] * 4
+    assert [(one["user"], one["action"], one["refused"]) for one in found] == [
+        ("eve", "save_pools", "API.RIGHT_MISSING"),
+        ("eve", "list_trail", "API.RIGHT_MISSING"),
+        ("boss", "list_trail", "API.RIGHT_MISSING"),
+        ("boss", "add_user", "API.RIGHT_MISSING"),
+    ]
+
+
+async def test_tenants_see_their_own_trail(
+    http: httpx.AsyncClient, database: dict[str, str]
+) -> None:
+    made = (await http.post("/v1/tenants", json={"name": "acme", "admin": "ann"})).json()
+    ann = {"authorization": f"Bearer {made['token']}"}
+    await http.post("/v1/batches", json={}, headers=ann)
+    theirs = await trail(http, database, headers=ann)
+    ours = await trail(http, database)
+    both = await trail(http, database, "?all_tenants=true")
+
+    assert [(one["tenant"], one["user"]) for one in theirs] == [("acme", "ann")]
+    assert [one["action"] for one in ours] == ["create_tenant"]
+    assert [one["number"] for one in both] == [1, 2]
+    assert made["token"] not in str(both)
+
+
+async def test_trail_is_read_in_pages_with_filters(
+    http: httpx.AsyncClient, database: dict[str, str]
+) -> None:
+    for name in ("a", "b", "c"):
+        await http.post("/v1/tokens", json={"name": name})
+    one = (await trail(http, database))[1]
+    first = (await http.get("/v1/trail?limit=2")).json()
+    rest = (await http.get(f"/v1/trail?limit=2&cursor={first['cursor']}")).json()
+    since = (await http.get("/v1/trail", params={"from": one["at"]})).json()
+    wrong = [
+        (await http.get(f"/v1/trail?{query}")).status_code
+        for query in ("from=yesterday", "from=2026-01-01T00:00:00", "from=0001-01-01T00:00Z",
+                      "number=0", "batch=x", "who=me", f"user=x&cursor={first['cursor']}")
+    ]  # fmt: skip
+
+    assert [entry["number"] for entry in first["items"] + rest["items"]] == [3, 2, 1]
+    assert [entry["number"] for entry in since["items"]] == [3, 2]
+    assert wrong == [400] * 7
+
+
+async def test_clients_and_the_command_line_read_the_trail(
+    http: httpx.AsyncClient,
+    api: LiveApi,
+    database: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    b = (await http.post("/v1/batches", json={})).json()["id"]
+    await http.post("/v1/tokens", json={"name": "x"})
+    (made, _) = await trail(http, database)
+    start = datetime.fromisoformat(made["at"])
+    async with Client(url=api.url, token=TOKEN) as client:
+        all_ = [one async for one in client.list_trail(since=start, all_tenants=True)]
+        ours = [one async for one in client.list_trail(user="tester", batch=b)]
+    monkeypatch.setenv("WEFT_URL", api.url)
+    monkeypatch.setenv("WEFT_TOKEN", TOKEN)
+    words = ["trail", "--since", "1h", "--batch", f"b{b}", "--limit", "1"]
+    exit_codes = [
+        await asyncio.to_thread(run_command, [*words, *more]) for more in ([], ["--json"])
+    ]
+    table, _, document = capsys.readouterr().out.rpartition("\n[")
+
+    assert [one["number"] for one in all_] == [2, 1]
+    assert ours == [made]
+    assert exit_codes == [0, 0]
+    assert "create_batch" in table
+    assert msgspec.json.decode(f"[{document}") == [made]

@@ -1,0 +1,249 @@
+# ruff: noqa: S608 (names of our own)
+"""The trail: what is added to it, in which order it is sealed, and what the audit finds in it."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import asyncpg
+import pytest
+
+from store.world import World
+from weft.core.errors import TooManyTokens
+from weft.ports.store import ACTION, Action, Caller, TrailQuery
+from weft.sql import text_of
+from weft.store.database import recorded_call_text
+
+LOGINS = ("weft_api", "weft_driver", "weft_worker")
+TABLES = {"trail_unsealed": "path", "trail_entry": "path", "trail_head": "digest"}
+"""With a column of each."""
+CHECK = "trail_is_a_chain"
+SECRET = "a-secret-of-a-test"
+
+
+def action(caller: Caller, name: str = "create_token", **more: Any) -> Action:  # noqa: ANN401
+    return Action(caller=caller, name=name, path="/v1/tokens", trace_id="ab" * 16, **more)
+
+
+@contextmanager
+def acting(one: Action | None) -> Iterator[None]:
+    """Serve a request, or none."""
+    before = ACTION.set(one)
+    try:
+        yield
+    finally:
+        ACTION.reset(before)
+
+
+async def make_token(world: World, name: str) -> int:
+    return await make_token_of(world, world.caller, name)
+
+
+async def make_token_of(world: World, caller: Caller, name: str) -> int:
+    made = await world.api.create_token(
+        caller, SECRET + name, name=name, scopes=None, valid_s=None, tokens_max=99
+    )
+    return int(made["token_id"])
+
+
+async def seal(world: World) -> int:
+    with acting(None):
+        return await world.driver.sweep("seal_trail", await world.lead(), limit_jobs=100)
+
+
+async def entries(world: World, **query: Any) -> list[Any]:  # noqa: ANN401
+    """Return entries, oldest first."""
+    found = await world.api.list_trail(world.caller, TrailQuery(**query), before=None, limit=100)
+    return list(reversed(found))
+
+
+@pytest.mark.parametrize("role", LOGINS)
+async def test_no_login_role_adds_changes_or_removes_an_entry(world: World, role: str) -> None:
+    connection = await world.connect(role)
+    for table, column in TABLES.items():
+        for statement in (
+            f"SELECT FROM weft.{table}", f"UPDATE weft.{table} SET {column} = ''",
+            f"DELETE FROM weft.{table}", f"TRUNCATE weft.{table}",
+            f"INSERT INTO weft.{table} DEFAULT VALUES", f"DROP TABLE weft.{table}",
+            f"ALTER TABLE weft.{table} DISABLE ROW LEVEL SECURITY",
+        ):  # fmt: skip
+            with pytest.raises(asyncpg.InsufficientPrivilegeError):
+                await connection.execute(statement)
+
+
+async def test_owners_of_functions_may_only_add_entries_and_seal_them(world: World) -> None:
+    rows = await world.admin.fetch(
+        "SELECT r, c.relname, p FROM pg_class c, unnest(ARRAY['weft_tenant', 'weft_system']) r, "
+        "unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'TRUNCATE']) p "
+        "WHERE c.relnamespace = 'weft'::regnamespace AND c.relname = ANY ($1) "
+        "AND has_table_privilege(r, c.oid, p)", [*TABLES],
+    )  # fmt: skip
+
+    assert {tuple(row) for row in rows} == {
+        ("weft_tenant", "trail_unsealed", "SELECT"),
+        ("weft_tenant", "trail_entry", "SELECT"),
+        ("weft_system", "trail_unsealed", "SELECT"),
+        ("weft_system", "trail_unsealed", "INSERT"),
+        ("weft_system", "trail_unsealed", "DELETE"),
+        ("weft_system", "trail_entry", "SELECT"),
+        ("weft_system", "trail_entry", "INSERT"),
+        ("weft_system", "trail_head", "SELECT"),
+        ("weft_system", "trail_head", "UPDATE"),
+    }
+
+
+async def test_request_that_changes_something_has_one_entry(own_world: World) -> None:
+    """Whatever it reads before, and however many calls it takes, sealed meanwhile or not."""
+    world = own_world
+    with acting(action(world.caller, address="10.0.0.7", batch_id=7)):
+        listed = await world.api.list_tokens(world.caller)
+        before = await seal(world)
+        for name in ("a", "b"):
+            await make_token(world, name)
+        sealed = await seal(world)
+        await make_token(world, "c")
+        again = await seal(world)
+    await make_token(world, "d")
+    (entry,) = await entries(world)
+
+    assert (list(listed), before, sealed, again, await seal(world)) == ([], 0, 2, 1, 0)
+    assert (entry["number"], entry["user"], entry["action"]) == (1, "ada", "create_token")
+    assert (entry["address"], entry["batch_id"], entry["refused"]) == ("10.0.0.7", 7, None)
+    assert entry["trace_id"] == "ab" * 16
+    text = str(await world.admin.fetch("SELECT * FROM weft.trail_entry"))
+    assert SECRET not in text
+
+
+async def test_request_that_changes_nothing_has_no_entry(own_world: World) -> None:
+    """Neither one that is undone, nor one whose function finds nothing."""
+    world = own_world
+    with acting(action(world.caller)):
+        await world.api.list_tokens(world.caller)
+        is_revoked = await world.api.revoke_token(world.caller, 10**6)
+        with pytest.raises(TooManyTokens):
+            await world.api.create_token(
+                world.caller, "t", name="t", scopes=None, valid_s=None, tokens_max=0
+            )
+
+    assert not is_revoked
+    assert await world.admin.fetchval("SELECT count(*) FROM weft.trail_unsealed") == 0
+
+
+async def test_batch_that_a_request_makes_is_named(own_world: World) -> None:
+    world = own_world
+    with acting(action(world.caller, "create_batch")):
+        batch = await world.submit(2)
+    with acting(action(world.caller, "create_token")):
+        await make_token(world, "a")
+    await seal(world)
+    (entry,) = await entries(world, batch_id=batch)
+
+    assert (entry["action"], entry["number"]) == ("create_batch", 1)
+    assert [one["batch_id"] for one in await entries(world)] == [batch, None]
+
+
+async def test_entries_are_numbered_as_they_are_committed(own_world: World) -> None:
+    """A writer that is late holds up nobody, and has no gap in front of it."""
+    world = own_world
+    late = await world.connect("weft_api")
+    text = recorded_call_text("revoke_token", ("tenant_id", "user_id", "of_token_id"))
+    token = await make_token(world, "old")
+    values = (world.caller.tenant_id, world.caller.user_id, token)
+    async with late.transaction():
+        (row,) = await late.fetch(text, *values, action(world.caller, "revoke_token").row())
+        async with asyncio.timeout(10):
+            with acting(action(world.caller)):
+                await make_token(world, "new")
+            early = await seal(world)
+    await seal(world)
+    found = await entries(world)
+
+    assert (row[0], early) == (True, 1)
+    assert [(one["number"], one["action"]) for one in found] == [
+        (1, "create_token"),
+        (2, "revoke_token"),
+    ]
+    assert found[0]["at"] > found[1]["at"]
+    assert await world.admin.fetch(text_of("audit", CHECK)) == []
+
+
+TAMPERED = {
+    "changed": "UPDATE weft.trail_entry SET user_name = 'eve' WHERE number = 2",
+    "later": "UPDATE weft.trail_entry SET at = at + interval '1 microsecond' WHERE number = 2",
+    "done": "UPDATE weft.trail_entry SET refused = NULL WHERE number = 2",
+    "first": "DELETE FROM weft.trail_entry WHERE number = 1",
+    "removed": "DELETE FROM weft.trail_entry WHERE number = 2",
+    "last": "DELETE FROM weft.trail_entry WHERE number = 4",
+    "all": "TRUNCATE weft.trail_entry",
+    "closed up": "DELETE FROM weft.trail_entry WHERE number = 2; "
+    "UPDATE weft.trail_entry SET number = number - 1 WHERE number > 2; "
+    "UPDATE weft.trail_head SET number = 3",
+    "inserted": "UPDATE weft.trail_entry SET number = number + 1 WHERE number = 4; "
+    "UPDATE weft.trail_head SET number = 5; "
+    "INSERT INTO weft.trail_entry SELECT (jsonb_populate_record(e, "
+    "jsonb_build_object('number', 4, 'request_id', gen_random_uuid()))).* "
+    "FROM weft.trail_entry e WHERE number = 3",
+    "appended": "INSERT INTO weft.trail_entry SELECT (jsonb_populate_record(e, "
+    "jsonb_build_object('number', 5, 'request_id', gen_random_uuid()))).* "
+    "FROM weft.trail_entry e WHERE number = 4",
+    "reordered": "UPDATE weft.trail_entry SET number = -number WHERE number IN (2, 3); "
+    "UPDATE weft.trail_entry SET number = 5 + number WHERE number < 0",
+}
+
+
+async def test_audit_finds_what_the_owner_does_to_the_trail(own_world: World) -> None:
+    world = own_world
+    for n in range(4):
+        with acting(action(world.caller, refused="API.FORBIDDEN" if n == 1 else None)):
+            await make_token(world, str(n))
+    await seal(world)
+    found = {}
+    for what, statements in TAMPERED.items():
+        tampering = world.admin.transaction()
+        await tampering.start()
+        await world.admin.execute(statements)
+        found[what] = await world.admin.fetch(text_of("audit", CHECK))
+        await tampering.rollback()
+
+    assert [what for what, rows in found.items() if not rows] == []
+    assert await world.admin.fetch(text_of("audit", CHECK)) == []
+    assert [row["number"] for row in found["changed"]] == [2]
+
+
+async def test_trail_is_read_by_filters_and_pages(own_world: World) -> None:
+    world = own_world
+    bob = await world.user("bob")
+    for n, caller in enumerate((world.caller, bob, bob)):
+        with acting(action(caller, f"act_{n}")):
+            await make_token_of(world, caller, str(n))
+        await seal(world)
+    whole = await entries(world)
+    page = await world.api.list_trail(world.caller, TrailQuery(user="bob"), before=3, limit=9)
+
+    assert [one["number"] for one in await entries(world, user="bob")] == [2, 3]
+    assert [one["number"] for one in await entries(world, action="act_0")] == [1]
+    assert [one["number"] for one in await entries(world, number=2)] == [2]
+    assert [one["number"] for one in page] == [2]
+    assert len(whole) == 3
+
+
+async def test_idle_driver_is_told_of_an_entry(own_world: World) -> None:
+    """It may sleep when all is sealed, and not before."""
+    world = own_world
+    epoch = await world.lead()
+    await world.fold()
+    slept = await world.driver.idle_driver(epoch)
+    listener = await world.connect("weft_driver")
+    told: asyncio.Queue[str] = asyncio.Queue()
+    await listener.add_listener("driver", lambda *_: told.put_nowait(""))
+    with acting(action(world.caller)):
+        await make_token(world, "a")
+    async with asyncio.timeout(10):
+        await told.get()
+    folded = await world.driver.fold_deltas(epoch)
+    awake = await world.driver.idle_driver(epoch)
+    await seal(world)
+
+    assert (slept, awake, await world.driver.idle_driver(epoch)) == (True, False, True)
+    assert "trail" in folded.loops

@@ -17,6 +17,7 @@ from weft.api.http.forwarded import ReadForwarded
 from weft.api.http.identity import Identities
 from weft.api.http.middleware import AnswerOptions, App, Receive, Scope, Send, add_middleware
 from weft.api.http.problem_documents import as_weft_error, encode_problem
+from weft.api.http.rate_limits import RateLimits
 from weft.api.http.requests import AnyRequest, ClientGone
 from weft.api.http.rights import Guard, Table, complete_table
 from weft.api.routes import login, system
@@ -117,7 +118,10 @@ class Application:
         options = AnswerOptions(app, partial(_methods, litestar))
         open_paths = {name.partition(" ")[2] for name, right in rights.items() if right is None}
         trusted = parse_networks(services.settings.trusted_proxies)
-        inner = add_middleware(options, identities, open_paths, services.store.record_refusal)
+        per_s = services.settings.requests_per_s
+        limits = RateLimits(per_s) if per_s else None
+        record = services.store.record_refusal
+        inner = add_middleware(options, identities, open_paths, record, limits)
         self._app = ReadForwarded(inner, trusted)
         self.forget_revoked = partial(identities.forget_revoked, notices, services.feeds.forget)
         """Run it beside the server: tokens that are revoked are refused at once, and their streams

@@ -30,6 +30,13 @@ class ApiSettings:
     page_rows: int = setting(
         50, "rows of a page if the caller does not say", minimum=1, maximum=1000
     )
+    requests_per_s: float = setting(
+        0.0,
+        "requests per second of one token at one api in the long run, those of ten seconds at "
+        "once; 0: any number",
+        minimum=0,
+        maximum=1_000_000,
+    )
     query_chars_max: int = setting(8192, "characters of a query", minimum=1, maximum=1 << 16)
     query_scan_jobs_max: int = setting(
         1_000_000,

@@ -38,6 +38,7 @@ _REFUSALS: Final = {
     415: "the body has an unsupported media type",
     416: "the range is outside the output",
     422: "the query would have to look at too many jobs",
+    429: "the token sends too many requests; try again after `Retry-After` seconds",
     500: "a defect of the server",
     503: "try again later",
 }
@@ -116,8 +117,7 @@ def _refused(path: str, handler: HTTPRouteHandler, right: Right | None) -> Objec
     """Describe a problem document for each status that an error of this operation can have."""
     statuses = {400, 500, 503}
     if right is not None:
-        statuses.add(401)
-        statuses.add(403)
+        statuses |= {401, 403, 429}
     if path.startswith("/v1/"):
         statuses.add(404)
     if "body" in handler.opt:

@@ -14,8 +14,9 @@ from urllib.parse import unquote
 from weft.api.http.browsers import SAFE, refuse_foreign
 from weft.api.http.identity import Identities
 from weft.api.http.problem_documents import encode_problem
+from weft.api.http.rate_limits import RateLimits
 from weft.api.http.trail import action_of
-from weft.core.errors import WeftError
+from weft.core.errors import RateLimitExceeded, WeftError
 from weft.ports.store import Action
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
@@ -52,11 +53,17 @@ log = get_logger()
 
 
 def add_middleware(
-    app: App, identities: Identities, open_paths: Container[str], record_refusal: RecordRefusal
+    app: App,
+    identities: Identities,
+    open_paths: Container[str],
+    record_refusal: RecordRefusal,
+    limits: RateLimits | None,
 ) -> App:
     """Return the application with everything around it. `open_paths` ask for no token."""
-    app = Authenticate(RecordRefusals(app, record_refusal), identities, open_paths)
-    return RecordRequests(CompleteReplies(app))
+    app = RecordRefusals(app, record_refusal)
+    if limits is not None:
+        app = LimitRates(app, limits)
+    return RecordRequests(CompleteReplies(Authenticate(app, identities, open_paths)))
 
 
 class RecordRequests:
@@ -201,6 +208,37 @@ class Authenticate:
                 await _refuse(error, scope, send)
                 return
         await self._app(scope, receive, send)
+
+
+class LimitRates:
+    """Refuse requests of a token that sends too many; say in each reply how many it may send."""
+
+    def __init__(self, app: App, limits: RateLimits) -> None:
+        self._app = app
+        self._limits = limits
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request (ASGI)."""
+        if scope["type"] != "http" or "caller" not in scope["state"]:
+            await self._app(scope, receive, send)
+            return
+        verdict = self._limits.take(scope["state"]["caller"])
+        headers = self._limits.headers(verdict)
+
+        async def tell(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": [*message.get("headers", ()), *headers]}
+            await send(message)
+
+        if verdict.is_allowed:
+            await self._app(scope, receive, tell)
+            return
+        refused = RateLimitExceeded(
+            "this token sends too many requests",
+            detail=f"It may send {self._limits.per_s:g} per second in the long run.",
+            hint=f"Send the next one in {verdict.retry_in_s} s, and many jobs in one request.",
+        )
+        await _refuse(refused, scope, tell)
 
 
 class RecordRefusals:

@@ -7,6 +7,7 @@ from weft.core.errors.kinds import (
     NotFound,
     TooLarge,
     Unauthenticated,
+    Unavailable,
     WeftError,
 )
 
@@ -86,6 +87,13 @@ class TooManyTokens(Conflict):
 
     code = "API.TOO_MANY_TOKENS"
     sqlstate = "WF117"
+
+
+class RateLimitExceeded(Unavailable):
+    """The token has sent more requests than the setting allows."""
+
+    code = "API.RATE_LIMIT_EXCEEDED"
+    status = 429
 
 
 class RouteNotFound(NotFound):

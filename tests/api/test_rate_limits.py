@@ -1,0 +1,83 @@
+"""How many requests a token may send."""
+
+from pathlib import Path
+
+import httpx
+import pytest
+
+from api.fakes import TOKEN, RecordingStore, SilentNotices
+from weft.api.app import create_app
+from weft.api.http import rate_limits
+from weft.api.http.rate_limits import RateLimits
+from weft.core.errors import RateLimitExceeded
+from weft.ports.store import Caller
+from weft.settings import Settings
+
+ONE, OTHER = Caller(1, 1, "ada", token_id=1), Caller(1, 1, "ada", token_id=2)
+
+
+class Clock:
+    """A clock that stands still."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_token_has_the_requests_of_ten_seconds_and_then_a_steady_rate() -> None:
+    clock = Clock()
+    limits = RateLimits(2.0, clock)
+    burst = [limits.take(ONE) for _ in range(21)]
+    clock.now = 3.0
+    later = [limits.take(ONE) for _ in range(7)]
+    clock.now = 1000.0
+
+    assert [one.is_allowed for one in burst] == [True] * 20 + [False]
+    assert [one.remaining for one in burst[:2]] == [19, 18]
+    assert (burst[-1].retry_in_s, burst[-1].full_in_s) == (1, 10)
+    assert [one.is_allowed for one in later] == [True] * 6 + [False]
+    assert limits.take(ONE).remaining == 19
+
+
+def test_other_tokens_and_users_of_other_issuers_have_buckets_of_their_own() -> None:
+    limits = RateLimits(0.1, Clock())
+    bearers = [Caller(1, user, "x") for user in (1, 2)]
+
+    assert [limits.take(one).is_allowed for one in (ONE, ONE, OTHER, *bearers, bearers[0])] == [
+        True, False, True, True, True, False
+    ]  # fmt: skip
+
+
+def test_bucket_that_was_used_last_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rate_limits, "TOKENS_MAX", 2)
+    limits = RateLimits(0.1, Clock())
+    callers = [Caller(1, 1, "x", token_id=n) for n in (1, 2, 3)]
+
+    assert [limits.take(one).is_allowed for one in (*callers, callers[2], callers[0])] == [
+        True, True, True, False, True
+    ]  # fmt: skip
+
+
+async def test_request_too_many_is_refused_with_the_headers_that_say_when(
+    store: RecordingStore, tmp_path: Path
+) -> None:
+    settings = Settings(home=tmp_path, requests_per_s=0.2)
+    app = create_app(store, SilentNotices(), None, settings)  # type: ignore[arg-type]  # doubles
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    headers = {"authorization": f"Bearer {TOKEN}"}
+    async with httpx.AsyncClient(transport=transport, base_url="http://weft") as http:
+        answers = [await http.get("/v1/batches/1", headers=headers) for _ in range(3)]
+        open_ = [await http.get("/healthz") for _ in range(3)]
+        refused = await http.post("/v1/batches", headers=headers, json={})
+
+    assert [one.status_code for one in answers] == [200, 200, 429]
+    assert [one.headers["ratelimit"].partition(";t")[0] for one in answers] == [
+        '"token";r=1', '"token";r=0', '"token";r=0'
+    ]  # fmt: skip
+    assert answers[0].headers["ratelimit-policy"] == '"token";q=2;w=10'
+    assert int(refused.headers["retry-after"]) in range(1, 6)
+    assert refused.json()["code"] == RateLimitExceeded.code == "API.RATE_LIMIT_EXCEEDED"
+    assert "retry-after" not in answers[0].headers
+    assert [one.status_code for one in open_] == [200] * 3
+    assert store.created == []

@@ -2037,12 +2037,12 @@ CREATE FUNCTION weft.authenticate(token_hash bytea, at timestamp with time zone 
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.authenticate(token_hash bytea, at timestamp with time zone) OWNER TO weft_system;
 
-CREATE FUNCTION weft.authenticate_v2(token_hash bytea, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(tenant_id integer, user_id integer, user_name text, role text, token_id bigint, scopes text[], left_s double precision)
+CREATE FUNCTION weft.authenticate_v2(token_hash bytea, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(tenant_id integer, user_id integer, user_name text, role text, token_id bigint, scopes text[])
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.authenticate_v2(token_hash bytea, at timestamp with time zone) OWNER TO weft_system;
 
-CREATE FUNCTION weft.authenticate_v3(token_hash bytea, of_kind text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(tenant_id integer, user_id integer, user_name text, role text, token_id bigint, scopes text[])
+CREATE FUNCTION weft.authenticate_v3(token_hash bytea, of_kind text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(tenant_id integer, user_id integer, user_name text, role text, token_id bigint, scopes text[], left_s double precision)
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.authenticate_v3(token_hash bytea, of_kind text, at timestamp with time zone) OWNER TO weft_system;
@@ -2858,7 +2858,7 @@ CREATE FUNCTION weft.next_schedule_run() RETURNS interval
     SET enable_seqscan TO 'off';
 ALTER FUNCTION weft.next_schedule_run() OWNER TO weft_system;
 
-CREATE FUNCTION weft.open_session(code_hash bytea, session_hash bytea, of_name text, opened_from text, valid_s double precision, sessions_max integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(tenant_id integer, user_id integer, user_name text, role text, token_id bigint, scopes text[])
+CREATE FUNCTION weft.open_session(code_hash bytea, session_hash bytea, of_name text, opened_from text, valid_s double precision, sessions_max integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(tenant_id integer, user_id integer, user_name text, role text, token_id bigint, scopes text[], left_s double precision)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.open_session(code_hash bytea, session_hash bytea, of_name text, opened_from text, valid_s double precision, sessions_max integer, at timestamp with time zone) OWNER TO weft_system;

@@ -29,9 +29,7 @@ class Secrets:
 
     async def list_secrets(self, caller: Caller) -> Sequence[Row]:
         """Return the caller's secrets."""
-        rows = await self._database.call(
-            "list_secrets", caller=caller, user_id=caller.user_id
-        )
+        rows = await self._database.call("list_secrets", caller=caller, user_id=caller.user_id)
         return [row[0] for row in rows]
 
     async def remove_secret(self, caller: Caller, name: str) -> bool:

@@ -21,8 +21,10 @@ def test_up_speaks_tls_and_takes_a_new_certificate_while_it_runs(
         certificate("weft.example").write(tmp_path)
         second = run_weft("whoami", "--home", str(home))
         weft.until("tls.reloaded")
+        examined = run_weft("doctor", "--home", str(home))
 
     assert (first.stdout, second.returncode) == ("hello\n", 0)
+    assert " answers in " in examined.stdout
 
 
 def test_a_key_that_others_may_read_is_refused_before_anything_starts(

@@ -187,7 +187,7 @@ def _server(settings: Settings) -> Iterator[Finding]:
     try:
         endpoint = locator.locate()
         began = time.monotonic()
-        date = asyncio.run(_ask_server(endpoint.url, endpoint.token))
+        date = asyncio.run(_ask_server(settings))
         took_s = time.monotonic() - began
     except NotRunning as error:
         yield Finding("server", "warning", error.message, error.hint)
@@ -204,8 +204,9 @@ def _server(settings: Settings) -> Iterator[Finding]:
     yield from _clock(date)
 
 
-async def _ask_server(url: str, token: str | None) -> str | None:
-    async with Api(url, token, patience_s=1) as client:
+async def _ask_server(settings: Settings) -> str | None:
+    # By the home, which knows the certificate of its server.
+    async with Api(settings.url, settings.token, home=settings.home, patience_s=1) as client:
         await client.is_ready()
         await client.overview()
         return await client.server_date()

@@ -242,7 +242,9 @@ class LimitRates:
 
 
 class RecordRefusals:
-    """Add requests to the trail whose callers may not do what they ask for, before the reply."""
+    """Add requests to the trail whose callers may not do what they ask for, before the reply. Open
+    routes have no caller.
+    """
 
     def __init__(self, app: App, record: RecordRefusal) -> None:
         self._app = app
@@ -252,7 +254,7 @@ class RecordRefusals:
         """Serve one request (ASGI)."""
 
         async def note(message: Message) -> None:
-            if message.get("status") == FORBIDDEN:
+            if message.get("status") == FORBIDDEN and "operation" in scope["state"]:
                 try:
                     await self._record(action_of(scope, refused=scope["state"]["error"]))
                 except WeftError as error:

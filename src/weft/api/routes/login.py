@@ -55,7 +55,7 @@ async def log_in(request: AnyRequest) -> Response[bytes]:
     )
 
 
-@post("/logout", status_code=200, opt={"bytes": (HTML,), "reads": FORM, "refuses": (403, 413)})
+@post("/logout", status_code=200, opt={"bytes": (HTML,), "refuses": (403, 413)})
 async def log_out(request: AnyRequest) -> Response[bytes]:
     """End the session of this browser, from a page of this server."""
     Query(request, ())

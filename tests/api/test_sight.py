@@ -239,3 +239,71 @@ async def test_sharing_is_told_and_ends(
     assert owner.json()["permission"] == "all"
     assert (nobody.status_code, nobody.json()["code"]) == (404, "API.USER_NOT_FOUND")
     assert sorted(told) == [("user ann", "bob"), ("user ann", "bob: read")]
+
+
+async def test_members_of_a_deleted_project_see_its_batches_no_more(
+    http: httpx.AsyncClient, ann: Header, stranger: Header
+) -> None:
+    await http.post("/v1/billing-projects", json={"name": "genes"})
+    for name in ("ann", "bob"):
+        await http.put(f"/v1/billing-projects/genes/members/{name}")
+    batch = await submit(http, ann, billing_project="genes")
+    before = (await http.get(f"/v1/batches/{batch}", headers=stranger)).status_code
+    await http.patch("/v1/billing-projects/genes", json={"closed": True})
+    deleted = await http.request("DELETE", "/v1/billing-projects/genes")
+
+    assert (before, deleted.status_code) == (200, 200)
+    assert (await http.get(f"/v1/batches/{batch}", headers=stranger)).status_code == 404
+    assert (await http.get(f"/v1/batches/{batch}", headers=ann)).status_code == 200
+
+
+async def test_only_the_owner_resubmits(
+    http: httpx.AsyncClient, ann: Header, stranger: Header
+) -> None:
+    """The copy has values of variables that others see masked."""
+    batch = await submit(http, ann, jobs=[{"command": ["true"], "env": {"MY_TOKEN": "hush"}}])
+    path = f"/v1/batches/{batch}"
+    await http.put(f"{path}/permissions/bob", json={"permission": "all"}, headers=ann)
+    refused = await http.post(f"{path}/resubmit", json={}, headers=stranger)
+    allowed = await http.post(f"{path}/resubmit", json={}, headers=ann)
+
+    assert (refused.status_code, refused.json()["code"]) == (403, "API.FORBIDDEN")
+    assert allowed.status_code == 202
+
+
+async def test_operations_are_seen_as_long_as_the_batch(
+    http: httpx.AsyncClient, ann: Header, stranger: Header
+) -> None:
+    batch = await submit(http, ann)
+    shared = f"/v1/batches/{batch}/permissions/bob"
+    await http.put(shared, json={"permission": "execute"}, headers=ann)
+    begun = await http.post(f"/v1/batches/{batch}/retry", json={}, headers=stranger)
+    path = f"/v1/operations/{begun.json()['id']}"
+    before = (await http.get(path, headers=stranger)).status_code
+    await http.request("DELETE", shared, headers=ann)
+
+    assert before == 200
+    assert (await http.get(path, headers=stranger)).status_code == 404
+    assert (await http.get(path, headers=ann)).status_code == 200
+
+
+async def test_jobs_in_a_batch_of_another_need_the_queues_of_both(
+    http: httpx.AsyncClient, ann: Header, stranger: Header
+) -> None:
+    queue = {"name": "vip", "priority": 1, "guard": "true", "users": ["ann"]}
+    saved = await http.put("/v1/queues", json={"queues": [queue]})
+    batch = await submit(http, ann)
+    await http.put(
+        f"/v1/batches/{batch}/permissions/bob", json={"permission": "write"}, headers=ann
+    )
+    path, job = f"/v1/batches/{batch}/updates", {"command": ["true"]}
+    named = {"jobs": [{**job, "queue": "vip"}]}
+    refused = await http.post(path, json=named, headers=stranger)
+    routed = (await http.post(path, json={"jobs": [job]}, headers=stranger)).json()
+    allowed = await http.post(path, json=named, headers=ann)
+    found = await http.get(f"/v1/batches/{batch}/jobs/{routed['first_job']}", headers=ann)
+
+    assert (saved.status_code, allowed.status_code) == (200, 201)
+    assert refused.status_code == 400
+    assert "bob may not use the queue 'vip'" in refused.text
+    assert found.json()["queue"] == "default"

@@ -84,3 +84,18 @@ async def test_queues_use_pools_of_their_tenant_only(own_world: World) -> None:
 
     assert [one["name"] for one in await world.api.list_queues(world.caller)] == ["default"]
     assert {one["name"] for one in await world.api.list_queues(ann)} == {"burst", "default"}
+
+
+async def test_pool_that_is_described_no_more_stays_with_its_tenant(own_world: World) -> None:
+    world, ann = own_world, await stranger(own_world)
+    await world.api.save_pools(world.caller, [Pool(name="gpu", tenant="acme")])
+    await world.api.save_pools(world.caller, [])
+    left_out = (await seen(world, world.caller))[0], (await seen(world, ann))[0]
+    old = [{"name": "gpu", "min_workers": 0}]  # as programs of the previous release say it
+    await world.admin.execute("SELECT weft.save_pools($1, 'old')", old)
+    by_old = (await seen(world, world.caller))[0]
+    await world.api.save_pools(world.caller, [Pool(name="gpu")])
+
+    assert left_out == (False, True)
+    assert not by_old
+    assert (await seen(world, world.caller))[0]

@@ -75,6 +75,8 @@ class Feed:
         self._known_from: Position | None = None
         self.position: Position | None = None
         """Everything up to here has been read; None: the database has not answered yet."""
+        self.found_some = True
+        """Whether the last read found any; else the next one would look through the same again."""
         self.n_streams = 0
 
     def reaches(self, position: Position) -> bool:
@@ -119,6 +121,7 @@ class Feed:
             if len(rows) < READ_ROWS:
                 # A feed that stays at its own last event would find it removed one day.
                 self.position = max(self.position, now or self.position)
+                self.found_some = found
                 return found
 
     def _remember(self, event: Remembered) -> None:
@@ -321,6 +324,7 @@ class Feeds:
         if (
             before_sleep
             or any(feed.position is None for feed in feeds)
+            or (len(feeds) > 1 and not all(feed.found_some for feed in feeds))
             or time.monotonic() - self._asked_now_at > NOW_S
         ):
             now = await self._store.events_now()

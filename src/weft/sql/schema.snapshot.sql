@@ -628,6 +628,7 @@ CREATE TABLE weft.pool (
     pool_id integer NOT NULL,
     name text NOT NULL,
     plan jsonb,
+    tenant_id integer,
     CONSTRAINT pool_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256)))
 );
 ALTER TABLE weft.pool OWNER TO postgres;
@@ -1653,7 +1654,7 @@ CREATE FUNCTION weft._serves(offers jsonb, asks jsonb) RETURNS boolean
 ALTER FUNCTION weft._serves(offers jsonb, asks jsonb) OWNER TO weft_system;
 
 CREATE FUNCTION weft._serves_tenant(of_pool weft.pool, of_tenant_id integer) RETURNS boolean
-    LANGUAGE sql STABLE;
+    LANGUAGE sql IMMUTABLE;
 ALTER FUNCTION weft._serves_tenant(of_pool weft.pool, of_tenant_id integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft._set_gates(of_gate_set_ids integer[]) RETURNS integer[]
@@ -5073,6 +5074,9 @@ ALTER TABLE ONLY weft.pool_change
 
 ALTER TABLE ONLY weft.pool_cost
     ADD CONSTRAINT pool_cost_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES weft.pool(pool_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY weft.pool
+    ADD CONSTRAINT pool_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES weft.tenant(tenant_id);
 
 ALTER TABLE ONLY weft.queue
     ADD CONSTRAINT queue_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES weft.pool(pool_id);

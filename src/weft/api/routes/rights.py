@@ -159,7 +159,7 @@ PERMISSIONS: Final[Mapping[str, Permission]] = {
     "DELETE /v1/batches/{b}/permissions/{user}": Permission.ALL,
     "PUT /v1/batches/{b}/permissions/{user}": Permission.ALL,
     "POST /v1/batches/{b}/release": Permission.EXECUTE,
-    "POST /v1/batches/{b}/resubmit": Permission.READ,  # the new batch is the caller's
+    "POST /v1/batches/{b}/resubmit": Permission.READ,  # and only its owner may: use_cases/resubmit
     "POST /v1/batches/{b}/retry": Permission.EXECUTE,
 }
 """What a route needs on the batch that it names, if that does not follow from its right: who may

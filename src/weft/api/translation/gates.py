@@ -56,8 +56,10 @@ def _says_queue_user(gate: GateFacts, job: JobFacts, _: datetime) -> Cause:
 def _says_preempted(gate: GateFacts, _: JobFacts, now: datetime) -> Cause:
     assert gate.opens_at is not None
     waiting = gate.key.partition("/")[0]
-    text = f"was stopped for {waiting}, whose queue has a higher priority: may start again at "
-    return Cause("preempted", text + coming(gate.opens_at, now), command("why", waiting))
+    stopped_for = waiting or "another job"
+    text = f"was stopped for {stopped_for}, whose queue has a higher priority: may start again at "
+    more = command("why", waiting) if waiting else None
+    return Cause("preempted", text + coming(gate.opens_at, now), more)
 
 
 def _says_licence(gate: GateFacts, _: JobFacts, __: datetime) -> Cause:

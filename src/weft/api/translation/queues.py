@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from weft.api.translation.executors import executor_of
 from weft.core.errors import InvalidValue
 from weft.core.problems import Problems
-from weft.core.queues import DEFAULT, Asked, Queue, Router
+from weft.core.queues import DEFAULT, Asked, Queue, Request, Router
 from weft.ports.store import Shape
 from weft.wire.documents import JobDocument
 
@@ -20,7 +20,7 @@ def queues_of(
         if job.queue is None:
             found.append(router.queue_of(asked_of(job, shape)))
             continue
-        if wrong := _wrong_name(job.queue, queues, router.request.user):
+        if wrong := _wrong_name(job.queue, queues, router.request):
             problems.add(InvalidValue, f"/jobs/{index}/queue", wrong)
         found.append(job.queue if not wrong else DEFAULT)
     return found
@@ -44,10 +44,10 @@ def asked_of(job: JobDocument, shape: Shape) -> Asked:
     )
 
 
-def _wrong_name(name: str, queues: Mapping[str, Queue], user: str) -> str:
+def _wrong_name(name: str, queues: Mapping[str, Queue], request: Request) -> str:
     queue = queues.get(name)
     if queue is None:
         return f"there is no queue {name[:64]!r}; known: {', '.join(queues)[:500]}"
-    if not queue.may_use(user):
+    if user := request.refused_by(queue):
         return f"{user} may not use the queue {name!r}"
     return "" if queue.state == "enabled" else f"the queue {name!r} is {queue.state}"

@@ -160,10 +160,12 @@ async def request_of(
             batch_attributes=target.attributes,
         )
     if not any(path[0] == "batch" for one in routes if one.guard for path in one.guard.reads):
-        return Request(user=await services.owner_of(caller, target), now=now)
+        owner = await services.owner_of(caller, target)
+        return Request(user=owner, added_by=caller.user_name, now=now)
     batch: Mapping[str, object] = await services.store.get_batch(caller, target)
     return Request(
         user=str(batch["user"]),
+        added_by=caller.user_name,
         now=now,
         batch_name=batch["name"],  # type: ignore[arg-type]  # a document has fields of all types
         billing_project=str(batch["billing_project"]),

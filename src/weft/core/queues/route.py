@@ -17,10 +17,17 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What all jobs of a submission have in common."""
 
     user: str
+    added_by: str | None = None
+    """Who adds jobs to a batch of `user`; None: they do it themselves."""
     now: datetime  # UTC
     batch_name: str | None = None
     billing_project: str = "default"
     batch_attributes: Mapping[str, str] = {}
+
+    def refused_by(self, queue: Queue) -> str | None:
+        """Return who may not use this queue; None: it may be used."""
+        names = (self.user, self.added_by or self.user)
+        return next((name for name in names if not queue.may_use(name)), None)
 
 
 class Asked(NamedTuple):
@@ -93,7 +100,9 @@ class Router:
         self._open = [
             one
             for one in self.routes
-            if one.guard and one.queue.state == "enabled" and one.queue.may_use(self.request.user)
+            if one.guard
+            and one.queue.state == "enabled"
+            and not self.request.refused_by(one.queue)
         ]
         reads = {path for one in self._open for path in one.guard.reads}  # type: ignore[union-attr]  # filtered above
         self._of_job = sorted(path for path in reads if _base(path) in _OF_JOB)
@@ -142,8 +151,8 @@ class Router:
     def _refusal(self, queue: Queue, guard: Guard | None, job: Asked) -> str:
         if queue.state != "enabled":
             return f"it is {queue.state}"
-        if not queue.may_use(self.request.user):
-            return f"{self.request.user} may not use it"
+        if name := self.request.refused_by(queue):
+            return f"{name} may not use it"
         if guard is None:
             return "it has no guard: it takes only jobs that name it"
         values = {

@@ -18,3 +18,5 @@ CREATE POLICY system_rows ON weft.batch_grant TO weft_system USING (true);
 CREATE INDEX batch_user_idx ON weft.batch (user_id, batch_id);
 CREATE INDEX batch_project_idx ON weft.batch (project_id, batch_id);
 CREATE INDEX billing_member_user_idx ON weft.billing_member (user_id, project_id);
+-- Members see the batches of their projects, but for deleted ones.
+DELETE FROM weft.billing_member m USING weft.billing_project p WHERE p.project_id = m.project_id AND p.deleted_at IS NOT NULL;

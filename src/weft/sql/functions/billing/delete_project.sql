@@ -1,13 +1,14 @@
 -- delete_project: take a closed billing project from all lists. What it paid stays on the bills, its name stays taken.
 -- Called by: Store.delete_project (api).   Safe to repeat: a repeat raises WF105.
--- Locks: as _lock_project; project.   Plan: project by name.   Raises WF105, WF124 (it is open, or `default`).
+-- The members may charge it no more, so they see its batches no more; their streams end.
+-- Locks: as _lock_project; project; member.   Plan: project by name.   Raises WF105, WF124 (it is open, or `default`).
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.delete_project(tenant_id int, of_name text, at timestamptz DEFAULT clock_timestamp()) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_project weft.billing_project;
+    v_project weft.billing_project; v_user int;
 BEGIN
     PERFORM weft._as_tenant(delete_project.tenant_id);
     v_project := weft._lock_project(delete_project.tenant_id, of_name);
@@ -20,4 +21,7 @@ BEGIN
             'Close it first, with `weft billing project close`.');
     END IF;
     UPDATE weft.billing_project p SET deleted_at = delete_project.at WHERE p.project_id = v_project.project_id;
+    FOR v_user IN DELETE FROM weft.billing_member m WHERE m.project_id = v_project.project_id RETURNING m.user_id LOOP
+        PERFORM weft._tell_callers(v_user);
+    END LOOP;
 END $$;

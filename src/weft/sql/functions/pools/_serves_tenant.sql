@@ -1,9 +1,7 @@
 -- _serves_tenant: whether queues of a tenant may use a pool; NULL: of any tenant, so every pool does.
--- Called by: list_pools_v2, list_workers_v2, overview_v2, _find_worker, _check_pools.
--- Safe to repeat: yes, it only reads.   Plan: tenant by key.
+-- Called by: list_pools_v2, list_workers_v2, overview_v2, _find_worker, _check_pools.   Safe to repeat: yes, it only computes.
 -- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._serves_tenant(of_pool weft.pool, of_tenant_id int) RETURNS boolean LANGUAGE sql STABLE
+CREATE OR REPLACE FUNCTION weft._serves_tenant(of_pool weft.pool, of_tenant_id int) RETURNS boolean LANGUAGE sql IMMUTABLE
 AS $$
-    SELECT of_tenant_id IS NULL OR (of_pool).plan ->> 'tenant' IS NULL
-        OR EXISTS (SELECT FROM weft.tenant t WHERE t.tenant_id = of_tenant_id AND lower(t.name) = lower((of_pool).plan ->> 'tenant'))
+    SELECT of_tenant_id IS NULL OR (of_pool).tenant_id IS NULL OR (of_pool).tenant_id = of_tenant_id
 $$;

@@ -5,8 +5,8 @@
 CREATE OR REPLACE FUNCTION weft.list_pools_v2(of_tenant_id int) RETURNS SETOF jsonb LANGUAGE sql STABLE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT jsonb_build_object('pool', p.name, 'plan', '{"tenant": null}' || p.plan, 'machines', (
+    SELECT jsonb_build_object('pool', p.name, 'plan', p.plan || jsonb_build_object('tenant', t.name), 'machines', (
         SELECT coalesce(jsonb_object_agg(x.state, x.n), '{}')
         FROM (SELECT m.state, count(*) AS n FROM weft.machine m WHERE m.pool_id = p.pool_id AND m.state <> 'deleted' GROUP BY 1) x))
-    FROM weft.pool p WHERE weft._serves_tenant(p, of_tenant_id) ORDER BY p.name
+    FROM weft.pool p LEFT JOIN weft.tenant t USING (tenant_id) WHERE weft._serves_tenant(p, of_tenant_id) ORDER BY p.name
 $$;

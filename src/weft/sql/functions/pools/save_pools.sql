@@ -1,4 +1,4 @@
--- save_pools: make these the pools that are described. Others keep their workers, but nobody makes machines for them.
+-- save_pools: make these the pools that are described. Others keep their workers and their tenant, but nobody makes machines for them.
 -- Called by: Store.save_pools (api), which has checked them.   Safe to repeat: yes, also the record of what changed.
 -- Locks: pool (in the order of their ids); as _price_machines; pool_log.
 -- Plan: all pools, which are few; machines that are not deleted, by the partial index.
@@ -9,8 +9,10 @@ CREATE OR REPLACE FUNCTION weft.save_pools(pools jsonb, actor text) RETURNS void
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    v_full record; v_other record; v_pool record; v_changed int[] := '{}'; v_id int;
+    v_full record; v_other record; v_pool record; v_changed int[] := '{}'; v_id int; v_tenant int;
 BEGIN
+    -- First, so that a queue which names a new pool waits for us, or we see it (_check_pools).
+    INSERT INTO weft.pool (name) SELECT d ->> 'name' FROM jsonb_array_elements(pools) d ORDER BY 1 ON CONFLICT DO NOTHING;
     PERFORM FROM weft.pool p ORDER BY p.pool_id FOR NO KEY UPDATE;
     SELECT p.name, count(*) AS n INTO v_full FROM weft.pool p JOIN weft.machine m USING (pool_id)
     WHERE m.state <> 'deleted' AND NOT pools @> jsonb_build_array(jsonb_build_object('name', p.name)) GROUP BY 1 LIMIT 1;
@@ -37,8 +39,11 @@ BEGIN
             SELECT p.name FROM weft.pool p WHERE p.plan IS NOT NULL UNION SELECT d ->> 'name' FROM jsonb_array_elements(pools) d) x
         LEFT JOIN jsonb_array_elements(pools) e (plan) ON e.plan ->> 'name' = x.name ORDER BY x.name
     LOOP
-        INSERT INTO weft.pool (name) VALUES (v_pool.name) ON CONFLICT DO NOTHING;
-        UPDATE weft.pool p SET plan = v_pool.plan WHERE p.name = v_pool.name AND p.plan IS DISTINCT FROM v_pool.plan
+        v_tenant := CASE WHEN v_pool.plan ? 'tenant' THEN (  -- programs of the previous release do not know it
+            SELECT t.tenant_id FROM weft.tenant t WHERE lower(t.name) = lower(v_pool.plan ->> 'tenant'))
+            ELSE (SELECT p.tenant_id FROM weft.pool p WHERE p.name = v_pool.name) END;
+        UPDATE weft.pool p SET plan = v_pool.plan - 'tenant', tenant_id = v_tenant
+        WHERE p.name = v_pool.name AND (p.plan IS DISTINCT FROM v_pool.plan - 'tenant' OR p.tenant_id IS DISTINCT FROM v_tenant)
         RETURNING p.pool_id INTO v_id;
         IF FOUND THEN
             v_changed := v_changed || v_id;

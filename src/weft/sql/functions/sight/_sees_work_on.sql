@@ -6,5 +6,6 @@ CREATE OR REPLACE FUNCTION weft._sees_work_on(of_batch_id bigint) RETURNS boolea
 AS $$
 BEGIN
     RETURN weft._sees_batch(of_batch_id)
-        OR EXISTS (SELECT FROM weft.operation o WHERE o.batch_id = of_batch_id AND o.user_id = weft._caller_id());
+        OR NOT EXISTS (SELECT FROM weft.batch b WHERE b.batch_id = of_batch_id)
+            AND EXISTS (SELECT FROM weft.operation o WHERE o.batch_id = of_batch_id AND o.user_id = weft._caller_id());
 END $$;

@@ -2,12 +2,14 @@
 --   and gave it none; each with the first jobs that have a place.
 -- Called by: _why_facts.   Safe to repeat: yes, it only reads.   Plan: gates and places by key.
 -- Returns: objects with `kind`, `key` without the number of its tenant or batch, `max_places`, `n_taken`, `opens_at`, `cost`, `holders`:
---   those of the job's own tenant that the caller sees.
+--   those of the job's own tenant that the caller sees. A key that would name a job which they do not see is empty.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._closed_gates(of_batch_id bigint, of_job_id int, of_gate_set_ids int[], at timestamptz) RETURNS jsonb
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT coalesce(jsonb_agg(jsonb_build_object('kind', g.kind, 'key', regexp_replace(g.key, '^(t?[0-9]+|s)/', ''),
+    SELECT coalesce(jsonb_agg(jsonb_build_object('kind', g.kind, 'key', CASE
+            WHEN g.kind = 'preempted' AND NOT weft._sees_batch(substring(g.key FROM '^[0-9]+/b([0-9]+)')::bigint) THEN ''
+            ELSE regexp_replace(g.key, '^(t?[0-9]+|s)/', '') END,
         'max_places', g.max_places, 'n_taken', g.n_taken, 'opens_at', g.opens_at, 'cost', m.cost,
         'holders', h.jobs) ORDER BY g.gate_id), '[]')
     FROM (SELECT x.gate_id, max(x.cost) AS cost FROM weft.gate_member x WHERE x.gate_set_id = ANY (of_gate_set_ids) GROUP BY 1) m

@@ -44,6 +44,7 @@ def in_group(group: Path, then: str) -> tuple[str, ...]:
     return ("sh", "-c", f'echo $$ > {group}/cgroup.procs; {then} {sys.executable} -c "$0"', EAT)
 
 
+@pytest.mark.heavy  # others take their kills for those of the kernel
 def test_process_that_takes_too_much_memory_ends_as_oom(agent: Agent, small: Path) -> None:
     ended = agent.run(*in_group(small, "exec"))
 
@@ -51,6 +52,7 @@ def test_process_that_takes_too_much_memory_ends_as_oom(agent: Agent, small: Pat
     assert "memory" in ended.message
 
 
+@pytest.mark.heavy  # others take their kills for those of the kernel
 def test_shell_that_says_so_of_its_command_ends_as_oom(agent: Agent, small: Path) -> None:
     """The shell lives on and ends with 137: so do jobs that are scripts."""
     command, flag, script, eat = in_group(small, "")

@@ -8,7 +8,7 @@ from weft.client.api import Api, LogEvent
 from weft.client.http.listing import Document, Listing
 from weft.client.http.session import PATIENCE_S, WAIT_PATIENCE_S
 from weft.client.objects.batch import Batch, JobTree
-from weft.client.objects.browsers import BrowserCalls
+from weft.client.objects.browser_calls import BrowserCalls
 from weft.client.objects.builder import (
     Builder,
     BuilderSource,
@@ -21,7 +21,7 @@ from weft.client.objects.counted import Counted
 from weft.client.objects.group import JobGroup
 from weft.client.objects.job import Job
 from weft.client.objects.secret_calls import SecretCalls
-from weft.client.objects.trail import Trail
+from weft.client.objects.trail_calls import TrailCalls
 from weft.client.progress import Progress
 from weft.client.submission.refs import JobRef, NotSubmitted
 from weft.core.errors import WeftError
@@ -69,7 +69,7 @@ class BatchBuilder(Builder[Job]):
             return Batch(self._api, await self.draft.submit(shown.advance))
 
 
-class Client(BuilderSource[BatchBuilder], SecretCalls, BrowserCalls, Trail):
+class Client(BuilderSource[BatchBuilder], SecretCalls, BrowserCalls, TrailCalls):
     """The client of a weft server, for asyncio.
 
         async with Client() as client:

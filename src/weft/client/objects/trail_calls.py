@@ -1,15 +1,17 @@
 """The part of the client that reads the trail."""
 
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from weft.client.api import Api
 from weft.client.http.listing import Listing
 
 
-class Trail:
+class TrailCalls:
     """Methods that tell who has changed what, when and from where."""
 
-    api: Api
+    if TYPE_CHECKING:
+        api: Api
 
     def list_trail(
         self,

@@ -1,5 +1,7 @@
 """What a client does about sessions of browsers."""
 
+from typing import TYPE_CHECKING
+
 from weft.client.api import Api
 from weft.client.http.listing import Document
 
@@ -7,7 +9,8 @@ from weft.client.http.listing import Document
 class BrowserCalls:
     """The part of a client about the browsers in which its user is logged in."""
 
-    api: Api
+    if TYPE_CHECKING:
+        api: Api
 
     async def create_login_link(self) -> Document:
         """Make a link that logs a browser in as the caller: once, and within five minutes. Return

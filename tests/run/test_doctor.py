@@ -35,17 +35,26 @@ def test_home_of_another_user_is_a_finding(tmp_path: Path) -> None:
     assert wrong[0].advice
 
 
-@pytest.mark.parametrize(("sandbox", "verdict"), [("none", "ok"), ("bubblewrap", "wrong")])
+@pytest.mark.parametrize(
+    ("sandbox", "user", "verdict", "why", "way_out"),
+    [
+        ("none", 1000, "ok", "the program `bwrap` is missing", "docs/security.md"),
+        ("bubblewrap", 1000, "wrong", "the program `bwrap` is missing", "Install bubblewrap"),
+        ("bubblewrap", 0, "wrong", "the worker is root", "Run the worker as a plain user"),
+    ],
+)
 def test_a_machine_that_makes_no_sandboxes_is_a_finding_if_jobs_must_have_them(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, sandbox: Literal["none", "bubblewrap"],
-    verdict: str,
+    user: int, verdict: str, why: str, way_out: str,
 ) -> None:  # fmt: skip
+    monkeypatch.setattr(os, "getresuid", lambda: (user, user, user))
     monkeypatch.setenv("PATH", str(tmp_path))
     findings = examine(Settings(home=tmp_path, sandbox=sandbox))
     (found,) = [one for one in findings if one.check == "sandbox"]
 
-    assert (found.verdict, bool(found.advice)) == (verdict, True)
-    assert "the program `bwrap` is missing" in found.found
+    assert found.verdict == verdict
+    assert why in found.found
+    assert way_out in found.advice
 
 
 def test_missing_parts_of_the_schema_are_named_in_words() -> None:

@@ -1,10 +1,14 @@
 """Jobs in a sandbox see and change nothing that is not theirs, and end as others do."""
 
+import json
 import os
 import shutil
 import signal
+import subprocess
+import sys
+import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -13,26 +17,72 @@ from weft.core.errors import WeftError
 from weft.core.states import Reason
 from weft.plugins.executors.function import FunctionExecutor
 from weft.plugins.runners.spawner.outgoing import Outgoing
-from weft.plugins.runners.spawner.sandbox import NoSandbox, find_sandbox, sandbox_words
+from weft.plugins.runners.spawner.sandbox import NoSandbox, sandbox_words
 from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment
 from weft.wire.spawner import Command
 from weft.wire.spec import FunctionSpec, JobSpec
-from worker.spawner_process import Agent, SpawnerProcess, key_of, process
+from worker.spawner_process import PATH, Agent, SpawnerProcess, key_of, process
+
+PLAIN_USER = 65534 if os.geteuid() == 0 else None
+"""As whom root runs the spawner here: jobs of root get no sandbox."""
+BECOME_PLAIN = (
+    "import ctypes, os, sys\n"
+    f"user = {PLAIN_USER}\n"
+    "if user is not None:\n"
+    "    os.setgroups([]); os.setresgid(user, user, user); os.setresuid(user, user, user)\n"
+    "    ctypes.CDLL(None).prctl(4, 1)\n"  # PR_SET_DUMPABLE: its own /proc is its own again
+)
+"""Run after the imports, because the plain user may not be able to read this Python."""
+SPAWNER = (
+    f"from weft.worker.spawner.__main__ import main\n{BECOME_PLAIN}sys.exit(main(sys.argv[1:]))"
+)
+
+
+def words_of(
+    home: Path, *, network: bool = True, paths: Sequence[Path] = ()
+) -> tuple[tuple[str, ...], str]:
+    """Return the words of `find_sandbox` as a plain user finds them, and why there are none."""
+    script = (
+        "import json; from pathlib import Path\n"
+        "from weft.plugins.runners.spawner.sandbox import find_sandbox\n"
+        f"{BECOME_PLAIN}"
+        "home, network, *paths = sys.argv[1:]\n"
+        "found = find_sandbox(Path(home), network=bool(network), paths=paths)\n"
+        "print(json.dumps([found.words, found.why_not]))"
+    )
+    options = [str(home), "yes" if network else "", *map(str, paths)]
+    found = subprocess.check_output([sys.executable, "-c", script, *options], cwd="/")
+    words, why_not = json.loads(found)
+    return tuple(words), why_not
+
 
 needs_bubblewrap = pytest.mark.skipif(
-    not find_sandbox(Path("/nowhere")).words, reason="this machine makes no sandboxes"
+    not words_of(Path("/nowhere"))[0], reason="this machine makes no sandboxes"
 )
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> Iterator[Path]:
-    """Return a home outside of `/tmp`, as a rule homes are."""
+def place(tmp_path: Path) -> Iterator[Path]:
+    """Return a directory of the plain user outside of `/tmp`, where homes are as a rule."""
     path = Path("/var/lib") if os.access("/var/lib", os.W_OK) else tmp_path
     path = path / f"weft-test-{os.getpid()}"
-    path.mkdir(mode=0o700)
+    make(path)
     yield path
     shutil.rmtree(path)
+
+
+@pytest.fixture
+def root(place: Path) -> Path:
+    return make(place / "home")
+
+
+def make(path: Path) -> Path:
+    """Make a directory of the user of the spawner."""
+    path.mkdir(mode=0o700)
+    if PLAIN_USER is not None:
+        os.chown(path, PLAIN_USER, PLAIN_USER)
+    return path
 
 
 def until(is_so: Callable[[], bool]) -> None:
@@ -61,12 +111,14 @@ class Sandboxed:
         return end.exit_code, self.agent.output(end)[0].decode()
 
     def words(self, *, network: bool = True, paths: tuple[Path, ...] = ()) -> tuple[str, ...]:
-        return sandbox_words(self.spawner.root, network=network, paths=[*map(str, paths)])
+        words, why_not = words_of(self.spawner.root, network=network, paths=paths)
+        assert words, why_not
+        return words
 
 
 @pytest.fixture
 def sandboxed(root: Path) -> Iterator[Sandboxed]:
-    spawner = SpawnerProcess(root)
+    spawner = SpawnerProcess(root, program=("-c", SPAWNER))
     yield Sandboxed(spawner, spawner.connect())
     spawner.stop()
 
@@ -76,10 +128,10 @@ def test_nothing_of_weft_is_seen_and_nothing_else_is_changed(
     sandboxed: Sandboxed, root: Path, tmp_path: Path
 ) -> None:
     (root / "key").write_text("canary")
-    outside = root.parent / f"{root.name}-outside"
-    (tmp_path / "other").touch()
+    outside = root.parent / "outside"
+    other = tempfile.mkdtemp(dir="/tmp")
     look = (
-        f"ls -d {root}/* {tmp_path} | grep -v 'scratch\\|checkpoints'",
+        f"ls -d {root}/* {other} | grep -v 'scratch\\|checkpoints'",
         f"cat {root}/key {root}/lock", f"touch {outside}", "ls -d /proc/[0-9]* | wc -l",
         "cat /proc/[0-9]*/environ | tr '\\0' '\\n' | grep ^WEFT_JOB= | sort -u", "echo $TMPDIR",
     )  # fmt: skip
@@ -88,6 +140,7 @@ def test_nothing_of_weft_is_seen_and_nothing_else_is_changed(
         'touch here "$TMPDIR/there" "$WEFT_CHECKPOINT_DIR/kept" && pwd && '
         'ls "$PWD" "$TMPDIR" "$WEFT_CHECKPOINT_DIR" | grep -cE "here|there|kept"'
     )
+    os.rmdir(other)  # noqa: PTH106 (text)
     n_processes, temporary = seen[1].splitlines()
 
     assert temporary == "/tmp"
@@ -101,17 +154,13 @@ def test_nothing_of_weft_is_seen_and_nothing_else_is_changed(
 
 @needs_bubblewrap
 def test_network_and_paths_are_as_the_settings_say(sandboxed: Sandboxed, root: Path) -> None:
-    shared = root.parent / f"{root.name}-shared"
-    shared.mkdir()
-    try:
-        count = "cat /proc/net/dev | grep -vc -e '|' -e lo:"
-        with_network, without = (sandboxed.run(count, network=one) for one in (True, False))
-        written = sandboxed.run(f"touch {shared}/made", paths=(shared,))
-        refused = sandboxed.run(f"touch {shared}/not")
-        hidden = sandboxed.run(f"ls {root}/s.lock", paths=(root.parent,))
-        there = [one.name for one in shared.iterdir()]
-    finally:
-        shutil.rmtree(shared)
+    shared = make(root.parent / "shared")
+    count = "cat /proc/net/dev | grep -vc -e '|' -e lo:"
+    with_network, without = (sandboxed.run(count, network=one) for one in (True, False))
+    written = sandboxed.run(f"touch {shared}/made", paths=(shared,))
+    refused = sandboxed.run(f"touch {shared}/not")
+    hidden = sandboxed.run(f"ls {root}/s.lock", paths=(root.parent,))
+    there = [one.name for one in shared.iterdir()]
 
     assert int(with_network[1]) > 0
     assert without[1] == "0\n"
@@ -120,10 +169,9 @@ def test_network_and_paths_are_as_the_settings_say(sandboxed: Sandboxed, root: P
 
 
 @needs_bubblewrap
-def test_a_sandboxed_job_ends_as_others_do(sandboxed: Sandboxed, tmp_path: Path) -> None:
+def test_a_sandboxed_job_ends_as_others_do(sandboxed: Sandboxed, place: Path) -> None:
     """It hears of its end, may clean up, and its exit code is its own."""
-    told = tmp_path / "told"
-    told.mkdir()
+    told = make(place / "told")
     agent, words = sandboxed.agent, sandboxed.words(paths=(told,))
     trap = f"trap 'echo cleaned; exit 5' TERM; trap 'touch {told}/heard' USR1; touch {told}/up; "
     loop = "while :; do sleep 0.05; done"
@@ -143,6 +191,70 @@ def test_a_sandboxed_job_ends_as_others_do(sandboxed: Sandboxed, tmp_path: Path)
     assert killed.signal == signal.SIGKILL
     assert by_itself.exit_code == 128 + signal.SIGKILL
     assert agent.output(by_itself)[1] == b""
+
+
+@needs_bubblewrap
+def test_variables_of_a_job_are_none_of_bubblewrap(sandboxed: Sandboxed, place: Path) -> None:
+    """On the host, the dynamic linker would write files and run code for them as the worker."""
+    agent, words, linker = sandboxed.agent, sandboxed.words(), make(place / "linker")
+    env = {
+        "PATH": PATH, "LD_DEBUG": "libs", "LD_DEBUG_OUTPUT": f"{linker}/trace",
+        "SECRET": "canary\nof two lines", "EMPTY": "", "LETTER": "ü",
+    }  # fmt: skip
+    show = 'printf "%s" "$SECRET,${EMPTY-unset},$LETTER"; exec sleep 60'
+    agent.start(process(31, "sh", "-c", show, sandbox=words, cwd=None), env=env)
+    pid = agent.until_started(31).pid
+    of_bubblewrap = [Path(f"/proc/{pid}/{one}").read_bytes() for one in ("environ", "cmdline")]
+    agent.kill(31, reason=Reason.CANCELLED)
+    shown = agent.output(agent.until_ended(31))[0]
+
+    assert [*linker.iterdir()] == []
+    assert of_bubblewrap[0].startswith(b"WEFT_ATTEMPT=b1.j31.1@")
+    assert b"canary" not in b"".join(of_bubblewrap)
+    assert "canary\nof two lines,,ü" in shown.decode()
+
+
+@needs_bubblewrap
+@pytest.mark.parametrize("env", [{"A": "x\0--bind\0/\0/"}, {"A=B": ""}, {"": "x"}])
+def test_no_variable_is_an_option_of_bubblewrap(sandboxed: Sandboxed, env: dict[str, str]) -> None:
+    end = sandboxed.agent.run("true", sandbox=sandboxed.words(), cwd=None, env=env)
+
+    assert end.failure == Reason.BAD_SPEC
+    assert "cannot be passed to a program" in end.message
+
+
+@needs_bubblewrap
+def test_symlinks_hide_and_show_what_they_lead_to(place: Path) -> None:
+    home, shared = make(place / "really"), make(place / "shared")
+    (home / "key").write_text("canary")
+    for link, target in (("link", home), ("data", shared)):
+        (place / link).symlink_to(target)
+    spawner = SpawnerProcess(place / "link", program=("-c", SPAWNER))
+    sandboxed = Sandboxed(spawner, spawner.connect())
+    try:
+        look = f"cat {place}/link/key {home}/key; touch {place}/data/made"
+        seen = sandboxed.run(look, paths=(place / "data",))
+        own = sandboxed.run('touch here "$WEFT_CHECKPOINT_DIR/kept" && ls')
+    finally:
+        spawner.stop()
+
+    assert seen == (0, "")
+    assert own == (0, "here\n")
+    assert (shared / "made").exists()
+    assert (home / "checkpoints" / "kept" / "b1.j2" / "kept").exists()
+
+
+def test_a_sandbox_without_a_job_yet_is_killed_at_once(sandboxed: Sandboxed, place: Path) -> None:
+    """Nobody could hear of its end."""
+    slow = place / "bwrap"
+    slow.write_text("#!/bin/sh\nexec sleep 600\n")
+    slow.chmod(0o755)
+    sandboxed.agent.start(process(41, "true", sandbox=(str(slow),), cwd=None))
+    sandboxed.agent.until_started(41)
+    sandboxed.agent.kill(41, reason=Reason.CANCELLED, grace_ms=600_000)
+    end = sandboxed.agent.until_ended(41)
+
+    assert (end.killed_for, end.signal) == (Reason.CANCELLED, signal.SIGKILL)
 
 
 @needs_bubblewrap
@@ -168,13 +280,25 @@ def test_no_function_runs_beside_sandboxes() -> None:
 def test_a_machine_without_bubblewrap_is_told(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    (tmp_path / "bwrap").write_text("#!/bin/sh\necho no namespaces >&2; exit 1\n")
+    (tmp_path / "bwrap").write_text("#!/bin/sh\necho bwrap: no namespaces >&2; exit 1\n")
     (tmp_path / "bwrap").chmod(0o700)
-    reasons = []
-    for path in ("/nowhere", str(tmp_path)):
-        monkeypatch.setenv("PATH", path)
+    users = 1000, 0, 1000, 1000
+    said = []
+    for user, path, shared in zip(
+        users, (tmp_path, tmp_path, "/nowhere", tmp_path), ("/not", "/", "/", "/"), strict=True
+    ):
+        monkeypatch.setattr(os, "getresuid", lambda user=user: (user, user, user))
+        monkeypatch.setenv("PATH", str(path))
         with pytest.raises(NoSandbox) as error:
-            sandbox_words(tmp_path, network=True, paths=())
-        reasons.append(error.value.detail)
+            sandbox_words(tmp_path, network=True, paths=(shared,))
+        said.append((error.value.detail, error.value.hint.split(".")[0]))
 
-    assert reasons == ["The program `bwrap` is missing.", "No namespaces."]
+    install = "Install bubblewrap, and allow user namespaces (sysctl kernel"
+    assert said == [
+        ("The reason: /not of `sandbox_paths` does not exist.",
+         "Make this directory, or take it out of `sandbox_paths`"),
+        ("The reason: the worker is root, who may change the kernel's settings from any sandbox.",
+         "Run the worker as a plain user"),
+        ("The reason: the program `bwrap` is missing.", install),
+        ("The reason: `bwrap` says: bwrap: no namespaces.", install),
+    ]  # fmt: skip

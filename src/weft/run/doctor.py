@@ -290,8 +290,8 @@ def _sandbox(settings: Settings) -> Iterator[Finding]:
     elif found.words:
         yield Finding("sandbox", "ok", "jobs run in sandboxes of bubblewrap")
     else:
-        advice = f"Install bubblewrap. {ALLOW}"
-        yield Finding("sandbox", "wrong", f"no sandbox can be made: {found.why_not}", advice)
+        why = f"no sandbox can be made: {found.why_not}"
+        yield Finding("sandbox", "wrong", why, found.way_out)
 
 
 def _limits(_: Settings) -> Iterator[Finding]:

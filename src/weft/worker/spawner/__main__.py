@@ -39,8 +39,9 @@ def main(argv: list[str]) -> int:
         loop,
         link,
         logs=logs,
-        scratch=Scratch(scratch),
-        checkpoints=Checkpoints(checkpoints, os.path.basename(scratch)),
+        # Without symlinks, so that a sandbox has them under the names that its job is told.
+        scratch=Scratch(os.path.realpath(scratch)),
+        checkpoints=Checkpoints(os.path.realpath(checkpoints), os.path.basename(scratch)),
         memory_files=memory_files,
         incarnation=incarnation,
         pid_namespace=pid_namespace,

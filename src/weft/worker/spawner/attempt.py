@@ -54,6 +54,7 @@ class SpawnerAttempt:
         "taken",
         "time_limit",
         "watched",
+        "words_fd",
     )
 
     def __init__(self, request: StartProcess, environment: dict[str, str]) -> None:
@@ -73,6 +74,8 @@ class SpawnerAttempt:
         """Reason and grace in ms of a kill that arrived while it was being started."""
         self.pid = 0
         self.pidfd = self.stdin_fd = self.stdout_fd = self.stderr_fd = -1
+        self.words_fd = -1
+        """A file with words for its sandbox, until it is started."""
         self.started_ns = self.ended_ns = 0
         self.watched = False
         self.output: Output | None = None

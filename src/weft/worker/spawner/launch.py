@@ -87,8 +87,7 @@ class Prepared:
             self._spawn = Spawn(path, argv, env, copies, cwd)
         except ValueError as error:
             self.close()
-            message = f"the arguments or the environment cannot be passed to a program: {error}"
-            raise CannotStart(Reason.BAD_SPEC, message) from error
+            raise _not_passable(error) from error
         except BaseException:
             self.close()
             raise
@@ -169,13 +168,13 @@ class Launcher:
             cwd = self._directory_of(attempt)
             return self._prepare(attempt, self._argv_of(attempt), cwd)
         except BaseException as error:
-            self._close_stdin(attempt)
+            self._close_files(attempt)
             self.clean(attempt)
             raise _sorted(error) from error
 
     def discard(self, attempt: SpawnerAttempt, prepared: Prepared) -> None:
         """Undo `prepare`."""
-        self._close_stdin(attempt)
+        self._close_files(attempt)
         prepared.close()
         self.clean(attempt)
 
@@ -183,7 +182,7 @@ class Launcher:
         self, attempt: SpawnerAttempt, prepared: Prepared, started: StartedProcess | Exception
     ) -> None:
         """Fill in `pid`, `pidfd`, the streams and `started_ns`. Raises the same as `prepare`."""
-        self._close_stdin(attempt)
+        self._close_files(attempt)
         try:
             spawned = prepared.finish(started)
         except BaseException as error:
@@ -234,10 +233,11 @@ class Launcher:
             attempt.checkpoint = None
 
     @staticmethod
-    def _close_stdin(attempt: SpawnerAttempt) -> None:
-        if attempt.stdin_fd >= 0:
-            os.close(attempt.stdin_fd)
-            attempt.stdin_fd = -1
+    def _close_files(attempt: SpawnerAttempt) -> None:
+        for fd in (attempt.stdin_fd, attempt.words_fd):
+            if fd >= 0:
+                os.close(fd)
+        attempt.stdin_fd = attempt.words_fd = -1
 
     def _directory_of(self, attempt: SpawnerAttempt) -> str:
         """Return the job's directory: a scratch directory, or the one that it asks for."""
@@ -272,13 +272,20 @@ class Launcher:
         path = argv[0]
         if "/" not in path:
             path = self._find(path, env.get("PATH", _DEFAULT_PATH), cwd)
+        given = [(self._null, 0)]
+        if attempt.request.stdin is not None:
+            attempt.stdin_fd = _memory_file(attempt.request.stdin)
+            given = [(attempt.stdin_fd, 0)]
         if attempt.request.sandbox is not None:
             argv = sandboxed.command_of(attempt, (path, *argv[1:]), cwd)
             path = argv[0]
-        stdin = self._null
-        if attempt.request.stdin is not None:
-            stdin = attempt.stdin_fd = _memory_file(attempt.request.stdin)
-        return Prepared(path, argv, env, [(stdin, 0)], cwd, attempt.request.umask)
+            try:
+                attempt.words_fd = _memory_file(sandboxed.variables_of(env))
+            except ValueError as error:
+                raise _not_passable(error) from error
+            given.append((attempt.words_fd, sandboxed.WORDS_FD))
+            env = {MARK: env[MARK]}
+        return Prepared(path, argv, env, given, cwd, attempt.request.umask)
 
     def start_warm(
         self, argv: tuple[str, ...], env: dict[str, str], batch_id: int, control: int
@@ -343,9 +350,14 @@ def _sorted(error: BaseException) -> BaseException:
     return CannotStart(Reason.DISK if error.errno in _DISK else Reason.SYSTEM, str(error))
 
 
+def _not_passable(error: ValueError) -> CannotStart:
+    message = f"the arguments or the environment cannot be passed to a program: {error}"
+    return CannotStart(Reason.BAD_SPEC, message)
+
+
 def _memory_file(text: str) -> int:
-    """Return an open file with the standard input."""
-    fd = os.memfd_create("stdin", os.MFD_CLOEXEC)
+    """Return an open file with this text, which only those have to whom it is given."""
+    fd = os.memfd_create("weft", os.MFD_CLOEXEC)
     try:
         write_all(fd, text.encode("utf-8", "surrogateescape"))
         os.lseek(fd, 0, os.SEEK_SET)

@@ -43,7 +43,7 @@ class Spawn:
         self.path = path
         self._path = _text(path)
         self._argv = _texts(argv)
-        self._env = _texts(_pair(name, value) for name, value in env.items())
+        self._env = _texts(pair(name, value) for name, value in env.items())
         self._arguments = argv
         self._fds = fds
         self._cwd = _text(cwd)
@@ -104,7 +104,8 @@ def _text(value: str) -> bytes:
     return text
 
 
-def _pair(name: str, value: str) -> str:
+def pair(name: str, value: str) -> str:
+    """Return a variable as programs get it. Raise `ValueError` if none can."""
     if not name or "=" in name:
         raise ValueError("illegal environment variable name")
     return f"{name}={value}"

@@ -190,6 +190,8 @@ class Running:
         self._look_for_leftovers(())
         if grace_ms > 0 and not attempt.kill_due_ns:
             self._ask_to_end(attempt)
+            if attempt.request.sandbox is not None and not attempt.asked:
+                grace_ms, due_ns = 0, due_ns - grace_ms * _MS  # its sandbox has no job yet
         attempt.kill_due_ns = due_ns
         if grace_ms > 0:
             self._loop.at(due_ns, partial(self._kill_now, attempt))

@@ -5,10 +5,15 @@ bwrap            the attempt's process: it only waits
 └── job
 """
 
+import os
 from collections.abc import Mapping, Sequence
 
 from weft.worker.spawner import tree
 from weft.worker.spawner.attempt import SpawnerAttempt
+from weft.worker.spawner.posix_spawn import pair
+
+WORDS_FD = 3
+"""Where bwrap finds the words of `variables_of`."""
 
 _FIRST = ("/bin/sh", "-c", 'exec 3>&2 2>/dev/null; (exec "$@" 2>&3 3>&-); exit $?', "sh")
 """Not the job itself, because the kernel lets the first process of a namespace ignore signals. It
@@ -17,14 +22,29 @@ says nothing of its own to the job's output."""
 
 def command_of(attempt: SpawnerAttempt, argv: Sequence[str], cwd: str) -> tuple[str, ...]:
     """Return the command that runs `argv` with what is this job's own."""
-    words = list(attempt.request.sandbox or ())
+    program, *words = attempt.request.sandbox or ()
     for path in (attempt.cwd, attempt.checkpoint):
         if path is not None:
-            words += ["--bind", path, path]
+            words += ["--bind", (real := os.path.realpath(path)), real]
     for path in (attempt.script_path, attempt.memory_files):
         if path is not None:
-            words += ["--ro-bind", path, path]
-    return (*words, "--chdir", cwd, "--", *_FIRST, *argv)
+            words += ["--ro-bind", (real := os.path.realpath(path)), real]
+    words = ["--args", str(WORDS_FD), *words, "--chdir", cwd]
+    return (program, *words, "--", *_FIRST, *argv)
+
+
+def variables_of(env: Mapping[str, str]) -> str:
+    """Return the words that give the job its variables. Raise `ValueError`.
+
+    They are no variables of bwrap: it runs on the host as the worker, where `LD_PRELOAD` would be
+    the job's code. On its command line all users of the host could read them.
+    """
+    words = []
+    for name, value in env.items():
+        if "\0" in pair(name, value):  # it would end a word
+            raise ValueError("embedded null byte")
+        words += ["--setenv", name, value]
+    return "".join(f"{word}\0" for word in words)
 
 
 def processes_of(attempt: SpawnerAttempt, table: Mapping[int, tree.Process]) -> set[int]:

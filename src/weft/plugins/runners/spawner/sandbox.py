@@ -20,6 +20,10 @@ _WEAK = ("--cap-drop", "ALL")
 _SEEN = ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
 _HIDDEN = ("/tmp", "/var/tmp", "/run")  # noqa: S108 (each job has its own)
 _SAID_MAX = 120
+_INSTALL = (
+    "Install bubblewrap, and allow user namespaces (sysctl kernel.unprivileged_userns_clone=1)."
+)
+_BE_NO_ROOT = "Run the worker as a plain user."
 
 
 class NoSandbox(Conflict):
@@ -35,24 +39,34 @@ class Sandbox:
     words: tuple[str, ...] = ()
     """The command that makes a sandbox, without what is one job's own; empty: there is none."""
     why_not: str = ""
+    way_out: str = ""
 
 
 def find_sandbox(home: Path, *, network: bool = True, paths: Sequence[str] = ()) -> Sandbox:
     """Return what jobs get on this host, as this user.
 
     `home`: hidden, with its sockets and keys. `paths`: what jobs may write beside what is theirs.
+    Symlinks are followed here: what is mounted on one is not seen below the directory itself.
     """
+    if 0 in os.getresuid():
+        return Sandbox(
+            why_not="the worker is root, who may change the kernel's settings from any sandbox",
+            way_out=_BE_NO_ROOT,
+        )
+    for one in paths:
+        if not os.path.exists(one):  # noqa: PTH110 (text)
+            way_out = "Make this directory, or take it out of `sandbox_paths`."
+            return Sandbox(why_not=f"{one} of `sandbox_paths` does not exist", way_out=way_out)
     program = shutil.which(PROGRAM)
     if program is None:
-        return Sandbox(why_not="the program `bwrap` is missing")
-    hidden = [one for one in (*_HIDDEN, _home_of_user()) if os.path.isdir(one)]  # noqa: PTH112 (text)
+        return Sandbox(why_not="the program `bwrap` is missing", way_out=_INSTALL)
     words = [program, *_APART, *_WEAK, *(() if network else ("--unshare-net",)), *_SEEN]
-    for one in dict.fromkeys(hidden):
+    for one in _directories(*_HIDDEN, *_home_of_user()):
         words += ["--tmpfs", one]
-    for one in paths:
+    for one in map(os.path.realpath, paths):
         words += ["--bind", one, one]
-    if home.is_dir():
-        words += ["--tmpfs", str(home)]  # last, so that no path brings it back
+    for one in _directories(str(home)):
+        words += ["--tmpfs", one]  # last, so that no path brings it back
     words += ["--setenv", "TMPDIR", "/tmp"]  # noqa: S108 (the job's own)
     try:
         probe = subprocess.run(
@@ -60,10 +74,11 @@ def find_sandbox(home: Path, *, network: bool = True, paths: Sequence[str] = ())
             check=False, capture_output=True, stdin=subprocess.DEVNULL, timeout=10, text=True,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
-        return Sandbox(why_not="`bwrap` does not end")
+        return Sandbox(why_not="`bwrap` does not end", way_out=_INSTALL)
     if probe.returncode == 0:
         return Sandbox(tuple(words))
-    return Sandbox(why_not=probe.stderr.strip()[:_SAID_MAX] or "`bwrap` fails")
+    said = probe.stderr.strip()[:_SAID_MAX]
+    return Sandbox(why_not=f"`bwrap` says: {said}" if said else "`bwrap` fails", way_out=_INSTALL)
 
 
 def sandbox_words(home: Path, *, network: bool, paths: Sequence[str]) -> tuple[str, ...]:
@@ -72,16 +87,21 @@ def sandbox_words(home: Path, *, network: bool, paths: Sequence[str]) -> tuple[s
     if not found.words:
         raise NoSandbox(
             "cannot run jobs in sandboxes",
-            detail=f"{found.why_not[:1].upper()}{found.why_not[1:]}.",
-            hint="Install bubblewrap and allow user namespaces; `weft doctor` says what is "
-            "missing. `sandbox = none` runs jobs as the user of the worker.",
+            detail=f"The reason: {found.why_not}.",
+            hint=f"{found.way_out} `sandbox = none` runs jobs as the user of the worker.",
         )
     return found.words
 
 
-def _home_of_user() -> str:
+def _directories(*paths: str) -> list[str]:
+    """Return those that are there, each once, without symlinks."""
+    found = dict.fromkeys(map(os.path.realpath, paths))
+    return [one for one in found if os.path.isdir(one)]  # noqa: PTH112 (text)
+
+
+def _home_of_user() -> tuple[str, ...]:
     try:
         found = pwd.getpwuid(os.geteuid()).pw_dir
     except KeyError:
-        return ""
-    return "" if found == "/" else found
+        return ()
+    return () if os.path.realpath(found) == "/" else (found,)

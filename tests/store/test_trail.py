@@ -10,7 +10,7 @@ import asyncpg
 import pytest
 
 from store.world import World
-from weft.core.errors import TooManyTokens
+from weft.core.errors import TooManySecrets, TooManyTokens
 from weft.ports.store import ACTION, Action, Caller, TrailQuery
 from weft.sql import text_of
 from weft.store.database import recorded_call_text
@@ -125,6 +125,8 @@ async def test_request_that_changes_nothing_has_no_entry(own_world: World) -> No
             await world.api.create_token(
                 world.caller, "t", name="t", scopes=None, valid_s=None, tokens_max=0
             )
+        with pytest.raises(TooManySecrets):
+            await world.api.set_secret(world.caller, "s", b"", secrets_max=0)
 
     assert not is_revoked
     assert await world.admin.fetchval("SELECT count(*) FROM weft.trail_unsealed") == 0
@@ -148,13 +150,13 @@ async def test_entries_are_numbered_as_they_are_committed(own_world: World) -> N
     world = own_world
     late = await world.connect("weft_api")
     text = recorded_call_text("revoke_token", ("tenant_id", "user_id", "of_token_id"))
-    token = await make_token(world, "old")
+    token, bob = await make_token(world, "old"), await world.user("bob")
     values = (world.caller.tenant_id, world.caller.user_id, token)
     async with late.transaction():
         (row,) = await late.fetch(text, *values, action(world.caller, "revoke_token").row())
         async with asyncio.timeout(10):
             with acting(action(world.caller)):
-                await make_token(world, "new")
+                await make_token_of(world, bob, "new")
             early = await seal(world)
     await seal(world)
     found = await entries(world)

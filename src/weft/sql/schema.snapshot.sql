@@ -564,6 +564,10 @@ CREATE FUNCTION weft._end_sleep() RETURNS boolean
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._end_sleep() OWNER TO weft_system;
 
+CREATE FUNCTION weft._end_tokens(of_user_id integer, of_tokens bigint[]) RETURNS bigint
+    LANGUAGE sql;
+ALTER FUNCTION weft._end_tokens(of_user_id integer, of_tokens bigint[]) OWNER TO weft_system;
+
 CREATE FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone, error_kind text DEFAULT NULL::text, error_message text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone, error_kind text, error_message text) OWNER TO weft_system;
@@ -1780,6 +1784,7 @@ CREATE TABLE weft.token (
     idempotency_key text,
     kind text DEFAULT 'token'::text NOT NULL,
     opened_from text,
+    made_by bigint,
     session_ends_at timestamp with time zone,
     CONSTRAINT token_kind_check CHECK ((kind = ANY (ARRAY['token'::text, 'code'::text, 'session'::text]))),
     CONSTRAINT token_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256))),
@@ -1792,6 +1797,10 @@ ALTER TABLE weft.token OWNER TO postgres;
 CREATE FUNCTION weft._token_document(of_token weft.token) RETURNS jsonb
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._token_document(of_token weft.token) OWNER TO weft_system;
+
+CREATE FUNCTION weft._token_that_asks(of_user_id integer, by_token bigint) RETURNS weft.token
+    LANGUAGE plpgsql STABLE;
+ALTER FUNCTION weft._token_that_asks(of_user_id integer, by_token bigint) OWNER TO weft_system;
 
 CREATE TABLE weft.trail_entry (
     number bigint NOT NULL,
@@ -5843,6 +5852,9 @@ REVOKE ALL ON FUNCTION weft._end_rules(of_batch_id bigint, of_job_id integer, of
 
 REVOKE ALL ON FUNCTION weft._end_sleep() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._end_tokens(of_user_id integer, of_tokens bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._end_tokens(of_user_id integer, of_tokens bigint[]) TO weft_tenant;
+
 REVOKE ALL ON FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone, error_kind text, error_message text) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone, error_kind text, error_message text) TO weft_tenant;
 
@@ -6397,6 +6409,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.token TO weft_system;
 
 REVOKE ALL ON FUNCTION weft._token_document(of_token weft.token) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._token_document(of_token weft.token) TO weft_tenant;
+
+REVOKE ALL ON FUNCTION weft._token_that_asks(of_user_id integer, by_token bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._token_that_asks(of_user_id integer, by_token bigint) TO weft_tenant;
 
 GRANT SELECT ON TABLE weft.trail_entry TO weft_tenant;
 GRANT SELECT,INSERT ON TABLE weft.trail_entry TO weft_system;

@@ -13,11 +13,9 @@ class Secrets:
 
     _database: Database
 
-    async def set_secret(
-        self, caller: Caller, name: str, body: bytes, *, secrets_max: int
-    ) -> Row | None:
+    async def set_secret(self, caller: Caller, name: str, body: bytes, *, secrets_max: int) -> Row:
         """Keep a value."""
-        document: Row | None = await self._database.value(
+        document: Row = await self._database.value(
             "set_secret",
             caller=caller,
             user_id=caller.user_id,

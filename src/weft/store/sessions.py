@@ -26,7 +26,13 @@ class Sessions:
         """Return whose session it is."""
         return await self._holder_of(session, "session")
 
-    async def _holder_of(self, text: str, kind: Literal["token", "session"]) -> Caller | None:
+    async def authenticate_code(self, code: str) -> Caller | None:
+        """Return whose session a code would open."""
+        return await self._holder_of(code, "code")
+
+    async def _holder_of(
+        self, text: str, kind: Literal["token", "session", "code"]
+    ) -> Caller | None:
         rows = await self._database.call(
             "authenticate_v3", token_hash=digest_of(text), of_kind=kind
         )

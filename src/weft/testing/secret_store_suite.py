@@ -4,9 +4,10 @@ from dataclasses import replace
 from uuid import uuid4
 
 from weft.core.attempt_key import AttemptKey
+from weft.core.errors import TooManySecrets, Unauthenticated
 from weft.core.rights import UserRole
 from weft.ports.store import Caller, StoredSecret
-from weft.testing.store_site import StoreTests
+from weft.testing.store_site import StoreTests, refused
 from weft.wire.sealed import SecretRow
 
 BODY, OTHER, NEW = (b"\1" + bytes([n] * 8) + bytes(40) for n in (1, 2, 3))
@@ -23,12 +24,10 @@ class SecretStoreSuite(StoreTests):
         """Nobody else lists, replaces or removes one, or gets one of the same name."""
         api, caller, stranger = self.site.api, self.site.caller, self.site.stranger
         made = await api.set_secret(caller, "db", BODY, secrets_max=9)
-        assert made is not None
         assert set(made) == {"name", "created_at", "updated_at"}
         await api.set_secret(stranger, "db", OTHER, secrets_max=9)
         assert not await api.remove_secret(replace(stranger, user_id=caller.user_id), "db")
         again = await api.set_secret(caller, "db", NEW, secrets_max=9)
-        assert again is not None
         assert again["created_at"] == made["created_at"] < again["updated_at"]
         assert list(await api.list_secrets(caller)) == [again]
         assert list(await api.list_secrets(replace(stranger, user_id=caller.user_id))) == []
@@ -52,8 +51,9 @@ class SecretStoreSuite(StoreTests):
         """By their number; to replace one is always possible."""
         api, caller = self.site.api, self.site.caller
         for name in ("a", "b", "b"):
-            assert await api.set_secret(caller, name, BODY, secrets_max=2) is not None
-        assert await api.set_secret(caller, "c", BODY, secrets_max=2) is None
+            await api.set_secret(caller, name, BODY, secrets_max=2)
+        with refused(TooManySecrets):
+            await api.set_secret(caller, "c", BODY, secrets_max=2)
         assert [one["name"] for one in await api.list_secrets(caller)] == ["a", "b"]
 
     async def test_secrets_go_with_their_user(self) -> None:
@@ -65,7 +65,8 @@ class SecretStoreSuite(StoreTests):
         await api.set_secret(eve, "db", BODY, secrets_max=9)
         await api.remove_user(caller, "eve", may_give=tuple(UserRole))
         assert list(await api.list_secrets(eve)) == []
-        assert await api.set_secret(eve, "db", BODY, secrets_max=9) is None
+        with refused(Unauthenticated):
+            await api.set_secret(eve, "db", BODY, secrets_max=9)
 
     async def test_administrators_of_the_site_encrypt_all_anew(self) -> None:
         """A value that was set meanwhile stays; nobody else sees any or changes any."""

@@ -4,9 +4,10 @@ import asyncio
 from dataclasses import replace
 from uuid import uuid4
 
+from weft.core.errors import Unauthenticated
 from weft.core.rights import Right, UserRole
 from weft.ports.store import Caller
-from weft.testing.store_site import StoreTests
+from weft.testing.store_site import StoreTests, refused
 
 
 class SessionStoreSuite(StoreTests):
@@ -110,3 +111,51 @@ class SessionStoreSuite(StoreTests):
         assert await api.end_sessions(caller) == 1
         assert await api.authenticate_session(third) is None
         assert await self._open(code, uuid4().hex) is None
+
+    async def _token(self, by: Caller) -> tuple[str, Caller]:
+        token = uuid4().hex
+        await self.site.api.create_token(
+            by, token, name="t", scopes=None, valid_s=None, tokens_max=1000
+        )
+        holder = await self.site.api.authenticate(token)
+        assert holder is not None
+        return token, holder
+
+    async def test_session_ends_with_the_token_that_asked(self) -> None:
+        """So do its code, and a token or session that it has made, and what these make; no token
+        that a token has made.
+        """
+        api, caller, code = self.site.api, self.site.caller, uuid4().hex
+        _, holder = await self._token(caller)
+        kept, _ = await self._token(holder)
+        session, browser = await self._log_in(holder)
+        token, made = await self._token(browser)
+        (second, _), (third, _) = await self._token(made), await self._log_in(browser)
+        await api.create_login_code(made, code, valid_s=300, session_s=None)
+        assert await api.authenticate_code(code) is not None
+        assert await api.revoke_token(caller, holder.token_id)
+        assert [await api.authenticate(one) for one in (token, second)] == [None] * 2
+        assert [await api.authenticate_session(one) for one in (session, third)] == [None] * 2
+        assert await api.authenticate_code(code) is None
+        assert await self._open(code, uuid4().hex) is None
+        assert await api.authenticate(kept) is not None
+        for gone in (holder, browser, made):
+            with refused(Unauthenticated):
+                await api.create_login_code(gone, code, valid_s=300, session_s=None)
+            with refused(Unauthenticated):
+                await self._token(gone)
+
+    async def test_what_a_session_made_ends_with_it(self) -> None:
+        """Whether it is ended, all are, or it is one too many."""
+        api, caller = self.site.api, self.site.caller
+        await api.end_sessions(caller)
+        for n in range(3):
+            _, browser = await self._log_in(caller)
+            token, _ = await self._token(browser)
+            if n == 0:
+                assert await api.end_sessions(caller, browser.token_id) == 1
+            elif n == 1:
+                assert await api.end_sessions(caller) == 1
+            else:
+                await self._log_in(caller, at_most=1)
+            assert await api.authenticate(token) is None

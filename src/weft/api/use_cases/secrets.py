@@ -11,7 +11,6 @@ from weft.core.errors import (
     SecretNotFound,
     SecretUnreadable,
     TooLarge,
-    TooManySecrets,
 )
 from weft.core.problems import Problems
 from weft.ports.store import Caller
@@ -46,11 +45,6 @@ async def set_secret(
     found = await services.store.set_secret(
         caller, name, body, secrets_max=settings.secrets_per_user_max
     )
-    if found is None:
-        raise TooManySecrets(
-            "you have too many secrets",
-            detail=f"A user may have {settings.secrets_per_user_max} (secrets_per_user_max).",
-        )
     log.info("secret.set", secret=name, user=caller.user_name)
     return dict(found)
 

@@ -81,6 +81,7 @@ class Unauthenticated(WeftError):
     """No token, or one that is not valid."""
 
     code = "API.UNAUTHENTICATED"
+    sqlstate = "WF131"
     status = 401
     exit_code = 4
 

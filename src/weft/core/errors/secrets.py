@@ -14,6 +14,7 @@ class TooManySecrets(Conflict):
     """The caller has as many secrets as a user may have."""
 
     code = "API.TOO_MANY_SECRETS"
+    sqlstate = "WF132"
     advice = "Remove one with `weft secret rm NAME`."
 
 

@@ -13,11 +13,10 @@ Sealed = tuple[SecretRow, bytes]
 class SecretStore(Protocol):
     """The secrets of a caller. Values come encrypted, and no call returns one."""
 
-    async def set_secret(
-        self, caller: Caller, name: str, body: bytes, *, secrets_max: int
-    ) -> Row | None:
+    async def set_secret(self, caller: Caller, name: str, body: bytes, *, secrets_max: int) -> Row:
         """Keep a value, which replaces that of a secret with the same name; return the secret's
-        document. None: the caller has `secrets_max` others.
+        document. Raise `TooManySecrets` if the caller has `secrets_max` others, and
+        `Unauthenticated` if they are removed.
         """
 
     async def list_secrets(self, caller: Caller) -> Sequence[Row]:

@@ -15,7 +15,7 @@ class SessionStore(Protocol):
     ) -> datetime:
         """Let this code open a session of the caller, once; return when it expires. The former one
         counts no more. `session_s`: how long the session lasts at most; None: as the token that
-        asks.
+        asks, with which it ends. Raise `Unauthenticated` if that is gone.
         """
 
     async def open_session(
@@ -36,10 +36,13 @@ class SessionStore(Protocol):
     async def authenticate_session(self, session: str) -> Caller | None:
         """Return whose session it is; `None` for an unknown or expired one, and for a token."""
 
+    async def authenticate_code(self, code: str) -> Caller | None:
+        """Return whose session a code would open, which still counts; `None`: none."""
+
     async def list_sessions(self, caller: Caller) -> Sequence[Row]:
         """Return the caller's sessions that have not ended, the oldest first."""
 
     async def end_sessions(self, caller: Caller, session_id: int | None = None) -> int:
-        """End a session of the caller and tell every api; None: all, and the code that would open
-        another. Return how many have ended.
+        """End a session of the caller, with all that it made, and tell every api; None: all, and
+        the code that would open another. Return how many have ended.
         """

@@ -23,7 +23,8 @@ class TokenStore(Protocol):
     ) -> Row:
         """Let this token stand for the caller; return its document. `scopes`: None: all that the
         role allows. `valid_s`: None: until it is revoked, or as long as the token that asks. A
-        repeat with the same key replaces the token that was made first. Raise `TooManyTokens`.
+        repeat with the same key replaces the token that was made first. What a session makes ends
+        with it. Raise `TooManyTokens`, and `Unauthenticated` if the token that asks is gone.
         """
 
     async def list_tokens(self, caller: Caller) -> Sequence[Row]:

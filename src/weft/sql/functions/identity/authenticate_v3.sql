@@ -1,7 +1,8 @@
--- authenticate_v3: who holds the token, or the session of a browser, of this SHA-256, with their role and what it is for.
--- Called by: Store.authenticate, authenticate_session (api).   Safe to repeat: yes.
+-- authenticate_v3: who holds the token, the session of a browser or the code of a login link, of this SHA-256, with their role and what
+--   it is for.
+-- Called by: Store.authenticate, authenticate_session, authenticate_code (api).   Safe to repeat: yes.
 -- Locks: token (SKIP LOCKED).   Plan: token by key.
--- of_kind: token, session; one does not count as the other.
+-- of_kind: token, session, code; one does not count as the other.
 -- When it was last used is noted once a minute, so that requests do not write.
 -- Returns: one row, with the seconds until it expires (NULL: it does not); or none for an unknown or expired one, and for one whose user
 --   is removed.

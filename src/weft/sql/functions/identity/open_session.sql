@@ -1,8 +1,9 @@
--- open_session: open a session for the browser that has a code; the code counts no more. Beyond sessions_max the oldest ones end.
+-- open_session: open a session for the browser that has a code, in the row of the code, which counts no more. Beyond sessions_max the
+--   oldest ones end, with what was made by them.
 -- Called by: Store.open_session (api).   Safe to repeat: no; who lost the reply needs another code.
--- Locks: user (two requests do not pass the limit together); token.   Plan: token by key, tokens of the user by index.
+-- Locks: user (two requests do not pass the limit together); token; as _end_tokens.   Plan: token by key, tokens of the user by index.
 -- of_name: what the browser calls itself.   opened_from: its address.   valid_s: the longest that a session lasts.
--- Returns: as authenticate_v3, or no row for an unknown, used or expired code.
+-- Returns: as authenticate_v3, or no row for an unknown, used or expired code, and if the session that made the code was one too many.
 -- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.open_session(code_hash bytea, session_hash bytea, of_name text, opened_from text, valid_s double precision,
     sessions_max int, at timestamptz DEFAULT clock_timestamp())
@@ -11,26 +12,21 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_code weft.token; v_ended bigint;
+    v_new weft.token;
 BEGIN
     PERFORM FROM weft.tenant_user u
     WHERE u.user_id = (SELECT t.user_id FROM weft.token t WHERE t.token_hash = open_session.code_hash) FOR NO KEY UPDATE;
-    DELETE FROM weft.token t WHERE t.token_hash = open_session.code_hash AND t.kind = 'code' AND t.expires_at > open_session.at
-    RETURNING t.* INTO v_code;
+    UPDATE weft.token t SET token_hash = open_session.session_hash, kind = 'session', name = of_name,
+        opened_from = open_session.opened_from, created_at = open_session.at, last_used_at = NULL, session_ends_at = NULL,
+        expires_at = least(open_session.at + open_session.valid_s * interval '1 second', t.session_ends_at)
+    WHERE t.token_hash = open_session.code_hash AND t.kind = 'code' AND t.expires_at > open_session.at
+    RETURNING t.* INTO v_new;
     IF NOT FOUND THEN
         RETURN;
     END IF;
-    INSERT INTO weft.token (token_hash, tenant_id, user_id, kind, name, opened_from, scopes, created_at, expires_at)
-    VALUES (open_session.session_hash, v_code.tenant_id, v_code.user_id, 'session', of_name, open_session.opened_from, v_code.scopes,
-            open_session.at, least(open_session.at + open_session.valid_s * interval '1 second', v_code.session_ends_at));
-    FOR v_ended IN
-        DELETE FROM weft.token t WHERE t.user_id = v_code.user_id AND t.kind = 'session' AND (t.expires_at <= open_session.at
-            OR t.token_id <= (SELECT o.token_id FROM weft.token o WHERE o.user_id = v_code.user_id AND o.kind = 'session'
-                              ORDER BY o.token_id DESC OFFSET open_session.sessions_max LIMIT 1))
-            AND t.token_hash <> open_session.session_hash
-        RETURNING t.token_id
-    LOOP
-        PERFORM pg_notify('callers', v_ended::text);
-    END LOOP;
+    PERFORM weft._end_tokens(v_new.user_id, ARRAY(SELECT t.token_id FROM weft.token t
+        WHERE t.user_id = v_new.user_id AND t.kind = 'session' AND t.token_id <> v_new.token_id AND (t.expires_at <= open_session.at
+            OR t.token_id <= (SELECT o.token_id FROM weft.token o WHERE o.user_id = v_new.user_id AND o.kind = 'session'
+                              ORDER BY o.token_id DESC OFFSET open_session.sessions_max LIMIT 1))));
     RETURN QUERY SELECT * FROM weft.authenticate_v3(open_session.session_hash, 'session', open_session.at);
 END $$;

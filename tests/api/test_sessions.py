@@ -153,6 +153,10 @@ async def test_form_that_logs_out_needs_both_too(
         answer = await browser.post("/logout", data=data, headers=headers)
         assert _refused(answer) == (403, "API.FOREIGN_REQUEST")
     session = browser.cookies["weft_session"]
+    # A form of another site sends no cookie, and must not remove it.
+    foreign = await http.post("/logout", data={}, headers=evil)
+    assert _refused(foreign) == (403, "API.FOREIGN_REQUEST")
+    assert "set-cookie" not in foreign.headers
     out = await browser.post("/logout", data={"csrf_token": csrf})
 
     assert (out.status_code, dict(browser.cookies)) == (200, {})

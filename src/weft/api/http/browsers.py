@@ -47,12 +47,12 @@ def _foreign(why: str) -> ForeignRequest:
     )
 
 
-def offer_page(code: str) -> bytes:
+def offer_page(code: str, user_name: str) -> bytes:
     """Return the page that asks whether to log in. Nothing has happened yet: programs that look at
     links, as mailers do, do not press buttons.
     """
     return _page(
-        "<p>Log in with this browser?<form method=post action=/login>"
+        f"<p>Log in as {escape(user_name)} with this browser?<form method=post action=/login>"
         f"<input type=hidden name=code value='{escape(code)}'><button>Log in</button></form>"
     )
 

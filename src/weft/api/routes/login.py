@@ -1,6 +1,7 @@
 """The pages on which a browser logs in and out. What pages show of jobs is not here."""
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final, cast
 from urllib.parse import parse_qs
 
 from litestar import Response, get, post
@@ -14,24 +15,26 @@ from weft.api.http.browsers import (
 )
 from weft.api.http.parameters import Query
 from weft.api.http.requests import AnyRequest, read_text, services_of
+from weft.api.http.trail import action_of
 from weft.api.use_cases import sessions
 from weft.core.errors import InvalidParameter
 from weft.core.sessions import cookie_of, session_in
-from weft.ports.store import Caller
+from weft.ports.store import ACTION, Caller
 
 FORM: Final = "application/x-www-form-urlencoded"
 FORM_FIELDS_MAX: Final = 8
 HTML: Final = "text/html"
 
 
-@get("/login", opt={"bytes": (HTML,), "query": ("code",)})
+@get("/login", opt={"bytes": (HTML,), "query": ("code",), "refuses": (401,)})
 async def show_login(request: AnyRequest) -> Response[bytes]:
-    """Get the page of a login link, which asks whether to log in; without a code: whether one is
-    logged in. It changes nothing.
+    """Get the page of a login link, which asks whether to log in, and as whom; without a code:
+    whether one is logged in. It changes nothing.
     """
     code = Query(request, ("code",)).text("code")
     if code is not None:
-        return _page(offer_page(code))
+        found = await sessions.user_of_link(services_of(request), code)
+        return _page(offer_page(code, found.user_name))
     caller = await _caller_of(request)
     return _page(stranger_page() if caller is None else welcome_page(caller))
 
@@ -44,9 +47,11 @@ async def log_in(request: AnyRequest) -> Response[bytes]:
     refuse_origin(request.headers, scheme)
     services = services_of(request)
     client = request.scope["client"]
+    code = (await _form_of(request)).get("code", "")
+    _record(request, await sessions.user_of_link(services, code), "log_in")
     session, caller = await sessions.log_in(
         services,
-        (await _form_of(request)).get("code", ""),
+        code,
         browser=request.headers.get("user-agent", ""),
         address="" if client is None else client[0],
     )
@@ -60,12 +65,20 @@ async def log_out(request: AnyRequest) -> Response[bytes]:
     """End the session of this browser, from a page of this server."""
     Query(request, ())
     scheme = request.scope["scheme"]
+    refuse_origin(request.headers, scheme)
     given = (await _form_of(request)).get("csrf_token", "")
     caller = await _caller_of(request)
     if caller is not None and caller.csrf_token is not None:
         refuse_foreign(request.headers, scheme, caller.csrf_token, given)
+        _record(request, caller, "log_out")
         await sessions.end_session(services_of(request), caller, caller.token_id)
     return _page(stranger_page(), cookie_of("", scheme, 0))
+
+
+def _record(request: AnyRequest, caller: Caller, operation: str) -> None:
+    """Let the trail say who it was: the guard knows nobody on open routes."""
+    request.scope["state"].update(caller=caller, operation=operation)
+    ACTION.set(action_of(cast("Mapping[str, Any]", request.scope)))
 
 
 async def _caller_of(request: AnyRequest) -> Caller | None:

@@ -33,6 +33,18 @@ async def create_login_link(services: Services, caller: Caller, origin: str) -> 
     return {"url": f"{origin}/login?code={code}", "expires_at": expires_at}
 
 
+async def user_of_link(services: Services, code: str) -> Caller:
+    """Return as whom a link would log somebody in; it can still be used. Raise
+    `LoginLinkRefused`.
+    """
+    caller = None
+    if 0 < len(code) <= SECRET_CHARS_MAX:
+        caller = await services.store.authenticate_code(code)
+    if caller is None:
+        raise _link_refused()
+    return caller
+
+
 async def log_in(
     services: Services, code: str, *, browser: str, address: str
 ) -> tuple[str, Caller]:
@@ -40,23 +52,16 @@ async def log_in(
     whose it is. Raise `LoginLinkRefused`.
     """
     session = secrets.token_urlsafe(SECRET_BYTES)
-    caller = None
-    if 0 < len(code) <= SECRET_CHARS_MAX:
-        caller = await services.store.open_session(
-            code,
-            session,
-            browser=_printable(browser),
-            address=address[:BROWSER_CHARS_MAX],
-            valid_s=services.settings.session_valid_s,
-            sessions_max=services.settings.sessions_per_user_max,
-        )
+    caller = await services.store.open_session(
+        code,
+        session,
+        browser=_printable(browser),
+        address=address[:BROWSER_CHARS_MAX],
+        valid_s=services.settings.session_valid_s,
+        sessions_max=services.settings.sessions_per_user_max,
+    )
     if caller is None:
-        raise LoginLinkRefused(
-            "this login link cannot be used",
-            detail=f"It was used before, is older than {CODE_VALID_S / 60:.0f} minutes, or "
-            "another one was made since.",
-            hint="Make another one with `weft open`.",
-        )
+        raise _link_refused()
     log.info("session.opened", session=caller.token_id, user=caller.user_name)
     return session, known_by(session, caller)
 
@@ -90,6 +95,15 @@ async def end_all_sessions(services: Services, caller: Caller) -> Answer:
     n_ended = await services.store.end_sessions(caller)
     log.info("session.ended", session=None, user=caller.user_name)
     return {"n_ended": n_ended}
+
+
+def _link_refused() -> LoginLinkRefused:
+    return LoginLinkRefused(
+        "this login link cannot be used",
+        detail=f"It was used before, is older than {CODE_VALID_S / 60:.0f} minutes, or another "
+        "one was made since, or the token that made it was revoked.",
+        hint="Make another one with `weft open`.",
+    )
 
 
 def _require_no_scopes(caller: Caller) -> None:

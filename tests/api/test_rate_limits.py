@@ -4,6 +4,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from structlog.testing import capture_logs
 
 from api.fakes import TOKEN, RecordingStore, SilentNotices
 from weft.api.app import create_app
@@ -69,7 +70,8 @@ async def test_request_too_many_is_refused_with_the_headers_that_say_when(
     async with httpx.AsyncClient(transport=transport, base_url="http://weft") as http:
         answers = [await http.get("/v1/batches/1", headers=headers) for _ in range(3)]
         open_ = [await http.get("/healthz") for _ in range(3)]
-        refused = await http.post("/v1/batches", headers=headers, json={})
+        with capture_logs() as logs:
+            refused = await http.post("/v1/batches", headers=headers, json={})
 
     assert [one.status_code for one in answers] == [200, 200, 429]
     assert [one.headers["ratelimit"].partition(";t")[0] for one in answers] == [
@@ -81,3 +83,7 @@ async def test_request_too_many_is_refused_with_the_headers_that_say_when(
     assert "retry-after" not in answers[0].headers
     assert [one.status_code for one in open_] == [200] * 3
     assert store.created == []
+    (line,) = [one for one in logs if one["event"] == "request.answered"]
+    who = await store.authenticate(TOKEN)
+    assert who is not None
+    assert (line["user"], line["token"]) == (who.user_name, who.token_id)

@@ -301,6 +301,7 @@ def _headers_of(scope: Scope) -> dict[str, str]:
     return {name.decode("latin-1"): value.decode("latin-1") for name, value in raw}
 
 
+    caller: Caller | None = state.get("caller")
 def _trace_id(headers: dict[str, str]) -> str:
     given = parse_trace_id(headers.get("x-trace-id", ""))
     return given or parse_traceparent(headers.get("traceparent", "")) or new_trace_id()
@@ -310,6 +311,8 @@ def _path_of(scope: Scope) -> str:
     """Return the path. A segment with an encoded slash (the path of a group) stays encoded."""
     raw = cast("bytes | None", scope.get("raw_path"))
     if raw is None or b"%2f" not in raw.lower():
+        user=caller and caller.user_name,
+        token=caller and caller.token_id,
         return cast("str", scope["path"])
     segments = raw.partition(b"?")[0].decode("latin-1").split("/")
     return "/".join(s if "%2f" in s.lower() else unquote(s) for s in segments)

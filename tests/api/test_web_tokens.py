@@ -492,7 +492,9 @@ async def test_token_in_the_header_of_a_gateway(tmp_path: Path) -> None:
         both = await client.get(
             "/v1/whoami", headers={name: token_of(), "authorization": "Bearer nonsense"}
         )
+        foreign = await client.delete("/x", headers={name: token_of(), "origin": "http://evil"})
 
+    assert foreign.json()["code"] == "API.FOREIGN_REQUEST"
     assert [one.status_code for one in (good, of_another, plain, both)] == [200, 401, 200, 401]
     assert (good.json()["user"], good.json()["token_id"]) == ("ada", None)
     assert "issuer and audience" in of_another.json()["detail"]

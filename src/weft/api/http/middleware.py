@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Container, MutableMapping, Sequ
 from typing import Any, Final, cast
 from urllib.parse import unquote
 
-from weft.api.http.browsers import SAFE, refuse_foreign
+from weft.api.http.browsers import SAFE, refuse_foreign, refuse_origin
 from weft.api.http.identity import Identities
 from weft.api.http.problem_documents import encode_problem
 from weft.api.http.rate_limits import RateLimits
@@ -201,8 +201,8 @@ class Authenticate:
             try:
                 headers = _headers_of(scope)
                 caller = await self._identities.caller_of(headers, scope["scheme"])
-                if caller.csrf_token is not None and scope["method"] not in SAFE:
-                    refuse_foreign(headers, scope["scheme"], caller.csrf_token)
+                if scope["method"] not in SAFE:
+                    _refuse_other_pages(headers, scope["scheme"], caller)
                 scope["state"]["caller"] = caller
             except WeftError as error:
                 await _refuse(error, scope, send)
@@ -211,6 +211,16 @@ class Authenticate:
 
 
 class LimitRates:
+def _refuse_other_pages(headers: dict[str, str], scheme: str, caller: Caller) -> None:
+    """Raise `ForeignRequest` for what a page of another site has caused. Browsers send cookies by
+    themselves, and gateways add tokens; only programs send `Authorization`.
+    """
+    if caller.csrf_token is not None:
+        refuse_foreign(headers, scheme, caller.csrf_token)
+    elif "authorization" not in headers and "origin" in headers:
+        refuse_origin(headers, scheme)
+
+
     """Refuse requests of a token that sends too many; say in each reply how many it may send."""
 
     def __init__(self, app: App, limits: RateLimits) -> None:

@@ -78,10 +78,10 @@ async def test_of_an_update_the_commit_is_recorded(
     assert RIGHTS.keys() >= UNRECORDED
 
 
-async def test_refused_requests_are_recorded(
-    http: httpx.AsyncClient, database: dict[str, str]
+async def test_refused_changes_are_recorded_once_a_minute(
+    http: httpx.AsyncClient, database: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also those that only read, by the guard or by what they would give."""
+    """By the guard or by what they would give; none that only reads: nobody can fill the disk."""
     boss = await token_of(http, "boss", "tenant-admin")
     eve = await token_of(http, "eve")
     codes = [
@@ -90,16 +90,71 @@ async def test_refused_requests_are_recorded(
         (await http.get("/v1/trail?all_tenants=true", headers=boss)).status_code,
         (await http.post("/v1/users", json={"name": "x", "role": "admin"}, headers=boss))
         .status_code,
+        (await http.put("/v1/pools", json={"pools": []}, headers=eve)).status_code,
+        (await http.put("/v1/pools", json={"pools": []}, headers=boss)).status_code,
     ]  # fmt: skip
+    monkeypatch.setattr("weft.api.http.trail.REFUSED_AGAIN_S", 0)
+    codes.append((await http.put("/v1/pools", json={"pools": []}, headers=eve)).status_code)
     found = (await trail(http, database))[2:]
 
-    assert codes == [403] * 4
+    assert codes == [403] * 7
     assert [(one["user"], one["action"], one["refused"]) for one in found] == [
         ("eve", "save_pools", "API.RIGHT_MISSING"),
-        ("eve", "list_trail", "API.RIGHT_MISSING"),
-        ("boss", "list_trail", "API.RIGHT_MISSING"),
         ("boss", "add_user", "API.RIGHT_MISSING"),
+        ("boss", "save_pools", "API.RIGHT_MISSING"),
+        ("eve", "save_pools", "API.RIGHT_MISSING"),
     ]
+
+
+async def test_logins_and_logouts_of_browsers_are_recorded(
+    http: httpx.AsyncClient, api: LiveApi, database: dict[str, str]
+) -> None:
+    """With the number of the session; no login that is refused, or logout of nobody."""
+    url = (await http.post("/v1/login-links", json={})).json()["url"]
+    code = {"code": url.partition("code=")[2]}
+    async with httpx.AsyncClient(base_url=api.url, headers={"origin": api.url}) as browser:
+        page = await browser.get(url)
+        codes = [(await browser.post("/login", data=code)).status_code for _ in range(2)]
+        who = (await browser.get("/v1/whoami")).json()
+        for _ in range(2):
+            await browser.post("/logout", data={"csrf_token": who["csrf_token"]})
+    found = (await trail(http, database))[1:]
+
+    assert f"Log in as {who['user']} " in page.text
+    assert codes == [200, 401]
+    assert [(one["action"], one["user"], one["token_id"]) for one in found] == [
+        ("log_in", who["user"], who["token_id"]),
+        ("log_out", who["user"], who["token_id"]),
+    ]
+    assert code["code"] not in str(found)
+
+
+async def test_pipelined_request_is_not_recorded_as_the_one_before(
+    http: httpx.AsyncClient, api: LiveApi, database: dict[str, str]
+) -> None:
+    """Else a bunch, which is not recorded, would be one that was refused before."""
+    b = (await http.post("/v1/batches", json={})).json()["id"]
+    await http.post(f"/v1/batches/{b}/updates", json={"n_jobs": 1})
+    body = b'{"first": 1, "jobs": [{}]}'
+    texts = (("/v1/tokens", b"{"), (f"/v1/batches/{b}/updates/1/jobs", body))
+    reader, writer = await asyncio.open_connection("127.0.0.1", api.port)
+    for path, content in texts:
+        writer.write(
+            f"POST {path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {TOKEN}\r\n"
+            "content-type: application/json\r\n"
+            f"content-length: {len(content)}\r\n\r\n".encode()
+            + content
+        )
+    answer = b""
+    async with asyncio.timeout(20):
+        while answer.count(b"HTTP/1.1 ") < 2 or not answer.endswith(b"}"):
+            answer += await reader.read(65536)
+    writer.close()
+
+    assert [one[:3] for one in answer.split(b"HTTP/1.1 ")[1:]] == [b"400", b"201"], answer
+    assert [one["action"] for one in await trail(http, database)] == [
+        "create_batch", "create_update"
+    ]  # fmt: skip
 
 
 async def test_tenants_see_their_own_trail(

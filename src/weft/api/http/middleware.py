@@ -15,9 +15,9 @@ from weft.api.http.browsers import SAFE, refuse_foreign, refuse_origin
 from weft.api.http.identity import Identities
 from weft.api.http.problem_documents import encode_problem
 from weft.api.http.rate_limits import RateLimits
-from weft.api.http.trail import action_of
+from weft.api.http.trail import Refusals, action_of
 from weft.core.errors import RateLimitExceeded, WeftError
-from weft.ports.store import Action
+from weft.ports.store import ACTION, Action, Caller
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
 from weft.telemetry.trace import (
@@ -77,6 +77,7 @@ class RecordRequests:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        ACTION.set(None)  # a pipelined request begins in the context of the one before
         scope["path"] = _path_of(scope)
         trace_id = _trace_id(_headers_of(scope))
         scope.setdefault("state", {})["trace_id"] = trace_id
@@ -210,7 +211,6 @@ class Authenticate:
         await self._app(scope, receive, send)
 
 
-class LimitRates:
 def _refuse_other_pages(headers: dict[str, str], scheme: str, caller: Caller) -> None:
     """Raise `ForeignRequest` for what a page of another site has caused. Browsers send cookies by
     themselves, and gateways add tokens; only programs send `Authorization`.
@@ -221,6 +221,7 @@ def _refuse_other_pages(headers: dict[str, str], scheme: str, caller: Caller) ->
         refuse_origin(headers, scheme)
 
 
+class LimitRates:
     """Refuse requests of a token that sends too many; say in each reply how many it may send."""
 
     def __init__(self, app: App, limits: RateLimits) -> None:
@@ -252,26 +253,34 @@ def _refuse_other_pages(headers: dict[str, str], scheme: str, caller: Caller) ->
 
 
 class RecordRefusals:
-    """Add requests to the trail whose callers may not do what they ask for, before the reply. Open
-    routes have no caller.
+    """Add requests to the trail whose callers may not change what they ask for, before the reply;
+    the same ones at most once a minute. Open routes have no caller.
     """
 
     def __init__(self, app: App, record: RecordRefusal) -> None:
         self._app = app
         self._record = record
+        self._refusals = Refusals()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request (ASGI)."""
 
         async def note(message: Message) -> None:
-            if message.get("status") == FORBIDDEN and "operation" in scope["state"]:
+            if message.get("status") == FORBIDDEN:
                 try:
-                    await self._record(action_of(scope, refused=scope["state"]["error"]))
+                    await self._note(scope)
                 except WeftError as error:
                     log.warning("trail.failed", code=error.code, error=error.message)
             await send(message)
 
         await self._app(scope, receive, note)
+
+    async def _note(self, scope: Scope) -> None:
+        if scope["method"] in SAFE or "operation" not in scope["state"]:
+            return
+        action = action_of(scope, refused=scope["state"]["error"])
+        if self._refusals.is_new(action):
+            await self._record(action)
 
 
 async def _refuse(error: WeftError, scope: Scope, send: Send) -> None:
@@ -292,6 +301,7 @@ def _write_record(scope: Scope, record: _Record) -> None:
     answered_at = record.answered_at or ended
     metrics.observe_request(method, route, record.status, answered_at - record.started)
     state = scope["state"]
+    caller: Caller | None = state.get("caller")
     level = log.debug if method in {"GET", "HEAD"} or not record.status else log.info
     if record.status >= SERVER_ERROR:
         level = log.warning
@@ -301,6 +311,8 @@ def _write_record(scope: Scope, record: _Record) -> None:
         route=route,
         status=record.status,
         client=(scope.get("client") or ("",))[0],
+        user=caller and caller.user_name,
+        token=caller and caller.token_id,
         ms=round((ended - record.started) * 1000, 2),
         code=state.get("error"),
     )
@@ -311,7 +323,6 @@ def _headers_of(scope: Scope) -> dict[str, str]:
     return {name.decode("latin-1"): value.decode("latin-1") for name, value in raw}
 
 
-    caller: Caller | None = state.get("caller")
 def _trace_id(headers: dict[str, str]) -> str:
     given = parse_trace_id(headers.get("x-trace-id", ""))
     return given or parse_traceparent(headers.get("traceparent", "")) or new_trace_id()
@@ -321,8 +332,6 @@ def _path_of(scope: Scope) -> str:
     """Return the path. A segment with an encoded slash (the path of a group) stays encoded."""
     raw = cast("bytes | None", scope.get("raw_path"))
     if raw is None or b"%2f" not in raw.lower():
-        user=caller and caller.user_name,
-        token=caller and caller.token_id,
         return cast("str", scope["path"])
     segments = raw.partition(b"?")[0].decode("latin-1").split("/")
     return "/".join(s if "%2f" in s.lower() else unquote(s) for s in segments)

@@ -8,7 +8,8 @@ from litestar.connection import ASGIConnection
 from litestar.handlers import BaseRouteHandler, HTTPRouteHandler
 from litestar.routes import BaseRoute
 
-from weft.api.http.trail import SAFE, action_of
+from weft.api.http.browsers import SAFE
+from weft.api.http.trail import action_of
 from weft.core.permissions import Permission
 from weft.core.rights import Right, require
 from weft.ports.store import ACTION, Caller

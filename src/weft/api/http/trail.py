@@ -1,6 +1,8 @@
 """What the trail says of a request: which action it is, and whose."""
 
-from collections.abc import Mapping
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, Final
 
@@ -8,9 +10,32 @@ from weft.core.errors import BadId
 from weft.core.ids import parse_batch_id
 from weft.ports.store import Action
 
-SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
-"""Methods that change nothing."""
 PATH_CHARS_MAX: Final = 1000
+REFUSED_AGAIN_S: Final = 60.0
+"""The same caller gets no second entry for the same refusal sooner."""
+REFUSED_MAX: Final = 10_000
+"""The refusal that was recorded first is forgotten."""
+
+
+class Refusals:
+    """Which refusals were recorded a moment ago: whoever may do nothing cannot fill the disk."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._recorded: OrderedDict[tuple[int, int, str, str | None], float] = OrderedDict()
+
+    def is_new(self, action: Action) -> bool:
+        """Say whether to record it; then the same one is not new for a while."""
+        caller, now = action.caller, self._clock()
+        key = (caller.token_id, caller.user_id, action.name, action.refused)
+        at = self._recorded.get(key)
+        if at is not None and now < at + REFUSED_AGAIN_S:
+            return False
+        self._recorded[key] = now
+        self._recorded.move_to_end(key)
+        if len(self._recorded) > REFUSED_MAX:
+            self._recorded.popitem(last=False)
+        return True
 
 
 def action_of(scope: Mapping[str, Any], *, refused: str | None = None) -> Action:

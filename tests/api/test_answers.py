@@ -322,7 +322,7 @@ async def ask_trail(ask: Described, database: dict[str, str]) -> None:
         if method != "GET" and status < "300" and f"{method} {route}" not in UNCHANGED
     }
 
-    assert {one["action"] for one in found} == asked
+    assert {one["action"] for one in found} == asked | {"log_in"}  # a page of it was used
 
 
 async def ask_schedules(ask: Described) -> None:

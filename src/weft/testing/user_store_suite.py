@@ -4,7 +4,13 @@ from dataclasses import replace
 from typing import Final
 from uuid import uuid4
 
-from weft.core.errors import LastAdministrator, RightMissing, UserExists, UserNotFound
+from weft.core.errors import (
+    LastAdministrator,
+    RightMissing,
+    Unauthenticated,
+    UserExists,
+    UserNotFound,
+)
 from weft.core.rights import UserRole
 from weft.ports.store import Caller
 from weft.testing.store_site import StoreTests, refused
@@ -78,7 +84,10 @@ class UserStoreSuite(StoreTests):
         bob = await self.add("bob")
         old, new = uuid4().hex, uuid4().hex
         await api.remove_user(caller, "bob", may_give=ANY_ROLE)
-        await api.create_token(bob, old, name="x", scopes=None, valid_s=None, tokens_max=9)
+        with refused(Unauthenticated):
+            await api.create_token(bob, old, name="x", scopes=None, valid_s=None, tokens_max=9)
+        bearer = replace(bob, token_id=0)  # of a token of another issuer
+        await api.create_token(bearer, old, name="x", scopes=None, valid_s=None, tokens_max=9)
         assert await api.authenticate(old) is None
         back = await api.add_user(caller, "Bob", UserRole.VIEWER, new)
         assert (back["user_id"], back["role"]) == (bob.user_id, "viewer")

@@ -207,6 +207,23 @@ async def test_sessions_end_everywhere_and_by_number(
     assert (await browser.post("/login", data={"code": pending})).status_code == 401
 
 
+async def test_every_api_is_told_of_all_that_ends_with_a_token(
+    browser: httpx.AsyncClient, http: httpx.AsyncClient, second: LiveApi
+) -> None:
+    made = (await http.post("/v1/tokens", json={"name": "a"})).json()
+    csrf = await _log_in(browser, http, authorization=f"Bearer {made['token']}")
+    page = {"x-csrf-token": csrf}
+    token = (await browser.post("/v1/tokens", json={"name": "b"}, headers=page)).json()["token"]
+    await _until(200, second.url, browser)
+    async with second.client(authorization=f"Bearer {token}") as elsewhere:
+        assert (await elsewhere.get("/v1/whoami")).status_code == 200
+        await http.delete(f"/v1/tokens/{made['token_id']}")
+        await _until(401, second.url, browser)
+        async with asyncio.timeout(20):
+            while (await elsewhere.get("/v1/whoami")).status_code != 401:
+                await asyncio.sleep(0)
+
+
 async def test_session_has_the_rights_of_its_user_as_they_are_now(
     browser: httpx.AsyncClient, http: httpx.AsyncClient, api: LiveApi
 ) -> None:

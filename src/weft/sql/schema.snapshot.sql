@@ -632,7 +632,7 @@ CREATE TABLE weft.pool (
     pool_id integer NOT NULL,
     name text NOT NULL,
     plan jsonb,
-    tenant_id integer,
+    serves_tenant_id integer,
     CONSTRAINT pool_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256)))
 );
 ALTER TABLE weft.pool OWNER TO postgres;
@@ -5085,7 +5085,7 @@ ALTER TABLE ONLY weft.pool_cost
     ADD CONSTRAINT pool_cost_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES weft.pool(pool_id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY weft.pool
-    ADD CONSTRAINT pool_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES weft.tenant(tenant_id);
+    ADD CONSTRAINT pool_serves_tenant_id_fkey FOREIGN KEY (serves_tenant_id) REFERENCES weft.tenant(tenant_id);
 
 ALTER TABLE ONLY weft.queue
     ADD CONSTRAINT queue_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES weft.pool(pool_id);

@@ -18,7 +18,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
     user: str
     added_by: str | None = None
-    """Who adds jobs to a batch of `user`; None: they do it themselves."""
+    """The user who adds jobs to a batch of `user`; None: that is the same."""
     now: datetime  # UTC
     batch_name: str | None = None
     billing_project: str = "default"

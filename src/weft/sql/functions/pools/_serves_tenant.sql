@@ -3,5 +3,5 @@
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._serves_tenant(of_pool weft.pool, of_tenant_id int) RETURNS boolean LANGUAGE sql IMMUTABLE
 AS $$
-    SELECT of_tenant_id IS NULL OR (of_pool).tenant_id IS NULL OR (of_pool).tenant_id = of_tenant_id
+    SELECT of_tenant_id IS NULL OR (of_pool).serves_tenant_id IS NULL OR (of_pool).serves_tenant_id = of_tenant_id
 $$;

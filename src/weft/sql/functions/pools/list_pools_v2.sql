@@ -8,5 +8,5 @@ AS $$
     SELECT jsonb_build_object('pool', p.name, 'plan', p.plan || jsonb_build_object('tenant', t.name), 'machines', (
         SELECT coalesce(jsonb_object_agg(x.state, x.n), '{}')
         FROM (SELECT m.state, count(*) AS n FROM weft.machine m WHERE m.pool_id = p.pool_id AND m.state <> 'deleted' GROUP BY 1) x))
-    FROM weft.pool p LEFT JOIN weft.tenant t USING (tenant_id) WHERE weft._serves_tenant(p, of_tenant_id) ORDER BY p.name
+    FROM weft.pool p LEFT JOIN weft.tenant t ON t.tenant_id = p.serves_tenant_id WHERE weft._serves_tenant(p, of_tenant_id) ORDER BY p.name
 $$;

@@ -41,9 +41,9 @@ BEGIN
     LOOP
         v_tenant := CASE WHEN v_pool.plan ? 'tenant' THEN (  -- programs of the previous release do not know it
             SELECT t.tenant_id FROM weft.tenant t WHERE lower(t.name) = lower(v_pool.plan ->> 'tenant'))
-            ELSE (SELECT p.tenant_id FROM weft.pool p WHERE p.name = v_pool.name) END;
-        UPDATE weft.pool p SET plan = v_pool.plan - 'tenant', tenant_id = v_tenant
-        WHERE p.name = v_pool.name AND (p.plan IS DISTINCT FROM v_pool.plan - 'tenant' OR p.tenant_id IS DISTINCT FROM v_tenant)
+            ELSE (SELECT p.serves_tenant_id FROM weft.pool p WHERE p.name = v_pool.name) END;
+        UPDATE weft.pool p SET plan = v_pool.plan - 'tenant', serves_tenant_id = v_tenant
+        WHERE p.name = v_pool.name AND (p.plan IS DISTINCT FROM v_pool.plan - 'tenant' OR p.serves_tenant_id IS DISTINCT FROM v_tenant)
         RETURNING p.pool_id INTO v_id;
         IF FOUND THEN
             v_changed := v_changed || v_id;

@@ -307,3 +307,16 @@ async def test_jobs_in_a_batch_of_another_need_the_queues_of_both(
     assert refused.status_code == 400
     assert "bob may not use the queue 'vip'" in refused.text
     assert found.json()["queue"] == "default"
+
+
+async def test_who_sees_a_batch_no_longer_is_not_told_its_owner(
+    http: httpx.AsyncClient, ann: Header, stranger: Header
+) -> None:
+    batch = await submit(http, ann)
+    path, shared = f"/v1/batches/{batch}", f"/v1/batches/{batch}/permissions/bob"
+    await http.put(shared, json={"permission": "read"}, headers=ann)
+    before = await http.post(f"{path}/resubmit", json={}, headers=stranger)
+    await http.request("DELETE", shared, headers=ann)
+    after = await http.post(f"{path}/resubmit", json={}, headers=stranger)
+
+    assert (before.status_code, after.status_code) == (403, 404)

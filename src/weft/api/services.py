@@ -50,17 +50,21 @@ class Services:
     _routes: dict[int, tuple[float, Sequence[Route]]] = field(default_factory=dict)
     _workers: dict[int, tuple[float, Sequence[Row]]] = field(default_factory=dict)
     _licences: tuple[float, Mapping[str, int]] = field(default=(0.0, {}))
-    _owners: dict[tuple[int, int, int], str] = field(default_factory=dict)
+    _owned: set[tuple[int, int, int]] = field(default_factory=set)
 
     async def owner_of(self, caller: Caller, batch_id: int) -> str:
-        """Return the user of a batch, who never changes. Raise `BatchNotFound`."""
+        """Return the user of a batch. Raise `BatchNotFound`. Owners are remembered, because they
+        never change; others may see the batch no longer, and are looked at each time.
+        """
         key = (caller.tenant_id, caller.user_id, batch_id)
-        if key not in self._owners:
-            batch = await self.store.get_batch(caller, batch_id)
-            if len(self._owners) >= OWNERS_KEPT:
-                self._owners.clear()
-            self._owners[key] = str(batch["user"])
-        return self._owners[key]
+        if key in self._owned:
+            return caller.user_name
+        owner = str((await self.store.get_batch(caller, batch_id))["user"])
+        if owner == caller.user_name:
+            if len(self._owned) >= OWNERS_KEPT:
+                self._owned.clear()
+            self._owned.add(key)
+        return owner
 
     async def routes(self, caller: Caller) -> Sequence[Route]:
         """Return the queues of this caller's tenant in the order of routing, with their guards; a

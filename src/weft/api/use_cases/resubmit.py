@@ -7,7 +7,8 @@ import msgspec
 
 from weft.api.services import Answer, Origin, Services
 from weft.api.use_cases import submit
-from weft.core.errors import FieldError, Forbidden, WeftError
+from weft.api.use_cases.owners import require_owner
+from weft.core.errors import FieldError, WeftError
 from weft.ports.store import Caller, Shape
 from weft.wire.documents import BatchDocument, JobDocument
 from weft.wire.repeat_documents import ResubmitDocument
@@ -31,13 +32,14 @@ async def resubmit_batch(
     caller owns the batch: the copy has values that are masked for others, and its jobs get the
     secrets and the queues of whoever owns it.
     """
-    owner = (await services.store.get_batch(caller, batch_id))["user"]
-    if owner != caller.user_name:
-        raise Forbidden(
-            f"only the owner of batch b{batch_id} can resubmit it",
-            detail=f"It belongs to {owner}; its jobs may have variables that you do not see.",
-            hint="Ask its owner to do it, or submit jobs of your own.",
-        )
+    await require_owner(
+        services,
+        caller,
+        batch_id,
+        "resubmit it",
+        because="; its jobs may have variables that you do not see.",
+        hint="Ask its owner to do it, or submit jobs of your own.",
+    )
     operation_id = await services.store.resubmit_batch(
         caller,
         batch_id,

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from weft.api.services import Answer, Services
+from weft.api.use_cases.owners import require_owner
 from weft.core.errors import (
     FieldError,
-    Forbidden,
     InvalidValue,
     SecretNotFound,
     SecretUnreadable,
@@ -102,19 +102,16 @@ async def check_secrets(
     if not uses:
         return
     if batch_id is not None:
-        await _refuse_batch_of_another(services, caller, batch_id)
+        await require_owner(
+            services,
+            caller,
+            batch_id,
+            "add jobs with secrets to it",
+            because=", whose secrets its jobs get.",
+            hint="Create a batch of your own for them.",
+        )
     known = {one["name"] for one in await services.store.list_secrets(caller)}
     for at, use in uses:
         if use.name not in known:
             message = f"you have no secret {use.name!r}; `weft secret set {use.name}` makes it"
             problems.add(InvalidValue, f"{at}/name", message)
-
-
-async def _refuse_batch_of_another(services: Services, caller: Caller, batch_id: int) -> None:
-    owner = await services.owner_of(caller, batch_id)
-    if owner != caller.user_name:
-        raise Forbidden(
-            f"only the owner of batch b{batch_id} can add jobs with secrets to it",
-            detail=f"It belongs to {owner}, whose secrets its jobs get.",
-            hint="Create a batch of your own for them.",
-        )

@@ -23,11 +23,11 @@ from weft.api.translation.groups import (
 from weft.api.translation.jobs import Translated, translate
 from weft.api.translation.ordinary import are_ordinary
 from weft.api.translation.request_size import refuse_too_large_arrays, refuse_too_many
+from weft.api.use_cases.owners import require_owner
 from weft.api.use_cases.queues import count_failures, router_of
 from weft.api.use_cases.secrets import check_secrets
 from weft.core.errors import (
     FieldError,
-    Forbidden,
     GroupExists,
     GroupNotFound,
     InvalidValue,
@@ -397,13 +397,14 @@ async def _check_functions(
 
 async def refuse_functions_of_others(services: Services, caller: Caller, batch_id: int) -> None:
     """Refuse functions from anybody but the owner: those of a batch share processes."""
-    owner = await services.owner_of(caller, batch_id)
-    if owner != caller.user_name:
-        raise Forbidden(
-            f"only the owner of batch b{batch_id} can add functions to it",
-            detail=f"It belongs to {owner}; functions of one batch run in the same processes.",
-            hint="Create a batch of your own for them.",
-        )
+    await require_owner(
+        services,
+        caller,
+        batch_id,
+        "add functions to it",
+        because="; functions of one batch run in the same processes.",
+        hint="Create a batch of your own for them.",
+    )
 
 
 async def _existing_groups(

@@ -1,11 +1,9 @@
 """`weft secret`: values for jobs, which the server keeps encrypted and shows to nobody."""
 
-import asyncio
 import getpass
 import sys
-from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from cyclopts import App
 
@@ -15,7 +13,6 @@ from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
-from weft.client.api import Api
 from weft.core.errors import Invalid
 from weft.run.home import Home
 from weft.run.secret_keys import add_secret_key
@@ -54,7 +51,7 @@ def set_secret(name: str, /, *, file: Path | None = None, shared: Shared = SHARE
         shared: Options of every command.
     """
     value = _value_of(name, file)
-    found = asyncio.run(_ask(shared, lambda client: client.set_secret(name, value)))
+    found = shared.ask(lambda client: client.set_secret(name, value))
     if shared.json:
         print_json(found)
     else:
@@ -71,7 +68,7 @@ def list_all(*, shared: Shared = SHARED) -> int:
     Args:
         shared: Options of every command.
     """
-    found = asyncio.run(_ask(shared, lambda client: client.list_secrets()))
+    found = shared.ask(lambda client: client.list_secrets())
     if shared.json:
         print_json(found)
         return 0
@@ -93,7 +90,7 @@ def remove(name: str, /, *, shared: Shared = SHARED) -> int:
         name: Its name, as `weft secret ls` shows it.
         shared: Options of every command.
     """
-    asyncio.run(_ask(shared, lambda client: client.remove_secret(name)))
+    shared.ask(lambda client: client.remove_secret(name))
     if shared.json:
         print_json({"name": name})
     else:
@@ -116,7 +113,7 @@ def rotate(*, new_key: bool = False, shared: Shared = SHARED) -> int:
     """
     if new_key:
         add_secret_key(Home(load_settings({"home": shared.home}).home))
-    found = asyncio.run(_ask(shared, lambda client: client.rotate_secrets()))
+    found = shared.ask(lambda client: client.rotate_secrets())
     if shared.json:
         print_json(found)
     else:
@@ -163,8 +160,3 @@ def _text_of(data: bytes) -> str:
             detail="A secret is text.",
             hint="Encode it, for example by base64, and let the job decode it.",
         ) from None
-
-
-async def _ask(shared: Shared, ask: Callable[[Api], Awaitable[Any]]) -> Any:  # noqa: ANN401 (documents)
-    async with shared.client() as client:
-        return await ask(client)

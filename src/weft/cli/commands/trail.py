@@ -1,7 +1,6 @@
 """`weft trail`: who changed what, when and from where."""
 
-import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from cyclopts import Parameter, validators
@@ -14,12 +13,12 @@ from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
+from weft.client.http.listing import Document, Listing
 
 HEADER = ("Number", "At", "User", "Action", "Path", "From", "Trace", "Result")
 SPARE = ("Trace", "Path", "From", "Number")
 """Columns that a narrow terminal leaves out, in this order."""
 WIDTH = 64
-Document = Mapping[str, Any]
 
 
 def trail(
@@ -53,7 +52,7 @@ def trail(
         all_tenants: What users of all tenants did, for administrators of the site.
         shared: Options of every command.
     """
-    query = {
+    query: dict[str, Any] = {
         "user": user,
         "action": action,
         "batch": None if batch is None else parse_batch(batch),
@@ -61,7 +60,7 @@ def trail(
         "number": number,
         "all_tenants": all_tenants,
     }
-    found = asyncio.run(_list(shared, query, limit))
+    found = shared.ask(lambda client: _first(client.list_trail(**query), limit))
     if shared.json:
         print_json(found)
     elif found:
@@ -85,11 +84,10 @@ def _row(entry: Document) -> tuple[str, ...]:
     )
 
 
-async def _list(shared: Shared, query: Mapping[str, Any], limit: int) -> Sequence[Document]:
+async def _first(listing: Listing, limit: int) -> Sequence[Document]:
     found: list[Document] = []
-    async with shared.client() as client:
-        async for one in client.list_trail(**query):
-            found.append(one)
-            if len(found) == limit:
-                break
+    async for one in listing:
+        found.append(one)
+        if len(found) == limit:
+            break
     return found

@@ -48,34 +48,19 @@ def update_id_of(request: AnyRequest) -> UpdateId:
 
 def operation_id_of(request: AnyRequest) -> int:
     """Return the number of an operation. Raise `BadId` for anything else."""
-    text = _segment(request, "o")
-    if not NUMBER.fullmatch(text):
-        raise BadId(text, expected="an operation is written as a positive number")
-    return int(text)
+    return _number(request, "o", "an operation is written as a positive number")
 
 
 def token_id_of(request: AnyRequest) -> int:
     """Return the number of a token. Raise `BadId` for anything else."""
-    text = _segment(request, "t")
-    if not NUMBER.fullmatch(text):
-        raise BadId(
-            text,
-            expected="a token is named by its number, not by its text",
-            hint="List yours with `weft token ls`.",
-        )
-    return int(text)
+    expected = "a token is named by its number, not by its text"
+    return _number(request, "t", expected, hint="List yours with `weft token ls`.")
 
 
 def session_id_of(request: AnyRequest) -> int:
     """Return the number of a session. Raise `BadId` for anything else."""
-    text = _segment(request, "session")
-    if not NUMBER.fullmatch(text):
-        raise BadId(
-            text,
-            expected="a session is named by its number",
-            hint="List yours with `weft session ls`.",
-        )
-    return int(text)
+    expected = "a session is named by its number"
+    return _number(request, "session", expected, hint="List yours with `weft session ls`.")
 
 
 def schedule_id_of(request: AnyRequest) -> int:
@@ -186,6 +171,14 @@ def secret_of(request: AnyRequest) -> str:
             hint="List yours with `weft secret ls`.",
         )
     return name
+
+
+def _number(request: AnyRequest, parameter: str, expected: str, **more: str) -> int:
+    """Return the number in the path. Raise `BadId`, which says what is `expected`."""
+    text = _segment(request, parameter)
+    if not NUMBER.fullmatch(text):
+        raise BadId(text, expected=expected, **more)
+    return int(text)
 
 
 def _name(request: AnyRequest, parameter: str, kind: str) -> str:

@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from api.live import LiveApi, LiveWorker
+from api.problems import code_of, problem_of
 from api.test_answers import DOCUMENT
 from api.test_deletion import BODIES
 from api.test_users import add
@@ -62,8 +63,7 @@ async def ask(
 
 def problem(answer: httpx.Response, batch: int) -> tuple[int, Mapping[str, Any]]:
     """Return an answer without what differs between two requests."""
-    document = answer.json()
-    document.pop("trace_id", None)
+    document = problem_of(answer)
     document["title"] = document["title"].replace(f"b{batch}", "b")
     return answer.status_code, document
 
@@ -206,7 +206,7 @@ async def test_who_got_a_permission_may_do_what_it_says_and_no_more(
     removal = ("DELETE", "/v1/batches/{b}")  # the last: it leaves no batch to ask about
     for method, route in sorted(batch_routes(api), key=lambda one: (one == removal, one)):
         answer = await ask(http, stranger, method, route, batch)
-        code = answer.json().get("code") if answer.status_code >= 400 else None
+        code = code_of(answer)
         refused = (answer.status_code, code) == (403, "API.PERMISSION_MISSING")
         if refused is (needed(method, route) <= permission) or code == "API.BATCH_NOT_FOUND":
             wrong[method, route] = (answer.status_code, code)

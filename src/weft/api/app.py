@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from functools import partial
 from typing import Final
 
@@ -11,6 +11,7 @@ from litestar.routes import HTTPRoute
 from litestar.types import ControllerRouterHandler
 
 from weft.api.feeds import Feeds
+from weft.api.html.assets import PREFIX
 from weft.api.http.decoding import JSON, decode
 from weft.api.http.event_stream import encode_event
 from weft.api.http.forwarded import ReadForwarded
@@ -20,6 +21,15 @@ from weft.api.http.problem_documents import as_weft_error, encode_problem
 from weft.api.http.rate_limits import RateLimits
 from weft.api.http.requests import AnyRequest, ClientGone
 from weft.api.http.rights import Guard, Table, complete_table
+from weft.api.pages import actions as page_actions
+from weft.api.pages import batches as batch_pages
+from weft.api.pages import costs as cost_pages
+from weft.api.pages import files as page_files
+from weft.api.pages import home as home_pages
+from weft.api.pages import incidents as incident_pages
+from weft.api.pages import jobs as job_pages
+from weft.api.pages import queues as queue_pages
+from weft.api.pages import workers as worker_pages
 from weft.api.routes import login, system
 from weft.api.routes.rights import PERMISSIONS, RIGHTS, UNRECORDED
 from weft.api.routes.v1 import (
@@ -91,6 +101,15 @@ ROUTES: Final[Sequence[ControllerRouterHandler]] = (
     *login.ROUTES,
     *trail.ROUTES,
     *system.ROUTES,
+    *home_pages.ROUTES,
+    *batch_pages.ROUTES,
+    *job_pages.ROUTES,
+    *incident_pages.ROUTES,
+    *queue_pages.ROUTES,
+    *worker_pages.ROUTES,
+    *cost_pages.ROUTES,
+    *page_actions.ROUTES,
+    *page_files.ROUTES,
 )
 _PARAMETER = re.compile(r"\\{\w+\\}")
 """A parameter in an escaped path."""
@@ -121,7 +140,8 @@ class Application:
         per_s = services.settings.requests_per_s
         limits = RateLimits(per_s) if per_s else None
         record = services.store.record_refusal
-        inner = add_middleware(options, identities, open_paths, record, limits)
+        is_open = partial(_is_open, open_paths)
+        inner = add_middleware(options, identities, is_open, record, limits)
         self._app = ReadForwarded(inner, trusted)
         self.forget_revoked = partial(identities.forget_revoked, notices, services.feeds.forget)
         """Run it beside the server: tokens that are revoked are refused at once, and their streams
@@ -178,6 +198,11 @@ def create_app(
     return Application(litestar, services, notices, guard.table, identities)
 
 
+def _is_open(paths: Container[str], path: str) -> bool:
+    """Say whether a path asks for no token: one of these, or a part of a page."""
+    return path in paths or path.startswith(f"{PREFIX}/")
+
+
 def _methods(litestar: Litestar, path: str) -> list[str]:
     """Return the methods that a path supports."""
     routes = [route for route in litestar.routes if isinstance(route, HTTPRoute)]
@@ -199,7 +224,7 @@ def _answer_error(request: AnyRequest, error: Exception) -> Response[bytes]:
     state["error"] = known.code
     if isinstance(known, Internal) and not isinstance(error, ClientGone):
         log.error("request.failed", path=scope["path"], exc_info=error)
-    body, headers = encode_problem(known, state["trace_id"])
+    body, headers = encode_problem(known, state["trace_id"], scope["path"])
     return Response(
         body, status_code=known.status, headers=headers, media_type=headers["content-type"]
     )

@@ -1,6 +1,18 @@
-"""Limits of names, attributes and other short texts."""
+"""Limits of names, attributes and other short texts, and texts of others as they are shown."""
 
+import re
 from collections.abc import Mapping
+from typing import Final
+
+_HARMFUL: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+"""Control characters (C0 but tab and newline, DEL, C1), and those that change the direction of
+writing.
+"""
+
+
+def harmless(text: str) -> str:
+    """Return the text with control characters replaced, so that it cannot steer what shows it."""
+    return _HARMFUL.sub("\ufffd", text)
 
 
 def wrong_name(name: str, *, chars_max: int) -> str | None:

@@ -1,34 +1,44 @@
-"""Requests of browsers: which of them a page of this server has made, and the page for logins."""
+"""Requests of browsers: which of them a page of this server has made, and the forms they send."""
 
 import hmac
 from collections.abc import Mapping
-from html import escape
 from typing import Final
+from urllib.parse import parse_qs
 
-from weft.core.errors import ForeignRequest
+from weft.api.http.requests import AnyRequest, read_text
+from weft.core.errors import ForeignRequest, InvalidParameter
 from weft.core.sessions import CSRF_HEADER, is_same_origin
-from weft.ports.store import Caller
 
+FORM: Final = "application/x-www-form-urlencoded"
+FORM_FIELDS_MAX: Final = 8
+PAGES: Final = "/ui"
+"""The path below which all is for people: errors are pages there, and forms bring the token of
+their session in a field, which their route reads.
+"""
 SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 """Methods that change nothing, which any page may cause; browsers keep the answers from it."""
-_PAGE: Final = (
-    "<!doctype html><html lang=en><meta charset=utf-8><title>weft</title>"
-    "<meta name=viewport content='width=device-width'>"
-    "<style>body{{font:16px/1.5 system-ui;max-width:30em;margin:4em auto;padding:0 1em}}</style>"
-    "<h1>weft</h1>{}"
-)
 
 
-def refuse_foreign(
-    headers: Mapping[str, str], scheme: str, csrf_token: str, given: str | None = None
-) -> None:
+def is_page(path: str) -> bool:
+    """Say whether a path is one of the pages."""
+    return path == PAGES or path.startswith(f"{PAGES}/")
+
+
+def refuse_foreign(headers: Mapping[str, str], scheme: str, csrf_token: str) -> None:
     """Raise `ForeignRequest` unless a request comes from a page of this server that knows the
-    session's token; `given`: that of a form, else it is in the header.
+    session's token, and sends it in the header.
     """
     refuse_origin(headers, scheme)
-    given = headers.get(CSRF_HEADER, "") if given is None else given
+    refuse_wrong_token(csrf_token, headers.get(CSRF_HEADER, ""))
+
+
+def refuse_wrong_token(csrf_token: str, given: str) -> None:
+    """Raise `ForeignRequest` unless this is the session's token."""
     if not hmac.compare_digest(given.encode(), csrf_token.encode()):
-        raise _foreign(f"The header {CSRF_HEADER} is missing, or is not the session's.")
+        raise _foreign(
+            f"The header {CSRF_HEADER}, or the field csrf_token of a form, is missing, or is not "
+            "the session's."
+        )
 
 
 def refuse_origin(headers: Mapping[str, str], scheme: str) -> None:
@@ -47,29 +57,15 @@ def _foreign(why: str) -> ForeignRequest:
     )
 
 
-def offer_page(code: str, user_name: str) -> bytes:
-    """Return the page that asks whether to log in. Nothing has happened yet: programs that look at
-    links, as mailers do, do not press buttons.
-    """
-    return _page(
-        f"<p>Log in as {escape(user_name)} with this browser?<form method=post action=/login>"
-        f"<input type=hidden name=code value='{escape(code)}'><button>Log in</button></form>"
-    )
-
-
-def welcome_page(caller: Caller) -> bytes:
-    """Return the page of somebody who is logged in."""
-    return _page(
-        f"<p>You are logged in as {escape(caller.user_name)}, with role {caller.role}."
-        "<form method=post action=/logout><input type=hidden name=csrf_token "
-        f"value='{caller.csrf_token}'><button>Log out</button></form>"
-    )
-
-
-def stranger_page() -> bytes:
-    """Return the page of somebody who is not logged in."""
-    return _page("<p>You are not logged in. <code>weft open</code> makes a link that does it.")
-
-
-def _page(text: str) -> bytes:
-    return _PAGE.format(text).encode()
+async def read_form(request: AnyRequest) -> dict[str, str]:
+    """Read the fields of a form; of several with one name the last. Raise `InvalidParameter`."""
+    text = await read_text(request)
+    try:
+        found = parse_qs(text, max_num_fields=FORM_FIELDS_MAX, errors="strict")
+    except ValueError as error:
+        raise InvalidParameter(
+            "the form is malformed",
+            detail=f"{error}.",
+            hint="Open the page in a browser, and press its button.",
+        ) from error
+    return {name: values[-1] for name, values in found.items()}

@@ -14,6 +14,7 @@ from litestar import Litestar
 from litestar.handlers import HTTPRouteHandler
 
 import weft
+from weft.api.html.assets import assets
 from weft.api.http.decoding import JSON, MERGE_PATCH, MSGPACK
 from weft.api.http.parameter_schemas import parameter
 from weft.api.http.problem_documents import MEDIA
@@ -51,7 +52,9 @@ def describe(app: Litestar) -> Object:
         (path.path_format, handler)
         for path in app.routes
         for handler in getattr(path, "route_handlers", ())
-        if isinstance(handler, HTTPRouteHandler) and "OPTIONS" not in handler.http_methods
+        if isinstance(handler, HTTPRouteHandler)
+        and handler.include_in_schema is not False
+        and "OPTIONS" not in handler.http_methods
     ]
     documents = {
         handler.opt[use] for _, handler in handlers for use in _DOCUMENTS if use in handler.opt
@@ -224,9 +227,7 @@ def render_page(app: Litestar) -> bytes:
     return (
         "<!doctype html><html lang=en><meta charset=utf-8><title>weft API</title>"
         "<meta name=viewport content='width=device-width'>"
-        "<style>body{font:16px/1.5 system-ui;max-width:60em;margin:2em auto;padding:0 1em}"
-        "h2{font-size:1em;margin:2em 0 0}p{margin:.3em 0}table{border-collapse:collapse}"
-        "td,th{padding:.2em .8em .2em 0;text-align:left;vertical-align:top}</style>"
+        f"<link rel=stylesheet href='{assets()['docs.css'].path}'>"
         f"<h1>weft API {version}</h1>"
         "<p>Every request carries <code>Authorization: Bearer TOKEN</code>. "
         "The same description as <a href=/openapi.json>OpenAPI</a>.</p>"

@@ -7,11 +7,11 @@ to strangers, as well.
 import asyncio
 import contextlib
 import time
-from collections.abc import Awaitable, Callable, Container, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from typing import Any, Final, cast
 from urllib.parse import unquote
 
-from weft.api.http.browsers import SAFE, refuse_foreign, refuse_origin
+from weft.api.http.browsers import SAFE, is_page, refuse_foreign, refuse_origin
 from weft.api.http.identity import Identities
 from weft.api.http.problem_documents import encode_problem
 from weft.api.http.rate_limits import RateLimits
@@ -45,25 +45,36 @@ _HEADERS: Final = (
     (b"referrer-policy", b"same-origin"),  # without a referrer, forms send `Origin: null`
     (
         b"content-security-policy",
-        b"default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+        b"; ".join(
+            (
+                b"default-src 'none'",
+                b"style-src 'self'",
+                b"script-src 'self'",
+                b"img-src 'self'",
+                b"connect-src 'self'",
+                b"form-action 'self'",
+                b"base-uri 'none'",
+                b"frame-ancestors 'none'",
+            )
+        ),
     ),
-    (b"cache-control", b"no-store"),
 )
+_UNCACHED: Final = (b"cache-control", b"no-store")
 log = get_logger()
 
 
 def add_middleware(
     app: App,
     identities: Identities,
-    open_paths: Container[str],
+    is_open: Callable[[str], bool],
     record_refusal: RecordRefusal,
     limits: RateLimits | None,
 ) -> App:
-    """Return the application with everything around it. `open_paths` ask for no token."""
+    """Return the application with everything around it. `is_open`: the path asks for no token."""
     app = RecordRefusals(app, record_refusal)
     if limits is not None:
         app = LimitRates(app, limits)
-    return RecordRequests(CompleteReplies(Authenticate(app, identities, open_paths)))
+    return RecordRequests(CompleteReplies(Authenticate(app, identities, is_open)))
 
 
 class RecordRequests:
@@ -140,6 +151,8 @@ class _Exchange:
         if message["type"] == "http.response.start":
             self._status = message["status"]
             headers = [*message.get("headers", ()), *self._headers()]
+            if not any(name == _UNCACHED[0] for name, _ in headers):
+                headers.append(_UNCACHED)
             if self._must_drain:
                 headers.append((b"connection", b"close"))
             await self._send({**message, "headers": headers})
@@ -191,19 +204,19 @@ class AnswerOptions:
 class Authenticate:
     """Find out who sends the request; refuse strangers."""
 
-    def __init__(self, app: App, identities: Identities, open_paths: Container[str]) -> None:
+    def __init__(self, app: App, identities: Identities, is_open: Callable[[str], bool]) -> None:
         self._app = app
         self._identities = identities
-        self._open_paths = open_paths
+        self._is_open = is_open
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request (ASGI)."""
-        if scope["type"] == "http" and scope["path"] not in self._open_paths:
+        if scope["type"] == "http" and not self._is_open(scope["path"]):
             try:
                 headers = _headers_of(scope)
                 caller = await self._identities.caller_of(headers, scope["scheme"])
                 if scope["method"] not in SAFE:
-                    _refuse_other_pages(headers, scope["scheme"], caller)
+                    _refuse_other_pages(headers, scope, caller)
                 scope["state"]["caller"] = caller
             except WeftError as error:
                 await _refuse(error, scope, send)
@@ -211,13 +224,15 @@ class Authenticate:
         await self._app(scope, receive, send)
 
 
-def _refuse_other_pages(headers: dict[str, str], scheme: str, caller: Caller) -> None:
+def _refuse_other_pages(headers: dict[str, str], scope: Scope, caller: Caller) -> None:
     """Raise `ForeignRequest` for what a page of another site has caused. Browsers send cookies by
-    themselves, and gateways add tokens; only programs send `Authorization`.
+    themselves, and gateways add tokens; only programs send `Authorization`. The token in the form
+    of a page is checked by its route.
     """
-    if caller.csrf_token is not None:
+    scheme = scope["scheme"]
+    if caller.csrf_token is not None and not is_page(scope["path"]):
         refuse_foreign(headers, scheme, caller.csrf_token)
-    elif "authorization" not in headers and "origin" in headers:
+    elif caller.csrf_token is not None or ("authorization" not in headers and "origin" in headers):
         refuse_origin(headers, scheme)
 
 
@@ -285,7 +300,7 @@ class RecordRefusals:
 
 async def _refuse(error: WeftError, scope: Scope, send: Send) -> None:
     """Reply with a problem document."""
-    body, headers = encode_problem(error, scope["state"]["trace_id"])
+    body, headers = encode_problem(error, scope["state"]["trace_id"], scope["path"])
     scope["state"]["error"] = error.code
     headers["content-length"] = str(len(body))
     raw = [(name.encode(), value.encode()) for name, value in headers.items()]

@@ -6,6 +6,8 @@ from typing import Final
 import msgspec
 from litestar.exceptions import HTTPException, MethodNotAllowedException, NotFoundException
 
+from weft.api.html.render import HTML, render_error
+from weft.api.http.browsers import is_page
 from weft.core.errors import Internal, Invalid, MethodNotAllowed, RouteNotFound, WeftError
 from weft.core.problem_document import problem_document
 
@@ -46,13 +48,17 @@ def as_weft_error(
     )
 
 
-def encode_problem(error: WeftError, trace_id: str) -> tuple[bytes, dict[str, str]]:
-    """Return the body and the headers of the reply."""
-    headers = {"content-type": MEDIA}
+def encode_problem(
+    error: WeftError, trace_id: str, path: str = ""
+) -> tuple[bytes, dict[str, str]]:
+    """Return the body and the headers of the reply: a page for the paths of pages."""
+    headers = {"content-type": HTML if is_page(path) else MEDIA}
     if error.status == 401:  # noqa: PLR2004 (RFC 9110 wants it)
         headers["www-authenticate"] = 'Bearer realm="weft"'
     if isinstance(error, MethodNotAllowed):
         headers["allow"] = ", ".join(error.allow)
     if error.status == 503:  # noqa: PLR2004 (it may work later)
         headers["retry-after"] = str(RETRY_AFTER_S)
+    if is_page(path):
+        return render_error(error, trace_id), headers
     return msgspec.json.encode(problem_document(error, trace_id)), headers

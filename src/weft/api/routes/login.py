@@ -1,32 +1,23 @@
 """The pages on which a browser logs in and out. What pages show of jobs is not here."""
 
 from collections.abc import Mapping
-from typing import Any, Final, cast
-from urllib.parse import parse_qs
+from typing import Any, cast
 
 from litestar import Response, get, post
 
-from weft.api.http.browsers import (
-    offer_page,
-    refuse_foreign,
-    refuse_origin,
-    stranger_page,
-    welcome_page,
-)
+from weft.api.html.render import HTML, render
+from weft.api.http.browsers import FORM, read_form, refuse_origin, refuse_wrong_token
 from weft.api.http.parameters import Query
-from weft.api.http.requests import AnyRequest, read_text, services_of
+from weft.api.http.requests import AnyRequest, services_of
 from weft.api.http.trail import action_of
 from weft.api.use_cases import sessions
-from weft.core.errors import InvalidParameter
 from weft.core.sessions import cookie_of, session_in
 from weft.ports.store import ACTION, Caller
 
-FORM: Final = "application/x-www-form-urlencoded"
-FORM_FIELDS_MAX: Final = 8
-HTML: Final = "text/html"
+MEDIA = "text/html"
 
 
-@get("/login", opt={"bytes": (HTML,), "query": ("code",), "refuses": (401,)})
+@get("/login", opt={"bytes": (MEDIA,), "query": ("code",), "refuses": (401,)})
 async def show_login(request: AnyRequest) -> Response[bytes]:
     """Get the page of a login link, which asks whether to log in, and as whom; without a code:
     whether one is logged in. It changes nothing.
@@ -34,12 +25,14 @@ async def show_login(request: AnyRequest) -> Response[bytes]:
     code = Query(request, ("code",)).text("code")
     if code is not None:
         found = await sessions.user_of_link(services_of(request), code)
-        return _page(offer_page(code, found.user_name))
+        return _page(code=code, user_name=found.user_name)
     caller = await _caller_of(request)
-    return _page(stranger_page() if caller is None else welcome_page(caller))
+    return _page(caller=caller)
 
 
-@post("/login", status_code=200, opt={"bytes": (HTML,), "reads": FORM, "refuses": (401, 403, 413)})
+@post(
+    "/login", status_code=200, opt={"bytes": (MEDIA,), "reads": FORM, "refuses": (401, 403, 413)}
+)
 async def log_in(request: AnyRequest) -> Response[bytes]:
     """Open a session with the code of a login link, from its page; the answer sets a cookie."""
     Query(request, ())
@@ -47,7 +40,7 @@ async def log_in(request: AnyRequest) -> Response[bytes]:
     refuse_origin(request.headers, scheme)
     services = services_of(request)
     client = request.scope["client"]
-    code = (await _form_of(request)).get("code", "")
+    code = (await read_form(request)).get("code", "")
     _record(request, await sessions.user_of_link(services, code), "log_in")
     session, caller = await sessions.log_in(
         services,
@@ -55,24 +48,23 @@ async def log_in(request: AnyRequest) -> Response[bytes]:
         browser=request.headers.get("user-agent", ""),
         address="" if client is None else client[0],
     )
-    return _page(
-        welcome_page(caller), cookie_of(session, scheme, services.settings.session_valid_s)
-    )
+    cookie = cookie_of(session, scheme, services.settings.session_valid_s)
+    return _page(cookie, caller=caller)
 
 
-@post("/logout", status_code=200, opt={"bytes": (HTML,), "refuses": (403, 413)})
+@post("/logout", status_code=200, opt={"bytes": (MEDIA,), "refuses": (403, 413)})
 async def log_out(request: AnyRequest) -> Response[bytes]:
     """End the session of this browser, from a page of this server."""
     Query(request, ())
     scheme = request.scope["scheme"]
     refuse_origin(request.headers, scheme)
-    given = (await _form_of(request)).get("csrf_token", "")
+    given = (await read_form(request)).get("csrf_token", "")
     caller = await _caller_of(request)
     if caller is not None and caller.csrf_token is not None:
-        refuse_foreign(request.headers, scheme, caller.csrf_token, given)
+        refuse_wrong_token(caller.csrf_token, given)
         _record(request, caller, "log_out")
         await sessions.end_session(services_of(request), caller, caller.token_id)
-    return _page(stranger_page(), cookie_of("", scheme, 0))
+    return _page(cookie_of("", scheme, 0))
 
 
 def _record(request: AnyRequest, caller: Caller, operation: str) -> None:
@@ -89,22 +81,12 @@ async def _caller_of(request: AnyRequest) -> Caller | None:
     return None if caller is None else sessions.known_by(session, caller)
 
 
-async def _form_of(request: AnyRequest) -> dict[str, str]:
-    text = await read_text(request)
-    try:
-        found = parse_qs(text, max_num_fields=FORM_FIELDS_MAX, errors="strict")
-    except ValueError as error:
-        raise InvalidParameter(
-            "the form is malformed",
-            detail=f"{error}.",
-            hint="Open the link in a browser, and press its button.",
-        ) from error
-    return {name: values[-1] for name, values in found.items()}
-
-
-def _page(body: bytes, cookie: str | None = None) -> Response[bytes]:
-    headers = None if cookie is None else {"set-cookie": cookie}
-    return Response(body, media_type=HTML, headers=headers)
+def _page(cookie: str | None = None, **values: object) -> Response[bytes]:
+    headers = {"content-type": HTML}
+    if cookie is not None:
+        headers["set-cookie"] = cookie
+    known = {"code": None, "user_name": "", "caller": None}
+    return Response(render("login.html", **known | values), headers=headers)
 
 
 ROUTES = (show_login, log_in, log_out)

@@ -14,6 +14,7 @@ out looks at the session by itself.
 """
 
 RIGHTS: Final[Mapping[str, Right | None]] = {
+    "GET /": OPEN,
     "GET /docs": OPEN,
     "GET /healthz": OPEN,
     "GET /login": OPEN,
@@ -22,6 +23,22 @@ RIGHTS: Final[Mapping[str, Right | None]] = {
     "GET /metrics": Right.READ,
     "GET /openapi.json": OPEN,
     "GET /readyz": OPEN,
+    "GET /ui": Right.READ,
+    "GET /ui/assets/{digest}/{name}": OPEN,
+    "GET /ui/batches": Right.READ,
+    "GET /ui/batches/{b}": Right.READ,
+    "POST /ui/batches/{b}/cancel": Right.WRITE,
+    "POST /ui/batches/{b}/hold": Right.WRITE,
+    "GET /ui/batches/{b}/groups": Right.READ,
+    "GET /ui/batches/{b}/jobs/{j}": Right.READ,
+    "POST /ui/batches/{b}/jobs/{j}/cancel": Right.WRITE,
+    "POST /ui/batches/{b}/release": Right.WRITE,
+    "POST /ui/batches/{b}/retry": Right.WRITE,
+    "GET /ui/costs": Right.READ,
+    "GET /ui/costs/{p}": Right.READ,
+    "GET /ui/incidents": Right.READ,
+    "GET /ui/queues": Right.READ,
+    "GET /ui/workers": Right.READ,
     "GET /v1/batches": Right.READ,
     "POST /v1/batches": Right.WRITE,
     "DELETE /v1/batches/{b}": Right.WRITE,
@@ -143,6 +160,11 @@ RIGHTS: Final[Mapping[str, Right | None]] = {
 """Method and path; None: no token is asked for."""
 
 PERMISSIONS: Final[Mapping[str, Permission]] = {
+    "POST /ui/batches/{b}/cancel": Permission.EXECUTE,
+    "POST /ui/batches/{b}/hold": Permission.EXECUTE,
+    "POST /ui/batches/{b}/jobs/{j}/cancel": Permission.EXECUTE,
+    "POST /ui/batches/{b}/release": Permission.EXECUTE,
+    "POST /ui/batches/{b}/retry": Permission.EXECUTE,
     "POST /v1/batches/{b}/callbacks/{d}/redeliver": Permission.EXECUTE,
     "POST /v1/batches/{b}/cancel": Permission.EXECUTE,
     "POST /v1/batches/{b}/failures/acknowledge": Permission.EXECUTE,

@@ -1,15 +1,11 @@
 """Make texts from the server short and harmless for a terminal."""
 
-import re
-
-# Control characters (C0 but tab and newline, DEL, C1), and those that change the direction of
-# writing.
-_HARMFUL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+from weft.core.texts import harmless
 
 
 def plain(text: object) -> str:
     """Return the text with control characters replaced, so that it cannot steer the terminal."""
-    return _HARMFUL.sub("\ufffd", str(text))
+    return harmless(str(text))
 
 
 def one_line(text: object, *, width: int = 60) -> str:

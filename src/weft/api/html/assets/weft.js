@@ -1,0 +1,86 @@
+// Keeps a page live, and shows times in the reader's zone. Every page works without this module.
+
+const main = document.querySelector("main");
+const status = document.getElementById("live");
+const QUIET_MS = 250; // after the first event of a burst the page is read again
+const PACE = 20; // a page that takes 50 ms to read is read at most once a second
+const AGAIN_MS = 3000;
+
+function localTimes(root) {
+  const form = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+  for (const time of root.querySelectorAll("time")) {
+    time.title = time.textContent;
+    time.textContent = form.format(new Date(time.dateTime));
+  }
+}
+
+// What a reader is in the middle of must not be taken from under their hands.
+function isInUse() {
+  const active = document.activeElement;
+  const writes = active && main.contains(active) && active.matches("input, textarea, select");
+  const selects = String(getSelection()) !== "" && main.contains(getSelection().anchorNode);
+  return writes || selects || main.querySelector("details[open]") !== null;
+}
+
+async function readAgain() {
+  const answer = await fetch(location.href, { headers: { accept: "text/html" } });
+  if (answer.status === 401 || answer.redirected) { status.textContent = "Logged out"; stop(); return; }
+  if (!answer.ok || isInUse()) return;
+  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("main");
+  if (!fresh) return;
+  localTimes(fresh);
+  const places = [...main.querySelectorAll("pre.log")].map((one) => ({
+    top: one.scrollTop, end: one.scrollHeight - one.scrollTop - one.clientHeight < 8,
+  }));
+  main.replaceChildren(...fresh.childNodes);
+  main.querySelectorAll("pre.log").forEach((one, i) => {
+    const place = places[i] ?? { end: true };
+    one.scrollTop = place.end ? one.scrollHeight : place.top;
+  });
+}
+
+let source = null;
+let timer = null;
+let busy = false;
+let dueAgain = false;
+let restMs = QUIET_MS;
+
+async function refresh() {
+  timer = null;
+  if (busy) { dueAgain = true; return; }
+  busy = true;
+  const begun = performance.now();
+  try { await readAgain(); } catch { status.textContent = "The server is away"; }
+  restMs = Math.max(QUIET_MS, PACE * (performance.now() - begun));
+  busy = false;
+  if (dueAgain) { dueAgain = false; schedule(); }
+}
+
+function schedule() {
+  if (timer === null) timer = setTimeout(refresh, restMs);
+}
+
+function start() {
+  if (source !== null || !main?.dataset.events) return;
+  source = new EventSource(main.dataset.events);
+  source.onopen = () => { status.textContent = "Live"; };
+  source.onmessage = schedule;
+  for (const kind of (main.dataset.kinds ?? "").split(" ").filter(Boolean)) source.addEventListener(kind, schedule);
+  source.onerror = () => {
+    status.textContent = "The server is away";
+    if (source?.readyState === EventSource.CLOSED) { stop(); setTimeout(start, AGAIN_MS); }
+  };
+}
+
+function stop() {
+  source?.close();
+  source = null;
+}
+
+localTimes(document);
+document.addEventListener("visibilitychange", () => {
+  if (document.hidden) { stop(); } else { start(); schedule(); }
+});
+addEventListener("pageshow", (event) => { if (event.persisted) schedule(); });
+for (const one of main?.querySelectorAll("pre.log") ?? []) one.scrollTop = one.scrollHeight;
+if (!document.hidden) start();

@@ -1,0 +1,74 @@
+"""What the buttons of pages do: cancel, retry, hold and release."""
+
+from litestar import post
+from litestar.response import Redirect
+
+from weft.api.http.path_ids import batch_id_of, job_id_of
+from weft.api.http.requests import AnyRequest, caller_of, services_of, trace_id_of
+from weft.api.pages.forms import back_to, check_form
+from weft.api.services import Origin
+from weft.api.use_cases import cancel, hold, release, retry
+from weft.wire.documents import CancelDocument
+from weft.wire.repeat_documents import RetryJobsDocument
+
+ROOT_GROUP = 0
+
+
+@post("/ui/batches/{b:str}/cancel", include_in_schema=False)
+async def press_cancel_batch(request: AnyRequest) -> Redirect:
+    """Cancel all jobs of a batch that have not ended."""
+    await check_form(request)
+    batch_id = batch_id_of(request)
+    await cancel.cancel_batch(services_of(request), caller_of(request), batch_id, CancelDocument())
+    return back_to(f"/ui/batches/{batch_id}")
+
+
+@post("/ui/batches/{b:str}/hold", include_in_schema=False)
+async def press_hold_batch(request: AnyRequest) -> Redirect:
+    """Hold a batch."""
+    await check_form(request)
+    batch_id = batch_id_of(request)
+    await hold.hold_group(services_of(request), caller_of(request), batch_id, ROOT_GROUP)
+    return back_to(f"/ui/batches/{batch_id}")
+
+
+@post("/ui/batches/{b:str}/release", include_in_schema=False)
+async def press_release_batch(request: AnyRequest) -> Redirect:
+    """Release a batch that is held."""
+    await check_form(request)
+    batch_id = batch_id_of(request)
+    await release.release_group(services_of(request), caller_of(request), batch_id, ROOT_GROUP)
+    return back_to(f"/ui/batches/{batch_id}")
+
+
+@post("/ui/batches/{b:str}/retry", include_in_schema=False)
+async def press_retry_batch(request: AnyRequest) -> Redirect:
+    """Run the failed jobs of a batch again."""
+    await check_form(request)
+    batch_id = batch_id_of(request)
+    await retry.retry_jobs(
+        services_of(request),
+        caller_of(request),
+        batch_id,
+        RetryJobsDocument(),
+        Origin(digest=b"", trace_id=trace_id_of(request)),
+        query=None,
+        within=None,
+        cause=None,
+    )
+    return back_to(f"/ui/batches/{batch_id}")
+
+
+@post("/ui/batches/{b:str}/jobs/{j:str}/cancel", include_in_schema=False)
+async def press_cancel_job(request: AnyRequest) -> Redirect:
+    """Cancel one job."""
+    await check_form(request)
+    batch_id, job_id = batch_id_of(request), job_id_of(request)
+    await cancel.cancel_job(services_of(request), caller_of(request), batch_id, job_id)
+    return back_to(f"/ui/batches/{batch_id}/jobs/{job_id}")
+
+
+ROUTES = (
+    press_cancel_batch, press_hold_batch, press_release_batch, press_retry_batch, press_cancel_job,
+)  # fmt: skip
+"""The routes of buttons."""

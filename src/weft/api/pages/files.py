@@ -1,0 +1,29 @@
+"""`/ui/assets`: style sheets and modules, which browsers keep for ever."""
+
+from typing import Final
+
+from litestar import Response, get
+
+from weft.api.html.assets import PREFIX, assets
+from weft.api.http.requests import AnyRequest
+from weft.core.errors import RouteNotFound
+
+_KEEP: Final = "public, max-age=31536000, immutable"
+
+
+@get(PREFIX + "/{digest:str}/{name:str}", include_in_schema=False)
+async def read_asset(request: AnyRequest) -> Response[bytes]:
+    """Read an asset by its name and the digest of its content."""
+    asset = assets().get(request.path_params["name"])
+    if asset is None or asset.path != request.scope["path"]:
+        raise RouteNotFound(
+            "this part of a page does not exist",
+            detail="The page is of another version of weft.",
+            hint="Load the page again.",
+        )
+    headers = {"content-type": asset.media, "cache-control": _KEEP}
+    return Response(asset.data, headers=headers)
+
+
+ROUTES = (read_asset,)
+"""The routes of assets."""

@@ -1,0 +1,25 @@
+"""Forms of pages: each is a POST that a page of this server has made, for the one who looks."""
+
+from litestar.response import Redirect
+
+from weft.api.http.browsers import FORM, read_form, refuse_wrong_token
+from weft.api.http.parameters import Query
+from weft.api.http.requests import AnyRequest, caller_of
+
+__all__ = ["FORM", "back_to", "check_form"]
+
+
+async def check_form(request: AnyRequest) -> None:
+    """Raise `ForeignRequest` unless the form has the token of the browser's session. Programs have
+    no session, so they need none.
+    """
+    Query(request, ())
+    form = await read_form(request)
+    token = caller_of(request).csrf_token
+    if token is not None:
+        refuse_wrong_token(token, form.get("csrf_token", ""))
+
+
+def back_to(path: str) -> Redirect:
+    """Lead back to a page of this server, which is then read with GET."""
+    return Redirect(path, status_code=303)

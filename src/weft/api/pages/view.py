@@ -1,0 +1,71 @@
+"""What all pages have in common: who looks, the events that keep them live, how lists go on."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from litestar import Response
+from markupsafe import Markup
+
+from weft.api.html.render import HTML, render
+from weft.api.http.requests import AnyRequest, caller_of
+from weft.core.rights import Right
+from weft.core.states import JobState
+
+_ALL: Final = "/v1/events"
+_CHANGES: Final = ("held", "released", "edited", "hidden", "unhidden", "prioritized", "reopened")
+_KINDS: Final = " ".join(
+    (
+        *(f"jobs.{state.word}" for state in JobState),
+        *(f"{what}.{change}" for what in ("batch", "group") for change in _CHANGES),
+        "batch.complete", "batch.cancelled", "batch.deleted", "group.complete", "group.cancelled",
+        "update.committed", "operation.progress", "operation.success", "operation.failed",
+        "condition.opened", "condition.closed",
+    )
+)  # fmt: skip
+"""Events after which a page is read again: a browser is told only of those that it names."""
+
+
+def show(
+    request: AnyRequest,
+    template: str,
+    *,
+    here: str,
+    events: str = _ALL,
+    status: int = 200,
+    **values: Any,  # noqa: ANN401 (what the template shows)
+) -> Response[bytes]:
+    """Reply with a page. `here`: the place in the navigation that it belongs to; `events`: the
+    stream that says when to read it again.
+    """
+    caller = caller_of(request)
+
+    def csrf() -> Markup:
+        if caller.csrf_token is None:
+            return Markup()
+        return Markup('<input type="hidden" name="csrf_token" value="{}">').format(
+            caller.csrf_token
+        )
+
+    body = render(
+        template,
+        caller=caller,
+        may_change=caller.may(Right.WRITE),
+        csrf=csrf,
+        here=here,
+        events=events,
+        kinds=_KINDS,
+        **values,
+    )
+    return Response(body, status_code=status, headers={"content-type": HTML})
+
+
+def events_of(batch_id: int) -> str:
+    """Return the address of the events of one batch."""
+    return f"{_ALL}?batch={batch_id}"
+
+
+def link(path: str, parameters: Mapping[str, str | None]) -> str:
+    """Return the address of a page with those parameters that have a value."""
+    given = {name: value for name, value in parameters.items() if value}
+    return f"{path}?{urlencode(given)}" if given else path

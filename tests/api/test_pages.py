@@ -1,0 +1,237 @@
+"""The pages as a browser without scripts gets them."""
+
+import re
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+import httpx
+import pytest
+from litestar.routes import HTTPRoute
+
+from api.live import LiveApi, LiveWorker
+from weft.api.html.assets import assets
+from weft.api.routes.rights import RIGHTS
+from weft.wire.log_format import STDERR, STDOUT
+
+HOSTILE = "<script>alert(1)</script>\u202e\"'><img src=x onerror=alert(2)>"
+PATHS = (
+    "/ui", "/ui/batches", "/ui/batches/1", "/ui/batches/1/groups", "/ui/batches/1/jobs/1",
+    "/ui/incidents", "/ui/queues", "/ui/workers", "/ui/costs", "/ui/costs/default",
+)  # fmt: skip
+
+
+@pytest.fixture
+async def browser(api: LiveApi, http: httpx.AsyncClient) -> AsyncIterator[httpx.AsyncClient]:
+    """Give a browser that has logged in."""
+    url = (await http.post("/v1/login-links", json={})).json()["url"]
+    headers = {"origin": api.url}
+    async with httpx.AsyncClient(base_url=api.url, headers=headers, timeout=20) as found:
+        answer = await found.post("/login", data={"code": url.partition("code=")[2]})
+        assert answer.status_code == 200, answer.text
+        yield found
+
+
+async def _submit(http: httpx.AsyncClient, **document: Any) -> int:  # noqa: ANN401 (any document)
+    answer = await http.post("/v1/batches", json=document)
+    assert answer.status_code == 201, answer.text
+    return int(answer.json()["id"])
+
+
+def _token_in(page: httpx.Response) -> Mapping[str, str]:
+    found = re.search(r'name="csrf_token" value="([0-9a-f]+)"', page.text)
+    assert found is not None, page.text
+    return {"csrf_token": found[1]}
+
+
+async def test_pages_without_anything_say_how_to_begin(browser: httpx.AsyncClient) -> None:
+    for path in ("/ui", "/ui/batches"):
+        page = await browser.get(path)
+        assert page.status_code == 200, page.text
+        assert "weft run echo hello" in page.text
+    assert "weft worker" in (await browser.get("/ui/workers")).text
+    root = await browser.get("/")
+    assert (root.status_code, root.headers["location"]) == (303, "/ui")
+
+
+async def test_pages_show_a_batch_its_jobs_and_their_output(
+    browser: httpx.AsyncClient, http: httpx.AsyncClient, worker: LiveWorker
+) -> None:
+    jobs = [{"name": "good", "command": ["true"]}, {"name": "bad", "command": ["false"]}]
+    batch_id = await _submit(http, name="night run", jobs=jobs)
+    good, bad = await worker.claim()
+    await worker.start([good, bad])
+    worker.write(good, (STDOUT, b"\x1b[31mred\x1b[0m \x1b]0;title\x07done\n"), (STDERR, b"<b>\n"))
+    await worker.end([good], output=(28, 4))
+    await worker.end([bad], exit_code=3)
+
+    home = await browser.get("/ui")
+    assert "night run" in home.text
+    batch = await browser.get(f"/ui/batches/{batch_id}")
+    assert "2 of 2 jobs have ended" in batch.text
+    assert "Why jobs failed" in batch.text
+    assert f'href="/ui/batches/{batch_id}/jobs/2"' in batch.text
+    assert f'data-events="/v1/events?batch={batch_id}"' in batch.text
+    failed = await browser.get(f"/ui/batches/{batch_id}", params={"q": "state = failed"})
+    assert "bad" in failed.text
+    assert ">good<" not in failed.text
+    job = await browser.get(f"/ui/batches/{batch_id}/jobs/1")
+    assert ">red \ufffd]0;title\ufffddone\n</pre>" in job.text
+    assert "&lt;b&gt;" in job.text
+    assert "Attempts" in job.text
+    groups = await browser.get(f"/ui/batches/{batch_id}/groups")
+    assert "2 of 2" in groups.text
+    incidents = await browser.get("/ui/incidents")
+    assert f"b{batch_id}.j2" in incidents.text
+    for path, text in (
+        ("/ui/workers", "w1"), ("/ui/queues", "default"), ("/ui/costs", "default"),
+        ("/ui/costs/default", "cpu"),
+    ):  # fmt: skip
+        page = await browser.get(path)
+        assert page.status_code == 200, page.text
+        assert f"<bdi>{text}</bdi>" in page.text
+
+
+async def test_texts_of_others_stay_text(
+    browser: httpx.AsyncClient, http: httpx.AsyncClient
+) -> None:
+    hostile = HOSTILE.replace("\u202e", "")  # names are printable, values of attributes are not
+    batch_id = await _submit(
+        http,
+        name=hostile,
+        attributes={"a": HOSTILE},
+        jobs=[{"name": hostile, "command": [HOSTILE]}],
+    )
+    for path in (
+        "/ui",
+        "/ui/batches",
+        f"/ui/batches/{batch_id}",
+        f"/ui/batches/{batch_id}/jobs/1",
+    ):
+        page = await browser.get(path)
+        assert page.status_code == 200
+        assert "<script>alert" not in page.text, path
+        assert "<img src=x" not in page.text, path
+        assert "\u202e" not in page.text, path
+        assert "unsafe-inline" not in page.headers["content-security-policy"]
+        assert "style=" not in page.text, path
+    for path in ("/ui/batches", f"/ui/batches/{batch_id}"):
+        page = await browser.get(path, params={"q": HOSTILE})
+        assert page.status_code == 400
+        assert "<script>alert" not in page.text
+
+
+async def test_list_goes_on_by_its_link(
+    browser: httpx.AsyncClient, http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("weft.api.pages.batches.BATCHES", 2)
+    monkeypatch.setattr("weft.api.pages.batches.JOBS", 2)
+    command = {"command": ["true"]}
+    first, *_ = [await _submit(http, name=f"n{i}", jobs=[command] * 3) for i in range(3)]
+
+    page = await browser.get("/ui/batches", params={"q": "name =~ n"})
+    assert "n0" not in page.text
+    (older,) = re.findall(r'rel="next" href="([^"]+)"', page.text)
+    last = await browser.get(older.replace("&amp;", "&"))
+    assert "n0" in last.text
+    assert 'rel="next"' not in last.text
+    jobs = await browser.get(f"/ui/batches/{first}")
+    (more,) = re.findall(r'rel="next" href="([^"]+)"', jobs.text)
+    assert f"/ui/batches/{first}/jobs/3" in (await browser.get(more)).text
+
+
+async def test_buttons_do_what_they_say(
+    browser: httpx.AsyncClient, http: httpx.AsyncClient, worker: LiveWorker
+) -> None:
+    batch_id = await _submit(http, jobs=[{"command": ["true"]}] * 2)
+    path = f"/ui/batches/{batch_id}"
+    token = _token_in(await browser.get(path))
+
+    async def press(action: str) -> Mapping[str, Any]:
+        answer = await browser.post(f"{path}/{action}", data=token)
+        assert (answer.status_code, answer.headers["location"][: len(path)]) == (303, path)
+        found: Mapping[str, Any] = (await http.get(f"/v1/batches/{batch_id}")).json()
+        return found
+
+    assert (await press("hold"))["held"]
+    assert ">Release<" in (await browser.get(path)).text
+    assert not (await press("release"))["held"]
+    await press("jobs/1/cancel")
+    assert (await http.get(f"/v1/batches/{batch_id}/jobs/1")).json()["state"] == "cancelled"
+    (left,) = await worker.claim()
+    await worker.start([left])
+    await worker.end([left], exit_code=1)
+    await press("retry")
+    assert (await http.get("/v1/operations")).json()["items"][0]["kind"] == "retry"
+    assert (await press("cancel"))["cancelled"]
+
+
+async def test_every_form_needs_a_page_of_this_server(
+    browser: httpx.AsyncClient, http: httpx.AsyncClient, api: LiveApi
+) -> None:
+    batch_id = await _submit(http, jobs=[{"command": ["true"]}])
+    token = _token_in(await browser.get("/ui"))
+    forms = [one.partition(" ")[2] for one in RIGHTS if one.startswith("POST /ui")]
+    assert len(forms) >= 5
+
+    for form in forms:
+        path = form.format(b=batch_id, j=1)
+        for data, headers in (
+            ({}, {}),
+            ({"csrf_token": "0" * 64}, {}),
+            (token, {"origin": "https://evil.example"}),
+            (token, {"origin": "null"}),
+        ):
+            answer = await browser.post(path, data=data, headers=headers)
+            assert answer.status_code == 403, (path, data, headers)
+            assert "API.FOREIGN_REQUEST" in answer.text
+            assert answer.headers["content-type"].startswith("text/html")
+    batch = (await http.get(f"/v1/batches/{batch_id}")).json()
+    assert (batch["held"], batch["cancelled"], batch["n_cancelled"]) == (False, False, 0)
+
+
+async def test_strangers_and_viewers(
+    api: LiveApi, browser: httpx.AsyncClient, http: httpx.AsyncClient
+) -> None:
+    batch_id = await _submit(http, jobs=[{"command": ["true"]}])
+    async with httpx.AsyncClient(base_url=api.url) as stranger:
+        for path in PATHS:
+            page = await stranger.get(path)
+            assert page.status_code == 401
+            assert "weft open" in page.text
+            assert page.headers["content-type"].startswith("text/html")
+    made = await http.post("/v1/tokens", json={"name": "looks", "scopes": ["read"]})
+    bearer = {"authorization": f"Bearer {made.json()['token']}"}
+    async with httpx.AsyncClient(base_url=api.url, headers=bearer) as viewer:
+        page = await viewer.get(f"/ui/batches/{batch_id}")
+        assert page.status_code == 200
+        assert "<button>Hold" not in page.text
+        refused = await viewer.post(f"/ui/batches/{batch_id}/hold", data={})
+        assert refused.status_code == 403
+    for path in ("/ui/batches/999", "/ui/batches/999/jobs/1", "/ui/nothing"):
+        missing = await browser.get(path)
+        assert missing.status_code == 404
+        assert missing.headers["content-type"].startswith("text/html")
+
+
+async def test_assets_are_kept_for_ever_below_their_digest(api: LiveApi) -> None:
+    async with httpx.AsyncClient(base_url=api.url) as stranger:
+        for asset in assets().values():
+            answer = await stranger.get(asset.path)
+            assert answer.status_code == 200
+            assert answer.headers.get_list("cache-control") == [
+                "public, max-age=31536000, immutable"
+            ]
+            assert answer.content == asset.data
+        old = await stranger.get("/ui/assets/000000000000/weft.css")
+        assert old.status_code == 404
+
+
+def test_every_page_is_in_the_table_and_in_no_description(api: LiveApi) -> None:
+    routes = {
+        f"{method} {route.path_format}"
+        for route in api.app.litestar.routes
+        if isinstance(route, HTTPRoute) and route.path_format.startswith("/ui")
+        for method in route.methods
+        if method != "OPTIONS"
+    }
+    assert routes == {one for one in RIGHTS if " /ui" in one}

@@ -63,7 +63,17 @@ for _name in [name for name in os.environ if name.startswith("WEFT_") and name n
     del os.environ[_name]  # settings of the developer's shell are not those of a test
 
 # What fails is easier to read without every call of the database.
-structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.INFO))
+structlog.configure(
+    wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
+    processors=[
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.StackInfoRenderer(),
+        structlog.processors.TimeStamper(fmt="%H:%M:%S.%f", utc=False),
+        # Rich's takes a tenth of a second for each traceback.
+        structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback),
+    ],
+)
 
 Result = TypeVar("Result")
 

@@ -277,6 +277,22 @@ async def test_job_that_is_released_before_it_was_parked_is_admitted(
     assert numbers(await worker.claim()) == [2]
 
 
+async def test_job_that_became_ready_while_it_was_held_is_admitted(world: World) -> None:
+    """The driver has visited its gate, and has not parked it yet."""
+    batch = await world.submit(with_gates(key_gate(1), key_gate(1), parents={2: [1]}))
+    worker = await world.worker()
+    (first,) = await worker.claim()
+    await world.api.hold_jobs(world.caller, batch, [2])
+    await worker.end(first)
+    await visit(world)
+    await world.api.release_jobs(world.caller, batch, [2])
+    await park(world)
+    await visit(world)
+
+    assert await world.findings() == {}
+    assert numbers(await worker.claim()) == [2]
+
+
 def key_gate(n: int) -> list[Gate]:
     return [JOB_GATES["concurrency_key"].gate(ConcurrencyKey("database", n))]
 

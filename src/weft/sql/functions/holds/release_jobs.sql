@@ -19,8 +19,11 @@ BEGIN
     PERFORM weft._record_hold(release_jobs.batch_id, v_job, 'released', release_jobs.actor, release_jobs.at);
     SELECT array_agg(j.job_id) INTO v_job FROM weft.job j
     WHERE j.batch_id = release_jobs.batch_id AND j.job_id = ANY (v_job) AND NOT weft._is_closed(j.batch_id, j.group_id, j.job_id);
-    v_sets := weft._unpark(release_jobs.batch_id, v_job);
-    IF v_sets IS NOT NULL THEN
+    -- As in _unpark_jobs: also of jobs that were not parked yet, which who passed their gates meanwhile has left out.
+    v_sets := weft._unpark(release_jobs.batch_id, v_job) || ARRAY(
+        SELECT DISTINCT q.gate_set_id FROM weft.ready_job q
+        WHERE q.batch_id = release_jobs.batch_id AND q.job_id = ANY (v_job) AND q.gate_set_id > 1);
+    IF v_sets <> '{}' THEN
         PERFORM weft._pass_gates(weft._set_gates(v_sets), true);
     END IF;
     PERFORM weft._announce(p.ids, array_fill(b.user_id, ARRAY[cardinality(p.ids)]))

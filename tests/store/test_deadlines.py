@@ -218,7 +218,7 @@ async def test_job_that_is_claimed_at_its_deadline_is_stopped(world: World) -> N
 
 
 async def test_two_drivers_end_the_same_late_jobs_once(world: World) -> None:
-    """The second one waits for the rows that the first one has deleted."""
+    """The second one waits for the job that the first one has locked."""
     batch = await world.submit(due(job_rows(2, parents={2: [1]}), 100, 2, timeout_s=60))
     (first,) = await (worker := await world.worker()).claim()
     await world.api.hold_jobs(world.caller, batch, [2])
@@ -239,3 +239,37 @@ async def test_two_drivers_end_the_same_late_jobs_once(world: World) -> None:
 
     assert (ended["sweep_deadlines"], looked) == (1, 1)
     assert await world.states(batch) == "se"
+
+
+async def test_a_late_child_is_locked_after_the_counter_of_failures(world: World) -> None:
+    """As by a report on its parent: in another order, each would wait for the other."""
+    groups = [NewGroup(group_id=1, parent_id=0, name="a", cancel_after_n_failures=9)]
+    rows = due(job_rows(2, parents={2: [1]}, group=[-1, -1]), 60, 2)
+    batch = await world.submit(rows, groups=groups)
+    worker, other, epoch = await world.worker(), await world.connect(), await world.lead()
+    (parent,) = await worker.claim(1)
+    await world.admin.execute(
+        "UPDATE weft.job_deadline SET latest_start = now(), due_at = now() WHERE batch_id = $1",
+        batch,
+    )
+
+    async def end_late() -> None:
+        while await world.driver.sweep("sweep_deadlines", epoch, limit_jobs=9):
+            pass
+
+    async with other.transaction():
+        await other.execute("SELECT FROM weft.failure_count WHERE batch_id = $1 FOR UPDATE", batch)
+        ending = asyncio.create_task(end_late())
+        await world.until_somebody_waits()
+        await other.execute(
+            "SELECT FROM weft.job WHERE batch_id = $1 AND job_id = 2 FOR UPDATE NOWAIT", batch
+        )
+    await ending
+    counted = await world.admin.fetchval(
+        "SELECT n_failures FROM weft.failure_count WHERE batch_id = $1", batch
+    )
+    await worker.end(parent)
+
+    assert counted == 1
+    assert await world.states(batch) == "se"
+    assert await world.findings() == {}

@@ -999,6 +999,10 @@ CREATE FUNCTION weft._live_attempts(of_incarnation_id integer) RETURNS SETOF wef
     SET enable_bitmapscan TO 'off';
 ALTER FUNCTION weft._live_attempts(of_incarnation_id integer) OWNER TO weft_system;
 
+CREATE FUNCTION weft._lock_failure_counts(of_batch_id bigint, of_job_ids integer[]) RETURNS void
+    LANGUAGE sql;
+ALTER FUNCTION weft._lock_failure_counts(of_batch_id bigint, of_job_ids integer[]) OWNER TO weft_system;
+
 CREATE FUNCTION weft._lock_for_bunch(of_batch_id bigint, jobs weft.job_columns, limited text[]) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._lock_for_bunch(of_batch_id bigint, jobs weft.job_columns, limited text[]) OWNER TO weft_tenant;
@@ -6046,6 +6050,8 @@ REVOKE ALL ON FUNCTION weft._list_ready(batch_ids bigint[], job_ids integer[], s
 GRANT ALL ON FUNCTION weft._list_ready(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._live_attempts(of_incarnation_id integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._lock_failure_counts(of_batch_id bigint, of_job_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._lock_for_bunch(of_batch_id bigint, jobs weft.job_columns, limited text[]) FROM PUBLIC;
 

@@ -1,8 +1,9 @@
--- sweep_deadlines: one bounded step: end jobs that were late when they became ready; or end waiting jobs that can no longer end by their
---   deadline, and stop running ones at their deadline. A row comes at the latest start, and again at the
---   deadline if that is later.
+-- sweep_deadlines: one bounded step: end jobs that are noted as late; or end waiting jobs that can no longer end by their deadline, and
+--   stop running ones at their deadline. A row comes at the latest start, and again at the deadline if that is later.
+-- A report on a parent counts its failure and then waits for the children, so what waits for parents is noted as late, and ends in a
+--   step that locks the counters first.
 -- Called by: DriverStore.sweep, again and again until it returns 0.   Safe to repeat: yes.
--- Locks: as _check_epoch; deadline (SKIP LOCKED); as _end_late.
+-- Locks: as _check_epoch; deadline (SKIP LOCKED); as _lock_failure_counts; as _end_late (rows above).
 -- Plan: rows by date, of one batch per call; jobs by key.
 -- Returns: how many jobs it examined, at least 1 while work remains.
 -- Owner: weft_system.  Granted to: weft_driver.
@@ -13,23 +14,29 @@ AS $$
 #variable_conflict use_column
 DECLARE
     v_batch bigint; v_row record; v_waiting int[] := '{}'; v_running int[] := '{}'; v_left int := limit_jobs; v_n int; v_last int;
-    v_wait int[]; v_run int[];
+    v_wait int[]; v_run int[]; v_counts boolean; v_pend int[]; v_pending int[] := '{}';
 BEGIN
     PERFORM weft._check_epoch(sweep_deadlines.epoch);
     SELECT l.batch_id INTO v_batch FROM weft.late_job l LIMIT 1;
     IF v_batch IS NOT NULL THEN
-        WITH gone AS (
-            DELETE FROM weft.late_job l WHERE l.batch_id = v_batch AND l.job_id IN (
-                SELECT x.job_id FROM weft.late_job x WHERE x.batch_id = v_batch ORDER BY x.job_id LIMIT limit_jobs)
-            RETURNING l.job_id)
-        SELECT coalesce(array_agg(g.job_id), '{}') INTO v_waiting FROM gone g;
+        SELECT array_agg(s.job_id) FILTER (WHERE s.state = STATE_PENDING), array_agg(s.job_id) INTO v_pend, v_waiting FROM (
+            SELECT x.job_id, j.state FROM weft.late_job x LEFT JOIN LATERAL (
+                SELECT y.state FROM weft.job y WHERE y.batch_id = v_batch AND y.job_id = x.job_id OFFSET 0) j ON true
+            WHERE x.batch_id = v_batch ORDER BY x.job_id LIMIT limit_jobs) s;
+        IF v_pend IS NOT NULL THEN
+            v_waiting := v_pend;
+            PERFORM weft._lock_failure_counts(v_batch, v_waiting);
+        END IF;
         PERFORM weft._end_late(v_batch, v_waiting, sweep_deadlines.at);
-        RETURN greatest(cardinality(v_waiting), 1);  -- none: another driver has taken them; there may be more
+        -- After the jobs were locked: a report that lists one of them notes it, too.
+        DELETE FROM weft.late_job l WHERE l.batch_id = v_batch AND l.job_id = ANY (v_waiting);
+        RETURN greatest(cardinality(v_waiting), 1);  -- none: another driver has ended them; there may be more
     END IF;
     SELECT d.batch_id INTO v_batch FROM weft.job_deadline d WHERE d.due_at <= sweep_deadlines.at ORDER BY d.due_at LIMIT 1;
     IF v_batch IS NULL THEN
         RETURN 0;
     END IF;
+    v_counts := EXISTS (SELECT FROM weft.failure_count f WHERE f.batch_id = v_batch);
     FOR v_row IN
         SELECT d.* FROM weft.job_deadline d
         WHERE d.batch_id = v_batch AND d.first_job IN (
@@ -40,13 +47,16 @@ BEGIN
         ORDER BY d.first_job FOR UPDATE SKIP LOCKED
     LOOP
         EXIT WHEN v_left <= 0;
-        SELECT array_agg(x.job_id) FILTER (WHERE x.state < STATE_SUCCESS AND x.state <> STATE_RUNNING),
-               array_agg(x.job_id) FILTER (WHERE x.state = STATE_RUNNING), count(*), max(x.job_id)
-        INTO v_wait, v_run, v_n, v_last FROM (
+        SELECT array_agg(x.job_id) FILTER (WHERE x.state < STATE_SUCCESS AND x.state <> STATE_RUNNING
+                   AND NOT (x.state = STATE_PENDING AND v_counts)),
+               array_agg(x.job_id) FILTER (WHERE x.state = STATE_RUNNING),
+               array_agg(x.job_id) FILTER (WHERE x.state = STATE_PENDING AND v_counts), count(*), max(x.job_id)
+        INTO v_wait, v_run, v_pend, v_n, v_last FROM (
             SELECT j.job_id, j.state FROM weft.job j
             WHERE j.batch_id = v_batch AND j.job_id > v_row.sweep_job AND j.job_id <= v_row.last_job
             ORDER BY j.job_id LIMIT v_left) x;
         v_waiting := v_waiting || coalesce(v_wait, '{}');
+        v_pending := v_pending || coalesce(v_pend, '{}');
         IF v_row.deadline <= sweep_deadlines.at THEN
             v_running := v_running || coalesce(v_run, '{}') || coalesce(v_wait, '{}');
         END IF;
@@ -70,5 +80,7 @@ BEGIN
     IF FOUND THEN
         PERFORM pg_notify('cancel', v_batch::text);
     END IF;
+    INSERT INTO weft.late_job (batch_id, job_id, tenant_id)
+    SELECT v_batch, x, b.tenant_id FROM unnest(v_pending) x JOIN weft.batch b ON b.batch_id = v_batch ON CONFLICT DO NOTHING;
     RETURN limit_jobs - v_left;
 END $$;

@@ -29,10 +29,14 @@ from weft.cli.app import USAGE, run_command
         ("ls -n -1", "-n must be at least 0, not '-1'"),
         ("jobs b1 --limit -1", "--limit must be at least 0, not '-1'"),
         ("status b1 -n -1", "-n must be at least 0, not '-1'"),
+        ("condition release c1 0", "N must be at least 1, not '0'"),
+        ("condition release c1 x", "N takes a whole number, not 'x'"),
         ("billing days -n 0", "-n must be at least 1, not '0'"),
         ("submit no-such-file", "cannot read 'no-such-file'"),
         ("retry b1.j2 --cause 0123456789ab", "a cause is for a whole batch"),
         ("retry b1 -q x --cause 0123456789ab", "a cause is for a whole batch"),
+        ("failures b1/g3", "b1/g3 is a group, and causes of failures are counted by batch"),
+        ("failures ls b1/a/b", "b1/a/b is a group, and causes of failures are counted by batch"),
         ("ls --json=3", "--json takes no value, not '3'"),
         ("ls --home a --home b", "--home is given twice"),
     ],
@@ -49,6 +53,13 @@ def test_new_prices_without_one_are_refused(
 ) -> None:
     assert run_command(["billing", "set-rates", "--home", str(tmp_path), "--json"]) == USAGE
     assert '"code": "CLI.NO_PRICE"' in capsys.readouterr().err
+
+
+def test_failures_of_a_group_are_found_among_its_jobs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["failures", "b1/my group", "--json"]) == USAGE
+    told = capsys.readouterr().err
+    assert '"code": "CLI.FAILURES_OF_GROUP"' in told
+    assert "`weft jobs 'b1/my group' 'state = failed or state = error'`" in told
 
 
 def test_prices_of_machines_are_set_by_themselves(capsys: pytest.CaptureFixture[str]) -> None:

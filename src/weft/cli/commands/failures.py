@@ -1,6 +1,7 @@
 """`weft failures`: why jobs failed for good, and who has seen to it."""
 
 import asyncio
+import shlex
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
@@ -17,13 +18,20 @@ from weft.cli.terminal.screen import JsonItems, TableRows, print_json
 from weft.cli.terminal.wrapped import wrapped
 from weft.client.api import Api
 from weft.core.end_words import explain_reason
-from weft.core.errors import OutputElsewhere, RangeNotSatisfiable
-from weft.core.ids import format_job_ref
+from weft.core.errors import Invalid, OutputElsewhere, RangeNotSatisfiable
+from weft.core.ids import BatchId, format_job_ref
 
 app = App(
     name="failures",
     help="Say why jobs of a batch failed, or acknowledge failed jobs.\n\n    weft failures b12",
 )
+
+
+class FailuresOfGroup(Invalid):
+    """Failures are counted by batch, not by group."""
+
+    code = "CLI.FAILURES_OF_GROUP"
+
 
 Document = Mapping[str, Any]
 LOG_LINES: Final = 3
@@ -77,7 +85,7 @@ def list_failures(
         acknowledged: Those that are acknowledged, instead of the others.
         shared: Options of every command.
     """
-    batch_id = None if batch is None else parse_batch(batch)
+    batch_id = None if batch is None else _batch_of(batch)
     return asyncio.run(_list(batch_id, cause, reason, shared, acknowledged=acknowledged))
 
 
@@ -105,8 +113,21 @@ def acknowledge(
     return asyncio.run(_acknowledge(targets, note, cause, shared))
 
 
+def _batch_of(text: str) -> BatchId:
+    """Read `b12`. Raise `BadId`, for a group `FailuresOfGroup`."""
+    batch, slash, path = text.partition("/")
+    if not slash or not path.strip("/"):
+        return parse_batch(batch)
+    parse_batch(batch)
+    raise FailuresOfGroup(
+        f"{text} is a group, and causes of failures are counted by batch",
+        hint=f"`weft failures {batch}` shows the causes of the batch, `weft jobs "
+        f"{shlex.quote(text)} 'state = failed or state = error'` the failed jobs of the group.",
+    )
+
+
 async def _failures(text: str, shared: Shared, *, all_: bool) -> int:
-    batch_id = parse_batch(text)
+    batch_id = _batch_of(text)
     async with shared.client() as client:
         found = await client.list_causes(batch_id, all_=all_, limit=CAUSES_SHOWN)
         causes = [

@@ -7,6 +7,7 @@ from cyclopts import (
     CycloptsError,
     MissingArgumentError,
     RepeatArgumentError,
+    Token,
     ValidationError,
 )
 from cyclopts.exceptions import UnknownCommandError, UnknownOptionError, UnusedCliTokensError
@@ -58,9 +59,7 @@ def _no_command(word: str, error: CycloptsError) -> str:
 def _explain_value(error: CoercionError) -> str | None:
     token, target = error.token, error.target_type
     assert token is not None
-    name = token.keyword
-    if name is None and error.argument is not None:
-        name = error.argument.name.lstrip("-").upper()
+    name = _name_of(token, error)
     if get_origin(target) is Literal:
         *others, last = map(str, get_args(target))
         choices = f"{', '.join(others)} or {last}" if others else last
@@ -76,7 +75,14 @@ def _explain_limit(error: ValidationError) -> str | None:
     rule = _plainly(error.exception_message)
     for sign, words in _LIMITS.items():
         rule = rule.replace(sign, words)
-    return f"{tokens[0].keyword or tokens[0].value} {rule}, not {tokens[0].value!r}"
+    return f"{_name_of(tokens[0], error)} {rule}, not {tokens[0].value!r}"
+
+
+def _name_of(token: Token, error: CycloptsError) -> str | None:
+    """Return an option as it was written, or the name that an argument has in the help."""
+    if token.keyword is not None or error.argument is None:
+        return token.keyword
+    return error.argument.name.lstrip("-").upper()
 
 
 def _suggestion(given: str, error: CycloptsError) -> str:

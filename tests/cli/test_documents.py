@@ -74,6 +74,16 @@ def test_another_format_is_refused_with_those_that_exist() -> None:
     assert "--format" in caught.value.hint
 
 
+def test_a_key_in_yaml_is_text() -> None:
+    text = b"retry_with: [{on: [oom], memory: x2}]\nenv: {1: a, no: b, 2026-01-31: c}\nall: yes"
+
+    assert parse_document(text, "yaml", name="f") == {
+        "retry_with": [{"on": ["oom"], "memory": "x2"}],
+        "env": {"1": "a", "no": "b", "2026-01-31": "c"},
+        "all": True,
+    }
+
+
 def test_a_yaml_merge_is_no_repeated_key() -> None:
     text = b"a: &a {x: 1}\nb: {<<: *a, x: 2}\n"
 

@@ -185,6 +185,7 @@ def _loader(note_node: Callable[[Any], None]) -> "type[yaml.SafeLoader]":
                             None, None, f"the key {key.value!r} is given twice", key.start_mark
                         )
                     seen.add(key.value)
+                    key.tag = "tag:yaml.org,2002:str"  # `on` is the name of a field, not true
             return super().construct_mapping(node, deep=deep)
 
         def construct_time(self, node: Any) -> Any:  # noqa: ANN401 (PyYAML's)

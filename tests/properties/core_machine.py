@@ -26,17 +26,19 @@ from properties.drawn_jobs import (
     cut_rows,
     groups_of,
     sets_of,
+    tries_of,
 )
 from properties.gate_rules import GATES, REGIONS, WORKERS, Gates, shapes_of
 from properties.hold_rules import BATCHES, SETS, WORDS
-from properties.jobs_model import MORE, RUN, B, Batch, Job, R, S
+from properties.jobs_model import RUN, B, Batch, Job, R, S
 from properties.keep_rules import KeepRules
 from properties.ledger_rules import LedgerRules
 from properties.monitor_rules import MonitorRules
+from properties.more_rules import MoreRules
 from properties.priority_rules import PriorityRules
 from properties.recovery_rules import WAIT
 from properties.resubmit_rules import ResubmitRules
-from properties.said_ends import END_RULES, ENDS, End, meaning_of
+from properties.said_ends import END_RULES, ENDS, MORE, End, meaning_of
 from properties.set_rules import SetRules
 from properties.stop_rules import StopRules
 from store.world import Backend, Worker, World, open_world
@@ -55,7 +57,7 @@ Result = TypeVar("Result")
 
 
 class Machine(
-    PriorityRules, ConditionRules, ResubmitRules, StopRules, KeepRules, LedgerRules,
+    PriorityRules, ConditionRules, ResubmitRules, StopRules, KeepRules, MoreRules, LedgerRules,
     CommandRules, MonitorRules, SetRules,
 ):  # fmt: skip
     """Calls functions of the core and does the same to the model."""
@@ -103,14 +105,11 @@ class Machine(
 
     def register(self, number: int, *, again: int = 0) -> Worker:
         name = f"w{number}"
-        return self.run(
-            self.world.worker(
-                name,
-                incarnation=f"{self.world.pool}-{name}-{again}",
-                gone=True,
-                region=REGIONS[number],
-            )
-        )
+        made = self.world.worker(
+            name, incarnation=f"{self.world.pool}-{name}-{again}", gone=True,
+            region=REGIONS[number],
+        )  # fmt: skip
+        return self.run(made)
 
     @rule(data=st.data())
     def step(self, data: st.DataObject) -> None:
@@ -135,16 +134,15 @@ class Machine(
         """Return jobs for the model and rows for the database; both of the same choices."""
         model = self.models[which]
         jobs, parents, groups = [], {}, []
-        for place, drawn_one in enumerate(drawn):
+        for number, drawn_one in enumerate(drawn, first):
             one = {**drawn_one}
             for feature, fields in NARROW.items():
                 one |= {} if feature in self.features else fields
-            number = first + place
             possible = [*self._interesting(model), *range(first, number)]
             chosen = {possible[choice % len(possible)] for choice in one["parents"] if possible}
-            own = {"parents": chosen, "sets": set(one["sets"])}
+            own = {"parents": chosen, "sets": {*one["sets"]}, **tries_of(one)}
             jobs.append(Job(number=number, **{**one, **own}))
-            parents[place + 1] = [p - first + 1 if p >= first else -p for p in chosen]
+            parents[number - first + 1] = [p - first + 1 if p >= first else -p for p in chosen]
             groups.append(-one["group"])
         rows = job_rows(
             len(drawn), parents=parents, group=groups, priority=[j.priority for j in jobs],

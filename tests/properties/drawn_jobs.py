@@ -25,9 +25,10 @@ class Feature(Enum):
     LIMITS = auto()
     """Groups that too many failures cancel."""
     MORE = auto()
-    """Jobs that ask for more memory."""
+    """Jobs that ask for more memory and time."""
 
 
+CURABLE = frozenset({Reason.EXIT, Reason.SIGNAL, Reason.OOM, Reason.TIMEOUT})
 # What a drawn job looks like; its parents are places among those that it may have.
 JOBS = st.lists(
     st.fixed_dictionaries(
@@ -42,7 +43,7 @@ JOBS = st.lists(
                 [
                     frozenset(),
                     frozenset({Reason.EXIT}),
-                    frozenset({Reason.EXIT, Reason.SIGNAL, Reason.OOM}),
+                    CURABLE,
                 ]
             ),
             "has_rules": st.booleans(),
@@ -90,6 +91,11 @@ def sets_of(jobs: list[Job], first: int) -> dict[int, tuple[int, ...]]:
     return {
         job.number - first + 1: tuple(sorted(-one for one in job.sets)) for job in jobs if job.sets
     }
+
+
+def tries_of(drawn: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the tries of a job that asks for more with each, else nothing."""
+    return {"max_attempts": 3, "retry_on": CURABLE} if drawn["asks_more"] else {}
 
 
 def cut_rows(rows: JobRows, place: int) -> list[JobRows]:

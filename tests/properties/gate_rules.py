@@ -9,11 +9,13 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from properties.drawn_jobs import Feature
 from properties.hold_rules import BATCHES
-from properties.jobs_model import MEMORY_MIB, QUEUED, REGIONAL, RUN, Batch, Job, R
+from properties.jobs_model import QUEUED, REGIONAL, RUN, Batch, Job, R
+from properties.said_ends import LIMITS_S, MEMORY_MIB
 from store.gate_rows import change_limit, licence, limit_empty
 from store.test_gates import places
 from store.world import Worker, World
 from weft.core.queues import Queue
+from weft.core.time_limits import ASK, limit_class
 from weft.ports.store import Claimed, Shape
 
 WORKERS = (0, 1)
@@ -44,10 +46,12 @@ _HAS_NOTES = "SELECT EXISTS (SELECT FROM weft.gate_note)"
 
 
 def shapes_of(pool: str) -> list[Shape]:
-    """Return the shapes of jobs by their lane."""
+    """Return the shapes of jobs by their lane, then all of those that ask for more."""
     region, queue = (("region", "eu"),), (("pool", pool), ("queue", QUEUE))
     lanes = [Shape(), Shape(words=region), Shape(words=queue), Shape(words=(*queue, *region))]
-    return [*lanes, *(Shape(memory_mib=size) for size in MEMORY_MIB[1:])]
+    more = [Shape(memory_mib=memory, words=((ASK, str(limit_class(one))),))
+            for memory in MEMORY_MIB for one in LIMITS_S]  # fmt: skip
+    return [*lanes, *more]
 
 
 class GateRules(RuleBasedStateMachine):

@@ -6,13 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
+import pytest
 from hypothesis import strategies as st
-from hypothesis.stateful import invariant, rule
+from hypothesis.stateful import invariant, precondition, rule
 
-from properties.gate_rules import QUEUE, GateRules
+from properties.gate_rules import QUEUE, WORKERS, GateRules
 from properties.hold_rules import BATCHES
-from properties.jobs_model import QUEUED, Job, P, R
+from properties.jobs_model import QUEUED, RUN, B, E, Job, P, R
+from properties.said_ends import FAILS, WAITS, End
 from weft.api.translation.gates import JOB_GATES, licence_gates
+from weft.core import errors
 from weft.ports.store import Gate
 from weft.wire.documents import ConcurrencyKey
 
@@ -33,6 +36,13 @@ _KINDS = {"queue": "queue", "key": "concurrency_key", "licence": "licence"}
 
 class JobGateRules(GateRules):
     """Change limits that batches share, and move jobs to another queue and back."""
+
+    deleted: list[tuple[int, int]]
+
+    def complete(
+        self, owner: int, choices: list[int], ends: list[End], *, ran: bool, limit: int
+    ) -> None:
+        raise NotImplementedError
 
     @property
     def licence_name(self) -> str:
@@ -84,6 +94,40 @@ class JobGateRules(GateRules):
         assert n_moved == len(moved)
         for job in moved:
             job.lane ^= QUEUED
+
+    @precondition(lambda self: not self.deleted)
+    @rule(end=st.sampled_from([FAILS, WAITS]))
+    def delete_queue(self, end: End) -> None:
+        """Let the queue go while jobs of it run, which then end without success; make it again.
+
+        It does not go while jobs wait there, also for a condition.
+        """
+        for which in BATCHES:
+            self.move_jobs(which, [*range(len(self.models[which].jobs))], queued=False)
+        queued = [
+            (self.ids[which], job)
+            for which in BATCHES
+            for job in self.models[which].jobs.values()
+            if job.is_queued
+        ]
+        if any(job.state in {P, R, B} for _, job in queued):
+            with pytest.raises(errors.QueueHasJobs):
+                self.run(self.world.api.save_queues(self.world.caller, []))
+            return
+        self.run(self.world.api.save_queues(self.world.caller, []))
+        running = [(batch, job) for batch, job in queued if job.state == RUN]
+        was_closed = self.models[0].is_closed
+        for model in self.models:
+            model.is_closed = True
+        for owner in WORKERS:
+            self.complete(owner, [*range(1000)], [end] * 1000, ran=True, limit=0)
+        for batch, job in running:
+            if job.state == E:
+                told = self.run(self.world.api.job_history(self.world.caller, batch, job.number))
+                assert str(told[-1]["message"]).endswith(f'"{QUEUE}" was deleted')
+        for model in self.models:
+            model.is_closed = was_closed
+        self.save_queue(self.limits["queue"])
 
     def is_blocked(self, which: int, job: Job) -> bool:
         is_shut = job.is_shut or (job.is_dated and self.models[which].job_date is True)

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from end_states import state_of_end
-from properties.said_ends import End, meaning_of
+from properties.said_ends import LIMITS_S, MEMORY_MIB, End, meaning_of
 from weft.core.states import Reason
 from weft.settings import Settings
 
@@ -14,12 +14,6 @@ REGIONAL, QUEUED, N_LANES = 1, 2, 4
 """A job's lane is their sum: it needs a region, and waits in a queue with a limit that all batches
 share."""
 
-
-MEMORY_MIB = (512, 1024, 2048)
-"""What jobs that ask for more have, by how often their memory was too small."""
-MORE = [{"after": 1, "reasons": [int(Reason.OOM)], "size": "memory_mib",
-         "values": list(MEMORY_MIB)}]  # fmt: skip
-"""How they ask for it."""
 ROUNDS = 1
 """How often the monitor stops a job before that is final."""
 STOPPED = -1
@@ -50,6 +44,8 @@ class Job:
     asks_more: bool = False
     n_too_small: int = 0
     """How often its memory was."""
+    n_too_long: int = 0
+    """How often it reached its time limit."""
     first_memory_mib: int = MEMORY_MIB[0]
     is_dated: bool = False
     """It has a `not_before`, the same in all its batch."""
@@ -99,14 +95,18 @@ class Job:
     @property
     def shape(self) -> int:
         """The number of its first shape (`shapes_of`)."""
-        larger = MEMORY_MIB.index(self.first_memory_mib)
-        return N_LANES - 1 + larger if larger else self.lane
+        return N_LANES if self.asks_more else self.lane
 
     @property
     def memory_mib(self) -> int:
         """What its next attempt has."""
         grown = MEMORY_MIB[min(self.n_too_small, 2)] if self.asks_more else 0
         return max(self.first_memory_mib, grown)
+
+    @property
+    def limit_s(self) -> int | None:
+        """How long its next attempt may run; None: as long as it likes."""
+        return LIMITS_S[min(self.n_too_long, 2)] if self.asks_more else None
 
     @property
     def is_queued(self) -> bool:
@@ -269,6 +269,8 @@ class Batch:
         good = all(self.jobs[parent].state == S for parent in job.parents)
         if good or job.always_run:
             self._ready(job)
+            if self.is_cancelled(job):
+                self._end(job, C)
         else:
             self._end(job, C)
             job.by_parent = True
@@ -407,6 +409,7 @@ class Batch:
         retry_on = frozenset() if is_final else job.retry_on
         job.n_runs += started
         job.n_too_small += reason is Reason.OOM and started
+        job.n_too_long += reason is Reason.TIMEOUT and started
         if reason is Reason.CANCELLED and job.late_asked:
             reason = Reason.DEADLINE
         elif reason is Reason.CANCELLED and job.is_stopped:

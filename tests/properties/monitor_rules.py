@@ -10,7 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 from properties.gate_rules import WORKERS
 from properties.hold_rules import BATCHES
 from properties.jobs_model import ROUNDS, RUN, STOPPED, B, Batch, Job
-from properties.said_ends import End
+from properties.said_ends import FAILS, TOO_LONG, WAITS, End
 from store.world import Worker, World
 from weft.core.queues import Queue
 from weft.core.states import Reason
@@ -26,7 +26,6 @@ AN_HOUR_PASSES = """
 STOPS_ARE_DUE = """
     UPDATE weft.attempt_stop SET due_at = due_at - interval '1 hour' WHERE batch_id = ANY ($1)
 """
-FAILS, WAITS = End(Reason.EXIT, 1), End(Reason.EXIT, 75)
 Key = tuple[int, int, int]
 """Batch, job and attempt."""
 Result = TypeVar("Result")
@@ -155,9 +154,9 @@ class MonitorRules(RuleBasedStateMachine):
         for owner, one in self.stops.values():
             await self.workers[owner].end(one)
 
-    @rule(owner=st.sampled_from(WORKERS), end=st.sampled_from([FAILS, WAITS]))
+    @rule(owner=st.sampled_from(WORKERS), end=st.sampled_from([FAILS, WAITS, TOO_LONG]))
     def fail_all(self, owner: int, end: End) -> None:
-        """Let all that a worker can get fail in one report."""
+        """Let all that a worker can get end in one report without success."""
         self.claim(owner, 10)
         self.complete(owner, list(range(20)), [end] * 20, ran=True, limit=0)
 

@@ -3,9 +3,21 @@
 from typing import NamedTuple
 
 from weft.core.states import Reason
+from weft.core.time_limits import ASK, limit_class
 
 END_RULES = {"exits": [[3, 3]], "signals": [10], "external": [[66, 66]]}
 """What a job with rules says of its ends."""
+MEMORY_MIB = (512, 1024, 2048)
+"""What jobs that ask for more have, by how often their memory was too small."""
+LIMITS_S = (60, 120, 200)
+"""How long they may run, by how often that was too short."""
+MORE = [
+    {"after": 1, "reasons": [int(Reason.OOM)], "size": "memory_mib", "values": [*MEMORY_MIB]},
+    {"after": 1, "reasons": [int(Reason.TIMEOUT)], "word": ASK,
+     "values": [limit_class(one) for one in LIMITS_S],
+     "limits_ms": [one * 1000 for one in LIMITS_S]},
+]  # fmt: skip
+"""How they ask for it."""
 
 
 class End(NamedTuple):
@@ -21,9 +33,10 @@ class End(NamedTuple):
 ENDS = (
     *[End()] * 4, *[End(Reason.EXIT, code) for code in (1, 3, 3, 66, 75)],
     *[End(Reason.SIGNAL, signal=number) for number in (10, 11)], End(Reason.OOM),
-    End(Reason.PREEMPTED), End(Reason.CANCELLED),
+    End(Reason.TIMEOUT), End(Reason.PREEMPTED), End(Reason.CANCELLED),
 )  # fmt: skip
 """What they say in a test, some of it more often."""
+FAILS, WAITS, TOO_LONG = End(Reason.EXIT, 1), End(Reason.EXIT, 75), End(Reason.TIMEOUT)
 
 
 def meaning_of(end: End, *, has_rules: bool) -> tuple[Reason | None, bool]:

@@ -36,7 +36,7 @@ LIVES = rules(
 WAITS = rules(
     "hold_group", "hold_jobs", "park", "limit", "limit_queue", "set_licence", "open_gates",
     "pass_gates", "settle_gates", "move_jobs", "keep", "claim_kept", "lose", "cancel_group",
-    "close_queue",
+    "close_queue", "delete_queue",
 ) | rules("fail_all", n=3)  # fmt: skip
 STOPPING = rules("come_to_deadlines", "look_at_deadlines", "preempt")
 RECOVERY = rules(

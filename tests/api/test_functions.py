@@ -12,12 +12,14 @@ from weft.api.http.decoding import JSON, decode
 from weft.api.translation.context import DocumentContext
 from weft.api.translation.functions import shown_spec
 from weft.api.translation.jobs import translate
-from weft.core.errors import Forbidden, InvalidDocument
+from weft.core.errors import Forbidden, InvalidDocument, SecretKeyMissing
 from weft.core.problems import Problems
 from weft.ports.store import JobRows
 from weft.settings import Settings
-from weft.store import open_admin
+from weft.store import open_admin, open_worker_store
 from weft.wire.documents import JobBunch
+from weft.wire.sealed import SecretKeys
+from weft.wire.signed import CHUNK, NotSigned, Signer, signer_of
 from weft.wire.spec import CHUNK_JOBS_MAX, FunctionSpec, JobSpec, decode_chunk
 
 PICKLE = base64.b64encode(b"pickled").decode()
@@ -160,6 +162,71 @@ async def test_a_batch_takes_functions_from_its_owner_only(
     assert (refused.status_code, refused.json()["code"]) == (403, Forbidden.code)
     assert (allowed.status_code, again.status_code) == (201, 201)
     assert TOKEN not in refused.text
+
+
+async def test_functions_are_signed_for_the_user_who_sends_them(
+    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str]
+) -> None:
+    """Chunk by chunk, whichever way they come; other jobs need no signature."""
+    async with open_admin(database["admin"]) as admin:
+        await admin.ensure_local_user(tenant="local", user="eve", token="token-of-eve")
+    jobs = [BRINGS, *[{"function": {"of": 1, "arguments": PICKLE}}] * 300]
+    signed = []
+    async with (
+        api.client(authorization="Bearer token-of-eve") as eve,
+        open_worker_store(database["weft_worker"]) as worker,
+    ):
+        for client in (http, eve):
+            batch = (await client.post("/v1/batches", json={"jobs": jobs})).json()["id"]
+            path = f"/v1/batches/{batch}/updates"
+            update = (await client.post(path, json={"n_jobs": 1})).json()
+            bunch = {"first": 1, "jobs": [BRINGS]}
+            await client.post(f"{path}/{update['update_id']}/jobs", json=bunch)
+            firsts = [1, 1 + CHUNK_JOBS_MAX, len(jobs) + 1]
+            await client.post(f"{path}/{update['update_id']}/commit")
+            chunks = await worker.get_chunks([batch] * 3, firsts)
+            (owner,) = await worker.list_job_users([(batch, 1)])
+            signers = {signer_of(CHUNK, one, SecretKeys([bytes(32)])) for one in chunks.values()}
+            signed.append(
+                (
+                    len(chunks),
+                    signers == {Signer(owner.tenant_id, owner.owner_id)},
+                    owner.submitter,
+                )
+            )
+        plain = (await http.post("/v1/batches", json={"jobs": [{"command": ["true"]}]})).json()
+        body = (await worker.get_chunks([plain["id"]], [1]))[plain["id"], 1]
+
+    assert [one[:2] for one in signed] == [(3, True)] * 2
+    assert [one[2] for one in signed][1] == "eve"
+    with pytest.raises(NotSigned):
+        signer_of(CHUNK, body, SecretKeys([bytes(32)]))
+
+
+async def test_a_worker_learns_who_submitted_a_job(
+    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str]
+) -> None:
+    """Which is not always the user of the batch."""
+    async with open_admin(database["admin"]) as admin:
+        await admin.ensure_local_user(tenant="local", user="eve", token="token-of-eve")
+    batch = (await http.post("/v1/batches", json={"jobs": [{}]})).json()["id"]
+    async with api.client(authorization="Bearer token-of-eve") as eve:
+        await eve.post(f"/v1/batches/{batch}/updates", json={"jobs": [{}]})
+    async with open_worker_store(database["weft_worker"]) as worker:
+        found = await worker.list_job_users([(batch, 1), (batch, 2), (batch, 3)])
+
+    first, second = sorted(found)
+    assert (first.owner_id, first.tenant) == (second.owner_id, second.tenant)
+    assert (first.submitter == "eve", second.submitter) == (False, "eve")
+
+
+async def test_functions_need_a_key_that_signs_them(api: LiveApi, http: httpx.AsyncClient) -> None:
+    api.secret_keys.clear()
+    refused = await http.post("/v1/batches", json={"jobs": [BRINGS]})
+    taken = await http.post("/v1/batches", json={"jobs": [{"command": ["true"]}]})
+
+    assert (refused.status_code, refused.json()["code"]) == (409, SecretKeyMissing.code)
+    assert taken.status_code == 201
 
 
 def test_jobs_of_an_array_call_the_function_of_one_job() -> None:

@@ -1,9 +1,11 @@
 """Resubmissions: a new batch from the jobs of an old one, seen when all of it is there."""
 
+from base64 import b64encode
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -20,7 +22,18 @@ from weft.core.errors import (
 )
 from weft.core.states import Reason
 from weft.driver.operations import advance_operation, resubmit
+from weft.driver.operations.signed_copies import Keys
 from weft.testing.builders import job_rows
+from weft.wire.sealed import SecretKeys
+from weft.wire.signed import (
+    CHANGED_VARIABLES,
+    CHUNK,
+    NotSigned,
+    Signer,
+    sign,
+    signature,
+    signer_of,
+)
 from weft.wire.spec import FunctionSpec, JobSpec, decode_chunk, encode_chunk
 
 
@@ -35,17 +48,17 @@ async def ask(
     )  # fmt: skip
 
 
-async def advance(world: World, operation_id: int) -> Mapping[str, Any]:
+async def advance(world: World, operation_id: int, keys: Keys = SecretKeys) -> Mapping[str, Any]:
     """Do one step; return the document of the operation."""
     epoch = await world.lead()
     running = await world.driver.running_operations(epoch, operation_id - 1)
-    await advance_operation(world.driver, epoch, running[0])
+    await advance_operation(world.driver, epoch, running[0], keys)
     return await world.api.get_operation(world.caller, operation_id)
 
 
-async def finish(world: World, operation_id: int) -> int:
+async def finish(world: World, operation_id: int, keys: Keys = SecretKeys) -> int:
     """Do all steps; return the new batch."""
-    while (found := await advance(world, operation_id))["state"] == "running":
+    while (found := await advance(world, operation_id, keys))["state"] == "running":
         pass
     assert found["state"] == "success", found
     batch_id = int(found["result"]["batch_id"])
@@ -216,6 +229,33 @@ async def test_functions_are_carried_along(world: World) -> None:
 
     assert one == JobSpec(executor="function", function=FunctionSpec(pickle=b"f", args=(3,)))
     assert two == JobSpec(executor="function", function=FunctionSpec(args=(4,)), shares=-1)
+
+
+@pytest.mark.parametrize("forged", [None, "env", "chunk"])
+async def test_copied_functions_are_signed_for_who_signed_them(
+    world: World, forged: str | None
+) -> None:
+    """With variables that the same user has signed, too; what is forged gets no signature."""
+    keys, signer = SecretKeys([bytes(32)]), Signer(3, 4)
+    body = encode_chunk([JobSpec(executor="function", function=FunctionSpec(call="os:getpid"))])
+    rows = job_rows(1)
+    rows.chunk_body = [body if forged == "chunk" else sign(CHUNK, body, signer, keys)]
+    env = {"B": "2", "A": "é"}
+    wanted = msgspec.json.encode(env, order="sorted")
+    of_env = signature(CHANGED_VARIABLES, wanted, signer, keys)
+    if forged == "env":
+        env["A"] = "forged"
+    batch = await world.submit(rows)
+    operation = await ask(world, batch, env=env, env_signature=b64encode(of_env).decode())
+    new = await finish(world, operation, lambda: keys)
+    copied = await world.admin.fetchval("SELECT body FROM weft.job_spec WHERE batch_id = $1", new)
+
+    assert decode_chunk(copied)[0].env == env
+    if forged is None:
+        assert signer_of(CHUNK, copied, keys) == signer
+    else:
+        with pytest.raises(NotSigned):
+            signer_of(CHUNK, copied, keys)
 
 
 async def test_a_deadline_that_has_passed_is_left_out(world: World) -> None:

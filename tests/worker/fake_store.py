@@ -6,6 +6,7 @@ It knows nothing of scheduling, rights or history; `tests/store` tests the real 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.command import Command
@@ -18,12 +19,14 @@ from weft.ports.store import (
     ClaimRequest,
     EndReport,
     HeartbeatAnswer,
+    JobUser,
     PhaseReport,
     Registered,
     StartReport,
     StoredSecret,
 )
-from weft.wire.sealed import SecretRow
+from weft.wire.sealed import SecretKeys, SecretRow
+from weft.wire.signed import CHUNK, Signer, sign
 from weft.wire.spec import JobSpec, encode_chunk
 
 BATCH, POOL = 1, 7
@@ -78,6 +81,12 @@ class FakeStore:
         """Set when questions for payloads are answered; there is none."""
         self.secrets: dict[str, bytes] = {}
         """Encrypted, by name."""
+        self.sign: Callable[[bytes], bytes] = partial(
+            sign, CHUNK, signer=Signer(1, 1), keys=SecretKeys([bytes(32)])
+        )
+        """Signs the chunks of specs, as the api does."""
+        self.submitter = ("local", "ada")
+        """Tenant and name of the user of all jobs."""
         self._notices: list[asyncio.Queue[tuple[str, str]]] = []
         self._changed = asyncio.Event()
 
@@ -205,9 +214,13 @@ class FakeStore:
     ) -> Mapping[tuple[int, int], bytes]:
         self._check()
         return {
-            (batch, first): encode_chunk([self.jobs[first - 1].spec])
+            (batch, first): self.sign(encode_chunk([self.jobs[first - 1].spec]))
             for batch, first in zip(batch_ids, chunk_firsts, strict=True)
         }
+
+    async def list_job_users(self, jobs: Sequence[tuple[int, int]]) -> Sequence[JobUser]:
+        self._check()
+        return [JobUser(batch, job, 1, 1, *self.submitter) for batch, job in jobs]
 
     async def get_secrets(
         self, incarnation_id: int, wanted: Sequence[tuple[AttemptKey, str]]

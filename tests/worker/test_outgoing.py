@@ -16,7 +16,8 @@ from weft.ports.store import Claimed
 from weft.wire.function import Definition
 from weft.wire.spawner import Start
 from weft.wire.spec import FunctionSpec, JobSpec
-from weft.worker.agent.specs import CHUNKS_A_PART, ChunkKey, definer_of, parts_of
+from weft.worker.agent.signatures import ChunkKey
+from weft.worker.agent.specs import CHUNKS_A_PART, definer_of, parts_of
 
 LIMITS = ExecutorLimits(grace_ms=300, stream_bytes_max=1 << 20, stream_head_bytes=1 << 10)
 

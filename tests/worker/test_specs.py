@@ -1,7 +1,9 @@
 """The specs of claimed jobs, as the agent reads them."""
 
 from weft.ports.store import Claimed
+from weft.wire.sealed import SecretKeys
 from weft.wire.spec import JobSpec
+from weft.worker.agent.signatures import Signatures
 from weft.worker.agent.specs import Specs
 from worker.fake_store import BATCH, FakeStore
 
@@ -19,9 +21,9 @@ async def test_a_retry_has_the_time_limit_that_its_rules_lead_to() -> None:
     store.submit(*(JobSpec(timeout_s=60) for _ in range(3)), JobSpec())
     store.limits_ms = {(BATCH, 1, 1): 1, (BATCH, 2, 2): 90_500, (BATCH, 4, 2): 1}
     asked = [claimed(1, 1), claimed(2, 2), claimed(3, 2), claimed(4, 2)]
-    read = Specs(store).read
+    read = Specs(store, Signatures(store, SecretKeys)).read
     specs = await read(asked)
     first_again = await read([claimed(2, 1)])
 
-    assert [one.timeout_s for one in specs if one is not None] == [60, 90.5, 60, None]
+    assert [one.timeout_s for one in specs if isinstance(one, JobSpec)] == [60, 90.5, 60, None]
     assert first_again == [JobSpec(timeout_s=60)]

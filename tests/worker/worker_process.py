@@ -10,7 +10,7 @@ from weft.plugins.log_stores.files.keeper import FileLogKeeper
 from weft.plugins.log_stores.files.reader import FileReader
 from weft.plugins.runners.spawner import SpawnerRunner
 from weft.plugins.runners.spawner.start import SpawnerFiles, is_locked
-from weft.ports.executor import ExecutorLimits
+from weft.ports.executor import ExecutorLimits, SpawnerExecutor
 from weft.ports.log_store import AttemptLog
 from weft.ports.store import EndReport
 from weft.wire.log_format import STDOUT
@@ -43,6 +43,8 @@ class Worker:
             storage_mib=1, gpu=0, offers={},
         )  # fmt: skip
         self.secret_keys = [bytes(32)]
+        self.executors: dict[str, SpawnerExecutor] = {"process": ProcessExecutor()}
+        self.unsigned_functions = False
         self.heartbeat_s = 10.0
         self.again_s = 600.0
         self.fence_s: float | None = None
@@ -57,7 +59,7 @@ class Worker:
             self.store,
             SpawnerRunner(
                 self.files,
-                {"process": ProcessExecutor()},
+                self.executors,
                 replace(
                     LIMITS,
                     block_files=str(self.files.scratch / BLOCKS),
@@ -76,6 +78,7 @@ class Worker:
             ),
             on_ready=ready.set,
             secret_keys=lambda: SecretKeys(self.secret_keys),
+            unsigned_functions=self.unsigned_functions,
         )
         self.task = asyncio.create_task(self.agent.run())
         waiting = asyncio.create_task(ready.wait())

@@ -22,6 +22,7 @@ from weft.ports.store import DriverStore, Notices
 from weft.settings import Settings, sql_settings
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
+from weft.wire.sealed import SecretKeys
 
 log = get_logger()
 
@@ -40,6 +41,7 @@ class Driver:
         self, store: DriverStore, notices: Notices, settings: Settings,
         *, on_state: Callable[[str], None], post: Post | None = None,
         providers: Providers | None = None, test: TestCondition | None = None,
+        secret_keys: Callable[[], SecretKeys] = SecretKeys,
     ) -> None:  # fmt: skip
         self._store = store
         self._notices = notices
@@ -48,6 +50,7 @@ class Driver:
         self._post = post
         self._providers = providers
         self._test = test
+        self._secret_keys = secret_keys
         self._succession = Bell()
         self._term: Term | None = None
 
@@ -119,6 +122,7 @@ class Driver:
             self._post,
             providers=self._providers,
             test=self._test,
+            secret_keys=self._secret_keys,
         )
         self._enter("leader", epoch=epoch)
         metrics.LEADER.set(1)

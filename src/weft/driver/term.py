@@ -2,7 +2,7 @@
 
 import asyncio
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from functools import partial
 
@@ -20,6 +20,7 @@ from weft.driver.loops.loop import (
 )
 from weft.ports.store import DriverStore
 from weft.settings import Settings
+from weft.wire.sealed import SecretKeys
 
 LOCK_EVERY_BEATS = 6
 FIRST = "fold"
@@ -45,6 +46,7 @@ class Term:
         loops: Sequence[Loop] = LOOPS,
         providers: Providers | None = None,
         test: TestCondition | None = None,
+        secret_keys: Callable[[], SecretKeys] = SecretKeys,
     ) -> None:
         self._store = store
         self._epoch = epoch
@@ -53,6 +55,7 @@ class Term:
         self._loops = loops
         self._providers = providers
         self._test = test
+        self._secret_keys = secret_keys
         self._bells = {loop.name: Bell() for loop in loops}
         self._due_dates = {loop.name: DueDate() for loop in loops}
         self._rest = Rest()
@@ -107,6 +110,7 @@ class Term:
             post=self._post,
             providers=self._providers,
             test=self._test,
+            secret_keys=self._secret_keys,
         )
 
     def _followers_of(self, loop: Loop) -> Sequence[str]:

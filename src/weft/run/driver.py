@@ -5,7 +5,7 @@ import signal
 import sys
 import time
 from contextlib import ExitStack
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import entry_points
 
 from weft import __version__
@@ -28,6 +28,7 @@ from weft.run.login import login_dsn
 from weft.run.metrics_file import leaving_metrics
 from weft.run.role_environment import role_environment
 from weft.run.role_main import begin_schema_check, run_role, stop_signals, until_told
+from weft.run.secret_keys import read_secret_keys
 from weft.settings import Settings
 from weft.store import open_driver_store
 from weft.telemetry.log import get_logger
@@ -67,6 +68,7 @@ async def _drive(settings: Settings, name: str) -> int:
                 post=_post(settings, home),
                 providers=_providers(settings, home),
                 test=tests.test,
+                secret_keys=partial(read_secret_keys, settings, home),
             )
             loop.add_signal_handler(signal.SIGUSR1, driver.succeed)
             running = asyncio.create_task(driver.run())

@@ -101,6 +101,7 @@ async def _work(settings: Settings, name: str) -> int:
                 heartbeat_s=heartbeat_s(settings),
                 fence=fence_of(settings, dsn),
                 secret_keys=partial(read_secret_keys, settings, home),
+                unsigned_functions=settings.unsigned_functions,
                 scratch=_scratch(settings, home),
                 log_keeper=FileLogKeeper(logs),
                 checkpoint_removal=CheckpointRemoval(

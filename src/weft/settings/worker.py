@@ -73,6 +73,10 @@ class WorkerSettings:
     sandbox_paths: Annotated[str, Checked(parse_paths)] = setting(
         "", "directories of the host that jobs in sandboxes may write, as /data,/scratch"
     )
+    unsigned_functions: bool = setting(
+        default=False,
+        help_="call functions that have no signature: those that the previous release has taken",
+    )
     checkpoint_look_s: float = setting(
         600.0,
         "seconds between looks whether jobs with kept checkpoints have ended elsewhere",

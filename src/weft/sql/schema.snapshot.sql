@@ -2634,6 +2634,11 @@ CREATE FUNCTION weft.list_groups(tenant_id integer, batch_id bigint, after integ
     SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.list_groups(tenant_id integer, batch_id bigint, after integer, limit_rows integer) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft.list_job_users(batch_ids bigint[], job_ids integer[]) RETURNS TABLE(batch_id bigint, job_id integer, tenant_id integer, owner_id integer, tenant text, submitter text)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.list_job_users(batch_ids bigint[], job_ids integer[]) OWNER TO weft_system;
+
 CREATE FUNCTION weft.list_jobs(tenant_id integer, batch_id bigint, after integer, limit_rows integer, states smallint[]) RETURNS SETOF jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -6840,6 +6845,9 @@ GRANT ALL ON FUNCTION weft.list_events_v2(tenant_id integer, after_xid bigint, a
 
 REVOKE ALL ON FUNCTION weft.list_groups(tenant_id integer, batch_id bigint, after integer, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_groups(tenant_id integer, batch_id bigint, after integer, limit_rows integer) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.list_job_users(batch_ids bigint[], job_ids integer[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_job_users(batch_ids bigint[], job_ids integer[]) TO weft_worker;
 
 REVOKE ALL ON FUNCTION weft.list_jobs(tenant_id integer, batch_id bigint, after integer, limit_rows integer, states smallint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_jobs(tenant_id integer, batch_id bigint, after integer, limit_rows integer, states smallint[]) TO weft_api;

@@ -19,6 +19,7 @@ from weft.ports.store import (
     ClaimRequest,
     EndReport,
     HeartbeatAnswer,
+    JobUser,
     PhaseReport,
     Registered,
     StartReport,
@@ -162,6 +163,15 @@ class PostgresWorkerStore:
             "get_chunks", batch_ids=batch_ids, first_jobs=chunk_firsts
         )
         return {(row["batch_id"], row["first_job"]): row["body"] for row in rows}
+
+    async def list_job_users(self, jobs: Sequence[tuple[int, int]]) -> Sequence[JobUser]:
+        """Return whose these jobs are."""
+        rows = await self._database.call(
+            "list_job_users",
+            batch_ids=[batch_id for batch_id, _ in jobs],
+            job_ids=[job_id for _, job_id in jobs],
+        )
+        return [JobUser(*row) for row in rows]
 
     async def get_secrets(
         self, incarnation_id: int, wanted: Sequence[tuple[AttemptKey, str]]

@@ -77,6 +77,15 @@ class WorkerStoreSuite:
         store, _incarnation_id, (one,) = await self.claim(1)
         assert await store.get_payload_part(one.batch_id, bytes(32), 1) is None
 
+    async def test_job_users_are_those_of_batch_and_submission(self) -> None:
+        """Jobs that are gone are left out."""
+        store, _incarnation_id, (one,) = await self.claim(1)
+        (found,) = await store.list_job_users([(one.batch_id, one.job_id), (1 << 40, 1)])
+        assert found[:2] == (one.batch_id, one.job_id)
+        assert min(found.tenant_id, found.owner_id) > 0
+        assert found.tenant
+        assert found.submitter
+
     async def test_secrets_are_for_attempts_that_the_worker_has(self) -> None:
         """`ApiStoreSuite` sets one and reads it."""
         store, worker, (one,) = await self.claim(1)

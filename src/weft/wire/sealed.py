@@ -12,6 +12,7 @@ So a value that is moved to another row cannot be opened.
 import base64
 import binascii
 import hashlib
+import hmac
 import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -68,6 +69,10 @@ class SecretKeys:
             return cipher.decrypt(nonce, rest, _bound_to(row)).decode()
         except InvalidTag:
             raise ValueError("it was changed or moved in the database") from None
+
+    def derived(self, key_id: bytes, purpose: bytes) -> bytes:
+        """Return a key that is good for one purpose only. Raise `SecretKeyMissing`."""
+        return hmac.digest(self._key(key_id), purpose, "sha256")
 
     def _key(self, key_id: bytes) -> bytes:
         key = self._keys.get(key_id)

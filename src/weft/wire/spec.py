@@ -164,6 +164,12 @@ def _filled(text: str, own: Mapping[str, str]) -> str:
     )
 
 
+def have_functions(specs: Sequence[JobSpec]) -> bool:
+    """Say whether any of the specs of a chunk calls a function; those of an array are alike."""
+    few = specs[:1] if isinstance(specs, ArraySpecs) else specs
+    return any(one.function is not None for one in few)
+
+
 _ENCODER = msgspec.msgpack.Encoder()
 _DECODER = msgspec.msgpack.Decoder(_Chunk)
 CHUNK_JOBS_MAX = 256

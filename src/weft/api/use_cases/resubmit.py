@@ -8,6 +8,7 @@ import msgspec
 from weft.api.services import Answer, Origin, Services
 from weft.api.use_cases import submit
 from weft.api.use_cases.owners import require_owner
+from weft.api.use_cases.signatures import signed_variables
 from weft.core.errors import FieldError, WeftError
 from weft.ports.store import Caller, Shape
 from weft.wire.documents import BatchDocument, JobDocument
@@ -80,6 +81,8 @@ async def _changes(
     of_job |= {_SIZES[name]: getattr(shape, _SIZES[name]) for name in sizes}
     if document.queue is not None:
         of_job["words"] = _words(shape)
+    if document.env:
+        of_job |= signed_variables(services, caller, document.env)
     return {"batch": of_batch, **of_job}
 
 

@@ -26,6 +26,7 @@ from weft.api.translation.request_size import refuse_too_large_arrays, refuse_to
 from weft.api.use_cases.owners import require_owner
 from weft.api.use_cases.queues import count_failures, router_of
 from weft.api.use_cases.secrets import check_secrets
+from weft.api.use_cases.signatures import sign_functions
 from weft.core.errors import (
     FieldError,
     GroupExists,
@@ -348,13 +349,15 @@ async def _translate(
     workers = await services.workers(caller)
     context = replace(context, licences=await services.licences())
     try:
-        return await _in_thread(jobs, context, workers, problems.copy())
+        translated = await _in_thread(jobs, context, workers, problems.copy())
     except NoWorkerFits:
         workers = await services.workers(caller, fresh=True)
         context = replace(context, licences=await services.licences(fresh=True))
-        return await _in_thread(jobs, context, workers, problems)
+        translated = await _in_thread(jobs, context, workers, problems)
     finally:
         count_failures(context.router)
+    sign_functions(services, caller, rare, translated.rows)
+    return translated
 
 
 async def _in_thread(

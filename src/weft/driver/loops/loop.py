@@ -10,6 +10,7 @@ from weft.ports.callback_sender import CallbackSender
 from weft.ports.provider import Provider
 from weft.ports.store import DriverStore, DueCondition
 from weft.settings import Settings
+from weft.wire.sealed import SecretKeys
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,8 @@ class LoopContext:
     """None: this driver makes no machines."""
     test: TestCondition | None = None
     """None: this driver tests no conditions; what jobs wait for is never over."""
+    secret_keys: Callable[[], SecretKeys] = SecretKeys
+    """Reads the keys that sign functions of resubmitted jobs."""
 
     async def sweep_all(self, function: str, *, limit_jobs: int) -> int:
         """Repeat a sweep in bounded calls until nothing is left; return how many jobs it met."""

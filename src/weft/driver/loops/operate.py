@@ -4,7 +4,7 @@ from weft.core.errors import EpochStale, Unavailable, WeftError
 from weft.core.problem_document import problem_document
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.driver.operations import advance_operation
-from weft.ports.store import DriverStore, Operation
+from weft.ports.store import Operation
 from weft.telemetry.log import get_logger
 
 log = get_logger()
@@ -13,25 +13,26 @@ log = get_logger()
 async def _run(context: LoopContext) -> None:
     """Advance each operation in turn until none can advance, then wait for the bell."""
     while True:
-        if await _advance_all(context.store, context.epoch):
+        if await _advance_all(context):
             context.moved()
         else:
             await context.bell.heard()
 
 
-async def _advance_all(store: DriverStore, epoch: int) -> bool:
+async def _advance_all(context: LoopContext) -> bool:
     """Give each operation one step; return False if all of them wait for something."""
     moved, last = False, 0
-    while operations := await store.running_operations(epoch, last):
+    while operations := await context.store.running_operations(context.epoch, last):
         for operation in operations:
-            moved |= await _advance(store, epoch, operation)
+            moved |= await _advance(context, operation)
         last = operations[-1].operation_id
     return moved
 
 
-async def _advance(store: DriverStore, epoch: int, operation: Operation) -> bool:
+async def _advance(context: LoopContext, operation: Operation) -> bool:
+    store, epoch = context.store, context.epoch
     try:
-        return await advance_operation(store, epoch, operation)
+        return await advance_operation(store, epoch, operation, context.secret_keys)
     except (Unavailable, EpochStale):
         raise  # says nothing about the operation
     except WeftError as error:

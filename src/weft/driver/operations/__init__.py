@@ -8,9 +8,11 @@ from typing import Final
 
 from weft.core.errors import WeftError
 from weft.driver.operations import delete_batch, fill_set, resubmit, retry, set_priority
+from weft.driver.operations.signed_copies import Keys
 from weft.ports.store import DriverStore, Operation
+from weft.wire.sealed import SecretKeys
 
-Step = Callable[[DriverStore, int, Operation], Awaitable[bool]]
+Step = Callable[[DriverStore, int, Operation, Keys], Awaitable[bool]]
 """Does one step of an operation in a term; returns False if the operation waits for something."""
 
 STEPS: Final[Mapping[str, Step]] = {
@@ -23,7 +25,9 @@ STEPS: Final[Mapping[str, Step]] = {
 """By kind of operation."""
 
 
-async def advance_operation(store: DriverStore, epoch: int, operation: Operation) -> bool:
+async def advance_operation(
+    store: DriverStore, epoch: int, operation: Operation, keys: Keys = SecretKeys
+) -> bool:
     """Do one bounded step of an operation; return False if it has to wait for something.
 
     Raises a `WeftError` if the operation can never succeed.
@@ -35,4 +39,4 @@ async def advance_operation(store: DriverStore, epoch: int, operation: Operation
             detail="The operation was created by a newer weft.",
             hint="Start a driver of that version, then request the operation again.",
         )
-    return await step(store, epoch, operation)
+    return await step(store, epoch, operation, keys)

@@ -5,6 +5,7 @@ from typing import Final
 from weft.core.query import Subject, parse_query
 from weft.core.query.tree import Field, IntegerTerm, Operator, all_of
 from weft.driver.operations.busy import until_rows_are_free
+from weft.driver.operations.signed_copies import Keys
 from weft.ports.store import DriverStore, JobQuery, Operation, QueryLimits
 
 STEP_MEMBERS: Final = 5_000
@@ -15,7 +16,7 @@ STEP_LIMITS: Final = QueryLimits(timeout_s=60.0, scan_jobs_max=2_000_000_000)
 """No request waits for the answer, so every job may be examined."""
 
 
-async def step(store: DriverStore, epoch: int, operation: Operation) -> bool:
+async def step(store: DriverStore, epoch: int, operation: Operation, _keys: Keys) -> bool:
     """Add the matching jobs of one range; the last step makes the set visible."""
     wanted = operation.arguments
     query = parse_query(wanted["query"], Subject.JOBS, chars_max=len(wanted["query"]))

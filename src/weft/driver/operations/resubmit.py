@@ -7,14 +7,15 @@ from weft.core.errors import NothingToResubmit
 from weft.core.ids import BatchId, format_batch_id
 from weft.driver.operations.copied_jobs import Page, rows_of
 from weft.driver.operations.copied_specs import carrier_of
-from weft.ports.store import DriverStore, Operation, Resubmitted
-from weft.wire.spec import decode_chunk
+from weft.driver.operations.signed_copies import Keys, sign_copies
+from weft.ports.store import DriverStore, JobRows, Operation, Resubmitted
+from weft.wire.spec import decode_chunk, have_functions
 
 STEP_JOBS: Final = 5_000
 """Jobs that are copied in one step: some tenths of a second."""
 
 
-async def step(store: DriverStore, epoch: int, operation: Operation) -> bool:
+async def step(store: DriverStore, epoch: int, operation: Operation, keys: Keys) -> bool:
     """Copy what comes next; return False while an earlier operation may change what failed."""
     verdict = await store.step("copy_batch", epoch, operation.operation_id, limit=STEP_JOBS)
     if verdict == "empty":
@@ -29,20 +30,24 @@ async def step(store: DriverStore, epoch: int, operation: Operation) -> bool:
             epoch, operation.operation_id, after=operation.position, limit=STEP_JOBS
         )
         if found is not None:
-            page = await _page(store, operation, found)
+            rows = await _rows(store, operation, found, keys)
             await store.add_resubmitted(
                 epoch,
                 operation.operation_id,
                 after=operation.position,
                 upto=found.upto,
                 job_ids=[one["job_id"] for one in found.jobs],
-                rows=rows_of(page) if page is not None else None,
+                rows=rows,
             )
     return verdict != "waits"
 
 
-async def _page(store: DriverStore, operation: Operation, found: Resubmitted) -> Page | None:
-    """Read the specs of these jobs, and of those that carry their functions."""
+async def _rows(
+    store: DriverStore, operation: Operation, found: Resubmitted, keys: Keys
+) -> JobRows | None:
+    """Read the specs of these jobs, and of those that carry their functions; return the rows of
+    their copies.
+    """
     if not found.jobs:
         return None
     batch = operation.batch_id
@@ -56,9 +61,9 @@ async def _page(store: DriverStore, operation: Operation, found: Resubmitted) ->
     }
     missing = sorted(wanted - specs_of.keys())
     if missing:
-        others = await store.read_chunks(batch, missing)
-        specs_of |= {first: decode_chunk(body) for first, body in others.items()}
-    return Page(
+        chunks = {**chunks, **await store.read_chunks(batch, missing)}
+        specs_of |= {first: decode_chunk(chunks[first]) for first in missing if first in chunks}
+    page = Page(
         jobs=found.jobs,
         specs=specs,
         chunks=chunks,
@@ -68,3 +73,7 @@ async def _page(store: DriverStore, operation: Operation, found: Resubmitted) ->
         first=found.first,
         at={one["job_id"]: n for n, one in enumerate(found.jobs)},
     )
+    rows = rows_of(page)
+    originals = [body for first, body in chunks.items() if have_functions(specs_of[first])]
+    sign_copies(rows, originals, page.changes, keys)
+    return rows

@@ -6,13 +6,14 @@ from weft.core.query import Subject, parse_query
 from weft.core.query.tree import Field, IntegerTerm, Operator, all_of
 from weft.driver.operations.busy import until_rows_are_free
 from weft.driver.operations.fill_set import STEP_LIMITS, STEP_NUMBERS
+from weft.driver.operations.signed_copies import Keys
 from weft.ports.store import DriverStore, JobQuery, Operation
 
 STEP_JOBS: Final = 5_000
 """Jobs that run again in one step: some tens of milliseconds."""
 
 
-async def step(store: DriverStore, epoch: int, operation: Operation) -> bool:
+async def step(store: DriverStore, epoch: int, operation: Operation, _keys: Keys) -> bool:
     """Run the next jobs again; return False while an earlier retry of the batch is running."""
     found, upto = None, None
     if operation.arguments.keys() & {"query", "within_group"}:

@@ -3,13 +3,14 @@
 from typing import Final
 
 from weft.driver.operations.busy import until_rows_are_free
+from weft.driver.operations.signed_copies import Keys
 from weft.ports.store import DriverStore, Operation
 
 STEP_JOBS: Final = 1_000
 """Jobs locked together in one step: some tens of milliseconds."""
 
 
-async def step(store: DriverStore, epoch: int, operation: Operation) -> bool:
+async def step(store: DriverStore, epoch: int, operation: Operation, _keys: Keys) -> bool:
     """Change the next jobs; return False while an earlier change of the batch is running."""
     verdict = await store.step("set_priorities", epoch, operation.operation_id, limit=STEP_JOBS)
     if verdict == "busy":

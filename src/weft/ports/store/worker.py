@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import msgspec
 
@@ -133,6 +133,19 @@ class StoredSecret:
     """Encrypted (`wire/sealed.py`); None: the user has no secret of this name."""
 
 
+class JobUser(NamedTuple):
+    """Whose a job is."""
+
+    batch_id: int
+    job_id: int
+    tenant_id: int
+    owner_id: int
+    """The user of its batch."""
+    tenant: str
+    submitter: str
+    """The name of the user who submitted the job."""
+
+
 class WorkerStore(Protocol):
     """The calls of a worker's agent."""
 
@@ -170,6 +183,11 @@ class WorkerStore(Protocol):
         self, batch_ids: Sequence[int], chunk_firsts: Sequence[int]
     ) -> Mapping[tuple[int, int], bytes]:
         """Return spec chunks by (batch, first job)."""
+
+    async def list_job_users(self, jobs: Sequence[tuple[int, int]]) -> Sequence[JobUser]:
+        """Return whose these jobs are, by batch and job, in no fixed order; jobs that are gone are
+        left out.
+        """
 
     async def get_payload_part(
         self, batch_id: int, digest: bytes, part: int

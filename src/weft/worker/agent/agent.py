@@ -42,6 +42,7 @@ class Agent:
         checkpoint_removal: CheckpointRemoval,
         on_ready: Callable[[], None],
         secret_keys: Callable[[], SecretKeys] = SecretKeys,
+        unsigned_functions: bool = False,
     ) -> None:
         self._store = store
         self._notices = notices
@@ -57,7 +58,8 @@ class Agent:
         self._checkpoint_removal = checkpoint_removal
         self._on_ready = on_ready
         self._secret_keys = secret_keys
-        """Reads the keys that open the secrets of jobs."""
+        """Reads the keys that open the secrets of jobs and check the signatures of functions."""
+        self._unsigned_functions = unsigned_functions
         self._asked_ns = 0
         self._session: Session | None = None
         self._stopping = False
@@ -95,7 +97,7 @@ class Agent:
             self._store, self._notices, self._runner, registered, facts=facts,
             grace_ms=self._grace_ms, fence=self._fence, scratch=self._scratch,
             log_keeper=self._log_keeper, checkpoint_removal=self._checkpoint_removal,
-            secret_keys=self._secret_keys,
+            secret_keys=self._secret_keys, unsigned_functions=self._unsigned_functions,
         )  # fmt: skip
         session.reconcile(registered, known)
         session.renew(self._asked_ns)

@@ -22,6 +22,7 @@ from weft.worker.agent.held import HeldAttempts
 from weft.worker.agent.job_secrets import JobSecrets
 from weft.worker.agent.patience import until_answered
 from weft.worker.agent.reporting import Reporting, end_reports
+from weft.worker.agent.signatures import Refused, Signatures
 from weft.worker.agent.specs import Specs, definer_of, parts_of
 
 log = get_logger()
@@ -46,6 +47,7 @@ class Claiming:
         reporting: Reporting,
         arguments: ArgumentFiles,
         secrets: JobSecrets,
+        signatures: Signatures,
         on_end: Callable[[Ended], None],
         on_submitted: Callable[[], None],
     ) -> None:
@@ -60,7 +62,7 @@ class Claiming:
         self._on_end = on_end
         self._on_submitted = on_submitted
         self._fetching: set[asyncio.Task[None]] = set()
-        self._specs = Specs(store)
+        self._specs = Specs(store, signatures)
         self._look = asyncio.Event()
         self._may_have_work = True
         self._n_empty = 0
@@ -220,22 +222,26 @@ class Claiming:
         sharing = {
             definer
             for definer, spec in zip(definers, specs, strict=True)
-            if spec is not None and spec.shares is not None
+            if isinstance(spec, JobSpec) and spec.shares is not None
         }
         shared = await until_answered(lambda: self._specs.read_shared(sharing)) if sharing else {}
         assignments, secretive = [], []
         for one, spec, definer in zip(claimed, specs, definers, strict=True):
             key = _key_of(one)
-            held = self._held.by_key.get(key)
+            held, carrier = self._held.by_key.get(key), shared.get(definer)
             if self.draining:
                 self._on_end(_never_started(key, Reason.PREEMPTED))
             elif held is None or held.ended:
                 continue  # cancelled while its spec was read
             elif spec is None:
                 self._on_end(_never_started(key, Reason.BAD_SPEC, "its spec is missing"))
+            elif isinstance(spec, Refused):
+                self._on_end(_never_started(key, spec.reason, spec.message))
+            elif isinstance(carrier, Refused):
+                self._on_end(_never_started(key, carrier.reason, carrier.message))
             else:
                 assignment = Assignment(
-                    key, spec, one.cpu_m, one.memory_mib, definer, shared.get(definer), one.gpu
+                    key, spec, one.cpu_m, one.memory_mib, definer, carrier, one.gpu
                 )
                 if spec.secrets:
                     secretive.append(assignment)

@@ -27,6 +27,7 @@ from weft.worker.agent.log_removal import LogRemoval
 from weft.worker.agent.message_files import MESSAGES, MessageFiles
 from weft.worker.agent.patience import until_answered
 from weft.worker.agent.reporting import Reporting
+from weft.worker.agent.signatures import Signatures
 
 log = get_logger()
 
@@ -85,6 +86,7 @@ class Session:
         log_keeper: LogKeeper,
         checkpoint_removal: CheckpointRemoval,
         secret_keys: Callable[[], SecretKeys] = SecretKeys,
+        unsigned_functions: bool = False,
     ) -> None:
         self._store = store
         self._runner = runner
@@ -105,7 +107,9 @@ class Session:
         self.claiming = Claiming(
             store, self.incarnation_id, memory=memory, held=self.held, runner=runner,
             reporting=self.reporting, arguments=self._arguments,
-            secrets=JobSecrets(store, self.incarnation_id, secret_keys), on_end=self._on_end,
+            secrets=JobSecrets(store, self.incarnation_id, secret_keys),
+            signatures=Signatures(store, secret_keys, required=not unsigned_functions),
+            on_end=self._on_end,
             on_submitted=self.commands.on_submitted,
         )  # fmt: skip
         self.log_removal = LogRemoval(store, log_keeper)

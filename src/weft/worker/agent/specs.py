@@ -3,12 +3,14 @@
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
 from weft.ports.store import Claimed, WorkerStore
+from weft.wire.signed import Signer
 from weft.wire.spec import JobSpec, decode_chunk
+from weft.worker.agent.signatures import ChunkKey, Refused, Signatures
 
 _KEPT_BYTES_MAX = 16 << 20
 # A spec in memory is several times as large as its compressed form.
@@ -16,38 +18,65 @@ _BLOW_UP = 16
 CHUNKS_A_PART: Final = 128
 """A chunk holds up to 256 KiB, or one spec of any size."""
 
-ChunkKey = tuple[int, int]
-"""Batch and first job of a chunk."""
+
+class _Chunk(NamedTuple):
+    size: int
+    """In memory, about."""
+    specs: Sequence[JobSpec]
+    signer: Signer | Refused | None
+    """See `Signatures.signer_of`."""
 
 
 class Specs:
     """Read chunks through the store, each once while it is in use."""
 
-    def __init__(self, store: WorkerStore) -> None:
+    def __init__(self, store: WorkerStore, signatures: Signatures) -> None:
         self._store = store
-        self._chunks: OrderedDict[ChunkKey, tuple[int, Sequence[JobSpec]]] = OrderedDict()
+        self._signatures = signatures
+        self._chunks: OrderedDict[ChunkKey, _Chunk] = OrderedDict()
         self._bytes = 0
 
-    async def read(self, claimed: Sequence[Claimed]) -> list[JobSpec | None]:
-        """Return the spec of each job; `None` where the database has none."""
+    async def read(self, claimed: Sequence[Claimed]) -> list[JobSpec | Refused | None]:
+        """Return the spec of each job; `None` where the database has none, and why its function is
+        not called where that is so.
+        """
         for one in claimed:
             if one.chunk is not None:
                 self._keep((one.batch_id, one.chunk_first), one.chunk)
-        await self._fetch({(one.batch_id, one.chunk_first) for one in claimed})
+        keys = {(one.batch_id, one.chunk_first) for one in claimed}
+        await self._fetch(keys)
         specs = [self._spec_of(one) for one in claimed]
+        signed = self._signed(keys)
         self._drop_oldest()
-        return await self._with_limits(claimed, specs)
+        specs = await self._with_limits(claimed, specs)
+        if not signed:
+            return [*specs]
+        refused = await self._signatures.refused(signed)
+        return [
+            refused.get((one.batch_id, one.chunk_first), spec)
+            if spec is not None and spec.function is not None
+            else spec
+            for one, spec in zip(claimed, specs, strict=True)
+        ]
 
-    async def read_shared(self, keys: AbstractSet[ChunkKey]) -> dict[ChunkKey, JobSpec]:
+    async def read_shared(self, keys: AbstractSet[ChunkKey]) -> dict[ChunkKey, JobSpec | Refused]:
         """Return the specs of jobs that others share, by batch and job: each is the first of its
         chunk. Specs that the database does not have are left out.
         """
         await self._fetch(keys)
-        found = {key: self._chunks[key][1][0] for key in keys if key in self._chunks}
+        found: dict[ChunkKey, JobSpec | Refused] = {
+            key: self._chunks[key].specs[0] for key in keys if key in self._chunks
+        }
         for key in found:
             self._chunks.move_to_end(key)
+        signed = self._signed(keys)
         self._drop_oldest()
-        return found
+        return {**found, **await self._signatures.refused(signed)} if signed else found
+
+    def _signed(self, keys: AbstractSet[ChunkKey]) -> dict[ChunkKey, Signer | Refused]:
+        """Return who signed the chunks with functions."""
+        chunks = ((key, self._chunks[key].signer) for key in keys if key in self._chunks)
+        return {key: signer for key, signer in chunks if signer is not None}
 
     async def _with_limits(
         self, claimed: Sequence[Claimed], specs: list[JobSpec | None]
@@ -76,8 +105,8 @@ class Specs:
 
     def _keep(self, key: ChunkKey, body: bytes) -> None:
         if key not in self._chunks:
-            size = len(body) * _BLOW_UP
-            self._chunks[key] = (size, decode_chunk(body))
+            specs, size = decode_chunk(body), len(body) * _BLOW_UP
+            self._chunks[key] = _Chunk(size, specs, self._signatures.signer_of(body, specs))
             self._bytes += size
 
     def _spec_of(self, one: Claimed) -> JobSpec | None:
@@ -85,14 +114,14 @@ class Specs:
         if key not in self._chunks:
             return None
         self._chunks.move_to_end(key)
-        specs = self._chunks[key][1]
+        specs = self._chunks[key].specs
         index = one.job_id - one.chunk_first
         return specs[index] if index < len(specs) else None
 
     def _drop_oldest(self) -> None:
         while self._bytes > _KEPT_BYTES_MAX and self._chunks:
-            _, (size, _) = self._chunks.popitem(last=False)
-            self._bytes -= size
+            _, chunk = self._chunks.popitem(last=False)
+            self._bytes -= chunk.size
 
 
 def parts_of(claimed: Sequence[Claimed]) -> Iterator[Sequence[Claimed]]:
@@ -108,10 +137,10 @@ def parts_of(claimed: Sequence[Claimed]) -> Iterator[Sequence[Claimed]]:
     yield claimed[begin:] if begin else claimed
 
 
-def definer_of(one: Claimed, spec: JobSpec | None) -> ChunkKey:
+def definer_of(one: Claimed, spec: JobSpec | Refused | None) -> ChunkKey:
     """Return the job that carries what this job leaves out or shares with its chunk: the first
     job of the chunk.
     """
-    if spec is None or spec.shares is None:
+    if not isinstance(spec, JobSpec) or spec.shares is None:
         return one.batch_id, one.chunk_first
     return one.batch_id, spec.shares if spec.shares > 0 else one.job_id + spec.shares

@@ -1,0 +1,46 @@
+"""Sign what a caller pickled, so that a worker calls it for this user and nobody else (ADR 60)."""
+
+import base64
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Final
+
+import msgspec
+
+from weft.api.services import Services
+from weft.core.errors import SecretKeyMissing
+from weft.ports.store import Caller, JobRows
+from weft.wire.documents import JobDocument
+from weft.wire.signed import CHANGED_VARIABLES, CHUNK, Signer, sign, signature
+
+SIGNED_ENV: Final = "env_signature"
+"""Beside `env` of the changes of a resubmission."""
+
+
+def sign_functions(
+    services: Services, caller: Caller, jobs: Sequence[JobDocument], rows: JobRows
+) -> None:
+    """Sign the specs of these jobs if any of them calls a function: one signature for each chunk,
+    not for each job. Raise `SecretKeyMissing`.
+    """
+    if not any(job.function is not None for job in jobs):
+        return
+    keys, signer = services.secret_keys(), _signer(caller)
+    rows.chunk_body = [sign(CHUNK, body, signer, keys) for body in rows.chunk_body]
+
+
+def signed_variables(
+    services: Services, caller: Caller, env: Mapping[str, str]
+) -> Mapping[str, str]:
+    """Return what says that the caller wants these variables for copies of their jobs: nothing if
+    there is no key, without which no job calls a function.
+    """
+    body = msgspec.json.encode(env, order="sorted")
+    with suppress(SecretKeyMissing):
+        found = signature(CHANGED_VARIABLES, body, _signer(caller), services.secret_keys())
+        return {SIGNED_ENV: base64.b64encode(found).decode()}
+    return {}
+
+
+def _signer(caller: Caller) -> Signer:
+    return Signer(caller.tenant_id, caller.user_id)

@@ -1,0 +1,87 @@
+"""Whether the api has signed the functions of jobs for the owner of their batch (ADR 60). They are
+pickles: what somebody else has put into the database is never handed to a process that reads it.
+"""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from weft.core.errors import WeftError
+from weft.core.states import Reason
+from weft.ports.store import WorkerStore
+from weft.wire.sealed import SecretKeys
+from weft.wire.signed import CHUNK, NotSigned, Signer, signer_of
+from weft.wire.spec import JobSpec, have_functions
+
+_KEYS_FRESH_S: Final = 1.0
+_OWNERS_KEPT: Final = 10_000
+
+ChunkKey = tuple[int, int]
+"""Batch and first job of a chunk."""
+
+
+@dataclass(frozen=True)
+class Refused:
+    """Why the functions of a chunk are not called."""
+
+    reason: Reason
+    message: str
+
+
+class Signatures:
+    """Check signatures; owners of batches are remembered, because they never change."""
+
+    def __init__(
+        self, store: WorkerStore, keys: Callable[[], SecretKeys], *, required: bool = True
+    ) -> None:
+        self._store = store
+        self._read_keys = keys
+        self._required = required
+        self._keys: SecretKeys | None = None
+        self._keys_until = 0.0
+        self._owners: dict[int, Signer] = {}
+
+    def signer_of(self, body: bytes, specs: Sequence[JobSpec]) -> Signer | Refused | None:
+        """Return for whom a chunk was signed, or why its functions are not called; None: it has
+        no functions, or they need no signature here.
+        """
+        if not self._required or not have_functions(specs):
+            return None
+        try:
+            return signer_of(CHUNK, body, self._fresh_keys())
+        except NotSigned as error:
+            return Refused(Reason.BAD_SPEC, f"its function is not called: {error}")
+        except WeftError as error:
+            why = (
+                f"the signature of its function cannot be checked on this worker: {error.message}"
+            )
+            return Refused(Reason.SYSTEM, why)
+
+    async def refused(
+        self, found: Mapping[ChunkKey, Signer | Refused]
+    ) -> Mapping[ChunkKey, Refused]:
+        """Return which of these chunks were not signed for the owner of their batch."""
+        unknown = {key[0]: key[1] for key in found if key[0] not in self._owners}
+        if unknown:
+            if len(self._owners) + len(unknown) > _OWNERS_KEPT:
+                self._owners.clear()
+                unknown = {key[0]: key[1] for key in found}
+            for one in await self._store.list_job_users(list(unknown.items())):
+                self._owners[one.batch_id] = Signer(one.tenant_id, one.owner_id)
+        refused: dict[ChunkKey, Refused] = {}
+        for key, signer in found.items():
+            if isinstance(signer, Refused):
+                refused[key] = signer
+            elif signer != self._owners.get(key[0]):
+                why = "its function is not called: it was signed for another user"
+                refused[key] = Refused(Reason.BAD_SPEC, why)
+        return refused
+
+    def _fresh_keys(self) -> SecretKeys:
+        """Return the keys, which may be rotated while this worker runs."""
+        now = time.monotonic()
+        if self._keys is None or now >= self._keys_until:
+            self._keys = self._read_keys()
+            self._keys_until = now + _KEYS_FRESH_S
+        return self._keys

@@ -282,10 +282,14 @@ def test_a_machine_without_bubblewrap_is_told(
 ) -> None:
     (tmp_path / "bwrap").write_text("#!/bin/sh\necho bwrap: no namespaces >&2; exit 1\n")
     (tmp_path / "bwrap").chmod(0o700)
-    users = 1000, 0, 1000, 1000
+    (tmp_path / "root").symlink_to("/")
+    users = 1000, 0, 1000, 1000, 1000, 1000
     said = []
     for user, path, shared in zip(
-        users, (tmp_path, tmp_path, "/nowhere", tmp_path), ("/not", "/", "/", "/"), strict=True
+        users,
+        (tmp_path, tmp_path, "/nowhere", tmp_path, tmp_path, tmp_path),
+        ("/not", "/usr", "/usr", "/usr", "/", f"{tmp_path}/root"),
+        strict=True,
     ):
         monkeypatch.setattr(os, "getresuid", lambda user=user: (user, user, user))
         monkeypatch.setenv("PATH", str(path))
@@ -301,4 +305,6 @@ def test_a_machine_without_bubblewrap_is_told(
          "Run the worker as a plain user"),
         ("The reason: the program `bwrap` is missing.", install),
         ("The reason: `bwrap` says: bwrap: no namespaces.", install),
+        *[("The reason: `sandbox_paths` names the whole host.",
+           "Name the directories that jobs may write")] * 2,
     ]  # fmt: skip

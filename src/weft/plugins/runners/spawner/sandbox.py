@@ -54,6 +54,9 @@ def find_sandbox(home: Path, *, network: bool = True, paths: Sequence[str] = ())
             way_out=_BE_NO_ROOT,
         )
     for one in paths:
+        if os.path.realpath(one) == "/":
+            way_out = "Name the directories that jobs may write."
+            return Sandbox(why_not="`sandbox_paths` names the whole host", way_out=way_out)
         if not os.path.exists(one):  # noqa: PTH110 (text)
             way_out = "Make this directory, or take it out of `sandbox_paths`."
             return Sandbox(why_not=f"{one} of `sandbox_paths` does not exist", way_out=way_out)

@@ -109,6 +109,7 @@ class SpawnerProcess:
         namespace: bool = False,
         program: Sequence[str] = ("-m", "weft.worker.spawner"),
         after_suspension: bool = False,
+        modes: Sequence[str] = (),
     ) -> None:
         self.root = root
         self.logs = logs or root / "logs"
@@ -117,7 +118,7 @@ class SpawnerProcess:
         ready, ready_of_spawner = os.pipe()
         self.checkpoints = root / "checkpoints"
         places = (self.logs, self.scratch, self.checkpoints)
-        words = (root / "s.sock", root / "s.lock", *places, ready_of_spawner)
+        words = (root / "s.sock", root / "s.lock", *places, ready_of_spawner, *modes)
         self.process = subprocess.Popen(
             [
                 *(AFTER_SUSPENSION if after_suspension else ()),

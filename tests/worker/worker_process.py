@@ -2,9 +2,11 @@
 
 import asyncio
 import contextlib
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from weft.core.run_as import User
 from weft.plugins.executors.process import ProcessExecutor
 from weft.plugins.log_stores.files.keeper import FileLogKeeper
 from weft.plugins.log_stores.files.reader import FileReader
@@ -19,6 +21,7 @@ from weft.wire.spawner import Hello
 from weft.worker.agent.agent import Agent
 from weft.worker.agent.block_files import BLOCKS
 from weft.worker.agent.checkpoint_removal import CheckpointRemoval
+from weft.worker.agent.job_accounts import JobAccounts
 from weft.worker.agent.message_files import MESSAGES
 from weft.worker.agent.session import FenceTerms, WorkerFacts
 from worker.fake_store import FakeStore
@@ -45,11 +48,17 @@ class Worker:
         self.secret_keys = [bytes(32)]
         self.executors: dict[str, SpawnerExecutor] = {"process": ProcessExecutor()}
         self.unsigned_functions = False
+        self.accounts: JobAccounts | None = None
         self.heartbeat_s = 10.0
         self.again_s = 600.0
         self.fence_s: float | None = None
         self.agent: Agent | None = None
         self.task: asyncio.Task[None] | None = None
+
+    def use_accounts(self, accounts: Mapping[User, str]) -> None:
+        """Run jobs under these accounts from the next start on."""
+        self.accounts = JobAccounts(self.store, accounts, uid_min=1000)
+        self.files = replace(self.files, accounts=True)
 
     async def start(self) -> None:
         """Start an agent and wait until it is registered; raise what ends it before."""
@@ -79,6 +88,7 @@ class Worker:
             on_ready=ready.set,
             secret_keys=lambda: SecretKeys(self.secret_keys),
             unsigned_functions=self.unsigned_functions,
+            accounts=self.accounts,
         )
         self.task = asyncio.create_task(self.agent.run())
         waiting = asyncio.create_task(ready.wait())

@@ -27,7 +27,7 @@ from weft.core.states import Phase, Reason
 from weft.ports.executor import ExecutorLimits, JobExecutor
 from weft.ports.log_store import LogWriter
 from weft.wire.secret_documents import SecretUse
-from weft.wire.spawner import WarmLimits
+from weft.wire.spawner import Account, WarmLimits
 from weft.wire.spec import JobSpec
 
 
@@ -64,6 +64,8 @@ class Assignment(msgspec.Struct, frozen=True):
     """Values for the job alone. The executor of its spec begins with `WITH_SECRETS` then, so that
     a runner that cannot give them to it knows no such executor.
     """
+    account: Account | None = None
+    """The Unix account under which it runs; None: the worker's."""
 
 
 class Started(msgspec.Struct, frozen=True):
@@ -171,6 +173,8 @@ class RunnerSite:
     """Whether processes that it starts on this host get a PID namespace."""
     gpus: tuple[str, ...] = ()
     """Ids of the GPUs of this host that jobs may use."""
+    accounts: bool = False
+    """Whether attempts have accounts of their users, which reach `scratch` and `checkpoints`."""
 
 
 class Runner(Protocol):

@@ -283,7 +283,9 @@ def _namespaces(settings: Settings) -> Iterator[Finding]:
 def _sandbox(settings: Settings) -> Iterator[Finding]:
     paths = parse_paths(settings.sandbox_paths)
     found = find_sandbox(settings.home, network=settings.sandbox_network, paths=paths)
-    if settings.sandbox == "none":
+    if settings.run_as == "user":
+        yield Finding("sandbox", "ok", "jobs run under the accounts of their users, in none")
+    elif settings.sandbox == "none":
         can = "could" if found.words else f"could not ({found.why_not})"
         what = f"jobs run as you, in none; this machine {can}"
         yield Finding("sandbox", "ok", what, "See docs/security.md.")

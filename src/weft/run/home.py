@@ -89,12 +89,6 @@ class Home:
         self.secret_keys_file = self.path / "secret-keys.json"
         self.lock_file = self.run / "up.lock"
 
-    def checkpoints_of(self, logs: Path) -> Path:
-        """Return where jobs of a database keep something between their attempts, beside the
-        directory of its logs.
-        """
-        return self.path / "checkpoints" / logs.name
-
     def prepare(self) -> None:
         """Make the directories, or raise `HomeNotUsable` with the reason."""
         with explained(self.path):

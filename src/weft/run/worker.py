@@ -28,6 +28,7 @@ from weft.ports.runner import Runner, RunnerFactory, RunnerSite
 from weft.run.child import DRAINED, is_supervised
 from weft.run.gpus import gpus_of
 from weft.run.home import Home
+from weft.run.job_accounts import job_accounts, job_directory
 from weft.run.local_database import local_socket
 from weft.run.log_directory import find_log_directory, until_replaced
 from weft.run.login import login_dsn
@@ -102,10 +103,11 @@ async def _work(settings: Settings, name: str) -> int:
                 fence=fence_of(settings, dsn),
                 secret_keys=partial(read_secret_keys, settings, home),
                 unsigned_functions=settings.unsigned_functions,
+                accounts=job_accounts(settings, store),
                 scratch=_scratch(settings, home),
                 log_keeper=FileLogKeeper(logs),
                 checkpoint_removal=CheckpointRemoval(
-                    store, home.checkpoints_of(logs), again_s=settings.checkpoint_look_s
+                    store, _checkpoints(settings, home, logs), again_s=settings.checkpoint_look_s
                 ),
                 on_ready=say_ready,
             )
@@ -132,23 +134,32 @@ def make_runner(settings: Settings, home: Home, logs: Path) -> Runner:
             run=home.run,
             state=home.path / "runners" / f"{settings.runner}-{file_name}",
             scratch=_scratch(settings, home),
-            checkpoints=home.checkpoints_of(logs),
+            checkpoints=_checkpoints(settings, home, logs),
+            accounts=settings.run_as == "user",
             logs=logs,
             log_writer=FileLogWriter(logs),
             role_logs=home.role_logs,
             cpu_m=facts.cpu_m,
             memory_mib=facts.memory_mib,
-            limits=replace(
-                limits_of(settings),
-                block_files=str(_scratch(settings, home) / BLOCKS),
-                message_files=str(_scratch(settings, home) / MESSAGES),
-                sandbox=_sandbox_of(settings, home),
-            ),
+            limits=_limits_here(settings, home),
             executors=executors_of(settings),
             warm=warm_limits_of(settings),
             job_namespace=settings.job_namespace,
             gpus=gpus_of(settings),
         )
+    )
+
+
+def _limits_here(settings: Settings, home: Home) -> ExecutorLimits:
+    """Return the limits of one attempt with its paths on this host. Accounts of users would have
+    to share the directories for messages and for what jobs wait for, so they have none.
+    """
+    limits = replace(limits_of(settings), sandbox=_sandbox_of(settings, home))
+    if settings.run_as == "user":
+        return limits
+    scratch = _scratch(settings, home)
+    return replace(
+        limits, block_files=str(scratch / BLOCKS), message_files=str(scratch / MESSAGES)
     )
 
 
@@ -168,7 +179,11 @@ def _sandbox_of(settings: Settings, home: Home) -> tuple[str, ...]:
 
 
 def _scratch(settings: Settings, home: Home) -> Path:
-    return home.path / "scratch" / file_name_of(settings)
+    return job_directory(settings, home) / "scratch" / file_name_of(settings)
+
+
+def _checkpoints(settings: Settings, home: Home, logs: Path) -> Path:
+    return job_directory(settings, home) / "checkpoints" / logs.name
 
 
 def _runner_entry(name: str) -> EntryPoint:
@@ -266,7 +281,8 @@ def executors_of(settings: Settings) -> dict[str, JobExecutor]:
     """Return the executors that translate for this worker's runner, by name."""
     installed = {entry.name: entry.load()() for entry in entry_points(group=ENTRY_POINTS)}
     # Functions are called in processes that many jobs share.
-    left_out = "function" if settings.sandbox != "none" else None
+    is_apart = settings.sandbox != "none" or settings.run_as == "user"
+    left_out = "function" if is_apart else None
     return {
         name: one
         for name, one in installed.items()

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from weft.core.absolute_paths import parse_paths
 from weft.core.offers import parse_gpus, parse_labels, parse_offers, parse_queues
 from weft.core.resources import MIB
+from weft.core.run_as import parse_accounts
 from weft.settings.declare import Checked, LargeBytes, setting
 
 
@@ -72,6 +73,22 @@ class WorkerSettings:
     )
     sandbox_paths: Annotated[str, Checked(parse_paths)] = setting(
         "", "directories of the host that jobs in sandboxes may write, as /data,/scratch"
+    )
+    run_as: Literal["worker", "user"] = setting(
+        "worker",
+        "under whose Unix account jobs run; user: that of their user, by a worker of root",
+    )
+    run_as_accounts: Annotated[str, Checked(parse_accounts)] = setting(
+        "",
+        "accounts of users with run_as, as ada=ada,bob=20001:20001,acme/eve=eve; users of the "
+        "tenant local who are not named have the one of their name",
+    )
+    run_as_directory: str = setting(
+        "/var/lib/weft-jobs",
+        "directory below which jobs have theirs with run_as; all accounts must reach it",
+    )
+    run_as_uid_min: int = setting(
+        1000, "least number of an account with run_as", minimum=1, maximum=2**32 - 2
     )
     unsigned_functions: bool = setting(
         default=False,

@@ -32,6 +32,17 @@ class WarmCall(msgspec.Struct, frozen=True, array_like=True):
     """Which of the message's `definitions` it calls; None: the body names the function."""
 
 
+class Account(msgspec.Struct, frozen=True, array_like=True):
+    """A Unix account, never that of root."""
+
+    uid: int
+    gid: int
+    groups: tuple[int, ...] = ()
+    """Further groups."""
+    name: str = ""
+    home: str = "/"
+
+
 class StartProcess(msgspec.Struct, frozen=True, array_like=True):
     """Start one process. Neither `argv` nor `script`: a no-op, which succeeds at once."""
 
@@ -70,6 +81,8 @@ class StartProcess(msgspec.Struct, frozen=True, array_like=True):
     sandbox: tuple[str, ...] | None = None
     """The command that makes its sandbox, to which the spawner adds what is the job's own; for
     `Welcome`, see `memory_files`."""
+    account: Account | None = None
+    """Under which account it runs; None: the spawner's. For `Welcome`, see `memory_files`."""
 
 
 class WarmLimits(msgspec.Struct, frozen=True, array_like=True):
@@ -225,6 +238,8 @@ class Welcome(msgspec.Struct, frozen=True, tag="welcome"):
     takes_commands: bool = False
     makes_memory_files: bool = False
     makes_sandboxes: bool = False
+    uses_accounts: bool = False
+    """It was started for processes under other accounts."""
 
 
 class Report(msgspec.Struct, frozen=True, tag="report"):

@@ -13,6 +13,7 @@ from weft.wire.sealed import SecretKeys
 from weft.worker import boottime
 from weft.worker.agent.checkpoint_removal import CheckpointRemoval
 from weft.worker.agent.contact import DeclaredLost
+from weft.worker.agent.job_accounts import JobAccounts
 from weft.worker.agent.patience import until_answered
 from weft.worker.agent.session import Drained, FenceTerms, Session, WorkerFacts
 
@@ -43,6 +44,7 @@ class Agent:
         on_ready: Callable[[], None],
         secret_keys: Callable[[], SecretKeys] = SecretKeys,
         unsigned_functions: bool = False,
+        accounts: JobAccounts | None = None,
     ) -> None:
         self._store = store
         self._notices = notices
@@ -60,6 +62,7 @@ class Agent:
         self._secret_keys = secret_keys
         """Reads the keys that open the secrets of jobs and check the signatures of functions."""
         self._unsigned_functions = unsigned_functions
+        self._accounts = accounts
         self._asked_ns = 0
         self._session: Session | None = None
         self._stopping = False
@@ -98,6 +101,7 @@ class Agent:
             grace_ms=self._grace_ms, fence=self._fence, scratch=self._scratch,
             log_keeper=self._log_keeper, checkpoint_removal=self._checkpoint_removal,
             secret_keys=self._secret_keys, unsigned_functions=self._unsigned_functions,
+            accounts=self._accounts,
         )  # fmt: skip
         session.reconcile(registered, known)
         session.renew(self._asked_ns)

@@ -19,6 +19,7 @@ from weft.wire.spec import JobSpec
 from weft.worker.agent.arguments import ArgumentFiles
 from weft.worker.agent.claim_memory import ClaimMemory
 from weft.worker.agent.held import HeldAttempts
+from weft.worker.agent.job_accounts import JobAccounts
 from weft.worker.agent.job_secrets import JobSecrets
 from weft.worker.agent.patience import until_answered
 from weft.worker.agent.reporting import Reporting, end_reports
@@ -48,6 +49,7 @@ class Claiming:
         arguments: ArgumentFiles,
         secrets: JobSecrets,
         signatures: Signatures,
+        accounts: JobAccounts | None,
         on_end: Callable[[Ended], None],
         on_submitted: Callable[[], None],
     ) -> None:
@@ -59,6 +61,7 @@ class Claiming:
         self._reporting = reporting
         self._arguments = arguments
         self._secrets = secrets
+        self._accounts = accounts
         self._on_end = on_end
         self._on_submitted = on_submitted
         self._fetching: set[asyncio.Task[None]] = set()
@@ -243,7 +246,7 @@ class Claiming:
                 assignment = Assignment(
                     key, spec, one.cpu_m, one.memory_mib, definer, carrier, one.gpu
                 )
-                if spec.secrets:
+                if spec.secrets or self._accounts is not None:
                     secretive.append(assignment)
                 elif _waits_for_arguments(spec):
                     self._begin(self._hand_over_fetched(assignment))
@@ -264,7 +267,12 @@ class Claiming:
 
     async def _hand_over_secretive(self, some: Sequence[Assignment]) -> None:
         ready = []
-        for one in await self._secrets.give(some):
+        given: Sequence[Assignment | Ended] = some
+        if any(one.spec.secrets for one in some):
+            given = await self._secrets.give(some)
+        if self._accounts is not None:
+            given = await self._accounts.give(given)
+        for one in given:
             held = self._held.by_key.get(one.key)
             if held is None or held.ended:
                 continue  # cancelled while they were read

@@ -22,6 +22,7 @@ from weft.worker.agent.claiming import Claiming
 from weft.worker.agent.commands import Commands
 from weft.worker.agent.contact import Contact
 from weft.worker.agent.held import HeldAttempts
+from weft.worker.agent.job_accounts import JobAccounts
 from weft.worker.agent.job_secrets import JobSecrets
 from weft.worker.agent.log_removal import LogRemoval
 from weft.worker.agent.message_files import MESSAGES, MessageFiles
@@ -87,6 +88,7 @@ class Session:
         checkpoint_removal: CheckpointRemoval,
         secret_keys: Callable[[], SecretKeys] = SecretKeys,
         unsigned_functions: bool = False,
+        accounts: JobAccounts | None = None,
     ) -> None:
         self._store = store
         self._runner = runner
@@ -109,7 +111,7 @@ class Session:
             reporting=self.reporting, arguments=self._arguments,
             secrets=JobSecrets(store, self.incarnation_id, secret_keys),
             signatures=Signatures(store, secret_keys, required=not unsigned_functions),
-            on_end=self._on_end,
+            accounts=accounts, on_end=self._on_end,
             on_submitted=self.commands.on_submitted,
         )  # fmt: skip
         self.log_removal = LogRemoval(store, log_keeper)

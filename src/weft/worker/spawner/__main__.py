@@ -1,6 +1,7 @@
 """Run a spawner: `python -m weft.worker.spawner SOCKET LOCK LOGS SCRATCH CHECKPOINTS READY_FD`.
 
-It writes one byte to READY_FD when an agent can connect. Exit code 3: another one holds the lock.
+A last word `accounts`: for processes under other accounts. It writes one byte to READY_FD when an
+agent can connect. Exit code 3: another one holds the lock.
 """
 
 import contextlib
@@ -11,6 +12,7 @@ import socket
 import sys
 from types import FrameType
 
+from weft.worker.spawner.accounts import forbid_new_privileges
 from weft.worker.spawner.agent_link import AgentLink
 from weft.worker.spawner.checkpoints import Checkpoints
 from weft.worker.spawner.guard import AlreadyRuns, become_reaper, kill_everything, take_lock
@@ -20,11 +22,13 @@ from weft.worker.spawner.scratch import Scratch
 from weft.worker.spawner.spawner import Spawner
 
 ALREADY_RUNS = 3
+ACCOUNTS = "accounts"
 
 
 def main(argv: list[str]) -> int:
     """Serve until told to quit, then kill everything that runs."""
-    socket_path, lock_path, logs, scratch, checkpoints, ready_fd = argv
+    socket_path, lock_path, logs, scratch, checkpoints, ready_fd, *modes = argv
+    uses_accounts = modes == [ACCOUNTS]
     os.chdir("/")
     incarnation = os.urandom(12).hex()
     try:
@@ -32,6 +36,8 @@ def main(argv: list[str]) -> int:
     except AlreadyRuns:
         return ALREADY_RUNS
     pid_namespace = become_reaper()
+    if uses_accounts:
+        forbid_new_privileges()
     memory_files = MemoryFiles(scratch)
     loop = EventLoop()
     link = AgentLink(loop, listen(socket_path))
@@ -40,11 +46,14 @@ def main(argv: list[str]) -> int:
         link,
         logs=logs,
         # Without symlinks, so that a sandbox has them under the names that its job is told.
-        scratch=Scratch(os.path.realpath(scratch)),
-        checkpoints=Checkpoints(os.path.realpath(checkpoints), os.path.basename(scratch)),
+        scratch=Scratch(os.path.realpath(scratch), for_accounts=uses_accounts),
+        checkpoints=Checkpoints(
+            os.path.realpath(checkpoints), os.path.basename(scratch), for_accounts=uses_accounts
+        ),
         memory_files=memory_files,
         incarnation=incarnation,
         pid_namespace=pid_namespace,
+        uses_accounts=uses_accounts,
     )
     _end_on_signals(loop, spawner)
     os.write(int(ready_fd), b"\n")

@@ -10,6 +10,7 @@ from contextlib import suppress
 
 from weft.core.attempt_key import AttemptKey
 from weft.worker.private_files import make_private
+from weft.worker.spawner.accounts import open_to_accounts
 from weft.worker.spawner.empty_directories import EmptyDirectories, is_untouched
 
 _OWNER = ".owner"
@@ -18,13 +19,16 @@ _OWNER = ".owner"
 class Checkpoints:
     """The directories of one spawner; `kept` is shared by all of a home and a database."""
 
-    def __init__(self, root: str, worker: str) -> None:
+    def __init__(self, root: str, worker: str, *, for_accounts: bool = False) -> None:
+        """`for_accounts`: see `Scratch`."""
         self._kept = os.path.join(root, "kept")
         self._fresh = os.path.join(root, "fresh", worker)
-        self._empty = EmptyDirectories(self._fresh)
+        self._empty = EmptyDirectories(self._fresh, reuses=not for_accounts)
         self._noted: set[str] = set()
         for path in (self._kept, self._fresh):
             make_private(path)
+        if for_accounts:
+            open_to_accounts(root, self._kept, os.path.dirname(self._fresh), self._fresh)
         self._keep_what_was()
 
     def take(self, key: AttemptKey) -> str:

@@ -14,8 +14,9 @@ class EmptyDirectories:
     which is cheaper than making a new one.
     """
 
-    def __init__(self, root: str) -> None:
+    def __init__(self, root: str, *, reuses: bool = True) -> None:
         self._root = root
+        self._free_max = _FREE_MAX if reuses else 0
         self._free: list[str] = []
         self._count = 0
 
@@ -33,7 +34,7 @@ class EmptyDirectories:
         """Take back a directory that is no longer in use; return False if that is left to the
         caller, because it is full, or there are enough.
         """
-        if len(self._free) < _FREE_MAX and is_untouched(path):
+        if len(self._free) < self._free_max and is_untouched(path):
             self._free.append(path)
             return True
         return False

@@ -11,8 +11,10 @@ from typing import NamedTuple
 from weft.core.attempt_key import AttemptKey
 from weft.core.states import Reason
 from weft.wire.function import CONTROL_FD
+from weft.wire.spawner import Account
 from weft.worker.private_files import write_all
 from weft.worker.spawner import sandboxed
+from weft.worker.spawner.accounts import AccountSpawn, entering, give
 from weft.worker.spawner.attempt import SpawnerAttempt
 from weft.worker.spawner.checkpoints import Checkpoints
 from weft.worker.spawner.memory_files import MemoryFiles, NoMemoryFileSystem
@@ -71,6 +73,7 @@ class Prepared:
         given: Sequence[tuple[int, int]],
         cwd: str,
         umask: int | None = None,
+        account: Account | None = None,
     ) -> None:
         """Make the pipes; `given`: our descriptors and their numbers in the process."""
         self.umask = umask
@@ -84,7 +87,11 @@ class Prepared:
                 self._ours.append(ours)
                 self._its.append(its)
             copies = sorted([*given, *zip(self._its, (1, 2), strict=True)], key=lambda one: one[1])
-            self._spawn = Spawn(path, argv, env, copies, cwd)
+            self._spawn = (
+                Spawn(path, argv, env, copies, cwd)
+                if account is None
+                else AccountSpawn(path, argv, env, copies, cwd, account)
+            )
         except ValueError as error:
             self.close()
             raise _not_passable(error) from error
@@ -211,12 +218,13 @@ class Launcher:
         """Return the variables that only the spawner knows; they win over all others."""
         if attempt.checkpoint is None:
             attempt.checkpoint = self._checkpoints.take(attempt.key)
+            self._give(attempt.checkpoint, attempt)
         mark = self.mark_of(attempt.key)
         variables = {**attempt.gpu_variables, CHECKPOINT: attempt.checkpoint, MARK: mark}
         if attempt.request.memory_files is not None:
             if attempt.memory_files is None:
                 attempt.memory_files = self._memory_files.make(
-                    attempt.key.name, attempt.request.memory_files
+                    attempt.key.name, attempt.request.memory_files, attempt.request.account
                 )
             variables[MEMORY_FILES] = attempt.memory_files
         return variables
@@ -244,7 +252,10 @@ class Launcher:
         cwd = attempt.request.cwd
         if cwd is None:
             attempt.cwd = self._scratch.take_directory()
+            self._give(attempt.cwd, attempt)
             return attempt.cwd
+        if attempt.request.account is not None:
+            return cwd  # it is entered under that account
         try:
             # Tried here because the error of a start does not say what failed. Left at once, so
             # that no file system is kept busy.
@@ -265,6 +276,7 @@ class Launcher:
         key = attempt.key
         name = f"b{key.batch_id}.j{key.job_id}.{key.attempt}"
         attempt.script_path = self._scratch.write_script(name, request.script)
+        self._give(attempt.script_path, attempt)
         return (attempt.script_path, *request.argv)
 
     def _prepare(self, attempt: SpawnerAttempt, argv: tuple[str, ...], cwd: str) -> Prepared:
@@ -285,7 +297,16 @@ class Launcher:
                 raise _not_passable(error) from error
             given.append((attempt.words_fd, sandboxed.WORDS_FD))
             env = {MARK: env[MARK]}
-        return Prepared(path, argv, env, given, cwd, attempt.request.umask)
+        account = attempt.request.account
+        if account is not None and attempt.cwd is None:
+            argv, cwd = entering(cwd, (path, *argv[1:])), "/"
+            path = argv[0]
+        return Prepared(path, argv, env, given, cwd, attempt.request.umask, account)
+
+    @staticmethod
+    def _give(path: str, attempt: SpawnerAttempt) -> None:
+        if attempt.request.account is not None:
+            give(path, attempt.request.account)
 
     def start_warm(
         self, argv: tuple[str, ...], env: dict[str, str], batch_id: int, control: int

@@ -10,7 +10,9 @@ import os
 import stat
 from collections.abc import Mapping
 
+from weft.wire.spawner import Account
 from weft.worker.private_files import write_all
+from weft.worker.spawner.accounts import open_to_accounts
 
 DIRECTORY = "/dev/shm"  # noqa: S108 (below it, all names are ours or random)
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -33,9 +35,10 @@ class MemoryFiles:
         self._root: str | None = None
         self._remove_what_was()
 
-    def make(self, name: str, files: Mapping[str, str]) -> str:
+    def make(self, name: str, files: Mapping[str, str], account: Account | None = None) -> str:
         """Write the files of an attempt; return their directory. Raise `OSError`,
-        `NoMemoryFileSystem`.
+        `NoMemoryFileSystem`. With an account the directories stay ours and the files are its own,
+        so that nothing is removed below a directory that a job can change.
         """
         path = os.path.join(self._private_root(), name)
         os.mkdir(path, _PRIVATE)
@@ -44,9 +47,14 @@ class MemoryFiles:
                 fd = os.open(os.path.join(path, file), _FLAGS, _READ_BY_OWNER)
                 try:
                     write_all(fd, text.encode())
+                    if account is not None:
+                        os.fchown(fd, account.uid, account.gid)
                 finally:
                     os.close(fd)
-            os.chmod(path, _ENTERED_BY_OWNER)
+            if account is None:
+                os.chmod(path, _ENTERED_BY_OWNER)
+            else:
+                open_to_accounts(os.path.dirname(path), path)
         except BaseException:
             self.remove(path)
             raise

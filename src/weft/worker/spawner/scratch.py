@@ -2,6 +2,7 @@
 
 import os
 
+from weft.worker.spawner.accounts import open_to_accounts
 from weft.worker.spawner.empty_directories import EmptyDirectories
 
 _SIMPLE_ENTRIES_MAX = 32
@@ -11,15 +12,18 @@ _MODE = 0o700
 class Scratch:
     """Directories below one root. Anything that cannot be removed at once is moved to `trash`."""
 
-    def __init__(self, root: str) -> None:
+    def __init__(self, root: str, *, for_accounts: bool = False) -> None:
+        """`for_accounts`: jobs run under several; none gets a directory that another one had."""
         self._work = os.path.join(root, "work")
         self._scripts = os.path.join(root, "scripts")
         self.trash = os.path.join(root, "trash")
-        self._empty = EmptyDirectories(self._work)
+        self._empty = EmptyDirectories(self._work, reuses=not for_accounts)
         self.trash_count = 0
         """How many things were moved to `trash` so far."""
         for path in (root, self._work, self._scripts, self.trash):
             os.makedirs(path, mode=_MODE, exist_ok=True)
+        if for_accounts:
+            open_to_accounts(root, self._work, self._scripts)
         self._discard_what_was()
 
     def take_directory(self) -> str:

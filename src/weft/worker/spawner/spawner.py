@@ -60,12 +60,14 @@ class Spawner:
         memory_files: MemoryFiles,
         incarnation: str,
         pid_namespace: bool,
+        uses_accounts: bool = False,
     ) -> None:
         self._loop = loop
         self._link = link
         self._scratch = scratch
         self._incarnation = incarnation
         self._pid_namespace = pid_namespace
+        self._uses_accounts = uses_accounts
         self._capacity = Capacity()
         self._attempts: dict[AttemptKey, SpawnerAttempt] = {}
         """The attempts that wait or run."""
@@ -169,6 +171,7 @@ class Spawner:
                 takes_commands=True,
                 makes_memory_files=True,
                 makes_sandboxes=True,
+                uses_accounts=self._uses_accounts,
             )
         )
 

@@ -48,6 +48,7 @@ def open_spawner(site: RunnerSite) -> "SpawnerRunner":
         checkpoints=site.checkpoints,
         own_log=site.role_logs / f"spawner-{site.file_name}.log",
         namespace=site.job_namespace,
+        accounts=site.accounts,
     )
     return SpawnerRunner(
         files,
@@ -92,7 +93,8 @@ class SpawnerRunner:
             self._link = await find_or_start(self._files)
             try:
                 welcome = await greet(self._link, self._hello)
-                if welcome.version == wire.PROTOCOL_VERSION:
+                has_accounts = welcome.uses_accounts or not self._files.accounts
+                if welcome.version == wire.PROTOCOL_VERSION and has_accounts:
                     log.info(
                         "worker.spawner_found",
                         incarnation=welcome.incarnation,

@@ -8,8 +8,8 @@ import msgspec
 from weft.core.errors import WeftError
 from weft.ports.executor import ExecutorLimits, Reservation, SpawnerExecutor
 from weft.ports.runner import Assignment, GivenSecret
-from weft.wire.spawner import Start, StartProcess
-from weft.wire.spec import WITH_SECRETS
+from weft.wire.spawner import Account, Start, StartProcess
+from weft.wire.spec import WITH_SECRETS, JobSpec
 
 MESSAGE_BYTES: Final = 8 << 20
 
@@ -53,6 +53,8 @@ class Outgoing:
             if process.warm is not None:
                 raise WeftError("a worker whose jobs run in sandboxes calls no functions")
             process = msgspec.structs.replace(process, sandbox=self._limits.sandbox)
+        if one.account is not None:
+            process = _under(one.account, process, spec)
         self._message.processes.append(process)
         self._bytes += _size_of(process)
         if self._bytes > MESSAGE_BYTES:
@@ -100,6 +102,17 @@ def _with_secrets(process: StartProcess, secrets: Sequence[GivenSecret]) -> Star
     return msgspec.structs.replace(
         process, env={**process.env, **variables}, memory_files=files or None
     )
+
+
+def _under(account: Account, process: StartProcess, spec: JobSpec) -> StartProcess:
+    """Return the process with its account, whose name and home it is told as in a login."""
+    if process.warm is not None:
+        raise WeftError("a worker whose jobs run under accounts of their users calls no functions")
+    env = process.env
+    if spec.inherit_env is None:
+        own = {"HOME": account.home, "LOGNAME": account.name, "USER": account.name}
+        env = {**own, **env}
+    return msgspec.structs.replace(process, env=env, account=account)
 
 
 def _size_of(process: StartProcess) -> int:

@@ -48,6 +48,8 @@ class SpawnerFiles:
     own_log: Path
     namespace: Wanted = "auto"
     """Whether the spawner gets a PID namespace."""
+    accounts: bool = False
+    """Whether it starts processes under other accounts."""
 
 
 async def find_or_start(files: SpawnerFiles) -> SpawnerLink:
@@ -146,7 +148,7 @@ def _spawn(files: SpawnerFiles, ready_fd: int) -> int:
         *namespace_words(files.namespace),
         sys.executable, "-X", "utf8", "-P", "-m", "weft.worker.spawner",
         str(files.socket), str(files.lock), str(files.logs), str(files.scratch),
-        str(files.checkpoints), str(_READY_FD),
+        str(files.checkpoints), str(_READY_FD), *(["accounts"] if files.accounts else []),
     ]  # fmt: skip
     appending = os.O_WRONLY | os.O_CREAT | os.O_APPEND
     actions = [

@@ -1,0 +1,83 @@
+"""The Unix accounts under which jobs run: that of the user who submitted the job (ADR 61)."""
+
+import asyncio
+import grp
+import os
+import pwd
+import time
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import msgspec
+
+from weft.core.run_as import User, account_of, numbers_of
+from weft.core.states import Reason
+from weft.ports.runner import Assignment, Ended, never_started
+from weft.ports.store import WorkerStore
+from weft.wire.spawner import Account
+from weft.worker.agent.patience import until_answered
+
+_FRESH_S: Final = 30.0
+"""How long what the host says of an account is believed."""
+
+
+class JobAccounts:
+    """Find accounts. Those below `uid_min` belong to the system, and no job runs under them."""
+
+    def __init__(self, store: WorkerStore, accounts: Mapping[User, str], *, uid_min: int) -> None:
+        self._store = store
+        self._accounts = accounts
+        self._uid_min = uid_min
+        self._known: dict[User, tuple[float, Account | str]] = {}
+
+    async def give(self, some: Sequence[Assignment | Ended]) -> Sequence[Assignment | Ended]:
+        """Return each attempt with its account, or how it ends without one."""
+        jobs = {(one.key.batch_id, one.key.job_id) for one in some if isinstance(one, Assignment)}
+        users = await until_answered(lambda: self._store.list_job_users(sorted(jobs)))
+        user_of = {(one.batch_id, one.job_id): (one.tenant, one.submitter) for one in users}
+        for user in set(user_of.values()):
+            await self._look_up(user)
+        return [
+            self._given(one, user_of.get((one.key.batch_id, one.key.job_id)))
+            if isinstance(one, Assignment)
+            else one
+            for one in some
+        ]
+
+    def _given(self, one: Assignment, user: User | None) -> Assignment | Ended:
+        found: Account | str = "it is gone" if user is None else self._known[user][1]
+        if isinstance(found, Account):
+            return msgspec.structs.replace(one, account=found)
+        why = f"the job cannot run under an account of its user: {found}"
+        now_ns = time.monotonic_ns()
+        return never_started(one.key, Reason.BAD_SPEC, now_ns=now_ns, message=why)
+
+    async def _look_up(self, user: User) -> None:
+        known = self._known.get(user)
+        if known is None or time.monotonic() >= known[0]:
+            # In a thread, because a directory service may be slow.
+            found = await asyncio.to_thread(self._find, user)
+            self._known[user] = time.monotonic() + _FRESH_S, found
+
+    def _find(self, user: User) -> Account | str:
+        """Return the account, or why there is none."""
+        tenant, name = user
+        wanted = account_of(user, self._accounts)
+        if wanted is None:
+            return f"`run_as_accounts` of this worker does not name {tenant}/{name}"
+        numbers = numbers_of(wanted)
+        if numbers is not None:
+            found = Account(*numbers, (), name, "/")
+        else:
+            try:
+                entry = pwd.getpwnam(wanted)
+            except (KeyError, ValueError):
+                return f"this host has no account {wanted!r}"
+            groups = os.getgrouplist(entry.pw_name, entry.pw_gid)
+            found = Account(entry.pw_uid, entry.pw_gid, tuple(groups), entry.pw_name, entry.pw_dir)
+        if found.uid < self._uid_min:
+            least = f"its number {found.uid} is below {self._uid_min} (`run_as_uid_min`)"
+            return f"the account {wanted!r} belongs to the system: {least}"
+        if 0 in (found.gid, *found.groups):
+            return f"the account {wanted!r} belongs to the group {grp.getgrgid(0).gr_name}"
+        return found

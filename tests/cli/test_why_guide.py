@@ -24,7 +24,7 @@ from weft.core.why import (
     causes_of_group,
     causes_of_wait,
 )
-from weft.core.why.facts import ComingMachine, GrowthFacts, JobName, StoppedWorker
+from weft.core.why.facts import ComingMachine, GrowthFacts, JobName, LimitFacts, StoppedWorker
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs/guides/why.md"
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -104,6 +104,7 @@ SHOWN: dict[str, Callable[[int, int], list[Cause]]] = {
     ),
     "b12.j4": waits(state="pending", parents=(ParentFacts(3, "running"),), n_parents=3),
     "b12.j5": waits(held=("/stage1",)),
+    "b12.j8": waits(limit=LimitFacts("genomics", 500)),
     "b12.j6": waits(gates=(GateFacts("not_before", "", opens_at=at(hours=14)),)),
     "b13.j3": waits(gates=(gate("max_running", "13", 2, name(13)),)),
     "b14.j2": waits(gates=(gate("concurrency_key", "database", 1, name(14)),)),

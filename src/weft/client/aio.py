@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Self
+from typing import Literal, Self
+
+from msgspec import UNSET, UnsetType
 
 from weft.client.api import Api, LogEvent
 from weft.client.http.listing import Document, Listing
@@ -273,11 +275,21 @@ class Client(BuilderSource[BatchBuilder], SecretCalls, BrowserCalls, TrailCalls)
         """Return a billing project with its members and costs. Raise `ProjectNotFound`."""
         return await self.api.get_project(name)
 
-    async def limit_project(self, name: str, cost_max: float | None) -> Document:
-        """Set what a billing project may cost; None: no limit. Return it. Raise `RightMissing`,
-        `ProjectNotFound`.
+    async def limit_project(
+        self,
+        name: str,
+        cost_max: float | None | UnsetType = UNSET,
+        *,
+        cost_soft_max: float | None | UnsetType = UNSET,
+        on_limit: Literal["pause", "cancel"] | UnsetType = UNSET,
+    ) -> Document:
+        """Set what a billing project may cost, from where on its jobs weigh half, and whether its
+        batches are paused or cancelled at the limit; None: no limit. Return it. Raise
+        `RightMissing`, `ProjectNotFound`.
         """
-        return await self.api.change_project(name, {"cost_max": cost_max})
+        given = {"cost_max": cost_max, "cost_soft_max": cost_soft_max, "on_limit": on_limit}
+        changes = {key: value for key, value in given.items() if value is not UNSET}
+        return await self.api.change_project(name, changes)
 
     async def close_project(self, name: str) -> Document:
         """Let a billing project take no new batches and schedules; return it. Raise

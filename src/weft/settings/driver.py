@@ -47,6 +47,13 @@ class DriverSettings:
         minimum=1,
         maximum=86400,
     )
+    spending_interval_s: float = setting(
+        5.0,
+        "seconds between two looks at what billing projects with limits spend; a limit is reached "
+        "when what runs would exceed it before the next look",
+        minimum=0.5,
+        maximum=600,
+    )
     stop_within_s: float = setting(
         120.0,
         "seconds that a worker may take to stop an attempt which is beyond a limit of its queue; "

@@ -33,12 +33,13 @@ from weft.store.notices import PostgresNotices
 from weft.store.operations import Operations
 from weft.store.reservations import Reservations
 from weft.store.schema_range import check_schema
+from weft.store.spending import Limits
 
 DRIVER_TIMEOUT_S = 120.0
 HEARTBEAT_TIMEOUT_S = 10.0
 
 
-class PostgresDriverStore(Operations, Machines, Reservations, DueConditions):
+class PostgresDriverStore(Operations, Machines, Reservations, DueConditions, Limits):
     """A driver's calls to its database. The methods are documented at the port."""
 
     def __init__(self, database: Database, notices: PostgresNotices, dsn: str) -> None:

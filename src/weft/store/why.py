@@ -47,6 +47,7 @@ class Why:
             "name": group_of(batch_id, document["path"] or document["name"]),
             "n_failed": document["n_failed"] + document["n_errored"],
             "held": found["held"],
+            "limit": found["limit"],
             "ready": found["ready"],
             "failed": with_words(failed) if failed else None,
         }

@@ -125,6 +125,12 @@ JOBS_PREEMPTED: Final = Counter(
     "running jobs stopped for jobs of queues of higher priority",
     registry=REGISTRY,
 )
+LIMITS_CROSSED: Final = Counter(
+    "weft_limits_crossed",
+    "billing projects that came below or beyond a limit",
+    ["stage"],
+    registry=REGISTRY,
+)
 ATTEMPTS_OVERDUE: Final = Counter(
     "weft_attempts_overdue",
     "attempts stopped beyond a limit of their queue",

@@ -42,6 +42,8 @@ SWEEPS: Final = (
     "fail_conditions",
     "fold_failures",
     "seal_trail",
+    "apply_limits",
+    "weigh_users",
 )
 """What the loops of a driver ask of `DriverStore.sweep`."""
 MUCH: Final = 10**8

@@ -1,6 +1,6 @@
 """The documents in which administrators describe billing projects."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
@@ -8,6 +8,7 @@ from weft.wire.description import says
 from weft.wire.user_documents import Name
 
 CostMax = Annotated[float, Meta(ge=0, le=1e15)]
+OnLimit = Literal["pause", "cancel"]
 
 
 class ProjectDocument(Struct, forbid_unknown_fields=True):
@@ -25,4 +26,11 @@ class ProjectEdit(Struct, forbid_unknown_fields=True):
     )
     cost_max: Annotated[
         CostMax | UnsetType | None, says("What it may cost; null: no limit.", 500)
+    ] = UNSET
+    cost_soft_max: Annotated[
+        CostMax | UnsetType | None,
+        says("Beyond this cost the weight of its jobs is halved; null: never.", 400),
+    ] = UNSET
+    on_limit: Annotated[
+        OnLimit | UnsetType, says("Whether its batches are paused or cancelled at its limit.")
     ] = UNSET

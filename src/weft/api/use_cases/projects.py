@@ -28,7 +28,7 @@ async def create_project(
 async def change_project(
     services: Services, caller: Caller, name: str, edit: ProjectEdit
 ) -> Answer:
-    """Close or reopen a project, or change its limit; return it. Raise `ProjectNotFound`."""
+    """Close or reopen a project, or change its limits; return it. Raise `ProjectNotFound`."""
     await services.store.change_project(caller, name, msgspec.to_builtins(edit))
     return await _changed(services, caller, name, "changed")
 

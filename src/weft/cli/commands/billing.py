@@ -7,11 +7,13 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter, validators
 
 from weft.cli.commands.project import app as project_app
+from weft.cli.commands.project import limits_of
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.terminal.amounts import moment, money
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
+from weft.core.amounts import duration
 from weft.core.errors import Invalid
 from weft.core.rates import UNITS_OF_A_PRICE
 from weft.settings import load_settings
@@ -263,17 +265,20 @@ def _print(title: str, key: str, found: Sequence[Document], shared: Shared) -> i
 
 
 def _titled(project: Document) -> str:
-    """Write the name of a project with its limit, and whether it is closed."""
-    facts = [] if project["cost_max"] is None else [f"limit {money(project['cost_max'])}"]
+    """Write the name of a project with its limits, when it reaches them, and whether it is closed."""
+    facts = limits_of(project)
+    if project["limit_in_s"] is not None:
+        facts.append(f"reached in {duration(project['limit_in_s'] * 1000)} at this rate")
     facts += ["closed"] if project["closed"] else []
-    return f"{project['name']} ({', '.join(facts)})" if facts else str(project["name"])
+    name = one_line(project["name"], width=40)
+    return f"{name} ({', '.join(facts)})" if facts else name
 
 
 def _cost_row(key: str, document: Document) -> tuple[str, ...]:
     used = {one["resource"]: one["usage"] for one in document["cost_by_resource"]}
     hours = (used.get(name, 0) / MS_PER_HOUR / UNITS_OF_A_PRICE[name] for name in RESOURCES)
     return (
-        one_line(document[key], width=40),
+        one_line(document[key], width=120),
         money(document["cost"]),
         *(f"{amount:.3g}" if amount else "0" for amount in hours),
     )

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
@@ -13,6 +13,7 @@ from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json
 from weft.client.api import Api
+from weft.core.amounts import duration
 
 app = App(
     name="project",
@@ -74,21 +75,53 @@ def members(
 
 
 @app.command
-def limit(name: str, amount: str, /, *, shared: Shared = SHARED) -> int:
+def show(name: str, /, *, shared: Shared = SHARED) -> int:
+    """Show a billing project: its cost, its limits, when it reaches them, its members.
+
+        weft billing project show genomics
+
+    Args:
+        name: Name of the project.
+        shared: Options of every command.
+    """
+    return _tell(shared, lambda client: client.get_project(name))
+
+
+@app.command
+def limit(
+    name: str,
+    amount: str | None = None,
+    /,
+    *,
+    soft: str | None = None,
+    on_limit: Literal["pause", "cancel"] | None = None,
+    shared: Shared = SHARED,
+) -> int:
     """Set what a billing project may cost. Only for administrators of the tenant.
 
-        weft billing project limit genomics 500
+        weft billing project limit genomics 500 --soft 400
         weft billing project limit genomics none
 
-    The limit is shown beside the costs; jobs do not stop at it yet.
+    At its limit nothing of the project starts and what runs is stopped; it goes
+    on when the limit is raised. Beyond the soft limit it has half of its share.
 
     Args:
         name: Name of the project.
         amount: The amount, or none.
+        soft: From what it cost on its jobs have half of their share, or none.
+        on_limit: Whether its batches are paused or cancelled at the limit.
         shared: Options of every command.
     """
-    cost_max = read_option("AMOUNT", amount, _amount)
-    return _tell(shared, lambda client: client.change_project(name, {"cost_max": cost_max}))
+    changes: dict[str, Any] = {}
+    if amount is not None:
+        changes["cost_max"] = read_option("AMOUNT", amount, _amount)
+    if soft is not None:
+        changes["cost_soft_max"] = read_option("--soft", soft, _amount)
+    if on_limit is not None:
+        changes["on_limit"] = on_limit
+    if not changes:
+        return show(name, shared=shared)
+    return _tell(shared, lambda client: client.change_project(name, changes))
 
 
 @app.command
@@ -153,8 +186,30 @@ def _tell(shared: Shared, ask: Callable[[Api], Awaitable[Document]]) -> int:
     if shared.json:
         print_json(found)
         return 0
-    limit = "no limit" if found["cost_max"] is None else f"limit {money(found['cost_max'])}"
     state = "closed" if found["closed"] else "open"
+    limits = ", ".join(limits_of(found)) or "no limit"
     names = ", ".join(one_line(user, width=64) for user in found["members"]) or "nobody"
-    note(f"{one_line(found['name'], width=64)} is {state}, {limit}; members: {names}")
+    note(f"{one_line(found['name'], width=64)} is {state}, {limits}; members: {names}")
+    if found["limit_in_s"] is not None:
+        left = duration(found["limit_in_s"] * 1000)
+        note(f"at this rate ({money(found['cost_per_hour'])} an hour) it reaches its limit in {left}")
     return 0
+
+
+def limits_of(project: Document) -> list[str]:
+    """Say the limits of a project, and what they do to it now."""
+    facts = []
+    if project["cost_max"] is not None:
+        facts.append(f"limit {money(project['cost_max'])}")
+    if project["cost_soft_max"] is not None:
+        facts.append(f"soft limit {money(project['cost_soft_max'])}")
+    words = {
+        "slowed": "slowed down",
+        "paused": "paused at its limit",
+        "cancelled": "cancelled at its limit",
+    }
+    if project["limit_state"] in words:
+        facts.append(words[project["limit_state"]])
+    elif project["on_limit"] == "cancel":
+        facts.append("cancels at its limit")
+    return facts

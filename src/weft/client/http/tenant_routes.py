@@ -62,8 +62,8 @@ class TenantRoutes(Requests):
         return await self._get(_project_path(name))
 
     async def change_project(self, name: str, changes: Document) -> Document:
-        """Change `closed` or `cost_max` of a billing project; return it. Raise
-        `ProjectNotFound`.
+        """Change `closed`, `cost_max`, `cost_soft_max` or `on_limit` of a billing project;
+        return it. Raise `ProjectNotFound`.
         """
         return await self._patch(_project_path(name), changes)
 

@@ -31,6 +31,13 @@ class ProjectClosed(Conflict):
     sqlstate = "WF125"
 
 
+class BillingLimitReached(Conflict):
+    """A billing project that cancels at its limit takes no more jobs."""
+
+    code = "API.BILLING_LIMIT_REACHED"
+    sqlstate = "WF135"
+
+
 class RatesFixed(Conflict):
     """Prices that begin in the past, or at a time that already has prices."""
 

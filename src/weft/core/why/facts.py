@@ -95,6 +95,13 @@ class PoolFacts(msgspec.Struct, frozen=True):
     """None: the pool makes no machine that holds such a job."""
 
 
+class LimitFacts(msgspec.Struct, frozen=True):
+    """The limit at which a billing project is paused."""
+
+    project: str
+    cost_max: float
+
+
 class GroupFacts(msgspec.Struct, frozen=True, kw_only=True):
     """A batch or a group, with a few jobs that stand for the others."""
 
@@ -111,6 +118,8 @@ class GroupFacts(msgspec.Struct, frozen=True, kw_only=True):
     n_failed: int = 0
     """Failed, or errors."""
     held: tuple[str, ...] = ()
+    """As of a job."""
+    limit: LimitFacts | None = None
     """As of a job."""
     ready: tuple["JobFacts", ...] = ()
     failed: "EndFacts | None" = None
@@ -187,6 +196,8 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The worker that is kept for it."""
     held: tuple[str, ...] = ()
     """Paths of held groups, `/` for the batch, and an empty text for the job itself."""
+    limit: LimitFacts | None = None
+    """None: its billing project is not paused."""
     n_parents: int = 0
     """Parents that have not ended."""
     parents: tuple[ParentFacts, ...] = ()

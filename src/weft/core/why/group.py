@@ -7,7 +7,14 @@ import msgspec
 
 from weft.core.end_words import explain_end
 from weft.core.why.facts import EndFacts, GroupFacts
-from weft.core.why.sentences import Cause, GateSentence, command, group_of, name_of
+from weft.core.why.sentences import (
+    Cause,
+    GateSentence,
+    at_limit,
+    command,
+    group_of,
+    name_of,
+)
 from weft.core.why.waiting import causes_of_wait
 
 
@@ -34,6 +41,10 @@ def _waiting(
     for path in group.held:
         held = group_of(group.batch_id, path)
         cause = Cause("hold", f"waits: {held} is held", command("release", held))
+        said.add(cause.text)
+        yield cause
+    if group.limit is not None:
+        cause = at_limit(group.limit)
         said.add(cause.text)
         yield cause
     for job in group.ready:

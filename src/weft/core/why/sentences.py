@@ -7,7 +7,7 @@ from datetime import datetime
 import msgspec
 
 from weft.core.ids import format_batch_id, format_job_ref
-from weft.core.why.facts import EndFacts, GateFacts, JobFacts, JobName
+from weft.core.why.facts import EndFacts, GateFacts, JobFacts, JobName, LimitFacts
 
 
 class Cause(msgspec.Struct, frozen=True):
@@ -36,6 +36,13 @@ def group_of(batch_id: int, path: str) -> str:
     """Return what commands call a group: `b12/stage1`, or `b12` for the root."""
     name = path.lstrip("/")
     return f"{format_batch_id(batch_id)}/{name}" if name else format_batch_id(batch_id)
+
+
+def at_limit(limit: LimitFacts) -> Cause:
+    """Say that a billing project is paused, and how to let it spend more."""
+    text = f"waits: billing project {limit.project} is paused at its limit of {limit.cost_max:.2f}"
+    more = command("billing", "project", "limit", limit.project)
+    return Cause("limit", text, f"{more} AMOUNT")
 
 
 def command(*words: str) -> str:

@@ -17,7 +17,14 @@ from weft.core.why.facts import (
     JobFacts,
     PoolFacts,
 )
-from weft.core.why.sentences import Cause, GateSentence, command, group_of, name_of
+from weft.core.why.sentences import (
+    Cause,
+    GateSentence,
+    at_limit,
+    command,
+    group_of,
+    name_of,
+)
 
 WORKER = "waits for a worker"
 STOPPED_SHOWN = 5
@@ -75,6 +82,8 @@ def _holds(job: JobFacts) -> Iterator[Cause]:
     for path in job.held:
         held = group_of(job.batch_id, path) if path else name_of(job)
         yield Cause("hold", f"waits: {held} is held", command("release", held))
+    if job.limit is not None:
+        yield at_limit(job.limit)
 
 
 def _blocked(job: JobFacts, blocked: BlockedFacts, now: datetime) -> Cause:

@@ -27,6 +27,7 @@ from weft.driver.loops import (
     retention,
     schedules,
     settle,
+    spending,
     trail,
 )
 from weft.driver.loops.loop import Loop
@@ -53,4 +54,5 @@ LOOPS: Final[tuple[Loop, ...]] = (
     monitor.LOOP,
     patrol.LOOP,
     trail.LOOP,
+    spending.LOOP,
 )

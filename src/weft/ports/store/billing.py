@@ -11,8 +11,11 @@ class BillingStore(Protocol):
     """Costs of billing projects, computed from usage when they are read; prices."""
 
     async def list_projects(self, caller: Caller, name: str | None) -> Sequence[Row]:
-        """Return `name, closed, cost_max, cost, cost_by_resource, members` of the caller's
-        projects, by name; somebody who manages the tenant has all.
+        """Return `name, closed, cost_max, cost_soft_max, on_limit, limit_state, cost_per_hour,
+        limit_in_s, cost, cost_by_resource, members` of the caller's projects, by name; somebody
+        who manages the tenant has all.
+
+        `limit_in_s`: when the limit is reached if what runs goes on.
 
         If a name is given: of that project, or raise `ProjectNotFound`.
         """
@@ -38,8 +41,9 @@ class BillingStore(Protocol):
         """
 
     async def change_project(self, caller: Caller, name: str, patch: Mapping[str, Any]) -> None:
-        """Change `closed` or `cost_max` (None: no limit). A closed project takes no new batches
-        and schedules (`ProjectClosed`). Raise `ProjectNotFound`.
+        """Change `closed`, `cost_max`, `cost_soft_max` (None: no limit) or `on_limit`. A closed
+        project takes no new batches and schedules (`ProjectClosed`); one that has reached its
+        limit and cancels at it takes no jobs (`BillingLimitReached`). Raise `ProjectNotFound`.
         """
 
     async def delete_project(self, caller: Caller, name: str) -> None:

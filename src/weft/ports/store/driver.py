@@ -13,6 +13,7 @@ from weft.ports.store.operations import Operation, Resubmitted
 from weft.ports.store.patrol import Patrolled, Position
 from weft.ports.store.queries import JobQuery
 from weft.ports.store.schedules import DueSchedule, ScheduleMove
+from weft.ports.store.spending import SpendingStore
 from weft.ports.store.submitted import JobRows
 
 
@@ -33,7 +34,7 @@ class Folded(NamedTuple):
     """Those that no notice wakes while the fold is awake, such as `cancel` (`driver/loops`)."""
 
 
-class DriverStore(Protocol):
+class DriverStore(SpendingStore, Protocol):
     """The calls of a driver.
 
     Every call with an epoch raises `EpochStale`, and changes nothing, unless it is the epoch of

@@ -1,5 +1,6 @@
 -- list_projects: documents of the billing projects that a user is a member of (NULL: of all), by name; only the one of this name, if given.
--- Called by: Store.list_projects (api).   Safe to repeat: yes, it only reads.   Plan: projects of the tenant; usage by key.   Raises WF105.
+-- Called by: Store.list_projects (api).   Safe to repeat: yes, it only reads.   Plan: projects of the tenant; usage by key; as
+--   _project_forecasts.   Raises WF105.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_projects(tenant_id int, of_user_id int, of_name text) RETURNS SETOF jsonb
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -19,12 +20,15 @@ BEGIN
             SELECT x.project_id, x.rate_card_id, x.shape_id, sum(x.usage_ms) AS ms
             FROM weft._project_usage((SELECT array_agg(m.project_id) FROM mine m)) x GROUP BY 1, 2, 3) u),
     costs AS MATERIALIZED (SELECT c.* FROM used u CROSS JOIN LATERAL weft._costs_of_usage(u.owners, u.cards, u.shapes, u.mss) c)
-    SELECT jsonb_build_object('name', m.name, 'closed', m.closed_at IS NOT NULL, 'cost_max', m.cost_max,
+    SELECT jsonb_build_object('name', m.name, 'closed', m.closed_at IS NOT NULL,
         'cost', coalesce(c.cost, 0), 'cost_by_resource', coalesce(c.cost_by_resource, '[]'),
         'members', (SELECT coalesce(jsonb_agg(t.name ORDER BY t.name), '[]')
             FROM weft.billing_member b JOIN weft.tenant_user t USING (user_id)
             WHERE b.project_id = m.project_id))
+        || coalesce(f.facts, '{"cost_max": null, "cost_soft_max": null, "on_limit": "pause", "limit_state": "below",
+            "cost_per_hour": null, "limit_in_s": null}')
     FROM mine m LEFT JOIN costs c ON c.owner = m.project_id
+    LEFT JOIN weft._project_forecasts((SELECT array_agg(x.project_id) FROM mine x)) f ON f.project_id = m.project_id
     ORDER BY m.name;
     IF NOT FOUND AND of_name IS NOT NULL THEN
         PERFORM weft._fail('WF105', format('billing project "%s" does not exist', of_name),

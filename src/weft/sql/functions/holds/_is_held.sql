@@ -1,5 +1,5 @@
--- _is_held: whether a job of this group may not be claimed because it or a group above it is held. Job 0 stands for the group.
--- Called by: claim_jobs, functions that park and list jobs, documents.   Safe to repeat: yes, it only reads.
+-- _is_held: whether somebody holds a job of this group, alone or with a group above it. Job 0 stands for the group.
+-- Called by: _is_closed, documents.   Safe to repeat: yes, it only reads.
 -- Locks: none.   Plan: ancestors by key, holds by key.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._is_held(of_batch_id bigint, of_group_id int, of_job_id int) RETURNS boolean LANGUAGE sql STABLE
@@ -7,6 +7,6 @@ AS $$
     SELECT EXISTS (
         SELECT FROM weft.group_ancestor a
         JOIN weft.group_hold h ON h.batch_id = a.batch_id AND h.group_id = a.ancestor_id
-        WHERE a.batch_id = of_batch_id AND a.group_id = of_group_id AND h.released_at IS NULL)
+        WHERE a.batch_id = of_batch_id AND a.group_id = of_group_id AND h.limit_id = 0 AND h.released_at IS NULL)
     OR EXISTS (SELECT FROM weft.job_hold h WHERE h.batch_id = of_batch_id AND h.job_id = of_job_id)
 $$;

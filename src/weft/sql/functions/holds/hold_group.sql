@@ -17,7 +17,7 @@ BEGIN
     PERFORM pg_advisory_xact_lock(hold_group.batch_id);
     INSERT INTO weft.group_hold AS h (batch_id, group_id, tenant_id, held_at)
     VALUES (hold_group.batch_id, hold_group.group_id, hold_group.tenant_id, hold_group.at)
-    ON CONFLICT (batch_id, group_id) DO UPDATE SET held_at = excluded.held_at, released_at = NULL, swept = false, sweep_job = 0
+    ON CONFLICT (batch_id, group_id, limit_id) DO UPDATE SET held_at = excluded.held_at, released_at = NULL, swept = false, sweep_job = 0
         WHERE h.released_at IS NOT NULL
     RETURNING true INTO v_is_new;
     IF v_is_new THEN

@@ -13,12 +13,13 @@ BEGIN
     PERFORM weft._check_group(release_group.batch_id, release_group.group_id);
     PERFORM pg_advisory_xact_lock(release_group.batch_id);
     UPDATE weft.group_hold h SET released_at = release_group.at, swept = false, sweep_job = 0
-    WHERE h.batch_id = release_group.batch_id AND h.group_id = release_group.group_id AND h.released_at IS NULL;
+    WHERE h.batch_id = release_group.batch_id AND h.group_id = release_group.group_id AND h.limit_id = 0
+        AND h.released_at IS NULL;
     IF NOT FOUND THEN
         RETURN false;
     END IF;
     PERFORM weft._unpark_jobs(release_group.batch_id, 0, 1000);
-    IF release_group.group_id = 0 THEN
+    IF release_group.group_id = 0 AND NOT weft._is_closed(release_group.batch_id, 0, 0) THEN
         PERFORM weft._turn_ranges(release_group.batch_id, false);
     END IF;
     PERFORM weft._record_change(release_group.batch_id, release_group.group_id, 'released', release_group.actor, NULL, release_group.at);

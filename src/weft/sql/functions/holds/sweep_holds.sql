@@ -20,22 +20,23 @@ BEGIN
         RETURN v_n;  -- the next call writes notes without holding job rows, so it may wait
     END IF;
     SELECT h.* INTO v_hold FROM weft.group_hold h WHERE NOT h.swept
-    ORDER BY h.released_at IS NULL, h.sweep_job, h.batch_id, h.group_id LIMIT 1 FOR UPDATE SKIP LOCKED;
+    ORDER BY h.released_at IS NULL, h.sweep_job, h.batch_id, h.group_id, h.limit_id LIMIT 1 FOR UPDATE SKIP LOCKED;
     IF NOT FOUND THEN
         RETURN 0;
     END IF;
     SELECT b.next_job - 1 AS last_job, b.user_id, b.gated, b.gate_set_id, weft._batch_pools(b.batch_id) AS pools INTO v_batch
         FROM weft.batch b WHERE b.batch_id = v_hold.batch_id;
     IF v_hold.released_at IS NOT NULL THEN
-        IF v_hold.group_id = 0 THEN
+        IF v_hold.group_id = 0 AND NOT weft._is_closed(v_hold.batch_id, 0, 0) THEN
             v_is_whole := weft._turn_ranges(v_hold.batch_id, false);
         END IF;
         v_last := weft._unpark_jobs(v_hold.batch_id, v_hold.sweep_job, limit_jobs);
         IF v_last IS NULL AND v_is_whole THEN
-            DELETE FROM weft.group_hold h WHERE h.batch_id = v_hold.batch_id AND h.group_id = v_hold.group_id;
+            DELETE FROM weft.group_hold h WHERE h.batch_id = v_hold.batch_id AND h.group_id = v_hold.group_id
+                AND h.limit_id = v_hold.limit_id;
         ELSE
             UPDATE weft.group_hold h SET sweep_job = coalesce(v_last, h.sweep_job) WHERE h.batch_id = v_hold.batch_id
-                AND h.group_id = v_hold.group_id;
+                AND h.group_id = v_hold.group_id AND h.limit_id = v_hold.limit_id;
         END IF;
     ELSE
         v_to := v_hold.sweep_job::bigint + 20000;
@@ -60,7 +61,7 @@ BEGIN
             v_to := v_all[limit_jobs];
         END IF;
         UPDATE weft.group_hold h SET sweep_job = least(v_to, v_batch.last_job), swept = v_to >= v_batch.last_job AND v_is_whole
-        WHERE h.batch_id = v_hold.batch_id AND h.group_id = v_hold.group_id;
+        WHERE h.batch_id = v_hold.batch_id AND h.group_id = v_hold.group_id AND h.limit_id = v_hold.limit_id;
         PERFORM weft._move_ranges(ARRAY[v_hold.batch_id]);
         IF v_batch.gated THEN
             PERFORM weft._ring_gates(weft._set_gates(ARRAY[v_batch.gate_set_id]));  -- gates look ahead only a little while jobs are parked

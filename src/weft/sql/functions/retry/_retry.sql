@@ -1,7 +1,7 @@
 -- _retry: make ended jobs of one batch pending or ready again, and let their waiting children wait for them once more. Attempts keep their
 --   rows and numbers; those so far count no more, so each job has all its tries again.
 -- Called by: retry_failed.   Safe to repeat: yes, only jobs that ended without success are changed.
--- Locks: batch (shared, by the caller); job (SKIP LOCKED); failure_count (SKIP LOCKED); child (SKIP LOCKED); as _may_open_span;
+-- Locks: batch (shared, by the caller); as _pause_batch; job (SKIP LOCKED); failure_count (SKIP LOCKED); child (SKIP LOCKED); as _may_open_span;
 --   as _ask_for_more; as _add_ranges; as _list_ready.
 -- Plan: jobs by key, edges by parent and by child.
 -- Jobs whose children are still to be told of their ends are left until they are, and so are those of which another transaction holds a
@@ -16,6 +16,7 @@ DECLARE
     v_job int[]; v_old smallint[]; v_span record; v_children int[]; v_n int; v_batch record; v_ranged boolean;
     v_ready int[]; v_batches bigint[]; v_states smallint[];
 BEGIN
+    PERFORM weft._pause_batch(of_batch_id, false, _retry.at);
     SELECT array_agg(l.job_id ORDER BY l.job_id) AS jobs, array_agg(l.state ORDER BY l.job_id) AS states,
         bool_or(l.retry_on & 2097152 <> 0) AS may_ask, count(*) FILTER (WHERE l.is_plain) AS n_plain,
         min(l.job_id) FILTER (WHERE l.is_plain) AS first_job, max(l.job_id) FILTER (WHERE l.is_plain) AS last_job,

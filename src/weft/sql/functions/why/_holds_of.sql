@@ -5,7 +5,8 @@ CREATE OR REPLACE FUNCTION weft._holds_of(of_batch_id bigint, of_group_id int, o
 AS $$
     SELECT coalesce(jsonb_agg(x.path ORDER BY x.depth), '[]') FROM (
         SELECT coalesce(g.path, g.name) AS path, g.depth::int FROM weft.group_ancestor a
-        JOIN weft.group_hold h ON h.batch_id = a.batch_id AND h.group_id = a.ancestor_id AND h.released_at IS NULL
+        JOIN weft.group_hold h ON h.batch_id = a.batch_id AND h.group_id = a.ancestor_id AND h.limit_id = 0
+            AND h.released_at IS NULL
         JOIN weft.job_group g ON g.batch_id = a.batch_id AND g.group_id = a.ancestor_id
         WHERE a.batch_id = of_batch_id AND a.group_id = of_group_id
         UNION ALL

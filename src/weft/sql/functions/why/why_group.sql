@@ -2,7 +2,7 @@
 --   number or, if that is NULL, by path or name; 0 is the batch.
 -- Called by: Store.why_group (api).   Safe to repeat: yes, it only reads.   Raises WF101, WF103.
 -- Plan: counters as get_group; samples as _ready_samples; the first failed attempts by their index.
--- Returns: `document`; `held`: as of _why_facts; `ready`: facts of samples; `failed`: the document of a job that failed, or NULL.
+-- Returns: `document`; `held`, `limit`: as of _why_facts; `ready`: facts of samples; `failed`: the document of a job that failed, or NULL.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.why_group(tenant_id int, batch_id bigint, group_id int, path text) RETURNS jsonb LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -21,6 +21,7 @@ BEGIN
     WHERE j.state IN (STATE_FAILED, STATE_ERROR) AND weft._is_member(why_group.batch_id, j.group_id, v_group)
     ORDER BY a.job_id LIMIT 1;
     RETURN (SELECT jsonb_build_object('document', d.document, 'held', weft._holds_of(why_group.batch_id, v_group, 0),
+            'limit', weft._limit_of(why_group.batch_id),
             'ready', (SELECT coalesce(jsonb_agg(w.facts ORDER BY w.job_id), '[]')
                 FROM weft._why_facts(why_group.batch_id, ARRAY(SELECT weft._ready_samples(why_group.batch_id, v_group))) w),
             'failed', (SELECT f.document FROM weft._job_documents(why_group.batch_id, ARRAY[v_failed]) f WHERE v_failed IS NOT NULL))

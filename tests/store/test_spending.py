@@ -1,0 +1,335 @@
+"""Limits of billing projects: what is paused, stopped, cancelled or slowed down, and goes on."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from store.test_holds import hold, park, release
+from store.world import Worker, World
+from weft.core.errors import BillingLimitReached
+from weft.core.spending import Stage, stage_of
+from weft.core.states import Reason
+from weft.core.why import causes_of_group, causes_of_wait
+from weft.ports.store import Claimed, Shape
+from weft.testing.builders import job_rows
+
+TICK_S = 5.0
+ENOUGH, TOO_LITTLE = 1000.0, 1e-9
+"""What a project may cost while something runs: for hours, or not until the next tick."""
+
+
+async def limit(world: World, cost_max: float | None = None, **more: Any) -> None:  # noqa: ANN401 (limits)
+    """Change the limits of the project, and let the driver look."""
+    patch = {"cost_max": cost_max, **more}
+    await world.api.change_project(world.caller, "default", patch)
+    await look(world)
+
+
+async def look(world: World) -> list[Stage]:
+    """Look as the driver does, and do all that follows; return the stages of our project."""
+    epoch, stages = await world.lead(), []
+    for one in await world.driver.limit_rounds(epoch):
+        if one.tenant == world.pool:
+            stages.append(stage_of(one.spending, is_new=one.is_new, lookahead_s=TICK_S))
+            if stages[-1] is not one.spending.stage or one.is_new:
+                assert await world.driver.judge_limit(epoch, one, stages[-1])
+    for sweep in ("apply_limits", "weigh_users"):
+        while await world.driver.sweep(sweep, epoch, limit_jobs=2):
+            pass
+    await park(world)
+    return stages
+
+
+async def project(world: World) -> dict[str, Any]:
+    return dict((await world.api.list_projects(world.caller, "default"))[0])
+
+
+async def stop(worker: Worker, *claimed: Claimed) -> None:
+    """Stop what has to be stopped, as an agent does."""
+    to_stop = (await worker.beat(*claimed)).to_stop
+    assert sorted(to_stop) == sorted((one.batch_id, one.job_id, one.attempt) for one in claimed)
+    await worker.end(*claimed, reason=Reason.CANCELLED)
+
+
+async def test_paused_project_starts_nothing_until_its_limit_is_raised(world: World) -> None:
+    """What runs and what is claimed goes back; later batches and jobs wait as well."""
+    batch = await world.submit(4)
+    worker = await world.worker()
+    claimed = await worker.claim(2)
+    await worker.start(claimed[0])
+    await limit(world, TOO_LITTLE)
+    assert (await project(world))["limit_state"] == "paused"
+    await stop(worker, *claimed)
+    await world.submit(2, batch=batch)
+    other = await world.submit(job_rows(3, priority=[0, 1, 0]))
+
+    assert await worker.claim() == []
+    assert await worker.waits()
+    await park(world)
+    assert await worker.waits()
+    assert [await world.states(one) for one in (batch, other)] == ["r" * 6, "r" * 3]
+    assert (await world.attempts(batch))[0]["reason"] == Reason.PREEMPTED
+    assert (await world.api.get_batch(world.caller, batch))["held"] is False
+    assert await world.findings() == {}
+
+    await limit(world, ENOUGH)
+    assert not await worker.waits()
+    assert len(await worker.claim()) == 9
+    assert (await project(world))["limit_state"] == "below"
+    history = await world.api.group_history(world.caller, batch, 0)
+    kinds = [one["subtype"] for one in history if one["actor"] == "limit"]
+    assert kinds == ["paused", "resumed"]
+
+
+async def test_projects_without_a_limit_go_on(world: World) -> None:
+    await world.api.create_project(world.caller, "rich", cost_max=None)
+    await limit(world, 0)
+    poor, rich = await world.submit(), await world.submit(billing_project="rich")
+    worker = await world.worker()
+
+    assert [one.batch_id for one in await worker.claim()] == [rich]
+    assert await look(world) == [Stage.REACHED]
+    assert (await worker.beat()).to_stop == []
+    assert [await world.states(one) for one in (poor, rich)] == ["r", "R"]
+
+
+async def test_a_little_that_is_left_starts_nothing(world: World) -> None:
+    """The driver looks ahead, so something is left when nothing runs any more."""
+    await world.submit(1)
+    worker = await world.worker()
+    (one,) = await worker.claim()
+    await worker.start(one)
+    await limit(world, 1e-6)
+    await stop(worker, one)
+    await world.fold()
+
+    assert await look(world) == [Stage.REACHED]
+    assert (await project(world))["cost"] < 1e-6
+    assert await worker.claim() == []
+    await limit(world, 1e-6)
+    assert len(await worker.claim()) == 1
+
+
+async def test_pauses_are_no_losses(own_world: World) -> None:
+    """However often a job is stopped; what was lost counts as before."""
+    world = own_world
+    batch = await world.submit()
+    worker = await world.worker()
+    for _ in range(8):
+        (one,) = await worker.claim()
+        await worker.start(one)
+        await limit(world, TOO_LITTLE)
+        await worker.end(one, reason=Reason.CANCELLED, start_age_us=1000)
+        await limit(world, ENOUGH)
+
+    assert await world.states(batch) == "r"
+    assert (await world.job(batch))["n_lost"] == 1
+    for _ in range(5):
+        (one,) = await worker.claim()
+        await worker.end(one, reason=Reason.LOST, start_age_us=1000)
+    assert await world.states(batch) == "e"
+
+
+@pytest.mark.parametrize("first", ["person", "limit"])
+async def test_holds_of_persons_and_limits_are_apart(world: World, first: str) -> None:
+    batch = await world.submit(job_rows(3, priority=[0, 1, 0]))
+    worker = await world.worker()
+    await hold(world, batch)
+    await limit(world, 0)
+    await park(world)
+    if first == "person":
+        await release(world, batch)
+    else:
+        await limit(world, ENOUGH)
+    await park(world)
+    assert await worker.claim() == []
+    ranges = "SELECT gate_set_id FROM weft.runnable WHERE batch_id = $1"
+    assert {row[0] for row in await world.admin.fetch(ranges, batch)} == {1}
+    assert (await world.api.get_batch(world.caller, batch))["held"] is (first == "limit")
+    if first == "person":
+        await limit(world, None)
+    else:
+        await release(world, batch)
+    await park(world)
+
+    assert len(await worker.claim()) == 3
+
+
+async def test_limit_may_cancel(world: World) -> None:
+    """Then the project takes no jobs; what was cancelled stays so."""
+    running, waiting = await world.submit(1), await world.submit(2)
+    worker = await world.worker()
+    (one,) = await worker.claim(1)
+    await worker.start(one)
+    await limit(world, TOO_LITTLE, on_limit="cancel")
+    await stop(worker, one)
+    await world.sweep()
+    with pytest.raises(BillingLimitReached):
+        await world.submit()
+    await limit(world, ENOUGH)
+
+    assert [await world.states(each) for each in (running, waiting)] == ["c", "cc"]
+    assert await world.states(await world.submit()) == "r"
+
+
+async def test_pause_may_become_a_cancel(world: World) -> None:
+    batch = await world.submit(job_rows(3, priority=[0, 1, 0]))
+    await limit(world, 0)
+    await limit(world, 0, on_limit="cancel")
+    await world.sweep()
+    await park(world)
+
+    assert await world.states(batch) == "ccc"
+    holds = "SELECT count(*) FROM weft.group_hold WHERE batch_id = $1"
+    assert await world.admin.fetchval(holds, batch) == 0
+
+
+async def test_retried_jobs_of_a_paused_project_wait(world: World) -> None:
+    batch = await world.submit(3)
+    worker = await world.worker()
+    await worker.run(reason=Reason.EXIT)
+    await world.fold()
+    await limit(world, 0)
+    operation = await world.api.retry_group(world.caller, batch, 0, trace_id="0" * 32)
+    epoch = await world.lead()
+    async with asyncio.timeout(10):
+        while await world.states(batch) != "rrr":
+            for each in await world.driver.running_operations(epoch):
+                await world.driver.advance(epoch, each)
+    assert operation
+
+    assert await worker.claim() == []
+    await look(world)
+    assert await worker.waits()
+
+
+async def test_batch_that_is_being_committed_is_paused(world: World) -> None:
+    """Whoever reaches the limit waits for it and finds it open."""
+    await limit(world, ENOUGH)
+    batch = await world.submit()
+    epoch = await world.lead()
+    (one,) = [each for each in await world.driver.limit_rounds(epoch) if each.tenant == world.pool]
+    other = await world.connect()
+    committing = other.transaction()
+    await committing.start()
+    await other.execute("SELECT weft._pause_batch($1, true, clock_timestamp())", batch)
+    judging = asyncio.create_task(world.driver.judge_limit(epoch, one, Stage.REACHED))
+    await world.until_somebody_waits()
+    assert not judging.done()
+    await committing.commit()
+
+    assert await judging
+    await limit(world, None)
+
+
+async def test_next_driver_goes_on_with_a_pause(own_world: World) -> None:
+    """The one before died between the holds and the stops, or before both."""
+    world = own_world
+    batch = await world.submit(2)
+    worker = await world.worker()
+    claimed = await worker.claim()
+    await worker.start(*claimed)
+    await world.api.change_project(world.caller, "default", {"cost_max": TOO_LITTLE})
+    epoch = await world.lead()
+    (one,) = await world.driver.limit_rounds(epoch)
+    assert await world.driver.judge_limit(epoch, one, Stage.REACHED)
+    assert await world.driver.sweep("apply_limits", epoch, limit_jobs=10) == 1
+    assert (await worker.beat(*claimed)).to_stop == []
+    await world.backend.begin_term()
+
+    assert await look(world) == [Stage.REACHED]
+    await stop(worker, *claimed)
+    assert await world.states(batch) == "rr"
+    assert await world.findings() == {}
+
+
+async def test_limit_that_changes_meanwhile_is_decided_again(world: World) -> None:
+    await limit(world, ENOUGH)
+    epoch = await world.lead()
+    (one,) = [each for each in await world.driver.limit_rounds(epoch) if each.tenant == world.pool]
+    await world.api.change_project(world.caller, "default", {"cost_max": ENOUGH + 1})
+
+    assert not await world.driver.judge_limit(epoch, one, Stage.REACHED)
+    assert await look(world) == [Stage.BELOW]
+
+
+async def test_soft_limit_halves_the_weight_of_its_jobs(world: World) -> None:
+    """Of a user who has others as well, in proportion."""
+    bob = await world.user("bob")
+    await world.api.create_project(world.caller, "other", cost_max=None)
+    await world.api.set_project_member(world.caller, "other", "bob", is_member=True)
+    await world.submit(job_rows(3, shapes=[Shape(cpu_m=1000)]))
+    await world.submit(1, caller=bob)
+    await world.submit(job_rows(3, shapes=[Shape(cpu_m=1000)]), caller=bob, billing_project="other")
+    worker = await world.worker()
+    await worker.claim(1)
+    await world.fold()
+    weights = (
+        "SELECT u.name, s.weight, s.load * s.weight = s.running_m AS agrees FROM weft.user_share s "
+        "JOIN weft.tenant_user u USING (user_id) WHERE s.tenant_id = $1 ORDER BY 1"
+    )
+
+    async def weighed() -> dict[str, float]:
+        rows = await world.admin.fetch(weights, world.caller.tenant_id)
+        assert all(row["agrees"] for row in rows)
+        return {row["name"]: row["weight"] for row in rows}
+
+    await limit(world, None, cost_soft_max=0)
+    assert (await project(world))["limit_state"] == "slowed"
+    assert await weighed() == {"ada": 0.5, "bob": 0.875}  # a quarter of what bob asks for
+    await limit(world, None, cost_soft_max=None)
+    assert await weighed() == {"ada": 1, "bob": 1}
+
+
+async def test_project_says_when_it_reaches_its_limit(world: World) -> None:
+    """As long as something runs."""
+    await world.submit(job_rows(2, shapes=[Shape(cpu_m=1000, memory_mib=1024)]))
+    worker = await world.worker()
+    await limit(world, ENOUGH)
+    assert (await project(world))["limit_in_s"] is None
+    claimed = await worker.claim()
+    await worker.start(*claimed)
+    found = await project(world)
+
+    assert found["cost_per_hour"] == pytest.approx(2 * (0.01 + 0.001))
+    assert found["limit_in_s"] == pytest.approx(ENOUGH / found["cost_per_hour"] * 3600, rel=1e-3)
+    assert found["limit_state"] == "below"
+    await worker.end(*claimed)
+
+
+async def test_why_names_the_limit(world: World) -> None:
+    batch = await world.submit(2)
+    await limit(world, 0)
+    (job, _) = await world.api.why_jobs(world.caller, batch, [1, 2])
+    group = await world.api.why_group(world.caller, batch, 0)
+
+    for causes in (causes_of_wait(job, {}, None), causes_of_group(group, {}, None)):  # type: ignore[arg-type]
+        assert causes[0].kind == "limit"
+        assert causes[0].text.endswith("project default is paused at its limit of 0.00")
+        assert causes[0].command == "weft billing project limit default AMOUNT"
+
+
+async def test_audit_finds_what_starts_in_a_paused_project(own_world: World) -> None:
+    world = own_world
+    batch = await world.submit(2)
+    worker = await world.worker()
+    claimed = await worker.claim(1)
+    await worker.start(*claimed)
+    await limit(world, TOO_LITTLE)
+    back = "UPDATE weft.spend_limit SET applied_at = applied_at - interval '10 s'"
+    held = "UPDATE weft.group_hold SET held_at = held_at - interval '10 s'"
+    async with world.admin.transaction():
+        await world.admin.execute(back)
+        await world.admin.execute(held)
+    assert {*await world.findings()} == {
+        "claims_respect_holds", "limits_agree_with_holds", "paused_projects_start_nothing",
+    }  # fmt: skip
+    async with world.admin.transaction():
+        await world.admin.execute(back.replace("-", "+"))
+        await world.admin.execute(held.replace("-", "+"))
+    await world.admin.execute("UPDATE weft.spend_limit SET stage = 'below'")
+    assert {*await world.findings()} == {"limits_agree_with_holds"}
+    await world.admin.execute("UPDATE weft.spend_limit SET stage = 'reached'")
+    await stop(worker, *claimed)
+    assert await world.states(batch) == "rr"

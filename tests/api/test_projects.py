@@ -39,7 +39,8 @@ async def test_members_submit_until_the_project_is_closed(
 
     assert made.status_code == 201
     assert {**made.json(), "cost": 0} == {
-        "name": "Genomics", "closed": False, "cost_max": 12.5, "cost": 0,
+        "name": "Genomics", "closed": False, "cost_max": 12.5, "cost_soft_max": None,
+        "on_limit": "pause", "limit_state": "below", "cost_per_hour": 0, "limit_in_s": None, "cost": 0,
         "cost_by_resource": [], "members": ["tester"],
     }  # fmt: skip
     assert before == after == (404, "API.PROJECT_NOT_FOUND")
@@ -128,3 +129,24 @@ async def test_wrong_limits_are_refused(http: httpx.AsyncClient) -> None:
         )
 
         assert answer.status_code == 400, limit
+        for field in ("cost_max", "cost_soft_max", "on_limit"):
+            changed = await http.patch(
+                "/v1/billing-projects/default",
+                content=f'{{"{field}": {limit}}}',
+                headers={"content-type": "application/json"},
+            )
+
+            assert changed.status_code == 400, (field, limit)
+
+
+
+async def test_limits_of_a_closed_project_change(http: httpx.AsyncClient) -> None:
+    """Its batches go on, and cost."""
+    project = "/v1/billing-projects/default"
+    limits = {"cost_max": 7, "cost_soft_max": 5, "on_limit": "cancel"}
+    await http.patch(project, json={"closed": True})
+    limited = (await http.patch(project, json=limits)).json()
+    again = (await http.patch(project, json={"cost_max": None})).json()
+
+    assert {name: limited[name] for name in limits} == limits
+    assert again == {**limited, "cost_max": None}

@@ -43,7 +43,7 @@ WORDS: dict[tuple[str, ...], list[str]] = {
     ("secret", "set"): ["db", "--file", "p.json"], ("secret", "rm"): ["db"],
     ("token", "revoke"): ["3"], ("session", "rm"): ["7"],
     **{("billing", "project", name): ["p"]
-       for name in ("close", "create", "delete", "members", "reopen")},
+       for name in ("close", "create", "delete", "members", "reopen", "show")},
     ("billing", "project", "limit"): ["p", "5"],
     ("tenant", "create"): ["acme", "--admin", "ann"],
     ("user", "add"): ["bob"], ("user", "role"): ["bob", "viewer"], ("user", "rm"): ["bob"],

@@ -73,7 +73,7 @@ PAGES = [
     *(["token", name] for name in ("create", "ls", "revoke")),
     *(
         ["billing", "project", name]
-        for name in ("close", "create", "delete", "limit", "members", "reopen")
+        for name in ("close", "create", "delete", "limit", "members", "reopen", "show")
     ),
     *(["tenant", name] for name in ("create", "ls")),
     *(["secret", name] for name in ("ls", "rm", "rotate", "set")),

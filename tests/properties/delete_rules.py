@@ -5,8 +5,8 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
-from properties.hold_rules import HoldRules
 from properties.jobs_model import Batch
+from properties.money_rules import MoneyRules
 from store.test_deletion import delete, operation_of, rows_of, step
 from store.world import Worker
 from weft.core.states import Reason
@@ -15,7 +15,7 @@ from weft.ports.store import Claimed
 DELETIONS_MAX = 3
 
 
-class DeleteRules(HoldRules):
+class DeleteRules(MoneyRules):
     """Delete a batch, put a new one in its place, and remove the old one beside all else."""
 
     workers: list[Worker]
@@ -47,7 +47,9 @@ class DeleteRules(HoldRules):
         self.ended = [one for one in self.ended if one[1].batch_id != batch]
         self.open = [one for one in self.open if one[0] != which]
         self.ids[which] = new_batch or self.make_batch(which)
-        self.models[which] = Batch(is_closed=self.models[which].is_closed)
+        self.models[which] = Batch(
+            is_closed=self.models[which].is_closed, is_paused=self.models[which].is_paused
+        )
 
     @precondition(lambda self: self.dying)
     @rule()

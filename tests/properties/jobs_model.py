@@ -163,6 +163,8 @@ class Batch:
     """Groups that nothing but too many failures has cancelled."""
     is_closed: bool = False
     """Whether the queue takes none of its jobs back."""
+    is_paused: bool = False
+    """Its billing project is at its limit."""
     held: set[int] = field(default_factory=set)
     """Groups that are held, with all below them."""
     held_jobs: set[int] = field(default_factory=set)
@@ -372,6 +374,7 @@ class Batch:
             and not j.is_late
             and not self.is_cancelled(j)
             and not self.is_held(j)
+            and not self.is_paused
         ]
         return [j.number for j in sorted(ready, key=lambda j: (-j.priority, j.number))]
 

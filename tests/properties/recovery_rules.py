@@ -4,12 +4,12 @@ from datetime import UTC, datetime, timedelta
 
 from hypothesis.stateful import rule
 
-from properties.hold_rules import HoldRules
+from properties.money_rules import MoneyRules
 
 WAIT = {"policy": "constant", "wait_s": 60, "jitter": 0}
 
 
-class RecoveryRules(HoldRules):
+class RecoveryRules(MoneyRules):
     """Let the dates of blocked jobs come."""
 
     @rule()

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from store.test_holds import hold, park, release
+from store.test_retry import retry
 from store.world import Worker, World
 from weft.core.errors import BillingLimitReached
 from weft.core.spending import Stage, stage_of
@@ -77,9 +78,8 @@ async def test_paused_project_starts_nothing_until_its_limit_is_raised(world: Wo
     assert not await worker.waits()
     assert len(await worker.claim()) == 9
     assert (await project(world))["limit_state"] == "below"
-    history = await world.api.group_history(world.caller, batch, 0)
-    kinds = [one["subtype"] for one in history if one["actor"] == "limit"]
-    assert kinds == ["paused", "resumed"]
+    history = await world.api.group_history(world.caller, batch, 0, before=None, limit=9)
+    assert [one["kind"] for one in history] == ["resumed", "paused"]
 
 
 async def test_projects_without_a_limit_go_on(world: World) -> None:
@@ -191,13 +191,7 @@ async def test_retried_jobs_of_a_paused_project_wait(world: World) -> None:
     await worker.run(reason=Reason.EXIT)
     await world.fold()
     await limit(world, 0)
-    operation = await world.api.retry_group(world.caller, batch, 0, trace_id="0" * 32)
-    epoch = await world.lead()
-    async with asyncio.timeout(10):
-        while await world.states(batch) != "rrr":
-            for each in await world.driver.running_operations(epoch):
-                await world.driver.advance(epoch, each)
-    assert operation
+    assert await retry(world, batch) == 3
 
     assert await worker.claim() == []
     await look(world)

@@ -27,6 +27,7 @@ from weft.testing.condition_store_suite import ConditionTests, recovery_calls
 from weft.testing.machine_store_suite import MachineStoreSuite
 from weft.testing.preemption_store_suite import PreemptionStoreSuite
 from weft.testing.schedule_store_suite import DueScheduleTests, schedule_calls
+from weft.testing.spending_store_suite import SpendingStoreSuite, spending_calls
 from weft.testing.store_site import (
     SWEEPS,
     TRACE_ID,
@@ -459,7 +460,7 @@ class CallbackTests(_DriverTests):
 class DriverStoreSuite(
     TermTests, SumTests, SweepTests, WorkerTests, SleepTests, RetentionTests, OperationTests,
     CallbackTests, DueScheduleTests, ConditionTests,
-    MachineStoreSuite, BlackHoleStoreSuite, PreemptionStoreSuite,
+    MachineStoreSuite, BlackHoleStoreSuite, PreemptionStoreSuite, SpendingStoreSuite,
 ):  # fmt: skip
     """Tests of the port; see `StoreTests`."""
 
@@ -484,11 +485,10 @@ def calls_of_term(
         *(partial(driver.step, function, epoch, operation_id, limit=1) for function in STEPS),
         partial(driver.configure, epoch, SETTINGS),
         partial(driver.fold_deltas, epoch),
-        partial(driver.lose_workers, epoch, 0),
-        partial(driver.next_due, epoch, 0),
+        *(partial(call, epoch, 0) for call in (driver.lose_workers, driver.next_due, driver.beat)),
+        *spending_calls(driver, epoch),
         *recovery_calls(driver, epoch),
         *schedule_calls(driver, epoch),
-        partial(driver.beat, epoch, 0),
         partial(driver.idle_driver, epoch),
         partial(driver.remove_old, epoch, events_keep_s=0, updates_keep_s=0),
         partial(driver.running_operations, epoch),

@@ -1,0 +1,78 @@
+"""What every adapter of the port `DriverStore` must do with limits of billing projects: a part of
+its suite.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from decimal import Decimal
+from functools import partial
+
+from weft.core.errors import BillingLimitReached
+from weft.core.spending import Spending, Stage
+from weft.ports.store import DriverStore
+from weft.ports.store.spending import Limit
+from weft.testing.store_site import StoreTests, refused
+
+ENOUGH = 1000.0
+
+
+def spending_calls(driver: DriverStore, epoch: int) -> Sequence[Callable[[], Awaitable[object]]]:
+    """Return the calls about limits that carry the epoch."""
+    spending = Spending(
+        cost_max=None, cost_soft_max=None, spent=Decimal(0), cost_per_hour=Decimal(0),
+        stage=Stage.BELOW,
+    )  # fmt: skip
+    none = Limit(0, 0, is_new=True, project="", tenant="", on_limit="pause", spending=spending)
+    return [
+        partial(driver.limit_rounds, epoch),
+        partial(driver.judge_limit, epoch, none, Stage.BELOW),
+    ]
+
+
+class SpendingStoreSuite(StoreTests):
+    """The project of the caller, with jobs that wait."""
+
+    async def test_project_at_its_limit_is_paused_until_it_goes_on(self) -> None:
+        """Also for batches that come later; a decision about an older limit is refused."""
+        driver, epoch, caller = self.site.driver, await self.site.lead(), self.site.caller
+        await self.site.submit(1)
+        older = await self.limit(0)
+        one = await self.limit(0)
+        assert (one.spending.spent, one.spending.stage) == (0, Stage.BELOW)
+        assert not await driver.judge_limit(epoch, older, Stage.REACHED)
+        assert await driver.judge_limit(epoch, one, Stage.REACHED)
+        await self.site.drive()
+        await self.site.submit(2)
+        assert await self.site.claim() == []
+        (project,) = await self.site.api.list_projects(caller, "default")
+        assert project["limit_state"] == "paused"
+        one = await self.limit(ENOUGH)
+        assert await driver.judge_limit(epoch, one, Stage.BELOW)
+        await self.site.drive()
+        claimed = await self.site.claim()
+        assert len(claimed) == 3  # noqa: PLR2004 (all)
+        assert (await self.rounds())[one.limit_id].spending.cost_per_hour > 0
+        await self.site.end(*claimed)
+
+    async def test_project_that_cancels_at_its_limit_takes_no_jobs(self) -> None:
+        """What was there is cancelled."""
+        batch = await self.site.submit(2)
+        one = await self.limit(0, on_limit="cancel")
+        epoch = await self.site.lead()
+        assert await self.site.driver.judge_limit(epoch, one, Stage.REACHED)
+        await self.site.drive()
+        with refused(BillingLimitReached):
+            await self.site.submit()
+        document = await self.site.api.get_batch(self.site.caller, batch)
+        assert (document["cancelled"], document["n_cancelled"]) == (True, 2)
+
+    async def limit(self, cost_max: float, *, on_limit: str = "pause") -> Limit:
+        """Set a limit; return what the driver is told of it."""
+        patch = {"cost_max": cost_max, "on_limit": on_limit}
+        await self.site.api.change_project(self.site.caller, "default", patch)
+        (found,) = [one for one in (await self.rounds()).values() if one.is_new]
+        return found
+
+    async def rounds(self) -> dict[int, Limit]:
+        """Return all limits by their numbers."""
+        found = await self.site.driver.limit_rounds(await self.site.lead())
+        return {one.limit_id: one for one in found}

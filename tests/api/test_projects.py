@@ -40,8 +40,8 @@ async def test_members_submit_until_the_project_is_closed(
     assert made.status_code == 201
     assert {**made.json(), "cost": 0} == {
         "name": "Genomics", "closed": False, "cost_max": 12.5, "cost_soft_max": None,
-        "on_limit": "pause", "limit_state": "below", "cost_per_hour": 0, "limit_in_s": None, "cost": 0,
-        "cost_by_resource": [], "members": ["tester"],
+        "on_limit": "pause", "limit_state": "below", "cost_per_hour": 0, "limit_in_s": None,
+        "cost": 0, "cost_by_resource": [], "members": ["tester"],
     }  # fmt: skip
     assert before == after == (404, "API.PROJECT_NOT_FOUND")
     assert hidden.status_code == 404
@@ -137,7 +137,6 @@ async def test_wrong_limits_are_refused(http: httpx.AsyncClient) -> None:
             )
 
             assert changed.status_code == 400, (field, limit)
-
 
 
 async def test_limits_of_a_closed_project_change(http: httpx.AsyncClient) -> None:

@@ -51,7 +51,7 @@ async def stop(worker: Worker, *claimed: Claimed) -> None:
     """Stop what has to be stopped, as an agent does."""
     to_stop = (await worker.beat(*claimed)).to_stop
     assert sorted(to_stop) == sorted((one.batch_id, one.job_id, one.attempt) for one in claimed)
-    await worker.end(*claimed, reason=Reason.CANCELLED)
+    await worker.end(*claimed, reason=Reason.CANCELLED, start_age_us=None)
 
 
 async def test_paused_project_starts_nothing_until_its_limit_is_raised(world: World) -> None:
@@ -257,7 +257,9 @@ async def test_soft_limit_halves_the_weight_of_its_jobs(world: World) -> None:
     await world.api.set_project_member(world.caller, "other", "bob", is_member=True)
     await world.submit(job_rows(3, shapes=[Shape(cpu_m=1000)]))
     await world.submit(1, caller=bob)
-    await world.submit(job_rows(3, shapes=[Shape(cpu_m=1000)]), caller=bob, billing_project="other")
+    await world.submit(
+        job_rows(3, shapes=[Shape(cpu_m=1000)]), caller=bob, billing_project="other"
+    )
     worker = await world.worker()
     await worker.claim(1)
     await world.fold()

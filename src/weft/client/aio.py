@@ -278,9 +278,9 @@ class Client(BuilderSource[BatchBuilder], SecretCalls, BrowserCalls, TrailCalls)
     async def limit_project(
         self,
         name: str,
-        cost_max: float | None | UnsetType = UNSET,
+        cost_max: float | UnsetType | None = UNSET,
         *,
-        cost_soft_max: float | None | UnsetType = UNSET,
+        cost_soft_max: float | UnsetType | None = UNSET,
         on_limit: Literal["pause", "cancel"] | UnsetType = UNSET,
     ) -> Document:
         """Set what a billing project may cost, from where on its jobs weigh half, and whether its

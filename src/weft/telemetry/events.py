@@ -60,11 +60,11 @@ EVENTS = MappingProxyType(
         "silent_s",
         "jobs.preempted": "running jobs are stopped for a job of a queue of higher priority · "
         "pool, worker, jobs, waiting",
-        "limit.reached": "a billing project is at its limit; its batches are paused or cancelled · "
+        "limit.reached": "a billing project is at its limit and is paused or cancelled · "
         "tenant, project, cost, on_limit",
         "limit.lifted": "it is below its limit again; its batches go on · tenant, project, cost",
-        "limit.slowed": "a billing project is beyond its soft limit; its jobs weigh half · tenant, "
-        "project, cost",
+        "limit.slowed": "a billing project is beyond its soft limit; its jobs weigh half · "
+        "tenant, project, cost",
         "limit.eased": "it is below its soft limit again · tenant, project, cost",
         "attempt.overdue": "an attempt is stopped beyond a limit of its queue · job, attempt, "
         "worker, message, goes_on",

@@ -265,7 +265,7 @@ def _print(title: str, key: str, found: Sequence[Document], shared: Shared) -> i
 
 
 def _titled(project: Document) -> str:
-    """Write the name of a project with its limits, when it reaches them, and whether it is closed."""
+    """Write the name of a project with its limits, and whether it is closed."""
     facts = limits_of(project)
     if project["limit_in_s"] is not None:
         facts.append(f"reached in {duration(project['limit_in_s'] * 1000)} at this rate")

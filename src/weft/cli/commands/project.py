@@ -192,7 +192,10 @@ def _tell(shared: Shared, ask: Callable[[Api], Awaitable[Document]]) -> int:
     note(f"{one_line(found['name'], width=64)} is {state}, {limits}; members: {names}")
     if found["limit_in_s"] is not None:
         left = duration(found["limit_in_s"] * 1000)
-        note(f"at this rate ({money(found['cost_per_hour'])} an hour) it reaches its limit in {left}")
+        note(
+            f"at this rate ({money(found['cost_per_hour'])} an hour) "
+            f"it reaches its limit in {left}"
+        )
     return 0
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from weft.core.conditions import Tested
 from weft.core.errors import EpochStale, Unavailable, WeftError
 from weft.core.pools.keep import Keep
+from weft.core.spending import Stage
 from weft.ports.store import (
     Beat,
     DeliveryReport,
@@ -25,6 +26,7 @@ from weft.ports.store import (
     Row,
     ScheduleMove,
 )
+from weft.ports.store.spending import Limit
 
 
 class FakeDriverStore:
@@ -70,6 +72,8 @@ class FakeDriverStore:
         self.ends: list[Row] = []
         self.preemptions: list[Row] = []
         self.preempted: list[tuple[tuple[int, int], list[tuple[int, int, int]]]] = []
+        self.limits: list[Limit] = []
+        self.judged: list[tuple[int, Stage]] = []
         self.black_hole_rows: list[Row] = []
         self.black_hole_moves: list[tuple[int, str, float]] = []
         self.away = False
@@ -298,6 +302,15 @@ class FakeDriverStore:
     async def pool_rounds(self, epoch: int, *, limit_jobs: int) -> Sequence[Row]:  # noqa: ARG002
         await self._ask("pool_rounds", epoch)
         return ()
+
+    async def limit_rounds(self, epoch: int) -> Sequence[Limit]:
+        await self._ask("limit_rounds", epoch)
+        return self.limits
+
+    async def judge_limit(self, epoch: int, limit: Limit, stage: Stage) -> bool:
+        self.judged.append((limit.limit_id, stage))
+        await self._ask("judge_limit", epoch)
+        return True
 
     async def preemption_rounds(self, epoch: int) -> Sequence[Row]:
         await self._ask("preemption_rounds", epoch)

@@ -2,9 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, Self
-
-from msgspec import UNSET, UnsetType
+from typing import Self
 
 from weft.client.api import Api, LogEvent
 from weft.client.http.listing import Document, Listing
@@ -22,6 +20,7 @@ from weft.client.objects.builder import (
 from weft.client.objects.counted import Counted
 from weft.client.objects.group import JobGroup
 from weft.client.objects.job import Job
+from weft.client.objects.project_calls import ProjectCalls
 from weft.client.objects.secret_calls import SecretCalls
 from weft.client.objects.trail_calls import TrailCalls
 from weft.client.progress import Progress
@@ -71,7 +70,7 @@ class BatchBuilder(Builder[Job]):
             return Batch(self._api, await self.draft.submit(shown.advance))
 
 
-class Client(BuilderSource[BatchBuilder], SecretCalls, BrowserCalls, TrailCalls):
+class Client(BuilderSource[BatchBuilder], SecretCalls, BrowserCalls, TrailCalls, ProjectCalls):
     """The client of a weft server, for asyncio.
 
         async with Client() as client:
@@ -274,22 +273,6 @@ class Client(BuilderSource[BatchBuilder], SecretCalls, BrowserCalls, TrailCalls)
     async def get_project(self, name: str) -> Document:
         """Return a billing project with its members and costs. Raise `ProjectNotFound`."""
         return await self.api.get_project(name)
-
-    async def limit_project(
-        self,
-        name: str,
-        cost_max: float | UnsetType | None = UNSET,
-        *,
-        cost_soft_max: float | UnsetType | None = UNSET,
-        on_limit: Literal["pause", "cancel"] | UnsetType = UNSET,
-    ) -> Document:
-        """Set what a billing project may cost, from where on its jobs weigh half, and whether its
-        batches are paused or cancelled at the limit; None: no limit. Return it. Raise
-        `RightMissing`, `ProjectNotFound`.
-        """
-        given = {"cost_max": cost_max, "cost_soft_max": cost_soft_max, "on_limit": on_limit}
-        changes = {key: value for key, value in given.items() if value is not UNSET}
-        return await self.api.change_project(name, changes)
 
     async def close_project(self, name: str) -> Document:
         """Let a billing project take no new batches and schedules; return it. Raise

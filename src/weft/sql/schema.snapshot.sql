@@ -252,6 +252,28 @@ CREATE FUNCTION weft._can_hold(of_pool_id integer, of_lane_id integer, needs_cpu
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._can_hold(of_pool_id integer, of_lane_id integer, needs_cpu_m bigint, needs_memory_mib bigint) OWNER TO weft_system;
 
+CREATE TABLE weft.spend_limit (
+    limit_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    project_id integer NOT NULL,
+    cost_max numeric,
+    cost_soft_max numeric,
+    on_limit text DEFAULT 'pause'::text NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
+    judged_version integer,
+    stage text DEFAULT 'below'::text NOT NULL,
+    applied_at timestamp with time zone DEFAULT clock_timestamp(),
+    CONSTRAINT spend_limit_cost_max_check CHECK (((cost_max >= (0)::numeric) AND (cost_max <= '1000000000000000'::numeric))),
+    CONSTRAINT spend_limit_cost_soft_max_check CHECK (((cost_soft_max >= (0)::numeric) AND (cost_soft_max <= '1000000000000000'::numeric))),
+    CONSTRAINT spend_limit_on_limit_check CHECK ((on_limit = ANY (ARRAY['pause'::text, 'cancel'::text]))),
+    CONSTRAINT spend_limit_stage_check CHECK ((stage = ANY (ARRAY['below'::text, 'slowed'::text, 'reached'::text])))
+);
+ALTER TABLE weft.spend_limit OWNER TO postgres;
+
+CREATE FUNCTION weft._cancel_for_limit(reached weft.spend_limit, limit_rows integer) RETURNS integer
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._cancel_for_limit(reached weft.spend_limit, limit_rows integer) OWNER TO weft_system;
+
 CREATE FUNCTION weft._cancel_group(batch_id bigint, group_id integer, actor text, force boolean, at timestamp with time zone) RETURNS boolean
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._cancel_group(batch_id bigint, group_id integer, actor text, force boolean, at timestamp with time zone) OWNER TO weft_system;
@@ -740,6 +762,10 @@ CREATE FUNCTION weft._has_work(of_incarnation_id integer) RETURNS boolean
     SET enable_bitmapscan TO 'off';
 ALTER FUNCTION weft._has_work(of_incarnation_id integer) OWNER TO weft_system;
 
+CREATE FUNCTION weft._hold_batches(of_batch_ids bigint[], of_limit_id integer, at timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._hold_batches(of_batch_ids bigint[], of_limit_id integer, at timestamp with time zone) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._holds_of(of_batch_id bigint, of_group_id integer, of_job_id integer) RETURNS jsonb
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._holds_of(of_batch_id bigint, of_group_id integer, of_job_id integer) OWNER TO weft_tenant;
@@ -973,6 +999,10 @@ CREATE FUNCTION weft._lift_limits(of_batch_id bigint, within_group integer, requ
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._lift_limits(of_batch_id bigint, within_group integer, requested_at timestamp with time zone, actor text, at timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft._limit_of(of_batch_id bigint) RETURNS jsonb
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._limit_of(of_batch_id bigint) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._limit_queues(of_tenant_id integer) RETURNS void
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -1027,11 +1057,9 @@ CREATE TABLE weft.billing_project (
     project_id integer NOT NULL,
     tenant_id integer NOT NULL,
     name text NOT NULL,
-    cost_max numeric,
     closed_at timestamp with time zone,
     deleted_at timestamp with time zone,
     idempotency_key text,
-    CONSTRAINT billing_project_cost_max_check CHECK ((cost_max >= (0)::numeric)),
     CONSTRAINT billing_project_is_closed_before CHECK (((deleted_at IS NULL) OR (closed_at IS NOT NULL))),
     CONSTRAINT billing_project_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256)))
 );
@@ -1232,6 +1260,10 @@ CREATE FUNCTION weft._offers(i weft.worker_incarnation) RETURNS jsonb
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._offers(i weft.worker_incarnation) OWNER TO weft_system;
 
+CREATE FUNCTION weft._open_batches(of_tenant_id integer, of_project_id integer) RETURNS SETOF bigint
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._open_batches(of_tenant_id integer, of_project_id integer) OWNER TO weft_system;
+
 CREATE FUNCTION weft._open_gates(at timestamp with time zone) RETURNS boolean
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._open_gates(at timestamp with time zone) OWNER TO weft_system;
@@ -1313,6 +1345,14 @@ CREATE FUNCTION weft._patched(patch jsonb) RETURNS text
     LANGUAGE sql IMMUTABLE;
 ALTER FUNCTION weft._patched(patch jsonb) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._pause_batch(of_batch_id bigint, refuses boolean, at timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._pause_batch(of_batch_id bigint, refuses boolean, at timestamp with time zone) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._pause_for_limit(reached weft.spend_limit, limit_rows integer) RETURNS integer
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._pause_for_limit(reached weft.spend_limit, limit_rows integer) OWNER TO weft_system;
+
 CREATE FUNCTION weft._permission(of_batch_id bigint, of_user_id integer, of_project_id integer) RETURNS integer
     LANGUAGE plpgsql STABLE;
 ALTER FUNCTION weft._permission(of_batch_id bigint, of_user_id integer, of_project_id integer) OWNER TO weft_tenant;
@@ -1393,6 +1433,11 @@ CREATE FUNCTION weft._prioritize_job(of_batch_id bigint, of_job_id integer, new_
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._prioritize_job(of_batch_id bigint, of_job_id integer, new_priority smallint) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._project_forecasts(of_project_ids integer[]) RETURNS TABLE(project_id integer, facts jsonb)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft._project_forecasts(of_project_ids integer[]) OWNER TO weft_system;
+
 CREATE FUNCTION weft._project_of(of_tenant_id integer, of_user_id integer, of_name text) RETURNS integer
     LANGUAGE plpgsql STABLE;
 ALTER FUNCTION weft._project_of(of_tenant_id integer, of_user_id integer, of_name text) OWNER TO weft_tenant;
@@ -1441,6 +1486,10 @@ ALTER FUNCTION weft._record_claim(picked weft.picked, offer weft.offer, incarnat
 CREATE FUNCTION weft._record_hold(of_batch_id bigint, of_job_ids integer[], of_kind text, actor text, at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._record_hold(of_batch_id bigint, of_job_ids integer[], of_kind text, actor text, at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft._record_limit(of_batch_ids bigint[], of_kind text, at timestamp with time zone) RETURNS void
+    LANGUAGE sql;
+ALTER FUNCTION weft._record_limit(of_batch_ids bigint[], of_kind text, at timestamp with time zone) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._record_pool_changes(of_pool_id integer, kinds text[], machines text[], reasons text[]) RETURNS void
     LANGUAGE sql;
@@ -1533,6 +1582,10 @@ ALTER FUNCTION weft._reserve_update(of_batch weft.batch, user_id integer, new_jo
 CREATE FUNCTION weft._resubmitted_as(new_batch bigint, of_job integer) RETURNS integer
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._resubmitted_as(new_batch bigint, of_job integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft._resume_for_limit(of_limit_id integer, limit_rows integer) RETURNS integer
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._resume_for_limit(of_limit_id integer, limit_rows integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft._retry(of_batch_id bigint, of_job_ids integer[], actor text, at timestamp with time zone) RETURNS boolean
     LANGUAGE plpgsql
@@ -1670,6 +1723,10 @@ CREATE FUNCTION weft._set_gates(of_gate_set_ids integer[]) RETURNS integer[]
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft._set_gates(of_gate_set_ids integer[]) OWNER TO weft_system;
 
+CREATE FUNCTION weft._set_limit(of_tenant_id integer, of_project_id integer, patch jsonb) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._set_limit(of_tenant_id integer, of_project_id integer, patch jsonb) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._set_priority(of_batch_id bigint, of_job_ids integer[], new_priority smallint) RETURNS integer[]
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
@@ -1709,6 +1766,14 @@ CREATE FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id int
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id integer, at timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft._spending(of_project_ids integer[], at timestamp with time zone) RETURNS TABLE(project_id integer, spent numeric, cost_per_hour numeric)
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._spending(of_project_ids integer[], at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft._spending_due() RETURNS interval
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._spending_due() OWNER TO weft_system;
+
 CREATE FUNCTION weft._state_after_end(reason smallint, has_started boolean, n_lost integer, counted integer, max_attempts integer, retry_on integer, losses_max integer, final boolean) RETURNS smallint
     LANGUAGE sql IMMUTABLE;
 ALTER FUNCTION weft._state_after_end(reason smallint, has_started boolean, n_lost integer, counted integer, max_attempts integer, retry_on integer, losses_max integer, final boolean) OWNER TO weft_system;
@@ -1728,6 +1793,10 @@ ALTER FUNCTION weft._stop_attempts(limit_jobs integer, confirm_s double precisio
 CREATE FUNCTION weft._stop_batch(operation weft.operation, limit_rows integer, at timestamp with time zone) RETURNS boolean
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._stop_batch(operation weft.operation, limit_rows integer, at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft._stop_for_limit(of_limit_id integer, limit_rows integer) RETURNS integer
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._stop_for_limit(of_limit_id integer, limit_rows integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft._stop_reasons(batch_ids bigint[], job_ids integer[], attempts smallint[], reasons smallint[]) RETURNS smallint[]
     LANGUAGE sql STABLE;
@@ -2040,6 +2109,11 @@ CREATE FUNCTION weft.admit_user(of_tenant text, of_name text, of_role text, may_
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.admit_user(of_tenant text, of_name text, of_role text, may_create boolean) OWNER TO weft_system;
+
+CREATE FUNCTION weft.apply_limits(epoch bigint, limit_jobs integer) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.apply_limits(epoch bigint, limit_jobs integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft.ask_block(incarnation_id integer, batch_id bigint, job_id integer, attempt integer, kind text, tester text, parameters jsonb) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2543,6 +2617,11 @@ CREATE FUNCTION weft.job_history(tenant_id integer, batch_id bigint, job_id inte
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.job_history(tenant_id integer, batch_id bigint, job_id integer) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft.judge_limit(epoch bigint, limit_id integer, version integer, stage text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.judge_limit(epoch bigint, limit_id integer, version integer, stage text) OWNER TO weft_system;
+
 CREATE FUNCTION weft.leave(incarnation_id integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -2552,6 +2631,11 @@ CREATE FUNCTION weft.licence_limits() RETURNS TABLE(name text, n integer)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.licence_limits() OWNER TO weft_system;
+
+CREATE FUNCTION weft.limit_rounds(epoch bigint, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(limit_id integer, version integer, is_new boolean, project text, tenant text, cost_max numeric, cost_soft_max numeric, on_limit text, stage text, spent numeric, cost_per_hour numeric)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.limit_rounds(epoch bigint, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.list_attempts(tenant_id integer, batch_id bigint, job_id integer) RETURNS SETOF jsonb
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3273,6 +3357,11 @@ CREATE FUNCTION weft.wait_for_work(incarnation_id integer) RETURNS boolean
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.wait_for_work(incarnation_id integer) OWNER TO weft_system;
 
+CREATE FUNCTION weft.weigh_users(epoch bigint, limit_jobs integer) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.weigh_users(epoch bigint, limit_jobs integer) OWNER TO weft_system;
+
 CREATE FUNCTION weft.why_group(tenant_id integer, batch_id bigint, group_id integer, path text) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -3776,7 +3865,8 @@ CREATE TABLE weft.group_hold (
     held_at timestamp with time zone NOT NULL,
     released_at timestamp with time zone,
     sweep_job integer DEFAULT 0 NOT NULL,
-    swept boolean DEFAULT false NOT NULL
+    swept boolean DEFAULT false NOT NULL,
+    limit_id integer DEFAULT 0 NOT NULL
 );
 ALTER TABLE weft.group_hold OWNER TO postgres;
 
@@ -4129,9 +4219,9 @@ CREATE TABLE weft.preemption (
     attempt smallint NOT NULL,
     tenant_id integer NOT NULL,
     at timestamp with time zone NOT NULL,
-    for_batch_id bigint NOT NULL,
-    for_job_id integer NOT NULL,
-    for_attempt smallint NOT NULL
+    for_batch_id bigint,
+    for_job_id integer,
+    for_attempt smallint
 );
 ALTER TABLE weft.preemption OWNER TO postgres;
 
@@ -4342,6 +4432,15 @@ ALTER TABLE weft.shape ALTER COLUMN shape_id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+ALTER TABLE weft.spend_limit ALTER COLUMN limit_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME weft.spend_limit_limit_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE weft.tenant (
     tenant_id integer NOT NULL,
     name text NOT NULL,
@@ -4419,7 +4518,7 @@ CREATE TABLE weft.user_share (
     user_id integer NOT NULL,
     tenant_id integer NOT NULL,
     active boolean NOT NULL,
-    weight integer NOT NULL,
+    weight double precision NOT NULL,
     running_m bigint DEFAULT 0 NOT NULL,
     n_ready bigint DEFAULT 0 NOT NULL,
     load double precision DEFAULT 0 NOT NULL,
@@ -4608,7 +4707,7 @@ ALTER TABLE ONLY weft.group_count
     ADD CONSTRAINT group_count_pkey PRIMARY KEY (batch_id, group_id);
 
 ALTER TABLE ONLY weft.group_hold
-    ADD CONSTRAINT group_hold_pkey PRIMARY KEY (batch_id, group_id);
+    ADD CONSTRAINT group_hold_pkey PRIMARY KEY (batch_id, group_id, limit_id);
 
 ALTER TABLE ONLY weft.group_usage
     ADD CONSTRAINT group_usage_pkey PRIMARY KEY (batch_id, group_id, rate_card_id, shape_id);
@@ -4772,6 +4871,12 @@ ALTER TABLE ONLY weft.shape
 ALTER TABLE ONLY weft.shape
     ADD CONSTRAINT shape_pkey PRIMARY KEY (shape_id);
 
+ALTER TABLE ONLY weft.spend_limit
+    ADD CONSTRAINT spend_limit_pkey PRIMARY KEY (limit_id);
+
+ALTER TABLE ONLY weft.spend_limit
+    ADD CONSTRAINT spend_limit_project_id_key UNIQUE (project_id);
+
 ALTER TABLE ONLY weft.tenant
     ADD CONSTRAINT tenant_name_key UNIQUE (name);
 
@@ -4905,6 +5010,8 @@ CREATE INDEX group_cancel_user_idx ON weft.group_cancel USING btree (user_id, ca
 
 CREATE INDEX group_count_open_idx ON weft.group_count USING btree (tenant_id, batch_id) WHERE ((group_id = 0) AND (NOT complete));
 
+CREATE INDEX group_hold_limit_idx ON weft.group_hold USING btree (limit_id, batch_id) WHERE (limit_id <> 0);
+
 CREATE INDEX group_hold_unswept_idx ON weft.group_hold USING btree (batch_id) WHERE (NOT swept);
 
 CREATE INDEX job_array_name_idx ON weft.job_array USING btree (batch_id, name, first_job) WHERE (name IS NOT NULL);
@@ -4972,6 +5079,8 @@ CREATE INDEX schedule_tenant_id_idx ON weft.schedule USING btree (tenant_id, sch
 CREATE UNIQUE INDEX schedule_user_id_idempotency_key_idx ON weft.schedule USING btree (user_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 
 CREATE INDEX schedule_user_id_idx ON weft.schedule USING btree (user_id);
+
+CREATE INDEX spend_limit_unapplied_idx ON weft.spend_limit USING btree (limit_id) WHERE (applied_at IS NULL);
 
 CREATE UNIQUE INDEX tenant_lower_idx ON weft.tenant USING btree (lower(name));
 
@@ -5128,6 +5237,12 @@ ALTER TABLE ONLY weft.secret
 
 ALTER TABLE ONLY weft.shape
     ADD CONSTRAINT shape_lane_id_fkey FOREIGN KEY (lane_id) REFERENCES weft.lane(lane_id);
+
+ALTER TABLE ONLY weft.spend_limit
+    ADD CONSTRAINT spend_limit_project_id_fkey FOREIGN KEY (project_id) REFERENCES weft.billing_project(project_id);
+
+ALTER TABLE ONLY weft.spend_limit
+    ADD CONSTRAINT spend_limit_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES weft.tenant(tenant_id);
 
 ALTER TABLE ONLY weft.tenant_user
     ADD CONSTRAINT tenant_user_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES weft.tenant(tenant_id);
@@ -5340,6 +5455,8 @@ ALTER TABLE weft.schedule_run ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.secret ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.spend_limit ENABLE ROW LEVEL SECURITY;
+
 CREATE POLICY system_rows ON weft.attempt TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.attempt_stop TO weft_system USING (true);
@@ -5482,6 +5599,8 @@ CREATE POLICY system_rows ON weft.schedule_run TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.secret TO weft_system USING (true);
 
+CREATE POLICY system_rows ON weft.spend_limit TO weft_system USING (true);
+
 CREATE POLICY system_rows ON weft.tenant TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.tenant_user TO weft_system USING (true);
@@ -5618,6 +5737,8 @@ CREATE POLICY tenant_rows ON weft.schedule_run TO weft_tenant USING ((tenant_id 
 
 CREATE POLICY tenant_rows ON weft.secret TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
+CREATE POLICY tenant_rows ON weft.spend_limit TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
 CREATE POLICY tenant_rows ON weft.tenant TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.tenant_user TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
@@ -5729,6 +5850,11 @@ REVOKE ALL ON FUNCTION weft._caller_id() FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._caller_id() TO weft_system;
 
 REVOKE ALL ON FUNCTION weft._can_hold(of_pool_id integer, of_lane_id integer, needs_cpu_m bigint, needs_memory_mib bigint) FROM PUBLIC;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.spend_limit TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.spend_limit TO weft_system;
+
+REVOKE ALL ON FUNCTION weft._cancel_for_limit(reached weft.spend_limit, limit_rows integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._cancel_group(batch_id bigint, group_id integer, actor text, force boolean, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._cancel_group(batch_id bigint, group_id integer, actor text, force boolean, at timestamp with time zone) TO weft_tenant;
@@ -5948,6 +6074,9 @@ GRANT ALL ON FUNCTION weft._has_switch(of_batch_id bigint) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._has_work(of_incarnation_id integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._hold_batches(of_batch_ids bigint[], of_limit_id integer, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._hold_batches(of_batch_ids bigint[], of_limit_id integer, at timestamp with time zone) TO weft_system;
+
 REVOKE ALL ON FUNCTION weft._holds_of(of_batch_id bigint, of_group_id integer, of_job_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._intern_gates(of_tenant_id integer, of_batch_id bigint, lists jsonb[]) FROM PUBLIC;
@@ -6043,6 +6172,8 @@ REVOKE ALL ON FUNCTION weft._leave_spot(of_incarnation_id integer, batch_ids big
 REVOKE ALL ON FUNCTION weft._leave_to_sleeper(worker weft.worker_incarnation, of_lane_id integer, needs_cpu_m bigint, needs_memory_mib bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._lift_limits(of_batch_id bigint, within_group integer, requested_at timestamp with time zone, actor text, at timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._limit_of(of_batch_id bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._limit_queues(of_tenant_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._limit_queues(of_tenant_id integer) TO weft_tenant;
@@ -6176,6 +6307,8 @@ REVOKE ALL ON FUNCTION weft._note_machines(of_pool_id integer, flavours text[], 
 
 REVOKE ALL ON FUNCTION weft._offers(i weft.worker_incarnation) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._open_batches(of_tenant_id integer, of_project_id integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._open_gates(at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._open_neighbours(of_batch_id bigint, of_job_id integer, after_child integer, limit_jobs integer, at timestamp with time zone, OUT n_told integer, OUT last_child integer) FROM PUBLIC;
@@ -6213,6 +6346,11 @@ REVOKE ALL ON FUNCTION weft._past_tries(of_batch_id bigint, of_job_id integer, o
 
 REVOKE ALL ON FUNCTION weft._patched(patch jsonb) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._pause_batch(of_batch_id bigint, refuses boolean, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._pause_batch(of_batch_id bigint, refuses boolean, at timestamp with time zone) TO weft_system;
+
+REVOKE ALL ON FUNCTION weft._pause_for_limit(reached weft.spend_limit, limit_rows integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._permission(of_batch_id bigint, of_user_id integer, of_project_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._permission(of_batch_id bigint, of_user_id integer, of_project_id integer) TO weft_system;
 
@@ -6249,9 +6387,13 @@ REVOKE ALL ON FUNCTION weft._price_machines(of_pool_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._prioritize_job(of_batch_id bigint, of_job_id integer, new_priority smallint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._project_forecasts(of_project_ids integer[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._project_forecasts(of_project_ids integer[]) TO weft_tenant;
+
 REVOKE ALL ON FUNCTION weft._project_of(of_tenant_id integer, of_user_id integer, of_name text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._project_usage(of_project_ids integer[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._project_usage(of_project_ids integer[]) TO weft_system;
 
 REVOKE ALL ON FUNCTION weft._queue_counts(of_tenant_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._queue_counts(of_tenant_id integer) TO weft_tenant;
@@ -6275,6 +6417,9 @@ REVOKE ALL ON FUNCTION weft._record_claim(picked weft.picked, offer weft.offer, 
 
 REVOKE ALL ON FUNCTION weft._record_hold(of_batch_id bigint, of_job_ids integer[], of_kind text, actor text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._record_hold(of_batch_id bigint, of_job_ids integer[], of_kind text, actor text, at timestamp with time zone) TO weft_tenant;
+
+REVOKE ALL ON FUNCTION weft._record_limit(of_batch_ids bigint[], of_kind text, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._record_limit(of_batch_ids bigint[], of_kind text, at timestamp with time zone) TO weft_system;
 
 REVOKE ALL ON FUNCTION weft._record_pool_changes(of_pool_id integer, kinds text[], machines text[], reasons text[]) FROM PUBLIC;
 
@@ -6310,6 +6455,8 @@ GRANT SELECT ON TABLE weft.batch TO weft_driver;
 REVOKE ALL ON FUNCTION weft._reserve_update(of_batch weft.batch, user_id integer, new_jobs integer, new_groups integer, trace_id text, idempotency_key text, digest bytea, groups_max integer, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._resubmitted_as(new_batch bigint, of_job integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._resume_for_limit(of_limit_id integer, limit_rows integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._retry(of_batch_id bigint, of_job_ids integer[], actor text, at timestamp with time zone) FROM PUBLIC;
 
@@ -6361,6 +6508,8 @@ REVOKE ALL ON FUNCTION weft._serves_tenant(of_pool weft.pool, of_tenant_id integ
 REVOKE ALL ON FUNCTION weft._set_gates(of_gate_set_ids integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._set_gates(of_gate_set_ids integer[]) TO weft_tenant;
 
+REVOKE ALL ON FUNCTION weft._set_limit(of_tenant_id integer, of_project_id integer, patch jsonb) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._set_priority(of_batch_id bigint, of_job_ids integer[], new_priority smallint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._set_priority(of_batch_id bigint, of_job_ids integer[], new_priority smallint) TO weft_tenant;
 
@@ -6383,6 +6532,10 @@ REVOKE ALL ON FUNCTION weft._short_gates(of_gate_set_id integer, locked_gate_ids
 
 REVOKE ALL ON FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id integer, at timestamp with time zone) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._spending(of_project_ids integer[], at timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._spending_due() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._state_after_end(reason smallint, has_started boolean, n_lost integer, counted integer, max_attempts integer, retry_on integer, losses_max integer, final boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._stays_by_rule(rules jsonb, steps integer[]) FROM PUBLIC;
@@ -6392,6 +6545,8 @@ REVOKE ALL ON FUNCTION weft._step_back(of_gate_ids integer[], of_gate_set_ids in
 REVOKE ALL ON FUNCTION weft._stop_attempts(limit_jobs integer, confirm_s double precision, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._stop_batch(operation weft.operation, limit_rows integer, at timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._stop_for_limit(of_limit_id integer, limit_rows integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._stop_reasons(batch_ids bigint[], job_ids integer[], attempts smallint[], reasons smallint[]) FROM PUBLIC;
 
@@ -6533,6 +6688,9 @@ GRANT ALL ON FUNCTION weft.add_user(tenant_id integer, by_user_id integer, by_ro
 
 REVOKE ALL ON FUNCTION weft.admit_user(of_tenant text, of_name text, of_role text, may_create boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.admit_user(of_tenant text, of_name text, of_role text, may_create boolean) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.apply_limits(epoch bigint, limit_jobs integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.apply_limits(epoch bigint, limit_jobs integer) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.ask_block(incarnation_id integer, batch_id bigint, job_id integer, attempt integer, kind text, tester text, parameters jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.ask_block(incarnation_id integer, batch_id bigint, job_id integer, attempt integer, kind text, tester text, parameters jsonb) TO weft_worker;
@@ -6801,11 +6959,17 @@ GRANT ALL ON FUNCTION weft.idle_driver(epoch bigint) TO weft_driver;
 REVOKE ALL ON FUNCTION weft.job_history(tenant_id integer, batch_id bigint, job_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.job_history(tenant_id integer, batch_id bigint, job_id integer) TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.judge_limit(epoch bigint, limit_id integer, version integer, stage text) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.judge_limit(epoch bigint, limit_id integer, version integer, stage text) TO weft_driver;
+
 REVOKE ALL ON FUNCTION weft.leave(incarnation_id integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.leave(incarnation_id integer, at timestamp with time zone) TO weft_worker;
 
 REVOKE ALL ON FUNCTION weft.licence_limits() FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.licence_limits() TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.limit_rounds(epoch bigint, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.limit_rounds(epoch bigint, at timestamp with time zone) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.list_attempts(tenant_id integer, batch_id bigint, job_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_attempts(tenant_id integer, batch_id bigint, job_id integer) TO weft_api;
@@ -7187,6 +7351,9 @@ GRANT ALL ON FUNCTION weft.wait_for_events(listener_id uuid, waits boolean, at t
 REVOKE ALL ON FUNCTION weft.wait_for_work(incarnation_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.wait_for_work(incarnation_id integer) TO weft_worker;
 
+REVOKE ALL ON FUNCTION weft.weigh_users(epoch bigint, limit_jobs integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.weigh_users(epoch bigint, limit_jobs integer) TO weft_driver;
+
 REVOKE ALL ON FUNCTION weft.why_group(tenant_id integer, batch_id bigint, group_id integer, path text) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.why_group(tenant_id integer, batch_id bigint, group_id integer, path text) TO weft_api;
 
@@ -7535,6 +7702,9 @@ GRANT SELECT ON TABLE weft.shape TO weft_driver;
 
 GRANT USAGE ON SEQUENCE weft.shape_shape_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.shape_shape_id_seq TO weft_system;
+
+GRANT USAGE ON SEQUENCE weft.spend_limit_limit_id_seq TO weft_tenant;
+GRANT USAGE ON SEQUENCE weft.spend_limit_limit_id_seq TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.tenant TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.tenant TO weft_system;

@@ -37,7 +37,8 @@ class SpendingStoreSuite(StoreTests):
         await self.site.submit(1)
         older = await self.limit(0)
         one = await self.limit(0)
-        assert (one.spending.spent, one.spending.stage) == (0, Stage.BELOW)
+        assert one.spending.spent == 0
+        assert one.spending.stage is Stage.BELOW
         assert not await driver.judge_limit(epoch, older, Stage.REACHED)
         assert await driver.judge_limit(epoch, one, Stage.REACHED)
         await self.site.drive()
@@ -50,7 +51,7 @@ class SpendingStoreSuite(StoreTests):
         await self.site.drive()
         claimed = await self.site.claim()
         assert len(claimed) == 3  # noqa: PLR2004 (all)
-        assert (await self.rounds())[one.limit_id].spending.cost_per_hour > 0
+        assert (await self.limits())[one.limit_id].spending.cost_per_hour > 0
         await self.site.end(*claimed)
 
     async def test_project_that_cancels_at_its_limit_takes_no_jobs(self) -> None:
@@ -69,10 +70,10 @@ class SpendingStoreSuite(StoreTests):
         """Set a limit; return what the driver is told of it."""
         patch = {"cost_max": cost_max, "on_limit": on_limit}
         await self.site.api.change_project(self.site.caller, "default", patch)
-        (found,) = [one for one in (await self.rounds()).values() if one.is_new]
+        (found,) = [one for one in (await self.limits()).values() if one.is_new]
         return found
 
-    async def rounds(self) -> dict[int, Limit]:
+    async def limits(self) -> dict[int, Limit]:
         """Return all limits by their numbers."""
         found = await self.site.driver.limit_rounds(await self.site.lead())
         return {one.limit_id: one for one in found}

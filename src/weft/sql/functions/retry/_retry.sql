@@ -1,8 +1,8 @@
 -- _retry: make ended jobs of one batch pending or ready again, and let their waiting children wait for them once more. Attempts keep their
 --   rows and numbers; those so far count no more, so each job has all its tries again.
 -- Called by: retry_failed.   Safe to repeat: yes, only jobs that ended without success are changed.
--- Locks: batch (shared, by the caller); as _pause_batch; job (SKIP LOCKED); failure_count (SKIP LOCKED); child (SKIP LOCKED); as _may_open_span;
---   as _ask_for_more; as _add_ranges; as _list_ready.
+-- Locks: batch (shared, by the caller); job (SKIP LOCKED); failure_count (SKIP LOCKED); child (SKIP LOCKED); as _may_open_span;
+--   as _pause_batch; as _ask_for_more; as _add_ranges; as _list_ready.
 -- Plan: jobs by key, edges by parent and by child.
 -- Jobs whose children are still to be told of their ends are left until they are, and so are those of which another transaction holds a
 --   row.
@@ -16,7 +16,6 @@ DECLARE
     v_job int[]; v_old smallint[]; v_span record; v_children int[]; v_n int; v_batch record; v_ranged boolean;
     v_ready int[]; v_batches bigint[]; v_states smallint[];
 BEGIN
-    PERFORM weft._pause_batch(of_batch_id, false, _retry.at);
     SELECT array_agg(l.job_id ORDER BY l.job_id) AS jobs, array_agg(l.state ORDER BY l.job_id) AS states,
         bool_or(l.retry_on & 2097152 <> 0) AS may_ask, count(*) FILTER (WHERE l.is_plain) AS n_plain,
         min(l.job_id) FILTER (WHERE l.is_plain) AS first_job, max(l.job_id) FILTER (WHERE l.is_plain) AS last_job,
@@ -60,8 +59,7 @@ BEGIN
     v_ranged := v_span.is_uniform AND NOT v_batch.has_edges AND NOT v_span.may_ask
         AND weft._may_open_span(of_batch_id, v_span.first_job, v_span.last_job, v_span.n_plain);
     UPDATE weft.job j SET state = CASE WHEN v_batch.has_edges THEN STATE_PENDING ELSE STATE_READY END, cancelled_at = NULL,
-        listed = NOT v_ranged OR j.priority <> 0 OR j.gate_set_id IS NOT NULL OR j.always_run,
-        n_uncounted = j.attempt, n_lost = 0,
+        listed = NOT v_ranged OR j.priority <> 0 OR j.gate_set_id IS NOT NULL OR j.always_run, n_uncounted = j.attempt, n_lost = 0,
         ready_at = CASE WHEN j.bad_parent OR j.ready_at IS NULL THEN _retry.at ELSE j.ready_at END
     WHERE j.batch_id = of_batch_id AND j.job_id = ANY (v_job);
     IF v_batch.has_edges THEN
@@ -74,6 +72,7 @@ BEGIN
         WHERE f.batch_id = of_batch_id AND f.group_id = c.group_id;
     END IF;
     PERFORM weft._forget_failures(of_batch_id, v_job);
+    PERFORM weft._pause_batch(of_batch_id, false, _retry.at);
     v_ready := weft._record_retry(of_batch_id, v_job, v_old, v_batch.pool_id, actor, _retry.at);
     v_batches := array_fill(of_batch_id, ARRAY[cardinality(v_ready)]);
     v_states := array_fill(STATE_READY::smallint, ARRAY[cardinality(v_ready)]);

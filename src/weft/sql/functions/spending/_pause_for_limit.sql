@@ -1,6 +1,6 @@
 -- _pause_for_limit: one bounded step of the pause of a billing project: hold open batches; then stop what runs in those that are held.
 -- Called by: apply_limits.   Safe to repeat: yes.   Returns: how many batches or attempts; 0: nothing is left.
--- Locks: batch (exclusive, in order); as _hold_batches; as _stop_for_limit (instead); as _announce.
+-- Locks: batch (exclusive, in order); as _stop_for_limit (instead); as _hold_batches; as _announce.
 -- Plan: as _open_batches; holds by key; as _stop_for_limit.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._pause_for_limit(reached weft.spend_limit, limit_rows int) RETURNS int LANGUAGE plpgsql

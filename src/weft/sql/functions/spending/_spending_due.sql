@@ -1,5 +1,5 @@
--- _spending_due: in how much time the driver must look at limits though no notice tells: at once if one was changed, or batches do not agree
---   with one; NULL: it need not.
+-- _spending_due: in how much time the driver must look at limits, if no notice tells: at once if one was changed, or if batches do not
+--   agree with one; NULL: it need not.
 -- Called by: _loops_due.   Safe to repeat: yes, it only reads.   Plan: limits, which are few.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._spending_due() RETURNS interval LANGUAGE sql STABLE

@@ -1,7 +1,7 @@
 -- apply_limits: one bounded step: make batches agree with the limits of their billing projects. Those of a project at its limit are held
 --   and what runs there is stopped, or they are cancelled; those of another project are released.
 -- Called by: DriverStore.sweep, again and again until it returns 0.   Safe to repeat: yes.
--- Locks: as _check_epoch; spend_limit; as _pause_for_limit (instead); as _cancel_for_limit (instead); as _resume_for_limit (instead).
+-- Locks: as _check_epoch; as _pause_for_limit (instead); as _cancel_for_limit (instead); as _resume_for_limit (instead); spend_limit.
 -- Plan: limits, which are few; as these.
 -- A project that stays at its limit is looked at again: a batch may have been opened by a way that does not ask (_pause_batch).
 -- Returns: how many batches and attempts, at least 1 while work remains.

@@ -1,6 +1,6 @@
 -- _make_visible: commit an update of which everything was added and checked: its jobs are counted and offered.
 -- Called by: commit_update; submit_v2 for the first update of a new batch, which nobody else sees.   Safe to repeat: no.
--- Locks: update (by the caller); as _pause_batch; job (those with parents in earlier updates); hold_row (those of the batch);
+-- Locks: update (by the caller); job (those with parents in earlier updates); as _pause_batch; hold_row (those of the batch);
 --   as _begin_deadlines (the same rows); as _pass_gates; as _announce.
 -- Plan: sums over bunches, not over jobs; only bunches with edges to earlier updates are walked.
 -- Raises what _pause_batch raises.
@@ -14,7 +14,6 @@ DECLARE
 BEGIN
     SELECT b.user_id, b.queue_id, b.gated, b.gate_set_id, q.pool_id INTO v_batch FROM weft.batch b JOIN weft.queue q USING (queue_id)
         WHERE b.batch_id = of_update.batch_id;
-    PERFORM weft._pause_batch(of_update.batch_id, true, _make_visible.at);
     UPDATE weft.batch_update u SET committed_at = _make_visible.at
     WHERE u.batch_id = of_update.batch_id AND u.update_id = of_update.update_id;
 
@@ -35,6 +34,7 @@ BEGIN
         SELECT DISTINCT s.lane_id FROM weft.bunch_count c JOIN weft.shape s USING (shape_id)
         WHERE c.batch_id = of_update.batch_id AND c.update_id = of_update.update_id);
     PERFORM weft._add_update_ranges(of_update.batch_id, of_update.update_id, v_batch.pool_id, v_batch.user_id, v_lane);
+    PERFORM weft._pause_batch(of_update.batch_id, true, _make_visible.at);
     IF NOT is_new_batch THEN
         -- Held jobs are not claimed; the sweep parks the new jobs of held groups.
         UPDATE weft.group_hold h SET swept = false, sweep_job = least(h.sweep_job, of_update.first_job - 1)

@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
+from faults.conftest import Facts
 from faults.siege import Siege, besieged
 from faults.waiting import until
 from up.weft_up import run_weft, temporary_home
 
 pytestmark = [pytest.mark.slow, pytest.mark.heavy, pytest.mark.timeout(600)]
-SLEEPS = int(os.environ.get("WEFT_TEST_SLEEPS", "150"))
+SLEEPS = int(os.environ.get("FAULT_SLEEPS", "150"))
 """The number for which the limit is promised is 1,000."""
 TICK_S = 5
 COST_PER_S = 1.0
@@ -22,11 +23,11 @@ LIMIT_S = 15
 
 
 @pytest.fixture(name="busy")
-def sleeps_that_run() -> Iterator[tuple[Siege, int]]:
+def sleeps_that_run(recorded: Facts) -> Iterator[tuple[Siege, int]]:
     """Give a weft in which all sleeps run, and their batch."""
     with (
         temporary_home() as home,
-        besieged(home, recorded={}, WEFT_SPENDING_INTERVAL_S=str(TICK_S)) as siege,
+        besieged(home, recorded=recorded, WEFT_SPENDING_INTERVAL_S=str(TICK_S)) as siege,
     ):
         price = COST_PER_S * 3600 / (SLEEPS / 1000)
         weft(siege, "billing", "set-rates", "--cpu", f"{price}", "--memory", "0")
@@ -70,7 +71,11 @@ def prove_paused(siege: Siege, batch: int, limit: float) -> None:
     assert found["limit_state"] == "paused"
     assert limit - 2 * TICK_S * COST_PER_S < found["cost"] <= limit + TICK_S * COST_PER_S
     assert siege.ask(f"/v1/batches/{batch}")["n_ready"] == SLEEPS
+    later: int = weft(siege, "submit", str(siege.home.parent / "sleeps.json"))["id"]
+    (cause, *_) = weft(siege, "why", f"b{later}")["causes"]
     weft(siege, "audit")
+    assert (cause["kind"], n_running(siege, later), n_running(siege, batch)) == ("limit", 0, 0)
+    weft(siege, "cancel", f"b{later}")
 
 
 def test_overrun_is_at_most_a_tick_and_nothing_starts(busy: tuple[Siege, int]) -> None:

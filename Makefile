@@ -6,7 +6,7 @@ BIN := .venv/bin
 JOBS ?= 2
 BENCHES := processes statemachine submit latency idle groups functions
 
-.PHONY: help setup demo test coverage test-full test-faults fmt lint types arch bench verify errors reference snapshot check clean
+.PHONY: help setup demo test coverage test-full test-faults fmt lint types arch audit bench verify errors reference snapshot check clean
 
 help: ## list these commands
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do printf '  %-12s %s\n' "$$name" "$$text"; done
@@ -42,6 +42,9 @@ types: setup ## check the types, strictly
 
 arch: setup ## check the rules for imports
 	@$(BIN)/lint-imports --no-logo 2>/dev/null || $(BIN)/lint-imports
+
+audit: setup ## ask for known holes in the pinned requirements of weft
+	@tools/audit_requirements.sh $(ARGS)
 
 bench: setup ## run the benchmarks, each beside its reference
 	@for name in $(BENCHES); do $(BIN)/weft bench $$name; done

@@ -281,6 +281,18 @@ async def test_a_guard_that_fails_is_counted_in_a_metric(http: httpx.AsyncClient
     assert 'weft_guard_failures_total{queue="zero",role="api"} 1.0' in page
 
 
+async def test_failing_guards_are_shown_to_their_tenant_only(http: httpx.AsyncClient) -> None:
+    made = await http.post("/v1/tenants", json={"name": "acme", "admin": "ann"})
+    ann = {"authorization": f"Bearer {made.json()['token']}"}
+    queue = {"name": "merger", "priority": 1, "guard": "1 / 0 == 1"}
+    await http.put("/v1/queues", json={"queues": [queue]}, headers=ann)
+    await http.post("/v1/batches", json={"jobs": [{}]}, headers=ann)
+    hers, ours = [(await http.get("/metrics", headers=one)).text for one in (ann, {})]
+
+    assert 'weft_guard_failures_total{queue="merger"' in hers
+    assert "merger" not in ours
+
+
 async def test_jobs_of_each_queue_are_metrics(http: httpx.AsyncClient, worker: LiveWorker) -> None:
     """A queue that is deleted has none any more."""
     await save(http, SHORT)

@@ -10,7 +10,7 @@ from api.fakes import TOKEN, RecordingStore, SilentNotices
 from weft.api.app import create_app
 from weft.api.http import rate_limits
 from weft.api.http.rate_limits import RateLimits
-from weft.core.errors import RateLimitExceeded
+from weft.core.errors import RateLimitExceeded, TooManyFailedLogins
 from weft.ports.store import Caller
 from weft.settings import Settings
 
@@ -87,3 +87,31 @@ async def test_request_too_many_is_refused_with_the_headers_that_say_when(
     who = await store.authenticate(TOKEN)
     assert who is not None
     assert (line["user"], line["token"]) == (who.user_name, who.token_id)
+
+
+async def test_address_with_too_many_wrong_tokens_is_refused_unasked(
+    store: RecordingStore, tmp_path: Path
+) -> None:
+    settings = Settings(home=tmp_path, failed_logins_per_s=0.2)
+    app = create_app(store, SilentNotices(), None, settings)  # type: ignore[arg-type]  # doubles
+
+    async def ask(address: str, token: str | None) -> httpx.Response:
+        transport = httpx.ASGITransport(app, client=(address, 1))
+        headers = {} if token is None else {"authorization": f"Bearer {token}"}
+        async with httpx.AsyncClient(transport=transport, base_url="http://weft") as http:
+            return await http.get("/v1/batches/1", headers=headers)
+
+    known = await ask("1.1.1.1", TOKEN)
+    without = [await ask("1.1.1.1", None) for _ in range(5)]
+    wrong = [await ask("1.1.1.1", f"wrong-{number}") for number in range(4)]
+    asked = store.authenticated
+    remembered = await ask("1.1.1.1", TOKEN)
+    elsewhere = await ask("2.2.2.2", "wrong")
+    problem = wrong[-1].json()
+
+    assert {one.status_code for one in without} == {401}
+    assert [one.status_code for one in wrong] == [401, 401, 429, 429]
+    assert asked == 3  # the good one, and two wrong ones
+    assert (known.status_code, remembered.status_code, elsewhere.status_code) == (200, 200, 401)
+    assert problem["code"] == TooManyFailedLogins.code == "API.TOO_MANY_FAILED_LOGINS"
+    assert int(wrong[-1].headers["retry-after"]) in range(1, 6)

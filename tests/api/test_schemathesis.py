@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from api.live import TOKEN, LiveApi
+from api.test_users import add
 
 HERE = Path(__file__).parent
 DOCUMENT = {
@@ -18,11 +19,23 @@ DOCUMENT = {
 }
 
 
+FEW = ["--phases=fuzzing", "--max-examples=1"]
+"""Of roles that are refused more than others: all examples of the highest are tried anyway."""
+EXAMPLES = {
+    "admin": ["--phases=examples,coverage,fuzzing", "--max-examples=5"],
+    **dict.fromkeys(("tenant-admin", "operator", "user", "viewer", "worker"), FEW),
+}
+
+
 @pytest.mark.heavy
 @pytest.mark.timeout(1200)
+@pytest.mark.parametrize("role", EXAMPLES)
 async def test_every_reply_is_the_one_described(
-    api: LiveApi, http: httpx.AsyncClient, tmp_path: Path
+    api: LiveApi, http: httpx.AsyncClient, tmp_path: Path, role: str
 ) -> None:
+    token = TOKEN
+    if role != "admin":
+        token = (await add(http, "ann", role=role))["authorization"].removeprefix("Bearer ")
     batch = (await http.post("/v1/batches", json=DOCUMENT)).json()["id"]
     await http.post(f"/v1/batches/{batch}/updates", json={"n_jobs": 5, "n_groups": 2})
     # Beside the interpreter, where the environment's programs are.
@@ -35,8 +48,7 @@ async def test_every_reply_is_the_one_described(
         "run",
         f"{api.url}/openapi.json",
         "--checks=all",
-        "--phases=examples,coverage,fuzzing",
-        "--max-examples=5",
+        *EXAMPLES[role],
         "--seed=1",
         "--continue-on-failure",
         cwd=tmp_path,
@@ -44,7 +56,7 @@ async def test_every_reply_is_the_one_described(
             **os.environ,
             "SCHEMATHESIS_HOOKS": "schemathesis_hooks",
             "PYTHONPATH": str(HERE),
-            "WEFT_TEST_TOKEN": TOKEN,
+            "WEFT_TEST_TOKEN": token,
         },
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,

@@ -5,13 +5,11 @@ import json
 import resource
 import socket
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 
 from api.fakes import TOKEN, RecordingStore
 from weft.api.app import Application
-from weft.api.http import protocol as http_protocol
 from weft.run.api import Server, serving_config
 
 HEAD = f"authorization: Bearer {TOKEN}\r\nhost: weft\r\ncontent-type: application/json\r\n"
@@ -102,39 +100,6 @@ async def test_head_without_end_is_refused(port: int) -> None:
 
     writer.close()
     assert (status, problem["code"]) == (431, "API.HEAD_TOO_LARGE")
-
-
-async def test_head_that_does_not_come_is_refused(
-    app: Application, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(http_protocol, "HEAD_S", 0.05)
-    listener = socket.create_server(("127.0.0.1", 0))
-    server = Server(serving_config(app))
-    serving = asyncio.create_task(server.run_on(listener))
-    await server.listening.wait()
-
-    reader, writer = await asyncio.open_connection(*listener.getsockname())
-    writer.write(b"GET / HT")
-    status, problem = await read_answer(reader)
-
-    writer.close()
-    server.stopping.set()
-    await serving
-    assert (status, problem["code"]) == (408, "API.REQUEST_TIMEOUT")
-
-
-async def test_body_that_does_not_come_is_refused(
-    port: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("weft.api.http.requests.BODY_S", 0.05)
-    monkeypatch.setattr("weft.api.http.middleware.DRAIN_S", 0.05)
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    writer.write(f"POST /v1/batches HTTP/1.1\r\n{HEAD}content-length: 10\r\n\r\n{{".encode())
-
-    status, problem = await read_answer(reader)
-
-    writer.close()
-    assert (status, problem["code"]) == (408, "API.REQUEST_TIMEOUT")
 
 
 async def test_connection_serves_one_request_after_the_other(port: int) -> None:

@@ -335,3 +335,11 @@ def test_a_fleet_is_served(tmp_path: Path) -> None:
     assert result["dispatch_ms"]["p50"] > 0
     assert result["heartbeats"]["lost_workers"] == 0
     assert result["audit_findings"] == 0
+
+
+@pytest.mark.heavy
+def test_what_others_have_is_compared_with_what_does_not_exist(tmp_path: Path) -> None:
+    result = measured(tmp_path, "sight-pairs", "--jobs", "20")
+
+    assert result["medians_us"].keys() == {"batch", "job", "group", "attempt"}
+    assert all(one["exists"] > 0 for one in result["medians_us"].values())

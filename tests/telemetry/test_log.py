@@ -152,3 +152,25 @@ def test_a_traceback_on_the_console_shows_no_values(output: Output) -> None:
     text = output.path.read_text()
     assert "Traceback" in text
     assert "password = 'hunter2'" not in text
+
+
+def test_facts_make_no_lines_and_do_not_steer_the_console(output: Output) -> None:
+    log.configure(level="info", format="console", role="up", fd=output.fd)
+    hostile = "a\x1b[2Jb\r\u202ec\x9b2J\n2026-01-01 [info] role.stopped"
+    log.get_logger().info("role.started", home=hostile, error=hostile, hint=hostile)
+    log.get_logger().info("role.started", home="x\x1b[2J")  # nothing that would be quoted
+    text = output.path.read_bytes().decode()
+
+    assert not set(text) & {"\x1b", "\r", "\u202e", "\x9b"}
+    assert r"a\x1b[2Jb\r\u202ec\x9b2J" in text
+    assert not any(line.startswith("2026-01-01 ") for line in text.split("\n"))
+
+
+def test_facts_make_no_lines_of_json(output: Output) -> None:
+    log.configure(level="info", format="json", role="up", fd=output.fd)
+    hostile = 'a\n{"event":"role.stopped"}\r\x1b[2J\0'
+    log.get_logger().info("role.started", home=hostile)
+
+    (line,) = output.lines()
+    assert line["home"] == hostile
+    assert "\x1b" not in output.path.read_text()

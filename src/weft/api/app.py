@@ -18,7 +18,7 @@ from weft.api.http.forwarded import ReadForwarded
 from weft.api.http.identity import Identities
 from weft.api.http.middleware import AnswerOptions, App, Receive, Scope, Send, add_middleware
 from weft.api.http.problem_documents import as_weft_error, encode_problem
-from weft.api.http.rate_limits import RateLimits
+from weft.api.http.rate_limits import FailedLogins, RateLimits
 from weft.api.http.requests import AnyRequest, ClientGone
 from weft.api.http.rights import Guard, Table, complete_table
 from weft.api.pages import actions as page_actions
@@ -194,7 +194,8 @@ def create_app(
         web_tokens = WebTokens(read_issuers(settings.issuers_file))
     litestar.state.services = services
     litestar.state.rights = guard.table = complete_table(RIGHTS, litestar.routes)
-    identities = Identities(store, web_tokens)
+    failed_logins = FailedLogins(settings.failed_logins_per_s)
+    identities = Identities(store, web_tokens, failed_logins=failed_logins)
     return Application(litestar, services, notices, guard.table, identities)
 
 

@@ -113,7 +113,7 @@ def serving_config(app: Application, tls: ssl.SSLContext | None = None) -> uvico
         app,
         ssl_context_factory=None if tls is None else lambda *_: tls,
         proxy_headers=False,  # it would believe every program of this machine
-        http=HttpProtocol,
+        http=partial(HttpProtocol, head_s=app.services.settings.head_timeout_s),  # type: ignore[arg-type]  # called like the class
         lifespan="off",
         ws="none",
         log_config=None,

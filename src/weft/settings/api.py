@@ -37,6 +37,25 @@ class ApiSettings:
         minimum=0,
         maximum=1_000_000,
     )
+    failed_logins_per_s: float = setting(
+        100.0,
+        "requests per second with wrong tokens from one address at one api in the long run, those "
+        "of ten seconds at once; 0: any number",
+        minimum=0,
+        maximum=1_000_000,
+    )
+    head_timeout_s: float = setting(
+        30.0,
+        "seconds that the head of a request may take to arrive",
+        minimum=0.01,
+        maximum=3600,
+    )
+    body_timeout_s: float = setting(
+        60.0,
+        "seconds that the body of a request may take to arrive",
+        minimum=0.01,
+        maximum=3600,
+    )
     query_chars_max: int = setting(8192, "characters of a query", minimum=1, maximum=1 << 16)
     query_scan_jobs_max: int = setting(
         1_000_000,

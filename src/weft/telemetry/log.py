@@ -6,6 +6,7 @@ full, the reader has gone) is counted and dropped: logging never fails its calle
 
 import logging
 import os
+import re
 import threading
 from collections.abc import Callable
 from typing import Any, Final, cast
@@ -19,6 +20,10 @@ from weft.telemetry.events import EVENTS
 
 _SENTENCES = ("error", "detail", "hint")
 """What an event says to a person: a line each on the console."""
+_STEERING: Final = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]"
+)
+"""What would begin another line, or steer the terminal of who reads it."""
 STRICT_VARIABLE: Final = "WEFT_STRICT_EVENTS"
 """When this is `1` in the environment, a name that is not in the catalogue is an error. Tests set
 it."""
@@ -138,9 +143,21 @@ class _Console:
 
     def __call__(self, logger: WrappedLogger, method: str, event: EventDict) -> bytes:
         sentences = [event.pop(key, "") for key in _SENTENCES] if "hint" in event else []
+        for key, value in event.items():
+            if isinstance(value, str):
+                event[key] = _STEERING.sub(_escaped, value)
         lines = [self._render(logger, method, event)]
-        lines += [f"    {sentence}" for sentence in sentences if sentence]
+        lines += [
+            f"    {_STEERING.sub(_escaped, line)}"
+            for sentence in sentences
+            for line in str(sentence).split("\n")
+            if line
+        ]
         return "\n".join(lines).encode("utf-8", "backslashreplace")
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return found[0].encode("unicode_escape").decode()
 
 
 def _to_json(event: EventDict, default: Callable[[Any], Any]) -> bytes:

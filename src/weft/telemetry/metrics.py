@@ -53,6 +53,9 @@ HTTP_REQUEST_SECONDS: Final = Histogram(
     buckets=_SECONDS,
     registry=REGISTRY,
 )
+LOGINS_FAILED: Final = Counter(
+    "weft_logins_failed", "requests with a wrong token", registry=REGISTRY
+)
 HTTP_STREAMS: Final = Gauge(
     "weft_http_streams", "open streams of events and logs", ["kind"], registry=REGISTRY
 )
@@ -103,6 +106,8 @@ GUARD_FAILURES: Final = Counter(
     ["queue"],
     registry=REGISTRY,
 )
+_guard_failures: dict[int, dict[str, int]] = {}
+"""By tenant and queue."""
 QUEUES_FULL: Final = Counter(
     "weft_queue_full", "submissions refused because a queue was full", registry=REGISTRY
 )
@@ -196,6 +201,21 @@ def set_queue_counts(counts: Mapping[str, tuple[int, int]]) -> None:
     for queue, (waiting, running) in counts.items():
         QUEUE_JOBS.labels(queue, "waiting").set(waiting)
         QUEUE_JOBS.labels(queue, "running").set(running)
+
+
+def count_guard_failures(tenant_id: int, queue: str, n: int) -> None:
+    """Count guards of a queue that could not be evaluated."""
+    _guard_failures.setdefault(tenant_id, {}).setdefault(queue, 0)
+    _guard_failures[tenant_id][queue] += n
+
+
+def show_guard_failures(tenant_id: int) -> None:
+    """Show the guards of one tenant that could not be evaluated, and no others: names of queues
+    are nobody else's business.
+    """
+    GUARD_FAILURES.clear()
+    for queue, n in _guard_failures.get(tenant_id, {}).items():
+        GUARD_FAILURES.labels(queue).inc(n)
 
 
 def set_licence_counts(counts: Mapping[str, tuple[int, int]]) -> None:

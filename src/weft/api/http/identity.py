@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
+from weft.api.http.rate_limits import FailedLogins
 from weft.api.web_tokens.bearers import (
     IssuerAway,
     NoIssuers,
@@ -41,8 +42,10 @@ class Identities:
         store: ApiStore,
         web_tokens: Verifier | None = None,
         clock: Callable[[], float] = time.monotonic,
+        failed_logins: FailedLogins | None = None,
     ) -> None:
         self._store = store
+        self._failed_logins = failed_logins or FailedLogins()
         self._web_tokens = web_tokens or NoIssuers()
         self._clock = clock
         self._known: OrderedDict[bytes, tuple[Caller, float]] = OrderedDict()
@@ -72,18 +75,27 @@ class Identities:
             except Unavailable:
                 await asyncio.sleep(LISTEN_AGAIN_S)
 
-    async def caller_of(self, headers: Mapping[str, str], scheme: str = "http") -> Caller:
+    async def caller_of(
+        self, headers: Mapping[str, str], scheme: str = "http", address: str = ""
+    ) -> Caller:
         """Return the caller of a request with these headers: by a token, or by the session of a
-        browser. Raise `Unauthenticated`.
+        browser. Raise `Unauthenticated`, and `TooManyFailedLogins` for a token that is not
+        remembered, if too many wrong ones came from this address.
         """
         token, header = self._token_in(headers, scheme)
         digest = hashlib.sha256(f"{header or ''} {token}".encode()).digest()
         known = self._known.get(digest)
         if known is not None and known[1] > self._clock():
             return known[0]
+        self._failed_logins.check(address)
         epoch, began = self._epoch, time.monotonic()
-        caller = await self._find(token, header)
+        try:
+            caller = await self._find(token, header)
+        except Unauthenticated:
+            self._failed_logins.note(address)
+            raise
         if caller is None:
+            self._failed_logins.note(address)
             self._known.pop(digest, None)
             raise _refused(
                 f"The {'session' if header == COOKIE else 'token'} is unknown or has expired."

@@ -214,7 +214,8 @@ class Authenticate:
         if scope["type"] == "http" and not self._is_open(scope["path"]):
             try:
                 headers = _headers_of(scope)
-                caller = await self._identities.caller_of(headers, scope["scheme"])
+                address = (scope.get("client") or ("",))[0]
+                caller = await self._identities.caller_of(headers, scope["scheme"], address)
                 if scope["method"] not in SAFE:
                     _refuse_other_pages(headers, scope, caller)
                 scope["state"]["caller"] = caller

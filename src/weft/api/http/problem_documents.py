@@ -8,7 +8,14 @@ from litestar.exceptions import HTTPException, MethodNotAllowedException, NotFou
 
 from weft.api.html.render import HTML, render_error
 from weft.api.http.browsers import is_page
-from weft.core.errors import Internal, Invalid, MethodNotAllowed, RouteNotFound, WeftError
+from weft.core.errors import (
+    Internal,
+    Invalid,
+    MethodNotAllowed,
+    RouteNotFound,
+    TooManyFailedLogins,
+    WeftError,
+)
 from weft.core.problem_document import problem_document
 
 MEDIA: Final = "application/problem+json"
@@ -59,6 +66,8 @@ def encode_problem(
         headers["allow"] = ", ".join(error.allow)
     if error.status == 503:  # noqa: PLR2004 (it may work later)
         headers["retry-after"] = str(RETRY_AFTER_S)
+    if isinstance(error, TooManyFailedLogins):
+        headers["retry-after"] = str(error.retry_after_s)
     if is_page(path):
         return render_error(error, trace_id), headers
     return msgspec.json.encode(problem_document(error, trace_id)), headers

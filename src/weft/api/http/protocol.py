@@ -1,4 +1,8 @@
-"""HTTP on the wire: limits on heads, and problem documents for what is not HTTP."""
+"""HTTP on the wire: limits on heads, and problem documents for what is not HTTP.
+
+What a proxy in front of this server might read otherwise is refused: two hosts or two tokens, old
+and unknown versions. Headers after the body are ignored.
+"""
 
 import asyncio
 from typing import Any, Final
@@ -10,16 +14,26 @@ from weft.core.errors import HeadTooLarge, Invalid, MalformedRequest, RequestTim
 from weft.telemetry.trace import new_trace_id
 
 HEAD_BYTES_MAX: Final = 64 * 1024
-HEAD_S: Final = 30.0
-"""How long a head may take, from the start of the connection or its first byte."""
+HEADERS_MAX: Final = 200
+_VERSIONS: Final = ("1.0", "1.1")
+_ONCE: Final = (b"host", b"authorization")
 _REASONS: Final = {400: b"Bad Request", 408: b"Request Timeout", 431: b"Header Fields Too Large"}
 
 
-class HttpProtocol(HttpToolsProtocol):
-    """One connection."""
+class _RequestRefused(Exception):
+    """Stops the parser: `HttpProtocol._refusal` says why."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 (uvicorn's own)
+
+class HttpProtocol(HttpToolsProtocol):
+    """One connection.
+
+    `head_s`: how long a head may take, from the start of the connection or its first byte.
+    """
+
+    def __init__(self, *args: Any, head_s: float, **kwargs: Any) -> None:  # noqa: ANN401 (uvicorn's own)
         super().__init__(*args, **kwargs)
+        self._head_s = head_s
+        self._refusal: Invalid | None = None
         self._head_bytes = 0
         self._is_in_head = True
         self._head_timer: asyncio.TimerHandle | None = None
@@ -37,42 +51,64 @@ class HttpProtocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         """Receive bytes; refuse a head that is too large."""
         super().data_received(data)
-        if not self._is_in_head or self.transport.is_closing():
+        if self.transport.is_closing():
             return
-        self._head_bytes += len(data)
-        if self._head_bytes > HEAD_BYTES_MAX:
-            self._refuse(
-                HeadTooLarge(
-                    "the head of the request is too large",
-                    detail=f"It has more than {HEAD_BYTES_MAX} bytes.",
-                    hint="Send long values in the body.",
-                )
-            )
+        if self._is_in_head:
+            self._head_bytes += len(data)
+            if self._head_bytes > HEAD_BYTES_MAX:
+                self._refuse(_head_too_large())
+        elif self._head_timer is None and (self.cycle is None or self.cycle.response_complete):
+            # Neither a request nor silence, which has a limit of its own: the rest of a body that
+            # nobody has asked for, or empty lines.
+            self._head_timer = self.loop.call_later(self._head_s, self._head_is_late)
 
     def on_message_begin(self) -> None:
         """Begin a request."""
         super().on_message_begin()
         self._expect_head()
 
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Receive a header."""
+        if not self._is_in_head:
+            return  # it comes after the body: what reads headers has read them
+        super().on_header(name, value)
+        if len(self.headers) > HEADERS_MAX:
+            self._stop(_head_too_large())
+
     def on_headers_complete(self) -> None:
         """Serve the request."""
+        # What comes in one piece is not counted before it is parsed.
+        sizes = (len(name) + len(value) for name, value in self.headers)
+        if len(self.url) + sum(sizes) > HEAD_BYTES_MAX:
+            self._stop(_head_too_large())
+        self._check_head()
         self._head_is_done()
         super().on_headers_complete()
 
     def send_400_response(self, msg: str) -> None:
         """Reply to what is not HTTP."""
-        self._refuse(
-            MalformedRequest(
-                "the request is not HTTP",
-                detail=msg,
-                hint="Speak HTTP/1.1 without TLS to this port.",
-            )
-        )
+        self._refuse(self._refusal or _malformed(msg))
+
+    def _check_head(self) -> None:
+        version = self.parser.get_http_version()
+        if version not in _VERSIONS:
+            self._stop(_malformed(f"Version {version} of HTTP is not spoken here."))
+        names = [name for name, _ in self.headers]
+        for name in _ONCE:
+            if names.count(name) > 1:
+                self._stop(_malformed(f"It has several headers {name.decode().title()}."))
+        if version == "1.1" and b"host" not in names:
+            self._stop(_malformed("It has no header Host."))
+
+    def _stop(self, error: Invalid) -> None:
+        """Refuse a request within a callback of the parser, which then calls no further one."""
+        self._refusal = error
+        raise _RequestRefused
 
     def _expect_head(self) -> None:
         self._head_is_done()
         self._is_in_head = True
-        self._head_timer = self.loop.call_later(HEAD_S, self._head_is_late)
+        self._head_timer = self.loop.call_later(self._head_s, self._head_is_late)
 
     def _head_is_done(self) -> None:
         self._is_in_head = False
@@ -82,11 +118,13 @@ class HttpProtocol(HttpToolsProtocol):
             self._head_timer = None
 
     def _head_is_late(self) -> None:
-        if not self.transport.is_closing():
+        if not self._is_in_head:
+            self.transport.close()
+        elif not self.transport.is_closing():
             self._refuse(
                 RequestTimeout(
                     "the head of the request did not arrive in time",
-                    detail=f"It took longer than {HEAD_S:g} s.",
+                    detail=f"It took longer than {self._head_s:g} s.",
                     hint="Open a connection only when you send a request.",
                 )
             )
@@ -98,3 +136,17 @@ class HttpProtocol(HttpToolsProtocol):
         head += [b"content-length: %d" % len(body), b"connection: close"]
         self.transport.write(b"\r\n".join(head) + b"\r\n\r\n" + body)
         self.transport.close()
+
+
+def _malformed(why: str) -> MalformedRequest:
+    return MalformedRequest(
+        "the request is not HTTP", detail=why, hint="Speak HTTP/1.1 without TLS to this port."
+    )
+
+
+def _head_too_large() -> HeadTooLarge:
+    return HeadTooLarge(
+        "the head of the request is too large",
+        detail=f"It has more than {HEAD_BYTES_MAX} bytes, or {HEADERS_MAX} headers.",
+        hint="Send long values in the body.",
+    )

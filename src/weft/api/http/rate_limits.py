@@ -1,19 +1,79 @@
-"""How many requests a token may send: a bucket for each, in the memory of this api."""
+"""How many requests a token may send, and how many with wrong tokens an address: a bucket for
+each, in the memory of this api.
+"""
 
 import math
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Final
 
+from weft.core.errors import TooManyFailedLogins
 from weft.ports.store import Caller
+from weft.telemetry import metrics
 
 BURST_S: Final = 10.0
-"""A token that was silent for this long may send as many requests at once."""
+"""Who was silent for this long may send as many requests at once."""
 TOKENS_MAX: Final = 10_000
 """The bucket that was not used for longest is forgotten: it is full, or nearly."""
-Key = tuple[int, int]
+
+
+class Buckets:
+    """A bucket of requests for each key, filled at a steady rate."""
+
+    def __init__(self, per_s: float, clock: Callable[[], float]) -> None:
+        self.per_s = per_s
+        self.most = max(per_s * BURST_S, 1.0)
+        self._clock = clock
+        self._levels: OrderedDict[Hashable, tuple[float, float]] = OrderedDict()
+
+    def level_of(self, key: Hashable) -> float:
+        """Return how many requests are left."""
+        now = self._clock()
+        level, at = self._levels.get(key, (self.most, now))
+        return min(self.most, level + (now - at) * self.per_s)
+
+    def set_level(self, key: Hashable, level: float) -> None:
+        """Note how many requests are left from now on."""
+        self._levels[key] = (level, self._clock())
+        self._levels.move_to_end(key)
+        if len(self._levels) > TOKENS_MAX:
+            self._levels.popitem(last=False)
+
+    def wait_s(self, level: float) -> int:
+        """Return the whole seconds until a bucket with this level has a request."""
+        return max(1, math.ceil((1 - level) / self.per_s))
+
+
+class FailedLogins:
+    """Refuse addresses that send too many wrong tokens, before the database is asked for yet
+    another one. `per_s`: 0: no limit.
+    """
+
+    def __init__(self, per_s: float = 0.0, clock: Callable[[], float] = time.monotonic) -> None:
+        self._buckets = Buckets(per_s, clock) if per_s else None
+
+    def check(self, address: str) -> None:
+        """Raise `TooManyFailedLogins`."""
+        if self._buckets is None:
+            return
+        level = self._buckets.level_of(address)
+        if level < 1:
+            wait_s = self._buckets.wait_s(level)
+            error = TooManyFailedLogins(
+                "too many requests with wrong tokens come from your address",
+                detail=f"It may send {self._buckets.per_s:g} per second in the long run.",
+                hint=f"Try again in {wait_s} s, with a token that is valid.",
+            )
+            error.retry_after_s = wait_s
+            raise error
+
+    def note(self, address: str) -> None:
+        """Count a request with a wrong token."""
+        metrics.LOGINS_FAILED.inc()
+        if self._buckets is not None:
+            self._buckets.set_level(address, max(0.0, self._buckets.level_of(address) - 1))
 
 
 @dataclass(frozen=True)
@@ -32,30 +92,22 @@ class RateLimits:
 
     def __init__(self, per_s: float, clock: Callable[[], float] = time.monotonic) -> None:
         self.per_s = per_s
-        self._most = max(per_s * BURST_S, 1.0)
-        self._clock = clock
-        self._levels: OrderedDict[Key, tuple[float, float]] = OrderedDict()
-        self._policy = f'"token";q={int(self._most)};w={math.ceil(self._most / per_s)}'.encode()
+        self._buckets = Buckets(per_s, clock)
+        most = self._buckets.most
+        self._policy = f'"token";q={int(most)};w={math.ceil(most / per_s)}'.encode()
 
     def take(self, caller: Caller) -> Verdict:
         """Take one request from the bucket of the caller's token; users of other issuers' tokens
         have one each.
         """
         key = (caller.token_id, 0 if caller.token_id else caller.user_id)
-        now = self._clock()
-        level, at = self._levels.pop(key, (self._most, now))
-        level = min(self._most, level + (now - at) * self.per_s)
+        buckets = self._buckets
+        level = buckets.level_of(key)
         is_allowed = level >= 1
         level -= is_allowed
-        self._levels[key] = (level, now)
-        if len(self._levels) > TOKENS_MAX:
-            self._levels.popitem(last=False)
-        return Verdict(
-            is_allowed,
-            int(level),
-            math.ceil((self._most - level) / self.per_s),
-            max(1, math.ceil((1 - level) / self.per_s)),
-        )
+        buckets.set_level(key, level)
+        full_in_s = math.ceil((buckets.most - level) / self.per_s)
+        return Verdict(is_allowed, int(level), full_in_s, buckets.wait_s(level))
 
     def headers(self, verdict: Verdict) -> list[tuple[bytes, bytes]]:
         """Return the headers of a reply.

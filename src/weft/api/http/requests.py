@@ -23,8 +23,6 @@ from weft.ports.store import Caller
 from weft.wire.documents import BatchDocument
 
 AnyRequest = Request[Any, Any, Any]  # user and state come from `caller_of` and `services_of`
-BODY_S: Final = 60.0
-"""A body that takes longer is not worth waiting for."""
 KEY: Final = re.compile(r"[\x21-\x7e]{1,200}")
 
 
@@ -145,7 +143,8 @@ async def read_body(request: AnyRequest) -> Body:
 
 
 async def _read(request: AnyRequest, limit: int | None = None) -> bytes:
-    limit = services_of(request).settings.bunch_bytes_max if limit is None else limit
+    settings = services_of(request).settings
+    limit = settings.bunch_bytes_max if limit is None else limit
     if request.headers.get("content-encoding", "identity").lower() != "identity":
         raise InvalidParameter(
             "compressed bodies are not supported",
@@ -156,12 +155,12 @@ async def _read(request: AnyRequest, limit: int | None = None) -> bytes:
     if declared.isdecimal() and (len(declared) > len(str(limit)) or int(declared) > limit):
         raise _too_large(f"It has {declared[:20]} bytes", limit)
     try:
-        async with asyncio.timeout(BODY_S):
+        async with asyncio.timeout(settings.body_timeout_s):
             return await _receive(request, limit)
     except TimeoutError as error:
         raise RequestTimeout(
             "the body did not arrive in time",
-            detail=f"It took longer than {BODY_S:g} s.",
+            detail=f"It took longer than {settings.body_timeout_s:g} s.",
             hint="Send smaller bunches.",
         ) from error
 

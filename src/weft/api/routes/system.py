@@ -57,6 +57,7 @@ async def show_metrics(request: AnyRequest) -> Response[bytes]:
     metrics.set_queue_counts(
         {one["name"]: (one["n_waiting"], one["n_running"]) for one in queues[:_LABELS_MAX]}
     )
+    metrics.show_guard_failures(caller.tenant_id)
     metrics.set_licence_counts(
         {one["licence"]: (one["n"], one["n_used"]) for one in licences[:_LABELS_MAX]}
     )

@@ -26,7 +26,7 @@ from weft.core.queues import (
 from weft.core.whole_numbers import as_written
 from weft.ports.store import Caller, NewBatch, Row
 from weft.telemetry.log import get_logger
-from weft.telemetry.metrics import GUARD_FAILURES
+from weft.telemetry.metrics import count_guard_failures
 from weft.wire.documents import BatchDocument, JobDocument, QueueDocument, QueuesDocument
 
 QUEUES_MAX = 1000
@@ -100,11 +100,11 @@ async def router_of(
     return Router(routes, await request_of(services, caller, target, routes))
 
 
-def count_failures(router: Router | None) -> None:
+def count_failures(caller: Caller, router: Router | None) -> None:
     """Add the guards that could not be evaluated to the metric."""
     if router is not None:
         for queue, count in router.failures.items():
-            GUARD_FAILURES.labels(queue).inc(count)
+            count_guard_failures(caller.tenant_id, queue, count)
 
 
 async def test_queues(

@@ -355,7 +355,7 @@ async def _translate(
         context = replace(context, licences=await services.licences(fresh=True))
         translated = await _in_thread(jobs, context, workers, problems)
     finally:
-        count_failures(context.router)
+        count_failures(caller, context.router)
     sign_functions(services, caller, rare, translated.rows)
     return translated
 

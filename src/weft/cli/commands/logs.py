@@ -9,7 +9,8 @@ from cyclopts import Parameter
 
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import Target, parse_target
-from weft.cli.terminal.raw_output import STDERR, STDOUT, write_all, write_prefixed
+from weft.cli.terminal.log_output import LogOutput
+from weft.cli.terminal.raw_output import STDERR, STDOUT, write_prefixed
 from weft.cli.terminal.report import note, print_error
 from weft.cli.terminal.screen import JsonItems, print_json
 from weft.client.api import Api, LogEvent, Stream
@@ -40,6 +41,7 @@ def logs(
 ) -> int:
     """Print the output of a job, standard output and standard error each to the same stream here.
     For a batch or group: the output of every job, each line with the number of its job.
+    A terminal gets text and colours only; a pipe or file gets every byte.
 
         weft logs b12.j7 --follow
         weft logs b12 --failed
@@ -110,12 +112,13 @@ async def _print_prefixed(client: Api, job: Mapping[str, Any], stream: Stream) -
     """Print what a job has written so far, with its name before each line."""
     ref = format_job_ref(job["batch_id"], job["job_id"])
     streams: tuple[Stream, ...] = ("stdout", "stderr") if stream == "both" else (stream,)
-    n_bytes = 0
+    n_bytes, output = 0, LogOutput()
     for one in streams:
         chunks = client.read_log(job["batch_id"], job["job_id"], stream=one)
         n_bytes += await write_prefixed(
-            STDERR if one == "stderr" else STDOUT, f"{ref}: ".encode(), chunks
+            STDERR if one == "stderr" else STDOUT, f"{ref}: ".encode(), chunks, output.write
         )
+    output.end()
     if not n_bytes and job["state"] in ENDED_WORDS and job["state"] != "success":
         note(f"{ref} wrote nothing: {explain_end(job)}")
 
@@ -151,7 +154,7 @@ async def _follow(
     client: Api, batch_id: int, job_id: int, stream: Stream, attempt: int | None
 ) -> None:
     events = client.follow_log(batch_id, job_id, stream=stream, attempt=attempt)
-    is_silent = True
+    is_silent, output = True, LogOutput()
     async with aclosing(events):
         async for event in events:
             if event.kind == "end":
@@ -161,7 +164,8 @@ async def _follow(
             if event.kind == "cut":
                 note(f"{event.facts['bytes']} bytes of {event.facts['stream']} were left out")
             else:
-                write_all(STDOUT if event.kind == "stdout" else STDERR, event.data)
+                output.write(STDOUT if event.kind == "stdout" else STDERR, event.data)
+    output.end()
 
 
 def _say_end(event: LogEvent, batch_id: int, job_id: int, *, is_silent: bool) -> None:
@@ -181,8 +185,10 @@ async def _print_stream(
     client: Api, batch_id: int, job_id: int, stream: Stream, attempt: int | None
 ) -> None:
     descriptor = STDERR if stream == "stderr" else STDOUT
+    output = LogOutput()
     async for chunk in client.read_log(batch_id, job_id, stream=stream, attempt=attempt):
-        write_all(descriptor, chunk)
+        output.write(descriptor, chunk)
+    output.end()
 
 
 async def _wait_for_end(client: Api, batch_id: int, job_id: int, attempt: int | None) -> None:

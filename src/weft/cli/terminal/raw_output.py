@@ -3,7 +3,7 @@
 import io
 import os
 import sys
-from collections.abc import AsyncIterable
+from collections.abc import AsyncIterable, Callable
 
 from weft.core.errors import WeftError
 
@@ -55,7 +55,12 @@ def write_all(descriptor: int, data: bytes) -> None:
             raise _failed(error) from error
 
 
-async def write_prefixed(descriptor: int, prefix: bytes, chunks: AsyncIterable[bytes]) -> int:
+async def write_prefixed(
+    descriptor: int,
+    prefix: bytes,
+    chunks: AsyncIterable[bytes],
+    write: Callable[[int, bytes], None] = write_all,
+) -> int:
     """Write each line behind the prefix, the last one with a line break; return their bytes."""
     n_bytes, rest = 0, b""
     async for chunk in chunks:
@@ -63,9 +68,9 @@ async def write_prefixed(descriptor: int, prefix: bytes, chunks: AsyncIterable[b
         *lines, rest = (rest + chunk).split(b"\n")
         if len(rest) > LINE_BYTES_MAX:
             lines, rest = [*lines, rest], b""
-        write_all(descriptor, b"".join(prefix + line + b"\n" for line in lines))
+        write(descriptor, b"".join(prefix + line + b"\n" for line in lines))
     if rest:
-        write_all(descriptor, prefix + rest + b"\n")
+        write(descriptor, prefix + rest + b"\n")
     return n_bytes
 
 

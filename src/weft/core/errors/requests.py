@@ -96,6 +96,14 @@ class RateLimitExceeded(Unavailable):
     status = 429
 
 
+class TooManyFailedLogins(Unavailable):
+    """An address has sent more requests with wrong tokens than the setting allows."""
+
+    code = "API.TOO_MANY_FAILED_LOGINS"
+    status = 429
+    retry_after_s = 1
+
+
 class RouteNotFound(NotFound):
     """The path does not exist."""
 

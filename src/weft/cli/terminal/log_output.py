@@ -1,0 +1,53 @@
+"""The output of jobs, maybe of others: as it is where a program reads it, and harmless on a
+terminal.
+
+There it keeps its colours; whatever else would steer the terminal is replaced: moves of the
+cursor, titles, the clipboard, and marks that change the direction of writing.
+"""
+
+import codecs
+import os
+import re
+
+from weft.cli.terminal.raw_output import STDERR, STDOUT, write_all
+
+SEQUENCE_CHARS_MAX = 64
+"""A longer one is no colour."""
+_STEERING = re.compile(
+    "\x1b(?!\\[[0-9;:]*m)|[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f"
+    "\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+)
+_BEGUN = re.compile("\x1b(\\[[0-9;:]*)?\\Z")
+
+
+class Harmless:
+    """Replaces what would steer a terminal in a stream that comes in pieces."""
+
+    def __init__(self) -> None:
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._begun = ""
+
+    def filter(self, data: bytes, *, is_last: bool = False) -> bytes:
+        """Return the next piece. The begin of a sequence waits for its end."""
+        text = self._begun + self._decoder.decode(data, is_last)
+        begun = None if is_last else _BEGUN.search(text)
+        self._begun = begun[0] if begun and len(begun[0]) < SEQUENCE_CHARS_MAX else ""
+        text = text.removesuffix(self._begun)
+        return _STEERING.sub("\ufffd", text).encode()
+
+
+class LogOutput:
+    """Writes the output of jobs to our own streams."""
+
+    def __init__(self) -> None:
+        self._filters = {one: Harmless() for one in (STDOUT, STDERR) if os.isatty(one)}
+
+    def write(self, descriptor: int, data: bytes) -> None:
+        """Write the next piece of a stream. Raise what `write_all` raises."""
+        found = self._filters.get(descriptor)
+        write_all(descriptor, data if found is None else found.filter(data))
+
+    def end(self) -> None:
+        """Write what was waited with."""
+        for descriptor, one in self._filters.items():
+            write_all(descriptor, one.filter(b"", is_last=True))

@@ -1,0 +1,231 @@
+"""A tenant that has one of everything, with a word of its own in every text that it may choose."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+
+from api.live import LiveApi, LiveWorker, fold, open_worker
+from weft.core.attempt_key import AttemptKey
+from weft.core.conditions import Ask
+from weft.core.states import Reason
+from weft.store import open_driver_store
+from weft.testing.builders import end_report
+
+DIGEST = "ab" * 32
+NUMBERED = ("batch", "billing_project", "callback_delivery", "condition", "operation", "pool",
+            "queue", "schedule", "tenant", "tenant_user", "token")  # fmt: skip
+_OWN_POOL = """
+    INSERT INTO weft.pool (name, serves_tenant_id) SELECT $2, tenant_id FROM weft.tenant
+    WHERE name = $1 RETURNING serves_tenant_id
+"""
+
+
+@dataclass(frozen=True)
+class FullTenant:
+    """What there is, for the parameters of routes."""
+
+    tenant_id: int
+    word: str
+    header: Mapping[str, str]
+    batch: int
+    """It has a job that runs, one that has failed, groups, an open update and a payload."""
+    ids: Mapping[str, Any]
+    """By parameter; those with several meanings by the path before it."""
+
+
+async def move_sequences(admin: asyncpg.Connection, first: int) -> None:
+    """Let numbers of what belongs to one tenant begin here, so that they are found in texts."""
+    names = await admin.fetch(
+        "SELECT sequencename FROM pg_sequences WHERE schemaname = 'weft' AND sequencename ~ $1",
+        f"^({'|'.join(NUMBERED)})_[a-z]+_id_seq$",
+    )
+    for (name,) in names:
+        await admin.execute(f"SELECT setval('weft.{name}', $1)", first)
+
+
+class Filler:
+    """Makes one of everything for one tenant."""
+
+    def __init__(self, api: LiveApi, dsns: Mapping[str, str], word: str) -> None:
+        self._api = api
+        self._dsns = dsns
+        self.word = word
+        self.header: dict[str, str] = {}
+        self.ids: dict[str, Any] = {"j": 1, "g": 1, "u": 2, "n": 1, "payloads/{s}": DIGEST}
+
+    async def ask(self, method: str, path: str, body: Any = None, **more: Any) -> Any:  # noqa: ANN401
+        """Send a request of the tenant's administrator; return the document."""
+        headers = self.header | more.pop("headers", {})
+        async with self._api.client() as http:
+            answer = await http.request(method, path, json=body, headers=headers, **more)
+        assert answer.status_code < 300, (method, path, answer.text)
+        is_json = answer.headers.get("content-type", "").startswith("application/json")
+        return answer.json() if is_json else answer
+
+    async def make_people(self) -> None:
+        word = self.word
+        made = await self.ask("POST", "/v1/tenants", {"name": f"{word}-t", "admin": f"{word}-ann"})
+        site, self.header = self.header, {"authorization": f"Bearer {made['token']}"}
+        assert site == {}
+        await self.ask("POST", "/v1/users", {"name": f"{word}-bob"})
+        project = f"{word}-project"
+        await self.ask("POST", "/v1/billing-projects", {"name": project, "cost_max": 5})
+        await self.ask("PUT", f"/v1/billing-projects/{project}/members/{word}-bob", {})
+        await self.ask("POST", "/v1/billing-projects", {"name": f"{word}-closed"})
+        await self.ask("PATCH", f"/v1/billing-projects/{word}-closed", {"closed": True})
+        token = await self.ask("POST", "/v1/tokens", {"name": f"{word}-token"})
+        await self.ask("PUT", f"/v1/secrets/{word}-secret", {"value": f"{word}-value"})
+        self.ids |= {
+            "user": f"{word}-bob", "billing-projects/{p}": project, "t": token["token_id"],
+            "secret": f"{word}-secret",
+        }  # fmt: skip
+
+    async def open_session(self) -> None:
+        link = await self.ask("POST", "/v1/login-links", {})
+        origin = {"origin": self._api.url, "user-agent": f"{self.word}-browser"}
+        code = link["url"].partition("=")[2]
+        async with self._api.client() as http:
+            answer = await http.post("/login", data={"code": code}, headers=origin)
+        assert answer.status_code == 200, answer.text
+        (session,) = (await self.ask("GET", "/v1/sessions"))["items"]
+        self.ids["session"] = session["session_id"]
+        await self.ask("POST", "/v1/login-links", {})  # one that is not used yet
+
+    async def make_machines(self) -> None:
+        """Make a pool of this tenant alone, and a queue that uses it."""
+        word = self.word
+        queues = [
+            {"name": f"{word}-queue", "priority": 2, "guard": "1 / 0 == 1"},
+            {"name": f"{word}-own", "priority": 1, "pools": [f"{word}-pool"]},
+        ]
+        await self.ask("PUT", "/v1/queues", {"queues": queues})
+        self.ids |= {"pools/{p}": f"{word}-pool", "q": f"{word}-queue", "w": f"{word}-worker"}
+
+    async def submit(self) -> int:
+        word, path = self.word, f"/{self.word}-g"
+        job = {"name": f"{word}-job", "command": ["echo", word], "env": {"A": word}, "group": path}
+        document = {
+            "name": f"{word}-batch", "attributes": {"a": word}, "callback": "https://hook.example/",
+            "billing_project": f"{word}-project", "cancel_after_n_failures": 100,
+            "groups": [{"path": path, "callback": f"https://hook.example/{word}"}],
+            "jobs": [
+                *(job | {"attributes": {"k": word}, "max_attempts": 1} for _ in range(8)),
+                {"parents": [1], "name": f"{word}-child"},
+                {"count": 3, "command": ["echo", word], "name": f"{word}-array"},
+                {
+                    "not_before": "2100-01-01T00:00:00Z", "deadline": "2100-01-01T01:00:00Z",
+                    "concurrency_key": {"key": f"{word}-key", "n": 2}, "timeout_s": 60,
+                },
+            ],
+        }  # fmt: skip
+        done = {"callback": "https://hook.example/", "jobs": [job | {"group": "/"}]}
+        self.ids["done"] = int((await self.ask("POST", "/v1/batches", done))["id"])
+        batch = int((await self.ask("POST", "/v1/batches", document))["id"])
+        self.ids["b"] = batch
+        return batch
+
+    async def send_more(self, batch: int) -> None:
+        """Open an update, and add a payload, a set and its members."""
+        word, path = self.word, f"/v1/batches/{batch}"
+        await self.ask("POST", f"{path}/updates", {"n_jobs": 2, "n_groups": 1})
+        group = {"first": 1, "groups": [{"name": f"{word}-staged"}]}
+        await self.ask("POST", f"{path}/updates/2/groups", group)
+        jobs = {"first": 1, "jobs": [{"name": f"{word}-staged", "command": ["true"]}]}
+        await self.ask("POST", f"{path}/updates/2/jobs", jobs)
+        part = f"{path}/payloads/{DIGEST}/1?bytes={len(word)}"
+        await self.ask("PUT", part, content=word.encode())
+        await self.ask("POST", f"{path}/groups", {"name": f"{word}-set"})
+        await self.ask("POST", f"{path}/groups/{word}-set/members", {"jobs": [2]})
+        await self.ask("POST", f"{path}/groups?q=all", {"name": f"{word}-found"})
+        grant = {"permission": "read"}
+        await self.ask("PUT", f"{path}/permissions/{word}-bob", grant)
+
+    async def run(self, worker: LiveWorker, batch: int) -> None:
+        """Let one job succeed, one fail, one be blocked, and one run."""
+        claimed = [one for one in await worker.claim() if one.batch_id >= self.ids["done"]]
+        claimed.sort(key=lambda one: (one.batch_id, one.job_id))
+        done, running, good, bad, blocked, *_ = claimed
+        await worker.start(claimed[:5])
+        for one in claimed[:5]:
+            worker.write(one, (1, f"{self.word} was here\n".encode()))
+        path = f"/v1/batches/{batch}/jobs/{running.job_id}"
+        await self.ask("POST", f"{path}/signal", {"signal": "USR1"})
+        await self.ask("POST", f"{path}/message", {"text": f"{self.word}-message"})
+        key = AttemptKey(blocked.batch_id, blocked.job_id, blocked.attempt)
+        await worker.ask(key, Ask("quota", "tcp", {"host": f"{self.word}.example", "port": "1"}))
+        reports = [
+            end_report(done),
+            end_report(good),
+            end_report(bad, Reason.EXIT, exit_code=1, message=self.word),
+            end_report(blocked, Reason.EXIT, exit_code=75),
+        ]
+        verdicts = await worker.store.complete_attempts(worker.incarnation_id, reports)
+        assert set(verdicts) == {"ok"}
+        self.ids["j"] = running.job_id
+        self.ids["failed"] = bad.job_id
+
+    async def look_after(self) -> None:
+        """Do once what a driver does, and look for numbers that it has made."""
+        await fold(self._dsns["weft_driver"])
+        async with open_driver_store(self._dsns["weft_driver"]) as store:
+            epoch = await store.try_lead()
+            assert epoch is not None
+            for loop in ("seal_trail", "fold_failures"):
+                await store.sweep(loop, epoch, limit_jobs=1000)
+        (condition,) = (await self.ask("GET", "/v1/conditions"))["items"]
+        self.ids["c"] = condition["condition_id"]
+
+    async def change(self, batch: int) -> None:
+        """Hold, acknowledge, retry, delete and the like."""
+        word, path = self.word, f"/v1/batches/{batch}"
+        schedule = {
+            "name": f"{word}-schedule", "cron": "0 2 * * *",
+            "document": {"name": f"{word}-run", "jobs": [{"command": ["echo", word]}]},
+        }  # fmt: skip
+        made = await self.ask("POST", "/v1/schedules", schedule)
+        self.ids["schedules/{s}"] = made["schedule_id"]
+        await self.ask("POST", f"/v1/schedules/{made['schedule_id']}/run-now", {})
+        seen = {"note": f"{word}-note", "jobs": [self.ids["failed"]]}
+        await self.ask("POST", f"{path}/failures/acknowledge", seen)
+        await self.ask("PATCH", f"{path}/jobs/8", {"priority": 5})
+        await self.ask("POST", f"{path}/jobs/8/hold", {})
+        await self.ask("POST", f"{path}/jobs/7/cancel", {})
+        other = (await self.ask("POST", "/v1/batches", {"name": f"{word}-2", "jobs": [{}]}))["id"]
+        await self.ask("POST", f"/v1/batches/{other}/hold", {})
+        await self.ask("POST", f"/v1/batches/{other}/resubmit", {})
+        await self.ask("POST", f"/v1/batches/{other}/cancel", {})
+        await self.ask("POST", f"{path}/retry", {})
+        gone = await self.ask("DELETE", f"/v1/batches/{other}")
+        self.ids["o"] = gone["id"]
+        done = f"/v1/batches/{self.ids['done']}"
+        await self.ask("POST", f"{done}/resubmit", {})
+        (found,) = (await self.ask("GET", f"{done}/callbacks"))["items"]
+        self.ids["d"] = found["delivery_id"]
+
+
+async def fill(
+    api: LiveApi, dsns: Mapping[str, str], admin: asyncpg.Connection, logs: Path,
+    *, word: str, first: int,
+) -> FullTenant:  # fmt: skip
+    """Make a tenant with one of everything. `first`: where its numbers begin."""
+    await move_sequences(admin, first)
+    filler = Filler(api, dsns, word)
+    await filler.make_people()
+    tenant_id = await admin.fetchval(_OWN_POOL, f"{word}-t", f"{word}-pool")
+    await filler.open_session()
+    await filler.make_machines()
+    batch = await filler.submit()
+    await filler.send_more(batch)
+    async with open_worker(dsns["weft_worker"], logs, name=f"shared-{first // 100_000}") as worker:
+        await filler.run(worker, batch)
+        await worker.store.register_worker(
+            name=f"{word}-worker", host=f"{word}-host", pool=f"{word}-pool", incarnation=word,
+            cpu_m=2000, memory_mib=4096, storage_mib=1000, gpu=0, version="test",
+            offers={"executor": ["process"]}, same_host_proved_gone=True,
+        )  # fmt: skip
+    await filler.look_after()
+    await filler.change(batch)
+    return FullTenant(tenant_id, word, filler.header, batch, filler.ids)

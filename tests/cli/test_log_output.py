@@ -1,0 +1,69 @@
+"""Output of jobs on a terminal: colours and nothing else that would steer it."""
+
+import os
+import pty
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weft.cli.terminal import log_output
+from weft.cli.terminal.log_output import SEQUENCE_CHARS_MAX, Harmless, LogOutput
+
+HOSTILE = (
+    "red \x1b[1;31mred\x1b[0m, title \x1b]0;root@bank\x07, clear \x1b[2J\x1b[H, clipboard "
+    "\x1b]52;c;cm0=\x07, answer \x1b[6n\x1bc, C1 \x9b2J, bidi \u202eevil\u2066, bell\x07\b\x7f "
+    "é\r\n"
+)
+SHOWN = (
+    "red \x1b[1;31mred\x1b[0m, title �]0;root@bank�, clear �[2J�[H, clipboard "
+    "�]52;c;cm0=�, answer �[6n�c, C1 �2J, bidi �evil�, bell��� é\r\n"
+)
+
+
+def harmless(pieces: list[bytes]) -> str:
+    one = Harmless()
+    found = [one.filter(piece) for piece in pieces] + [one.filter(b"", is_last=True)]
+    return b"".join(found).decode()
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
+def test_pieces_of_any_size_are_harmless(size: int) -> None:
+    data = HOSTILE.encode()
+    pieces = [data[at : at + size] for at in range(0, len(data), size)]
+
+    assert harmless(pieces) == SHOWN
+
+
+@given(st.lists(st.binary(max_size=20) | st.sampled_from([b"\x1b[", b"1;2", b"m", b"\x1b"])))
+def test_nothing_is_kept_for_ever_and_only_colours_are_left(pieces: list[bytes]) -> None:
+    import re  # noqa: PLC0415
+
+    shown = harmless(pieces)
+
+    assert "\x1b" not in re.sub("\x1b\\[[0-9;:]*m", "", shown)
+    assert not set(shown) & {"\x07", "\x08", "\x9b", "\u202e"}
+
+
+def test_sequence_without_end_does_not_wait() -> None:
+    one = Harmless()
+    begun = one.filter(b"a\x1b[1;")
+    too_long = one.filter(b"1;" * SEQUENCE_CHARS_MAX)
+
+    assert (begun, too_long[:4]) == (b"a", "�[".encode())
+
+
+def test_only_a_terminal_gets_it_harmless(monkeypatch: pytest.MonkeyPatch) -> None:
+    reader, pipe = os.pipe()
+    master, terminal = pty.openpty()
+    monkeypatch.setattr(log_output, "STDOUT", pipe)
+    monkeypatch.setattr(log_output, "STDERR", terminal)
+    output = LogOutput()
+    for descriptor in (pipe, terminal):
+        output.write(descriptor, b"a\x1b[2Jb\x1b[0m\x1b")
+    output.end()
+
+    assert os.read(reader, 100) == b"a\x1b[2Jb\x1b[0m\x1b"
+    assert os.read(master, 100).decode() == "a�[2Jb\x1b[0m�"
+    for descriptor in (reader, pipe, master, terminal):
+        os.close(descriptor)

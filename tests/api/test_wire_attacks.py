@@ -188,7 +188,10 @@ async def test_who_goes_silent_is_cut_off(
     monkeypatch.setattr("weft.api.http.middleware.DRAIN_S", 0.1)
     pieces, expected = SLOW[name]
 
-    assert statuses(await said(address, *pieces)) == expected
+    text = await said(address, *pieces)
+
+    assert statuses(text) == expected
+    assert ("API.REQUEST_TIMEOUT" in text) is (408 in expected)
 
 
 PATHS: dict[str, set[int]] = {

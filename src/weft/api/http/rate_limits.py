@@ -14,7 +14,7 @@ from weft.ports.store import Caller
 from weft.telemetry import metrics
 
 BURST_S: Final = 10.0
-"""Who was silent for this long may send as many requests at once."""
+"""A token or address that was silent for this long may send as many requests at once."""
 TOKENS_MAX: Final = 10_000
 """The bucket that was not used for longest is forgotten: it is full, or nearly."""
 

@@ -225,7 +225,7 @@ def _fits(value: Any, type_: str) -> bool:  # noqa: ANN401
         type_ == "bool"
     ):
         return False
-    return type_ not in _MOST or -_MOST[type_] <= value < _MOST[type_]
+    return not isinstance(value, int) or abs(value) < _MOST.get(type_, 2)
 
 
 _TRIPWIRE = """

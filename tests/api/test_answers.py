@@ -88,6 +88,7 @@ def check(document: Any, schema: dict[str, Any]) -> None:  # noqa: ANN401
             permission_documents,
             pool_answers,
             queue_answers,
+            report_answers,
             session_answers,
             schedules,
             secret_documents,
@@ -120,8 +121,7 @@ class Described:
         document = answer.json()
         described = self.paths[route][method.lower()]["responses"]
         content = described[status]["content"]
-        (schema,) = [one["schema"] for one in content.values()]
-        check(document, schema)
+        check(document, content[answer.headers["content-type"]]["schema"])
         self.seen.add((method, route, status))
         return document
 
@@ -188,6 +188,8 @@ async def test_every_answer_is_the_one_described(
     await ask_conditions(ask, worker)
     await ask_schedules(ask)
     await ask("GET", "/v1/rates")
+    for division in ("user", "attribute=cohort"):
+        await ask("GET", "/v1/billing/report", query=f"?by={division}")
     await ask("GET", "/v1/overview")
     await ask("GET", "/v1/workers")
     await ask("GET", "/v1/workers/{w}", w="w1")

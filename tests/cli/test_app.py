@@ -64,7 +64,7 @@ def test_every_command_explains_itself(command: str, capsys: pytest.CaptureFixtu
 
 PAGES = [
     *([name] for name in COMMANDS if name not in GROUPS),
-    *(["billing", name] for name in ("correct-rates", "days", "rates", "set-rates")),
+    *(["billing", name] for name in ("correct-rates", "days", "rates", "report", "set-rates")),
     *(["callback", name] for name in ("ls", "redeliver", "secret")),
     *(["condition", name] for name in ("fail", "ls", "release", "show", "test")),
     *(["db", name] for name in ("migrate", "status")),

@@ -48,6 +48,7 @@ from weft.api.routes.v1 import (
     permissions,
     pools,
     queues,
+    reports,
     schedules,
     secrets,
     sessions,
@@ -76,6 +77,7 @@ DOORS: Final[Sequence[ControllerRouterHandler]] = ()
 ROUTES: Final[Sequence[ControllerRouterHandler]] = (
     *batches.ROUTES,
     *billing.ROUTES,
+    *reports.ROUTES,
     *updates.ROUTES,
     *payloads.ROUTES,
     *jobs.ROUTES,

@@ -23,6 +23,7 @@ from weft.client.objects.job import Job
 from weft.client.objects.project_calls import ProjectCalls
 from weft.client.objects.secret_calls import SecretCalls
 from weft.client.objects.trail_calls import TrailCalls
+from weft.client.objects.usage_calls import UsageCalls
 from weft.client.progress import Progress
 from weft.client.submission.refs import JobRef, NotSubmitted
 from weft.core.errors import WeftError
@@ -70,7 +71,9 @@ class BatchBuilder(Builder[Job]):
             return Batch(self._api, await self.draft.submit(shown.advance))
 
 
-class Client(BuilderSource[BatchBuilder], SecretCalls, BrowserCalls, TrailCalls, ProjectCalls):
+class Client(
+    BuilderSource[BatchBuilder], SecretCalls, BrowserCalls, TrailCalls, ProjectCalls, UsageCalls
+):
     """The client of a weft server, for asyncio.
 
         async with Client() as client:

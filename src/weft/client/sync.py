@@ -330,6 +330,7 @@ class Client(BuilderSource[BatchBuilder], Twin[aio.Client]):
     list_sessions = waits(aio.Client.list_sessions)
     end_sessions = waits(aio.Client.end_sessions)
     create_project = waits(aio.Client.create_project)
+    billing_report = waits(aio.Client.billing_report)
     get_project = waits(aio.Client.get_project)
     limit_project = waits(aio.Client.limit_project)
     close_project = waits(aio.Client.close_project)

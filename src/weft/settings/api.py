@@ -69,6 +69,12 @@ class ApiSettings:
         minimum=1,
         maximum=1_000_000,
     )
+    report_batches_max: int = setting(
+        200_000,
+        "sums of batches, one for each date and kind of job, that a report by attribute may read",
+        minimum=1,
+        maximum=100_000_000,
+    )
     query_timeout_s: float = setting(
         10.0, "seconds after which a query is stopped", minimum=0.1, maximum=600
     )

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from weft.core.rights import Right
-from weft.ports.store import Caller, Row
+from weft.ports.store import Caller, ReportQuery, Row
 from weft.store.database import Database
 
 
@@ -33,6 +33,23 @@ class Billing:
             of_name=name,
             before=before,
             limit_rows=limit,
+        )
+        return [row[0] for row in rows]
+
+    async def billing_report(
+        self, caller: Caller, asked: ReportQuery, *, rows_max: int
+    ) -> Sequence[Row]:
+        """Return the parts of a report."""
+        rows = await self._database.call(
+            "billing_report",
+            caller=caller,
+            of_user_id=None if caller.sees_tenant else caller.user_id,
+            of_project=asked.project,
+            by=asked.by,
+            attribute=asked.attribute,
+            since=asked.first_day,
+            until=asked.last_day,
+            rows_max=rows_max,
         )
         return [row[0] for row in rows]
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import date
+from decimal import Decimal
 from uuid import uuid4
 
 from weft.core.errors import (
@@ -9,9 +10,11 @@ from weft.core.errors import (
     ProjectExists,
     ProjectNotFound,
     ProjectOpen,
+    ReportTooLarge,
     UserNotFound,
 )
 from weft.core.rights import UserRole
+from weft.ports.store import ReportQuery
 from weft.testing.store_site import StoreTests, refused
 
 
@@ -44,6 +47,31 @@ class BillingStoreSuite(StoreTests):
         of_day = date.fromisoformat(day["date"])
         assert await api.list_project_days(caller, "default", before=of_day, limit=9) == []
         assert await api.list_project_days(caller, "default", before=date.max, limit=1) == [day]
+
+    async def test_report_divides_what_the_projects_cost(self) -> None:
+        """By each word; by attribute also what has none. The sum is always the same."""
+        api, caller = self.site.api, self.site.caller
+        await self.site.submit(1, attributes={"k": "x"})
+        await self.site.run()
+        await self.site.submit(1)
+        await self.site.run()
+        (project,) = await api.list_projects(caller, None)
+        names = {"project": ["default"], "user": [caller.user_name], "attribute": ["x", None]}
+        sums = set()
+        for by in ("project", "user", "day", "resource", "attribute"):
+            asked = ReportQuery(by=by, attribute="k" if by == "attribute" else None)
+            rows = await api.billing_report(caller, asked, rows_max=9)
+            sums.add(sum(Decimal(row["cost"]) for row in rows))
+            assert [row["name"] for row in rows] == names.get(by, [row["name"] for row in rows])
+        assert len(sums) == 1
+        assert abs(float(sums.pop()) - project["cost"]) < project["cost"] / 1000
+        past = ReportQuery(by="day", last_day=date(2020, 1, 1))
+        assert await api.billing_report(caller, past, rows_max=9) == []
+        with refused(ProjectNotFound):
+            await api.billing_report(caller, replace(past, project="none"), rows_max=9)
+        await self.site.drive()
+        with refused(ReportTooLarge):
+            await api.billing_report(caller, ReportQuery(by="attribute", attribute="k"), rows_max=1)
 
     async def test_unknown_project_is_refused(self) -> None:
         """Also in a list of one."""

@@ -184,8 +184,8 @@ def _answer(handler: HTTPRouteHandler) -> Object:
         schema = _message({"type": "string", **document})
         description = "messages with this document as data"
         return {"description": description, "content": {STREAM: {"schema": schema}}}
-    schema = _reference(handler.opt["answer"])
-    return {"description": "done", "content": {JSON: {"schema": schema}}}
+    content = {JSON: {"schema": _reference(handler.opt["answer"])}}
+    return {"description": "done", "content": {**content, **_bytes(*handler.opt.get("also", ()))}}
 
 
 def _accepted(handler: HTTPRouteHandler) -> Object:

@@ -92,6 +92,7 @@ RIGHTS: Final[Mapping[str, Right | None]] = {
     "POST /v1/batches/{b}/updates/{u}/groups": Right.WRITE,
     "POST /v1/batches/{b}/updates/{u}/jobs": Right.WRITE,
     "GET /v1/batches/{b}/why": Right.READ,
+    "GET /v1/billing/report": Right.READ,
     "GET /v1/billing-projects": Right.READ,
     "POST /v1/billing-projects": Right.MANAGE,
     "DELETE /v1/billing-projects/{p}": Right.MANAGE,

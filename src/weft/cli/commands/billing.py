@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter, validators
 
+from weft.cli.commands.billing_report import report
 from weft.cli.commands.project import app as project_app
 from weft.cli.commands.project import limits_of
 from weft.cli.input.options import SHARED, Shared
@@ -23,6 +24,7 @@ app = App(
     help="Show costs and prices of billing projects.\n\n    weft billing days default",
 )
 app.command(project_app)
+app.command(report)
 
 
 class NoPrice(Invalid):

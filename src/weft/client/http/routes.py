@@ -17,6 +17,7 @@ from weft.client.http.listing import Document, Listing
 from weft.client.http.schedule_routes import ScheduleRoutes
 from weft.client.http.session import new_key
 from weft.client.http.tenant_routes import TenantRoutes
+from weft.client.http.usage_routes import UsageRoutes
 from weft.core.errors import BadId
 
 Stream = Literal["stdout", "stderr", "both"]
@@ -26,7 +27,13 @@ _decode = msgspec.json.Decoder().decode
 
 
 class Routes(
-    FleetRoutes, ScheduleRoutes, ConditionRoutes, FailureRoutes, TenantRoutes, BrowserRoutes
+    FleetRoutes,
+    ScheduleRoutes,
+    ConditionRoutes,
+    FailureRoutes,
+    TenantRoutes,
+    BrowserRoutes,
+    UsageRoutes,
 ):
     """The HTTP api, one method per route."""
 

@@ -1,6 +1,6 @@
 """Errors about billing projects and prices."""
 
-from weft.core.errors.kinds import Conflict, NotFound
+from weft.core.errors.kinds import Conflict, Invalid, NotFound
 
 
 class ProjectNotFound(NotFound):
@@ -36,6 +36,14 @@ class BillingLimitReached(Conflict):
 
     code = "API.BILLING_LIMIT_REACHED"
     sqlstate = "WF135"
+
+
+class ReportTooLarge(Invalid):
+    """A report by attribute would read the sums of too many batches."""
+
+    code = "BILLING.REPORT_TOO_LARGE"
+    status = 422
+    sqlstate = "WF133"
 
 
 class RatesFixed(Conflict):

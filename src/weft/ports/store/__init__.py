@@ -8,7 +8,7 @@ may be repeated.
 """
 
 from weft.ports.store.api import ApiStore
-from weft.ports.store.billing import BillingStore
+from weft.ports.store.billing import BillingStore, ReportQuery
 from weft.ports.store.callbacks import DeliveryReport, DueCallback
 from weft.ports.store.callers import Caller, Row
 from weft.ports.store.conditions import ConditionStore, DueCondition
@@ -96,6 +96,7 @@ __all__ = [
     "QueryLimits",
     "QueueStore",
     "Registered",
+    "ReportQuery",
     "Reserved",
     "Resubmitted",
     "Row",

@@ -1,10 +1,23 @@
 """The calls of the api about billing projects, costs and prices."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from typing import Any, Protocol
 
 from weft.ports.store.callers import Caller, Row
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportQuery:
+    """What a report covers, and how it is divided."""
+
+    by: str
+    """project, user, day, resource or attribute."""
+    attribute: str | None = None
+    project: str | None = None
+    first_day: date | None = None
+    last_day: date | None = None
 
 
 class BillingStore(Protocol):
@@ -26,6 +39,17 @@ class BillingStore(Protocol):
         """Return `date, cost, cost_by_resource` of a project's days with usage, newest first.
 
         Dates are UTC. Raise `ProjectNotFound`.
+        """
+
+    async def billing_report(
+        self, caller: Caller, asked: ReportQuery, *, rows_max: int
+    ) -> Sequence[Row]:
+        """Return `name, kind, cost, cost_by_resource` for each part of the report, in order; costs
+        are exact decimals, as texts, and add up to the same sum however the report is divided.
+
+        Operators have all of the tenant, others the projects that they are members of.
+        `rows_max`: sums of batches that a report by attribute may read. Raise `ProjectNotFound`,
+        `ReportTooLarge`.
         """
 
     async def create_project(

@@ -8,17 +8,8 @@
 CREATE OR REPLACE FUNCTION weft._costs_of_usage(owners bigint[], rate_card_ids smallint[], shape_ids int[], usage_ms_list numeric[])
 RETURNS TABLE (owner bigint, cost numeric, cost_by_resource jsonb) LANGUAGE sql STABLE
 AS $$
-    WITH sums AS (
-        SELECT t.owner, v.resource_id, sum(t.ms * v.quantity) AS usage, sum(t.ms * v.quantity * coalesce(x.price_per_unit_hour,
-            0)) / 3600000 AS cost
-        FROM unnest(owners, rate_card_ids, shape_ids, usage_ms_list) t (owner, card, shape, ms)
-        JOIN weft.shape s ON s.shape_id = t.shape
-        CROSS JOIN LATERAL (VALUES (1::smallint, s.cpu_m), (2::smallint, s.memory_mib), (3::smallint, s.storage_mib),
-            (4::smallint, s.gpu::bigint)) v (resource_id, quantity)
-        LEFT JOIN weft.rate x ON x.rate_card_id = t.card AND x.resource_id = v.resource_id
-        WHERE v.quantity > 0 GROUP BY 1, 2)
-    SELECT s.owner, sum(s.cost),
-           jsonb_agg(jsonb_build_object('resource', r.name, 'usage', s.usage, 'unit', r.unit, 'cost', round(s.cost, 12))
+    SELECT s.owner, sum(s.price_ms / 3600000),
+           jsonb_agg(jsonb_build_object('resource', r.name, 'usage', s.usage, 'unit', r.unit, 'cost', round(s.price_ms / 3600000, 12))
                ORDER BY r.resource_id)
-    FROM sums s JOIN weft.resource r USING (resource_id) GROUP BY s.owner
+    FROM weft._priced_usage(owners, rate_card_ids, shape_ids, usage_ms_list) s JOIN weft.resource r USING (resource_id) GROUP BY s.owner
 $$;

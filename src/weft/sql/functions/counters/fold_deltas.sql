@@ -1,6 +1,7 @@
 -- fold_deltas: move the sums from the stored snapshot to the current one, then settle the groups that completed.
 -- Called by: DriverStore.fold_deltas.   Safe to repeat: yes.
--- Locks: as _check_epoch; as _end_sleep; fold; sums; as _move_ranges; as _settle_groups; as _add_to_shares; as _deactivate_idle_users.
+-- Locks: as _check_epoch; as _end_sleep; fold; sums; as _count_usage; as _move_ranges; as _settle_groups; as _add_to_shares;
+--   as _deactivate_idle_users.
 -- Plan: deltas by xid range.
 -- Each delta counts exactly once, as with PgQ's ticks: if it is visible in the new snapshot and was not in the old one, whatever the
 --   order of commits. A reader adds the deltas that the stored snapshot does not see.
@@ -15,7 +16,7 @@ AS $$
 #variable_conflict use_column
 DECLARE
     v_old pg_snapshot; v_new pg_snapshot; v_n bigint; v_failed boolean; v_batch bigint[]; v_group int[]; v_grown boolean[];
-    v_pool int[]; v_user int[]; v_ready bigint[]; v_ready_m bigint[]; v_running_m bigint[];
+    v_pool int[]; v_user int[]; v_ready bigint[]; v_ready_m bigint[]; v_running_m bigint[]; v_used weft.usage_part[];
 BEGIN
     PERFORM weft._check_epoch(fold_deltas.epoch);
     PERFORM weft._end_sleep();
@@ -59,18 +60,16 @@ BEGIN
         FROM delta d JOIN weft.group_ancestor a ON a.batch_id = d.batch_id AND a.group_id = d.group_id
         WHERE d.rate_card_id IS NOT NULL GROUP BY 1, 2, 3, 4, 5
         ON CONFLICT (batch_id, group_id, rate_card_id, shape_id) DO UPDATE SET usage_ms = g.usage_ms + excluded.usage_ms),
-    project_usages AS (
-        INSERT INTO weft.project_usage AS p (project_id, usage_on, rate_card_id, shape_id, tenant_id, usage_ms)
-        SELECT b.project_id, d.usage_on, d.rate_card_id, d.shape_id, d.tenant_id, sum(d.usage_ms)
-        FROM delta d JOIN weft.batch b ON b.batch_id = d.batch_id WHERE d.rate_card_id IS NOT NULL GROUP BY 1, 2, 3, 4, 5
-        ON CONFLICT (project_id, usage_on, rate_card_id, shape_id) DO UPDATE SET usage_ms = p.usage_ms + excluded.usage_ms),
     user_counts AS (
         INSERT INTO weft.user_batch_count AS c (pool_id, user_id, batch_id, tenant_id, n_ready, n_running, ready_m, running_m)
         SELECT x.pool_id, x.user_id, x.batch_id, x.tenant_id, x.n_ready, x.n_running, x.ready_m, x.running_m FROM of_user x
         ON CONFLICT (pool_id, user_id, batch_id) DO UPDATE SET n_ready = c.n_ready + excluded.n_ready,
         n_running = c.n_running + excluded.n_running, ready_m = c.ready_m + excluded.ready_m, running_m = c.running_m + excluded.running_m)
-    SELECT f.*, g.*, s.* INTO v_n, v_failed, v_batch, v_group, v_grown, v_pool, v_user, v_ready, v_ready_m, v_running_m
+    SELECT f.*, u.*, g.*, s.* INTO v_n, v_failed, v_used, v_batch, v_group, v_grown, v_pool, v_user, v_ready, v_ready_m, v_running_m
     FROM (SELECT count(*), bool_or(d.n_running < 0 AND d.n_ready + d.n_failed + d.n_errored > 0) FROM delta d) f,
+         (SELECT array_agg(ROW(x.*)::weft.usage_part) FROM (
+             SELECT d.batch_id, d.usage_on, d.rate_card_id, d.shape_id, sum(d.usage_ms)::bigint FROM delta d
+             WHERE d.rate_card_id IS NOT NULL GROUP BY 1, 2, 3, 4) x) u,
          (SELECT array_agg(x.batch_id), array_agg(x.group_id),
                  array_agg(x.n_pending + x.n_ready + x.n_queued + x.n_creating + x.n_running + x.n_blocked
                            + x.n_succeeded + x.n_failed + x.n_errored + x.n_cancelled > 0 OR x.retried) FROM of_group x) g,
@@ -81,6 +80,7 @@ BEGIN
     UPDATE weft.fold SET upto = v_new;
     IF v_n > 0 THEN
         DELETE FROM weft.job_delta d WHERE d.xid < pg_snapshot_xmin(v_old);
+        PERFORM weft._count_usage(v_used);
         PERFORM weft._move_ranges((SELECT array_agg(DISTINCT b) FROM unnest(v_batch) b));
         PERFORM weft._settle_groups(v_batch, v_group, v_grown, fold_deltas.at);
         PERFORM weft._add_to_shares(v_pool, v_user, v_ready, v_ready_m, v_running_m);

@@ -1,0 +1,93 @@
+"""`weft billing report`: what billing projects cost, by whom and for what."""
+
+import sys
+from collections.abc import Mapping
+from datetime import date
+from decimal import Decimal
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.values import WrongOption, read_option
+from weft.cli.terminal.amounts import money
+from weft.cli.terminal.plain import one_line
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import print_json, print_table
+from weft.core.rates import UNITS_OF_A_PRICE
+from weft.core.reports import Division, csv_of, parse_division
+
+MS_PER_HOUR = 3_600_000
+TITLES = {"project": "Project", "user": "User", "day": "Day", "resource": "Resource"}
+Document = Mapping[str, Any]
+
+
+def report(
+    *,
+    by: str = "project",
+    since: str | None = None,
+    until: str | None = None,
+    project: str | None = None,
+    as_csv: Annotated[bool, Parameter(name="--csv", negative="")] = False,
+    shared: Shared = SHARED,
+) -> int:
+    """Report what your billing projects cost, or those of the tenant for its operators.
+
+        weft billing report --by user --since 2026-11-01 --until 2026-11-30
+        weft billing report --by attribute=cohort --csv > november.csv
+
+    Args:
+        by: project, user, day, resource or attribute=KEY: an attribute of batches.
+        since: Only usage of this date (UTC) or later.
+        until: Only usage of this date (UTC) or earlier.
+        project: Only this billing project.
+        as_csv: Print CSV for spreadsheets, with exact costs and usage.
+        shared: Options of every command.
+    """
+    if as_csv and shared.json:
+        raise WrongOption("--csv and --json both say how to print", hint="Give one of them.")
+    division = read_option("--by", by, parse_division)
+    first_day = None if since is None else read_option("--since", since, _day)
+    last_day = None if until is None else read_option("--until", until, _day)
+    found = shared.ask(
+        lambda client: client.billing_report(
+            by, project=project, since=first_day, until=last_day
+        )
+    )
+    if shared.json:
+        print_json(found)
+    elif as_csv:
+        sys.stdout.write(csv_of(division.title, found["items"]))
+    elif found["items"]:
+        _print(division, found)
+    else:
+        note("nothing was used in this period")
+    return 0
+
+
+def _day(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError as error:
+        raise ValueError(f"{text[:40]!r} is not a date such as 2026-01-31") from error
+
+
+def _print(division: Division, found: Document) -> None:
+    title = TITLES.get(division.by) or one_line(division.title, width=40)
+    header = (title, "Cost", "Core h", "GiB h", "GiB h of disk", "GPU h")
+    print_table(header, [_row(one) for one in found["items"]], right=header[1:])
+    note(f"cost of all: {money(float(found['cost']))}")
+
+
+def _row(row: Document) -> tuple[str, ...]:
+    used = {one["resource"]: one["usage"] for one in row["cost_by_resource"]}
+    hours = (
+        Decimal(used.get(name, 0)) / MS_PER_HOUR / units
+        for name, units in UNITS_OF_A_PRICE.items()
+    )
+    name = {"none": "(no value)", "unknown": "(unknown)"}.get(row["kind"])
+    return (
+        name or one_line(row["name"], width=40),
+        money(float(row["cost"])),
+        *(f"{amount:.3g}" if amount else "0" for amount in hours),
+    )

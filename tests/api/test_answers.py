@@ -22,6 +22,8 @@ from weft.wire import (
     permission_documents,
     pool_answers,
     queue_answers,
+    quota_documents,
+    report_answers,
     schedules,
     secret_documents,
     session_answers,
@@ -88,6 +90,7 @@ def check(document: Any, schema: dict[str, Any]) -> None:  # noqa: ANN401
             permission_documents,
             pool_answers,
             queue_answers,
+            quota_documents,
             report_answers,
             session_answers,
             schedules,
@@ -188,8 +191,6 @@ async def test_every_answer_is_the_one_described(
     await ask_conditions(ask, worker)
     await ask_schedules(ask)
     await ask("GET", "/v1/rates")
-    for division in ("user", "attribute=cohort"):
-        await ask("GET", "/v1/billing/report", query=f"?by={division}")
     await ask("GET", "/v1/overview")
     await ask("GET", "/v1/workers")
     await ask("GET", "/v1/workers/{w}", w="w1")
@@ -283,6 +284,8 @@ async def ask_tokens(ask: Described) -> None:
 async def ask_users(ask: Described) -> None:
     for part in ("", "/{p}", "/{p}/days"):
         await ask("GET", "/v1/billing-projects" + part, p="default")
+    for division in ("user", "attribute=cohort"):
+        await ask("GET", "/v1/billing/report", query=f"?by={division}")
     await ask("POST", "/v1/users", body={"name": "bob"})
     await ask("PATCH", "/v1/users/{user}", user="bob", body={"role": "viewer"})
     await ask("GET", "/v1/users")
@@ -294,6 +297,10 @@ async def ask_users(ask: Described) -> None:
     await ask("DELETE", "/v1/billing-projects/{p}", p="p", body={})
     await ask("POST", "/v1/tenants", body={"name": "acme", "admin": "ann"})
     await ask("GET", "/v1/tenants")
+    await ask("PATCH", "/v1/tenants/{tenant}/quota", tenant="acme", body={"jobs": 5})
+    await ask("PATCH", "/v1/users/{user}/quota", user="bob", body={"jobs": 5})
+    await ask("PATCH", "/v1/user-quota", body={"batches": None})
+    await ask("GET", "/v1/quotas")
     b = (await ask("POST", "/v1/batches", body={}))["id"]
     shared = "/v1/batches/{b}/permissions"
     await ask("PUT", shared + "/{user}", b=b, user="bob", body={"permission": "read"})

@@ -35,7 +35,7 @@ async def test_report_is_json_or_csv(http: httpx.AsyncClient, worker: LiveWorker
     assert document["cost"] == row["cost"]
     assert float(document["cost"]) > 0
     assert (header[0], cells[0], cells[2]) == ("'-cohort", f"'{FORMULA}", row["cost"])
-    assert by_header.headers["content-type"] == "text/csv; charset=utf-8; header=present"
+    assert by_header.headers["content-type"] == "text/csv; header=present; charset=utf-8"
     assert by_name.text == by_header.text
     assert by_header.text.endswith("\r\n")
     assert as_json.json()["cost"] == document["cost"]

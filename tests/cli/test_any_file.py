@@ -45,6 +45,7 @@ WORDS: dict[tuple[str, ...], list[str]] = {
     **{("billing", "project", name): ["p"]
        for name in ("close", "create", "delete", "members", "reopen", "show")},
     ("billing", "project", "limit"): ["p", "5"],
+    ("quota", "set"): ["--user", "bob", "--jobs", "5"],
     ("tenant", "create"): ["acme", "--admin", "ann"],
     ("user", "add"): ["bob"], ("user", "role"): ["bob", "viewer"], ("user", "rm"): ["bob"],
     ("schedule", "add"): ["0 2 * * *", "p.json"],

@@ -42,6 +42,7 @@ GROUPS = {
     "licence",
     "pool",
     "queue",
+    "quota",
     "schedule",
     "secret",
     "session",
@@ -75,6 +76,7 @@ PAGES = [
         ["billing", "project", name]
         for name in ("close", "create", "delete", "limit", "members", "reopen", "show")
     ),
+    *(["quota", name] for name in ("ls", "set")),
     *(["tenant", name] for name in ("create", "ls")),
     *(["secret", name] for name in ("ls", "rm", "rotate", "set")),
     *(["user", name] for name in ("add", "ls", "rm", "role")),

@@ -124,6 +124,10 @@ COMMANDS = {
         "weft.cli.commands.secret:app",
         "Set, list and remove secrets for your jobs.",
     ),
+    "quota": (
+        "weft.cli.commands.quota:app",
+        "Limit how much users and tenants may submit at a time.",
+    ),
     "tenant": (
         "weft.cli.commands.tenant:app",
         "List and create tenants, for administrators of the site.",

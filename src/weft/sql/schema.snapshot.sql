@@ -85,6 +85,15 @@ CREATE TYPE weft.shares AS (
 );
 ALTER TYPE weft.shares OWNER TO postgres;
 
+CREATE TYPE weft.usage_part AS (
+	batch_id bigint,
+	usage_on date,
+	rate_card_id smallint,
+	shape_id integer,
+	usage_ms bigint
+);
+ALTER TYPE weft.usage_part OWNER TO postgres;
+
 CREATE TABLE weft.bunch (
     batch_id bigint NOT NULL,
     update_id integer NOT NULL,
@@ -339,6 +348,10 @@ CREATE FUNCTION weft._check_queues(offers jsonb) RETURNS void
     LANGUAGE plpgsql STABLE;
 ALTER FUNCTION weft._check_queues(offers jsonb) OWNER TO weft_system;
 
+CREATE FUNCTION weft._check_quotas(of_tenant_id integer, of_batch_id bigint, new_jobs integer) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._check_quotas(of_tenant_id integer, of_batch_id bigint, new_jobs integer) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._check_resubmitted(of_batch_id bigint, failed boolean) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._check_resubmitted(of_batch_id bigint, failed boolean) OWNER TO weft_tenant;
@@ -508,6 +521,10 @@ ALTER FUNCTION weft._count_machines(machine_ids integer[], shares double precisi
 CREATE FUNCTION weft._count_notes(of_gate_ids integer[]) RETURNS void
     LANGUAGE sql;
 ALTER FUNCTION weft._count_notes(of_gate_ids integer[]) OWNER TO weft_system;
+
+CREATE FUNCTION weft._count_usage(used weft.usage_part[]) RETURNS void
+    LANGUAGE sql;
+ALTER FUNCTION weft._count_usage(used weft.usage_part[]) OWNER TO weft_system;
 
 CREATE FUNCTION weft._counted_failures(of_batch_id bigint, of_job_ids integer[]) RETURNS TABLE(group_id integer, n integer)
     LANGUAGE sql STABLE;
@@ -1069,6 +1086,10 @@ CREATE FUNCTION weft._lock_project(of_tenant_id integer, of_name text) RETURNS w
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._lock_project(of_tenant_id integer, of_name text) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._lock_quotas(of_tenant_id integer, of_user_id integer, of_batch_id bigint) RETURNS boolean
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._lock_quotas(of_tenant_id integer, of_user_id integer, of_batch_id bigint) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._lock_users(of_tenant_id integer, by_user_id integer, by_role text) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._lock_users(of_tenant_id integer, by_user_id integer, by_role text) OWNER TO weft_tenant;
@@ -1293,6 +1314,10 @@ CREATE FUNCTION weft._open_update(of_batch_id bigint, of_update_id integer) RETU
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._open_update(of_batch_id bigint, of_update_id integer) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._open_work(of_tenant_id integer) RETURNS TABLE(batch_id bigint, user_id integer, n_jobs bigint)
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._open_work(of_tenant_id integer) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._operation_document(operation weft.operation) RETURNS jsonb
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._operation_document(operation weft.operation) OWNER TO weft_tenant;
@@ -1429,6 +1454,10 @@ CREATE FUNCTION weft._price_machines(of_pool_id integer) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._price_machines(of_pool_id integer) OWNER TO weft_system;
 
+CREATE FUNCTION weft._priced_usage(owners bigint[], rate_card_ids smallint[], shape_ids integer[], usage_ms_list numeric[]) RETURNS TABLE(owner bigint, resource_id smallint, usage numeric, price_ms numeric)
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._priced_usage(owners bigint[], rate_card_ids smallint[], shape_ids integer[], usage_ms_list numeric[]) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._prioritize_job(of_batch_id bigint, of_job_id integer, new_priority smallint) RETURNS boolean
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._prioritize_job(of_batch_id bigint, of_job_id integer, new_priority smallint) OWNER TO weft_tenant;
@@ -1463,6 +1492,10 @@ CREATE FUNCTION weft._queue_sets(of_batch_id bigint, limited text[], OUT names t
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._queue_sets(of_batch_id bigint, limited text[], OUT names text[], OUT sets integer[]) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._quota_document(kind text, name text, of_tenant_id integer, of_user_id integer) RETURNS jsonb
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._quota_document(kind text, name text, of_tenant_id integer, of_user_id integer) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._ready_samples(of_batch_id bigint, of_group_id integer, samples_max integer DEFAULT 3) RETURNS SETOF integer
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._ready_samples(of_batch_id bigint, of_group_id integer, samples_max integer) OWNER TO weft_tenant;
@@ -1470,6 +1503,10 @@ ALTER FUNCTION weft._ready_samples(of_batch_id bigint, of_group_id integer, samp
 CREATE FUNCTION weft._reaper_due(grace_s double precision) RETURNS interval
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._reaper_due(grace_s double precision) OWNER TO weft_system;
+
+CREATE FUNCTION weft._recent_usage() RETURNS TABLE(project_id integer, user_id integer, batch_id bigint, usage_on date, rate_card_id smallint, shape_id integer, usage_ms bigint)
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._recent_usage() OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._record_callbacks(batch_ids bigint[], group_ids integer[], at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
@@ -1542,6 +1579,10 @@ ALTER FUNCTION weft._remove_rows(operation weft.operation, limit_rows integer, a
 CREATE FUNCTION weft._rename_group(of_batch_id bigint, of_group_id integer, new_name text, groups_max integer) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._rename_group(of_batch_id bigint, of_group_id integer, new_name text, groups_max integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._report_parts(of_project_ids integer[], by text, attribute text, since date, until date) RETURNS TABLE(name text, is_known boolean, rate_card_id smallint, shape_id integer, ms numeric)
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._report_parts(of_project_ids integer[], by text, attribute text, since date, until date) OWNER TO weft_tenant;
 
 CREATE TABLE weft.batch (
     batch_id bigint NOT NULL,
@@ -1623,6 +1664,10 @@ ALTER FUNCTION weft._running_gate(max_running integer) OWNER TO weft_tenant;
 CREATE FUNCTION weft._running_limits(of_incarnation_id integer, kept weft.reservation) RETURNS jsonb
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._running_limits(of_incarnation_id integer, kept weft.reservation) OWNER TO weft_system;
+
+CREATE FUNCTION weft._save_quota(of_tenant_id integer, of_user_id integer, patch jsonb) RETURNS void
+    LANGUAGE sql;
+ALTER FUNCTION weft._save_quota(of_tenant_id integer, of_user_id integer, patch jsonb) OWNER TO weft_tenant;
 
 CREATE TABLE weft.schedule (
     schedule_id bigint NOT NULL,
@@ -1949,6 +1994,10 @@ CREATE FUNCTION weft._user_lanes(of_pool_id integer, of_user_id integer, limit_l
     LANGUAGE plpgsql STABLE;
 ALTER FUNCTION weft._user_lanes(of_pool_id integer, of_user_id integer, limit_lanes integer) OWNER TO weft_system;
 
+CREATE FUNCTION weft._user_quotas(of_tenant_id integer, of_user_id integer) RETURNS TABLE(jobs_max bigint, batches_max bigint)
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._user_quotas(of_tenant_id integer, of_user_id integer) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._user_to_change(of_tenant_id integer, of_name text, new_role text, may_give text[]) RETURNS weft.tenant_user
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._user_to_change(of_tenant_id integer, of_name text, new_role text, may_give text[]) OWNER TO weft_tenant;
@@ -2155,6 +2204,11 @@ CREATE FUNCTION weft.begin_term() RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.begin_term() OWNER TO weft_system;
+
+CREATE FUNCTION weft.billing_report(tenant_id integer, of_user_id integer, of_project text, by text, attribute text, since date, until date, rows_max integer) RETURNS SETOF jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.billing_report(tenant_id integer, of_user_id integer, of_project text, by text, attribute text, since date, until date, rows_max integer) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.black_holes(epoch bigint) RETURNS TABLE(worker_id integer, worker text, n_tries integer, outcome text, due_in_s double precision)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2798,6 +2852,11 @@ CREATE FUNCTION weft.list_queues(tenant_id integer, with_counts boolean) RETURNS
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_queues(tenant_id integer, with_counts boolean) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft.list_quotas(tenant_id integer, of_user_id integer) RETURNS SETOF jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.list_quotas(tenant_id integer, of_user_id integer) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft.list_rates() RETURNS SETOF jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -3239,10 +3298,20 @@ CREATE FUNCTION weft.set_project_member(tenant_id integer, of_name text, of_user
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.set_project_member(tenant_id integer, of_name text, of_user text, is_member boolean) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft.set_quota(tenant_id integer, of_name text, patch jsonb) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.set_quota(tenant_id integer, of_name text, patch jsonb) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft.set_secret(tenant_id integer, user_id integer, of_name text, of_body bytea, secrets_max integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS SETOF jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.set_secret(tenant_id integer, user_id integer, of_name text, of_body bytea, secrets_max integer, at timestamp with time zone) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.set_tenant_quota(of_name text, patch jsonb) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.set_tenant_quota(of_name text, patch jsonb) OWNER TO weft_system;
 
 CREATE FUNCTION weft.set_user_role(tenant_id integer, by_user_id integer, by_role text, of_name text, new_role text, may_give text[]) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3467,6 +3536,18 @@ CREATE TABLE weft.batch_payload (
 );
 ALTER TABLE ONLY weft.batch_payload ALTER COLUMN body SET STORAGE EXTERNAL;
 ALTER TABLE weft.batch_payload OWNER TO postgres;
+
+CREATE TABLE weft.batch_usage (
+    batch_id bigint NOT NULL,
+    usage_on date NOT NULL,
+    rate_card_id smallint NOT NULL,
+    shape_id integer NOT NULL,
+    project_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    usage_ms bigint NOT NULL
+)
+WITH (fillfactor='50');
+ALTER TABLE weft.batch_usage OWNER TO postgres;
 
 CREATE TABLE weft.billing_member (
     project_id integer NOT NULL,
@@ -4279,6 +4360,17 @@ ALTER TABLE weft.queue ALTER COLUMN queue_id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE TABLE weft.quota (
+    tenant_id integer NOT NULL,
+    user_id integer NOT NULL,
+    jobs_max bigint,
+    batches_max bigint,
+    CONSTRAINT quota_of_batches CHECK ((batches_max >= 0)),
+    CONSTRAINT quota_of_jobs CHECK ((jobs_max >= 0)),
+    CONSTRAINT quota_user_id_check CHECK ((user_id >= '-1'::integer))
+);
+ALTER TABLE weft.quota OWNER TO postgres;
+
 CREATE TABLE weft.rate (
     rate_card_id smallint NOT NULL,
     resource_id smallint NOT NULL,
@@ -4527,6 +4619,18 @@ CREATE TABLE weft.user_share (
 WITH (fillfactor='50');
 ALTER TABLE weft.user_share OWNER TO postgres;
 
+CREATE TABLE weft.user_usage (
+    project_id integer NOT NULL,
+    user_id integer NOT NULL,
+    usage_on date NOT NULL,
+    rate_card_id smallint NOT NULL,
+    shape_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    usage_ms bigint NOT NULL
+)
+WITH (fillfactor='50');
+ALTER TABLE weft.user_usage OWNER TO postgres;
+
 CREATE TABLE weft.worker_change (
     worker_id integer NOT NULL,
     change_id bigint NOT NULL,
@@ -4597,6 +4701,9 @@ ALTER TABLE ONLY weft.batch
 
 ALTER TABLE ONLY weft.batch_update
     ADD CONSTRAINT batch_update_pkey PRIMARY KEY (batch_id, update_id);
+
+ALTER TABLE ONLY weft.batch_usage
+    ADD CONSTRAINT batch_usage_pkey PRIMARY KEY (batch_id, usage_on, rate_card_id, shape_id);
 
 ALTER TABLE ONLY weft.billing_member
     ADD CONSTRAINT billing_member_pkey PRIMARY KEY (project_id, user_id);
@@ -4817,6 +4924,9 @@ ALTER TABLE ONLY weft.queue
 ALTER TABLE ONLY weft.queue
     ADD CONSTRAINT queue_tenant_id_priority_key UNIQUE (tenant_id, priority);
 
+ALTER TABLE ONLY weft.quota
+    ADD CONSTRAINT quota_pkey PRIMARY KEY (tenant_id, user_id);
+
 ALTER TABLE ONLY weft.rate_card
     ADD CONSTRAINT rate_card_pkey PRIMARY KEY (rate_card_id);
 
@@ -4910,6 +5020,9 @@ ALTER TABLE ONLY weft.user_batch_count
 ALTER TABLE ONLY weft.user_share
     ADD CONSTRAINT user_share_pkey PRIMARY KEY (pool_id, user_id);
 
+ALTER TABLE ONLY weft.user_usage
+    ADD CONSTRAINT user_usage_pkey PRIMARY KEY (project_id, user_id, usage_on, rate_card_id, shape_id);
+
 ALTER TABLE ONLY weft.worker_change
     ADD CONSTRAINT worker_change_pkey PRIMARY KEY (worker_id, change_id);
 
@@ -4953,6 +5066,8 @@ CREATE INDEX batch_update_first_job_idx ON weft.batch_update USING btree (batch_
 CREATE UNIQUE INDEX batch_update_idempotency_key_idx ON weft.batch_update USING btree (batch_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 
 CREATE INDEX batch_update_open_idx ON weft.batch_update USING btree (created_at) WHERE (committed_at IS NULL);
+
+CREATE INDEX batch_usage_project_idx ON weft.batch_usage USING btree (project_id, usage_on);
 
 CREATE INDEX batch_user_idx ON weft.batch USING btree (user_id, batch_id);
 
@@ -5211,6 +5326,9 @@ ALTER TABLE ONLY weft.queue
 ALTER TABLE ONLY weft.queue
     ADD CONSTRAINT queue_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES weft.tenant(tenant_id);
 
+ALTER TABLE ONLY weft.quota
+    ADD CONSTRAINT quota_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES weft.tenant(tenant_id);
+
 ALTER TABLE ONLY weft.rate_correction
     ADD CONSTRAINT rate_correction_rate_card_id_fkey FOREIGN KEY (rate_card_id) REFERENCES weft.rate_card(rate_card_id);
 
@@ -5284,6 +5402,8 @@ ALTER TABLE weft.batch_grant ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.batch_payload ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.batch_update ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.batch_usage ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.billing_member ENABLE ROW LEVEL SECURITY;
 
@@ -5439,6 +5559,8 @@ ALTER TABLE weft.queue ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.queue_count ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.quota ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.ready_job ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.removed_usage ENABLE ROW LEVEL SECURITY;
@@ -5470,6 +5592,8 @@ CREATE POLICY system_rows ON weft.batch_grant TO weft_system USING (true);
 CREATE POLICY system_rows ON weft.batch_payload TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.batch_update TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.batch_usage TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.billing_member TO weft_system USING (true);
 
@@ -5583,6 +5707,8 @@ CREATE POLICY system_rows ON weft.queue TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.queue_count TO weft_system USING (true);
 
+CREATE POLICY system_rows ON weft.quota TO weft_system USING (true);
+
 CREATE POLICY system_rows ON weft.ready_job TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.removed_usage TO weft_system USING (true);
@@ -5615,6 +5741,8 @@ CREATE POLICY system_rows ON weft.user_batch_count TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.user_share TO weft_system USING (true);
 
+CREATE POLICY system_rows ON weft.user_usage TO weft_system USING (true);
+
 ALTER TABLE weft.tenant ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY tenant_rows ON weft.attempt TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
@@ -5630,6 +5758,8 @@ CREATE POLICY tenant_rows ON weft.batch_grant TO weft_tenant USING ((tenant_id =
 CREATE POLICY tenant_rows ON weft.batch_payload TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.batch_update TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.batch_usage TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.billing_member TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
@@ -5723,6 +5853,8 @@ CREATE POLICY tenant_rows ON weft.queue TO weft_tenant USING ((tenant_id = ( SEL
 
 CREATE POLICY tenant_rows ON weft.queue_count TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
+CREATE POLICY tenant_rows ON weft.quota TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
 CREATE POLICY tenant_rows ON weft.ready_job TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.removed_usage TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
@@ -5753,6 +5885,8 @@ CREATE POLICY tenant_rows ON weft.user_batch_count TO weft_tenant USING ((tenant
 
 CREATE POLICY tenant_rows ON weft.user_share TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
+CREATE POLICY tenant_rows ON weft.user_usage TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
 ALTER TABLE weft.tenant_user ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.token ENABLE ROW LEVEL SECURITY;
@@ -5764,6 +5898,8 @@ ALTER TABLE weft.trail_unsealed ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.user_batch_count ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.user_share ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.user_usage ENABLE ROW LEVEL SECURITY;
 
 GRANT USAGE ON SCHEMA weft TO weft_tenant;
 GRANT USAGE ON SCHEMA weft TO weft_system;
@@ -5891,6 +6027,8 @@ GRANT ALL ON FUNCTION weft._check_pools(of_tenant_id integer, names text[]) TO w
 
 REVOKE ALL ON FUNCTION weft._check_queues(offers jsonb) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._check_quotas(of_tenant_id integer, of_batch_id bigint, new_jobs integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._check_resubmitted(of_batch_id bigint, failed boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._check_retried(of_batch_id bigint, of_job_ids integer[]) FROM PUBLIC;
@@ -5950,6 +6088,8 @@ GRANT ALL ON FUNCTION weft._count_failures(batch_ids bigint[], job_ids integer[]
 REVOKE ALL ON FUNCTION weft._count_machines(machine_ids integer[], shares double precision[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._count_notes(of_gate_ids integer[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._count_usage(used weft.usage_part[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._counted_failures(of_batch_id bigint, of_job_ids integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._counted_failures(of_batch_id bigint, of_job_ids integer[]) TO weft_tenant;
@@ -6207,6 +6347,9 @@ GRANT SELECT ON TABLE weft.billing_project TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft._lock_project(of_tenant_id integer, of_name text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._lock_quotas(of_tenant_id integer, of_user_id integer, of_batch_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._lock_quotas(of_tenant_id integer, of_user_id integer, of_batch_id bigint) TO weft_system;
+
 REVOKE ALL ON FUNCTION weft._lock_users(of_tenant_id integer, by_user_id integer, by_role text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._lock_waiting(of_batch_id bigint, of_job_ids integer[], of_shape_ids integer[]) FROM PUBLIC;
@@ -6324,6 +6467,8 @@ REVOKE ALL ON FUNCTION weft._open_transactions() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._open_update(of_batch_id bigint, of_update_id integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._open_work(of_tenant_id integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._operation_document(operation weft.operation) FROM PUBLIC;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt_watch TO weft_tenant;
@@ -6385,6 +6530,9 @@ REVOKE ALL ON FUNCTION weft._preemption_waiting(of_pool_id integer, queues text[
 
 REVOKE ALL ON FUNCTION weft._price_machines(of_pool_id integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._priced_usage(owners bigint[], rate_card_ids smallint[], shape_ids integer[], usage_ms_list numeric[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._priced_usage(owners bigint[], rate_card_ids smallint[], shape_ids integer[], usage_ms_list numeric[]) TO weft_system;
+
 REVOKE ALL ON FUNCTION weft._prioritize_job(of_batch_id bigint, of_job_id integer, new_priority smallint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._project_forecasts(of_project_ids integer[]) FROM PUBLIC;
@@ -6404,9 +6552,14 @@ REVOKE ALL ON FUNCTION weft._queue_priority(job weft.job) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._queue_sets(of_batch_id bigint, limited text[], OUT names text[], OUT sets integer[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._quota_document(kind text, name text, of_tenant_id integer, of_user_id integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._quota_document(kind text, name text, of_tenant_id integer, of_user_id integer) TO weft_system;
+
 REVOKE ALL ON FUNCTION weft._ready_samples(of_batch_id bigint, of_group_id integer, samples_max integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._reaper_due(grace_s double precision) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._recent_usage() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._record_callbacks(batch_ids bigint[], group_ids integer[], at timestamp with time zone) FROM PUBLIC;
 
@@ -6447,6 +6600,8 @@ REVOKE ALL ON FUNCTION weft._remove_rows(operation weft.operation, limit_rows in
 
 REVOKE ALL ON FUNCTION weft._rename_group(of_batch_id bigint, of_group_id integer, new_name text, groups_max integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._report_parts(of_project_ids integer[], by text, attribute text, since date, until date) FROM PUBLIC;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch TO weft_system;
 GRANT SELECT ON TABLE weft.batch TO weft_api;
@@ -6474,6 +6629,9 @@ REVOKE ALL ON FUNCTION weft._rooms(of_gate_set_ids integer[], locked_gate_ids in
 REVOKE ALL ON FUNCTION weft._running_gate(max_running integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._running_limits(of_incarnation_id integer, kept weft.reservation) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._save_quota(of_tenant_id integer, of_user_id integer, patch jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._save_quota(of_tenant_id integer, of_user_id integer, patch jsonb) TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.schedule TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.schedule TO weft_system;
@@ -6611,6 +6769,8 @@ REVOKE ALL ON FUNCTION weft._user_document(of_user weft.tenant_user) FROM PUBLIC
 
 REVOKE ALL ON FUNCTION weft._user_lanes(of_pool_id integer, of_user_id integer, limit_lanes integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._user_quotas(of_tenant_id integer, of_user_id integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._user_to_change(of_tenant_id integer, of_name text, new_role text, may_give text[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._verdicts_on_ends(of_incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], reasons smallint[], recorded bigint[]) FROM PUBLIC;
@@ -6716,6 +6876,9 @@ GRANT ALL ON FUNCTION weft.begin_schedule_runs(epoch bigint, schedule_ids bigint
 
 REVOKE ALL ON FUNCTION weft.begin_term() FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.begin_term() TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft.billing_report(tenant_id integer, of_user_id integer, of_project text, by text, attribute text, since date, until date, rows_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.billing_report(tenant_id integer, of_user_id integer, of_project text, by text, attribute text, since date, until date, rows_max integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.black_holes(epoch bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.black_holes(epoch bigint) TO weft_driver;
@@ -7055,6 +7218,9 @@ GRANT ALL ON FUNCTION weft.list_projects(tenant_id integer, of_user_id integer, 
 REVOKE ALL ON FUNCTION weft.list_queues(tenant_id integer, with_counts boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_queues(tenant_id integer, with_counts boolean) TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.list_quotas(tenant_id integer, of_user_id integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_quotas(tenant_id integer, of_user_id integer) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.list_rates() FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_rates() TO weft_api;
 
@@ -7294,8 +7460,14 @@ GRANT ALL ON FUNCTION weft.set_priorities(epoch bigint, of_operation_id bigint, 
 REVOKE ALL ON FUNCTION weft.set_project_member(tenant_id integer, of_name text, of_user text, is_member boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.set_project_member(tenant_id integer, of_name text, of_user text, is_member boolean) TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.set_quota(tenant_id integer, of_name text, patch jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.set_quota(tenant_id integer, of_name text, patch jsonb) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.set_secret(tenant_id integer, user_id integer, of_name text, of_body bytea, secrets_max integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.set_secret(tenant_id integer, user_id integer, of_name text, of_body bytea, secrets_max integer, at timestamp with time zone) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.set_tenant_quota(of_name text, patch jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.set_tenant_quota(of_name text, patch jsonb) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.set_user_role(tenant_id integer, by_user_id integer, by_role text, of_name text, new_role text, may_give text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.set_user_role(tenant_id integer, by_user_id integer, by_role text, of_name text, new_role text, may_give text[]) TO weft_api;
@@ -7382,6 +7554,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch_grant TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch_payload TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch_payload TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch_usage TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch_usage TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.billing_member TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.billing_member TO weft_system;
@@ -7650,6 +7825,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.queue_count TO weft_system;
 GRANT USAGE ON SEQUENCE weft.queue_queue_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.queue_queue_id_seq TO weft_system;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.quota TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.quota TO weft_system;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.rate TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.rate TO weft_system;
 GRANT SELECT ON TABLE weft.rate TO weft_api;
@@ -7728,6 +7906,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_batch_count TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_share TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_share TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_usage TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_usage TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.worker_change TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.worker_change TO weft_system;

@@ -24,6 +24,7 @@ from weft.store.permissions import Permissions
 from weft.store.pools import Pools, pools_of
 from weft.store.queries import QUERIES_AT_ONCE, Queries
 from weft.store.queues import Queues
+from weft.store.quotas import Quotas
 from weft.store.schedules import Schedules
 from weft.store.schema_range import check_schema
 from weft.store.secrets import Secrets
@@ -57,6 +58,7 @@ class PostgresApiStore(
     Sessions,
     Users,
     Tenants,
+    Quotas,
     Secrets,
     Trail,
     Why,

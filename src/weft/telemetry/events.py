@@ -137,6 +137,7 @@ EVENTS = MappingProxyType(
         "tenant.created": "an administrator made a tenant with its first user · tenant, user, by",
         "user.added": "an administrator let a user in · user, role, by",
         "user.role_set": "an administrator gave a user another role · user, role, by",
+        "quota.set": "an administrator changed a quota · kind, name, jobs, batches, by",
         "user.removed": "an administrator removed a user · user, by",
         "keys.unreadable": "keys of an issuer of tokens could not be read · source, why",
         "token.refused": "a JSON web token was not believed · why",

@@ -111,6 +111,11 @@ _guard_failures: dict[int, dict[str, int]] = {}
 QUEUES_FULL: Final = Counter(
     "weft_queue_full", "submissions refused because a queue was full", registry=REGISTRY
 )
+QUOTAS_EXCEEDED: Final = Counter(
+    "weft_quota_exceeded",
+    "submissions refused because a user or a tenant would have more than a quota allows",
+    registry=REGISTRY,
+)
 SCHEDULE_RUNS: Final = Counter(
     "weft_schedule_runs", "runs of schedules that ended", ["outcome"], registry=REGISTRY
 )

@@ -42,6 +42,7 @@ from weft.testing.permission_store_suite import PermissionStoreSuite
 from weft.testing.pool_store_suite import PoolStoreSuite
 from weft.testing.query_store_suite import QueryStoreSuite
 from weft.testing.queue_store_suite import QueueStoreSuite
+from weft.testing.quota_store_suite import QuotaStoreSuite
 from weft.testing.schedule_store_suite import ScheduleStoreSuite
 from weft.testing.secret_store_suite import SecretStoreSuite
 from weft.testing.session_store_suite import SessionStoreSuite
@@ -407,7 +408,8 @@ class ApiStoreSuite(
     SubmissionSuite, SetGroupStoreSuite, EditStoreSuite, QueryStoreSuite, QueueStoreSuite,
     ScheduleStoreSuite, BillingStoreSuite, FleetStoreSuite, PoolStoreSuite, LicenceStoreSuite,
     PermissionStoreSuite, FailureStoreSuite, TokenStoreSuite, SessionStoreSuite, UserStoreSuite,
-    TenantStoreSuite, SecretStoreSuite, TrailStoreSuite, WhyStoreSuite, ConditionStoreSuite,
+    TenantStoreSuite, QuotaStoreSuite, SecretStoreSuite, TrailStoreSuite, WhyStoreSuite,
+    ConditionStoreSuite,
 ):  # fmt: skip
     """Tests of the port; see `StoreTests`."""
 

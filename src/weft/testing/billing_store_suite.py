@@ -71,7 +71,9 @@ class BillingStoreSuite(StoreTests):
             await api.billing_report(caller, replace(past, project="none"), rows_max=9)
         await self.site.drive()
         with refused(ReportTooLarge):
-            await api.billing_report(caller, ReportQuery(by="attribute", attribute="k"), rows_max=1)
+            await api.billing_report(
+                caller, ReportQuery(by="attribute", attribute="k"), rows_max=1
+            )
 
     async def test_unknown_project_is_refused(self) -> None:
         """Also in a list of one."""

@@ -39,7 +39,7 @@ _REFUSALS: Final = {
     415: "the body has an unsupported media type",
     416: "the range is outside the output",
     422: "the query would have to look at too many jobs",
-    429: "the token sends too many requests; try again after `Retry-After` seconds",
+    429: "too many requests, or more than a quota allows; try again after `Retry-After` seconds",
     500: "a defect of the server",
     503: "try again later",
 }

@@ -55,6 +55,7 @@ PATH: Final[Mapping[str, tuple[str, Schema]]] = {
     "l": ("The name of a licence.", _whole(r"[^\x00]+")),
     "w": ("The name of a worker, with each slash as %2F.", _whole(r"[^\x00]+")),
     "secret": ("The name of a secret.", _whole(QUEUE.pattern)),
+    "tenant": ("The name of a tenant, with each slash as %2F.", _whole(r"[^\x00]+")),
     "user": ("The name of a user, with each slash as %2F.", _whole(r"[^\x00]+")),
     "q": ("The name of a queue.", _whole(QUEUE.pattern)),
 }
@@ -105,7 +106,10 @@ QUERY: Final[Mapping[str, tuple[str, Schema]]] = {
     ),
     "project": ("Only this billing project.", _TEXT),
     "first_day": ("Only usage of this date (UTC) or later.", {"type": "string", "format": "date"}),
-    "last_day": ("Only usage of this date (UTC) or earlier.", {"type": "string", "format": "date"}),
+    "last_day": (
+        "Only usage of this date (UTC) or earlier.",
+        {"type": "string", "format": "date"},
+    ),
     "format": ("The form of the answer, whatever `Accept` says.", {"enum": ["json", "csv"]}),
     "stream": ("One stream, or both as they were written.", {"enum": list(STREAMS)}),
     "attempt": ("An attempt; without it the last one.", _integer(1, ATTEMPTS_MAX)),

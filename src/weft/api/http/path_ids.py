@@ -140,6 +140,11 @@ def user_of(request: AnyRequest) -> str:
     return _name(request, "user", "user")
 
 
+def tenant_of(request: AnyRequest) -> str:
+    """Return the name of a tenant. Raise `BadId` if it holds a NUL character."""
+    return _name(request, "tenant", "tenant")
+
+
 def queue_of(request: AnyRequest) -> str:
     """Return the name of a queue. Raise `BadId` for what none can have."""
     name = _segment(request, "q")

@@ -36,13 +36,14 @@ from weft.core.errors import (
     ParentNotFound,
     ProjectNotFound,
     QueueFull,
+    QuotaExceeded,
     WeftError,
 )
 from weft.core.group_tree import ancestors, plan_groups, plan_sets
 from weft.core.problems import PROBLEMS_MAX, Problems
 from weft.ports.store import Caller, JobRows, NewBatch, NewGroup, Reserved, Row, Shape
 from weft.settings import Settings
-from weft.telemetry.metrics import QUEUES_FULL
+from weft.telemetry.metrics import QUEUES_FULL, QUOTAS_EXCEEDED
 from weft.wire.documents import (
     BatchDocument,
     GroupBunch,
@@ -480,6 +481,9 @@ def _pointing(
         raise
     except QueueFull:
         QUEUES_FULL.inc()
+        raise
+    except QuotaExceeded:
+        QUOTAS_EXCEEDED.inc()
         raise
     except ParentNotFound as error:
         found = (

@@ -50,9 +50,7 @@ def report(
     first_day = None if since is None else read_option("--since", since, _day)
     last_day = None if until is None else read_option("--until", until, _day)
     found = shared.ask(
-        lambda client: client.billing_report(
-            by, project=project, since=first_day, until=last_day
-        )
+        lambda client: client.billing_report(by, project=project, since=first_day, until=last_day)
     )
     if shared.json:
         print_json(found)

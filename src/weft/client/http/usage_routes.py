@@ -1,13 +1,14 @@
 """The routes about what projects and users use, one method each."""
 
 from datetime import date
+from urllib.parse import quote
 
 from weft.client.http.calls import Requests
 from weft.client.http.listing import Document
 
 
 class UsageRoutes(Requests):
-    """`/v1/billing/report`."""
+    """`/v1/billing/report` and `/v1/quotas`."""
 
     async def billing_report(
         self,
@@ -23,3 +24,19 @@ class UsageRoutes(Requests):
         days = [None if day is None else day.isoformat() for day in (since, until)]
         query = {"by": by, "project": project, "first_day": days[0], "last_day": days[1]}
         return await self._get("/v1/billing/report", query)
+
+    async def list_quotas(self) -> list[Document]:
+        """Return the quotas that the caller may see, with what has not ended."""
+        found: list[Document] = (await self._get("/v1/quotas"))["items"]
+        return found
+
+    async def set_quota(self, user: str | None, changes: Document) -> Document:
+        """Change `jobs` or `batches` of a user's quota, or of each; return it. Raise
+        `UserNotFound`.
+        """
+        path = "/v1/user-quota" if user is None else f"/v1/users/{quote(user, safe='')}/quota"
+        return await self._patch(path, changes)
+
+    async def set_tenant_quota(self, tenant: str, changes: Document) -> Document:
+        """Change `jobs` or `batches` of a tenant's quota; return it. Raise `TenantNotFound`."""
+        return await self._patch(f"/v1/tenants/{quote(tenant, safe='')}/quota", changes)

@@ -8,7 +8,7 @@ from weft.client.http.listing import Document
 
 
 class UsageCalls:
-    """Methods about costs."""
+    """Methods about costs and quotas."""
 
     if TYPE_CHECKING:
         api: Api
@@ -27,3 +27,22 @@ class UsageCalls:
         `ReportTooLarge`.
         """
         return await self.api.billing_report(by, project=project, since=since, until=until)
+
+    async def list_quotas(self) -> list[Document]:
+        """Return quotas, and how many jobs and batches have not ended: `kind, name, jobs, batches,
+        n_jobs, n_batches`. Users who do not see the tenant get their own.
+        """
+        return await self.api.list_quotas()
+
+    async def set_quota(self, user: str | None, changes: Document) -> Document:
+        """Change how many `jobs` or `batches` that have not ended a user may have, or each user
+        (None): `{"jobs": 100, "batches": None}`; None lifts a limit. Raise `RightMissing`,
+        `UserNotFound`.
+        """
+        return await self.api.set_quota(user, changes)
+
+    async def set_tenant_quota(self, tenant: str, changes: Document) -> Document:
+        """Change how many `jobs` or `batches` that have not ended all users of a tenant may have
+        together, for administrators of the site. Raise `RightMissing`, `TenantNotFound`.
+        """
+        return await self.api.set_tenant_quota(tenant, changes)

@@ -24,6 +24,21 @@ class TenantExists(Conflict):
     sqlstate = "WF122"
 
 
+class TenantNotFound(NotFound):
+    """The site has no tenant of this name."""
+
+    code = "API.TENANT_NOT_FOUND"
+    sqlstate = "WF135"
+
+
+class QuotaExceeded(Conflict):
+    """A user or a tenant would have more that has not ended than their quota allows."""
+
+    code = "API.QUOTA_EXCEEDED"
+    status = 429
+    sqlstate = "WF134"
+
+
 class UnknownTenant(Invalid):
     """Something names a tenant that does not exist."""
 

@@ -17,6 +17,7 @@ from weft.ports.store.permissions import PermissionStore
 from weft.ports.store.pools import PoolStore
 from weft.ports.store.queries import QueryStore
 from weft.ports.store.queues import QueueStore
+from weft.ports.store.quotas import QuotaStore
 from weft.ports.store.schedules import ScheduleStore
 from weft.ports.store.secrets import SecretStore
 from weft.ports.store.sessions import SessionStore
@@ -45,6 +46,7 @@ class ApiStore(
     SessionStore,
     UserStore,
     TenantStore,
+    QuotaStore,
     SecretStore,
     TrailStore,
     WhyStore,

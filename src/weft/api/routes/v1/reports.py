@@ -42,7 +42,7 @@ async def billing_report(request: AnyRequest) -> Response[bytes]:
     if _is_csv(request, query):
         return Response(
             csv_of(division.title, rows).encode(),
-            media_type=f"{CSV}; charset=utf-8; header=present",
+            media_type=f"{CSV}; header=present",
             headers={"content-disposition": 'attachment; filename="report.csv"'},
         )
     return reply(

@@ -1,7 +1,8 @@
 -- copy_batch: one bounded step of a resubmission beside its jobs: first groups and payloads of the old batch are copied to the new one; at
 --   last it is committed, and is there for everybody.
 -- Called by: DriverStore.step.   Safe to repeat: yes; the driver may die between any two steps.
--- Locks: as _check_epoch; operation; as _lock_limits; batch_row (the old one, shared); as _copy_parts; as _commit_copy (the same queues).
+-- Locks: as _check_epoch; operation; as _lock_quotas; as _lock_limits;
+--   batch_row (the old one, shared); as _copy_parts; as _commit_copy (the same queues).
 --   Nobody else knows the new batch.
 -- Plan: groups and payloads by key; as commit_update.
 -- Returns: moved; jobs: the next step is add_resubmitted; empty: there was nothing to resubmit; waits: an earlier operation changes what
@@ -24,6 +25,7 @@ BEGIN
     v_new := (v_operation.arguments ->> 'new_batch')::bigint;
     IF v_operation.position >= v_operation.n_total THEN
         -- Before the rows of batches, as every commit does.
+        PERFORM weft._lock_quotas(v_operation.tenant_id, NULL, v_new);
         PERFORM weft._lock_limits(v_operation.tenant_id, ARRAY(
             SELECT DISTINCT s.countables FROM weft.bunch_count c JOIN weft.shape s USING (shape_id) WHERE c.batch_id = v_new), true);
     END IF;

@@ -1,8 +1,8 @@
 -- commit_update: make an update visible and runnable.
 -- Called by: Store.commit_update, Store.submit (api); _commit_copy.   Safe to repeat: yes, same answer.
--- Locks: as _lock_limits; batch (shared); update; as _make_visible. A cancel or a hold waits for us, or we see it.
+-- Locks: as _lock_quotas; as _lock_limits; batch (shared); update; as _make_visible. A cancel or a hold waits for us, or we see it.
 -- Plan: as _make_visible.
--- Raises WF101, WF104, WF202 (jobs or groups are missing), WF204 (cancelled), WF113 (queue is full).
+-- Raises WF101, WF104, WF202 (jobs or groups are missing), WF204 (cancelled), WF113 (queue is full), WF134 (quota).
 -- Owner: weft_tenant.  Granted to: weft_api, weft_system.
 CREATE OR REPLACE FUNCTION weft.commit_update(tenant_id int, batch_id bigint, of_update_id int, at timestamptz DEFAULT clock_timestamp())
 RETURNS TABLE (update_id int, first_job int, first_group int, n_jobs int, n_groups int, committed boolean)
@@ -10,10 +10,11 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_update weft.batch_update; v_group int; v_has_limit boolean;
+    v_update weft.batch_update; v_group int; v_has_limit boolean; v_has_quota boolean;
 BEGIN
     PERFORM weft._as_tenant(commit_update.tenant_id);
     PERFORM weft._check_batch(commit_update.batch_id);
+    v_has_quota := weft._lock_quotas(commit_update.tenant_id, NULL, commit_update.batch_id);
     v_has_limit := EXISTS (SELECT FROM weft.queue q WHERE q.tenant_id = commit_update.tenant_id AND q.max_waiting IS NOT NULL);
     IF v_has_limit THEN
         PERFORM weft._lock_limits(commit_update.tenant_id, ARRAY(
@@ -29,6 +30,9 @@ BEGIN
         PERFORM weft._check_complete(commit_update.batch_id, of_update_id);
         IF v_has_limit THEN
             PERFORM weft._check_waiting(commit_update.tenant_id, commit_update.batch_id, of_update_id);
+        END IF;
+        IF v_has_quota AND v_update.n_jobs > 0 THEN
+            PERFORM weft._check_quotas(commit_update.tenant_id, commit_update.batch_id, v_update.n_jobs);
         END IF;
         FOR v_group IN
             SELECT DISTINCT c.group_id FROM weft.bunch_count c WHERE c.batch_id = commit_update.batch_id AND c.update_id = of_update_id

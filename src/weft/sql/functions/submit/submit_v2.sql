@@ -1,6 +1,7 @@
 -- submit_v2: create a batch with one committed update, or add such an update to a batch. One call, so a small submission waits only once.
 -- Called by: Store.submit (api).   Safe to repeat: yes with an idempotency key; same key and digest give the same answer.
--- Locks: as _lock_limits; as create_update; as add_groups; as _lock_for_bunch; as _add_bunch; as commit_update (the same queues,
+-- Locks: as _lock_quotas; as _lock_limits;
+--   as create_update; as add_groups; as _lock_for_bunch; as _add_bunch; as commit_update (the same queues,
 --   its own jobs).   Plan: theirs.
 -- Arguments: of_batch_id NULL: a new batch, as create_batch_v2 takes it; otherwise `batch` is ignored. `groups` as add_groups, NULL: none;
 --   `jobs` as add_jobs_v2, new_jobs 0: none.
@@ -20,10 +21,12 @@ AS $$
 DECLARE
     v_batch weft.batch; v_new record; v_update weft.batch_update; v_bunch weft.bunch; v_limited text[] := '{}';
     v_is_new_batch boolean := of_batch_id IS NULL; v_groups int := coalesce(cardinality(groups.group_ids), 0);
+    v_has_quota boolean := false;
 BEGIN
     IF new_jobs > 0 THEN
         -- Before the batch's row, which others want that hold this lock.
         PERFORM weft._as_tenant(submit_v2.tenant_id);
+        v_has_quota := weft._lock_quotas(submit_v2.tenant_id, CASE WHEN v_is_new_batch THEN submit_v2.user_id END, of_batch_id);
         v_limited := weft._lock_limits(submit_v2.tenant_id, jobs.shape_countables, true);
     END IF;
     IF v_is_new_batch THEN
@@ -63,6 +66,9 @@ BEGIN
     IF v_is_new_batch THEN
         IF EXISTS (SELECT FROM weft.queue q WHERE q.tenant_id = submit_v2.tenant_id AND q.max_waiting IS NOT NULL) THEN
             PERFORM weft._check_waiting(submit_v2.tenant_id, v_update.batch_id, v_update.update_id);
+        END IF;
+        IF v_has_quota THEN
+            PERFORM weft._check_quotas(submit_v2.tenant_id, v_update.batch_id, new_jobs);
         END IF;
         PERFORM weft._make_visible(v_update, true, submit_v2.at);
     ELSE

@@ -1,0 +1,13 @@
+-- _save_quota: change the quotas of one row; a row without any goes.
+-- Called by: set_quota, set_tenant_quota.   Safe to repeat: yes.   Locks: quota.   Plan: by key.
+-- Owner: weft_tenant.  Granted to: weft_system.
+CREATE OR REPLACE FUNCTION weft._save_quota(of_tenant_id int, of_user_id int, patch jsonb) RETURNS void LANGUAGE sql
+AS $$
+    INSERT INTO weft.quota AS q (tenant_id, user_id, jobs_max, batches_max)
+    VALUES (of_tenant_id, of_user_id, (patch ->> 'jobs')::bigint, (patch ->> 'batches')::bigint)
+    ON CONFLICT (tenant_id, user_id) DO UPDATE SET
+        jobs_max = CASE WHEN patch ? 'jobs' THEN excluded.jobs_max ELSE q.jobs_max END,
+        batches_max = CASE WHEN patch ? 'batches' THEN excluded.batches_max ELSE q.batches_max END;
+    DELETE FROM weft.quota q
+    WHERE q.tenant_id = of_tenant_id AND q.user_id = of_user_id AND q.jobs_max IS NULL AND q.batches_max IS NULL
+$$;

@@ -1,0 +1,54 @@
+"""What every adapter of the port `QuotaStore` must do: a part of the api's suite."""
+
+from uuid import uuid4
+
+from weft.core.errors import QuotaExceeded, TenantNotFound, UserNotFound
+from weft.core.rights import UserRole
+from weft.testing.store_site import StoreTests, refused
+
+
+class QuotaStoreSuite(StoreTests):
+    """Tests of the port `QuotaStore`."""
+
+    async def test_quota_of_a_user_limits_what_has_not_ended(self) -> None:
+        """Its own goes before that of each user; ends make room; None lifts it."""
+        api, caller = self.site.api, self.site.caller
+        assert (await api.set_quota(caller, None, {"jobs": 1, "batches": 1}))["jobs"] == 1
+        own = await api.set_quota(caller, caller.user_name, {"jobs": 2})
+        assert (own["kind"], own["jobs"], own["batches"]) == ("user", 2, None)
+        await self.site.submit(2)
+        with refused(QuotaExceeded):
+            await self.site.submit(1)
+        found = (await api.list_quotas(caller))[-1]
+        assert found == {
+            "kind": "user",
+            "name": caller.user_name,
+            "jobs": 2,
+            "batches": 1,
+            "n_jobs": 2,
+            "n_batches": 1,
+        }
+        await self.site.run()
+        batch = await self.site.submit(1)
+        await api.set_quota(caller, caller.user_name, {"jobs": None})
+        with refused(QuotaExceeded):
+            await self.site.submit(1, batch=batch)
+        await api.set_quota(caller, None, {"jobs": None, "batches": None})
+        await self.site.submit(3, batch=batch)
+        with refused(UserNotFound):
+            await api.set_quota(caller, "nobody", {"jobs": 1})
+
+    async def test_quota_of_a_tenant_counts_all_its_users(self) -> None:
+        """An administrator of the site sets it, by the name of the tenant."""
+        api, caller = self.site.api, self.site.caller
+        token, name = uuid4().hex, uuid4().hex
+        await api.add_user(caller, "root", UserRole.ADMIN, token)
+        root = await api.authenticate(token)
+        assert root is not None
+        await api.create_tenant(root, name, admin="ann", token=uuid4().hex)
+        found = await api.set_tenant_quota(root, name.upper(), {"batches": 7})
+        assert (found["kind"], found["name"], found["batches"]) == ("tenant", name, 7)
+        with refused(TenantNotFound):
+            await api.set_tenant_quota(root, uuid4().hex, {"jobs": 1})
+        rows = await api.list_quotas(root)
+        assert [row["kind"] for row in rows[:2]] == ["tenant", "each_user"]

@@ -1,0 +1,40 @@
+"""The documents about quotas: what administrators set, and the answers."""
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from weft.wire.description import says
+
+Most = Annotated[int, Meta(ge=0, le=10**15)]
+Used = Annotated[int | None, Meta(description="null: not for this caller, or not asked for")]
+
+
+class QuotaEdit(Struct, forbid_unknown_fields=True):
+    """The changes of a quota."""
+
+    jobs: Annotated[
+        Most | UnsetType | None,
+        says("How many jobs may be there that have not ended; null: any number.", 10_000),
+    ] = UNSET
+    batches: Annotated[
+        Most | UnsetType | None,
+        says("How many batches may have such jobs; null: any number.", 100),
+    ] = UNSET
+
+
+class Quota(Struct, kw_only=True):
+    """How much may be submitted at a time, and what has not ended."""
+
+    kind: Annotated[
+        Literal["tenant", "each_user", "user"],
+        Meta(
+            description="tenant: all users together; each_user: users as far as their own quota "
+            "says nothing; user: what counts for this one"
+        ),
+    ]
+    name: Annotated[str | None, Meta(description="of the tenant or the user")]
+    jobs: Annotated[int | None, Meta(description="null: any number")]
+    batches: Annotated[int | None, Meta(description="null: any number")]
+    n_jobs: Used
+    n_batches: Used

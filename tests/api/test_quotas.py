@@ -1,0 +1,90 @@
+"""Quotas over HTTP, by the clients and by the command."""
+
+import asyncio
+import json
+
+import httpx
+import pytest
+
+from api.live import TOKEN, LiveApi
+from weft.aio import Client
+from weft.cli.app import run_command
+from weft.core.errors import QuotaExceeded
+
+
+async def test_refusal_says_when_to_try_again(http: httpx.AsyncClient, api: LiveApi) -> None:
+    """A client fails at once, because the wait is longer than its patience."""
+    quota = await http.patch("/v1/users/tester/quota", json={"jobs": 1})
+    refused = await http.post("/v1/batches", json={"jobs": [{}, {}]})
+    async with Client(url=api.url, token=TOKEN) as client:
+        builder = client.create_batch()
+        for _ in range(2):
+            builder.create_job(["true"])
+        async with asyncio.timeout(20):
+            with pytest.raises(QuotaExceeded) as raised:
+                await builder.submit(progress=False)
+
+    assert quota.json()["jobs"] == 1
+    assert (refused.status_code, refused.headers["retry-after"]) == (429, "60")
+    assert refused.json()["code"] == raised.value.code == "API.QUOTA_EXCEEDED"
+    assert "0 jobs have not ended and 2 would come" in refused.json()["detail"]
+    assert (await http.get("/v1/batches")).json()["items"] == []
+
+
+@pytest.mark.parametrize(
+    ("path", "edit", "status"),
+    [
+        ("users/nobody/quota", {"jobs": 1}, 404),
+        ("tenants/none/quota", {"jobs": 1}, 404),
+        ("user-quota", {"jobs": -1}, 400),
+        ("user-quota", {"jobs": 1.5}, 400),
+        ("user-quota", {"jobs": 10**400}, 400),
+        ("user-quota", {"cores": 1}, 400),
+    ],
+)
+async def test_wrong_quota_is_refused(
+    http: httpx.AsyncClient, path: str, edit: dict[str, object], status: int
+) -> None:
+    answer = await http.patch(f"/v1/{path}", json=edit)
+
+    assert answer.status_code == status
+    if "tenants" in path:
+        assert answer.json()["code"] == "API.TENANT_NOT_FOUND"
+
+
+async def test_clients_and_the_command_line_set_and_list_quotas(
+    http: httpx.AsyncClient,
+    api: LiveApi,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    await http.post("/v1/batches", json={"jobs": [{}] * 3})
+    async with Client(url=api.url, token=TOKEN) as client:
+        await client.set_quota(None, {"jobs": 1000})
+        (tenant, *_) = await client.list_quotas()
+        limited = await client.set_tenant_quota(tenant["name"], {"batches": 50})
+    monkeypatch.setenv("WEFT_URL", api.url)
+    monkeypatch.setenv("WEFT_TOKEN", TOKEN)
+    printed = []
+    for words in (
+        ["set", "--user", "tester", "--batches", "7"],
+        ["ls"],
+        ["ls", "--json"],
+        ["set", "--user", "tester", "--default-user", "--jobs", "1"],
+        ["set", "--default-user"],
+        ["set", "--default-user", "--jobs", "many"],
+    ):
+        exit_code = await asyncio.to_thread(run_command, ["quota", *words])
+        printed.append((exit_code, *capsys.readouterr()))
+    done, table, document, *wrong = printed
+
+    assert (limited["kind"], limited["batches"]) == ("tenant", 50)
+    assert "user tester: at most any number of jobs and 7 batches" in done[2]
+    assert [one[0] for one in printed] == [0, 0, 0, 2, 2, 2]
+    assert "each user" in table[1]
+    assert [(one["jobs"], one["n_jobs"], one["batches"]) for one in json.loads(document[1])] == [
+        (None, 3, 50), (1000, None, None), (1000, 3, 7)
+    ]  # fmt: skip
+    assert "Exactly one of" in wrong[0][2]
+    assert "no quota is given" in wrong[1][2]
+    assert "neither a number nor none" in wrong[2][2]

@@ -34,7 +34,7 @@ def report(
     """Report what your billing projects cost, or those of the tenant for its operators.
 
         weft billing report --by user --since 2026-11-01 --until 2026-11-30
-        weft billing report --by attribute=cohort --csv > november.csv
+        weft billing report --by attribute=cohort --csv
 
     Args:
         by: project, user, day, resource or attribute=KEY: an attribute of batches.

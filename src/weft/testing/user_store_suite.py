@@ -95,17 +95,21 @@ class UserStoreSuite(StoreTests):
         assert await api.authenticate(new) is not None
 
     async def test_name_is_taken_in_its_tenant_only(self) -> None:
-        """Without regard to case; a repeat with the same key replaces the token."""
+        """Without regard to case; a repeat with the same key replaces the token, if nobody has
+        used it.
+        """
         api, caller = self.site.api, self.site.caller
         first, second = uuid4().hex, uuid4().hex
         made = await api.add_user(caller, "bob", UserRole.USER, first, idempotency_key="k")
         again = await api.add_user(caller, "bob", UserRole.USER, second, idempotency_key="k")
         assert again["user_id"] == made["user_id"]
         assert await api.authenticate(first) is None
-        assert await api.authenticate(second) is not None
-        for key in (None, "other"):
+        bob = await api.authenticate(second)
+        assert bob is not None
+        for name, key in (("BoB", None), ("BoB", "other"), ("bob", "k")):
             with refused(UserExists):
-                await api.add_user(caller, "BoB", UserRole.USER, uuid4().hex, idempotency_key=key)
+                await api.add_user(caller, name, UserRole.USER, uuid4().hex, idempotency_key=key)
+        assert await api.authenticate(second) == bob
         other = await api.add_user(self.site.stranger, "bob", UserRole.USER, uuid4().hex)
         assert other["user_id"] != made["user_id"]
 

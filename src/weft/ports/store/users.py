@@ -27,7 +27,8 @@ class UserStore(Protocol):
         idempotency_key: str | None = None,
     ) -> Row:
         """Let a user in, for whom this token stands; return the document. One who was removed
-        comes back. A repeat with the same key replaces the token. Raise `UserExists`.
+        comes back. A repeat with the same key replaces the token, unless it was used. Raise
+        `UserExists`.
         """
 
     async def set_user_role(

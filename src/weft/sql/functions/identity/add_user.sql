@@ -1,6 +1,6 @@
 -- add_user: let a user into a tenant, with a role, a token, and as a member of the project `default`. One who was removed comes back.
 -- Called by: Store.add_user (api).   Safe to repeat: with an idempotency key; the new token replaces the one that was made with it,
---   whose text nobody may have got.
+--   whose text nobody may have got; if it was used, somebody has.
 -- Locks: as _lock_users; user (nobody else); token; member (nobody else).   Plan: users of the tenant by index.
 -- by_user_id, by_role: the caller.
 -- Returns: the user's document.  Raises WF119 (there is one), WF121.
@@ -24,7 +24,7 @@ BEGIN
     ELSE
         -- Only the token that this very request made: a key may be known, and stand for another token or role.
         DELETE FROM weft.token t WHERE t.user_id = v_user.user_id AND t.idempotency_key = add_user.idempotency_key AND t.name = 'first'
-            AND v_user.role = of_role AND v_user.name = of_name;
+            AND t.last_used_at IS NULL AND v_user.role = of_role AND v_user.name = of_name;
         IF NOT FOUND THEN
             PERFORM weft._fail('WF119', format('user "%s" exists already', v_user.name),
                 'Names of users are unique in a tenant, whether in capitals or not.',

@@ -1,6 +1,6 @@
 -- create_tenant: make a tenant with what every tenant has, and its first user, a tenant-admin, with a token.
 -- Called by: Store.create_tenant (api).   Safe to repeat: with an idempotency key; the new token replaces the one that was made with it,
---   whose text nobody may have got.
+--   whose text nobody may have got; if it was used, somebody has.
 -- Locks: token; as _furnish_tenant.   Plan: tenant and users by index.
 -- by_user_id: the caller, of any tenant.
 -- Returns: its number.  Raises WF121 (the caller is no longer an admin), WF122 (there is one).
@@ -24,7 +24,7 @@ BEGIN
         DELETE FROM weft.token k USING weft.tenant t, weft.tenant_user u
         WHERE lower(t.name) = lower(of_name) AND u.tenant_id = t.tenant_id AND lower(u.name) = lower(admin_name) AND u.removed_at IS NULL
             AND k.user_id = u.user_id AND k.idempotency_key = create_tenant.idempotency_key
-            AND k.name = 'first' AND u.role = 'tenant-admin'
+            AND k.name = 'first' AND k.last_used_at IS NULL AND u.role = 'tenant-admin'
         RETURNING k.tenant_id, k.user_id INTO v_tenant, v_user;
         IF NOT FOUND THEN
             PERFORM weft._fail('WF122', format('tenant "%s" exists already', of_name),

@@ -1,6 +1,6 @@
 """Fixtures of the api's tests: the application on a recording store, and a client for it."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import httpx
@@ -8,6 +8,7 @@ import pytest
 
 from api.fakes import TOKEN, RecordingStore, SilentNotices
 from api.live import LiveApi, LiveWorker, make_user, open_worker
+from api.openid import Provider, provider
 from weft.api.app import Application, create_app
 from weft.settings import Settings
 
@@ -48,6 +49,13 @@ async def api(database: dict[str, str], tmp_path: Path) -> AsyncIterator[LiveApi
 async def http(api: LiveApi) -> AsyncIterator[httpx.AsyncClient]:
     """Give a client of the live api."""
     async with api.client() as found:
+        yield found
+
+
+@pytest.fixture
+def openid() -> Iterator[Provider]:
+    """Give a provider at which people log in."""
+    with provider() as found:
         yield found
 
 

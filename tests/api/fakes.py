@@ -33,6 +33,9 @@ class RecordingStore:
         self.authenticated += 1
         return Caller(1, 1, "somebody") if token == TOKEN else None
 
+    async def tenant_name(self, caller: Caller) -> str:
+        return f"tenant {caller.tenant_id}"
+
     async def record_refusal(self, action: Action) -> None:
         self.refused.append(action)
 

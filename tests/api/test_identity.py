@@ -39,6 +39,8 @@ async def test_strangers_are_refused_on_every_path_with_every_method(app: Applic
     assert let_in == {
         "/healthz", "/readyz", "/openapi.json", "/docs", "/login", "/logout", "/",
         "/ui/assets/{digest:str}/{name:str}",
+        "/login/oidc/start", "/login/oidc/callback", "/v1/logins", "/v1/logins/finish",
+        "/v1/device-logins", "/v1/device-logins/poll",
     }  # fmt: skip
 
 

@@ -20,6 +20,8 @@ from weft.settings import Settings
 OPEN = {
     "GET /healthz", "GET /readyz", "GET /openapi.json", "GET /docs", "GET /login", "POST /login",
     "POST /logout", "GET /", "GET /ui/assets/{digest}/{name}",
+    "GET /login/oidc/start", "GET /login/oidc/callback", "POST /v1/logins",
+    "POST /v1/logins/finish", "POST /v1/device-logins", "POST /v1/device-logins/poll",
 }  # fmt: skip
 NOT_BY_METHOD = {
     "POST /v1/queue-test": UserRole.VIEWER,

@@ -20,7 +20,6 @@ import httpx
 import pytest
 from joserfc import jwk, jws, jwt
 from joserfc.errors import SecurityWarning
-from joserfc.jws import JWSRegistry
 
 from api.fakes import RecordingStore, SilentNotices
 from weft.api.app import create_app
@@ -28,9 +27,10 @@ from weft.api.http.identity import Identities
 from weft.api.services import Origin
 from weft.api.use_cases import tokens
 from weft.api.web_tokens.bearers import Bearer, TokenRefused
+from weft.api.web_tokens.fetching import fetch
 from weft.api.web_tokens.issuers import read_issuers
 from weft.api.web_tokens.key_sets import Key, keys_in
-from weft.api.web_tokens.keys import KeysAway, SourceKeys, fetch
+from weft.api.web_tokens.keys import KeysAway, SourceKeys
 from weft.api.web_tokens.verify import WebTokens
 from weft.core.errors import Unauthenticated, Unavailable
 from weft.core.rights import UserRole
@@ -43,7 +43,7 @@ RSA = jwk.RSAKey.generate_key(2048)
 EC = jwk.ECKey.generate_key("P-256")
 ED = jwk.OKPKey.generate_key("Ed25519")
 OTHER = jwk.ECKey.generate_key("P-256")
-ES256 = JWSRegistry.algorithms["ES256"]
+ES256 = jws.JWSRegistry.algorithms["ES256"]
 ISSUER = "https://issuer.example.org"
 USUAL = f"""
 [[issuers]]
@@ -68,7 +68,7 @@ def token_of(
 ) -> str:
     usual = {"iss": ISSUER, "aud": "weft", "sub": "ada", "exp": int(time.time()) + 600}
     given = {name: one for name, one in {**usual, **claims}.items() if one is not None}
-    registry = JWSRegistry(algorithms=[alg], strict_check_header=False)
+    registry = jws.JWSRegistry(algorithms=[alg], strict_check_header=False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SecurityWarning)
         return jwt.encode({"alg": alg, **(head or {})}, given, key, registry=registry)

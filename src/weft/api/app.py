@@ -30,7 +30,7 @@ from weft.api.pages import incidents as incident_pages
 from weft.api.pages import jobs as job_pages
 from weft.api.pages import queues as queue_pages
 from weft.api.pages import workers as worker_pages
-from weft.api.routes import login, system
+from weft.api.routes import login, login_oidc, system
 from weft.api.routes.rights import PERMISSIONS, RIGHTS, UNRECORDED
 from weft.api.routes.v1 import (
     batches,
@@ -42,6 +42,7 @@ from weft.api.routes.v1 import (
     groups,
     jobs,
     licences,
+    logins,
     logs,
     operations,
     payloads,
@@ -64,6 +65,7 @@ from weft.api.routes.v1 import (
 from weft.api.services import Services
 from weft.api.use_cases.schedule_runs import ScheduleRuns
 from weft.api.web_tokens.issuers import read_issuers
+from weft.api.web_tokens.providers import Providers
 from weft.core.errors import Internal
 from weft.core.trusted_proxies import parse_networks
 from weft.ports.log_store import LogStore
@@ -103,6 +105,8 @@ ROUTES: Final[Sequence[ControllerRouterHandler]] = (
     *tenants.ROUTES,
     *secrets.ROUTES,
     *login.ROUTES,
+    *login_oidc.ROUTES,
+    *logins.ROUTES,
     *trail.ROUTES,
     *system.ROUTES,
     *home_pages.ROUTES,
@@ -195,7 +199,9 @@ def create_app(
         # Its library takes a tenth of a second to load, which most installations need not spend.
         from weft.api.web_tokens.verify import WebTokens  # noqa: PLC0415
 
-        web_tokens = WebTokens(read_issuers(settings.issuers_file))
+        issuers = read_issuers(settings.issuers_file)
+        web_tokens = WebTokens(issuers)
+        services.providers = Providers(issuers, web_tokens)
     litestar.state.services = services
     litestar.state.rights = guard.table = complete_table(RIGHTS, litestar.routes)
     failed_logins = FailedLogins(settings.failed_logins_per_s)

@@ -9,6 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from weft.api.feeds import Feeds
+from weft.api.web_tokens.providers import Providers
 from weft.core.queues import Guard, Queue, Route, compile_saved
 from weft.ports.log_store import LogStore
 from weft.ports.store import ApiStore, Caller, Row
@@ -47,6 +48,8 @@ class Services:
     """Signs the callbacks of all tenants."""
     secret_keys: Callable[[], SecretKeys] = field(default=SecretKeys, repr=False)
     """Reads the keys of secrets, which may be rotated while this serves."""
+    providers: Providers = field(default_factory=Providers)
+    """The issuers at which people log in."""
     _routes: dict[int, tuple[float, Sequence[Route]]] = field(default_factory=dict)
     _workers: dict[int, tuple[float, Sequence[Row]]] = field(default_factory=dict)
     _licences: tuple[float, Mapping[str, int]] = field(default=(0.0, {}))

@@ -136,11 +136,18 @@ COMMANDS = {
         "weft.cli.commands.user:app",
         "List, add and remove users, and give them roles.",
     ),
+    "login": (
+        "weft.cli.commands.login:login",
+        "Log in to a server at its issuer, and keep a token.",
+    ),
     "open": (
         "weft.cli.commands.session:open_browser",
         "Log a browser in, by a link that works once.",
     ),
-    "logout": ("weft.cli.commands.session:logout", "End all your sessions in browsers."),
+    "logout": (
+        "weft.cli.commands.session:logout",
+        "End your sessions in browsers and your `weft login`.",
+    ),
     "session": (
         "weft.cli.commands.session:app",
         "List and end your sessions in browsers.",

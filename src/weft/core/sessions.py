@@ -18,21 +18,28 @@ def cookie_name(scheme: str) -> str:
     return "__Host-weft_session" if scheme == "https" else "weft_session"
 
 
-def cookie_of(session: str, scheme: str, valid_s: float) -> str:
-    """Return the header `Set-Cookie` that makes a browser keep a session; 0 s: forget it."""
+def cookie_of(value: str, scheme: str, valid_s: float, name: str | None = None) -> str:
+    """Return the header `Set-Cookie` that makes a browser keep a session, or what another `name`
+    has; 0 s: forget it.
+    """
     secure = "; Secure" if scheme == "https" else ""
     return (
-        f"{cookie_name(scheme)}={session}; Path=/; Max-Age={int(valid_s)}; HttpOnly; "
+        f"{name or cookie_name(scheme)}={value}; Path=/; Max-Age={int(valid_s)}; HttpOnly; "
         f"SameSite=Lax{secure}"
     )
 
 
 def session_in(cookies: str, scheme: str) -> str | None:
-    """Return the session in a header `Cookie`. Of two nobody knows who has set which, so neither
-    counts.
+    """Return the session in a header `Cookie`."""
+    return cookie_in(cookies, cookie_name(scheme))
+
+
+def cookie_in(cookies: str, name: str) -> str | None:
+    """Return the cookie of a name in a header `Cookie`. Of two nobody knows who has set which, so
+    neither counts.
     """
     pairs = [one.strip().partition("=") for one in cookies.split(";")]
-    found = [value for name, _, value in pairs if name == cookie_name(scheme)]
+    found = [value for given, _, value in pairs if given == name]
     return found[0] if len(found) == 1 and found[0] else None
 
 

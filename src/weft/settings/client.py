@@ -12,7 +12,9 @@ class ClientSettings:
 
     url: str | None = setting(None, "URL of the api; none: the one in the home's client.json")
     token: str | None = setting(
-        None, "token of the client; none: the one in the home's client.json", is_secret=True
+        None,
+        "token of the client; none: that of `weft login`, or the one in the home's client.json",
+        is_secret=True,
     )
     ca_file: Path | None = setting(
         None,

@@ -603,6 +603,10 @@ CREATE FUNCTION weft._end_sleep() RETURNS boolean
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._end_sleep() OWNER TO weft_system;
 
+CREATE FUNCTION weft._end_surplus_sessions(of_user_id integer, of_session bigint, sessions_max integer, at timestamp with time zone) RETURNS void
+    LANGUAGE sql;
+ALTER FUNCTION weft._end_surplus_sessions(of_user_id integer, of_session bigint, sessions_max integer, at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft._end_tokens(of_user_id integer, of_tokens bigint[]) RETURNS bigint
     LANGUAGE sql;
 ALTER FUNCTION weft._end_tokens(of_user_id integer, of_tokens bigint[]) OWNER TO weft_system;
@@ -3020,6 +3024,11 @@ CREATE FUNCTION weft.next_schedule_run() RETURNS interval
     SET enable_seqscan TO 'off';
 ALTER FUNCTION weft.next_schedule_run() OWNER TO weft_system;
 
+CREATE FUNCTION weft.open_issuer_session(tenant_id integer, user_id integer, session_hash bytea, of_login text, of_name text, opened_from text, valid_s double precision, sessions_max integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.open_issuer_session(tenant_id integer, user_id integer, session_hash bytea, of_login text, of_name text, opened_from text, valid_s double precision, sessions_max integer, at timestamp with time zone) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft.open_session(code_hash bytea, session_hash bytea, of_name text, opened_from text, valid_s double precision, sessions_max integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(tenant_id integer, user_id integer, user_name text, role text, token_id bigint, scopes text[], left_s double precision)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -3395,6 +3404,11 @@ CREATE FUNCTION weft.take_schedule_runs(limit_rows integer, lease_s double preci
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.take_schedule_runs(limit_rows integer, lease_s double precision, at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft.tenant_name(tenant_id integer) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.tenant_name(tenant_id integer) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.test_condition(tenant_id integer, of_condition_id bigint, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -6127,6 +6141,9 @@ REVOKE ALL ON FUNCTION weft._end_rules(of_batch_id bigint, of_job_id integer, of
 
 REVOKE ALL ON FUNCTION weft._end_sleep() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._end_surplus_sessions(of_user_id integer, of_session bigint, sessions_max integer, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._end_surplus_sessions(of_user_id integer, of_session bigint, sessions_max integer, at timestamp with time zone) TO weft_tenant;
+
 REVOKE ALL ON FUNCTION weft._end_tokens(of_user_id integer, of_tokens bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._end_tokens(of_user_id integer, of_tokens bigint[]) TO weft_tenant;
 
@@ -7312,6 +7329,9 @@ GRANT ALL ON FUNCTION weft.next_due(epoch bigint, grace_s double precision) TO w
 REVOKE ALL ON FUNCTION weft.next_schedule_run() FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.next_schedule_run() TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.open_issuer_session(tenant_id integer, user_id integer, session_hash bytea, of_login text, of_name text, opened_from text, valid_s double precision, sessions_max integer, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.open_issuer_session(tenant_id integer, user_id integer, session_hash bytea, of_login text, of_name text, opened_from text, valid_s double precision, sessions_max integer, at timestamp with time zone) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.open_session(code_hash bytea, session_hash bytea, of_name text, opened_from text, valid_s double precision, sessions_max integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.open_session(code_hash bytea, session_hash bytea, of_name text, opened_from text, valid_s double precision, sessions_max integer, at timestamp with time zone) TO weft_api;
 
@@ -7504,6 +7524,9 @@ GRANT ALL ON FUNCTION weft.sweep_holds(epoch bigint, limit_jobs integer) TO weft
 
 REVOKE ALL ON FUNCTION weft.take_schedule_runs(limit_rows integer, lease_s double precision, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.take_schedule_runs(limit_rows integer, lease_s double precision, at timestamp with time zone) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.tenant_name(tenant_id integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.tenant_name(tenant_id integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.test_condition(tenant_id integer, of_condition_id bigint, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.test_condition(tenant_id integer, of_condition_id bigint, at timestamp with time zone) TO weft_api;

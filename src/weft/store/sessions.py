@@ -76,6 +76,31 @@ class Sessions:
         )
         return _caller_in(rows)
 
+    async def open_issuer_session(
+        self,
+        caller: Caller,
+        session: str,
+        *,
+        login: str,
+        browser: str,
+        address: str,
+        valid_s: float,
+        sessions_max: int,
+    ) -> int | None:
+        """Open a session of a caller for whom an issuer vouches."""
+        session_id: int | None = await self._database.value(
+            "open_issuer_session",
+            tenant_id=caller.tenant_id,
+            user_id=caller.user_id,
+            session_hash=digest_of(session),
+            of_login=login,
+            of_name=browser,
+            opened_from=address,
+            valid_s=valid_s,
+            sessions_max=sessions_max,
+        )
+        return session_id
+
     async def list_sessions(self, caller: Caller) -> Sequence[Row]:
         """Return the caller's sessions."""
         rows = await self._database.call(

@@ -12,6 +12,10 @@ class Tenants:
 
     _database: Database
 
+    async def tenant_name(self, caller: Caller) -> str:
+        """Return the name of the caller's tenant."""
+        return str(await self._database.value("tenant_name", tenant_id=caller.tenant_id))
+
     async def list_tenants(self, *, after: int, limit: int) -> Sequence[Row]:
         """Return documents of tenants."""
         rows = await self._database.call("list_tenants", after=after, limit_rows=limit)

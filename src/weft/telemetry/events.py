@@ -139,6 +139,9 @@ EVENTS = MappingProxyType(
         "user.role_set": "an administrator gave a user another role · user, role, by",
         "quota.set": "an administrator changed a quota · kind, name, jobs, batches, by",
         "user.removed": "an administrator removed a user · user, by",
+        "login.refused": "an issuer has not let somebody in, or was not believed · issuer, why",
+        "issuer.failed": "an issuer at which people log in did not answer as it should · issuer, "
+        "why",
         "keys.unreadable": "keys of an issuer of tokens could not be read · source, why",
         "token.refused": "a JSON web token was not believed · why",
         "callers.forgotten": "a token or (below 0) a user has changed, or any may have · token",

@@ -145,6 +145,34 @@ class SessionStoreSuite(StoreTests):
             with refused(Unauthenticated):
                 await self._token(gone)
 
+    async def test_login_at_an_issuer_opens_one_session(self) -> None:
+        """Also if several requests are equally quick. It is one as any other."""
+        api, caller, login = self.site.api, self.site.caller, f"login {uuid4().hex}"
+        await api.end_sessions(caller)
+
+        async def open_one(session: str, *, of: str = login, at_most: int = 100) -> int | None:
+            return await api.open_issuer_session(
+                caller, session, login=of, browser="Firefox", address="192.0.2.7", valid_s=60,
+                sessions_max=at_most,
+            )  # fmt: skip
+
+        sessions = [uuid4().hex for _ in range(4)]
+        found = await asyncio.gather(*map(open_one, sessions))
+        (won,) = [one for one in zip(sessions, found, strict=True) if one[1] is not None]
+        holder = await api.authenticate_session(won[0])
+        assert holder is not None
+        assert (holder.user_id, holder.token_id, holder.scopes) == (caller.user_id, won[1], None)
+        (listed,) = await api.list_sessions(caller)
+        assert (listed["browser"], listed["address"]) == ("Firefox", "192.0.2.7")
+        assert await open_one(uuid4().hex) is None
+        second = await open_one(uuid4().hex, of="another", at_most=1)
+        assert [one["session_id"] for one in await api.list_sessions(caller)] == [second]
+        token = uuid4().hex
+        await api.add_user(caller, f"r{token}", UserRole.USER, token)
+        caller = await api.authenticate(token)  # type: ignore[assignment]  # it is there
+        await api.remove_user(self.site.caller, f"r{token}", may_give=tuple(UserRole))
+        assert await open_one(uuid4().hex, of="third") is None
+
     async def test_what_a_session_made_ends_with_it(self) -> None:
         """Whether it is ended, all are, or it is one too many."""
         api, caller = self.site.api, self.site.caller

@@ -37,7 +37,9 @@ class TenantStoreSuite(StoreTests):
         assert listed["n_users"] == 1
 
     async def test_tenant_is_made_once(self) -> None:
-        """Its name is unique without regard to case; a repeat with the key replaces the token."""
+        """Its name is unique without regard to case; a repeat with the key replaces the token, if
+        nobody has used it.
+        """
         api, admin, name = self.site.api, await self.admin(), f"a{uuid4().hex}"
         first, second = uuid4().hex, uuid4().hex
         made = [
@@ -46,7 +48,14 @@ class TenantStoreSuite(StoreTests):
         ]
         assert made[0] == made[1]
         assert await api.authenticate(first) is None
-        assert await api.authenticate(second) is not None
+        ann = await api.authenticate(second)
+        assert ann is not None
+        assert await api.tenant_name(ann) == name
+        with refused(TenantExists):
+            await api.create_tenant(
+                admin, name, admin="ann", token=uuid4().hex, idempotency_key="k"
+            )
+        assert await api.authenticate(second) == ann
         for given, user, key in (
             (name.upper(), "ann", None), (name, "ann", "other"), (name, "eve", "k")
         ):  # fmt: skip

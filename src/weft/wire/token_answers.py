@@ -36,6 +36,7 @@ class TokenRevoked(Struct, kw_only=True):
 class Whoami(Struct, kw_only=True):
     """The caller, as their token says."""
 
+    tenant: str
     user: str
     role: str
     rights: Annotated[list[Scope], Meta(description="with this token")]

@@ -15,6 +15,11 @@ PAGES: Final = "/ui"
 """The path below which all is for people: errors are pages there, and forms bring the token of
 their session in a field, which their route reads.
 """
+PAGE_POLICY: Final = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
+    "connect-src 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+"""The Content-Security-Policy of pages, but for where their forms may lead."""
 SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 """Methods that change nothing, which any page may cause; browsers keep the answers from it."""
 

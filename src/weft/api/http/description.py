@@ -138,7 +138,8 @@ def _refused(path: str, handler: HTTPRouteHandler, right: Right | None) -> Objec
 def _done(handler: HTTPRouteHandler) -> Object:
     if "accepted" in handler.opt and "answer" not in handler.opt:
         return {}  # its work always goes on
-    found = {"201" if handler.opt.get("creates") else "200": _answer(handler)}
+    status = "201" if handler.opt.get("creates") else "200"
+    found = {"303" if "redirects" in handler.opt else status: _answer(handler)}
     if "partial" in handler.opt:
         found["206"] = {"description": "the range", "content": _bytes(handler.opt["partial"])}
     return found
@@ -158,6 +159,8 @@ def _message(data: Object) -> Object:
 
 def _answer(handler: HTTPRouteHandler) -> Object:
     """Describe the reply of a request that succeeded."""
+    if "redirects" in handler.opt:
+        return {"description": "it goes on there", "content": _bytes(*handler.opt["redirects"])}
     if "bytes" in handler.opt:
         return {"description": "done", "content": _bytes(*handler.opt["bytes"])}
     if "page" in handler.opt:

@@ -163,6 +163,6 @@ def _refused(why: str) -> Unauthenticated:
     return Unauthenticated(
         "the request is not authenticated",
         detail=why,
-        hint="Name the home of the server (--home) or give its token (WEFT_TOKEN); a request "
-        "carries it as `Authorization: Bearer TOKEN`.",
+        hint="Name the home of the server (--home), give its token (WEFT_TOKEN) or log in (`weft "
+        "login`); a request carries a token as `Authorization: Bearer TOKEN`.",
     )

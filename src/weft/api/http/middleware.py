@@ -11,7 +11,13 @@ from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from typing import Any, Final, cast
 from urllib.parse import unquote
 
-from weft.api.http.browsers import SAFE, is_page, refuse_foreign, refuse_origin
+from weft.api.http.browsers import (
+    PAGE_POLICY,
+    SAFE,
+    is_page,
+    refuse_foreign,
+    refuse_origin,
+)
 from weft.api.http.identity import Identities
 from weft.api.http.problem_documents import encode_problem
 from weft.api.http.rate_limits import RateLimits
@@ -43,23 +49,10 @@ _HEADERS: Final = (
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
     (b"referrer-policy", b"same-origin"),  # without a referrer, forms send `Origin: null`
-    (
-        b"content-security-policy",
-        b"; ".join(
-            (
-                b"default-src 'none'",
-                b"style-src 'self'",
-                b"script-src 'self'",
-                b"img-src 'self'",
-                b"connect-src 'self'",
-                b"form-action 'self'",
-                b"base-uri 'none'",
-                b"frame-ancestors 'none'",
-            )
-        ),
-    ),
+    (b"content-security-policy", f"{PAGE_POLICY}; form-action 'self'".encode()),
+    (b"cache-control", b"no-store"),
 )
-_UNCACHED: Final = (b"cache-control", b"no-store")
+"""An answer that brings one of these keeps its own."""
 log = get_logger()
 
 
@@ -150,9 +143,9 @@ class _Exchange:
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self._status = message["status"]
-            headers = [*message.get("headers", ()), *self._headers()]
-            if not any(name == _UNCACHED[0] for name, _ in headers):
-                headers.append(_UNCACHED)
+            own = list(message.get("headers", ()))
+            names = {name for name, _ in own}
+            headers = own + [one for one in self._headers() if one[0] not in names]
             if self._must_drain:
                 headers.append((b"connection", b"close"))
             await self._send({**message, "headers": headers})

@@ -67,6 +67,13 @@ QUERY: Final[Mapping[str, tuple[str, Schema]]] = {
     ),
     "name": ("Exactly this name.", _TEXT),
     "code": ("The code of a login link.", _TEXT),
+    "issuer.code": ("The code of the issuer.", _TEXT),
+    "issuer.state": ("What the login has sent along.", _TEXT),
+    "issuer.iss": ("The issuer (RFC 9207).", _TEXT),
+    "issuer.error": ("Why the issuer refuses.", _TEXT),
+    "issuer.error_description": ("The same in more words.", _TEXT),
+    "tenant": ("The tenant to log in to.", _TEXT),
+    "issuer": ("The issuer at which to log in.", _TEXT),
     "q": ("A query, such as `state = failed and cost > 5`.", _TEXT),
     "why": ("Say why each job waits.", {"type": "boolean", "default": False}),
     "hidden": ("Also hidden batches.", {"type": "boolean", "default": False}),
@@ -142,7 +149,9 @@ HEADERS: Final[Mapping[str, tuple[str, Schema]]] = {
 
 
 def parameter(name: str, where: str) -> dict[str, Any]:
-    """Return the description of a parameter of the path, the query or the head."""
+    """Return the description of a parameter of the path, the query or the head. Of a name with a
+    dot the last part is the parameter's.
+    """
     text, schema = {"path": PATH, "query": QUERY, "header": HEADERS}[where][name]
-    found = {"name": name, "in": where, "description": text, "schema": schema}
+    found = {"name": name.rpartition(".")[2], "in": where, "description": text, "schema": schema}
     return {**found, "required": True} if where == "path" else found

@@ -14,9 +14,14 @@ _DIGITS: Final = re.compile(r"-?[0-9]{1,18}")
 
 
 class Query:
-    """The query of a request: only `known` parameters, each once unless `many` reads it."""
+    """The query of a request: only `known` parameters, each once unless `many` reads it.
 
-    def __init__(self, request: AnyRequest, known: Iterable[str]) -> None:
+    `may_have_others`: those that are not known are passed over.
+    """
+
+    def __init__(
+        self, request: AnyRequest, known: Iterable[str], *, may_have_others: bool = False
+    ) -> None:
         text = request.scope["query_string"].decode("latin-1")
         try:
             pairs = parse_qsl(
@@ -31,6 +36,8 @@ class Query:
         self._values: dict[str, list[str]] = {}
         known = tuple(known)
         for name, value in pairs:
+            if name not in known and may_have_others:
+                continue
             if name not in known:
                 listed = ", ".join(known) or "none"
                 raise wrong_parameter(name, f"there is no such parameter; this path has: {listed}")

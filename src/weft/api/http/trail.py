@@ -4,11 +4,13 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any, Final, cast
+
+from litestar.types import HTTPScope
 
 from weft.core.errors import BadId
 from weft.core.ids import parse_batch_id
-from weft.ports.store import Action
+from weft.ports.store import ACTION, Action, Caller
 
 PATH_CHARS_MAX: Final = 1000
 REFUSED_AGAIN_S: Final = 60.0
@@ -36,6 +38,14 @@ class Refusals:
         if len(self._recorded) > REFUSED_MAX:
             self._recorded.popitem(last=False)
         return True
+
+
+def record_login(scope: HTTPScope, caller: Caller, operation: str) -> None:
+    """Let the trail say whose request it is that logs in or out: the guard knows nobody on open
+    routes.
+    """
+    scope["state"].update(caller=caller, operation=operation)
+    ACTION.set(action_of(cast("Mapping[str, Any]", scope)))
 
 
 def action_of(scope: Mapping[str, Any], *, refused: str | None = None) -> Action:

@@ -1,18 +1,21 @@
 """The pages on which a browser logs in and out. What pages show of jobs is not here."""
 
-from collections.abc import Mapping
-from typing import Any, cast
-
 from litestar import Response, get, post
 
 from weft.api.html.render import HTML, render
-from weft.api.http.browsers import FORM, read_form, refuse_origin, refuse_wrong_token
+from weft.api.http.browsers import (
+    FORM,
+    PAGE_POLICY,
+    read_form,
+    refuse_origin,
+    refuse_wrong_token,
+)
 from weft.api.http.parameters import Query
 from weft.api.http.requests import AnyRequest, services_of
-from weft.api.http.trail import action_of
+from weft.api.http.trail import record_login
 from weft.api.use_cases import sessions
 from weft.core.sessions import cookie_of, session_in
-from weft.ports.store import ACTION, Caller
+from weft.ports.store import Caller
 
 MEDIA = "text/html"
 
@@ -25,9 +28,9 @@ async def show_login(request: AnyRequest) -> Response[bytes]:
     code = Query(request, ("code",)).text("code")
     if code is not None:
         found = await sessions.user_of_link(services_of(request), code)
-        return _page(code=code, user_name=found.user_name)
+        return _page(request, code=code, user_name=found.user_name)
     caller = await _caller_of(request)
-    return _page(caller=caller)
+    return _page(request, caller=caller)
 
 
 @post(
@@ -41,7 +44,7 @@ async def log_in(request: AnyRequest) -> Response[bytes]:
     services = services_of(request)
     client = request.scope["client"]
     code = (await read_form(request)).get("code", "")
-    _record(request, await sessions.user_of_link(services, code), "log_in")
+    record_login(request.scope, await sessions.user_of_link(services, code), "log_in")
     session, caller = await sessions.log_in(
         services,
         code,
@@ -49,7 +52,7 @@ async def log_in(request: AnyRequest) -> Response[bytes]:
         address="" if client is None else client[0],
     )
     cookie = cookie_of(session, scheme, services.settings.session_valid_s)
-    return _page(cookie, caller=caller)
+    return _page(request, cookie, caller=caller)
 
 
 @post("/logout", status_code=200, opt={"bytes": (MEDIA,), "refuses": (403, 413)})
@@ -62,15 +65,9 @@ async def log_out(request: AnyRequest) -> Response[bytes]:
     caller = await _caller_of(request)
     if caller is not None and caller.csrf_token is not None:
         refuse_wrong_token(caller.csrf_token, given)
-        _record(request, caller, "log_out")
+        record_login(request.scope, caller, "log_out")
         await sessions.end_session(services_of(request), caller, caller.token_id)
-    return _page(cookie_of("", scheme, 0))
-
-
-def _record(request: AnyRequest, caller: Caller, operation: str) -> None:
-    """Let the trail say who it was: the guard knows nobody on open routes."""
-    request.scope["state"].update(caller=caller, operation=operation)
-    ACTION.set(action_of(cast("Mapping[str, Any]", request.scope)))
+    return _page(request, cookie_of("", scheme, 0))
 
 
 async def _caller_of(request: AnyRequest) -> Caller | None:
@@ -81,11 +78,15 @@ async def _caller_of(request: AnyRequest) -> Caller | None:
     return None if caller is None else sessions.known_by(session, caller)
 
 
-def _page(cookie: str | None = None, **values: object) -> Response[bytes]:
-    headers = {"content-type": HTML}
+def _page(
+    request: AnyRequest, cookie: str | None = None, **values: object
+) -> Response[bytes]:
+    """Return the page of logins. Its form may lead to an issuer, which its policy must allow."""
+    headers = {"content-type": HTML, "content-security-policy": PAGE_POLICY}
     if cookie is not None:
         headers["set-cookie"] = cookie
-    known = {"code": None, "user_name": "", "caller": None}
+    n_issuers = len(services_of(request).providers.find(None, None))
+    known = {"code": None, "user_name": "", "caller": None, "n_issuers": n_issuers}
     return Response(render("login.html", **known | values), headers=headers)
 
 

@@ -9,8 +9,8 @@ from weft.core.permissions import Permission
 from weft.core.rights import Right
 
 OPEN: Final = None
-"""Whoever opens it in a browser has no way to send a token; it holds no secret. What logs in and
-out looks at the session by itself.
+"""Whoever opens it in a browser, or logs in, has no way to send a token; it holds no secret. What
+logs in and out looks at the session, or asks the issuer, by itself.
 """
 
 RIGHTS: Final[Mapping[str, Right | None]] = {
@@ -18,6 +18,8 @@ RIGHTS: Final[Mapping[str, Right | None]] = {
     "GET /docs": OPEN,
     "GET /healthz": OPEN,
     "GET /login": OPEN,
+    "GET /login/oidc/callback": OPEN,
+    "GET /login/oidc/start": OPEN,
     "POST /login": OPEN,
     "POST /logout": OPEN,
     "GET /metrics": Right.READ,
@@ -108,11 +110,15 @@ RIGHTS: Final[Mapping[str, Right | None]] = {
     "POST /v1/conditions/{c}/release": Right.OPERATE,
     "POST /v1/conditions/{c}/test": Right.WRITE,
     "GET /v1/dead-letters": Right.READ,
+    "POST /v1/device-logins": OPEN,
+    "POST /v1/device-logins/poll": OPEN,
     "GET /v1/events": Right.READ,
     "GET /v1/licences": Right.READ,
     "DELETE /v1/licences/{l}": Right.ADMINISTER,
     "PUT /v1/licences/{l}": Right.ADMINISTER,
     "POST /v1/login-links": Right.KNOW_ONESELF,
+    "POST /v1/logins": OPEN,
+    "POST /v1/logins/finish": OPEN,
     "GET /v1/operations": Right.READ,
     "GET /v1/operations/{o}": Right.READ,
     "GET /v1/overview": Right.READ,

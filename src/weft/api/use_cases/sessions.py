@@ -55,15 +55,20 @@ async def log_in(
     caller = await services.store.open_session(
         code,
         session,
-        browser=_printable(browser),
+        browser=shown_browser(browser),
         address=address[:BROWSER_CHARS_MAX],
         valid_s=services.settings.session_valid_s,
         sessions_max=services.settings.sessions_per_user_max,
     )
     if caller is None:
         raise _link_refused()
-    log.info("session.opened", session=caller.token_id, user=caller.user_name)
+    record_opened(caller.token_id, caller)
     return session, known_by(session, caller)
+
+
+def record_opened(session_id: int, caller: Caller) -> None:
+    """Log that a browser is logged in."""
+    log.info("session.opened", session=session_id, user=caller.user_name)
 
 
 def known_by(session: str, caller: Caller) -> Caller:
@@ -115,5 +120,6 @@ def _require_no_scopes(caller: Caller) -> None:
         )
 
 
-def _printable(browser: str) -> str:
+def shown_browser(browser: str) -> str:
+    """Return what a browser calls itself, as it is stored."""
     return "".join(filter(str.isprintable, browser))[:BROWSER_CHARS_MAX] or "-"

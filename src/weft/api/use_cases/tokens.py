@@ -69,9 +69,10 @@ async def revoke_token(services: Services, caller: Caller, token_id: int) -> Ans
     return {"token_id": token_id}
 
 
-def whoami(caller: Caller) -> Answer:
+async def whoami(services: Services, caller: Caller) -> Answer:
     """Say who the caller is, and what their token allows."""
     return {
+        "tenant": await services.store.tenant_name(caller),
         "user": caller.user_name,
         "role": caller.role,
         "rights": caller.rights,

@@ -1,15 +1,16 @@
 """The file that names the issuers whose tokens are believed (setting `issuers_file`)."""
 
+import os
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Final, Literal, get_args
-from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Meta, Struct
 
+from weft.api.web_tokens.fetching import is_safe_url
 from weft.core.rights import UserRole
 from weft.settings.declare import InvalidSetting
 
@@ -48,6 +49,14 @@ class IssuerDocument(Struct, forbid_unknown_fields=True, kw_only=True):
     """After this time the keys of `jwks_url` are read again."""
     keys_old_s: Seconds = 3600.0
     """Keys of `jwks_url` that could not be read again for this time no longer count."""
+    client_id: Text | None = None
+    """The name under which the issuer knows weft; with it people log in there."""
+    client_secret_file: Text | None = None
+    client_secret_env: Text | None = None
+    """Where the secret is that the issuer has given to weft; without both it has none."""
+    scopes: Annotated[tuple[Text, ...], Meta(max_length=64)] = ("openid", "email")
+    login_s: Annotated[float, Meta(ge=60, le=31_536_000)] = 43_200.0
+    """How long a session or a token lasts that a login has made."""
 
 
 class _IssuersFile(Struct, forbid_unknown_fields=True):
@@ -61,6 +70,7 @@ class Issuer:
     document: IssuerDocument
     folder: Path
     """Where relative paths of the entry begin."""
+    client_secret: str | None = field(default=None, repr=False)
 
 
 def read_issuers(path: Path) -> Sequence[Issuer]:
@@ -79,13 +89,13 @@ def read_issuers(path: Path) -> Sequence[Issuer]:
         if pair in found[:n]:
             why = "issuer and audience are those of another entry"
             raise _wrong(path, f"{why} - at `$.issuers[{n}]`")
-    return [Issuer(one, path.parent) for one in document.issuers]
+    return [Issuer(one, path.parent, _secret_of(one, path)) for one in document.issuers]
 
 
 def _mistake(one: IssuerDocument) -> str | None:
     if sum(source is not None for source in (one.pem, one.jwks_file, one.jwks_url)) != 1:
         return "exactly one of `pem`, `jwks_file` and `jwks_url` is required"
-    if one.jwks_url is not None and not _is_safe(one.jwks_url):
+    if one.jwks_url is not None and not is_safe_url(one.jwks_url):
         return "`jwks_url` begins with https://, or with http:// on this machine"
     if bool(one.roles) != (one.role_claim is not None):
         return "`roles` and `role_claim` go together"
@@ -93,20 +103,42 @@ def _mistake(one: IssuerDocument) -> str | None:
         return "the role `worker` is none of a person"
     if one.keys_old_s < one.keys_fresh_s:
         return "`keys_old_s` is less than `keys_fresh_s`"
+    return _login_mistake(one)
+
+
+def _login_mistake(one: IssuerDocument) -> str | None:
+    """Return what is wrong with how people log in."""
+    secrets = [one.client_secret_file, one.client_secret_env]
+    if one.client_id is None:
+        return "a client secret needs a `client_id`" if any(secrets) else None
+    if all(secrets):
+        return "only one of `client_secret_file` and `client_secret_env` is possible"
+    if not is_safe_url(one.issuer):
+        return "people log in at an `issuer` that begins with https://, or http:// on this machine"
+    if "openid" not in one.scopes:
+        return "`scopes` lack `openid`"
+    if any(not scope.isascii() or not scope.isprintable() or " " in scope for scope in one.scopes):
+        return "a scope is a word of ASCII"
     return None
 
 
-def _is_safe(url: str) -> bool:
-    """Say whether nobody on the way could put in keys of their own."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return False
-    if "@" in parts.netloc:  # a password, which would be logged
-        return False
-    if parts.scheme == "http":
-        return parts.hostname in {"127.0.0.1", "::1", "localhost"}
-    return parts.scheme == "https" and bool(parts.hostname)
+def _secret_of(one: IssuerDocument, path: Path) -> str | None:
+    """Return the secret of the client. Raise `InvalidSetting` if it cannot be read."""
+    if one.client_secret_env is not None:
+        secret = os.environ.get(one.client_secret_env, "")
+        source = f"variable {one.client_secret_env}"
+    elif one.client_secret_file is not None:
+        source = str(path.parent / one.client_secret_file)
+        try:
+            secret = (path.parent / one.client_secret_file).read_text()
+        except (OSError, UnicodeDecodeError) as error:
+            raise _wrong(path, f"the client secret in {source} cannot be read") from error
+    else:
+        return None
+    secret = secret.strip()
+    if not secret or not (secret.isascii() and secret.isprintable()):
+        raise _wrong(path, f"the client secret in {source} is empty or malformed")
+    return secret
 
 
 def _wrong(path: Path, why: str) -> InvalidSetting:

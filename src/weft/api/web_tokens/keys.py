@@ -1,31 +1,24 @@
 """The keys of an issuer: given in its entry, in a file of their own, or at an address."""
 
 import asyncio
-import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
-from http.client import HTTPConnection, HTTPSConnection
 from pathlib import Path
-from socket import SHUT_RDWR
 from typing import Final, Protocol
-from urllib.parse import urlsplit
 
 from joserfc.errors import JoseError
 
+from weft.api.web_tokens.fetching import BYTES_MAX, FETCH_S, fetch, in_thread_of_its_own
 from weft.api.web_tokens.issuers import Issuer
 from weft.api.web_tokens.key_sets import Key, KeySet, key_of_pem, keys_in
 from weft.settings.declare import InvalidSetting
 from weft.telemetry.log import get_logger
 
-BYTES_MAX: Final = 1 << 20
-FETCH_S: Final = 5.0
 RETRY_S: Final = 5.0
 """A source is not read again for this time, whatever it said."""
 PATIENCE_S: Final = 1.0
 """A token waits for this time at most until keys that are not fresh are read again."""
 FILE_FRESH_S: Final = 1.0
-OK: Final = 200
 log = get_logger()
 
 
@@ -126,25 +119,10 @@ class SourceKeys:
     async def _read(self) -> None:
         begun = self._clock()
         try:
-            self._keys = await _in_thread_of_its_own(lambda: keys_in(self._source()))
+            self._keys = await in_thread_of_its_own(lambda: keys_in(self._source()))
             self._read_at = begun
         except Exception as error:  # noqa: BLE001 (whatever a host sends, old keys count for a while)
             log.warning("keys.unreadable", source=self._name, why=str(error) or repr(error))
-
-
-async def _in_thread_of_its_own(call: Callable[[], KeySet]) -> KeySet:
-    """Call it where it keeps nobody from anything: neither other work of threads, nor the end."""
-    done: Future[KeySet] = Future()
-
-    def work() -> None:
-        done.set_running_or_notify_cancel()
-        try:
-            done.set_result(call())
-        except BaseException as error:  # noqa: BLE001 (handed over)
-            done.set_exception(error)
-
-    threading.Thread(target=work, name="weft-keys", daemon=True).start()
-    return await asyncio.wrap_future(done)
 
 
 def _read_file(path: Path) -> bytes:
@@ -153,42 +131,3 @@ def _read_file(path: Path) -> bytes:
     if len(data) > BYTES_MAX:
         raise ValueError(f"more than {BYTES_MAX} bytes")
     return data
-
-
-def fetch(url: str, within_s: float = FETCH_S) -> bytes:
-    """Return what is at an address: without redirects and proxies, which lead to somebody else.
-
-    Raise `OSError`, `HTTPException`, `ValueError` if it fails, is too slow or too large.
-    """
-    parts = urlsplit(url)
-    kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
-    connection = kind(str(parts.hostname), parts.port, timeout=within_s)
-    # The time limit of a socket is one for each part, and a peer may send one byte at a time.
-    is_late = threading.Event()
-    deadline = threading.Timer(within_s, _hang_up, (connection, is_late))
-    deadline.daemon = True
-    deadline.start()
-    try:
-        path = f"{parts.path or '/'}{'?' + parts.query if parts.query else ''}"
-        connection.request("GET", path, headers={"accept": "application/json"})
-        with connection.getresponse() as answer:
-            if answer.status != OK:
-                raise ValueError(f"it answered {answer.status}")
-            data = answer.read(BYTES_MAX + 1)
-        if is_late.is_set():  # what came until then looks whole
-            raise TimeoutError(f"it took longer than {within_s:g} s")
-        if len(data) > BYTES_MAX:
-            raise ValueError(f"more than {BYTES_MAX} bytes")
-        return data
-    finally:
-        deadline.cancel()
-        connection.close()
-
-
-def _hang_up(connection: HTTPConnection, is_late: threading.Event) -> None:
-    is_late.set()
-    if connection.sock is not None:
-        try:
-            connection.sock.shutdown(SHUT_RDWR)
-        except OSError:
-            return

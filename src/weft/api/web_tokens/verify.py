@@ -49,21 +49,27 @@ class WebTokens:
         """
         head, claims = _parsed(token)
         issuer, keys = self._issuer_of(claims, header)
-        algorithm, key_id = head.get("alg"), head.get("kid")
-        if algorithm not in issuer.algorithms:
-            raise TokenRefused("Its algorithm is not one of its issuer's.")
-        if any(name in head for name in _FOREIGN_KEYS):
-            raise TokenRefused("It brings a key of its own.")
-        if _NOT_OF_TOKENS in head or (key_id is not None and not isinstance(key_id, str)):
-            raise TokenRefused("Its header is not one of a JSON web token.")
-        try:
-            fitting = await keys.find(key_id, str(algorithm))
-        except KeysAway as error:
-            raise IssuerAway(issuer.issuer) from error
-        if not fitting:
-            raise TokenRefused("No key of its issuer has its key id and algorithm.")
-        if not any(_is_signed(token, key, str(algorithm)) for key in fitting):
-            raise TokenRefused("Its signature or its header is wrong.")
+        await _check_signature(token, head, issuer, keys)
+        return self._bearer(claims, issuer)
+
+    async def verify_login(self, token: str, issuer: IssuerDocument, nonce: str | None) -> Bearer:
+        """Return the bearer of an ID token (OpenID Connect Core 1.0, 3.1.3.7) that this issuer
+        has given for a login. `nonce`: what the login sent along; None: it could send none.
+
+        Raise `TokenRefused`, or `IssuerAway` if its keys cannot be read.
+        """
+        head, claims = _parsed(token)
+        (keys,) = (keys for one, keys in self._issuers if one is issuer)
+        if claims.get("iss") != issuer.issuer:
+            raise TokenRefused("It is of another issuer.")
+        if not _says(claims.get("aud"), str(issuer.client_id)):
+            raise TokenRefused("It is for another audience.")
+        is_for_several = isinstance(claims["aud"], list) and len(claims["aud"]) > 1
+        if claims.get("azp", None if is_for_several else issuer.client_id) != issuer.client_id:
+            raise TokenRefused("It is for another client.")
+        await _check_signature(token, head, issuer, keys)
+        if nonce is not None and claims.get("nonce") != nonce:
+            raise TokenRefused("It was made for another login: its nonce differs.")
         return self._bearer(claims, issuer)
 
     def _issuer_of(
@@ -93,6 +99,27 @@ class WebTokens:
         return Bearer(
             issuer.tenant, user, _role_of(claims, issuer), issuer.create_users, expires_at
         )
+
+
+async def _check_signature(
+    token: str, head: Mapping[str, Any], issuer: IssuerDocument, keys: Keys
+) -> None:
+    """Raise `TokenRefused` unless a key of the issuer has signed the token."""
+    algorithm, key_id = head.get("alg"), head.get("kid")
+    if algorithm not in issuer.algorithms:
+        raise TokenRefused("Its algorithm is not one of its issuer's.")
+    if any(name in head for name in _FOREIGN_KEYS):
+        raise TokenRefused("It brings a key of its own.")
+    if _NOT_OF_TOKENS in head or (key_id is not None and not isinstance(key_id, str)):
+        raise TokenRefused("Its header is not one of a JSON web token.")
+    try:
+        fitting = await keys.find(key_id, str(algorithm))
+    except KeysAway as error:
+        raise IssuerAway(issuer.issuer) from error
+    if not fitting:
+        raise TokenRefused("No key of its issuer has its key id and algorithm.")
+    if not any(_is_signed(token, key, str(algorithm)) for key in fitting):
+        raise TokenRefused("Its signature or its header is wrong.")
 
 
 def _is_signed(token: str, key: Key, algorithm: str) -> bool:

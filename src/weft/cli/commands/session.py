@@ -1,18 +1,21 @@
 """`weft open`, `weft logout` and `weft session`: the browsers in which a user is logged in."""
 
-import os
 import sys
-from pathlib import Path
-from typing import Annotated, Any
+from contextlib import suppress
+from typing import Annotated
 
 from cyclopts import App, Parameter, validators
 
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.login.keeping import forget_login, server_of
 from weft.cli.terminal.amounts import moment
+from weft.cli.terminal.browser import find_browser, open_privately
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
-from weft.core.errors import Conflict
+from weft.client.api import Api
+from weft.client.http.kept_logins import KeptLogin, kept_login
+from weft.core.errors import Conflict, TokenNotFound, Unauthenticated
 from weft.settings import load_settings
 
 app = App(
@@ -42,7 +45,7 @@ def open_browser(*, shared: Shared = SHARED) -> int:
     """
     home = load_settings({"home": shared.home}).home
     may_show = sys.stdout.isatty() and not shared.json
-    browser = _find_browser()
+    browser = find_browser()
     if browser is None and not may_show:
         raise LinkNotShown(
             "the login link is shown on a terminal only",
@@ -50,7 +53,7 @@ def open_browser(*, shared: Shared = SHARED) -> int:
             hint="Run `weft open` in a terminal, without --json.",
         )
     found = shared.ask(lambda client: client.create_login_link())
-    is_open = browser is not None and _open_privately(browser, found["url"], home)
+    is_open = browser is not None and open_privately(browser, found["url"], home)
     if shared.json:
         print_json({"opened": is_open, "expires_at": found["expires_at"]})
     elif may_show:
@@ -112,44 +115,41 @@ def remove(
 
 
 def logout(*, shared: Shared = SHARED) -> int:
-    """End all your sessions in browsers, and the login link that is not used yet.
+    """End all your sessions in browsers, and the login link that is not used yet; revoke the token
+    of `weft login`.
 
         weft logout
 
-    Tokens go on; `weft token revoke` ends one.
+    Other tokens go on; `weft token revoke` ends one.
 
     Args:
         shared: Options of every command.
     """
-    n_ended = shared.ask(lambda client: client.end_sessions())
+    settings = load_settings({"home": shared.home})
+    kept = None
+    if settings.url is not None and settings.token is None:
+        kept = kept_login(settings.home, server_of(settings))
+    n_ended = shared.ask(lambda client: _log_out(client, kept))
+    if kept is not None:
+        forget_login(settings.home, server_of(settings))
     if shared.json:
-        print_json({"n_ended": n_ended})
-    else:
-        note(f"logged out of {n_ended} browser{'' if n_ended == 1 else 's'}")
+        print_json({"n_ended": n_ended, "token_id": None if kept is None else kept.token_id})
+        return 0
+    note(f"logged out of {n_ended} browser{'' if n_ended == 1 else 's'}")
+    if kept is not None:
+        note("the token of `weft login` is revoked")
     return 0
 
 
-def _find_browser() -> Any:  # noqa: ANN401 (the controllers of webbrowser have no common type)
-    """Return a browser with windows of its own, or the one that BROWSER names; None: none."""
-    import webbrowser  # noqa: PLC0415 (it looks for programs)
-
-    has_windows = sys.platform == "darwin" or any(
-        os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
-    )
+async def _log_out(client: Api, kept: KeptLogin | None) -> int:
+    """End what the server knows of; a login that it knows no more is only to be forgotten."""
     try:
-        return webbrowser.get() if has_windows else None
-    except webbrowser.Error:
-        return None
-
-
-def _open_privately(browser: Any, url: str, home: Path) -> bool:  # noqa: ANN401
-    """Open a file that leads to the link: everybody here can see a program's arguments."""
-    file = home / "login.html"
-    try:
-        file.unlink(missing_ok=True)
-        handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except OSError:
-        return False
-    with os.fdopen(handle, "w") as page:
-        page.write(f'<!doctype html><meta http-equiv="refresh" content="0; url={url}">')
-    return bool(browser.open(file.as_uri()))
+        n_ended = await client.end_sessions()
+        if kept is not None:
+            with suppress(TokenNotFound):
+                await client.revoke_token(kept.token_id)
+    except Unauthenticated:
+        if kept is None:
+            raise
+        return 0
+    return n_ended

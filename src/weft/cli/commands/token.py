@@ -122,6 +122,7 @@ def whoami(*, shared: Shared = SHARED) -> int:
         return 0
     print_facts(
         {
+            "Tenant": one_line(found["tenant"], width=64),
             "User": one_line(found["user"], width=64),
             "Role": found["role"],
             "Rights": ", ".join(found["rights"]) or "none",

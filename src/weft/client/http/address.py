@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from weft.client.http.kept_logins import kept_login
 from weft.core.errors import Invalid, Unavailable
 from weft.settings import load_settings
 
@@ -71,7 +72,8 @@ class Endpoint:
 @dataclass(frozen=True)
 class Locator:
     """How to find the server: what the caller said, else the settings, else `client.json` of the
-    home.
+    home. The token is, in this order, the caller's, that of the settings, of `weft login` or of
+    the home.
 
     `locate` reads the file again each time, so that a client survives a restart of the server on
     another port.
@@ -94,7 +96,10 @@ class Locator:
         if url is None:
             endpoint = endpoint_of(settings.home)
             return endpoint if token is None else replace(endpoint, token=token)
-        return replace(parse_url(url, token), ca_file=settings.ca_file)
+        endpoint = replace(parse_url(url, token), ca_file=settings.ca_file)
+        if token is None and (kept := kept_login(settings.home, endpoint.url)) is not None:
+            return replace(endpoint, token=kept.token)
+        return endpoint
 
 
 def endpoint_of(home: Path) -> Endpoint:

@@ -14,6 +14,7 @@ from weft.client.http.condition_routes import ConditionRoutes
 from weft.client.http.failure_routes import FailureRoutes
 from weft.client.http.fleet_routes import FleetRoutes
 from weft.client.http.listing import Document, Listing
+from weft.client.http.login_routes import LoginRoutes
 from weft.client.http.schedule_routes import ScheduleRoutes
 from weft.client.http.session import new_key
 from weft.client.http.tenant_routes import TenantRoutes
@@ -34,6 +35,7 @@ class Routes(
     TenantRoutes,
     BrowserRoutes,
     UsageRoutes,
+    LoginRoutes,
 ):
     """The HTTP api, one method per route."""
 

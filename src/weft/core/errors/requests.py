@@ -70,6 +70,37 @@ class LoginLinkRefused(Unauthenticated):
     exit_code = 4
 
 
+class LoginRefused(Unauthenticated):
+    """An issuer does not let somebody in, or what came back from it is not believed."""
+
+    code = "API.LOGIN_REFUSED"
+    exit_code = 4
+
+
+class IssuerNotFound(NotFound):
+    """People cannot log in at such an issuer."""
+
+    code = "API.ISSUER_NOT_FOUND"
+
+
+class IssuerAmbiguous(Invalid):
+    """People can log in at several issuers."""
+
+    code = "API.ISSUER_AMBIGUOUS"
+
+
+class IssuerNotAnswering(Unavailable):
+    """An issuer cannot be asked now."""
+
+    code = "API.ISSUER_NOT_ANSWERING"
+
+
+class NoDeviceLogin(Conflict):
+    """The issuer has no device endpoint."""
+
+    code = "API.NO_DEVICE_LOGIN"
+
+
 class ForeignRequest(Forbidden):
     """A browser sends a session along with a request that no page of this server has made."""
 

@@ -33,6 +33,21 @@ class SessionStore(Protocol):
         user end.
         """
 
+    async def open_issuer_session(
+        self,
+        caller: Caller,
+        session: str,
+        *,
+        login: str,
+        browser: str,
+        address: str,
+        valid_s: float,
+        sessions_max: int,
+    ) -> int | None:
+        """Open a session of a caller for whom an issuer vouches, and return its number; `None` if
+        this login has opened one already. Beyond `sessions_max` the oldest ones of the user end.
+        """
+
     async def authenticate_session(self, session: str) -> Caller | None:
         """Return whose session it is; `None` for an unknown or expired one, and for a token."""
 

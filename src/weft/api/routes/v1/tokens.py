@@ -22,7 +22,7 @@ from weft.wire.token_documents import TokenDocument
 async def whoami(request: AnyRequest) -> Response[bytes]:
     """Get who sends this request, and what the token allows."""
     Query(request, ())
-    return reply(tokens.whoami(caller_of(request)))
+    return reply(await tokens.whoami(services_of(request), caller_of(request)))
 
 
 @get("/v1/tokens", opt={"page": Token})

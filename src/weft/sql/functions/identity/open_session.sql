@@ -1,7 +1,8 @@
 -- open_session: open a session for the browser that has a code, in the row of the code, which counts no more. Beyond sessions_max the
 --   oldest ones end, with what was made by them.
 -- Called by: Store.open_session (api).   Safe to repeat: no; who lost the reply needs another code.
--- Locks: user (two requests do not pass the limit together); token; as _end_tokens.   Plan: token by key, tokens of the user by index.
+-- Locks: user (two requests do not pass the limit together); token; as _end_surplus_sessions.
+-- Plan: token by key, tokens of the user by index.
 -- of_name: what the browser calls itself.   opened_from: its address.   valid_s: the longest that a session lasts.
 -- Returns: as authenticate_v3, or no row for an unknown, used or expired code, and if the session that made the code was one too many.
 -- Owner: weft_system.  Granted to: weft_api.
@@ -24,9 +25,6 @@ BEGIN
     IF NOT FOUND THEN
         RETURN;
     END IF;
-    PERFORM weft._end_tokens(v_new.user_id, ARRAY(SELECT t.token_id FROM weft.token t
-        WHERE t.user_id = v_new.user_id AND t.kind = 'session' AND t.token_id <> v_new.token_id AND (t.expires_at <= open_session.at
-            OR t.token_id <= (SELECT o.token_id FROM weft.token o WHERE o.user_id = v_new.user_id AND o.kind = 'session'
-                              ORDER BY o.token_id DESC OFFSET open_session.sessions_max LIMIT 1))));
+    PERFORM weft._end_surplus_sessions(v_new.user_id, v_new.token_id, sessions_max, open_session.at);
     RETURN QUERY SELECT * FROM weft.authenticate_v3(open_session.session_hash, 'session', open_session.at);
 END $$;

@@ -1,0 +1,202 @@
+"""`weft login` against a server and issuers that run: ours, and one that somebody else wrote."""
+
+import asyncio
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import httpx
+import pytest
+
+from api.live import LiveApi, make_user
+from api.openid import CLIENT, Provider, entry_of
+from weft.settings import Settings
+
+pytestmark = pytest.mark.slow
+WEFT = Path(sys.executable).with_name("weft")
+ADDRESS = re.compile(r"^(https?://\S+)$", re.MULTILINE)
+ADA = "ada@example.org"
+DEADLINE_S = 60.0
+Visit = Callable[[str], Awaitable[None]]
+
+
+class Ended(NamedTuple):
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+class Terminal:
+    """Runs commands for one server, with a home of its own."""
+
+    def __init__(self, url: str, home: Path) -> None:
+        self.url = url
+        self._environ = {**os.environ, "WEFT_URL": url, "WEFT_HOME": str(home)}
+        for name in ("WEFT_TOKEN", "DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):
+            self._environ.pop(name, None)
+
+    async def run(self, *words: str, visit: Visit | None = None) -> Ended:
+        """Run a command; `visit` is called with the address that it prints."""
+        process = await asyncio.create_subprocess_exec(
+            WEFT, *words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self._environ
+        )
+        assert process.stderr is not None
+        said = ""
+        try:
+            async with asyncio.timeout(DEADLINE_S):
+                while visit is not None and (line := await process.stderr.readline()):
+                    said += line.decode()
+                    if found := ADDRESS.search(said):
+                        await visit(found[1])
+                        break
+                out, err = await process.communicate()
+        finally:
+            if process.returncode is None:
+                process.kill()
+        assert process.returncode is not None
+        return Ended(process.returncode, out.decode(), said + err.decode())
+
+
+@pytest.fixture
+async def terminal(
+    request: pytest.FixtureRequest, database: dict[str, str], tmp_path: Path
+) -> AsyncIterator[Terminal]:
+    """Give a terminal, and a server with the issuers that a test names as parameter."""
+    await make_user(database["admin"])
+    file = tmp_path / "issuers.toml"
+    file.write_text(request.getfixturevalue("entries"))
+    live = LiveApi(database["weft_api"], Settings(home=tmp_path / "api", issuers_file=file))
+    await live.start()
+    yield Terminal(live.url, tmp_path / "home")
+    await live.stop()
+
+
+@pytest.fixture
+def others() -> Iterator[str]:
+    """Give the address of oidc-provider-mock, which does not look at verifiers."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "oidc_provider_mock", "--port", str(port)]
+    environ = {**os.environ, "AUTHLIB_INSECURE_TRANSPORT": "1"}
+    with subprocess.Popen(
+        command, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stderr is not None
+        try:
+            while b"running on" not in process.stderr.readline():
+                assert process.poll() is None
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            process.kill()
+
+
+@pytest.fixture
+def entries(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Give the entry of an issuer: ours, unless the test asks for the other one."""
+    if "others" not in request.fixturenames:
+        return entry_of(request.getfixturevalue("openid")) + "create_users = true\n"
+    url = request.getfixturevalue("others")
+    monkeypatch.setenv("CLIENT_SECRET", "any")
+    one = Provider()
+    one.url = url
+    fields = {"jwks_url": f"{url}/jwks", "client_secret_env": "CLIENT_SECRET"}
+    return entry_of(one, **fields) + "create_users = true\n"
+
+
+async def _log_in_with_others(url: str) -> None:
+    async with httpx.AsyncClient() as browser:
+        page = await browser.post(url, data={"sub": ADA})
+        assert page.status_code == 302, page.text
+        await browser.get(page.headers["location"])
+
+
+async def _log_in_with_ours(url: str) -> None:
+    async with httpx.AsyncClient(follow_redirects=True) as browser:
+        assert (await browser.get(url)).status_code == 200
+
+
+async def _token_works(terminal: Terminal) -> None:
+    """Commands use the token, and logging out revokes it."""
+    who = json.loads((await terminal.run("whoami", "--json")).out)
+    out = await terminal.run("logout")
+    after = await terminal.run("whoami")
+
+    assert (who["user"], who["tenant"]) == (ADA, "local")
+    assert (out.code, after.code) == (0, 4)
+    assert "the token of `weft login` is revoked" in out.err
+    assert "API.UNAUTHENTICATED" in (await terminal.run("whoami", "--json")).err
+
+
+async def test_login_at_an_issuer_of_others(others: str, terminal: Terminal) -> None:
+    done = await terminal.run("login", "--no-browser", "--json", visit=_log_in_with_others)
+
+    assert done.code == 0, done.err
+    shown = json.loads(done.out)
+    assert (shown["user"], shown["url"]) == (ADA, terminal.url)
+    assert "token" not in shown
+    await _token_works(terminal)
+
+
+async def test_browser_logs_in_at_an_issuer_of_others(others: str, terminal: Terminal) -> None:
+    async with httpx.AsyncClient(base_url=terminal.url) as browser:
+        start = await browser.get("/login/oidc/start")
+        async with httpx.AsyncClient() as elsewhere:
+            back = await elsewhere.post(start.headers["location"], data={"sub": ADA})
+        won = await browser.get(back.headers["location"])
+        cookies = dict(browser.cookies)
+        replayed = await browser.get(
+            back.headers["location"], headers={"cookie": start.headers["set-cookie"].split(";")[0]}
+        )
+        who = (await browser.get("/v1/whoami")).json()
+
+    assert (won.status_code, list(cookies)) == (303, ["weft_session"])
+    assert who["user"] == ADA
+    assert replayed.status_code == 401
+    assert "invalid_grant" in replayed.json()["detail"]
+
+
+async def test_second_login_revokes_the_first(openid: Provider, terminal: Terminal) -> None:
+    """So nobody runs out of tokens by logging in each morning."""
+    first = await terminal.run("login", "--no-browser", "--json", visit=_log_in_with_ours)
+    second = await terminal.run("login", "--no-browser", visit=_log_in_with_ours)
+    listed = json.loads((await terminal.run("token", "ls", "--json")).out)
+
+    assert (first.code, second.code) == (0, 0), second.err
+    assert f"you are logged in as {ADA} of tenant local" in second.err
+    assert json.loads(first.out)["token_id"] not in [one["token_id"] for one in listed]
+    assert len(listed) == 1
+    await _token_works(terminal)
+
+
+async def test_login_with_a_code_where_there_is_no_browser(
+    openid: Provider, terminal: Terminal
+) -> None:
+    done = await terminal.run("login")
+    openid.device_answers = ["access_denied"]
+    denied = await terminal.run("login", "--device")
+
+    assert done.code == 0, done.err
+    assert f"open {openid.url}/device-page" in " ".join(done.err.split())
+    assert "WDJB-MJHT" in done.err
+    assert denied.code == 4
+    assert "access_denied" in denied.err
+    await _token_works(terminal)
+
+
+async def test_login_that_the_issuer_refuses_keeps_nothing(
+    openid: Provider, terminal: Terminal, tmp_path: Path
+) -> None:
+    openid.claims = {"email": "eve@example.org", "aud": CLIENT, "exp": 1}
+    done = await terminal.run("login", "--no-browser", visit=_log_in_with_ours)
+
+    assert done.code == 4
+    assert "expired" in done.err
+    assert not (tmp_path / "home" / "logins").exists()

@@ -1,0 +1,92 @@
+"""Issuers at which people log in: their entries in the file, and requests to them."""
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from api.openid import CLIENT, Provider, entry_of
+from weft.api.web_tokens.bearers import Bearer, IssuerAway
+from weft.api.web_tokens.fetching import post_form
+from weft.api.web_tokens.issuers import Issuer, IssuerDocument, read_issuers
+from weft.api.web_tokens.providers import Busy, Gate
+from weft.api.web_tokens.providers import Provider as Asked
+from weft.settings.declare import InvalidSetting
+
+
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({"client_secret_file": "a", "client_secret_env": "B"}, "only one of"),
+        ({"client_secret_env": "WEFT_NO_SUCH_VARIABLE"}, "empty or malformed"),
+        ({"issuer": "http://login.example"}, "begins with https"),
+        ({"client_id": "", "client_secret_env": "B"}, "client_id"),
+    ],
+)
+def test_entry_with_a_mistake(
+    tmp_path: Path, openid: Provider, fields: dict[str, str], why: str
+) -> None:
+    (tmp_path / "issuers.toml").write_text(entry_of(openid, **fields))
+
+    with pytest.raises(InvalidSetting, match=why):
+        read_issuers(tmp_path / "issuers.toml")
+
+
+def test_secret_is_not_in_what_is_printed_of_an_entry(
+    tmp_path: Path, openid: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLIENT_SECRET", "swordfish")
+    (tmp_path / "issuers.toml").write_text(entry_of(openid, client_secret_env="CLIENT_SECRET"))
+    (issuer,) = read_issuers(tmp_path / "issuers.toml")
+
+    assert issuer.client_secret == "swordfish"
+    assert "swordfish" not in repr(issuer)
+
+
+class _Nobody:
+    async def verify_login(self, token: str, issuer: IssuerDocument, nonce: str | None) -> Bearer:
+        raise NotImplementedError
+
+
+def asked(openid: Provider, now: list[float]) -> Asked:
+    document = IssuerDocument(
+        tenant="local", issuer=openid.url, audience="weft", pem="x", client_id=CLIENT
+    )
+    return Asked(Issuer(document, Path()), _Nobody(), Gate(1), clock=lambda: now[0])
+
+
+async def test_description_counts_for_a_while_when_the_issuer_is_away(openid: Provider) -> None:
+    """It is asked again after some seconds, however many people come."""
+    now = [0.0]
+    one = asked(openid, now)
+    ask = {"redirect_uri": "x", "state": "s", "nonce": "n", "challenge": "c"}
+    openid.sent["/.well-known/openid-configuration"] = (500, {}, b"")
+    with pytest.raises(IssuerAway):
+        await one.authorization_url(**ask)
+    openid.sent.clear()
+    with pytest.raises(IssuerAway):
+        await one.authorization_url(**ask)
+    now[0] = 6
+    url = await one.authorization_url(**ask)
+    openid.sent["/.well-known/openid-configuration"] = (500, {}, b"")
+    now[0] = 3600
+
+    assert await one.authorization_url(**ask) == url
+    now[0] = 3607
+    with pytest.raises(IssuerAway):
+        await one.authorization_url(**ask)
+
+
+def test_only_some_requests_to_issuers_are_under_way() -> None:
+    gate = Gate(1)
+    with gate.passed(), pytest.raises(Busy), gate.passed():
+        pass
+    with gate.passed():
+        pass
+
+
+def test_host_that_does_not_answer_a_form_is_cut_off() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}/token"
+        with pytest.raises(TimeoutError):
+            post_form(url, {"a": "b"}, {}, within_s=0.2)

@@ -9,3 +9,11 @@ compile pyproject.toml --output-file requirements/runtime.txt
 compile pyproject.toml --group dev --output-file requirements/dev.txt
 compile pyproject.toml --extra plots --constraint requirements/dev.txt --output-file requirements/plots.txt
 echo uv | compile - --constraint requirements/dev.txt --output-file requirements/uv.txt
+# What Hail's client needs of the package's requirements; `hail` itself comes without the others, a compiler and a cluster.
+hail=$(mktemp)
+trap 'rm -f "$hail"' EXIT
+printf '%s\n' aiodns aiohttp azure-identity 'azure-mgmt-storage==20.1.0' azure-storage-blob boto3 dill google-auth \
+    'google-auth-oauthlib<1' humanize 'janus<1.1' jproperties 'nest_asyncio<2' orjson 'pandas<3' 'python-json-logger<3' pyyaml \
+    requests 'rich<13' 'setuptools<82' sortedcontainers tabulate typer 'uvloop<0.22' | compile - --output-file requirements/hail.txt
+echo 'hail==0.2.139' | compile --no-deps - --output-file "$hail"
+cat "$hail" >>requirements/hail.txt

@@ -10,6 +10,7 @@ from litestar import Litestar, Response
 from litestar.routes import HTTPRoute
 from litestar.types import ControllerRouterHandler
 
+from weft.api.doors import hail
 from weft.api.feeds import Feeds
 from weft.api.html.assets import PREFIX
 from weft.api.http.decoding import JSON, decode
@@ -75,7 +76,7 @@ from weft.telemetry.log import get_logger
 from weft.wire.documents import BatchDocument
 from weft.wire.sealed import SecretKeys
 
-DOORS: Final[Sequence[ControllerRouterHandler]] = ()
+DOORS: Final[Sequence[ControllerRouterHandler]] = (*hail.ROUTES,)
 """The `ROUTES` of each door."""
 ROUTES: Final[Sequence[ControllerRouterHandler]] = (
     *batches.ROUTES,

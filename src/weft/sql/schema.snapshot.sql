@@ -2700,6 +2700,11 @@ CREATE FUNCTION weft.list_attempts(tenant_id integer, batch_id bigint, job_id in
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_attempts(tenant_id integer, batch_id bigint, job_id integer) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft.list_batch_keys(tenant_id integer, batch_ids bigint[]) RETURNS TABLE(batch_id bigint, idempotency_key text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.list_batch_keys(tenant_id integer, batch_ids bigint[]) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft.list_batches(tenant_id integer, before bigint, limit_rows integer, of_name text) RETURNS SETOF jsonb
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -2730,6 +2735,14 @@ CREATE FUNCTION weft.list_causes(tenant_id integer, batch_id bigint, show_all bo
     SET enable_seqscan TO 'off'
     SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.list_causes(tenant_id integer, batch_id bigint, show_all boolean, limit_rows integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.list_child_groups(tenant_id integer, batch_id bigint, of_group_id integer, after integer, limit_rows integer) RETURNS SETOF jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_mergejoin TO 'off';
+ALTER FUNCTION weft.list_child_groups(tenant_id integer, batch_id bigint, of_group_id integer, after integer, limit_rows integer) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.list_commands(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], at timestamp with time zone DEFAULT clock_timestamp(), OUT asks_again boolean, OUT command_ids bigint[], OUT of_batch_ids bigint[], OUT of_job_ids integer[], OUT of_attempts smallint[], OUT signals smallint[], OUT extensions_ms bigint[], OUT messages text[]) RETURNS record
     LANGUAGE plpgsql SECURITY DEFINER
@@ -7154,6 +7167,9 @@ GRANT ALL ON FUNCTION weft.limit_rounds(epoch bigint, at timestamp with time zon
 REVOKE ALL ON FUNCTION weft.list_attempts(tenant_id integer, batch_id bigint, job_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_attempts(tenant_id integer, batch_id bigint, job_id integer) TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.list_batch_keys(tenant_id integer, batch_ids bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_batch_keys(tenant_id integer, batch_ids bigint[]) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.list_batches(tenant_id integer, before bigint, limit_rows integer, of_name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_batches(tenant_id integer, before bigint, limit_rows integer, of_name text) TO weft_api;
 
@@ -7168,6 +7184,9 @@ GRANT ALL ON FUNCTION weft.list_cancelled(incarnation_id integer, batch_ids bigi
 
 REVOKE ALL ON FUNCTION weft.list_causes(tenant_id integer, batch_id bigint, show_all boolean, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_causes(tenant_id integer, batch_id bigint, show_all boolean, limit_rows integer) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.list_child_groups(tenant_id integer, batch_id bigint, of_group_id integer, after integer, limit_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_child_groups(tenant_id integer, batch_id bigint, of_group_id integer, after integer, limit_rows integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.list_commands(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], at timestamp with time zone, OUT asks_again boolean, OUT command_ids bigint[], OUT of_batch_ids bigint[], OUT of_job_ids integer[], OUT of_attempts smallint[], OUT signals smallint[], OUT extensions_ms bigint[], OUT messages text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_commands(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], at timestamp with time zone, OUT asks_again boolean, OUT command_ids bigint[], OUT of_batch_ids bigint[], OUT of_job_ids integer[], OUT of_attempts smallint[], OUT signals smallint[], OUT extensions_ms bigint[], OUT messages text[]) TO weft_worker;

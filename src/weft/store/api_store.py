@@ -110,6 +110,27 @@ class PostgresApiStore(
         )
         return [row[0] for row in rows]
 
+    async def list_child_groups(
+        self, caller: Caller, batch_id: int, group_id: int, *, after: int, limit: int
+    ) -> Sequence[Row]:
+        """Return documents of groups directly below a group."""
+        rows = await self._database.call(
+            "list_child_groups",
+            caller=caller,
+            batch_id=batch_id,
+            of_group_id=group_id,
+            after=after,
+            limit_rows=limit,
+        )
+        return [row[0] for row in rows]
+
+    async def list_batch_keys(self, caller: Caller, batch_ids: Sequence[int]) -> Mapping[int, str]:
+        """Return the idempotency keys of batches."""
+        rows = await self._database.call(
+            "list_batch_keys", caller=caller, batch_ids=list(batch_ids)
+        )
+        return {row["batch_id"]: row["idempotency_key"] for row in rows}
+
     async def get_group(self, caller: Caller, batch_id: int, group: int | str) -> Row:
         """Return one group document."""
         by_path = isinstance(group, str)

@@ -133,6 +133,14 @@ class CallerTests(StoreTests):
 class ReadingTests(StoreTests):
     """Documents."""
 
+    async def test_keys_of_batches_are_seen_by_whoever_sees_the_batches(self) -> None:
+        """One that was created without a key has none."""
+        api, caller, stranger = self.site.api, self.site.caller, self.site.stranger
+        keyed, _ = await api.create_batch(caller, NEW, idempotency_key="a key", digest=b"")
+        ids = [keyed, await self.site.submit(1), keyed + 1000]
+        assert await api.list_batch_keys(caller, ids) == {keyed: "a key"}
+        assert await api.list_batch_keys(stranger, ids) == {}
+
     async def test_batches_are_listed_newest_first_page_by_page(self) -> None:
         """Or those of a name."""
         api, caller = self.site.api, self.site.caller
@@ -155,6 +163,9 @@ class ReadingTests(StoreTests):
         (last,) = await api.list_groups(caller, batch, after=2, limit=3)
         assert last == await api.get_group(caller, batch, "/c")
         assert last == await api.get_group(caller, batch, 3)
+        below = await api.list_child_groups(caller, batch, 0, after=0, limit=9)
+        assert [group["path"] for group in below] == ["/a", "/c"]
+        assert await api.list_child_groups(caller, batch, 0, after=1, limit=9) == [last]
         for unknown in (4, "/z"):
             with refused(GroupNotFound):
                 await api.get_group(caller, batch, unknown)
@@ -436,6 +447,7 @@ def calls_on_batch(
         partial(api.missing_payloads, *one, [bytes(32)]),
         partial(api.get_batch, *one),
         partial(api.list_groups, *one, after=-1, limit=9),
+        partial(api.list_child_groups, *one, 0, after=0, limit=9),
         partial(api.list_callbacks, *one, after=0, limit=9),
         partial(api.redeliver_callback, *one, 1),
         partial(api.list_jobs, *one, after=0, limit=9),

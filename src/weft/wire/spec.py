@@ -71,6 +71,12 @@ class JobSpec(msgspec.Struct, frozen=True, omit_defaults=True, array_like=False)
     """The job of the batch whose spec holds what this one leaves out: its number or, if negative,
     how many jobs before this one it is. It is the first of its chunk.
     """
+    original: bytes | None = None
+    """The document in which a door received the job, as it came; None: it came through none."""
+    identity: dict[str, str] | None = None
+    """Variables of the other system that say who the job is. In their values `{batch}`, `{job}`
+    and `{attempt}` stand for its numbers; `env` wins over them.
+    """
 
 
 SHARED_FIELDS: Final = JobSpec.__struct_fields__[: JobSpec.__struct_fields__.index("inherit_env")]

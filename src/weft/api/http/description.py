@@ -53,8 +53,9 @@ def describe(app: Litestar) -> Object:
         for path in app.routes
         for handler in getattr(path, "route_handlers", ())
         if isinstance(handler, HTTPRouteHandler)
-        and handler.include_in_schema is not False
         and "OPTIONS" not in handler.http_methods
+        and handler.include_in_schema is not False
+        and "door" not in handler.opt  # its contract describes it
     ]
     documents = {
         handler.opt[use] for _, handler in handlers for use in _DOCUMENTS if use in handler.opt

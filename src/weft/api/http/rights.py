@@ -17,7 +17,9 @@ from weft.ports.store import ACTION, Caller
 Table = Mapping[str, Right | None]
 """From method and path to the right; None: open to everybody."""
 NO_RIGHT: Final = "a door's route says its right in `opt`, as `{'right': Right.READ}`"
-"""It may name a `permission` there, too, if that does not follow from the right."""
+"""It may name a `permission` there, too, if that does not follow from the right, and that it is
+`unrecorded` in the trail.
+"""
 
 
 def complete_table(table: Table, routes: Iterable[BaseRoute]) -> Table:
@@ -69,5 +71,6 @@ class Guard:
         needs = self._permissions.get(route) or handler.opt.get("permission")
         needs = needs or (Permission.READ if right == Right.READ else Permission.WRITE)
         scope["state"]["caller"] = replace(caller, needs=needs)
-        if scope["method"] not in SAFE and route not in self._unrecorded:
+        is_unrecorded = route in self._unrecorded or "unrecorded" in handler.opt
+        if scope["method"] not in SAFE and not is_unrecorded:
             ACTION.set(action_of(scope))

@@ -249,6 +249,7 @@ def shown_spec(
         executor=spec.executor.removeprefix(WITH_SECRETS),
         env=None if spec.env is None else masked(spec.env, masks),
         inherit_env=None if spec.inherit_env is None else masked(spec.inherit_env, masks),
+        original=None,  # its values are not masked, and it is in the format of a door
     )
     if spec.function is None:
         return spec

@@ -10,6 +10,7 @@ import msgspec
 
 from weft.api.translation.context import DocumentContext
 from weft.api.translation.executors import USUAL
+from weft.api.translation.foreign import with_originals
 from weft.api.translation.functions import FunctionCarriers, with_functions
 from weft.api.translation.gates import job_gates, licence_gates
 from weft.api.translation.rare import rare_values
@@ -20,6 +21,7 @@ from weft.core.positions import Positions
 from weft.core.retry_with import MoreRule
 from weft.ports.store import ArrayRow, JobRows
 from weft.wire.documents import JobDocument
+from weft.wire.foreign_jobs import ForeignJob
 from weft.wire.retry_documents import RetryDocument
 from weft.wire.spec import (
     CHUNK_BYTES_MAX,
@@ -143,6 +145,8 @@ def fill_chunks(
         specs = with_functions(specs, jobs, positions, carriers)
     if not context.ordinary:
         specs = with_secrets(specs)
+    if isinstance(jobs[0], ForeignJob):
+        specs = with_originals(specs, jobs)
     carrying = carriers.entries(jobs)
     arrays: list[int] = []
     if positions.has_arrays:

@@ -1,13 +1,20 @@
 """Billing projects: administrators of the tenant make, limit, close and delete them."""
 
+from collections.abc import Sequence
+
 import msgspec
 
 from weft.api.services import Answer, Origin, Services
-from weft.ports.store import Caller
+from weft.ports.store import Caller, Row
 from weft.telemetry.log import get_logger
 from weft.wire.billing_documents import ProjectDocument, ProjectEdit
 
 log = get_logger()
+
+
+async def list_projects(services: Services, caller: Caller) -> Sequence[Row]:
+    """Return the caller's projects by name; to somebody who manages the tenant all of it."""
+    return await services.store.list_projects(caller, None)
 
 
 async def get_project(services: Services, caller: Caller, name: str) -> Answer:

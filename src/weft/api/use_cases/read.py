@@ -1,6 +1,6 @@
 """Read batches, groups and jobs, one or many."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -26,7 +26,8 @@ class BatchList:
     limit: int
     before: int | None = None
     """Only numbers below this one."""
-    query: str | None = None
+    query: str | Node | None = None
+    """As text, or parsed by a door that has a language of its own."""
     name: str | None = None
     """Only batches of exactly this name."""
     hidden: bool = False
@@ -40,7 +41,8 @@ class JobList:
     limit: int
     after: int = 0
     """Only numbers above this one."""
-    query: str | None = None
+    query: str | Node | None = None
+    """As text, or parsed by a door that has a language of its own."""
     group: int | str | None = None
     states: Sequence[JobState] = ()
     """None: in any state."""
@@ -74,6 +76,29 @@ async def get_group(services: Services, caller: Caller, batch_id: int, group: in
     return await services.store.get_group(caller, batch_id, group)
 
 
+async def list_child_groups(
+    services: Services, caller: Caller, batch_id: int, group_id: int, *, after: int, limit: int
+) -> Sequence[Row]:
+    """Return the groups directly below a group, in order of their numbers above `after`."""
+    return await services.store.list_child_groups(
+        caller, batch_id, group_id, after=after, limit=limit
+    )
+
+
+async def list_keys(
+    services: Services, caller: Caller, batch_ids: Sequence[int]
+) -> Mapping[int, str]:
+    """Return the idempotency keys with which batches were created, of those that have one."""
+    return await services.store.list_batch_keys(caller, batch_ids)
+
+
+async def list_attempts(
+    services: Services, caller: Caller, batch_id: int, job_id: int
+) -> Sequence[Row]:
+    """Return the attempts of a job, oldest first, the live one included."""
+    return await services.store.list_attempts(caller, batch_id, job_id)
+
+
 async def find_group_id(
     services: Services, caller: Caller, batch_id: int, group: int | str
 ) -> int:
@@ -104,6 +129,16 @@ async def get_job(services: Services, caller: Caller, batch_id: int, job_id: int
     job = await services.store.get_job(caller, batch_id, job_id)
     masks = patterns_of(services.settings.masked_env)
     return {**job, "spec": shown_spec(job["spec"], job_id, masks)}
+
+
+async def get_foreign_job(
+    services: Services, caller: Caller, batch_id: int, job_id: int
+) -> tuple[Row, bytes | None]:
+    """Return a job, with its spec as it is stored, and the document in which a door received it;
+    None: it did not come through a door. What the owner masks is for the door to mask.
+    """
+    job = await services.store.get_job(caller, batch_id, job_id)
+    return job, job["spec"].original if job["spec"] is not None else None
 
 
 async def list_jobs(
@@ -160,7 +195,7 @@ async def doubt_batches(services: Services, caller: Caller, wanted: BatchList) -
 
 async def _doubts(
     settings: Settings,
-    text: str | None,
+    text: str | Node | None,
     subject: Subject,
     is_there: Callable[[str], Awaitable[bool]],
 ) -> Sequence[str]:
@@ -178,10 +213,12 @@ def _has_key(key: str) -> Node:
     return AttributeTerm(key, Operator.CONTAINS, "")
 
 
-def parse(text: str | None, subject: Subject, settings: Settings) -> Node:
+def parse(text: str | Node | None, subject: Subject, settings: Settings) -> Node:
     """Return the query in this text; None: everything. Raise `BadQuery`."""
     if text is None:
         return EVERYTHING
+    if not isinstance(text, str):
+        return text
     return parse_query(text, subject, chars_max=settings.query_chars_max)
 
 

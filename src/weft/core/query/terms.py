@@ -103,7 +103,7 @@ def compared_term(subject: Subject, word: Token, operator: Token, value: Token) 
     return read(subject, field, _operator(operator, OPERATORS[kind]), value)
 
 
-_WORDS: Final = frozenset(Field)
+_WORDS: Final = frozenset(Field) - {Field.GROUP_ID}
 
 
 def _operator(sign: Token, allowed: Sequence[Operator]) -> Operator:

@@ -49,6 +49,8 @@ class Field(StrEnum):
     INSTANCE_COLLECTION = "instance_collection"
     USER = "user"
     BILLING_PROJECT = "billing_project"
+    GROUP_ID = "group_id"
+    """The tree group that the job itself is in; only doors ask for it."""
 
 
 class StateTerm(Struct, frozen=True):

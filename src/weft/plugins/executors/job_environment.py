@@ -55,6 +55,20 @@ def variables_of(key: AttemptKey, spec: JobSpec, limits: ExecutorLimits) -> dict
     return variables
 
 
+def identity_of(key: AttemptKey, spec: JobSpec) -> dict[str, str]:
+    """Return the variables in which another system tells its jobs who they are."""
+    if spec.identity is None:
+        return {}
+    numbers = {"{batch}": key.batch_id, "{job}": key.job_id, "{attempt}": key.attempt}
+    found: dict[str, str] = {}
+    for name, text in spec.identity.items():
+        filled = text
+        for mark, number in numbers.items():
+            filled = filled.replace(mark, str(number))
+        found[name] = filled
+    return found
+
+
 def timeout_ms_of(spec: JobSpec) -> int | None:
     """Return the time limit."""
     return None if spec.timeout_s is None else max(1, round(spec.timeout_s * 1000))

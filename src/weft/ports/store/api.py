@@ -202,6 +202,18 @@ class ApiStore(
         -1 starts at the root.
         """
 
+    async def list_child_groups(
+        self, caller: Caller, batch_id: int, group_id: int, *, after: int, limit: int
+    ) -> Sequence[Row]:
+        """Return the documents of the groups directly below a group, as `list_groups` does. Raise
+        `GroupNotFound`.
+        """
+
+    async def list_batch_keys(self, caller: Caller, batch_ids: Sequence[int]) -> Mapping[int, str]:
+        """Return the idempotency keys of these batches. One that has none, or that the caller
+        does not see, is left out.
+        """
+
     async def get_group(self, caller: Caller, batch_id: int, group: int | str) -> Row:
         """Return one group document, by number or by path. Raise `GroupNotFound`."""
 

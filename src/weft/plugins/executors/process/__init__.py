@@ -3,6 +3,7 @@
 from weft.core.attempt_key import AttemptKey
 from weft.plugins.executors.job_environment import (
     SHELL,
+    identity_of,
     small_environment,
     timeout_ms_of,
     variables_of,
@@ -44,6 +45,8 @@ class ProcessExecutor:
         """Return the process: the command, or the script run by its own interpreter or sh."""
         argv, script = _program_of(spec)
         variables = variables_of(key, spec, limits)
+        if spec.identity:
+            variables = {**identity_of(key, spec), **(spec.env or {}), **variables}
         return StartProcess(
             key,
             argv,

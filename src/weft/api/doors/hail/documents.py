@@ -1,0 +1,337 @@
+"""From documents of weft to those of Hail: batches, groups, jobs, attempts, billing projects."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import Any, Final
+
+import msgspec
+
+from weft.api.doors.hail.jobs import ATTEMPT, present_form
+from weft.api.doors.hail.requests import Document
+from weft.api.doors.hail.resources import REGION, asked_of
+from weft.core.secret_variables import masked
+from weft.ports.store import Row
+from weft.wire.spec import JobSpec
+
+N_MAX_ATTEMPTS: Final = 20
+CPU: Final = "cpu"
+"""The resource whose usage is counted in mCPU * ms."""
+_STATES: Final = MappingProxyType(
+    {
+        "pending": "Pending",
+        "ready": "Ready",
+        "queued": "Ready",
+        "blocked": "Ready",
+        "creating": "Creating",
+        "running": "Running",
+        "success": "Success",
+        "failed": "Failed",
+        "error": "Error",
+        "cancelled": "Cancelled",
+    }
+)
+_IN_STATUS: Final = MappingProxyType(
+    {
+        "Running": "running",
+        "Success": "succeeded",
+        "Failed": "failed",
+        "Error": "error",
+        "Cancelled": "cancelled",
+    }
+)
+_SIGNALLED: Final = 128
+_SHORT_ERRORS: Final = MappingProxyType(
+    {"timeout": "timed out", "oom": "out of memory", "no_image": "image not found"}
+)
+_ERRORS: Final = MappingProxyType({"timeout": "ContainerTimeoutError", "oom": "out of memory"})
+_LOST: Final = frozenset({"cancelled", "preempted", "lost"})
+"""Reasons that Hail's attempts have, too; a job's own end has none there."""
+_STATUS_VERSION: Final = 5
+_FORMAT_VERSION: Final = 7
+
+
+def time_text(text: str | None) -> str | None:
+    """Return a time as Hail writes it: in UTC, to the millisecond."""
+    if text is None:
+        return None
+    at = datetime.fromisoformat(text).astimezone(UTC)
+    return at.strftime("%Y-%m-%dT%H:%M:%S.") + f"{at.microsecond // 1000:03d}Z"
+
+
+def time_ms(text: str | None) -> int | None:
+    """Return a time in milliseconds since 1970."""
+    return None if text is None else round(datetime.fromisoformat(text).timestamp() * 1000)
+
+
+def duration_text(duration_ms: int | None) -> str | None:
+    """Return a duration for people."""
+    if duration_ms is None:
+        return None
+    seconds, minutes = duration_ms // 1000 % 60, duration_ms // 60_000 % 60
+    hours = duration_ms // 3_600_000
+    parts = [(hours, "hour"), (minutes, "minute"), (seconds, "second")]
+    shown = [f"{count} {word}{'s' * (count != 1)}" for count, word in parts if count]
+    return " ".join(shown) or f"{duration_ms} ms"
+
+
+def batch_document(row: Row, token: str) -> Document:
+    """Return a batch."""
+    counted = _counted(row)
+    duration_ms = row["duration_ms"] if counted["complete"] else None
+    return {
+        "id": row["id"],
+        "user": row["user"],
+        "billing_project": row["billing_project"],
+        "token": token,
+        "closed": True,
+        **counted,
+        "time_closed": counted["time_created"],
+        "duration_ms": duration_ms,
+        "duration": duration_text(duration_ms),
+        "msec_mcpu": _msec_mcpu(row["cost_by_resource"]),
+    }
+
+
+def group_document(row: Row) -> Document:
+    """Return a job group."""
+    counted = _counted(row)
+    return {
+        "batch_id": row["batch_id"],
+        "job_group_id": row["group_id"],
+        **counted,
+        "duration": row["duration_ms"] if counted["complete"] else None,
+    }
+
+
+def _counted(row: Row) -> Document:
+    """Return what batches and groups share."""
+    n_failed = row["n_failed"] + row["n_errored"]
+    if n_failed:
+        state = "failure"
+    elif row["cancelled"] or row["n_cancelled"]:
+        state = "cancelled"
+    else:
+        state = "success" if row["complete"] else "running"
+    completed_at = row["completed_at"]
+    if row["complete"] and completed_at is None:
+        completed_at = row["created_at"]  # it is empty
+    found = {
+        "state": state,
+        "complete": row["complete"],
+        "n_jobs": row["n_jobs"],
+        "n_completed": row["n_completed"],
+        "n_succeeded": row["n_succeeded"],
+        "n_failed": n_failed,
+        "n_cancelled": row["n_cancelled"],
+        "time_created": time_text(row["created_at"]),
+        "time_completed": time_text(completed_at),
+        "cost": row["cost"],
+        "cost_breakdown": _breakdown(row["cost_by_resource"]),
+    }
+    return {**found, "attributes": row["attributes"]} if row["attributes"] else found
+
+
+def _breakdown(costs: Sequence[Mapping[str, Any]]) -> list[Document]:
+    return [{"resource": one["resource"], "cost": one["cost"]} for one in costs]
+
+
+def _msec_mcpu(costs: Sequence[Mapping[str, Any]]) -> int:
+    return sum(int(one["usage"]) for one in costs if one["resource"] == CPU)
+
+
+def job_state(row: Row) -> str:
+    """Return the state of a job. A lease has not started, so its job is ready there; a program
+    that cannot be executed is the job's own failure there.
+    """
+    if row["state"] == "running" and row["started_at"] is None:
+        return "Ready"
+    if row["state"] == "error" and row["reason"] == "no_program":
+        return "Failed"
+    return _STATES[row["state"]]
+
+
+def job_entry(row: Row, project: str, costs: Sequence[Mapping[str, Any]] = ()) -> Document:
+    """Return a job as lists show it."""
+    has_run = row["started_at"] is not None
+    return {
+        "batch_id": row["batch_id"],
+        "job_id": row["job_id"],
+        "job_group_id": row["group_id"],
+        "name": row["attributes"].get("name"),
+        "user": row["user"],
+        "billing_project": project,
+        "state": job_state(row),
+        "exit_code": exit_code(row),
+        "end_time": time_text(row["ended_at"]) if has_run else None,
+        "duration": row["duration_ms"] if has_run else None,
+        "cost": row["cost"],
+        "msec_mcpu": _msec_mcpu(costs),
+        "cost_breakdown": _breakdown(costs),
+        "always_run": row["always_run"],
+        "display_state": None,
+    }
+
+
+def exit_code(row: Row) -> int | None:
+    """Return the exit code of a job or an attempt; a signal counts from 128 on."""
+    if row["state"] not in {"success", "failed"}:
+        return None
+    if row["exit_code"] is None and row["signal"] is not None:
+        return _SIGNALLED + int(row["signal"])
+    return None if row["exit_code"] is None else int(row["exit_code"])
+
+
+def added_costs(attempts: Sequence[Row]) -> list[Document]:
+    """Return the costs of these attempts together, by resource."""
+    found: dict[str, Document] = {}
+    for attempt in attempts:
+        for one in attempt["cost_by_resource"]:
+            known = found.setdefault(
+                one["resource"], {"resource": one["resource"], "cost": 0, "usage": 0}
+            )
+            known["cost"] += one["cost"]
+            known["usage"] += one["usage"]
+    return list(found.values())
+
+
+def job_document(
+    row: Row,
+    original: bytes | None,
+    attempts: Sequence[Row],
+    *,
+    project: str,
+    masks: tuple[str, ...],
+) -> Document:
+    """Return a job with its spec and status."""
+    entry = job_entry(row, project, added_costs(attempts))
+    spec = spec_document(row, original, masks)
+    state = entry["state"]
+    ran = [one for one in attempts if one["started_at"] is not None]
+    status = status_document(row, ran[-1], state) if ran and state in _IN_STATUS else None
+    document = {
+        **entry,
+        "n_max_attempts": spec["n_max_attempts"],
+        "status": status,
+        "spec": spec,
+        "inst_coll": asked_of(spec, "").collection if original else "standard",
+    }
+    return {**document, "attributes": row["attributes"]} if row["attributes"] else document
+
+
+def spec_document(row: Row, original: bytes | None, masks: tuple[str, ...]) -> Document:
+    """Return the spec of a job as it was submitted, with its number in the batch; of a job that
+    did not come through this door, what can be said of it.
+    """
+    if original is None:
+        spec = _native_spec(row["spec"])
+    else:
+        spec = present_form(msgspec.json.decode(original), "job")
+    if "env" in spec:
+        spec["env"] = [
+            {"name": name, "value": value}
+            for one in spec["env"]
+            for name, value in masked({one["name"]: one["value"]}, masks).items()
+        ]
+    return {
+        **spec,
+        "job_id": row["job_id"],
+        "always_run": row["always_run"],
+        "n_max_attempts": spec.get("n_max_attempts", N_MAX_ATTEMPTS),
+        "network": spec.get("network", "public"),
+        "regions": spec.get("regions", [REGION]),
+    }
+
+
+def _native_spec(spec: JobSpec | None) -> Document:
+    """Return the spec of a job that was submitted to weft itself."""
+    command = list(spec.command or ()) if spec is not None else []
+    if spec is not None and spec.script is not None:
+        command = ["/bin/sh", "-c", spec.script]
+    found: Document = {"process": {"type": "docker", "image": "", "command": command}}
+    if spec is not None and spec.env:
+        found["env"] = [{"name": name, "value": value} for name, value in spec.env.items()]
+    return found
+
+
+def status_document(row: Row, attempt: Row, state: str) -> Document:
+    """Return what Hail's workers say of the last attempt that ran."""
+    started, ended = time_ms(attempt["started_at"]), time_ms(attempt["ended_at"])
+    name = _IN_STATUS[state]
+    reason, code = attempt["reason"], exit_code(row)
+    duration = None if ended is None or started is None else ended - started
+    inner: Document = {
+        "state": "running" if ended is None else "finished",
+        "started_at": started,
+        "finished_at": ended,
+        "out_of_memory": reason == "oom",
+    }
+    if code is not None:
+        inner["exit_code"] = code
+    main: Document = {
+        "name": "main",
+        "state": name,
+        "timing": {"running": {"start_time": started, "duration": duration}},
+        "container_status": inner,
+    }
+    status: Document = {
+        "version": _STATUS_VERSION,
+        "worker": attempt["worker"],
+        "batch_id": row["batch_id"],
+        "job_id": row["job_id"],
+        "attempt_id": attempt_id(row, attempt),
+        "job_group_id": row["group_id"],
+        "user": row["user"],
+        "state": name,
+        "format_version": _FORMAT_VERSION,
+        "resources": [],
+        "region": REGION,
+        "start_time": started,
+        "end_time": ended,
+        "timing": {},
+        "container_statuses": {"main": main},
+    }
+    if reason is not None and state in {"Error", "Failed"} and code is None:
+        text = attempt["message"] or reason
+        main["error"] = f"{_ERRORS[reason]}: {text}" if reason in _ERRORS else text
+        main["short_error"] = _SHORT_ERRORS.get(reason, reason)
+        status["error"] = main["error"]
+    return status
+
+
+def attempt_id(row: Row, attempt: Row) -> str:
+    """Return the id of an attempt of a job."""
+    return ATTEMPT.format(batch=row["batch_id"], job=row["job_id"], attempt=attempt["attempt"])
+
+
+def attempt_document(row: Row, attempt: Row) -> Document:
+    """Return an attempt that has started."""
+    started, ended = time_ms(attempt["started_at"]), time_ms(attempt["ended_at"])
+    assert started is not None, "only attempts that have started are shown"
+    now_ms = round(datetime.now(UTC).timestamp() * 1000)
+    duration_ms = max(0, (now_ms if ended is None else ended) - started)
+    document = {
+        "batch_id": row["batch_id"],
+        "job_id": row["job_id"],
+        "attempt_id": attempt_id(row, attempt),
+        "instance_name": attempt["worker"],
+        "start_time": time_text(attempt["started_at"]),
+        "start_time_ms": started,
+        "duration": duration_text(duration_ms),
+        "duration_ms": duration_ms,
+        "reason": attempt["reason"] if attempt["reason"] in _LOST else None,
+    }
+    if ended is not None:
+        document |= {"end_time": time_text(attempt["ended_at"]), "end_time_ms": ended}
+    return document
+
+
+def project_document(row: Row) -> Document:
+    """Return a billing project."""
+    return {
+        "billing_project": row["name"],
+        "status": "closed" if row["closed"] else "open",
+        "users": row["members"],
+        "limit": row["cost_max"],
+        "accrued_cost": row["cost"],
+    }

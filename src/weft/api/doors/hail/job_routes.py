@@ -1,0 +1,172 @@
+"""Hail's routes of jobs: lists, documents, logs, attempts."""
+
+import re
+from typing import Final
+
+from litestar import Response, get
+
+from weft.api.doors.hail.batch_routes import API, SECOND
+from weft.api.doors.hail.documents import attempt_document, job_document, job_entry
+from weft.api.doors.hail.options import READ
+from weft.api.doors.hail.queries import Parser, parse_v1, parse_v2
+from weft.api.doors.hail.refused import bad_request
+from weft.api.doors.hail.requests import (
+    PAGE,
+    Document,
+    batch_of,
+    flag_of,
+    last_of,
+    number_of,
+    query_of,
+)
+from weft.api.http.replies import reply
+from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.use_cases import read
+from weft.api.use_cases.output import Outputs
+from weft.core.query import Subject, all_of
+from weft.core.query.tree import Field, IntegerTerm, Operator
+from weft.core.secret_variables import patterns_of
+from weft.ports.store import Row
+
+_OF_BATCH: Final = "/batches/{b:str}"
+_OF_GROUP: Final = _OF_BATCH + "/job-groups/{g:str}"
+_JOB: Final = API + _OF_BATCH + "/jobs/{j:str}"
+_CONTAINERS: Final = ("main", "input", "output")
+_ATTEMPT: Final = re.compile(r"b[0-9]+j[0-9]+a([1-9][0-9]{0,4})")
+_ATTEMPTS_MAX: Final = 32_767
+_LAST_JOB: Final = 2_000_000_000
+ROOT: Final = 0
+
+
+@get(f"{API}{_OF_BATCH}/jobs", **READ)
+async def list_hail_jobs(request: AnyRequest) -> Response[bytes]:
+    """List jobs of a batch by the first query language."""
+    return await _list(request, ROOT, parse_v1)
+
+
+@get(f"{SECOND}{_OF_BATCH}/jobs", **READ)
+async def list_hail_jobs_v2(request: AnyRequest) -> Response[bytes]:
+    """List jobs of a batch by the second query language."""
+    return await _list(request, ROOT, parse_v2)
+
+
+@get(f"{API}{_OF_GROUP}/jobs", **READ)
+async def list_hail_group_jobs(request: AnyRequest) -> Response[bytes]:
+    """List jobs of a group by the first query language."""
+    return await _list(request, number_of(request, "g"), parse_v1)
+
+
+@get(f"{SECOND}{_OF_GROUP}/jobs", **READ)
+async def list_hail_group_jobs_v2(request: AnyRequest) -> Response[bytes]:
+    """List jobs of a group by the second query language."""
+    return await _list(request, number_of(request, "g"), parse_v2)
+
+
+async def _list(request: AnyRequest, group_id: int, parse: Parser) -> Response[bytes]:
+    query, batch_id = query_of(request), batch_of(request)
+    services, caller = services_of(request), caller_of(request)
+    node = parse(query.get("q"), Subject.JOBS)
+    batch = await read.get_batch(services, caller, batch_id)
+    if not flag_of(query, "recursive"):
+        node = all_of((node, IntegerTerm(Field.GROUP_ID, Operator.EQ, group_id)))
+    wanted = read.JobList(
+        limit=PAGE,
+        after=min(last_of(query, "last_job_id") or 0, _LAST_JOB),
+        query=node,
+        group=None if group_id == ROOT else group_id,
+    )
+    rows = await read.list_jobs(services, caller, batch_id, wanted)
+    project = batch["billing_project"]
+    answer: Document = {"jobs": [job_entry(row, project) for row in rows]}
+    if len(rows) == PAGE:
+        answer["last_job_id"] = rows[-1]["job_id"]
+    return reply(answer)
+
+
+@get(_JOB, **READ)
+async def get_hail_job(request: AnyRequest) -> Response[bytes]:
+    """Get a job."""
+    batch_id, job_id = batch_of(request), number_of(request, "j")
+    services, caller = services_of(request), caller_of(request)
+    row, original = await read.get_foreign_job(services, caller, batch_id, job_id)
+    attempts = await read.list_attempts(services, caller, batch_id, job_id)
+    batch = await read.get_batch(services, caller, batch_id)
+    masks = patterns_of(services.settings.masked_env)
+    project = batch["billing_project"]
+    return reply(job_document(row, original, attempts, project=project, masks=masks))
+
+
+@get(f"{_JOB}/attempts", **READ)
+async def list_hail_attempts(request: AnyRequest) -> Response[bytes]:
+    """List the attempts of a job; null: it has none."""
+    row, attempts = await _attempts(request)
+    found = [attempt_document(row, one) for one in attempts if one["started_at"] is not None]
+    return reply(found or None)
+
+
+@get(f"{_JOB}/resource_usage", **READ)
+async def get_hail_usage(request: AnyRequest) -> Response[bytes]:
+    """Get samples of what a job used; it has none."""
+    await _attempts(request)
+    return reply({})
+
+
+async def _attempts(request: AnyRequest) -> tuple[Row, list[Row]]:
+    batch_id, job_id = batch_of(request), number_of(request, "j")
+    services, caller = services_of(request), caller_of(request)
+    attempts = await read.list_attempts(services, caller, batch_id, job_id)
+    return {"batch_id": batch_id, "job_id": job_id}, list(attempts)
+
+
+@get(f"{_JOB}/log", **READ)
+async def get_hail_log(request: AnyRequest) -> Response[bytes]:
+    """Get what a job wrote, as text."""
+    data = await _output(request, None)
+    try:
+        text = None if data is None else data.decode()
+    except UnicodeDecodeError as error:
+        raise bad_request(
+            "log is not valid UTF-8; read the bytes of a container instead"
+        ) from error
+    return reply({"main": text})
+
+
+@get(f"{_JOB}/log/{{container:str}}", **READ)
+async def get_hail_container_log(request: AnyRequest) -> Response[bytes]:
+    """Get what a container of a job wrote, as bytes."""
+    container = str(request.path_params["container"])
+    if container not in _CONTAINERS:
+        raise bad_request(f"unknown container {container[:80]}")
+    attempt = None
+    if (text := query_of(request).get("attempt_id")) is not None:
+        match = _ATTEMPT.fullmatch(text)
+        if match is None or int(match[1]) > _ATTEMPTS_MAX:
+            raise bad_request(f"unknown attempt {text[:80]}")
+        attempt = int(match[1])
+    data = await _output(request, attempt)
+    shown = data if container == "main" and data is not None else b""
+    return Response(shown, status_code=200, media_type="application/octet-stream")
+
+
+async def _output(request: AnyRequest, attempt: int | None) -> bytes | None:
+    """Return both streams of an attempt as they were written; None: the job has not started."""
+    outputs = Outputs(services_of(request), caller_of(request), batch_of(request))
+    job_id = number_of(request, "j")
+    log = await outputs.find(job_id, attempt)
+    if log is None:
+        return None
+    log = await outputs.get(job_id, log.attempt)
+    return b"".join([piece async for piece in outputs.interleaved(log)])
+
+
+ROUTES: Final = (
+    list_hail_jobs,
+    list_hail_jobs_v2,
+    list_hail_group_jobs,
+    list_hail_group_jobs_v2,
+    get_hail_job,
+    list_hail_attempts,
+    get_hail_usage,
+    get_hail_log,
+    get_hail_container_log,
+)

@@ -1,0 +1,238 @@
+"""Hail's two query languages, read into the tree of weft's own."""
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import Final
+
+from weft.api.doors.hail.refused import bad_request
+from weft.core.query import EVERYTHING, Node, Subject, all_of
+from weft.core.query.tree import (
+    AmountTerm,
+    AnyTerm,
+    AttributeTerm,
+    Field,
+    IntegerTerm,
+    MissingTerm,
+    Not,
+    Operator,
+    Or,
+    ReasonTerm,
+    StateTerm,
+    TextTerm,
+    TimeTerm,
+)
+
+TERMS_MAX: Final = 64
+Parser = Callable[[str | None, Subject], Node]
+_O = Operator
+_JOB_WORDS: Final = (
+    "pending", "ready", "creating", "running", "live", "cancelled", "error", "failed", "bad",
+    "success", "done",
+)  # fmt: skip
+_BATCH_WORDS: Final = (
+    "open", "closed", "complete", "running", "cancelled", "failure", "success",
+)  # fmt: skip
+_WORDS: Final = MappingProxyType({Subject.JOBS: _JOB_WORDS, Subject.BATCHES: _BATCH_WORDS})
+_SEARCHED: Final = (">=", "<=", ">", "<", "!~", "=~", "!=", "==", "=")
+"""In this order."""
+_EXACT: Final = ("=", "==", "!=")
+_COMPARED: Final = (">=", ">", "<", "<=", *_EXACT)
+_MATCHED: Final = (*_EXACT, "=~", "!~")
+_INTEGER: Final = re.compile(r"[+-]?[0-9]{1,40}")
+_FLOAT: Final = re.compile(
+    r"[+-]?(?:[0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE][+-]?[0-9]{1,2})?"
+)
+_MOST: Final = 2_147_483_647
+"""More than any number of a job; a batch's may be larger."""
+_MOST_BATCHES: Final = 1 << 62
+_NO_PROGRAM: Final = ReasonTerm(_O.EQ, "no_program")
+
+
+def parse_v1(text: str | None, subject: Subject) -> Node:
+    """Read terms between blanks. Raise `Refused`."""
+    terms = _limited((text or "").split())
+    return all_of(tuple(_first(term, subject) for term in terms)) if terms else EVERYTHING
+
+
+def parse_v2(text: str | None, subject: Subject) -> Node:
+    """Read one term a line. Raise `Refused`."""
+    if not text or not text.strip():
+        return EVERYTHING
+    terms = _limited(text.strip().split("\n"))
+    return all_of(tuple(_second(term, subject) for term in terms))
+
+
+def state_of(word: str, subject: Subject) -> Node:
+    """Return what a word for states stands for."""
+    if subject is Subject.JOBS and word in {"error", "failed"}:
+        # What cannot be executed failed there; here it is an error.
+        is_error = StateTerm(_O.EQ, "error")
+        if word == "error":
+            return all_of((is_error, Not(_NO_PROGRAM)))
+        return Or((StateTerm(_O.EQ, "failed"), all_of((is_error, _NO_PROGRAM))))
+    return StateTerm(_O.EQ, word)
+
+
+def _limited(terms: Sequence[str]) -> Sequence[str]:
+    if len(terms) > TERMS_MAX:
+        raise bad_request(f"a query has at most {TERMS_MAX} terms, this one has {len(terms)}")
+    return terms
+
+
+def _first(term: str, subject: Subject) -> Node:
+    is_negated = term.startswith("!")
+    word = term[1:] if is_negated else term
+    node = _first_of(word, subject)
+    if node is None:
+        raise bad_request(f"Invalid search term: {word}.")
+    return Not(node) if is_negated else node
+
+
+def _first_of(word: str, subject: Subject) -> Node | None:
+    key, equals, value = word.partition("=")
+    if equals:
+        if key == "job_id" and subject is Subject.JOBS:
+            return IntegerTerm(Field.JOB_ID, _O.EQ, _whole(value)) if _is_whole(value) else None
+        return AttributeTerm(key, _O.EQ, value) if key else None
+    kind, colon, name = word.partition(":")
+    if colon and name:
+        if kind == "has":
+            return AttributeTerm(name, _O.CONTAINS, "")
+        if subject is Subject.BATCHES and kind in {"user", "billing_project"}:
+            return TextTerm(Field(kind), _O.EQ, name)
+        return None
+    return state_of(word, subject) if word in _WORDS[subject] else None
+
+
+def _is_whole(text: str) -> bool:
+    return _INTEGER.fullmatch(text) is not None
+
+
+def _whole(text: str, most: int = _MOST) -> int:
+    return max(-most, min(most, int(text)))
+
+
+def _second(term: str, subject: Subject) -> Node:
+    for sign in _SEARCHED:
+        if sign in term:
+            padded = term.replace(sign, f" {sign} ")
+            break
+    else:
+        padded = term
+    words = padded.split()
+    if len(words) == 1:
+        return _label(words[0])
+    if len(words) != 3:  # noqa: PLR2004 (left, operator, right)
+        raise bad_request(f'could not parse term "{padded}"')
+    left, sign, right = words
+    read = _READERS[subject].get(left)
+    if read is not None:
+        return read(subject, sign, right)
+    return AttributeTerm(left, _operator(sign, _MATCHED), right)
+
+
+def _label(word: str) -> Node:
+    if not word.startswith('"'):
+        if word.endswith('"'):
+            raise bad_request("expected the last character of the string to not be '\"'")
+        return AnyTerm(_O.CONTAINS, word)
+    if len(word) < 3:  # noqa: PLR2004 (two quotes and what is between them)
+        raise bad_request(f"expected a string of minimum length 3. Found {word}")
+    if not word.endswith('"'):
+        raise bad_request("expected the last character of the string to be '\"'")
+    return AnyTerm(_O.EQ, word[1:-1])
+
+
+def _operator(sign: str, allowed: Sequence[str]) -> Operator:
+    if sign not in allowed:
+        raise bad_request(f'unexpected operator "{sign}" expected one of {set(allowed)}')
+    return Operator("=" if sign == "==" else sign)
+
+
+def _state(subject: Subject, sign: str, right: str) -> Node:
+    operator = _operator(sign, _EXACT)
+    if right not in _WORDS[subject]:
+        raise bad_request(f'unknown state "{right}"')
+    node = state_of(right, subject)
+    return node if operator is _O.EQ else Not(node)
+
+
+def _integer(field: Field, most: int = _MOST) -> "_Reader":
+    def read(_subject: Subject, sign: str, right: str) -> Node:
+        operator = _operator(sign, _COMPARED)
+        if not _is_whole(right):
+            raise bad_request(f"expected int, but found {right}")
+        return IntegerTerm(field, operator, _whole(right, most))
+
+    return read
+
+
+def _exit_code(subject: Subject, sign: str, right: str) -> Node:
+    if right == "NULL":
+        return MissingTerm(Field.EXIT_CODE, _operator(sign, _EXACT))
+    return _integer(Field.EXIT_CODE)(subject, sign, right)
+
+
+def _amount(field: Field, prefix: str = "") -> "_Reader":
+    def read(_subject: Subject, sign: str, right: str) -> Node:
+        operator = _operator(sign, _COMPARED)
+        text = right.lstrip(prefix) if prefix else right
+        value = float(text) if _FLOAT.fullmatch(text) else math.nan
+        if not math.isfinite(value):
+            raise bad_request(f"expected float, but found {text}")
+        return AmountTerm(field, operator, value)
+
+    return read
+
+
+def _time(field: Field) -> "_Reader":
+    def read(_subject: Subject, sign: str, right: str) -> Node:
+        operator = _operator(sign, _COMPARED)
+        wrong = bad_request(f"expected date, but found {right}")
+        try:
+            at = datetime.fromisoformat(right)
+            in_utc = at.astimezone(UTC)
+        except (ValueError, OverflowError) as error:
+            raise wrong from error
+        if at.tzinfo is None:
+            raise wrong
+        return TimeTerm(field, operator, in_utc)
+
+    return read
+
+
+def _text(field: Field, allowed: Sequence[str]) -> "_Reader":
+    def read(_subject: Subject, sign: str, right: str) -> Node:
+        return TextTerm(field, _operator(sign, allowed), right)
+
+    return read
+
+
+_Reader = Callable[[Subject, str, str], Node]
+_BOTH: Final = {
+    "state": _state,
+    "cost": _amount(Field.COST, "$"),
+    "duration": _amount(Field.DURATION),
+    "start_time": _time(Field.START_TIME),
+    "end_time": _time(Field.END_TIME),
+}
+_READERS: Final = MappingProxyType(
+    {
+        Subject.JOBS: {
+            **_BOTH,
+            "job_id": _integer(Field.JOB_ID),
+            "exit_code": _exit_code,
+            "instance": _text(Field.INSTANCE, _MATCHED),
+            "instance_collection": _text(Field.INSTANCE_COLLECTION, _MATCHED),
+        },
+        Subject.BATCHES: {
+            **_BOTH,
+            "batch_id": _integer(Field.BATCH_ID, _MOST_BATCHES),
+            "user": _text(Field.USER, _EXACT),
+            "billing_project": _text(Field.BILLING_PROJECT, _EXACT),
+        },
+    }
+)

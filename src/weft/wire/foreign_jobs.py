@@ -1,0 +1,10 @@
+"""Jobs that came through a door."""
+
+from weft.wire.documents import JobDocument
+
+
+class ForeignJob(JobDocument):
+    """A job that a door has translated; no client sends it. See `JobSpec` for both fields."""
+
+    original: bytes | None = None
+    identity: dict[str, str] | None = None

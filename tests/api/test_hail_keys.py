@@ -1,0 +1,53 @@
+"""Every key of a job in Hail's contract is mapped, kept or refused, and the guide says which."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from api.hail_door import job
+from weft.api.doors.hail.jobs import Bunch, jobs_of
+from weft.api.doors.hail.refused import Refused
+from weft.api.doors.hail.shapes import FATES
+from weft.settings import Settings
+
+CONTRACT = {
+    "job_id", "process", "in_update_parent_ids", "absolute_parent_ids", "in_update_job_group_id",
+    "absolute_job_group_id", "always_run", "n_max_attempts", "env", "attributes", "resources",
+    "timeout", "port", "regions", "user_code", "always_copy_output", "input_files",
+    "output_files", "cloudfuse", "gcsfuse", "requester_pays_project", "mount_tokens", "network",
+    "secrets", "service_account", "unconfined", "parent_ids", "command", "image", "pvc_size",
+}  # fmt: skip
+"""The keys of a job spec in the contract of Hail 0.2.139, old forms included."""
+GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "coming-from-hail.md"
+FILES = [{"from": "a", "to": "b"}]
+BUCKETS = [{"bucket": "b", "mount_path": "/b", "read_only": True}]
+ASKED: dict[str, Any] = {
+    "input_files": FILES,
+    "output_files": FILES,
+    "cloudfuse": BUCKETS,
+    "gcsfuse": BUCKETS,
+    "mount_tokens": True,
+    "secrets": [{"namespace": "n", "name": "s", "mount_path": "/s"}],
+    "service_account": {"namespace": "n", "name": "a"},
+    "unconfined": True,
+}
+
+
+def test_guide_says_what_becomes_of_each_key() -> None:
+    text = GUIDE.read_text(encoding="utf-8")
+    listed = dict(re.findall(r"^\| `(\w+)` \| (mapped|kept|refused) \|", text, re.MULTILINE))
+
+    assert listed == FATES
+    assert listed.keys() == CONTRACT
+
+
+@pytest.mark.parametrize("key", [key for key, fate in FATES.items() if fate == "refused"])
+def test_what_asks_for_a_cloud_is_refused(key: str, tmp_path: Path) -> None:
+    bunch = Bunch(settings=Settings(home=tmp_path), batch_id=1)
+    with pytest.raises(Refused) as error:
+        jobs_of([msgspec.json.encode(job(1, "true", **{key: ASKED[key]}))], bunch)
+
+    assert error.value.status == 400

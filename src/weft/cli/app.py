@@ -94,6 +94,10 @@ COMMANDS = {
         "Recompute all derived data, and report differences.",
     ),
     "config": ("weft.cli.commands.config:config", "Show each setting, its value and its origin."),
+    "hail-config": (
+        "weft.cli.commands.hail_config:hail_config",
+        "Write what Hail's own client needs to reach this server.",
+    ),
     "db": ("weft.cli.commands.db:app", "Show or migrate the database schema."),
     "billing": (
         "weft.cli.commands.billing:app",

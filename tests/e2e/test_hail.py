@@ -1,0 +1,120 @@
+"""Hail's unmodified client on a weft that is up."""
+
+import json
+
+import pytest
+
+from e2e.conftest import Weft
+from e2e.hail_client import HailClient, hail_python
+
+pytestmark = pytest.mark.heavy
+
+
+@pytest.fixture(scope="module")
+def hail(weft: Weft, tmp_path_factory: pytest.TempPathFactory) -> HailClient:
+    directory = tmp_path_factory.mktemp("hail")
+    written = weft.run("hail-config", str(directory), "--json")
+    assert written.returncode == 0, written.stderr.decode()
+    return HailClient(hail_python(), directory, json.loads(written.stdout)["variables"])
+
+
+def test_batch_from_its_creation_to_its_log(hail: HailClient) -> None:
+    said = hail.run("""
+b = bc.create_batch(attributes={'name': 'walk'})
+first = b.create_job('ubuntu:24.04', ['/bin/sh', '-c', 'echo $HAIL_BATCH_ID-$HAIL_JOB_ID $A'],
+                     attributes={'name': 'one'}, env={'A': 'x'})
+second = b.create_job('ubuntu:24.04', ['false'], parents=[first])
+third = b.create_job('ubuntu:24.04', ['true'], parents=[second])
+last = b.create_job('ubuntu:24.04', ['echo', 'always'], parents=[second], always_run=True)
+b.submit()
+status = b.wait()
+say({'id': b.id, 'status': status, 'jobs': [j.status() for j in (first, second, third, last)],
+     'log': first.log(), 'attempts': first.attempts(), 'codes': [first.exit_code(first.status())],
+     'listed': [x.id for x in bc.list_batches()], 'in_list': list(b.jobs()),
+     'by_query': [x.id for x in bc.list_batches('name=walk')],
+     'by_query_2': [x.id for x in bc.list_batches('name = walk', version=2)]})
+""")
+    b = said["id"]
+    states = [one["state"] for one in said["jobs"]]
+
+    assert (said["status"]["state"], said["status"]["complete"]) == ("failure", True)
+    assert states == ["Success", "Failed", "Cancelled", "Success"]
+    assert said["log"] == {"main": f"{b}-1 x\n"}
+    assert said["codes"] == [0]
+    assert len(said["attempts"]) == 1
+    assert said["listed"] == said["by_query"] == said["by_query_2"] == [b]
+    assert [one["job_id"] for one in said["in_list"]] == [1, 2, 3, 4]
+
+
+def test_bunches_updates_cancel_and_delete(hail: HailClient) -> None:
+    said = hail.run("""
+b = bc.create_batch()
+group = b.create_job_group(attributes={'name': 'g'}, cancel_after_n_failures=1)
+inner = group.create_job_group()
+for n in range(120):
+    (inner if n % 2 else b).create_job('i', ['true'], attributes={'n': str(n)})
+b.submit(max_bunch_size=20)
+status = b.wait()
+more = b.create_job('i', ['sleep', '600'])
+b.submit()
+b.cancel()
+cancelled = b.wait()
+groups = list(b.job_groups())
+say({'n': status['n_jobs'], 'state': status['state'], 'job_ids': [j['job_id'] for j in b.jobs()],
+     'more': more.job_id, 'cancelled': cancelled['state'], 'last': more.status()['state'],
+     'group': group.status(), 'inner': [j['job_id'] for j in inner.jobs()],
+     'groups': [g.job_group_id for g in groups]})
+b.delete()
+""")
+
+    assert (said["n"], said["state"]) == (120, "success")
+    assert said["job_ids"] == list(range(1, 122))
+    assert (said["more"], said["cancelled"], said["last"]) == (121, "cancelled", "Cancelled")
+    assert (said["group"]["n_jobs"], said["group"]["state"]) == (60, "cancelled")
+    assert said["inner"] == list(range(2, 121, 2))
+    assert said["groups"] == [1]
+
+
+def test_projects_regions_and_a_refusal(hail: HailClient) -> None:
+    said = hail.run("""
+import aiohttp
+from hailtop.httpx import ClientResponseError
+
+made = bc.create_billing_project('lab')
+bc.add_user(bc_user := bc.list_billing_projects()[0]['users'][0], 'lab')
+limit = bc.edit_billing_limit('lab', 7)
+project = bc.get_billing_project('lab')
+regions = bc.supported_regions()
+try:
+    BatchClient('nothing').create_batch().submit()
+    refused = None
+except ClientResponseError as error:
+    refused = [error.status, error.body]
+b = BatchClient('lab').create_batch(token='mine')
+job = b.create_job('i', ['sh', '-c', 'sleep 30'], timeout=0.5, regions=regions)
+missing = b.create_job('i', ['/no/such/program'])
+b.submit()
+b.wait()
+batch = b.status()
+by_state = {q: [j['job_id'] for j in b.jobs(q=q)] for q in ('bad', 'failed', 'error')}
+bc.close_billing_project('lab')
+closed = bc.get_billing_project('lab')['status']
+bc.reopen_billing_project('lab')
+say({'made': made, 'user': bc_user, 'limit': limit, 'project': project, 'refused': refused,
+     'regions': regions, 'cloud': bc.cloud(), 'batch': batch, 'job': job.status(),
+     'missing': missing.status(), 'by_state': by_state, 'closed': closed})
+""")
+    status = said["job"]["status"]["container_statuses"]["main"]
+
+    assert (said["made"], said["closed"]) == ("lab", "closed")
+    assert said["project"]["users"] == [said["user"]]
+    assert said["project"]["limit"] == 7
+    assert said["refused"] == [403, "Unknown Hail Batch billing project nothing."]
+    assert said["batch"]["token"] == "mine"
+    assert (said["batch"]["state"], said["batch"]["n_failed"]) == ("failure", 2)
+    assert (said["job"]["state"], said["job"]["exit_code"]) == ("Error", None)
+    assert ("ContainerTimeoutError" in status["error"], status["short_error"]) == (
+        True, "timed out",
+    )  # fmt: skip
+    assert said["missing"]["state"] == "Failed"
+    assert said["by_state"] == {"bad": [1, 2], "failed": [2], "error": [1]}

@@ -109,7 +109,7 @@ def said_right_missing(route: str, answer: httpx.Response) -> bool:
     by its contract with 401 whoever may not administer billing projects.
     """
     if "/api/" not in route:
-        return bool(answer.json()["code"] == "API.RIGHT_MISSING")
+        return code_of(answer) == "API.RIGHT_MISSING"
     expected = 401 if route in NOT_BY_METHOD else 403
     return answer.status_code == expected and "user ada may not" in answer.text
 

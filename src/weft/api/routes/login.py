@@ -78,9 +78,7 @@ async def _caller_of(request: AnyRequest) -> Caller | None:
     return None if caller is None else sessions.known_by(session, caller)
 
 
-def _page(
-    request: AnyRequest, cookie: str | None = None, **values: object
-) -> Response[bytes]:
+def _page(request: AnyRequest, cookie: str | None = None, **values: object) -> Response[bytes]:
     """Return the page of logins. Its form may lead to an issuer, which its policy must allow."""
     headers = {"content-type": HTML, "content-security-policy": PAGE_POLICY}
     if cookie is not None:

@@ -105,7 +105,10 @@ def _short(query: Query, name: str) -> str | None:
 
 def _go_on(url: str, headers: dict[str, str]) -> Response[bytes]:
     return Response(
-        render("leave.html", url=url), status_code=303, media_type=HTML, headers={"location": url, **headers}
+        render("leave.html", url=url),
+        status_code=303,
+        media_type=HTML,
+        headers={"location": url, **headers},
     )
 
 

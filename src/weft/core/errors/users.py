@@ -28,7 +28,7 @@ class TenantNotFound(NotFound):
     """The site has no tenant of this name."""
 
     code = "API.TENANT_NOT_FOUND"
-    sqlstate = "WF135"
+    sqlstate = "WF136"
 
 
 class QuotaExceeded(Conflict):

@@ -1,6 +1,6 @@
 -- set_tenant_quota: change how much all users of a tenant together may have submitted at a time.
 -- Called by: Store.set_tenant_quota (api), for administrators of the site.   Safe to repeat: yes.
--- Locks: as _save_quota.   Plan: tenant by name.   Raises WF135 (no such tenant).
+-- Locks: as _save_quota.   Plan: tenant by name.   Raises WF136 (no such tenant).
 -- patch: as in set_quota.   Returns: as set_quota.
 -- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.set_tenant_quota(of_name text, patch jsonb) RETURNS jsonb LANGUAGE plpgsql SECURITY DEFINER
@@ -11,7 +11,7 @@ DECLARE
 BEGIN
     SELECT t.* INTO v_tenant FROM weft.tenant t WHERE lower(t.name) = lower(of_name);
     IF NOT FOUND THEN
-        PERFORM weft._fail('WF135', format('tenant "%s" does not exist', of_name), 'The site has no tenant of this name.',
+        PERFORM weft._fail('WF136', format('tenant "%s" does not exist', of_name), 'The site has no tenant of this name.',
             'List them with `weft tenant ls`.');
     END IF;
     PERFORM weft._save_quota(v_tenant.tenant_id, -1, patch);

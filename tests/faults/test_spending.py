@@ -20,6 +20,8 @@ COST_PER_S = 1.0
 """Of all sleeps together."""
 LIMIT_S = 15
 """After this time their project reaches its limit."""
+FAR = 1_000_000.0
+"""A limit that nothing here reaches."""
 
 
 @pytest.fixture(name="busy")
@@ -55,11 +57,14 @@ def project(siege: Siege) -> Any:  # noqa: ANN401 (a document)
 
 
 def set_limit(siege: Siege) -> float:
-    """Limit the project to what it has spent and some seconds more; return the limit."""
-    before = project(siege)
-    limit = float(round(before["cost"] + 10 * COST_PER_S + LIMIT_S * COST_PER_S))
-    shown = weft(siege, "billing", "project", "limit", "default", str(limit))
+    """Limit the project to what it has spent and some seconds more; return the limit. The cost
+    that is shown is that of the last heartbeat; only a forecast knows what was spent by now.
+    """
+    shown = weft(siege, "billing", "project", "limit", "default", str(FAR))
     assert shown["cost_per_hour"] == pytest.approx(3600 * COST_PER_S)
+    spent = FAR - shown["limit_in_s"] * COST_PER_S
+    limit = float(round(spent + LIMIT_S * COST_PER_S))
+    weft(siege, "billing", "project", "limit", "default", str(limit))
     return limit
 
 

@@ -11,7 +11,7 @@ from weft.api.http.path_ids import batch_id_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.pages.view import events_of, link, show
 from weft.api.use_cases import failures, read, why
-from weft.core.errors import BadQuery, QueryTooWide, WeftError
+from weft.core.errors import BadQuery, QueryTooSlow, QueryTooWide, WeftError
 from weft.ports.store import Row
 
 BATCHES: Final = 50
@@ -36,7 +36,7 @@ async def show_batches(request: AnyRequest) -> Response[bytes]:
         rows = await read.list_batches(services, caller, wanted)
         if not rows and wanted.before is None:
             warnings = await read.doubt_batches(services, caller, wanted)
-    except (BadQuery, QueryTooWide) as error:
+    except (BadQuery, QueryTooSlow, QueryTooWide) as error:
         problem = error
     cursor = page(rows, BATCHES, kind, "id")["cursor"]
     return show(
@@ -68,7 +68,7 @@ async def show_batch(request: AnyRequest) -> Response[bytes]:
         jobs = await read.list_jobs(services, caller, batch_id, wanted)
         if not jobs and not wanted.after:
             warnings = await read.doubt_jobs(services, caller, batch_id, wanted)
-    except (BadQuery, QueryTooWide) as error:
+    except (BadQuery, QueryTooSlow, QueryTooWide) as error:
         problem = error
     waiting = None
     if not batch["complete"]:

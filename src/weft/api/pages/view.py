@@ -13,7 +13,10 @@ from weft.core.rights import Right
 from weft.core.states import JobState
 
 _ALL: Final = "/v1/events"
-_CHANGES: Final = ("held", "released", "edited", "hidden", "unhidden", "prioritized", "reopened")
+_CHANGES: Final = (
+    "held", "released", "paused", "resumed", "edited", "hidden", "unhidden", "prioritized",
+    "reopened",
+)  # fmt: skip
 _KINDS: Final = " ".join(
     (
         *(f"jobs.{state.word}" for state in JobState),

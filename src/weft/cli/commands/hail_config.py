@@ -14,6 +14,8 @@ from weft.core.errors import Invalid, Unauthenticated
 
 NAMESPACE: Final = "default"
 PRIVATE: Final = 0o600
+_MISLEADING: Final = ("HAIL_BASE_PATH", "HAIL_IDENTITY_PROVIDER_JSON")
+"""Variables of another server, which the client would obey."""
 _LOCATIONS: Final = {"http": "gce", "https": "external"}
 """How the client writes the scheme."""
 
@@ -41,7 +43,8 @@ def hail_config(directory: str, /, *, shared: Shared = SHARED) -> int:
         tokens, env = folder / "tokens.json", folder / "env"
         _write(tokens, json.dumps({NAMESPACE: endpoint.token}) + "\n")
         variables = variables_of(endpoint, tokens)
-        lines = [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]
+        lines = [f"unset {' '.join(_MISLEADING)}"]
+        lines += [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]
         _write(env, "\n".join(lines) + "\n")
     except (OSError, ValueError, RuntimeError) as error:
         raise Invalid(

@@ -7,7 +7,7 @@ from litestar import Response, delete, get, patch, post
 
 from weft.api.doors.hail import submissions
 from weft.api.doors.hail.documents import batch_document
-from weft.api.doors.hail.options import ADDED, READ, WRITTEN
+from weft.api.doors.hail.options import ADDED, CANCELLED, READ, WRITTEN
 from weft.api.doors.hail.queries import Parser, parse_v1, parse_v2
 from weft.api.doors.hail.requests import (
     PAGE,
@@ -111,7 +111,7 @@ async def delete_hail_batch(request: AnyRequest) -> Response[bytes]:
     return empty()
 
 
-@patch(f"{_BATCH}/cancel", **WRITTEN)
+@patch(f"{_BATCH}/cancel", **CANCELLED)
 async def cancel_hail_batch(request: AnyRequest) -> Response[bytes]:
     """Cancel a batch, as older clients do."""
     await cancel.cancel_batch(

@@ -6,7 +6,7 @@ from litestar import Response, get, patch
 
 from weft.api.doors.hail.batch_routes import API, empty
 from weft.api.doors.hail.documents import group_document
-from weft.api.doors.hail.options import READ, WRITTEN
+from weft.api.doors.hail.options import CANCELLED, READ
 from weft.api.doors.hail.requests import (
     PAGE,
     Document,
@@ -35,7 +35,7 @@ async def get_hail_group(request: AnyRequest) -> Response[bytes]:
     return reply(group_document(row))
 
 
-@patch(f"{_GROUP}/cancel", **WRITTEN)
+@patch(f"{_GROUP}/cancel", **CANCELLED)
 async def cancel_hail_group(request: AnyRequest) -> Response[bytes]:
     """Cancel a job group; group 0 is the batch."""
     await cancel.cancel_group(

@@ -6,6 +6,8 @@ from typing import Final
 from weft.api.doors.hail.refused import TOO_DEEP, bad_request
 from weft.api.doors.hail.requests import Document, decode_value
 from weft.api.doors.hail.shapes import GROUP
+from weft.api.translation.request_size import refuse_too_many
+from weft.settings import Settings
 from weft.wire.documents import GroupDocument, GroupInBunch
 
 LEVELS_MAX: Final = 2
@@ -13,8 +15,9 @@ LEVELS_MAX: Final = 2
 ROOT: Final = 0
 
 
-def specs_of(specs: Sequence[bytes]) -> list[Document]:
-    """Return these specs, checked one by one. Raise `Refused`."""
+def specs_of(specs: Sequence[bytes], settings: Settings) -> list[Document]:
+    """Return these specs, checked one by one. Raise `Refused`, `TooManyJobs`."""
+    refuse_too_many("groups", len(specs), settings)
     found: list[Document] = []
     for index, raw in enumerate(specs):
         spec = decode_value(raw)

@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 from litestar import Response, get
+from litestar.response import Stream
 
 from weft.api.doors.hail.batch_routes import API, SECOND
 from weft.api.doors.hail.documents import attempt_document, job_document, job_entry
@@ -21,11 +22,13 @@ from weft.api.doors.hail.requests import (
 )
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.sse import stream_reply
 from weft.api.use_cases import read
 from weft.api.use_cases.output import Outputs
 from weft.core.query import Subject, all_of
 from weft.core.query.tree import Field, IntegerTerm, Operator
 from weft.core.secret_variables import patterns_of
+from weft.ports.log_store import AttemptLog
 from weft.ports.store import Row
 
 _OF_BATCH: Final = "/batches/{b:str}"
@@ -35,6 +38,9 @@ _CONTAINERS: Final = ("main", "input", "output")
 _ATTEMPT: Final = re.compile(r"b[0-9]+j[0-9]+a([1-9][0-9]{0,4})")
 _ATTEMPTS_MAX: Final = 32_767
 _LAST_JOB: Final = 2_000_000_000
+BYTES: Final = "application/octet-stream"
+LOG_BYTES_MAX: Final = 16 * 1024 * 1024
+"""Of a log in a document, which is made in memory."""
 ROOT: Final = 0
 
 
@@ -121,9 +127,13 @@ async def _attempts(request: AnyRequest) -> tuple[Row, list[Row]]:
 @get(f"{_JOB}/log", **READ)
 async def get_hail_log(request: AnyRequest) -> Response[bytes]:
     """Get what a job wrote, as text."""
-    data = await _output(request, None)
+    outputs, log = await _output(request, None)
+    if log is None:
+        return reply({"main": None})
+    if log.stdout_bytes + log.stderr_bytes > LOG_BYTES_MAX:
+        raise bad_request("log is too large for one document; read that of a container instead")
     try:
-        text = None if data is None else data.decode()
+        text = b"".join([piece async for piece in outputs.interleaved(log)]).decode()
     except UnicodeDecodeError as error:
         raise bad_request(
             "log is not valid UTF-8; read the bytes of a container instead"
@@ -132,7 +142,7 @@ async def get_hail_log(request: AnyRequest) -> Response[bytes]:
 
 
 @get(f"{_JOB}/log/{{container:str}}", **READ)
-async def get_hail_container_log(request: AnyRequest) -> Response[bytes]:
+async def get_hail_container_log(request: AnyRequest) -> Response[bytes] | Stream:
     """Get what a container of a job wrote, as bytes."""
     container = str(request.path_params["container"])
     if container not in _CONTAINERS:
@@ -143,20 +153,18 @@ async def get_hail_container_log(request: AnyRequest) -> Response[bytes]:
         if match is None or int(match[1]) > _ATTEMPTS_MAX:
             raise bad_request(f"unknown attempt {text[:80]}")
         attempt = int(match[1])
-    data = await _output(request, attempt)
-    shown = data if container == "main" and data is not None else b""
-    return Response(shown, status_code=200, media_type="application/octet-stream")
+    outputs, log = await _output(request, attempt)
+    if log is None or container != "main":
+        return Response(b"", status_code=200, media_type=BYTES)
+    return stream_reply(outputs.interleaved(log), media=BYTES)
 
 
-async def _output(request: AnyRequest, attempt: int | None) -> bytes | None:
-    """Return both streams of an attempt as they were written; None: the job has not started."""
+async def _output(request: AnyRequest, attempt: int | None) -> tuple[Outputs, AttemptLog | None]:
+    """Return what reads the output of an attempt; None: the job has not started."""
     outputs = Outputs(services_of(request), caller_of(request), batch_of(request))
     job_id = number_of(request, "j")
     log = await outputs.find(job_id, attempt)
-    if log is None:
-        return None
-    log = await outputs.get(job_id, log.attempt)
-    return b"".join([piece async for piece in outputs.interleaved(log)])
+    return outputs, None if log is None else await outputs.get(job_id, log.attempt)
 
 
 ROUTES: Final = (

@@ -8,6 +8,7 @@ from weft.api.doors.hail.refused import bad_request
 from weft.api.doors.hail.requests import Document, decode_value
 from weft.api.doors.hail.resources import REGION, asked_of
 from weft.api.doors.hail.shapes import JOB
+from weft.api.translation.request_size import refuse_too_many
 from weft.core.texts import wrong_name
 from weft.settings import Settings
 from weft.wire.foreign_jobs import ForeignJob
@@ -43,6 +44,7 @@ def jobs_of(specs: Sequence[bytes], bunch: Bunch) -> tuple[int, list[ForeignJob]
     """Return the position in the update of the first of these jobs, and all of them. Raise
     `Refused` for the first that is wrong.
     """
+    refuse_too_many("jobs", len(specs), bunch.settings)
     jobs: list[ForeignJob] = []
     first = last = 0
     for index, raw in enumerate(specs):

@@ -10,6 +10,7 @@ from weft.core.errors import (
     GroupTooDeep,
     Invalid,
     NotFound,
+    QuotaExceeded,
     RightMissing,
     TooLarge,
     Unauthenticated,
@@ -54,6 +55,8 @@ def answer_error(request: AnyRequest, error: WeftError) -> Response[str]:
     status = error.status if error.status in _KEPT else 400
     if isinstance(error, RightMissing) and "manages" in request.route_handler.opt:
         status = 401  # as Hail says it of whoever may not administer billing projects
+    if isinstance(error, QuotaExceeded):
+        status = 403  # Hail's client would repeat a 429 for ever
     if isinstance(error, GroupTooDeep):
         return _text(status, TOO_DEEP)
     return _text(status, describe(error))

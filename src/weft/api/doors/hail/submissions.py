@@ -18,6 +18,7 @@ from weft.api.use_cases import projects, read, submit
 from weft.api.use_cases.owners import require_owner
 from weft.core.errors import (
     BatchCancelled,
+    BillingLimitReached,
     Forbidden,
     InvalidDocument,
     NotFound,
@@ -44,6 +45,8 @@ _AT_JOB: Final = re.compile(r"/jobs/([0-9]+)/resources")
 _COUNTED: Final = re.compile(r"reserved ([0-9]+) (jobs|groups), ([0-9]+) were sent")
 _TO_CANCELLED: Final = "Cannot submit new jobs or job groups to a cancelled batch"
 FIRST: Final = 1
+GROUPS_LOOKED_AT_MAX: Final = 100
+"""Of the groups that a bunch of jobs names."""
 
 
 @contextmanager
@@ -100,7 +103,7 @@ async def create_fast(request: AnyRequest, parts: Document) -> Document:
     origin = await _checked_batch(request, spec)
     assert isinstance(spec, dict), "its shape was checked"
     services, caller = services_of(request), caller_of(request)
-    specs = specs_of(parts.get("job_groups", ()))
+    specs = specs_of(parts.get("job_groups", ()), services.settings)
     groups, paths = whole_groups(specs)
     bunch = Bunch(settings=services.settings, batch_id=None, path_by_group=paths)
     first, jobs = jobs_of(parts.get("bunch", ()), bunch)
@@ -155,7 +158,7 @@ async def open_update(request: AnyRequest, batch_id: int, update_id: int) -> Ans
 async def add_groups(request: AnyRequest, update: Answer, raw: Sequence[bytes]) -> None:
     """Add a bunch of groups to an update."""
     services, caller = services_of(request), caller_of(request)
-    specs = specs_of(raw)
+    specs = specs_of(raw, services.settings)
     if not specs:
         return
     batch_id, first_group = update["batch_id"], update["first_group"]
@@ -191,7 +194,8 @@ async def add_jobs(request: AnyRequest, update: Answer, raw: Sequence[bytes]) ->
             f"the update has {update['n_jobs']} jobs; the bunch has {first} to "
             f"{first + len(jobs) - 1}"
         )
-    for number in sorted({-job.group for job in jobs if isinstance(job.group, int)}):
+    older = sorted({-job.group for job in jobs if isinstance(job.group, int)})
+    for number in older[:GROUPS_LOOKED_AT_MAX]:  # the commit looks at all
         if number > ROOT:
             row = await read.get_group(services, caller, batch_id, number)
             if row["cancelled"]:
@@ -248,7 +252,8 @@ async def _checked_batch(request: AnyRequest, spec: Json) -> Origin:
     if project["name"] != name:
         raise _unknown_project(name)
     limit = project["cost_max"]
-    if limit is not None and project["cost"] >= limit:
+    is_reached = project["limit_state"] in {"paused", "cancelled"}  # before it costs as much
+    if is_reached or (limit is not None and project["cost"] >= limit):
         raise Refused(
             FORBIDDEN,
             f"billing project {name} has exceeded the budget; accrued={project['cost']} "
@@ -266,6 +271,8 @@ def _project_of(spec: Document) -> Iterator[None]:
         raise _unknown_project(name) from error
     except ProjectClosed as error:
         raise Refused(FORBIDDEN, f"Billing project {name} is closed or deleted.") from error
+    except BillingLimitReached as error:
+        raise Refused(FORBIDDEN, f"billing project {name} has exceeded the budget") from error
 
 
 def _unknown_project(name: str) -> Refused:

@@ -380,7 +380,6 @@ async def test_media_that_are_not_read(client: httpx.AsyncClient) -> None:
 
 PATHS = [
     ("GET", "/v1/nothing", 404, "API.ROUTE_NOT_FOUND"),
-    ("GET", "/", 404, "API.ROUTE_NOT_FOUND"),
     ("PUT", "/v1/batches", 405, "API.METHOD_NOT_ALLOWED"),
     ("DELETE", "/v1/batches/1/jobs", 405, "API.METHOD_NOT_ALLOWED"),
     ("BREW", "/v1/batches", 405, "API.METHOD_NOT_ALLOWED"),

@@ -18,7 +18,7 @@ from api.live import LiveApi, make_user
 from api.openid import CLIENT, Provider, entry_of
 from weft.settings import Settings
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.heavy
 WEFT = Path(sys.executable).with_name("weft")
 ADDRESS = re.compile(r"^(https?://\S+)$", re.MULTILINE)
 ADA = "ada@example.org"

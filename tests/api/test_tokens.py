@@ -47,6 +47,7 @@ async def test_token_with_scopes_may_do_only_that(http: httpx.AsyncClient) -> No
 
     assert who == {
         "user": who["user"],
+        "tenant": "local",
         "role": "admin",
         "rights": ["read"],
         "token_id": token_id,

@@ -7,7 +7,7 @@ import pytest
 
 from e2e.conftest import Weft
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.heavy
 
 
 def as_json(weft: Weft, *arguments: str) -> Any:  # noqa: ANN401 (any document)

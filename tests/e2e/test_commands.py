@@ -10,7 +10,7 @@ from e2e.test_batches import as_json
 from weft import Client
 from weft.core.errors import NoTimeLimit
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.heavy
 
 
 def test_signal_and_more_time_reach_a_job(weft: Weft, tmp_path: Path) -> None:

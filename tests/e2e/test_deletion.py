@@ -11,7 +11,7 @@ from e2e.test_batches import as_json, submit
 from weft import Client
 from weft.core.errors import BatchNotFound
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.heavy
 
 ENDLESS = """
 jobs:

@@ -9,7 +9,7 @@ import pytest
 
 from e2e.conftest import Weft
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.heavy
 
 
 def other(*words: str, stdin: bytes = b"", cwd: Path | None = None) -> bytes:

@@ -8,7 +8,7 @@ import pytest
 from e2e.conftest import Weft
 from e2e.test_batches import as_json, submit
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.heavy
 
 
 def test_names_and_attributes_of_what_is_there(weft: Weft, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from e2e.conftest import Weft
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.heavy
 
 SECRET = "hunter2-of-the-test"
 SECRETS = {"MY_API_TOKEN": SECRET, "AWS_SECRET_ACCESS_KEY": SECRET, "PLAIN": "plain"}

@@ -13,6 +13,8 @@ import pytest
 
 from e2e.conftest import Weft, until
 
+pytestmark = pytest.mark.heavy
+
 WITHIN_S = 60
 
 

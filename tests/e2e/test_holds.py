@@ -11,7 +11,7 @@ from e2e.conftest import Weft
 from e2e.test_batches import as_json, submit
 from weft import Client
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.heavy
 
 STAGES = """
 jobs:

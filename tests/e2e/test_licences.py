@@ -6,7 +6,7 @@ import pytest
 
 from e2e.conftest import Weft
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.heavy
 
 
 def test_licences_are_set_used_and_removed(weft: Weft) -> None:

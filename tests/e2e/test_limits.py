@@ -10,7 +10,7 @@ from e2e.conftest import Weft
 from e2e.test_batches import as_json
 from weft import Client
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.heavy
 
 
 def test_job_starts_by_itself_when_its_time_comes(weft: Weft) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from e2e.conftest import Weft, lines
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.heavy
 FILE = """
 name: lists
 jobs:

@@ -10,7 +10,7 @@ from e2e.conftest import Weft
 from e2e.terminal import on_terminal
 from weft.settings import all_declared
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.heavy
 WIDTH = 80
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 SCRIPT = "import sys; from weft.cli.app import main; sys.argv[1:] = {words!r}; main()"

@@ -8,7 +8,7 @@ import pytest
 
 from e2e.conftest import Weft, lines
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.heavy
 POOLS = """
 [[pool]]
 name = "burst"

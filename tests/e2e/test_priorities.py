@@ -11,7 +11,7 @@ from e2e.test_batches import as_json, submit
 from weft import Client, aio
 from weft.core.errors import JobEnded, WrongType
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.heavy
 
 
 def claimed_at(client: Client, batch_id: int, job_id: int) -> Any:  # noqa: ANN401 (as text)

@@ -7,7 +7,7 @@ import pytest
 from e2e.conftest import Weft
 from e2e.test_batches import as_json, submit
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.heavy
 
 JOBS = """
 name: cohorts

@@ -10,7 +10,7 @@ from e2e.conftest import Weft, lines
 from e2e.terminal import on_terminal
 from e2e.test_batches import as_json
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.heavy
 APPLY = (
     "import sys; from weft.cli.app import main; sys.argv[1:] = ['queue', 'apply', '{}']; main()"
 )

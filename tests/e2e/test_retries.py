@@ -9,7 +9,7 @@ from e2e.conftest import Weft, until
 from e2e.test_batches import as_json
 from weft import Client
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.heavy
 
 
 def once(tmp_path: Path, code: int) -> str:

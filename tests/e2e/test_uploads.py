@@ -13,7 +13,7 @@ from e2e.conftest import Weft, kill_api
 from weft import Client, aio
 from weft.core.errors import InvalidDocument, Unavailable
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.heavy
 JOBS = 3_000
 TEXT = "x" * 10_000
 """So large that a hundred jobs are a bunch, and all together go to disk."""

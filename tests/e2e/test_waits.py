@@ -13,7 +13,7 @@ import pytest
 from e2e.conftest import Weft
 from e2e.test_batches import submit
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.heavy
 DATE = "jobs: [{command: ['true'], not_before: 2100-01-02T03:04:00Z}]"
 KEY = """
 jobs:

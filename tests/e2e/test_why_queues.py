@@ -22,7 +22,7 @@ from up.weft_up import get, post
 from weft import Client
 from weft.store import open_admin
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.heavy
 CORES = 4
 SLEEP = {"command": ["sleep", "4321"], "resources": {"cpu": 1, "memory": "1Mi"}}
 Causes = list[dict[str, Any]]

@@ -10,7 +10,7 @@ import pytest
 from e2e.conftest import Weft
 from weft import Client
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.heavy
 
 
 def told(weft: Weft, *arguments: str) -> str:

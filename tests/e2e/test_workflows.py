@@ -13,7 +13,7 @@ import pytest
 from e2e.conftest import Weft
 from tidy.source_files import ROOT
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.heavy
 DATA = Path(os.environ.get("WEFT_TEST_DATA") or ROOT.parent / "shared" / "data")
 DAX = """<adag name="small">
   <job id="A" name="first" runtime="20"/><job id="B" name="second" runtime="10"/>

@@ -19,6 +19,8 @@ from weft.store.embedded.server import _program
 from weft.store.errors import DatabaseMissing, LoginRefused, RightsMissing, SchemaMissing
 from weft.store.scram import scram_verifier
 
+pytestmark = pytest.mark.heavy
+
 LOGINS = ("weft_api", "weft_driver", "weft_worker")
 ROLES = ("weft_tenant", "weft_system", *LOGINS)
 PASSWORD = "owner's"

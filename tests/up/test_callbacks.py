@@ -15,7 +15,7 @@ import pytest
 from up.weft_up import DEADLINE_S, get, post, run_weft, up
 from weft.callbacks import Callback, verify
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.heavy
 
 
 class Receiver:

@@ -14,6 +14,8 @@ from up.weft_up import get, post, processes_of, run_weft, up
 from weft.run.database import BadDsn, external_secrets, password_of, with_login
 from weft.run.home import Home
 
+pytestmark = pytest.mark.heavy
+
 slow = pytest.mark.slow
 installed = pytest.mark.skipif(not INSTALLED, reason="no PostgreSQL of the distribution")
 

@@ -13,7 +13,7 @@ from up.weft_up import DEADLINE_S, WEFT, temporary_home
 
 SETPRIV = shutil.which("setpriv")
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.heavy,
     pytest.mark.skipif(
         os.geteuid() != 0 or SETPRIV is None,
         reason="only root can be another user",

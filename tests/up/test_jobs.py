@@ -11,7 +11,7 @@ import pytest
 
 from up.weft_up import DEADLINE_S, get, kill, post, processes_of, run_weft, up, wait_gone
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.heavy
 
 
 def submit(home: Path, script: str) -> int:

@@ -12,7 +12,7 @@ import pytest
 
 from up.weft_up import DEADLINE_S, WEFT, client_of, run_weft, up
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.heavy
 
 LINK = re.compile(r"(http://127\.0\.0\.1:\d+)/login\?code=([\w-]{43})")
 

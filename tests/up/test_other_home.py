@@ -15,7 +15,7 @@ from up.weft_up import DEADLINE_S, WEFT, run_weft, temporary_home, up
 from weft.core.errors import OutputElsewhere
 from weft.run.home import Home
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.heavy
 
 CPU = ("--cpu", "3")
 """More than the worker of `weft up` has here."""

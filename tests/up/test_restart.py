@@ -21,7 +21,7 @@ from up.weft_up import (
 from weft.run.database import password_of
 from weft.run.home import Home
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.heavy
 
 ROLES = ("api", "driver", "worker")
 

@@ -19,7 +19,7 @@ from structlog.testing import capture_logs
 from up.weft_up import DEADLINE_S, WEFT, run_weft
 from weft.store.database import open_database
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.heavy
 
 ROLES = ("api", "driver", "worker")
 NOBODY = "postgresql://weft_worker:hunter2@127.0.0.1:{port}/nowhere"

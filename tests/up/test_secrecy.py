@@ -13,7 +13,7 @@ import pytest
 from up.weft_up import get, post, processes_of, run_weft, up
 from weft.run.home import Home
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.heavy
 
 OTHERS_MAY_PASS = 0o711
 """Directories on the way to the database of a root, which runs as another user."""

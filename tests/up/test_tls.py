@@ -7,7 +7,7 @@ import pytest
 from certificates import certificate
 from up.weft_up import run_weft, up
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.heavy
 
 
 def test_up_speaks_tls_and_takes_a_new_certificate_while_it_runs(

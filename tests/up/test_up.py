@@ -77,6 +77,7 @@ def test_killed_supervisor_takes_its_roles_and_database_with_it(home: Path) -> N
         wait_gone(others)
 
 
+@pytest.mark.heavy
 def test_next_start_takes_over_from_a_supervisor_that_was_killed_this_moment(home: Path) -> None:
     with up(home) as weft:
         weft.until_ready()
@@ -105,6 +106,7 @@ def test_detached_up_returns_when_all_is_ready_and_down_ends_it(home: Path) -> N
     wait_gone(list(alive))
 
 
+@pytest.mark.heavy
 def test_down_ends_what_a_killed_supervisor_left(home: Path) -> None:
     """Here the roles are frozen first, so that they cannot end by themselves."""
     with up(home) as weft:
@@ -151,6 +153,7 @@ def test_address_that_is_not_ours_is_refused(home: Path) -> None:
     assert processes_of(home) == {}
 
 
+@pytest.mark.heavy
 def test_killed_leader_is_succeeded_by_the_standby(home: Path) -> None:
     with up(home, WEFT_DRIVERS="2") as weft:
         role_by_state: dict[str, str] = {}
@@ -173,6 +176,7 @@ def test_ctrl_c_during_the_start_ends_everything(home: Path) -> None:
         assert processes_of(home) == {}
 
 
+@pytest.mark.heavy
 def test_closed_terminal_stops_it_in_order(home: Path) -> None:
     with up(home) as weft:
         weft.until_ready()

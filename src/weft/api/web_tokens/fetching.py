@@ -4,7 +4,7 @@ import asyncio
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from http.client import HTTPConnection, HTTPSConnection
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from socket import SHUT_RDWR
 from typing import Final, NamedTuple, TypeVar
 from urllib.parse import urlencode, urlsplit
@@ -68,17 +68,26 @@ def _ask(
     deadline.start()
     try:
         path = f"{parts.path or '/'}{'?' + parts.query if parts.query else ''}"
-        connection.request(method, path, body, {"accept": "application/json", **headers})
-        with connection.getresponse() as answer:
-            data = answer.read(BYTES_MAX + 1)
+        try:
+            connection.request(method, path, body, {"accept": "application/json", **headers})
+            with connection.getresponse() as answer:
+                data = answer.read(BYTES_MAX + 1)
+        except (OSError, HTTPException) as error:
+            if is_late.is_set():  # we have hung up
+                raise _late(within_s) from error
+            raise
         if is_late.is_set():  # what came until then looks whole
-            raise TimeoutError(f"it took longer than {within_s:g} s")
+            raise _late(within_s)
         if len(data) > BYTES_MAX:
             raise ValueError(f"more than {BYTES_MAX} bytes")
         return Answered(answer.status, data)
     finally:
         deadline.cancel()
         connection.close()
+
+
+def _late(within_s: float) -> TimeoutError:
+    return TimeoutError(f"it took longer than {within_s:g} s")
 
 
 def _hang_up(connection: HTTPConnection, is_late: threading.Event) -> None:

@@ -39,7 +39,7 @@ def login(
 ) -> int:
     """Log in to a server at the issuer that knows you, and keep a token for it.
 
-        WEFT_URL=https://weft.example weft login
+        weft login
 
     Opens a browser; without one here, prints a code to be typed in with any other.
     Commands then use the token for this server until it expires, or `weft logout`.

@@ -23,6 +23,12 @@ def limit(spent: int, *, cost_per_hour: int = 0, is_new: bool = False) -> Limit:
     return Limit(7, 1, is_new, "genomics", "acme", "pause", one)
 
 
+@pytest.mark.parametrize(("took_s", "gap_s"), [(0.001, spending.GAP_S), (0.1, 1), (3, 5)])
+def test_looks_are_a_small_part_of_the_time(took_s: float, gap_s: float) -> None:
+    """And yet there is one in each interval."""
+    assert spending.gap_s(took_s, 5) == pytest.approx(gap_s)
+
+
 @pytest.mark.parametrize(
     ("found", "judged"),
     [

@@ -9,7 +9,7 @@ import pytest
 from store.test_holds import hold, park, release
 from store.test_retry import retry
 from store.world import Worker, World
-from weft.core.errors import BillingLimitReached
+from weft.core.errors import BillingLimitReached, ProjectOpen
 from weft.core.spending import Stage, stage_of
 from weft.core.states import Reason
 from weft.core.why import causes_of_group, causes_of_wait
@@ -209,7 +209,7 @@ async def test_batch_that_is_being_committed_is_paused(world: World) -> None:
     other = await world.connect()
     committing = other.transaction()
     await committing.start()
-    await other.execute("SELECT weft._pause_batch($1, true, clock_timestamp())", batch)
+    await other.execute("SELECT weft._pause_batch($1, true)", batch)
     judging = asyncio.create_task(world.driver.judge_limit(epoch, one, Stage.REACHED))
     await world.until_somebody_waits()
     assert not judging.done()
@@ -297,6 +297,41 @@ async def test_project_says_when_it_reaches_its_limit(world: World) -> None:
     await worker.end(*claimed)
 
 
+async def test_project_without_a_hard_limit_reaches_none(world: World) -> None:
+    """Though something runs beyond its soft limit."""
+    await world.submit()
+    worker = await world.worker()
+    await limit(world, None, cost_soft_max=0)
+    (one,) = await worker.claim()
+    await worker.start(one)
+    found = await project(world)
+
+    assert found["cost_per_hour"] > 0
+    assert found["limit_in_s"] is None
+    await worker.end(one)
+
+
+async def test_driver_is_done_with_a_limit_that_was_taken_away(own_world: World) -> None:
+    """It does not look again at each heartbeat."""
+    for cost_max in (None, ENOUGH, None):
+        await limit(own_world, cost_max)
+        assert await own_world.admin.fetchval("SELECT weft._spending_due()") is None
+
+
+async def test_paused_project_is_not_deleted_with_what_waits(world: World) -> None:
+    await world.api.create_project(world.caller, "lab", cost_max=0)
+    await look(world)
+    batch = await world.submit(billing_project="lab")
+    await world.api.change_project(world.caller, "lab", {"closed": True})
+    with pytest.raises(ProjectOpen, match="is paused at its limit"):
+        await world.api.delete_project(world.caller, "lab")
+    await world.api.cancel_group(world.caller, batch, 0, force=False)
+    await world.sweep()
+    await world.fold()
+
+    await world.api.delete_project(world.caller, "lab")
+
+
 async def test_why_names_the_limit(world: World) -> None:
     batch = await world.submit(2)
     await limit(world, 0)
@@ -308,6 +343,42 @@ async def test_why_names_the_limit(world: World) -> None:
         assert causes[0].kind == "limit"
         assert causes[0].text.endswith("project default is paused at its limit of 0.00")
         assert causes[0].command == "weft billing project limit default AMOUNT"
+
+
+async def test_audit_allows_what_was_claimed_before_a_pause_to_start(own_world: World) -> None:
+    """Until its worker hears of the pause."""
+    batch = await own_world.submit()
+    worker = await own_world.worker()
+    (one,) = await worker.claim()
+    await limit(own_world, TOO_LITTLE)
+    late = (
+        "UPDATE weft.job SET started_at = clock_timestamp() + interval '9 s' WHERE batch_id = $1"
+    )
+    await own_world.admin.execute(late, batch)
+
+    assert await own_world.findings() == {}
+    await stop(worker, one)
+
+
+@pytest.mark.parametrize("later", ["pause", "cancel"])
+async def test_audit_waits_for_the_driver_to_judge_a_change(own_world: World, later: str) -> None:
+    """Where it says whether batches are paused or cancelled."""
+    world, now = own_world, "cancel" if later == "pause" else "pause"
+    await world.submit(job_rows(1, always_run=True))
+    await limit(world, 0, on_limit=now)
+    if now == "cancel":
+        await world.sweep()
+    worker = await world.worker()
+    claimed = await worker.claim()
+    await world.admin.execute(
+        "UPDATE weft.spend_limit SET applied_at = applied_at - interval '10 s'"
+    )
+    await world.api.change_project(world.caller, "default", {"on_limit": later})
+    assert len(claimed) == (now == "cancel")
+    assert await world.findings() == {}
+    await limit(world, None)
+    if claimed:
+        await worker.end(*claimed)
 
 
 async def test_audit_finds_what_starts_in_a_paused_project(own_world: World) -> None:

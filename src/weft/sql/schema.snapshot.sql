@@ -1374,9 +1374,9 @@ CREATE FUNCTION weft._patched(patch jsonb) RETURNS text
     LANGUAGE sql IMMUTABLE;
 ALTER FUNCTION weft._patched(patch jsonb) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft._pause_batch(of_batch_id bigint, refuses boolean, at timestamp with time zone) RETURNS void
+CREATE FUNCTION weft._pause_batch(of_batch_id bigint, refuses boolean) RETURNS void
     LANGUAGE plpgsql;
-ALTER FUNCTION weft._pause_batch(of_batch_id bigint, refuses boolean, at timestamp with time zone) OWNER TO weft_tenant;
+ALTER FUNCTION weft._pause_batch(of_batch_id bigint, refuses boolean) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._pause_for_limit(reached weft.spend_limit, limit_rows integer) RETURNS integer
     LANGUAGE plpgsql;
@@ -6521,8 +6521,8 @@ REVOKE ALL ON FUNCTION weft._past_tries(of_batch_id bigint, of_job_id integer, o
 
 REVOKE ALL ON FUNCTION weft._patched(patch jsonb) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._pause_batch(of_batch_id bigint, refuses boolean, at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft._pause_batch(of_batch_id bigint, refuses boolean, at timestamp with time zone) TO weft_system;
+REVOKE ALL ON FUNCTION weft._pause_batch(of_batch_id bigint, refuses boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._pause_batch(of_batch_id bigint, refuses boolean) TO weft_system;
 
 REVOKE ALL ON FUNCTION weft._pause_for_limit(reached weft.spend_limit, limit_rows integer) FROM PUBLIC;
 
@@ -6590,6 +6590,7 @@ REVOKE ALL ON FUNCTION weft._ready_samples(of_batch_id bigint, of_group_id integ
 REVOKE ALL ON FUNCTION weft._reaper_due(grace_s double precision) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._recent_usage() FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._recent_usage() TO weft_system;
 
 REVOKE ALL ON FUNCTION weft._record_callbacks(batch_ids bigint[], group_ids integer[], at timestamp with time zone) FROM PUBLIC;
 

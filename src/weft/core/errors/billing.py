@@ -18,7 +18,7 @@ class ProjectExists(Conflict):
 
 
 class ProjectOpen(Conflict):
-    """A billing project that is to be deleted is not closed."""
+    """A billing project that is to be deleted is not closed, or is paused with batches."""
 
     code = "API.PROJECT_OPEN"
     sqlstate = "WF124"

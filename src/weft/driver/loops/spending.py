@@ -6,6 +6,7 @@ before it is done, so a driver that follows another one goes on with it.
 """
 
 import asyncio
+import time
 
 from weft.core.spending import Stage, stage_of
 from weft.driver.loops.loop import Loop, LoopContext
@@ -17,6 +18,10 @@ log = get_logger()
 
 GAP_S = 0.2
 """Between two looks at least."""
+GAP_TIMES = 10
+"""The gap is at least so many times as long as a look, which reads all sums of usage, so that the
+looks are a small part of the database's work.
+"""
 STEP_ROWS_MAX = 500
 """Batches or attempts per call: some ten milliseconds, so that their rows are not locked long."""
 
@@ -25,7 +30,9 @@ async def _run(context: LoopContext) -> None:
     was_slowed = True
     """A driver before this one may have left weights of users behind."""
     while True:
+        begun = time.monotonic()
         limits = await context.store.limit_rounds(context.epoch)
+        took_s = time.monotonic() - begun
         stages = [await _judge(context, one) for one in limits]
         if limits:
             await context.sweep_all("apply_limits", limit_jobs=STEP_ROWS_MAX)
@@ -34,9 +41,15 @@ async def _run(context: LoopContext) -> None:
             await context.sweep_all("weigh_users", limit_jobs=STEP_ROWS_MAX)
         was_slowed = is_slowed
         runs = any(one.spending.cost_per_hour > 0 for one in limits)
-        context.bell.ring_in(context.settings.spending_interval_s if runs else None)
+        interval_s = context.settings.spending_interval_s
+        context.bell.ring_in(interval_s if runs else None)
+        await asyncio.sleep(gap_s(took_s, interval_s))
         await context.bell.heard()
-        await asyncio.sleep(GAP_S)
+
+
+def gap_s(took_s: float, interval_s: float) -> float:
+    """Return the pause after a look. It is never longer than until the next one is due."""
+    return min(max(GAP_S, GAP_TIMES * took_s), interval_s)
 
 
 async def _judge(context: LoopContext, limit: Limit) -> Stage:

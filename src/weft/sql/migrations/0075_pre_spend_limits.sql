@@ -19,7 +19,15 @@ INSERT INTO weft.spend_limit (tenant_id, project_id, cost_max)
 SELECT p.tenant_id, p.project_id, least(p.cost_max, 1e15) FROM weft.billing_project p WHERE p.cost_max IS NOT NULL;
 -- A batch can be held by a person and by a limit, each without regard to the other.
 ALTER TABLE weft.group_hold ADD COLUMN limit_id int NOT NULL DEFAULT 0;  -- 0: a person holds it
-CREATE UNIQUE INDEX group_hold_key_idx ON weft.group_hold (batch_id, group_id, limit_id);
+ALTER TABLE weft.group_hold DROP CONSTRAINT group_hold_pkey, ADD CONSTRAINT group_hold_pkey PRIMARY KEY (batch_id, group_id, limit_id);
+DO $$
+BEGIN
+    -- That of the release before names the key, and is called until the functions are replaced, a little later.
+    IF to_regproc('weft.hold_group') IS NOT NULL THEN
+        EXECUTE replace(pg_get_functiondef('weft.hold_group'::regproc), 'ON CONFLICT (batch_id, group_id) DO',
+            'ON CONFLICT (batch_id, group_id, limit_id) DO');
+    END IF;
+END $$;
 CREATE INDEX group_hold_limit_idx ON weft.group_hold (limit_id, batch_id) WHERE limit_id <> 0;
 -- Attempts are stopped for a limit as for another job.
 ALTER TABLE weft.preemption

@@ -1,7 +1,8 @@
 -- delete_project: take a closed billing project from all lists. What it paid stays on the bills, its name stays taken.
 -- Called by: Store.delete_project (api).   Safe to repeat: a repeat raises WF105.
 -- The members may charge it no more, so they see its batches no more; their streams end.
--- Locks: as _lock_project; project; member.   Plan: project by name.   Raises WF105, WF124 (it is open, or `default`).
+-- Locks: as _lock_project; project; member.   Plan: project by name; held batches by the index of their limit.
+-- Raises WF105, WF124 (it is open, or `default`, or batches of it wait for its limit).
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.delete_project(tenant_id int, of_name text, at timestamptz DEFAULT clock_timestamp()) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -19,6 +20,15 @@ BEGIN
     IF v_project.closed_at IS NULL THEN
         PERFORM weft._fail('WF124', format('billing project "%s" is open', v_project.name), 'Only closed projects can be deleted.',
             'Close it first, with `weft billing project close`.');
+    END IF;
+    IF EXISTS (
+        SELECT FROM weft.spend_limit l JOIN weft.group_hold h ON h.limit_id = l.limit_id
+        LEFT JOIN weft.group_count c ON c.batch_id = h.batch_id AND c.group_id = 0
+        WHERE l.project_id = v_project.project_id AND h.released_at IS NULL AND c.complete IS NOT TRUE)
+    THEN
+        PERFORM weft._fail('WF124', format('billing project "%s" is paused at its limit', v_project.name),
+            'Its batches wait until its limit is raised.',
+            'Raise the limit first, with `weft billing project limit`, or cancel the batches.');
     END IF;
     UPDATE weft.billing_project p SET deleted_at = delete_project.at WHERE p.project_id = v_project.project_id;
     FOR v_user IN DELETE FROM weft.billing_member m WHERE m.project_id = v_project.project_id RETURNING m.user_id LOOP

@@ -1,11 +1,12 @@
 -- _pause_batch: hold a batch that gets ready jobs if its billing project is paused, so that none of them starts. A project that cancels at
 --   its limit takes no jobs any more.
 -- Called by: _make_visible, _retry, which announce it.   Safe to repeat: yes.
+-- The hold is dated now: much of the transaction may lie behind, in which jobs of the batch were claimed.
 -- Locks: spend_limit (shared: who reaches the limit waits for this transaction and then finds the batch open, or is seen here); as
 --   _hold_batches.
 -- Plan: batch and limit by key; a project without limits costs this look.   Raises WF135 if `refuses`.
 -- Owner: weft_tenant.  Granted to: weft_system.
-CREATE OR REPLACE FUNCTION weft._pause_batch(of_batch_id bigint, refuses boolean, at timestamptz) RETURNS void LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION weft._pause_batch(of_batch_id bigint, refuses boolean) RETURNS void LANGUAGE plpgsql
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -16,7 +17,7 @@ BEGIN
         RETURN;
     END IF;
     IF v_limit.on_limit = 'pause' THEN
-        PERFORM weft._hold_batches(ARRAY[of_batch_id], v_limit.limit_id, _pause_batch.at);
+        PERFORM weft._hold_batches(ARRAY[of_batch_id], v_limit.limit_id, clock_timestamp());
     ELSIF refuses THEN
         PERFORM weft._fail('WF135', format('billing project "%s" has reached its limit', p.name),
             format('It may cost %s, and takes no jobs any more.', trim_scale(v_limit.cost_max)),

@@ -11,7 +11,7 @@ AS $$
     SELECT l.project_id, jsonb_build_object('cost_max', l.cost_max, 'cost_soft_max', l.cost_soft_max, 'on_limit', l.on_limit,
         'limit_state', CASE WHEN l.stage <> 'reached' THEN l.stage WHEN l.on_limit = 'pause' THEN 'paused' ELSE 'cancelled' END,
         'cost_per_hour', round(s.cost_per_hour, 12),
-        'limit_in_s', CASE WHEN l.stage <> 'reached' AND s.cost_per_hour > 0
+        'limit_in_s', CASE WHEN l.cost_max IS NOT NULL AND l.stage <> 'reached' AND s.cost_per_hour > 0
             THEN round(greatest(l.cost_max - s.spent, 0) / s.cost_per_hour * 3600) END)
     FROM limited l JOIN weft._spending(ARRAY(SELECT x.project_id FROM limited x), clock_timestamp()) s USING (project_id)
 $$;

@@ -74,6 +74,30 @@ CLEANER = """
 """
 
 
+def test_many_are_killed_with_one_look_at_all_processes(tmp_path: Path) -> None:
+    """One for asking and one for killing, though one has a process in a session of its own."""
+    program, said = str(Path(__file__).with_name("counting_spawner.py")), tmp_path / "said"
+    far = f'trap "" TERM; setsid sleep 60 & echo ready >> {said}; exec sleep 60'
+    near = f'trap "" TERM; echo ready >> {said}; exec sleep 60'
+    spawner = SpawnerProcess(tmp_path, program=(program,))
+    try:
+        agent = spawner.connect(cpu_m=20_000)
+        agent.start(*(process(n, "sh", "-c", near) for n in range(1, 10)))
+        agent.start(process(10, "sh", "-c", far))
+        _until_lines(said, 10)
+        left = left_of(agent)
+        agent.kill(*range(1, 11), 1, reason=Reason.CANCELLED, grace_ms=300)
+        ends = [agent.until_ended(n) for n in range(1, 11)]
+        until_gone(*left)
+        looks = (tmp_path / "looks").read_text()
+    finally:
+        spawner.stop()
+
+    assert {one.signal for one in ends} == {signal.SIGKILL}
+    assert len(left) == 11
+    assert looks.count("look") < 10
+
+
 def test_repeated_kill_asks_once(agent: Agent, tmp_path: Path) -> None:
     """The order to cancel is repeated with each heartbeat; a second SIGTERM means "at once"."""
     said, done = tmp_path / "said", tmp_path / "done"

@@ -106,7 +106,7 @@ class Running:
         self._to_watch.append(attempt)
         self.add(attempt)
         if attempt.kill_wanted is not None:
-            self.kill(attempt, *attempt.kill_wanted)
+            self.kill([attempt], *attempt.kill_wanted)
 
     def add(self, attempt: SpawnerAttempt) -> None:
         """Add an attempt that runs now, in its own process or in a warm one."""
@@ -171,37 +171,52 @@ class Running:
         if code in {-signal.SIGKILL, _SHELL_SAYS_KILLED}:
             self._ask_for_oom(attempt)
 
-    def kill(self, attempt: SpawnerAttempt, reason: int, grace_ms: int) -> None:
-        """Ask a running attempt to end; after the grace period kill all its processes.
+    def kill(self, attempts: Sequence[SpawnerAttempt], reason: int, grace_ms: int) -> None:
+        """Ask running attempts to end; after the grace period kill all their processes.
 
-        It is asked once: a repeated kill can only shorten the grace.
+        They are asked once: a repeated kill can only shorten the grace. The table of processes is
+        read once for all: with a thousand of them each reading takes tens of milliseconds.
+        """
+        due_ns = time.monotonic_ns() + grace_ms * _MS
+        to_kill = [one for one in attempts if self._begins_kill(one, reason, grace_ms, due_ns)]
+        if not to_kill:
+            return
+        self._look_for_leftovers(())
+        to_ask = [one for one in to_kill if grace_ms > 0 and not one.kill_due_ns]
+        if to_ask:
+            table = tree.read_processes()
+            for attempt in to_ask:
+                self._ask_to_end(attempt, table)
+        without_job = [one for one in to_ask if one.request.sandbox is not None and not one.asked]
+        for attempt in to_kill:
+            attempt.kill_due_ns = due_ns
+        for attempt in without_job:
+            attempt.kill_due_ns = due_ns - grace_ms * _MS
+        if grace_ms > 0:
+            self._loop.at(due_ns, partial(self._kill_now, to_kill))
+        self._kill_now(without_job if grace_ms > 0 else to_kill)
+
+    def _begins_kill(
+        self, attempt: SpawnerAttempt, reason: int, grace_ms: int, due_ns: int
+    ) -> bool:
+        """Note why a running attempt is killed; say whether it is to be killed earlier than so
+        far.
         """
         if attempt.starting:
             known_reason, known_ms = attempt.kill_wanted or (reason, grace_ms)
             attempt.kill_wanted = (known_reason, min(known_ms, grace_ms))
-            return
+            return False
         if attempt.ended_ns or _has_ended(attempt.pid):
-            return
+            return False
         if attempt.killed_for is None:
             attempt.killed_for = reason
-        due_ns = time.monotonic_ns() + grace_ms * _MS
-        if attempt.kill_due_ns and attempt.kill_due_ns <= due_ns:
-            return
-        self._look_for_leftovers(())
-        if grace_ms > 0 and not attempt.kill_due_ns:
-            self._ask_to_end(attempt)
-            if attempt.request.sandbox is not None and not attempt.asked:
-                grace_ms, due_ns = 0, due_ns - grace_ms * _MS  # its sandbox has no job yet
-        attempt.kill_due_ns = due_ns
-        if grace_ms > 0:
-            self._loop.at(due_ns, partial(self._kill_now, attempt))
-        else:
-            self._kill_now(attempt)
+        return not attempt.kill_due_ns or attempt.kill_due_ns > due_ns
 
-    def _ask_to_end(self, attempt: SpawnerAttempt) -> None:
-        table = tree.read_processes()
+    def _ask_to_end(self, attempt: SpawnerAttempt, table: Mapping[int, tree.Process]) -> None:
         if attempt.request.sandbox is not None:
             attempt.asked = sandboxed.processes_of(attempt, table)
+            if not attempt.asked:  # it may have begun since
+                attempt.asked = sandboxed.processes_of(attempt, tree.read_processes())
             tree.ask_to_end(attempt.asked)
             return
         others = self._others_of(attempt, table)
@@ -259,7 +274,7 @@ class Running:
 
     def _fail_for_disk(self, attempt: SpawnerAttempt, error: OSError) -> None:
         fail_for_disk(attempt, error)
-        self.kill(attempt, Reason.DISK, attempt.request.grace_ms)
+        self.kill([attempt], Reason.DISK, attempt.request.grace_ms)
 
     def _on_exit(self, attempt: SpawnerAttempt) -> None:
         if attempt.ended_ns:
@@ -296,18 +311,22 @@ class Running:
             self._finish(attempt)
 
     def _time_out(self, attempt: SpawnerAttempt) -> None:
-        self.kill(attempt, Reason.TIMEOUT, attempt.request.grace_ms)
+        self.kill([attempt], Reason.TIMEOUT, attempt.request.grace_ms)
 
-    def _kill_now(self, attempt: SpawnerAttempt) -> None:
-        """Kill all processes of an attempt: its group, descendants, and strays."""
-        attempt.grace_over = True
-        if attempt.ended_ns:
+    def _kill_now(self, attempts: Sequence[SpawnerAttempt]) -> None:
+        """Kill all processes of attempts: their groups, descendants, and strays."""
+        for attempt in attempts:
+            attempt.grace_over = True
+        alive = [one for one in attempts if not one.ended_ns]
+        if not alive:
             return
-        others = self._others_of(attempt, tree.read_processes())
-        tree.send_group(attempt.pid, signal.SIGKILL)
-        tree.send(attempt.pid, signal.SIGKILL)
-        for pid in others:
-            tree.send(pid, signal.SIGKILL)
+        table = tree.read_processes()
+        for attempt in alive:
+            others = self._others_of(attempt, table)
+            tree.send_group(attempt.pid, signal.SIGKILL)
+            tree.send(attempt.pid, signal.SIGKILL)
+            for pid in others:
+                tree.send(pid, signal.SIGKILL)
 
     def _others_of(self, attempt: SpawnerAttempt, table: Mapping[int, tree.Process]) -> set[int]:
         """Return the attempt's processes that have left its process group."""

@@ -272,7 +272,8 @@ class Spawner:
         self._reports.add_end(attempt)
 
     def _kill(self, message: Kill) -> None:
-        for key in message.keys:
+        running = []
+        for key in dict.fromkeys(message.keys):  # nobody is asked twice
             attempt = self._attempts.get(key)
             if attempt is None:
                 continue
@@ -281,7 +282,8 @@ class Spawner:
                 attempt.killed_for = message.reason
                 self._end_unstarted(attempt)
             else:
-                self.running.kill(attempt, message.reason, message.grace_ms)
+                running.append(attempt)
+        self.running.kill(running, message.reason, message.grace_ms)
 
     def _withdraw(self, keys: list[AttemptKey]) -> None:
         for key in keys:

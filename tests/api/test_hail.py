@@ -259,6 +259,7 @@ async def test_billing_projects(hail: Hail) -> None:
     bob = await add(hail.http, "bob")
     made = [await hail.ask("POST", "/billing_projects/Lab/create") for _ in range(2)]
     bare = await hail.ask("GET", "/billing_projects/Lab")
+    ours = (await hail.http.get("/v1/billing-projects/Lab")).json()
     no_member = await hail.refused("POST", "/batches/create", batch("t", billing_project="Lab"))
     await hail.ask("POST", "/billing_projects/Lab/users/bob/add")
     nobody = await hail.refused("POST", "/billing_projects/Lab/users/nobody/add")
@@ -281,6 +282,7 @@ async def test_billing_projects(hail: Hail) -> None:
     assert bare | {"accrued_cost": 0} == {
         "billing_project": "Lab", "status": "open", "users": [], "limit": None, "accrued_cost": 0,
     }  # fmt: skip
+    assert (ours["on_limit"], ours["cost_max"]) == ("cancel", None)
     assert no_member == (403, "Unknown Hail Batch billing project Lab.")
     assert nobody == (403, "User nobody does not exist.")
     assert limit == {"billing_project": "Lab", "limit": 0}

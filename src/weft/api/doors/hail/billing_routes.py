@@ -51,7 +51,7 @@ async def get_hail_project(request: AnyRequest) -> Response[bytes]:
 
 @post(f"{_PROJECT}/create", **MANAGED)
 async def create_hail_project(request: AnyRequest) -> Response[bytes]:
-    """Create a billing project, which has no members at first."""
+    """Create a billing project, which has no members at first, and cancels at its limit."""
     services, caller, name = services_of(request), caller_of(request), _name_of(request)
     if wrong := wrong_name(name, chars_max=_NAME_MAX):
         raise bad_request(f"invalid billing project name: {wrong}")
@@ -59,6 +59,7 @@ async def create_hail_project(request: AnyRequest) -> Response[bytes]:
         await projects.create_project(
             services, caller, ProjectDocument(name=name), origin_of(request)
         )
+        await projects.change_project(services, caller, name, ProjectEdit(on_limit="cancel"))
         await projects.set_member(services, caller, name, caller.user_name, is_member=False)
     except ProjectExists as error:
         try:
@@ -98,11 +99,13 @@ async def reopen_hail_project(request: AnyRequest) -> Response[bytes]:
 async def delete_hail_project(request: AnyRequest) -> Response[bytes]:
     """Delete a closed billing project."""
     services, caller, name = services_of(request), caller_of(request), _name_of(request)
-    await _find(request, name)
+    project = await _find(request, name)
     try:
         await projects.delete_project(services, caller, name)
     except ProjectOpen as error:
         text = f"Billing project {name} is open and cannot be deleted; close it first."
+        if project["closed"]:
+            text = f"Billing project {name} cannot be deleted: {error.detail}"
         raise Refused(FORBIDDEN, text) from error
     return reply(name)
 

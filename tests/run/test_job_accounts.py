@@ -70,7 +70,7 @@ def test_worker_with_accounts_offers_no_functions() -> None:
         ("ada", "form user=account"), ("=ada", "form"), ("ada=", "form"), ("/ada=ada", "form"),
         ("acme/=ada", "form"), ("ada=1:x", "uid:gid"), ("ada=-1:2", "uid:gid"),
         ("ada=4294967295:1", "uid:gid"), ("ada=a,ada=b", "named twice"),
-        ("ada=a,local/ada=b", "named twice"),
+        ("ada=a,local/ada=b", "named twice"), ("ada=a,Local/ADA=b", "named twice"),
     ],
 )  # fmt: skip
 def test_wrong_accounts_are_refused(text: str, why: str) -> None:
@@ -79,10 +79,15 @@ def test_wrong_accounts_are_refused(text: str, why: str) -> None:
 
 
 def test_account_of_a_user_who_is_not_named() -> None:
-    accounts = parse_accounts("ada=a, acme/eve=e")
+    accounts = parse_accounts("ada=a, Acme/eve=e, bo=20001:20002")
 
     assert account_of(("local", "ada"), accounts) == "a"
-    assert account_of(("acme", "eve"), accounts) == "e"
+    assert account_of(("acme", "Eve"), accounts) == "e"
+    assert account_of(("Local", "Bo"), accounts) == (20001, 20002)
+    assert account_of(("local", "1000:6"), accounts) == "1000:6"
+    assert account_of(("acme", "1000:6"), accounts) is None
+    # For the database a user of their own, as its collation may say.
+    assert account_of(("local", "B\u00d6"), parse_accounts("b\u00f6=b")) == "B\u00d6"
     assert account_of(("local", "bob"), accounts) == "bob"
     assert account_of(("acme", "bob"), accounts) is None
     assert account_of(("acme", "ada"), accounts) is None

@@ -232,6 +232,8 @@ async def test_each_job_gets_the_account_of_its_user(worker: Worker) -> None:
         (("local", "daemon"), {}, 1000, "is below 1000 (`run_as_uid_min`)"),
         (("local", "ada"), {("local", "ada"): "20001:0"}, 1000, "belongs to the group root"),
         (("local", "no-such-user"), {}, 1000, "this host has no account 'no-such-user'"),
+        (("local", "1000:6"), {}, 1000, "this host has no account '1000:6'"),
+        (("Local", "Ada"), {("local", "ada"): "20001:20101"}, 1000, 20001),
         (("acme", "nobody"), {}, 1, "does not name acme/nobody"),
     ],
 )
@@ -251,6 +253,30 @@ async def test_account_of_a_user(
         assert isinstance(given, Assignment)
         assert given.account is not None
         assert found == given.account.uid
+
+
+async def test_account_that_was_there_is_used_while_the_directory_service_is_away(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The host then says that there is no such account, as if it were removed."""
+    now, lines = [0.0], {"ada": pwd.struct_passwd(("ada", "x", 20001, 20101, "", "/", "/bin/sh"))}
+    monkeypatch.setattr(pwd, "getpwnam", lambda name: lines[name])
+    monkeypatch.setattr(os, "getgrouplist", lambda _, gid: [gid])
+    accounts = JobAccounts(FakeStore(), {}, uid_min=1000, clock=lambda: now[0])
+    one = Assignment(key_of(1), JobSpec(), 1000, 1, (1, 1))
+
+    async def has_account(at: float) -> bool:
+        now[0] = at
+        (given,) = await accounts.give([one])
+        return isinstance(given, Assignment)
+
+    assert await has_account(0)
+    entry = lines.pop("ada")
+    assert [await has_account(at) for at in (40, 599, 631)] == [True, True, False]
+    lines["ada"] = entry
+    assert await has_account(700)
+    monkeypatch.setattr(os, "getgrouplist", lambda *_: [0])
+    assert not await has_account(740)
 
 
 def test_no_function_is_called_under_an_account() -> None:

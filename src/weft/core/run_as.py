@@ -1,6 +1,7 @@
 """Which Unix account a user's jobs run under, by the setting `run_as_accounts`."""
 
 import re
+import string
 from collections.abc import Mapping
 from typing import Final
 
@@ -8,21 +9,23 @@ TENANT: Final = "local"
 """The tenant whose users need not be named with it."""
 _NUMBERS: Final = re.compile(r"([0-9]{1,10}):([0-9]{1,10})")
 _ID_MAX: Final = 2**32 - 2
+# Of ASCII alone: which other letters are the same depends on the database.
+_LOWER: Final = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 User = tuple[str, str]
 """Tenant and name."""
 
 
 def parse_accounts(text: str) -> Mapping[User, str]:
-    """Read accounts by user. Raise `ValueError`.
+    """Read accounts by user, whose names are in lower case. Raise `ValueError`.
 
-    >>> parse_accounts("ada=ada, bob=20001:20001, acme/eve=eve")
+    >>> parse_accounts("ada=ada, bob=20001:20001, Acme/Eve=eve")
     {('local', 'ada'): 'ada', ('local', 'bob'): '20001:20001', ('acme', 'eve'): 'eve'}
     """
     found: dict[User, str] = {}
     for one in filter(None, map(str.strip, text.split(","))):
         user, equals, account = map(str.strip, one.rpartition("="))
         tenant, slash, name = user.partition("/")
-        key = (tenant, name) if slash else (TENANT, user)
+        key = _lower((tenant, name) if slash else (TENANT, user))
         if not (equals and account and all(key)):
             raise ValueError(f"{one!r} is not of the form user=account or tenant/user=account")
         if ":" in account and numbers_of(account) is None:
@@ -33,11 +36,19 @@ def parse_accounts(text: str) -> Mapping[User, str]:
     return found
 
 
-def account_of(user: User, accounts: Mapping[User, str]) -> str | None:
-    """Return the account of a user: the one that the setting names, else the one of the same name
-    for users of the installation's own tenant. None: there is none.
+def account_of(user: User, accounts: Mapping[User, str]) -> str | tuple[int, int] | None:
+    """Return the account of a user: the name or numbers that the setting gives, else that of the
+    same name for users of the installation's own tenant. None: there is none.
+
+    >>> account_of(("local", "1000:6"), {})
+    '1000:6'
     """
-    return accounts.get(user) or (user[1] if user[0] == TENANT else None)
+    tenant, name = _lower(user)
+    given = accounts.get((tenant, name))
+    if given is not None:
+        return numbers_of(given) or given
+    # A user may be called as numbers are written: only the setting gives numbers.
+    return user[1] if tenant == TENANT else None
 
 
 def numbers_of(account: str) -> tuple[int, int] | None:
@@ -51,3 +62,8 @@ def numbers_of(account: str) -> tuple[int, int] | None:
         return None
     uid, gid = int(match[1]), int(match[2])
     return (uid, gid) if max(uid, gid) <= _ID_MAX else None
+
+
+def _lower(user: User) -> User:
+    tenant, name = user
+    return tenant.translate(_LOWER), name.translate(_LOWER)

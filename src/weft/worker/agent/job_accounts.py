@@ -5,12 +5,12 @@ import grp
 import os
 import pwd
 import time
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, NamedTuple
 
 import msgspec
 
-from weft.core.run_as import User, account_of, numbers_of
+from weft.core.run_as import User, account_of
 from weft.core.states import Reason
 from weft.ports.runner import Assignment, Ended, never_started
 from weft.ports.store import WorkerStore
@@ -19,16 +19,39 @@ from weft.worker.agent.patience import until_answered
 
 _FRESH_S: Final = 30.0
 """How long what the host says of an account is believed."""
+_KEPT_S: Final = 600.0
+"""How long an account is used that the host does not know any more: it says the same of all
+accounts while a directory service is away.
+"""
+
+
+class _NoEntry(Exception):
+    """The host does not know an account."""
+
+
+class _Known(NamedTuple):
+    fresh_until: float
+    seen_at: float
+    """When the host said so."""
+    found: Account | str
 
 
 class JobAccounts:
     """Find accounts. Those below `uid_min` belong to the system, and no job runs under them."""
 
-    def __init__(self, store: WorkerStore, accounts: Mapping[User, str], *, uid_min: int) -> None:
+    def __init__(
+        self,
+        store: WorkerStore,
+        accounts: Mapping[User, str],
+        *,
+        uid_min: int,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._store = store
         self._accounts = accounts
         self._uid_min = uid_min
-        self._known: dict[User, tuple[float, Account | str]] = {}
+        self._clock = clock
+        self._known: dict[User, _Known] = {}
 
     async def give(self, some: Sequence[Assignment | Ended]) -> Sequence[Assignment | Ended]:
         """Return each attempt with its account, or how it ends without one."""
@@ -45,7 +68,7 @@ class JobAccounts:
         ]
 
     def _given(self, one: Assignment, user: User | None) -> Assignment | Ended:
-        found: Account | str = "it is gone" if user is None else self._known[user][1]
+        found: Account | str = "it is gone" if user is None else self._known[user].found
         if isinstance(found, Account):
             return msgspec.structs.replace(one, account=found)
         why = f"the job cannot run under an account of its user: {found}"
@@ -53,31 +76,42 @@ class JobAccounts:
         return never_started(one.key, Reason.BAD_SPEC, now_ns=now_ns, message=why)
 
     async def _look_up(self, user: User) -> None:
-        known = self._known.get(user)
-        if known is None or time.monotonic() >= known[0]:
+        known, seen_at = self._known.get(user), self._clock()
+        if known is not None and seen_at < known.fresh_until:
+            return
+        found: Account | str
+        try:
             # In a thread, because a directory service may be slow.
             found = await asyncio.to_thread(self._find, user)
-            self._known[user] = time.monotonic() + _FRESH_S, found
+        except _NoEntry as error:
+            found = str(error)
+            if (
+                known is not None
+                and isinstance(known.found, Account)
+                and seen_at - known.seen_at < _KEPT_S
+            ):
+                _, seen_at, found = known
+        self._known[user] = _Known(self._clock() + _FRESH_S, seen_at, found)
 
     def _find(self, user: User) -> Account | str:
-        """Return the account, or why there is none."""
+        """Return the account, or why there is none. Raise `_NoEntry`."""
         tenant, name = user
         wanted = account_of(user, self._accounts)
         if wanted is None:
             return f"`run_as_accounts` of this worker does not name {tenant}/{name}"
-        numbers = numbers_of(wanted)
-        if numbers is not None:
-            found = Account(*numbers, (), name, "/")
+        if isinstance(wanted, tuple):
+            found, called = Account(*wanted, (), name, "/"), "{}:{}".format(*wanted)
         else:
+            called = repr(wanted)
             try:
                 entry = pwd.getpwnam(wanted)
-            except (KeyError, ValueError):
-                return f"this host has no account {wanted!r}"
+            except (KeyError, ValueError) as error:
+                raise _NoEntry(f"this host has no account {called}") from error
             groups = os.getgrouplist(entry.pw_name, entry.pw_gid)
             found = Account(entry.pw_uid, entry.pw_gid, tuple(groups), entry.pw_name, entry.pw_dir)
         if found.uid < self._uid_min:
             least = f"its number {found.uid} is below {self._uid_min} (`run_as_uid_min`)"
-            return f"the account {wanted!r} belongs to the system: {least}"
+            return f"the account {called} belongs to the system: {least}"
         if 0 in (found.gid, *found.groups):
-            return f"the account {wanted!r} belongs to the group {grp.getgrgid(0).gr_name}"
+            return f"the account {called} belongs to the group {grp.getgrgid(0).gr_name}"
         return found

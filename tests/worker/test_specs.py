@@ -1,9 +1,14 @@
 """The specs of claimed jobs, as the agent reads them."""
 
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from weft.core.states import Reason
 from weft.ports.store import Claimed
 from weft.wire.sealed import SecretKeys
-from weft.wire.spec import JobSpec
-from weft.worker.agent.signatures import Signatures
+from weft.wire.spec import FunctionSpec, JobSpec, encode_chunk
+from weft.worker.agent.signatures import Refused, Signatures
 from weft.worker.agent.specs import Specs
 from worker.fake_store import BATCH, FakeStore
 
@@ -27,3 +32,30 @@ async def test_a_retry_has_the_time_limit_that_its_rules_lead_to() -> None:
 
     assert [one.timeout_s for one in specs if isinstance(one, JobSpec)] == [60, 90.5, 60, None]
     assert first_again == [JobSpec(timeout_s=60)]
+
+
+async def test_a_chunk_is_read_again_when_the_key_of_its_signature_has_come(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    store, n_read = FakeStore(), 0
+    spec = JobSpec(function=FunctionSpec(call="math:gcd"), executor="function")
+    store.submit(spec)
+    get_chunks, size = store.get_chunks, 16 * len(store.sign(encode_chunk([spec])))
+
+    async def counted(*ids: Sequence[int]) -> Mapping[tuple[int, int], bytes]:
+        nonlocal n_read
+        n_read += 1
+        return await get_chunks(*ids)
+
+    monkeypatch.setattr(store, "get_chunks", counted)
+    monkeypatch.setattr("weft.worker.agent.signatures._KEYS_FRESH_S", 0)
+    monkeypatch.setattr("weft.worker.agent.specs._KEPT_BYTES_MAX", size)  # for this chunk, once
+    keys = SecretKeys()
+    specs = Specs(store, Signatures(store, lambda: keys))
+    (without,) = await specs.read([claimed(1, 1)])
+    keys = SecretKeys([bytes(32)])
+    later = [*await specs.read([claimed(1, 2)]), *await specs.read([claimed(1, 3)])]
+
+    assert isinstance(without, Refused)
+    assert without.reason == Reason.SYSTEM
+    assert (later, n_read) == ([spec, spec], 2)

@@ -1,12 +1,13 @@
 """The specs of claimed jobs, read in chunks; the most recently used chunks are kept."""
 
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final, NamedTuple
 
 import msgspec
 
+from weft.core.states import Reason
 from weft.ports.store import Claimed, WorkerStore
 from weft.wire.signed import Signer
 from weft.wire.spec import JobSpec, decode_chunk
@@ -47,7 +48,7 @@ class Specs:
         await self._fetch(keys)
         specs = [self._spec_of(one) for one in claimed]
         signed = self._signed(keys)
-        self._drop_oldest()
+        self._drop(signed)
         specs = await self._with_limits(claimed, specs)
         if not signed:
             return [*specs]
@@ -70,7 +71,7 @@ class Specs:
         for key in found:
             self._chunks.move_to_end(key)
         signed = self._signed(keys)
-        self._drop_oldest()
+        self._drop(signed)
         return {**found, **await self._signatures.refused(signed)} if signed else found
 
     def _signed(self, keys: AbstractSet[ChunkKey]) -> dict[ChunkKey, Signer | Refused]:
@@ -118,7 +119,11 @@ class Specs:
         index = one.job_id - one.chunk_first
         return specs[index] if index < len(specs) else None
 
-    def _drop_oldest(self) -> None:
+    def _drop(self, signed: Mapping[ChunkKey, Signer | Refused]) -> None:
+        """Forget what could not be checked, because the key may come, and what is oldest."""
+        for key, signer in signed.items():
+            if isinstance(signer, Refused) and signer.reason == Reason.SYSTEM:
+                self._bytes -= self._chunks.pop(key).size
         while self._bytes > _KEPT_BYTES_MAX and self._chunks:
             _, chunk = self._chunks.popitem(last=False)
             self._bytes -= chunk.size

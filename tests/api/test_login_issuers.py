@@ -1,5 +1,6 @@
 """Issuers at which people log in: their entries in the file, and requests to them."""
 
+import asyncio
 import socket
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from api.openid import CLIENT, Provider, entry_of
 from weft.api.web_tokens.bearers import Bearer, IssuerAway
 from weft.api.web_tokens.fetching import post_form
 from weft.api.web_tokens.issuers import Issuer, IssuerDocument, read_issuers
-from weft.api.web_tokens.providers import Busy, Gate
+from weft.api.web_tokens.providers import RETRY_S, Busy, Gate
 from weft.api.web_tokens.providers import Provider as Asked
 from weft.settings.declare import InvalidSetting
 
@@ -53,6 +54,24 @@ def asked(openid: Provider, now: list[float]) -> Asked:
         tenant="local", issuer=openid.url, audience="weft", pem="x", client_id=CLIENT
     )
     return Asked(Issuer(document, Path()), _Nobody(), Gate(1), clock=lambda: now[0])
+
+
+async def test_nobody_waits_for_an_issuer_that_others_have_waited_for(
+    openid: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It hangs for longer than it is left alone."""
+    now = [0.0]
+
+    def hang(_: str) -> bytes:
+        now[0] += RETRY_S + 1
+        raise TimeoutError
+
+    monkeypatch.setattr("weft.api.web_tokens.providers.fetch", hang)
+    one = asked(openid, now)
+    came = await asyncio.gather(*(one.begin_device() for _ in range(5)), return_exceptions=True)
+
+    assert list(map(type, came)) == [IssuerAway] * 5
+    assert now == [RETRY_S + 1]
 
 
 async def test_description_counts_for_a_while_when_the_issuer_is_away(openid: Provider) -> None:

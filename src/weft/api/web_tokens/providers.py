@@ -34,7 +34,7 @@ from weft.telemetry.log import get_logger
 ASKED_AT_ONCE: Final = 16
 """Requests to issuers that are under way; more are refused, as each may take seconds."""
 RETRY_S: Final = 5.0
-"""A description is not read again for this time, whatever came of it."""
+"""A description is not read again for this time, whatever has come of it."""
 TEXT_CHARS_MAX: Final = 200
 DEVICE_GRANT: Final = "urn:ietf:params:oauth:grant-type:device_code"
 SERVER_ERROR: Final = 500
@@ -284,10 +284,13 @@ class Provider:
         async with self._reading:
             is_old = self._clock() - self._read_at > self._entry.keys_fresh_s
             if is_old and self._clock() - self._tried_at > RETRY_S:
-                self._tried_at = self._clock()
-                with suppress(IssuerAway):  # which is logged
-                    self._known = await self._read()
-                    self._read_at = self._tried_at
+                begun = self._clock()
+                try:
+                    with suppress(IssuerAway):  # which is logged
+                        self._known = await self._read()
+                        self._read_at = begun
+                finally:  # who has waited meanwhile does not try again
+                    self._tried_at = self._clock()
         if self._known is None or self._clock() - self._read_at > self._entry.keys_old_s:
             raise IssuerAway(self.issuer)
         return self._known

@@ -9,7 +9,7 @@ from structlog.testing import capture_logs
 from api.fakes import TOKEN, RecordingStore, SilentNotices
 from weft.api.app import create_app
 from weft.api.http import rate_limits
-from weft.api.http.rate_limits import RateLimits
+from weft.api.http.rate_limits import FailedLogins, RateLimits
 from weft.core.errors import RateLimitExceeded, TooManyFailedLogins
 from weft.ports.store import Caller
 from weft.settings import Settings
@@ -87,6 +87,20 @@ async def test_request_too_many_is_refused_with_the_headers_that_say_when(
     who = await store.authenticate(TOKEN)
     assert who is not None
     assert (line["user"], line["token"]) == (who.user_name, who.token_id)
+
+
+def test_somebody_with_many_addresses_counts_once() -> None:
+    """A provider gives each customer a /64 of IPv6."""
+    logins = FailedLogins(0.1, Clock())
+    for address in ("2001:db8::1", "1.1.1.1", "::ffff:2.2.2.2", "unix"):
+        logins.check(address)
+        logins.note(address)
+
+    for address in ("2001:db8::1", "2001:db8::ffff:0:9", "::ffff:1.1.1.1", "2.2.2.2", "unix"):
+        with pytest.raises(TooManyFailedLogins):
+            logins.check(address)
+    for address in ("2001:db8:0:1::1", "1.1.1.2", "::ffff:3.3.3.3", "::1", ""):
+        logins.check(address)
 
 
 async def test_address_with_too_many_wrong_tokens_is_refused_unasked(

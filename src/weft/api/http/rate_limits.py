@@ -7,6 +7,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from ipaddress import IPv6Address, ip_address
 from typing import Final
 
 from weft.core.errors import TooManyFailedLogins
@@ -58,7 +59,7 @@ class FailedLogins:
         """Raise `TooManyFailedLogins`."""
         if self._buckets is None:
             return
-        level = self._buckets.level_of(address)
+        level = self._buckets.level_of(_sender_of(address))
         if level < 1:
             wait_s = self._buckets.wait_s(level)
             error = TooManyFailedLogins(
@@ -73,7 +74,19 @@ class FailedLogins:
         """Count a request with a wrong token."""
         metrics.LOGINS_FAILED.inc()
         if self._buckets is not None:
-            self._buckets.set_level(address, max(0.0, self._buckets.level_of(address) - 1))
+            sender = _sender_of(address)
+            self._buckets.set_level(sender, max(0.0, self._buckets.level_of(sender) - 1))
+
+
+def _sender_of(address: str) -> Hashable:
+    """Return what somebody has at least: an address of IPv4, or a /64 of IPv6."""
+    try:
+        found = ip_address(address)
+    except ValueError:  # that of a Unix socket is empty
+        return address
+    if not isinstance(found, IPv6Address):
+        return found
+    return found.ipv4_mapped or int(found) >> 64
 
 
 @dataclass(frozen=True)

@@ -120,6 +120,19 @@ async def test_texts_of_others_stay_text(
         assert "<script>alert" not in page.text
 
 
+async def test_link_leads_to_a_project_with_any_name(
+    browser: httpx.AsyncClient, http: httpx.AsyncClient
+) -> None:
+    for name in ("a/b c", "/", "a?b=#c", "50%"):
+        made = await http.post("/v1/billing-projects", json={"name": name})
+        assert made.status_code == 201, made.text
+        costs = await browser.get("/ui/costs")
+        (link,) = re.findall(rf'href="([^"]+)"><bdi>{re.escape(name)}</bdi>', costs.text)
+        page = await browser.get(link)
+        assert page.status_code == 200, (link, page.text)
+        assert f"<bdi>{name}</bdi>" in page.text
+
+
 async def test_list_goes_on_by_its_link(
     browser: httpx.AsyncClient, http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -198,6 +211,7 @@ async def test_strangers_and_viewers(
             page = await stranger.get(path)
             assert page.status_code == 401
             assert "weft open" in page.text
+            assert 'href="/login"' in page.text
             assert page.headers["content-type"].startswith("text/html")
     made = await http.post("/v1/tokens", json={"name": "looks", "scopes": ["read"]})
     bearer = {"authorization": f"Bearer {made.json()['token']}"}

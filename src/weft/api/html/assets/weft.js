@@ -24,7 +24,8 @@ function isInUse() {
 
 async function readAgain() {
   const answer = await fetch(location.href, { headers: { accept: "text/html" } });
-  if (answer.status === 401 || answer.redirected) { status.textContent = "Logged out"; stop(); return; }
+  isOut = answer.status === 401 || answer.redirected;
+  if (isOut) { status.textContent = "Logged out"; stop(); return; }
   if (!answer.ok || isInUse()) return;
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("main");
   if (!fresh) return;
@@ -40,6 +41,7 @@ async function readAgain() {
 }
 
 let source = null;
+let isOut = false; // the session has ended
 let timer = null;
 let busy = false;
 let dueAgain = false;
@@ -61,14 +63,14 @@ function schedule() {
 }
 
 function start() {
-  if (source !== null || !main?.dataset.events) return;
+  if (source !== null || document.hidden || !main?.dataset.events) return;
   source = new EventSource(main.dataset.events);
   source.onopen = () => { status.textContent = "Live"; };
   source.onmessage = schedule;
   for (const kind of (main.dataset.kinds ?? "").split(" ").filter(Boolean)) source.addEventListener(kind, schedule);
   source.onerror = () => {
     status.textContent = "The server is away";
-    if (source?.readyState === EventSource.CLOSED) { stop(); setTimeout(start, AGAIN_MS); }
+    if (source?.readyState === EventSource.CLOSED) { stop(); setTimeout(again, AGAIN_MS); }
   };
 }
 
@@ -77,10 +79,22 @@ function stop() {
   source = null;
 }
 
+// The page says whether the session lasts; a stream of events that is refused does not say why.
+async function again() {
+  if (document.hidden || isOut) return;
+  await refresh();
+  if (isOut) return;
+  start();
+  schedule(); // for what has changed between the two
+}
+
 localTimes(document);
 document.addEventListener("visibilitychange", () => {
-  if (document.hidden) { stop(); } else { start(); schedule(); }
+  if (document.hidden) { stop(); return; }
+  if (!isOut) { start(); schedule(); return; }
+  isOut = false; // somebody may have logged in with another tab
+  again();
 });
 addEventListener("pageshow", (event) => { if (event.persisted) schedule(); });
 for (const one of main?.querySelectorAll("pre.log") ?? []) one.scrollTop = one.scrollHeight;
-if (!document.hidden) start();
+start();

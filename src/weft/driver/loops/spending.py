@@ -19,8 +19,8 @@ log = get_logger()
 GAP_S = 0.2
 """Between two looks at least."""
 GAP_TIMES = 10
-"""The gap is at least so many times as long as a look, which reads all sums of usage, so that the
-looks are a small part of the database's work.
+"""The gap lasts at least ten looks: a look reads all sums of usage, and must be a small part of
+the database's work.
 """
 STEP_ROWS_MAX = 500
 """Batches or attempts per call: some ten milliseconds, so that their rows are not locked long."""

@@ -1,7 +1,7 @@
 -- limit_rounds: what the driver has to know to decide how far billing projects with limits are.
 -- Called by: DriverStore.limit_rounds.   Safe to repeat: yes, it only reads.   Locks: as _check_term.
 -- Plan: nothing if no project has a limit; else as _spending.
--- Returns: one row per limit, also for one that was taken away and of which no stage was stored since; is_new: no stage was stored since it was changed.
+-- Returns: one row per limit, also for one that was taken away, once; is_new: no stage was stored since it was changed.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.limit_rounds(epoch bigint, at timestamptz DEFAULT clock_timestamp())
 RETURNS TABLE (limit_id int, version int, is_new boolean, project text, tenant text, cost_max numeric, cost_soft_max numeric,

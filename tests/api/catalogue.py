@@ -235,8 +235,8 @@ _TRIPWIRE = """
         FOREACH v_row IN ARRAY ARRAY[to_jsonb(OLD), to_jsonb(NEW)] LOOP
             IF (CASE WHEN v_row ? 'tenant_id' THEN (v_row ->> 'tenant_id')::bigint = {tenant}
                 ELSE (v_row ->> 'serves_tenant_id')::bigint = {tenant}
-                    OR (v_row ->> 'batch_id')::bigint >= {first}
-                    OR (v_row ->> 'user_id')::bigint >= {first} END)
+                    OR (v_row ->> 'batch_id')::bigint BETWEEN {first} AND {last}
+                    OR (v_row ->> 'user_id')::bigint BETWEEN {first} AND {last} END)
             THEN
                 RAISE EXCEPTION 'a row of % was touched', TG_TABLE_NAME USING ERRCODE = '{code}';
             END IF;
@@ -247,10 +247,11 @@ _TRIPWIRE = """
 
 
 async def set_tripwires(
-    admin: asyncpg.Connection, tables: Mapping[str, Sequence[str]], tenant_id: int, first: int
+    admin: asyncpg.Connection, tables: Mapping[str, Sequence[str]], tenant_id: int, numbers: range
 ) -> None:
-    """Let each change of a row of a tenant raise an error of its own."""
-    await admin.execute(_TRIPWIRE.format(tenant=tenant_id, first=first, code=TOUCHED))
+    """Let each change of a row of a tenant raise an error of its own. `numbers`: the tenant's."""
+    tripwire = _TRIPWIRE.format(tenant=tenant_id, first=numbers[0], last=numbers[-1], code=TOUCHED)
+    await admin.execute(tripwire)
     for table, columns in tables.items():
         if {"tenant_id", "batch_id", "user_id", "serves_tenant_id"} & set(columns):
             await admin.execute(

@@ -71,6 +71,7 @@ class Filler:
         site, self.header = self.header, {"authorization": f"Bearer {made['token']}"}
         assert site == {}
         await self.ask("POST", "/v1/users", {"name": f"{word}-bob"})
+        await self.ask("PATCH", f"/v1/users/{word}-bob/quota", {"jobs": 1000})
         project = f"{word}-project"
         await self.ask("POST", "/v1/billing-projects", {"name": project, "cost_max": 5})
         await self.ask("PUT", f"/v1/billing-projects/{project}/members/{word}-bob", {})
@@ -79,8 +80,8 @@ class Filler:
         token = await self.ask("POST", "/v1/tokens", {"name": f"{word}-token"})
         await self.ask("PUT", f"/v1/secrets/{word}-secret", {"value": f"{word}-value"})
         self.ids |= {
-            "user": f"{word}-bob", "billing-projects/{p}": project, "t": token["token_id"],
-            "secret": f"{word}-secret",
+            "user": f"{word}-bob", "billing-projects/{p}": project, "costs/{p}": project,
+            "t": token["token_id"], "secret": f"{word}-secret",
         }  # fmt: skip
 
     async def open_session(self) -> None:

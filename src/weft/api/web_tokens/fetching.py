@@ -68,21 +68,26 @@ def _ask(
     deadline.start()
     try:
         path = f"{parts.path or '/'}{'?' + parts.query if parts.query else ''}"
-        connection.request(method, path, body, {"accept": "application/json", **headers})
-        with connection.getresponse() as answer:
-            data = answer.read(BYTES_MAX + 1)
+        try:
+            connection.request(method, path, body, {"accept": "application/json", **headers})
+            with connection.getresponse() as answer:
+                data = answer.read(BYTES_MAX + 1)
+        except (OSError, HTTPException) as error:
+            if is_late.is_set():  # we have hung up
+                raise _late(within_s) from error
+            raise
         if is_late.is_set():  # what came until then looks whole
-            raise TimeoutError
+            raise _late(within_s)
         if len(data) > BYTES_MAX:
             raise ValueError(f"more than {BYTES_MAX} bytes")
         return Answered(answer.status, data)
-    except (OSError, HTTPException) as error:
-        if not is_late.is_set():
-            raise
-        raise TimeoutError(f"it took longer than {within_s:g} s") from error
     finally:
         deadline.cancel()
         connection.close()
+
+
+def _late(within_s: float) -> TimeoutError:
+    return TimeoutError(f"it took longer than {within_s:g} s")
 
 
 def _hang_up(connection: HTTPConnection, is_late: threading.Event) -> None:

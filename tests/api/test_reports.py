@@ -44,7 +44,14 @@ async def test_report_is_json_or_csv(http: httpx.AsyncClient, worker: LiveWorker
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("by", "x"), ("by", "attribute="), ("first_day", "soon"), ("format", "xml"), ("to", "1")],
+    [
+        ("by", ""),
+        ("by", "x"),
+        ("by", "attribute="),
+        ("first_day", "soon"),
+        ("format", "xml"),
+        ("to", "1"),
+    ],
 )
 async def test_wrong_parameter_of_a_report_is_named(
     http: httpx.AsyncClient, name: str, value: str

@@ -28,7 +28,9 @@ async def billing_report(request: AnyRequest) -> Response[bytes]:
     """
     query = Query(request, PARAMETERS)
     services, caller = services_of(request), caller_of(request)
-    division = _division_of(query)
+    by = query.text("by")
+    by = "project" if by is None else by
+    division = _division_of(by)
     asked = ReportQuery(
         by=division.by,
         attribute=division.attribute,
@@ -47,7 +49,7 @@ async def billing_report(request: AnyRequest) -> Response[bytes]:
         )
     return reply(
         {
-            "by": query.text("by") or "project",
+            "by": by,
             "project": asked.project,
             "first_day": asked.first_day,
             "last_day": asked.last_day,
@@ -57,9 +59,9 @@ async def billing_report(request: AnyRequest) -> Response[bytes]:
     )
 
 
-def _division_of(query: Query) -> Division:
+def _division_of(by: str) -> Division:
     try:
-        return parse_division(query.text("by") or "project")
+        return parse_division(by)
     except ValueError as error:
         raise wrong_parameter("by", str(error)) from error
 

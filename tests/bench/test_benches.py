@@ -252,6 +252,7 @@ def test_idle_counts_statements_time_and_memory(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.heavy)]
 )
+@pytest.mark.heavy
 def test_interrupted_bench_leaves_nothing_behind(tmp_path: Path, number: signal.Signals) -> None:
     process = subprocess.Popen(
         [*PROGRAM, "idle", "--dir", tmp_path],

@@ -8,7 +8,7 @@ from e2e.conftest import Weft
 from e2e.test_batches import as_json
 from weft import Client
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.heavy
 
 SECRET = "sw0rdfish-of-the-test"
 SCRIPT = """

@@ -9,7 +9,7 @@ import pytest
 from e2e.conftest import Weft
 from e2e.example_page import run_page
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.heavy
 ROOT = Path(__file__).parents[2]
 
 

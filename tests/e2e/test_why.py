@@ -12,7 +12,7 @@ import pytest
 from e2e.conftest import Weft, lines, until
 from e2e.test_batches import submit
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.heavy
 HOST = socket.gethostname()
 
 

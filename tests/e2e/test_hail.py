@@ -20,7 +20,7 @@ def hail(weft: Weft, tmp_path_factory: pytest.TempPathFactory) -> HailClient:
 
 def test_batch_from_its_creation_to_its_log(hail: HailClient) -> None:
     said = hail.run("""
-b = bc.create_batch(attributes={'name': 'walk'})
+b = bc.create_batch(attributes={'name': 'walk-of-hail'})
 first = b.create_job('ubuntu:24.04', ['/bin/sh', '-c', 'echo $HAIL_BATCH_ID-$HAIL_JOB_ID $A'],
                      attributes={'name': 'one'}, env={'A': 'x'})
 second = b.create_job('ubuntu:24.04', ['false'], parents=[first])
@@ -31,8 +31,8 @@ status = b.wait()
 say({'id': b.id, 'status': status, 'jobs': [j.status() for j in (first, second, third, last)],
      'log': first.log(), 'attempts': first.attempts(), 'codes': [first.exit_code(first.status())],
      'listed': [x.id for x in bc.list_batches()], 'in_list': list(b.jobs()),
-     'by_query': [x.id for x in bc.list_batches('name=walk')],
-     'by_query_2': [x.id for x in bc.list_batches('name = walk', version=2)]})
+     'by_query': [x.id for x in bc.list_batches('name=walk-of-hail')],
+     'by_query_2': [x.id for x in bc.list_batches('name = walk-of-hail', version=2)]})
 """)
     b = said["id"]
     states = [one["state"] for one in said["jobs"]]
@@ -42,7 +42,8 @@ say({'id': b.id, 'status': status, 'jobs': [j.status() for j in (first, second, 
     assert said["log"] == {"main": f"{b}-1 x\n"}
     assert said["codes"] == [0]
     assert len(said["attempts"]) == 1
-    assert said["listed"] == said["by_query"] == said["by_query_2"] == [b]
+    assert said["listed"][0] == b
+    assert said["by_query"] == said["by_query_2"] == [b]
     assert [one["job_id"] for one in said["in_list"]] == [1, 2, 3, 4]
 
 

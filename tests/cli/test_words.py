@@ -9,12 +9,11 @@ from weft.cli.commands.config import _shown
 from weft.cli.commands.status import _attempt_row, _print_job
 from weft.cli.input.job_document import show_command
 from weft.cli.input.targets import Target, parse_target
-from weft.cli.terminal.amounts import money
 from weft.cli.terminal.exit_code import exit_code_of
 from weft.cli.terminal.names import number_ranges
 from weft.cli.terminal.plain import one_line, plain
 from weft.cli.terminal.screen import print_facts, print_table
-from weft.core.amounts import duration, size
+from weft.core.amounts import duration, money, size
 from weft.core.end_words import explain_end
 from weft.core.errors import BadId
 from weft.core.texts import wrong_name

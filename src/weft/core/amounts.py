@@ -1,10 +1,11 @@
-"""Amounts and durations as people read them."""
+"""Amounts, durations and costs as people read them."""
 
 from datetime import datetime
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 _ROUGHLY = ((2 * DAY, DAY, "d"), (1.5 * HOUR, HOUR, "h"), (1.5 * MINUTE, MINUTE, "min"))
 KIB = 1024
+CENT = 0.01
 
 
 def duration(milliseconds: float | None) -> str:
@@ -34,6 +35,13 @@ def size(count: float | None) -> str:
             return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
         amount /= KIB
     return f"{amount:.1f} TiB"
+
+
+def money(amount: float | None) -> str:
+    """Write a cost: `0`, `< 0.01`, `1,234.50`."""
+    if not amount:
+        return "0"
+    return f"{amount:,.2f}" if amount >= CENT else f"< {CENT}"
 
 
 def coming(at: datetime, now: datetime) -> str:

@@ -6,50 +6,13 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
+from weft.core.amounts import duration, money, size
 from weft.core.texts import harmless
-
-_CENT: Final = 0.01
-_STEPS: Final = ((86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1000, "s"))
-_KIB: Final = 1024
 
 
 def number(value: int | None) -> str:
     """Write a count: `1,234,567`."""
     return "–" if value is None else f"{value:,}"
-
-
-def duration(milliseconds: float | None) -> str:
-    """Write a time as its two largest units: `2 h 5 min`; below a minute `1.2 s`."""
-    if milliseconds is None:
-        return "–"
-    if milliseconds < 1000:  # noqa: PLR2004 (a second)
-        return f"{milliseconds:.0f} ms"
-    if milliseconds < 60_000:  # noqa: PLR2004 (a minute)
-        return f"{milliseconds / 1000:.1f} s"
-    parts: list[str] = []
-    rest = int(milliseconds)
-    for size, unit in _STEPS:
-        count, rest = divmod(rest, size)
-        if count or parts:
-            parts.append(f"{count} {unit}")
-    return " ".join(parts[:2])
-
-
-def money(amount: float | None) -> str:
-    """Write a cost: `0`, `< 0.01`, `1,234.50`."""
-    if not amount:
-        return "0"
-    return f"{amount:,.2f}" if amount >= _CENT else f"< {_CENT}"
-
-
-def size(n_bytes: int | None) -> str:
-    """Write a number of bytes: `512 B`, `1.5 MiB`."""
-    if n_bytes is None:
-        return "–"
-    amount, units = float(n_bytes), ["B", "KiB", "MiB", "GiB", "TiB"]
-    while amount >= _KIB and len(units) > 1:
-        amount, units = amount / _KIB, units[1:]
-    return f"{amount:.0f} B" if units[0] == "B" else f"{amount:.1f} {units[0]}"
 
 
 def moment(at: datetime | str | None) -> Markup:
@@ -89,9 +52,9 @@ def shares(counted: Mapping[str, Any]) -> list[tuple[str, int, float]]:
 
 FILTERS: Final = {
     "number": number,
-    "duration": duration,
+    "duration": lambda milliseconds: duration(milliseconds) or "–",
     "money": money,
-    "size": size,
+    "size": lambda n_bytes: size(n_bytes) or "–",
     "moment": moment,
     "shown": shown,
     "harmless": harmless,

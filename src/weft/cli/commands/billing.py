@@ -10,11 +10,11 @@ from weft.cli.commands.billing_report import report
 from weft.cli.commands.project import app as project_app
 from weft.cli.commands.project import limits_of
 from weft.cli.input.options import SHARED, Shared
-from weft.cli.terminal.amounts import moment, money
+from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
-from weft.core.amounts import duration
+from weft.core.amounts import duration, money
 from weft.core.errors import Invalid
 from weft.core.rates import UNITS_OF_A_PRICE
 from weft.settings import load_settings

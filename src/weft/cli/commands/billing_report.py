@@ -10,10 +10,10 @@ from cyclopts import Parameter
 
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.values import WrongOption, read_option
-from weft.cli.terminal.amounts import money
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
+from weft.core.amounts import money
 from weft.core.rates import UNITS_OF_A_PRICE
 from weft.core.reports import Division, csv_of, parse_division
 

@@ -4,10 +4,10 @@ import asyncio
 
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import parse_batch
-from weft.cli.terminal.amounts import money
 from weft.cli.terminal.names import group_name
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import JsonItems, TableRows
+from weft.core.amounts import money
 
 HEADER = ("Group", "Kind", "State", "Jobs", "Ended", "Failed", "Cost")
 WIDTHS = (24, 4, 9, 8, 8, 8, 8)

@@ -8,12 +8,12 @@ from cyclopts import Parameter, validators
 
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import parse_target
-from weft.cli.terminal.amounts import moment, money
+from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.names import job_name, state_words
 from weft.cli.terminal.plans import print_plan
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import JsonItems, TableRows
-from weft.core.amounts import duration
+from weft.core.amounts import duration, money
 from weft.core.end_words import explain_end
 from weft.core.errors import BadId, Invalid
 from weft.core.ids import format_job_ref

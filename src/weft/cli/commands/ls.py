@@ -7,14 +7,14 @@ from typing import Annotated, Any
 from cyclopts import Parameter, validators
 
 from weft.cli.input.options import SHARED, Shared
-from weft.cli.terminal.amounts import moment, money
+from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.names import state_words
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.plans import print_plan
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
 from weft.client.api import Api
-from weft.core.amounts import duration
+from weft.core.amounts import duration, money
 from weft.core.ids import format_batch_id
 
 HEADER = ("ID", "Name", "State", "Jobs", "Done", "Failed", "Cost", "Created", "Took")

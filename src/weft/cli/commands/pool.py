@@ -17,11 +17,11 @@ from weft.cli.input.declared import (
     text_of,
 )
 from weft.cli.input.options import SHARED, Shared
-from weft.cli.terminal.amounts import moment, money
+from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_facts, print_json, print_table
-from weft.core.amounts import size
+from weft.core.amounts import money, size
 from weft.core.errors import Invalid
 from weft.core.resources import MIB
 

@@ -8,12 +8,11 @@ from cyclopts import App, Parameter
 
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.values import read_option
-from weft.cli.terminal.amounts import money
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json
 from weft.client.api import Api
-from weft.core.amounts import duration
+from weft.core.amounts import duration, money
 
 app = App(
     name="project",

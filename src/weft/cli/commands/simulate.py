@@ -12,10 +12,9 @@ from weft.cli.input.documents import UnreadableDocument
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.packed import unpacked_lines
 from weft.cli.input.values import WrongOption, read_option
-from weft.cli.terminal.amounts import money
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
-from weft.core.amounts import duration
+from weft.core.amounts import duration, money
 from weft.core.durations import parse_seconds
 from weft.core.errors import Invalid
 from weft.core.pools import Pool

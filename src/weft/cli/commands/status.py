@@ -10,14 +10,14 @@ from cyclopts import Parameter, validators
 
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import Target, parse_target
-from weft.cli.terminal.amounts import moment, money
+from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.names import group_name, job_name, number_ranges, state_words
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.screen import print_facts, print_json, print_table
 from weft.cli.terminal.waits import reason_of
 from weft.cli.terminal.wrapped import wrapped
 from weft.client.api import Api
-from weft.core.amounts import duration, size
+from weft.core.amounts import duration, money, size
 from weft.core.end_words import explain_end, explain_reason
 from weft.core.ids import format_batch_id, format_job_ref
 from weft.core.states import ENDED_WORDS

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any
 from weft.cli.commands.condition import HEADER as INCIDENT_HEADER
 from weft.cli.commands.condition import condition_row
 from weft.cli.input.options import SHARED, Shared
-from weft.cli.terminal.amounts import money
 from weft.cli.terminal.columns import fit_columns
 from weft.cli.terminal.interrupts import Interrupts
 from weft.cli.terminal.names import job_name, state_words
 from weft.cli.terminal.plain import one_line, plain
 from weft.cli.terminal.screen import STATE_STYLES, print_json
 from weft.client.api import Api
-from weft.core.amounts import duration, size
+from weft.core.amounts import duration, money, size
 from weft.core.ids import format_batch_id, format_job_ref
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from litestar import Litestar, Response
 from litestar.routes import HTTPRoute
 from litestar.types import ControllerRouterHandler
 
+from weft.api import pages
 from weft.api.doors import hail
 from weft.api.feeds import Feeds
 from weft.api.html.assets import PREFIX
@@ -22,15 +23,6 @@ from weft.api.http.problem_documents import as_weft_error, encode_problem
 from weft.api.http.rate_limits import FailedLogins, RateLimits
 from weft.api.http.requests import AnyRequest, ClientGone
 from weft.api.http.rights import Guard, Table, complete_table
-from weft.api.pages import actions as page_actions
-from weft.api.pages import batches as batch_pages
-from weft.api.pages import costs as cost_pages
-from weft.api.pages import files as page_files
-from weft.api.pages import home as home_pages
-from weft.api.pages import incidents as incident_pages
-from weft.api.pages import jobs as job_pages
-from weft.api.pages import queues as queue_pages
-from weft.api.pages import workers as worker_pages
 from weft.api.routes import login, login_oidc, system
 from weft.api.routes.rights import PERMISSIONS, RIGHTS, UNRECORDED
 from weft.api.routes.v1 import (
@@ -110,15 +102,7 @@ ROUTES: Final[Sequence[ControllerRouterHandler]] = (
     *logins.ROUTES,
     *trail.ROUTES,
     *system.ROUTES,
-    *home_pages.ROUTES,
-    *batch_pages.ROUTES,
-    *job_pages.ROUTES,
-    *incident_pages.ROUTES,
-    *queue_pages.ROUTES,
-    *worker_pages.ROUTES,
-    *cost_pages.ROUTES,
-    *page_actions.ROUTES,
-    *page_files.ROUTES,
+    *pages.ROUTES,
 )
 _PARAMETER = re.compile(r"\\{\w+\\}")
 """A parameter in an escaped path."""

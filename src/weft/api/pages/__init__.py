@@ -1,3 +1,32 @@
 """The pages of weft, below `/ui`: HTML over the use cases of the api. They show nothing that the
 API cannot say.
 """
+
+from collections.abc import Sequence
+from typing import Final
+
+from litestar.types import ControllerRouterHandler
+
+from weft.api.pages import (
+    actions,
+    batches,
+    costs,
+    files,
+    home,
+    incidents,
+    jobs,
+    queues,
+    workers,
+)
+
+ROUTES: Final[Sequence[ControllerRouterHandler]] = (
+    *home.ROUTES,
+    *batches.ROUTES,
+    *jobs.ROUTES,
+    *incidents.ROUTES,
+    *queues.ROUTES,
+    *workers.ROUTES,
+    *costs.ROUTES,
+    *actions.ROUTES,
+    *files.ROUTES,
+)

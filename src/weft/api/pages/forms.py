@@ -2,11 +2,9 @@
 
 from litestar.response import Redirect
 
-from weft.api.http.browsers import FORM, read_form, refuse_wrong_token
+from weft.api.http.browsers import read_form, refuse_wrong_token
 from weft.api.http.parameters import Query
 from weft.api.http.requests import AnyRequest, caller_of
-
-__all__ = ["FORM", "back_to", "check_form"]
 
 
 async def check_form(request: AnyRequest) -> None:

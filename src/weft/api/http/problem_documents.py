@@ -12,17 +12,12 @@ from weft.core.errors import (
     Internal,
     Invalid,
     MethodNotAllowed,
-    QuotaExceeded,
     RouteNotFound,
-    TooManyFailedLogins,
     WeftError,
 )
 from weft.core.problem_document import problem_document
 
 MEDIA: Final = "application/problem+json"
-RETRY_AFTER_S: Final = 1
-RETRY_QUOTA_AFTER_S: Final = 60
-"""Jobs have to end first. Clients with the usual patience fail at once instead."""
 _NO_PATH_HINT: Final = "`/openapi.json` lists every path with its methods."
 
 
@@ -67,12 +62,8 @@ def encode_problem(
         headers["www-authenticate"] = 'Bearer realm="weft"'
     if isinstance(error, MethodNotAllowed):
         headers["allow"] = ", ".join(error.allow)
-    if error.status == 503:  # noqa: PLR2004 (it may work later)
-        headers["retry-after"] = str(RETRY_AFTER_S)
-    if isinstance(error, TooManyFailedLogins):
+    if error.retry_after_s is not None:
         headers["retry-after"] = str(error.retry_after_s)
-    if isinstance(error, QuotaExceeded):
-        headers["retry-after"] = str(RETRY_QUOTA_AFTER_S)
     if is_page(path):
         return render_error(error, trace_id), headers
     return msgspec.json.encode(problem_document(error, trace_id)), headers

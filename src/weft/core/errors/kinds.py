@@ -35,6 +35,8 @@ class WeftError(Exception):
     """The code with which a function of the database raises it; empty: none does."""
     advice: ClassVar[str] = ""
     """The default hint."""
+    retry_after_s: int | None = None
+    """When repeating the request may help (`Retry-After`); `None`: nobody knows, or never."""
 
     def __init__(
         self, message: str, *, detail: str = "", hint: str = "", errors: Sequence[FieldError] = ()
@@ -124,6 +126,7 @@ class Unavailable(WeftError):
     code = "API.UNAVAILABLE"
     status = 503
     exit_code = 3
+    retry_after_s = 1
 
 
 class Internal(WeftError):

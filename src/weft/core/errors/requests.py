@@ -125,6 +125,7 @@ class RateLimitExceeded(Unavailable):
 
     code = "API.RATE_LIMIT_EXCEEDED"
     status = 429
+    retry_after_s = None  # the headers of the limit say when
 
 
 class TooManyFailedLogins(Unavailable):
@@ -132,7 +133,6 @@ class TooManyFailedLogins(Unavailable):
 
     code = "API.TOO_MANY_FAILED_LOGINS"
     status = 429
-    retry_after_s = 1
 
 
 class RouteNotFound(NotFound):

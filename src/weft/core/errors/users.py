@@ -36,6 +36,8 @@ class QuotaExceeded(Conflict):
 
     code = "API.QUOTA_EXCEEDED"
     status = 429
+    retry_after_s = 60
+    """Jobs have to end first. Clients with the usual patience fail at once instead."""
     sqlstate = "WF134"
 
 

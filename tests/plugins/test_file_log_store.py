@@ -4,13 +4,16 @@ from pathlib import Path
 
 import pytest
 
+from weft.core.attempt_key import AttemptKey
 from weft.plugins.log_stores.files import FileLogStore
 from weft.plugins.log_stores.files.directory import directory_name
 from weft.plugins.log_stores.files.growth import Watches
 from weft.plugins.log_stores.files.keeper import FileLogKeeper
 from weft.plugins.log_stores.files.writer import FileLogWriter
-from weft.ports.log_store import LogDirectory
+from weft.ports.log_store import AttemptLog, LogDirectory
 from weft.testing.log_store_suite import LogStoreSuite
+from weft.wire.log_format import RESULT, encode_piece, segment_location
+from weft.worker.spawner.segments import Segments
 
 
 class TestFileLogStore(LogStoreSuite):
@@ -47,3 +50,22 @@ async def test_only_changes_of_the_followed_file_wake(tmp_path: Path) -> None:
 
     assert names == "7.1"
     assert watches._handle == -1
+
+
+async def test_results_in_two_directories_are_told_apart(tmp_path: Path) -> None:
+    """Their segments have the same numbers. A result need not be read to its end."""
+
+    def stored(job_id: int, root: Path) -> AttemptLog:
+        result = encode_piece(RESULT, 0, str(job_id).encode())
+        ((segment, offset),) = Segments(str(root)).append([(AttemptKey(1, job_id, 1), result)])
+        return AttemptLog(
+            batch_id=1, job_id=job_id, attempt=1, ended=True, stdout_bytes=0, stderr_bytes=0,
+            location=segment_location(segment, offset), truncated=False, state="success",
+            directory=LogDirectory(directory_name(root), "here", str(root)),
+        )  # fmt: skip
+
+    logs = [stored(1, tmp_path), stored(2, tmp_path / "other")]
+    found = FileLogStore(tmp_path).results([*logs, *logs])
+
+    assert [await anext(blocks, b"") async for _, blocks in found] == [b"1", b"2", b"1", b"2"]
+    assert [log.location for log in logs] == [logs[0].location] * 2

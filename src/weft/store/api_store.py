@@ -4,10 +4,11 @@ import asyncio
 import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import cache
 
 import msgspec
 
-from weft.ports.log_store import AttemptLog, LogDirectory
+from weft.ports.log_store import AttemptLog
 from weft.ports.store import Caller, GroupLimits, Row
 from weft.store.billing import Billing
 from weft.store.conditions import Conditions
@@ -18,7 +19,7 @@ from weft.store.failures import Failures
 from weft.store.fleet import Fleet
 from weft.store.groups import SetGroups
 from weft.store.licences import Licences
-from weft.store.log_locations import location_of
+from weft.store.log_locations import directory_of, location_of
 from weft.store.notices import PostgresNotices
 from weft.store.permissions import Permissions
 from weft.store.pools import Pools, pools_of
@@ -237,6 +238,7 @@ class PostgresApiStore(
             job_ids=list(job_ids),
             of_attempt=attempt,
         )
+        directories = cache(directory_of)  # many jobs, few workers
         return [
             AttemptLog(
                 batch_id=row["batch_id"],
@@ -252,9 +254,7 @@ class PostgresApiStore(
                 exit_code=row["exit_code"],
                 signal=row["signal"],
                 message=row["message"],
-                directory=LogDirectory(row["log_place"], row["host"], row["log_directory"] or "")
-                if row["log_place"] is not None
-                else None,
+                directory=directories(row["log_place"], row["host"], row["log_directory"]),
             )
             for row in rows
         ]

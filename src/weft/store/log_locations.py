@@ -1,10 +1,11 @@
-"""Locations of outputs as two columns: an int and a bigint hold the twelve bytes of one."""
+"""Where outputs are, from columns: an int and a bigint hold the twelve bytes of a location."""
 
 import struct
 from collections.abc import Sequence
 from typing import Final
 
 from weft.core.log_location import LogLocation
+from weft.ports.log_store import LogDirectory
 
 _COLUMNS = struct.Struct("!iq")
 _NOWHERE: Final = (None, None)
@@ -13,6 +14,11 @@ _NOWHERE: Final = (None, None)
 def location_of(segment: int | None, offset: int | None) -> LogLocation | None:
     """Return the location that these columns hold."""
     return None if segment is None else LogLocation(_COLUMNS.pack(segment, offset or 0))
+
+
+def directory_of(name: str | None, host: str, path: str | None) -> LogDirectory | None:
+    """Return the directory that these columns hold."""
+    return None if name is None else LogDirectory(name, host, path or "")
 
 
 def location_columns(

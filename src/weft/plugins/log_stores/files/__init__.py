@@ -6,6 +6,7 @@ It reads in threads and never polls. It must not know the writer, or its purpose
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Self
 
 from weft.plugins.log_stores.files.growth import Watches
 from weft.plugins.log_stores.files.parts import PartReader, own_parts
@@ -77,7 +78,7 @@ class FileLogStore:
         found = self._reader.results(logs)
         while some := await asyncio.to_thread(_first_blocks, found):
             for log, first, rest in some:
-                yield log, _blocks(first, rest)
+                yield log, _Blocks(first, rest)
 
 
 def _close_after(reading: asyncio.Future[list[Piece]] | None, reader: PartReader) -> None:
@@ -122,8 +123,26 @@ def _first_blocks(results: Iterator[tuple[AttemptLog, Iterator[bytes]]]) -> list
     return found
 
 
-async def _blocks(first: bytes, rest: Iterator[bytes] | None) -> AsyncIterator[bytes]:
-    if first:
-        yield first
-    while rest is not None and (block := await asyncio.to_thread(next, rest, b"")):
-        yield block
+class _Blocks:
+    """The blocks of one result.
+
+    This is no generator: thousands of them are dropped after their first block, and the event loop
+    would close each such generator in a task of its own.
+    """
+
+    __slots__ = ("_first", "_rest")
+
+    def __init__(self, first: bytes, rest: Iterator[bytes] | None) -> None:
+        self._first = first
+        self._rest = rest
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> bytes:
+        block, self._first = self._first, b""
+        if not block and self._rest is not None:
+            block = await asyncio.to_thread(next, self._rest, b"")
+        if not block:
+            raise StopAsyncIteration
+        return block

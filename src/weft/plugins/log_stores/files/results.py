@@ -2,11 +2,10 @@
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Self
 
 from weft.plugins.log_stores.files.directory import Directories
-from weft.ports.log_store import AttemptLog
+from weft.ports.log_store import AttemptLog, LogDirectory
 from weft.wire.function import result_path
 from weft.wire.log_format import (
     RECORD,
@@ -27,7 +26,8 @@ class ResultReader:
 
     def __init__(self, directories: Directories) -> None:
         self._directories = directories
-        self._segment: Path | None = None
+        self._segment: tuple[str | None, int] | None = None
+        """The name of its directory and its number."""
         self._fd = -1
 
     def __enter__(self) -> Self:
@@ -56,7 +56,7 @@ class ResultReader:
         """Return a record's pieces; nothing if the segment is gone or names another attempt."""
         assert log.location is not None
         segment, offset = decode_location(log.location)
-        if not self._open(segment_path(self._directories.path_of(log.directory), segment)):
+        if not self._open(log.directory, segment):
             return b""
         data = os.pread(self._fd, _GUESS_BYTES, offset)
         if len(data) < RECORD.size:
@@ -69,15 +69,17 @@ class ResultReader:
             data += os.pread(self._fd, end - len(data), offset + len(data))
         return data[RECORD.size : end]
 
-    def _open(self, segment: Path) -> bool:
-        if segment == self._segment:
+    def _open(self, directory: LogDirectory | None, segment: int) -> bool:
+        wanted = (None if directory is None else directory.name, segment)
+        if wanted == self._segment:
             return True
         self._close()
+        path = segment_path(self._directories.path_of(directory), segment)
         try:
-            self._fd = os.open(segment, os.O_RDONLY | os.O_CLOEXEC)
+            self._fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         except FileNotFoundError:
             return False
-        self._segment = segment
+        self._segment = wanted
         return True
 
     def _close(self) -> None:

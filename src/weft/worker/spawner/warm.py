@@ -193,11 +193,12 @@ class Warm:
             self._retire(process)
         else:
             self._rest(process)
+        if not done.has_children:
+            # First, because what the attempt leaves to the next one is looked for only once then.
+            self._launcher.clean(attempt)
         self._running.end(attempt)
         if done.has_children:
             process.left.append(attempt)
-        else:
-            self._launcher.clean(attempt)
 
     def _keep_result(self, attempt: SpawnerAttempt) -> None:
         """Write a short result to its own file if the output, stored beside it, is long."""

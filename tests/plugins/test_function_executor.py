@@ -22,8 +22,10 @@ NAMED = FunctionSpec(call="math:hypot", args=(3, 4))
 BROUGHT = FunctionSpec(pickle=b"never read here", python="3.12", path=("/a",))
 
 
-def start_of(spec: JobSpec, definition: int | None = None) -> StartProcess:
-    return FunctionExecutor().start_of(
+def start_of(
+    spec: JobSpec, definition: int | None = None, executor: FunctionExecutor | None = None
+) -> StartProcess:
+    return (executor or FunctionExecutor()).start_of(
         AttemptKey(7, 3, 2), spec, LIMITS, reserved=Reservation(cpu_m=500, memory_mib=64),
         environment=1, definition=definition,
     )  # fmt: skip
@@ -56,14 +58,23 @@ def test_what_was_pickled_is_passed_on_as_bytes() -> None:
 
 
 def test_the_callers_interpreter_is_taken_where_there_is_one(tmp_path: Path) -> None:
+    """This host is asked about each one again after a while: it may come or go."""
     (there := tmp_path / "python").symlink_to(sys.executable)
-    found = start_of(JobSpec(function=FunctionSpec(call="math:hypot", interpreter=str(there))))
-    missing = start_of(
-        JobSpec(function=FunctionSpec(call="math:hypot", interpreter=str(tmp_path / "other")))
-    )
+    late, now_s = tmp_path / "late", 50.0
+    executor = FunctionExecutor(lambda: now_s)
 
-    assert found.argv[0] == str(there)
-    assert missing.argv[0] == sys.executable
+    def program_of(interpreter: Path | None) -> str:
+        named = None if interpreter is None else str(interpreter)
+        spec = JobSpec(function=FunctionSpec(call="math:hypot", interpreter=named))
+        return start_of(spec, executor=executor).argv[0]
+
+    assert program_of(there) == str(there)
+    assert program_of(late) == sys.executable
+    assert program_of(None) == sys.executable
+    there.rename(late)
+    now_s += 5
+    assert program_of(there) == sys.executable
+    assert program_of(late) == str(late)
 
 
 @pytest.mark.parametrize("spec", [JobSpec(), JobSpec(function=FunctionSpec(arguments=b"x"))])

@@ -6,7 +6,9 @@ processes of their own batch.
 
 import os
 import sys
+import time
 from collections import OrderedDict
+from collections.abc import Callable
 
 import msgspec
 
@@ -22,6 +24,8 @@ _ENCODE = msgspec.msgpack.Encoder().encode
 _PROGRAM = ("-P", "-X", "faulthandler", "-m", "weft.worker.warm")
 """With faulthandler, the log of a crashed job shows where it crashed."""
 _ENVIRONMENTS_KEPT = 256
+_INTERPRETERS_KNOWN_S = 1.0
+"""One that is removed or installed is noticed after this time."""
 _OF_ARRAYS = (INDEX_VARIABLE, VALUE_VARIABLE)
 _Key = tuple[int, frozenset[tuple[str, str]]]
 
@@ -31,10 +35,14 @@ class FunctionExecutor:
 
     runner = "spawner"
 
-    def __init__(self) -> None:
+    def __init__(self, monotonic_s: Callable[[], float] = time.monotonic) -> None:
+        self._monotonic_s = monotonic_s
         self._environment = small_environment()
         self._merged: OrderedDict[_Key, tuple[dict[str, str], dict[str, str]]] = OrderedDict()
         """Environments of jobs with their own variables, beside the ones they were made from."""
+        self._interpreters: dict[str | None, str] = {}
+        """The interpreter for each one that was asked for, since `_looked_at`."""
+        self._looked_at = 0.0
 
     def environment_of(self, spec: JobSpec) -> dict[str, str]:
         """Return the environment of the process. It includes the job's own variables, because many
@@ -85,7 +93,7 @@ class FunctionExecutor:
         )
         return StartProcess(
             key,
-            (_interpreter_of(function), *_PROGRAM, str(limits.result_bytes_max)),
+            (self._interpreter_of(function), *_PROGRAM, str(limits.result_bytes_max)),
             _variables_of(key, spec, limits),
             spec.cwd,
             None,
@@ -100,11 +108,18 @@ class FunctionExecutor:
             WarmCall(_ENCODE(body), definition),
         )
 
-
-def _interpreter_of(function: FunctionSpec) -> str:
-    """Return the caller's interpreter if this host has it: it has the packages."""
-    wanted = function.interpreter
-    return wanted if wanted is not None and os.access(wanted, os.X_OK) else sys.executable
+    def _interpreter_of(self, function: FunctionSpec) -> str:
+        """Return the caller's interpreter if this host has it: it has the packages."""
+        now = self._monotonic_s()
+        if now > self._looked_at + _INTERPRETERS_KNOWN_S:
+            self._interpreters = {None: sys.executable}
+            self._looked_at = now
+        wanted = function.interpreter
+        found = self._interpreters.get(wanted)
+        if found is None:
+            found = wanted if wanted and os.access(wanted, os.X_OK) else sys.executable
+            self._interpreters[wanted] = found
+        return found
 
 
 def _variables_of(key: AttemptKey, spec: JobSpec, limits: ExecutorLimits) -> dict[str, str]:

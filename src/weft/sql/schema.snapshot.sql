@@ -1815,6 +1815,10 @@ CREATE FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id int
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id integer, at timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft._skip_touched(of_batch_id bigint, from_job integer, to_job integer, snapshot pg_snapshot) RETURNS integer
+    LANGUAGE plpgsql STABLE;
+ALTER FUNCTION weft._skip_touched(of_batch_id bigint, from_job integer, to_job integer, snapshot pg_snapshot) OWNER TO weft_system;
+
 CREATE FUNCTION weft._spending(of_project_ids integer[], at timestamp with time zone) RETURNS TABLE(project_id integer, spent numeric, cost_per_hour numeric)
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._spending(of_project_ids integer[], at timestamp with time zone) OWNER TO weft_system;
@@ -6720,6 +6724,8 @@ GRANT ALL ON FUNCTION weft._shape_pool(of_shape_id integer, of_pool_id integer) 
 REVOKE ALL ON FUNCTION weft._short_gates(of_gate_set_id integer, locked_gate_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id integer, at timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._skip_touched(of_batch_id bigint, from_job integer, to_job integer, snapshot pg_snapshot) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._spending(of_project_ids integer[], at timestamp with time zone) FROM PUBLIC;
 

@@ -1,8 +1,9 @@
--- _pick: lock and read up to limit_jobs jobs of an offer that a worker may claim. A hint gives the number at which to start in a range;
---   jobs below it come later.
+-- _pick: lock and read up to limit_jobs jobs of an offer that a worker may claim. A hint gives the number at which to start in a range,
+--   or to begin to skip what others have claimed since; jobs below it come later.
 -- Called by: claim_jobs.   Safe to repeat: no, it keeps its locks; rows that another transaction has touched are skipped.
 -- Locks: job (SKIP LOCKED); ready_job (SKIP LOCKED).
--- Plan: a range by the key of job, listed jobs by the key of ready_job, then job by key. It runs with the settings of its caller.
+-- Plan: as _skip_touched; a range by the key of job, listed jobs by the key of ready_job, then job by key. It runs with the settings of
+--   its caller.
 -- Returns: the locked jobs.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._pick(
@@ -13,9 +14,12 @@ AS $$
 #variable_conflict use_column
 DECLARE
     v_picked weft.picked; v_snapshot pg_snapshot := pg_current_snapshot();
-    v_from int := greatest(offer.low_job, hint_job);
-    v_to int := least(offer.last_job, greatest(offer.low_job, hint_job)::bigint + lookahead_jobs);
+    v_from int := greatest(offer.low_job, hint_job); v_to int;
 BEGIN
+    IF hint_job IS NOT NULL THEN
+        v_from := weft._skip_touched(offer.batch_id, v_from, offer.last_job, v_snapshot);
+    END IF;
+    v_to := least(offer.last_job, v_from::bigint + lookahead_jobs);
     IF offer.runnable_id <> 0 THEN
         SELECT array_agg(p.job_id), array_agg(p.tid), NULL::tid[], array_agg(p.cpu_m), array_agg(p.memory_mib),
                sum(p.cpu_m), sum(p.memory_mib)

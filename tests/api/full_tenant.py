@@ -72,6 +72,7 @@ class Filler:
         assert site == {}
         await self.ask("POST", "/v1/users", {"name": f"{word}-bob"})
         await self.ask("PATCH", f"/v1/users/{word}-bob/quota", {"jobs": 1000})
+        await self.ask("PATCH", f"/v1/users/{word}-bob/limit", {"amount_max": 1000})
         project = f"{word}-project"
         await self.ask("POST", "/v1/billing-projects", {"name": project, "cost_max": 5})
         await self.ask("PUT", f"/v1/billing-projects/{project}/members/{word}-bob", {})

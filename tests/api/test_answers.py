@@ -19,6 +19,7 @@ from weft.wire import (
     condition_answers,
     failure_answers,
     licence_answers,
+    limit_documents,
     permission_documents,
     pool_answers,
     queue_answers,
@@ -84,6 +85,7 @@ def check(document: Any, schema: dict[str, Any]) -> None:  # noqa: ANN401
             condition_answers,
             failure_answers,
             licence_answers,
+            limit_documents,
             token_answers,
             trail_answers,
             user_answers,
@@ -302,6 +304,10 @@ async def ask_users(ask: Described) -> None:
     await ask("PATCH", "/v1/user-quota", body={"batches": None})
     await ask("GET", "/v1/quotas")
     b = (await ask("POST", "/v1/batches", body={}))["id"]
+    for of in ("users/{user}", "billing-projects/{p}", "batches/{b}", "batches/{b}/groups/{g}"):
+        path = f"/v1/{of}/limit"
+        await ask("PATCH", path, user="bob", p="default", b=b, g=0, body={"amount_max": 5})
+    await ask("GET", "/v1/limits")
     shared = "/v1/batches/{b}/permissions"
     await ask("PUT", shared + "/{user}", b=b, user="bob", body={"permission": "read"})
     await ask("GET", shared, b=b)

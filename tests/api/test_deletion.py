@@ -10,6 +10,8 @@ from api.test_answers import DOCUMENT
 
 BODIES: dict[str, Any] = {
     "PATCH": {"name": "x"},
+    "PATCH /v1/batches/{b}/limit": {"amount_max": 1},
+    "PATCH /v1/batches/{b}/groups/{g}/limit": {"amount_max": 1},
     "DELETE": {},
     "/v1/batches/{b}/updates": {"n_jobs": 1},
     "/v1/batches/{b}/updates/{u}/jobs": {"first": 1, "jobs": [{"command": ["true"]}]},
@@ -23,6 +25,11 @@ BODIES: dict[str, Any] = {
     "/v1/batches/{b}/jobs/{j}/message": {"text": "x"},
 }
 """What a route takes, if it is not the empty document."""
+
+
+def body_of(method: str, route: str) -> Any:  # noqa: ANN401 (a document)
+    """Return a body that a route takes."""
+    return BODIES.get(f"{method} {route}", BODIES.get(method, BODIES.get(route, {})))
 
 
 async def submit(http: httpx.AsyncClient) -> int:
@@ -43,7 +50,7 @@ async def test_deleted_batch_is_found_on_no_route(
     answers = {}
     for route, operations in paths.items():
         for method in operations if "{b}" in route else ():
-            body = BODIES.get(method.upper(), BODIES.get(route, {}))
+            body = body_of(method.upper(), route)
             answer = await http.request(
                 method,
                 route.format(

@@ -47,6 +47,8 @@ NOT_BY_METHOD = {
     "PATCH /v1/tenants/{tenant}/quota": UserRole.ADMIN,
     "PATCH /v1/user-quota": UserRole.TENANT_ADMIN,
     "PATCH /v1/users/{user}/quota": UserRole.TENANT_ADMIN,
+    "PATCH /v1/users/{user}/limit": UserRole.TENANT_ADMIN,
+    "PATCH /v1/billing-projects/{p}/limit": UserRole.TENANT_ADMIN,
     "POST /v1/tenants": UserRole.ADMIN,
     "POST /v1/users": UserRole.TENANT_ADMIN,
     "PATCH /v1/users/{user}": UserRole.TENANT_ADMIN,

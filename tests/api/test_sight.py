@@ -11,7 +11,7 @@ import pytest
 from api.live import LiveApi, LiveWorker
 from api.problems import code_of, problem_of
 from api.test_answers import DOCUMENT
-from api.test_deletion import BODIES
+from api.test_deletion import body_of
 from api.test_users import add
 from weft.api.routes.rights import PERMISSIONS, RIGHTS
 from weft.core.permissions import Permission
@@ -56,7 +56,7 @@ async def ask(
 ) -> httpx.Response:
     """Ask one route about a batch, with a body that it takes."""
     path = route.format(b=batch, j=1, g=1, u=1, d=1, s="0" * 64, n=1, user="ann")
-    body = None if method == "GET" else BODIES.get(method, BODIES.get(route, {}))
+    body = None if method == "GET" else body_of(method, route)
     params = {"bytes": 2} if "payloads" in route else None
     return await http.request(method, path, params=params, json=body, headers=header)
 

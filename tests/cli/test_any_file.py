@@ -46,6 +46,7 @@ WORDS: dict[tuple[str, ...], list[str]] = {
        for name in ("close", "create", "delete", "members", "reopen", "show")},
     ("billing", "project", "limit"): ["p", "5"],
     ("quota", "set"): ["--user", "bob", "--jobs", "5"],
+    ("limit", "set"): ["5", "--user", "bob"],
     ("tenant", "create"): ["acme", "--admin", "ann"],
     ("user", "add"): ["bob"], ("user", "role"): ["bob", "viewer"], ("user", "rm"): ["bob"],
     ("schedule", "add"): ["0 2 * * *", "p.json"],

@@ -42,6 +42,7 @@ GROUPS = {
     "licence",
     "pool",
     "queue",
+    "limit",
     "quota",
     "schedule",
     "secret",
@@ -77,6 +78,7 @@ PAGES = [
         for name in ("close", "create", "delete", "limit", "members", "reopen", "show")
     ),
     *(["quota", name] for name in ("ls", "set")),
+    *(["limit", name] for name in ("ls", "set")),
     *(["tenant", name] for name in ("create", "ls")),
     *(["secret", name] for name in ("ls", "rm", "rotate", "set")),
     *(["user", name] for name in ("add", "ls", "rm", "role")),

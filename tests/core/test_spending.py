@@ -13,8 +13,8 @@ TICK_S = 10
 def spending(**more: Any) -> Spending:  # noqa: ANN401 (fields of Spending)
     """Return that of a project with limits 80 and 100, of which 36 run off in an hour."""
     known = {
-        "cost_max": Decimal(100), "cost_soft_max": Decimal(80), "spent": Decimal(0),
-        "cost_per_hour": Decimal(36), "stage": Stage.BELOW,
+        "amount_max": Decimal(100), "amount_soft_max": Decimal(80), "used": Decimal(0),
+        "used_per_hour": Decimal(36), "stage": Stage.BELOW,
     }  # fmt: skip
     return Spending(**{**known, **more})
 
@@ -31,24 +31,24 @@ def spending(**more: Any) -> Spending:  # noqa: ANN401 (fields of Spending)
     ],
 )
 def test_limit_is_reached_a_tick_ahead(spent: str, stage: Stage) -> None:
-    assert stage_of(spending(spent=Decimal(spent)), is_new=False, lookahead_s=TICK_S) is stage
+    assert stage_of(spending(used=Decimal(spent)), is_new=False, lookahead_s=TICK_S) is stage
 
 
 def test_nothing_is_reached_without_a_limit() -> None:
-    one = spending(cost_max=None, cost_soft_max=None, spent=Decimal(10**9))
+    one = spending(amount_max=None, amount_soft_max=None, used=Decimal(10**9))
 
     assert stage_of(one, is_new=False, lookahead_s=TICK_S) is Stage.BELOW
 
 
 def test_limit_of_nothing_is_reached_before_anything_runs() -> None:
-    one = spending(cost_max=Decimal(0), cost_per_hour=Decimal(0))
+    one = spending(amount_max=Decimal(0), used_per_hour=Decimal(0))
 
     assert stage_of(one, is_new=True, lookahead_s=TICK_S) is Stage.REACHED
 
 
 def test_reached_limit_stays_so_until_limits_are_set_again() -> None:
     """A little is left, because nothing runs any more."""
-    one = spending(spent=Decimal("99.95"), cost_per_hour=Decimal(0), stage=Stage.REACHED)
+    one = spending(used=Decimal("99.95"), used_per_hour=Decimal(0), stage=Stage.REACHED)
 
     assert stage_of(one, is_new=False, lookahead_s=TICK_S) is Stage.REACHED
     assert stage_of(one, is_new=True, lookahead_s=TICK_S) is Stage.SLOWED

@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from driver.fake_store import FakeDriverStore
-from weft.core.spending import Spending, Stage
+from weft.core.spending import Measure, Spending, Stage
 from weft.driver.loops import spending
 from weft.driver.loops.bell import Bell
 from weft.driver.loops.due_date import DueDate
@@ -17,10 +17,10 @@ from weft.settings import Settings
 
 def limit(spent: int, *, cost_per_hour: int = 0, is_new: bool = False) -> Limit:
     one = Spending(
-        cost_max=Decimal(100), cost_soft_max=Decimal(80), spent=Decimal(spent),
-        cost_per_hour=Decimal(cost_per_hour), stage=Stage.BELOW,
+        amount_max=Decimal(100), amount_soft_max=Decimal(80), used=Decimal(spent),
+        used_per_hour=Decimal(cost_per_hour), stage=Stage.BELOW,
     )  # fmt: skip
-    return Limit(7, 1, is_new, "genomics", "acme", "pause", one)
+    return Limit(7, 1, is_new, "project", "genomics", Measure.COST, "acme", "pause", one)
 
 
 @pytest.mark.parametrize(("took_s", "gap_s"), [(0.001, spending.GAP_S), (0.1, 1), (3, 5)])

@@ -341,7 +341,7 @@ async def test_why_names_the_limit(world: World) -> None:
     now = datetime.now(UTC)
     for causes in (causes_of_wait(job, {}, now), causes_of_group(group, {}, now)):
         assert causes[0].kind == "limit"
-        assert causes[0].text.endswith("project default is paused at its limit of 0.00")
+        assert causes[0].text.endswith("project default is paused at its limit of 0")
         assert causes[0].command == "weft billing project limit default AMOUNT"
 
 

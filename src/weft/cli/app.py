@@ -128,6 +128,10 @@ COMMANDS = {
         "weft.cli.commands.secret:app",
         "Set, list and remove secrets for your jobs.",
     ),
+    "limit": (
+        "weft.cli.commands.limit:app",
+        "Limit what projects, users and batches may use.",
+    ),
     "quota": (
         "weft.cli.commands.quota:app",
         "Limit how much users and tenants may submit at a time.",

@@ -1,47 +1,81 @@
-"""How far a billing project is with its limits: below them, slowed down, or at the end."""
+"""How far limits are used, in money or hours: below them, slowed down, or at the end."""
 
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Final
+
+from weft.core.amounts import money
 
 HOUR_S: Final = 3600
 
 
+class Measure(StrEnum):
+    """In what a limit is measured: in money, or in hours of what jobs use."""
+
+    COST = "cost"
+    CPU = "cpu"
+    """Core hours."""
+    MEMORY = "memory"
+    """GiB hours."""
+    STORAGE = "storage"
+    """GiB hours of disk."""
+    GPU = "gpu"
+    """GPU hours."""
+
+
+UNITS: Final = MappingProxyType(
+    {
+        Measure.CPU: "core hours",
+        Measure.MEMORY: "GiB hours",
+        Measure.STORAGE: "GiB hours of disk",
+        Measure.GPU: "GPU hours",
+    }
+)
+"""What hours of resources are called; money has no unit."""
+
+
+def amount_text(amount: float, measure: str) -> str:
+    """Write an amount with its unit: `12.50`, or `100 core hours`."""
+    unit = UNITS.get(Measure(measure))
+    return money(amount) if unit is None else f"{amount:,.4g} {unit}"
+
+
 class Stage(StrEnum):
-    """What its limits do to a project."""
+    """What a limit does to what it limits."""
 
     BELOW = "below"
     SLOWED = "slowed"
     """Beyond its soft limit: the weight of its jobs in fair share is halved."""
     REACHED = "reached"
-    """At its limit: nothing of it starts, and what runs is stopped."""
+    """At its end: nothing of it starts, and what runs is stopped."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Spending:
-    """The limits of a project, and what it spends. None: there is no such limit."""
+    """A limit, and what was used of it, in its measure. None: there is no such limit."""
 
-    cost_max: Decimal | None
-    cost_soft_max: Decimal | None
-    spent: Decimal
-    cost_per_hour: Decimal
+    amount_max: Decimal | None
+    amount_soft_max: Decimal | None
+    used: Decimal
+    used_per_hour: Decimal
     """Of all that is claimed."""
     stage: Stage
     """As of the last decision."""
 
 
 def stage_of(one: Spending, *, is_new: bool, lookahead_s: float) -> Stage:
-    """Return how far a project is.
+    """Return how far a limit is used.
 
-    Its limit is reached when what runs would cost all that is left until the next look, in
-    `lookahead_s`. It stays reached, though nothing runs and a little is left, until the limits are
+    It is reached when what runs would use all that is left until the next look, in
+    `lookahead_s`. It stays reached, though nothing runs and a little is left, until the limit is
     set again (`is_new`).
     """
-    if one.cost_max is not None:
-        due = one.cost_per_hour * Decimal(str(lookahead_s)) / HOUR_S
-        if one.spent + due >= one.cost_max or (one.stage is Stage.REACHED and not is_new):
+    if one.amount_max is not None:
+        due = one.used_per_hour * Decimal(str(lookahead_s)) / HOUR_S
+        if one.used + due >= one.amount_max or (one.stage is Stage.REACHED and not is_new):
             return Stage.REACHED
-    if one.cost_soft_max is not None and one.spent >= one.cost_soft_max:
+    if one.amount_soft_max is not None and one.used >= one.amount_soft_max:
         return Stage.SLOWED
     return Stage.BELOW

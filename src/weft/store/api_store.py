@@ -30,6 +30,7 @@ from weft.store.schedules import Schedules
 from weft.store.schema_range import check_schema
 from weft.store.secrets import Secrets
 from weft.store.sessions import Sessions
+from weft.store.spending import Limits
 from weft.store.submission import SubmissionCalls
 from weft.store.tenants import Tenants
 from weft.store.tokens import Tokens
@@ -60,6 +61,7 @@ class PostgresApiStore(
     Users,
     Tenants,
     Quotas,
+    Limits,
     Secrets,
     Trail,
     Why,

@@ -1,40 +1,44 @@
-"""The part of `DriverStore` for limits of what billing projects spend."""
+"""The parts of `DriverStore` and `ApiStore` for limits of what is used."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from weft.core.spending import Spending, Stage
-from weft.ports.store.spending import Limit
+from weft.core.spending import Measure, Spending, Stage
+from weft.ports.store import Caller, Row
+from weft.ports.store.spending import Limit, Limited
 from weft.store.database import Database
 
 
-class Limits:
+class LimitRounds:
     """The driver's calls about limits. The methods are documented at the port."""
 
     _database: Database
 
     async def limit_rounds(self, epoch: int) -> Sequence[Limit]:
-        """Return all limits."""
+        """Return limits with what was used of them."""
         return [
             Limit(
                 row["limit_id"],
                 row["version"],
                 row["is_new"],
-                row["project"],
+                row["kind"],
+                row["name"],
+                Measure(row["measure"]),
                 row["tenant"],
                 row["on_limit"],
                 Spending(
-                    cost_max=row["cost_max"],
-                    cost_soft_max=row["cost_soft_max"],
-                    spent=row["spent"],
-                    cost_per_hour=row["cost_per_hour"],
+                    amount_max=row["amount_max"],
+                    amount_soft_max=row["amount_soft_max"],
+                    used=row["used"],
+                    used_per_hour=row["used_per_hour"],
                     stage=Stage(row["stage"]),
                 ),
             )
-            for row in await self._database.call("limit_rounds", epoch=epoch)
+            for row in await self._database.call("limit_rounds_v2", epoch=epoch)
         ]
 
     async def judge_limit(self, epoch: int, limit: Limit, stage: Stage) -> bool:
-        """Store how far a project is."""
+        """Store how far a limit is used."""
         return bool(
             await self._database.value(
                 "judge_limit",
@@ -44,3 +48,40 @@ class Limits:
                 stage=str(stage),
             )
         )
+
+
+class Limits:
+    """The api's calls about limits. The methods are documented at the port."""
+
+    _database: Database
+
+    async def set_limit(
+        self, caller: Caller, of: Limited, measure: Measure, patch: Mapping[str, Any]
+    ) -> Row:
+        """Change a limit."""
+        document: Row = await self._database.value(
+            "set_limit",
+            caller=caller,
+            kind=of.kind,
+            of_name=of.name,
+            of_batch_id=of.batch_id,
+            group_id=of.group if isinstance(of.group, int) else None,
+            path=of.group if isinstance(of.group, str) else None,
+            measure=str(measure),
+            patch=patch,
+        )
+        return document
+
+    async def list_limits(
+        self, caller: Caller, batch_id: int | None, *, after: int, limit: int
+    ) -> Sequence[Row]:
+        """Return a page of limits."""
+        rows = await self._database.call(
+            "list_limits",
+            caller=caller,
+            of_user_id=None if caller.sees_tenant else caller.user_id,
+            of_batch_id=batch_id,
+            after=after,
+            limit_rows=limit,
+        )
+        return [row[0] for row in rows]

@@ -60,12 +60,13 @@ EVENTS = MappingProxyType(
         "silent_s",
         "jobs.preempted": "running jobs are stopped for a job of a queue of higher priority · "
         "pool, worker, jobs, waiting",
-        "limit.reached": "a billing project is at its limit and is paused or cancelled · "
-        "tenant, project, cost, on_limit",
-        "limit.lifted": "it is below its limit again; its batches go on · tenant, project, cost",
-        "limit.slowed": "a billing project is beyond its soft limit; its jobs weigh half · "
-        "tenant, project, cost",
-        "limit.eased": "it is below its soft limit again · tenant, project, cost",
+        "limit.reached": "a limit is reached: what it is of is paused or cancelled · "
+        "tenant, kind, name, measure, amount, on_limit",
+        "limit.lifted": "it is below its limit again; its batches go on · tenant, kind, name, "
+        "measure, amount",
+        "limit.slowed": "a soft limit is exceeded; the jobs weigh half · "
+        "tenant, kind, name, measure, amount",
+        "limit.eased": "it is below its soft limit again · tenant, kind, name, measure, amount",
         "attempt.overdue": "an attempt is stopped beyond a limit of its queue · job, attempt, "
         "worker, message, goes_on",
         "worker.given_up": "a worker has not stopped an attempt in time; its jobs are ready "
@@ -137,6 +138,8 @@ EVENTS = MappingProxyType(
         "tenant.created": "an administrator made a tenant with its first user · tenant, user, by",
         "user.added": "an administrator let a user in · user, role, by",
         "user.role_set": "an administrator gave a user another role · user, role, by",
+        "limit.set": "somebody changed a limit of what is used · kind, name, measure, "
+        "amount_max, amount_soft_max, by",
         "quota.set": "an administrator changed a quota · kind, name, jobs, batches, by",
         "user.removed": "an administrator removed a user · user, by",
         "login.refused": "an issuer has not let somebody in, or was not believed · issuer, why",

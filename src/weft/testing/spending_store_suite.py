@@ -7,7 +7,7 @@ from decimal import Decimal
 from functools import partial
 
 from weft.core.errors import BillingLimitReached
-from weft.core.spending import Spending, Stage
+from weft.core.spending import Measure, Spending, Stage
 from weft.ports.store import DriverStore
 from weft.ports.store.spending import Limit
 from weft.testing.store_site import StoreTests, refused
@@ -18,10 +18,13 @@ ENOUGH = 1000.0
 def spending_calls(driver: DriverStore, epoch: int) -> Sequence[Callable[[], Awaitable[object]]]:
     """Return the calls about limits that carry the epoch."""
     spending = Spending(
-        cost_max=None, cost_soft_max=None, spent=Decimal(0), cost_per_hour=Decimal(0),
+        amount_max=None, amount_soft_max=None, used=Decimal(0), used_per_hour=Decimal(0),
         stage=Stage.BELOW,
     )  # fmt: skip
-    none = Limit(0, 0, is_new=True, project="", tenant="", on_limit="pause", spending=spending)
+    none = Limit(
+        0, 0, is_new=True, kind="project", name="", measure=Measure.COST, tenant="",
+        on_limit="pause", spending=spending,
+    )  # fmt: skip
     return [
         partial(driver.limit_rounds, epoch),
         partial(driver.judge_limit, epoch, none, Stage.BELOW),
@@ -37,7 +40,7 @@ class SpendingStoreSuite(StoreTests):
         await self.site.submit(1)
         older = await self.limit(0)
         one = await self.limit(0)
-        assert one.spending.spent == 0
+        assert one.spending.used == 0
         assert one.spending.stage is Stage.BELOW
         assert not await driver.judge_limit(epoch, older, Stage.REACHED)
         assert await driver.judge_limit(epoch, one, Stage.REACHED)
@@ -51,7 +54,7 @@ class SpendingStoreSuite(StoreTests):
         await self.site.drive()
         claimed = await self.site.claim()
         assert len(claimed) == 3  # noqa: PLR2004 (all)
-        assert (await self.limits())[one.limit_id].spending.cost_per_hour > 0
+        assert (await self.limits())[one.limit_id].spending.used_per_hour > 0
         await self.site.end(*claimed)
 
     async def test_project_that_cancels_at_its_limit_takes_no_jobs(self) -> None:

@@ -1,11 +1,11 @@
 """`weft billing project`: who pays, how much, and who may charge it."""
 
-import math
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
+from weft.cli.commands.limit import read_amount
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.values import read_option
 from weft.cli.terminal.plain import one_line
@@ -36,7 +36,7 @@ def create(name: str, /, *, limit: str = "none", shared: Shared = SHARED) -> int
         limit: What it may cost, or none.
         shared: Options of every command.
     """
-    cost_max = read_option("--limit", limit, _amount)
+    cost_max = read_option("--limit", limit, read_amount)
     return _tell(shared, lambda client: client.create_project(name, cost_max=cost_max))
 
 
@@ -113,9 +113,9 @@ def limit(
     """
     changes: dict[str, Any] = {}
     if amount is not None:
-        changes["cost_max"] = read_option("AMOUNT", amount, _amount)
+        changes["cost_max"] = read_option("AMOUNT", amount, read_amount)
     if soft is not None:
-        changes["cost_soft_max"] = read_option("--soft", soft, _amount)
+        changes["cost_soft_max"] = read_option("--soft", soft, read_amount)
     if on_limit is not None:
         changes["on_limit"] = on_limit
     if not changes:
@@ -169,15 +169,6 @@ def delete(name: str, /, *, shared: Shared = SHARED) -> int:
     else:
         note(f"billing project {one_line(name, width=64)} is deleted")
     return 0
-
-
-def _amount(text: str) -> float | None:
-    if text == "none":
-        return None
-    amount = float(text)
-    if not math.isfinite(amount) or amount < 0:
-        raise ValueError(f"{text!r} is not an amount: write it as 500 or 12.50, or none")
-    return amount
 
 
 def _tell(shared: Shared, ask: Callable[[Api], Awaitable[Document]]) -> int:

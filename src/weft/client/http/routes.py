@@ -13,13 +13,13 @@ from weft.client.http.calls import PAGE_ROWS
 from weft.client.http.condition_routes import ConditionRoutes
 from weft.client.http.failure_routes import FailureRoutes
 from weft.client.http.fleet_routes import FleetRoutes
+from weft.client.http.group_path import group_segment
 from weft.client.http.listing import Document, Listing
 from weft.client.http.login_routes import LoginRoutes
 from weft.client.http.schedule_routes import ScheduleRoutes
 from weft.client.http.session import new_key
 from weft.client.http.tenant_routes import TenantRoutes
 from weft.client.http.usage_routes import UsageRoutes
-from weft.core.errors import BadId
 
 Stream = Literal["stdout", "stderr", "both"]
 BYTES = "application/octet-stream"
@@ -205,7 +205,7 @@ class Routes(
 
     async def why_group(self, batch_id: int, group: int | str | None = None) -> Document:
         """Return why jobs of a batch or of a group wait: `causes`, as of a job."""
-        of = "" if group is None else f"/groups/{_group(group)}"
+        of = "" if group is None else f"/groups/{group_segment(group)}"
         return await self._get(f"/v1/batches/{batch_id}{of}/why")
 
     def list_groups(self, batch_id: int) -> Listing:
@@ -214,7 +214,7 @@ class Routes(
 
     async def get_group(self, batch_id: int, group: int | str) -> Document:
         """Return a group by its number or its path."""
-        return await self._get(f"/v1/batches/{batch_id}/groups/{_group(group)}")
+        return await self._get(f"/v1/batches/{batch_id}/groups/{group_segment(group)}")
 
     async def create_group(self, batch_id: int, document: Document) -> Document:
         """Make one group: a set by `name`, or a tree group by `path`."""
@@ -234,7 +234,7 @@ class Routes(
 
     async def add_members(self, batch_id: int, group: int | str, jobs: Sequence[int]) -> Document:
         """Add jobs to a set. A repeat does nothing."""
-        path = f"/v1/batches/{batch_id}/groups/{_group(group)}/members"
+        path = f"/v1/batches/{batch_id}/groups/{group_segment(group)}/members"
         return await self._post(path, {"jobs": jobs})
 
     # ---- edit
@@ -250,7 +250,7 @@ class Routes(
         """Change `name` and `attributes` of a group, as `edit_batch`; a new name of a tree group
         changes the paths below it, too.
         """
-        return await self._patch(f"/v1/batches/{batch_id}/groups/{_group(group)}", patch)
+        return await self._patch(f"/v1/batches/{batch_id}/groups/{group_segment(group)}", patch)
 
     async def edit_job(self, batch_id: int, job_id: int, patch: Document) -> Document:
         """Change `name`, `attributes` and `priority` of a job; return its document."""
@@ -262,7 +262,7 @@ class Routes(
 
     def group_history(self, batch_id: int, group: int | str) -> Listing:
         """Yield what people changed of a group, newest first."""
-        return self._list(f"/v1/batches/{batch_id}/groups/{_group(group)}/history", {})
+        return self._list(f"/v1/batches/{batch_id}/groups/{group_segment(group)}/history", {})
 
     def list_callbacks(self, batch_id: int) -> Listing:
         """Yield the callbacks of a batch and its groups, each with what became of it."""
@@ -291,11 +291,13 @@ class Routes(
 
     async def hold_group(self, batch_id: int, group: int | str) -> Document:
         """Prevent jobs of a group and of those below it from starting until it is released."""
-        return await self._post(f"/v1/batches/{batch_id}/groups/{_group(group)}/hold", {})
+        return await self._post(f"/v1/batches/{batch_id}/groups/{group_segment(group)}/hold", {})
 
     async def release_group(self, batch_id: int, group: int | str) -> Document:
         """Let the jobs of a group start, except those that another hold covers."""
-        return await self._post(f"/v1/batches/{batch_id}/groups/{_group(group)}/release", {})
+        return await self._post(
+            f"/v1/batches/{batch_id}/groups/{group_segment(group)}/release", {}
+        )
 
     async def hold_job(self, batch_id: int, job_id: int) -> Document:
         """Prevent one job from starting until it is released."""
@@ -319,7 +321,7 @@ class Routes(
         self, batch_id: int, group: int | str, *, force: bool = False
     ) -> Document:
         """Cancel a group with all below it."""
-        path = f"/v1/batches/{batch_id}/groups/{_group(group)}/cancel"
+        path = f"/v1/batches/{batch_id}/groups/{group_segment(group)}/cancel"
         return await self._post(path, {"force": force})
 
     async def cancel_job(self, batch_id: int, job_id: int) -> Document:
@@ -429,11 +431,3 @@ class Routes(
 def log_path(batch_id: int, job_id: int) -> str:
     """Return the path of a job's output."""
     return f"/v1/batches/{batch_id}/jobs/{job_id}/log"
-
-
-def _group(group: int | str) -> str:
-    text = str(group)
-    if not text:  # the address would be that of the list of groups
-        raise BadId(text, expected="a group has a number, a path or a name")
-    # A name holds no slash, so this is a path.
-    return quote(f"/{text}" if "/" in text and text[0] != "/" else text, safe="")

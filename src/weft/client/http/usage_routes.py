@@ -4,11 +4,12 @@ from datetime import date
 from urllib.parse import quote
 
 from weft.client.http.calls import Requests
-from weft.client.http.listing import Document
+from weft.client.http.group_path import group_segment
+from weft.client.http.listing import Document, Listing
 
 
 class UsageRoutes(Requests):
-    """`/v1/billing/report` and `/v1/quotas`."""
+    """`/v1/billing/report`, `/v1/quotas` and `/v1/limits`."""
 
     async def billing_report(
         self,
@@ -40,3 +41,28 @@ class UsageRoutes(Requests):
     async def set_tenant_quota(self, tenant: str, changes: Document) -> Document:
         """Change `jobs` or `batches` of a tenant's quota; return it. Raise `TenantNotFound`."""
         return await self._patch(f"/v1/tenants/{quote(tenant, safe='')}/quota", changes)
+
+    def list_limits(self, batch_id: int | None = None) -> Listing:
+        """Return the limits that the caller may see, or those of one batch."""
+        return self._list("/v1/limits", {"batch": batch_id})
+
+    async def set_limit(
+        self,
+        changes: Document,
+        *,
+        project: str | None = None,
+        user: str | None = None,
+        batch_id: int | None = None,
+        group: int | str | None = None,
+    ) -> Document:
+        """Change a limit; return it. Raise `ProjectNotFound`, `UserNotFound`, `BatchNotFound`,
+        `GroupNotFound`.
+        """
+        if project is not None:
+            path = f"/v1/billing-projects/{quote(project, safe='')}"
+        elif user is not None:
+            path = f"/v1/users/{quote(user, safe='')}"
+        else:
+            path = f"/v1/batches/{batch_id}"
+            path += "" if group is None else f"/groups/{group_segment(group)}"
+        return await self._patch(f"{path}/limit", changes)

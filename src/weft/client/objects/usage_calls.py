@@ -4,11 +4,11 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from weft.client.api import Api
-from weft.client.http.listing import Document
+from weft.client.http.listing import Document, Listing
 
 
 class UsageCalls:
-    """Methods about costs and quotas."""
+    """Methods about costs, quotas and limits."""
 
     if TYPE_CHECKING:
         api: Api
@@ -46,3 +46,28 @@ class UsageCalls:
         together, for administrators of the site. Raise `RightMissing`, `TenantNotFound`.
         """
         return await self.api.set_tenant_quota(tenant, changes)
+
+    def list_limits(self, batch_id: int | None = None) -> Listing:
+        """List limits, what was used of them and when they are reached; `batch_id`: only those of
+        this batch, its groups, its billing project and its user.
+        """
+        return self.api.list_limits(batch_id)
+
+    async def set_limit(
+        self,
+        changes: Document,
+        *,
+        project: str | None = None,
+        user: str | None = None,
+        batch_id: int | None = None,
+        group: int | str | None = None,
+    ) -> Document:
+        """Limit what a billing project, a user, a batch or one of its groups uses:
+        `{"measure": "cpu", "amount_max": 1000}`, with any of `amount_max`, `amount_soft_max` (None
+        lifts them) and `on_limit`, in money (`cost`, the default) or in hours of `cpu`, `memory`,
+        `storage` or `gpu`. Raise `RightMissing`, `ProjectNotFound`, `UserNotFound`,
+        `BatchNotFound`, `GroupNotFound`.
+        """
+        return await self.api.set_limit(
+            changes, project=project, user=user, batch_id=batch_id, group=group
+        )

@@ -96,10 +96,14 @@ class PoolFacts(msgspec.Struct, frozen=True):
 
 
 class LimitFacts(msgspec.Struct, frozen=True):
-    """The limit at which a billing project is paused."""
+    """The limit at which a job is paused, by itself or with others."""
 
-    project: str
-    cost_max: float
+    kind: str
+    """Of what: project, user, batch or group."""
+    name: str
+    measure: str
+    amount_max: float | None
+    """None: it was taken away, and the driver has not seen that yet."""
 
 
 class GroupFacts(msgspec.Struct, frozen=True, kw_only=True):

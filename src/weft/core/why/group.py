@@ -44,7 +44,7 @@ def _waiting(
         said.add(cause.text)
         yield cause
     if group.limit is not None:
-        cause = at_limit(group.limit)
+        cause = at_limit(group.limit, group.batch_id)
         said.add(cause.text)
         yield cause
     for job in group.ready:

@@ -7,6 +7,7 @@ from datetime import datetime
 import msgspec
 
 from weft.core.ids import format_batch_id, format_job_ref
+from weft.core.spending import amount_text
 from weft.core.why.facts import EndFacts, GateFacts, JobFacts, JobName, LimitFacts
 
 
@@ -38,10 +39,19 @@ def group_of(batch_id: int, path: str) -> str:
     return f"{format_batch_id(batch_id)}/{name}" if name else format_batch_id(batch_id)
 
 
-def at_limit(limit: LimitFacts) -> Cause:
-    """Say that a billing project is paused, and how to let it spend more."""
-    text = f"waits: billing project {limit.project} is paused at its limit of {limit.cost_max:.2f}"
-    more = command("billing", "project", "limit", limit.project)
+def at_limit(limit: LimitFacts, batch_id: int) -> Cause:
+    """Say that a limit pauses it, and how to let it use more."""
+    amount = amount_text(limit.amount_max or 0, limit.measure)
+    if limit.kind in {"project", "user"}:
+        noun = "billing project" if limit.kind == "project" else "user"
+        what, of = f"{noun} {limit.name}", (f"--{limit.kind}", limit.name)
+    else:
+        what = group_of(batch_id, limit.name if limit.kind == "group" else "")
+        of = ("--batch", what)
+    more = command("limit", "set", *of, "--measure", limit.measure)
+    if (limit.kind, limit.measure) == ("project", "cost"):
+        more = command("billing", "project", "limit", limit.name)
+    text = f"waits: {what} is paused at its limit of {amount}"
     return Cause("limit", text, f"{more} AMOUNT")
 
 

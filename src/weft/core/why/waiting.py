@@ -83,7 +83,7 @@ def _holds(job: JobFacts) -> Iterator[Cause]:
         held = group_of(job.batch_id, path) if path else name_of(job)
         yield Cause("hold", f"waits: {held} is held", command("release", held))
     if job.limit is not None:
-        yield at_limit(job.limit)
+        yield at_limit(job.limit, job.batch_id)
 
 
 def _blocked(job: JobFacts, blocked: BlockedFacts, now: datetime) -> Cause:

@@ -1,6 +1,6 @@
-"""The loop that keeps billing projects within their limits.
+"""The loop that keeps projects, users, batches and groups within their limits.
 
-It follows the fold, and while jobs of a project with a limit run it looks every
+It follows the fold, and while limited jobs run it looks every
 `spending_interval_s`, as far ahead. A change of a limit rings it. What it has decided is stored
 before it is done, so a driver that follows another one goes on with it.
 """
@@ -40,7 +40,7 @@ async def _run(context: LoopContext) -> None:
         if is_slowed or was_slowed:
             await context.sweep_all("weigh_users", limit_jobs=STEP_ROWS_MAX)
         was_slowed = is_slowed
-        runs = any(one.spending.cost_per_hour > 0 for one in limits)
+        runs = any(one.spending.used_per_hour > 0 for one in limits)
         interval_s = context.settings.spending_interval_s
         context.bell.ring_in(interval_s if runs else None)
         await asyncio.sleep(gap_s(took_s, interval_s))
@@ -53,7 +53,7 @@ def gap_s(took_s: float, interval_s: float) -> float:
 
 
 async def _judge(context: LoopContext, limit: Limit) -> Stage:
-    """Decide how far a project is; store it if that is news."""
+    """Decide how far a limit is used; store it if that is news."""
     before = limit.spending.stage
     interval_s = context.settings.spending_interval_s
     stage = stage_of(limit.spending, is_new=limit.is_new, lookahead_s=interval_s)
@@ -69,14 +69,16 @@ async def _judge(context: LoopContext, limit: Limit) -> Stage:
 
 def _tell(limit: Limit, stage: Stage) -> None:
     metrics.LIMITS_CROSSED.labels(stage).inc()
-    names = {"tenant": limit.tenant, "project": limit.project}
-    cost = float(limit.spending.spent)
+    facts = {
+        "tenant": limit.tenant, "kind": limit.kind, "name": limit.name,
+        "measure": str(limit.measure), "amount": float(limit.spending.used),
+    }  # fmt: skip
     if stage is Stage.REACHED:
-        log.warning("limit.reached", **names, cost=cost, on_limit=limit.on_limit)
+        log.warning("limit.reached", **facts, on_limit=limit.on_limit)
     elif limit.spending.stage is Stage.REACHED:
-        log.info("limit.lifted", **names, cost=cost)
+        log.info("limit.lifted", **facts)
     else:
-        log.info("limit.slowed" if stage is Stage.SLOWED else "limit.eased", **names, cost=cost)
+        log.info("limit.slowed" if stage is Stage.SLOWED else "limit.eased", **facts)
 
 
 LOOP = Loop("spending", _run, after=("fold",))

@@ -21,6 +21,7 @@ from weft.ports.store.quotas import QuotaStore
 from weft.ports.store.schedules import ScheduleStore
 from weft.ports.store.secrets import SecretStore
 from weft.ports.store.sessions import SessionStore
+from weft.ports.store.spending import LimitStore
 from weft.ports.store.submitted import JobRows, NewBatch, NewGroup, Reserved
 from weft.ports.store.tenants import TenantStore
 from weft.ports.store.tokens import TokenStore
@@ -47,6 +48,7 @@ class ApiStore(
     UserStore,
     TenantStore,
     QuotaStore,
+    LimitStore,
     SecretStore,
     TrailStore,
     WhyStore,

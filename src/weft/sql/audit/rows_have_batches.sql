@@ -86,6 +86,8 @@ SELECT x.batch_id, x.kind FROM (
     UNION ALL
     SELECT DISTINCT t.batch_id, 'group_hold' AS kind FROM weft.group_hold t
     UNION ALL
+    SELECT DISTINCT t.batch_id, 'spend_limit' AS kind FROM weft.spend_limit t WHERE t.batch_id IS NOT NULL
+    UNION ALL
     SELECT DISTINCT t.batch_id, 'failure_count' AS kind FROM weft.failure_count t
     UNION ALL
     SELECT DISTINCT t.batch_id, 'group_count' AS kind FROM weft.group_count t

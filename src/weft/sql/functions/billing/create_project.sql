@@ -1,6 +1,6 @@
 -- create_project: make a billing project, with the caller as its first member.
 -- Called by: Store.create_project (api).   Safe to repeat: with an idempotency key.
--- Locks: as _set_limit (nobody else).   Raises WF123 (there is one, or was: its name stays on bills).
+-- Locks: as _set_project_limit (nobody else).   Raises WF123 (there is one, or was: its name stays on bills).
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.create_project(tenant_id int, user_id int, of_name text, cost_max numeric, idempotency_key text)
 RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -17,7 +17,7 @@ BEGIN
         INSERT INTO weft.billing_member (project_id, user_id, tenant_id)
         VALUES (v_project, create_project.user_id, create_project.tenant_id);
         IF create_project.cost_max IS NOT NULL THEN
-            PERFORM weft._set_limit(create_project.tenant_id, v_project, jsonb_build_object('cost_max', create_project.cost_max));
+            PERFORM weft._set_project_limit(create_project.tenant_id, v_project, jsonb_build_object('cost_max', create_project.cost_max));
         END IF;
         RETURN;
     END IF;

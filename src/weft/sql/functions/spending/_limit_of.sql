@@ -1,9 +1,14 @@
--- _limit_of: the limit at which the billing project of a batch is paused; NULL: it is not.
+-- _limit_of: the first limit at which a group is paused, as facts; NULL: it is not.
 -- Called by: _why_facts, why_group.   Safe to repeat: yes, it only reads.   Plan: by key.
 -- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._limit_of(of_batch_id bigint) RETURNS jsonb LANGUAGE sql STABLE
+CREATE OR REPLACE FUNCTION weft._limit_of(of_batch_id bigint, of_group_id int) RETURNS jsonb LANGUAGE sql STABLE
 AS $$
-    SELECT jsonb_build_object('project', p.name, 'cost_max', l.cost_max) FROM weft.group_hold h
-    JOIN weft.spend_limit l ON l.limit_id = h.limit_id JOIN weft.billing_project p USING (project_id)
-    WHERE h.batch_id = of_batch_id AND h.limit_id <> 0 AND h.released_at IS NULL
+    SELECT jsonb_build_object('kind', weft._limit_kind(l), 'measure', l.measure, 'amount_max', l.amount_max,
+        'name', coalesce((SELECT p.name FROM weft.billing_project p WHERE p.project_id = l.project_id),
+            (SELECT u.name FROM weft.tenant_user u WHERE u.user_id = l.user_id),
+            (SELECT coalesce(g.path, g.name) FROM weft.job_group g WHERE g.batch_id = l.batch_id AND g.group_id = l.group_id)))
+    FROM weft.group_ancestor a
+    JOIN weft.group_hold h ON h.batch_id = a.batch_id AND h.group_id = a.ancestor_id AND h.limit_id <> 0 AND h.released_at IS NULL
+    JOIN weft.spend_limit l ON l.limit_id = h.limit_id
+    WHERE a.batch_id = of_batch_id AND a.group_id = of_group_id ORDER BY l.limit_id LIMIT 1
 $$;

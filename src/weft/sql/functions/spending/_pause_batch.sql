@@ -1,10 +1,11 @@
--- _pause_batch: hold a batch that gets ready jobs if its billing project is paused, so that none of them starts. A project that cancels at
---   its limit takes no jobs any more.
+-- _pause_batch: hold a batch that gets ready jobs if its billing project or its user is paused, so that none of them starts. What cancels
+--   at its limit takes no jobs any more.
 -- Called by: _make_visible, _retry, which announce it.   Safe to repeat: yes.
 -- The hold is dated now: much of the transaction may lie behind, in which jobs of the batch were claimed.
--- Locks: spend_limit (shared: who reaches the limit waits for this transaction and then finds the batch open, or is seen here); as
---   _hold_batches.
--- Plan: batch and limit by key; a project without limits costs this look.   Raises WF135 if `refuses`.
+-- Limits of the batch and its groups are not asked: their holds stay, whatever comes into the batch.
+-- Locks: spend_limit (shared, in order: who reaches the limit waits for this transaction and then finds the batch open, or is seen here);
+--   as _hold_for_limit.
+-- Plan: batch and limits by key; without limits it costs this look.   Raises WF135 if `refuses`.
 -- Owner: weft_tenant.  Granted to: weft_system.
 CREATE OR REPLACE FUNCTION weft._pause_batch(of_batch_id bigint, refuses boolean) RETURNS void LANGUAGE plpgsql
 AS $$
@@ -12,16 +13,26 @@ AS $$
 DECLARE
     v_limit weft.spend_limit;
 BEGIN
-    SELECT l.* INTO v_limit FROM weft.batch b JOIN weft.spend_limit l USING (project_id) WHERE b.batch_id = of_batch_id FOR SHARE OF l;
-    IF v_limit.stage IS DISTINCT FROM 'reached' THEN
-        RETURN;
-    END IF;
-    IF v_limit.on_limit = 'pause' THEN
-        PERFORM weft._hold_batches(ARRAY[of_batch_id], v_limit.limit_id, clock_timestamp());
-    ELSIF refuses THEN
-        PERFORM weft._fail('WF135', format('billing project "%s" has reached its limit', p.name),
-            format('It may cost %s, and takes no jobs any more.', trim_scale(v_limit.cost_max)),
-            'Name another project, or ask an administrator to raise the limit, with `weft billing project limit`.')
-        FROM weft.billing_project p WHERE p.project_id = v_limit.project_id;
-    END IF;
+    FOR v_limit IN
+        SELECT l.* FROM weft.spend_limit l WHERE l.limit_id = ANY (ARRAY(
+            SELECT x.limit_id FROM weft.batch b
+            CROSS JOIN LATERAL (SELECT y.limit_id FROM weft.spend_limit y WHERE y.project_id = b.project_id
+                UNION ALL SELECT y.limit_id FROM weft.spend_limit y WHERE y.user_id = b.user_id) x
+            WHERE b.batch_id = of_batch_id))
+        ORDER BY l.limit_id FOR SHARE OF l
+    LOOP
+        IF v_limit.stage <> 'reached' THEN
+            CONTINUE;
+        ELSIF v_limit.on_limit = 'pause' THEN
+            PERFORM weft._hold_for_limit(ARRAY[of_batch_id], '{0}', v_limit, clock_timestamp());
+        ELSIF refuses THEN
+            PERFORM weft._fail('WF135', format('%s has reached its limit', weft._limit_name(v_limit)),
+                format(CASE v_limit.measure WHEN 'cost' THEN 'It may cost %s, and takes no jobs any more.'
+                    WHEN 'cpu' THEN 'It may use %s core hours, and takes no jobs any more.'
+                    WHEN 'gpu' THEN 'It may use %s GPU hours, and takes no jobs any more.'
+                    WHEN 'memory' THEN 'It may use %s GiB hours, and takes no jobs any more.'
+                    ELSE 'It may use %s GiB hours of disk, and takes no jobs any more.' END, trim_scale(v_limit.amount_max)),
+                'Name another project, or ask an administrator to raise the limit. `weft limit ls` shows it.');
+        END IF;
+    END LOOP;
 END $$;

@@ -1,19 +1,30 @@
--- _set_limit: change the limits of a billing project that a patch names; the driver hears of it and acts at once.
--- Called by: create_project, change_project.   Safe to repeat: yes.   Locks: spend_limit.   Plan: by key.
--- patch: any of cost_max, cost_soft_max (null: none) and on_limit.
+-- _set_limit: change what a patch names of the limit of a billing project, a user or a group, in one measure; the driver hears of it and
+--   acts at once.
+-- Called by: _set_project_limit, set_limit.   Safe to repeat: yes.   Locks: spend_limit.   Plan: by key.
+-- of: the tenant, the measure, and the project, the user, or the batch and the group.
+-- patch: any of amount_max, amount_soft_max (null: none) and on_limit.   Returns: the number of the limit.
 -- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._set_limit(of_tenant_id int, of_project_id int, patch jsonb) RETURNS void LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION weft._set_limit(of weft.spend_limit, patch jsonb) RETURNS int LANGUAGE plpgsql
 AS $$
+DECLARE
+    v_limit int;
 BEGIN
-    IF NOT patch ?| '{cost_max,cost_soft_max,on_limit}' THEN
-        RETURN;
-    END IF;
-    INSERT INTO weft.spend_limit AS l (tenant_id, project_id, cost_max, cost_soft_max, on_limit)
-    VALUES (of_tenant_id, of_project_id, (patch ->> 'cost_max')::numeric, (patch ->> 'cost_soft_max')::numeric,
-        coalesce(patch ->> 'on_limit', 'pause'))
-    ON CONFLICT (project_id) DO UPDATE SET version = l.version + 1,
-        cost_max = CASE WHEN patch ? 'cost_max' THEN excluded.cost_max ELSE l.cost_max END,
-        cost_soft_max = CASE WHEN patch ? 'cost_soft_max' THEN excluded.cost_soft_max ELSE l.cost_soft_max END,
-        on_limit = coalesce(patch ->> 'on_limit', l.on_limit);
+    -- Another one may add it between the two statements.
+    WHILE v_limit IS NULL LOOP
+        UPDATE weft.spend_limit l SET version = l.version + 1,
+            amount_max = CASE WHEN patch ? 'amount_max' THEN (patch ->> 'amount_max')::numeric ELSE l.amount_max END,
+            amount_soft_max = CASE WHEN patch ? 'amount_soft_max' THEN (patch ->> 'amount_soft_max')::numeric ELSE l.amount_soft_max END,
+            on_limit = coalesce(patch ->> 'on_limit', l.on_limit)
+        WHERE l.measure = of.measure AND (l.project_id = of.project_id OR l.user_id = of.user_id
+            OR l.batch_id = of.batch_id AND l.group_id = of.group_id)
+        RETURNING l.limit_id INTO v_limit;
+        IF v_limit IS NULL THEN
+            INSERT INTO weft.spend_limit (tenant_id, project_id, user_id, batch_id, group_id, measure, amount_max, amount_soft_max, on_limit)
+            VALUES (of.tenant_id, of.project_id, of.user_id, of.batch_id, of.group_id, of.measure, (patch ->> 'amount_max')::numeric,
+                (patch ->> 'amount_soft_max')::numeric, coalesce(patch ->> 'on_limit', 'pause'))
+            ON CONFLICT DO NOTHING RETURNING limit_id INTO v_limit;
+        END IF;
+    END LOOP;
     PERFORM pg_notify('driver', 'spending');
+    RETURN v_limit;
 END $$;

@@ -1,8 +1,8 @@
--- _stop_for_limit: stop attempts in batches that a limit holds, as if others needed their room: their workers are told to stop them, and
+-- _stop_for_limit: stop attempts in groups that a limit holds, as if others needed their room: their workers are told to stop them, and
 --   the reports of their ends make their jobs ready again, with the reason preempted. What is claimed and not started goes back, too.
 -- Called by: _pause_for_limit.   Safe to repeat: yes, an attempt is stopped once.   Returns: how many.
 -- It must not bring a job nearer to the end that many losses are (losses_max): a loss is taken off before it is added.
--- Locks: job (in key order).   Plan: held batches by the index of their limit; as _live_attempts of the workers that have claimed jobs of
+-- Locks: job (in key order).   Plan: held groups by the index of their limit; as _live_attempts of the workers that have claimed jobs of
 --   them; jobs and preemptions by key.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._stop_for_limit(of_limit_id int, limit_rows int) RETURNS int LANGUAGE plpgsql
@@ -12,11 +12,13 @@ DECLARE
     v_batches bigint[]; v_n int;
 BEGIN
     WITH held AS MATERIALIZED (
-        SELECT h.batch_id FROM weft.group_hold h WHERE h.limit_id = of_limit_id AND h.limit_id <> 0 AND h.released_at IS NULL),
+        SELECT h.batch_id, h.group_id FROM weft.group_hold h
+        WHERE h.limit_id = of_limit_id AND h.limit_id <> 0 AND h.released_at IS NULL),
     claimer AS MATERIALIZED (SELECT DISTINCT c.incarnation_id FROM weft.claim c JOIN held h USING (batch_id)),
     live AS MATERIALIZED (
         SELECT j.batch_id, j.job_id, j.attempt FROM claimer c CROSS JOIN LATERAL weft._live_attempts(c.incarnation_id) j
-        WHERE j.batch_id IN (SELECT h.batch_id FROM held h) AND NOT EXISTS (
+        WHERE EXISTS (SELECT FROM held h JOIN weft.group_ancestor a ON a.batch_id = h.batch_id AND a.ancestor_id = h.group_id
+            WHERE h.batch_id = j.batch_id AND a.group_id = j.group_id) AND NOT EXISTS (
             SELECT FROM weft.preemption p WHERE p.batch_id = j.batch_id AND p.job_id = j.job_id AND p.attempt = j.attempt)
         ORDER BY 1, 2 LIMIT limit_rows),
     locked AS MATERIALIZED (

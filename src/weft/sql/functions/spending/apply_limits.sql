@@ -1,10 +1,11 @@
--- apply_limits: one bounded step: make batches agree with the limits of their billing projects. Those of a project at its limit are held
---   and what runs there is stopped, or they are cancelled; those of another project are released.
+-- apply_limits: one bounded step: make batches and groups agree with limits. What belongs to one that is reached is held and what runs
+--   there is stopped, or it is cancelled; what belongs to another one is released.
 -- Called by: DriverStore.sweep, again and again until it returns 0.   Safe to repeat: yes.
 -- Locks: as _check_epoch; as _pause_for_limit (instead); as _cancel_for_limit (instead); as _resume_for_limit (instead); spend_limit.
 -- Plan: limits, which are few; as these.
--- A project that stays at its limit is looked at again: a batch may have been opened by a way that does not ask (_pause_batch).
--- Returns: how many batches and attempts, at least 1 while work remains.
+-- A project or user that stays at a limit is looked at again: a batch may have been opened by a way that does not ask (_pause_batch).
+-- The hold of a batch or a group stays, whatever comes into it.
+-- Returns: how many groups and attempts, at least 1 while work remains.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.apply_limits(epoch bigint, limit_jobs int) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
@@ -14,9 +15,9 @@ DECLARE
 BEGIN
     PERFORM weft._check_epoch(apply_limits.epoch);
     FOR v_limit IN
-        SELECT l.* FROM weft.spend_limit l WHERE l.applied_at IS NULL OR l.stage = 'reached' ORDER BY l.limit_id
+        SELECT l.* FROM weft.spend_limit l WHERE l.applied_at IS NULL OR l.stage = 'reached' AND l.batch_id IS NULL ORDER BY l.limit_id
     LOOP
-        v_n := CASE WHEN v_limit.stage <> 'reached' THEN weft._resume_for_limit(v_limit.limit_id, limit_jobs)
+        v_n := CASE WHEN v_limit.stage <> 'reached' THEN weft._resume_for_limit(v_limit, limit_jobs)
             WHEN v_limit.on_limit = 'pause' THEN weft._pause_for_limit(v_limit, limit_jobs)
             ELSE weft._cancel_for_limit(v_limit, limit_jobs) END;
         IF v_n > 0 THEN

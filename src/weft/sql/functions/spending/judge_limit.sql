@@ -1,6 +1,6 @@
--- judge_limit: store how far a billing project is, as the driver has decided.
+-- judge_limit: store how far a limit is used, as the driver has decided.
 -- Called by: DriverStore.judge_limit.   Safe to repeat: yes.
--- Locks: as _check_epoch; spend_limit. Whoever makes jobs ready in a limited project shares it, so that after the commit each of its
+-- Locks: as _check_epoch; spend_limit. Whoever makes jobs ready in a limited project or for a limited user shares it, so that after the commit each of its
 --   batches is either seen, or sees the stage.
 -- Plan: by key.   Returns: false: the limit was changed meanwhile; look again.
 -- Owner: weft_system.  Granted to: weft_driver.

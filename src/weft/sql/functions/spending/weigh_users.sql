@@ -1,8 +1,9 @@
--- weigh_users: halve the weight in fair share of what belongs to billing projects beyond their soft limit. Claims know the weight of a user
---   in a pool alone: it sinks by half of the part that such jobs are of the mCPU which the user's jobs have there or wait for.
+-- weigh_users: halve the weight in fair share of what belongs to projects, users and groups beyond their soft limit. Claims know the weight of
+--   a user in a pool alone: it sinks by half of the part that such jobs are of the mCPU which the user's jobs have there or wait for.
 -- Called by: DriverStore.sweep, until it returns 0.   Safe to repeat: yes.   Returns: how many weights changed.
 -- Locks: as _check_epoch; share.
--- Plan: all users of pools; as _open_batches of slowed projects, and what these count by key.
+-- Plan: all users of pools; as _groups_of_limit of slowed limits, and what these count by key.
+-- The part of a group in its batch is that of its jobs which have not ended.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.weigh_users(epoch bigint, limit_jobs int) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
@@ -12,15 +13,21 @@ DECLARE
 BEGIN
     PERFORM weft._check_epoch(weigh_users.epoch);
     WITH slowed AS MATERIALIZED (
-        SELECT b.user_id, b.batch_id FROM weft.spend_limit l
-        CROSS JOIN LATERAL weft._open_batches(l.tenant_id, l.project_id) o (batch_id) JOIN weft.batch b ON b.batch_id = o.batch_id
-        WHERE l.stage = 'slowed'),
+        SELECT b.user_id, b.batch_id, max(CASE WHEN o.group_id = 0 THEN 1 ELSE coalesce(least(g.n::float8 / nullif(w.n, 0), 1), 0) END)
+            AS share
+        FROM weft.spend_limit l CROSS JOIN LATERAL weft._groups_of_limit(l) o JOIN weft.batch b ON b.batch_id = o.batch_id
+        LEFT JOIN LATERAL (SELECT sum(c.n_ready + c.n_running) AS n FROM weft.group_count c
+            WHERE c.batch_id = o.batch_id AND c.group_id = o.group_id) g ON o.group_id > 0
+        LEFT JOIN LATERAL (SELECT sum(c.n_ready + c.n_running) AS n FROM weft.group_count c
+            WHERE c.batch_id = o.batch_id AND c.group_id = 0) w ON o.group_id > 0
+        WHERE l.stage = 'slowed' GROUP BY 1, 2),
     part AS MATERIALIZED (
-        SELECT c.pool_id, c.user_id, sum(c.running_m + c.ready_m) AS slowed_m
+        SELECT c.pool_id, c.user_id, sum(w.share * (c.running_m + c.ready_m)) AS slowed_m
         FROM slowed w JOIN weft.user_batch_count c ON c.user_id = w.user_id AND c.batch_id = w.batch_id GROUP BY 1, 2),
     weighed AS MATERIALIZED (
         SELECT s.pool_id, s.user_id, u.weight * (1 - 0.5 * coalesce(round(
-            least(greatest(p.slowed_m, 0) / nullif(greatest(s.running_m + s.ready_m, p.slowed_m), 0), 1), 2), 0)::float8) AS weight
+            least(greatest(p.slowed_m, 0) / nullif(greatest(s.running_m + s.ready_m, p.slowed_m), 0), 1)::numeric, 2), 0)::float8)
+            AS weight
         FROM weft.user_share s JOIN weft.tenant_user u USING (user_id)
         LEFT JOIN part p ON p.pool_id = s.pool_id AND p.user_id = s.user_id),
     locked AS MATERIALIZED (

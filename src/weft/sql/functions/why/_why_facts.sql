@@ -23,7 +23,7 @@ AS $$
         'cpu', o.cpu_m / 1000.0, 'memory', o.memory_mib * 1048576::bigint,
         'asks', coalesce((SELECT l.asks - '{executor,queue,pool,preemptible,timeout_s}'::text[]
             FROM weft.lane l WHERE l.lane_id = o.lane_id), '{}'),
-        'held', weft._holds_of(o.batch_id, o.group_id, o.job_id), 'limit', l.facts,
+        'held', weft._holds_of(o.batch_id, o.group_id, o.job_id), 'limit', weft._limit_of(o.batch_id, o.group_id),
         'n_parents', o.n_unfinished, 'parents', weft._open_parents(o.batch_id, o.job_id),
         'gates', weft._closed_gates(o.batch_id, o.job_id, ARRAY[o.batch_set, o.gate_set_id], _why_facts.at),
         'preempts', weft._preempted_for(o.batch_id, o.job_id, o.attempt), 'pool', n.pool,
@@ -39,7 +39,7 @@ AS $$
             'stops_on', (SELECT w.name FROM weft.attempt_stop s JOIN weft.worker_incarnation i USING (incarnation_id)
                 JOIN weft.worker w USING (worker_id) WHERE (s.batch_id, s.job_id, s.attempt) = (o.batch_id, o.job_id, o.attempt)))
             FROM weft.blocked_job k WHERE o.waits AND k.batch_id = o.batch_id AND k.job_id = o.job_id))
-    FROM one o CROSS JOIN (SELECT weft._limit_of(of_batch_id) AS facts) l
+    FROM one o
     CROSS JOIN LATERAL (SELECT x.name FROM weft.tenant_user x WHERE x.user_id = o.user_id OFFSET 0) u
     LEFT JOIN need n ON o.waits AND (n.pool_id, n.lane_id, n.cpu_m, n.memory_mib) = (o.pool_id, o.lane_id, o.cpu_m, o.memory_mib)
 $$;

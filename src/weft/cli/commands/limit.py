@@ -1,0 +1,169 @@
+"""`weft limit`: how much projects, users, batches and groups may use."""
+
+import math
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from cyclopts import App, Parameter
+
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.targets import Target, parse_batch, parse_target
+from weft.cli.input.values import WrongOption, read_option
+from weft.cli.terminal.plain import one_line
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import print_json, print_table
+from weft.core.amounts import duration
+from weft.core.errors import BadId
+from weft.core.ids import format_batch_id
+from weft.core.spending import amount_text
+from weft.wire.limit_documents import MeasureWord
+
+app = App(
+    name="limit",
+    help="Limit what projects, users, batches and groups may use, in money or in hours.\n\n"
+    "    weft limit set --user bob --measure cpu 1000",
+)
+
+HEADER = ("Limit of", "Used", "At most", "Soft", "State", "Reached in")
+WIDTH = 64
+Document = Mapping[str, Any]
+
+
+@app.command(name="ls")
+def list_all(
+    *, batch: Annotated[str | None, Parameter(name="--batch")] = None, shared: Shared = SHARED
+) -> int:
+    """List limits, what was used of them, and when they are reached at this rate.
+
+        weft limit ls
+        weft limit ls --batch b12
+
+    Operators see those of the tenant; others their own, and those of their
+    billing projects and of batches that they see.
+
+    Args:
+        batch: Only limits of this batch, its groups, its project and its user.
+        shared: Options of every command.
+    """
+    batch_id = None if batch is None else parse_batch(batch)
+    found = shared.ask_all(lambda client: client.list_limits(batch_id))
+    if shared.json:
+        print_json(found)
+        return 0
+    print_table(HEADER, map(_row, found), right=HEADER[1:4])
+    return 0
+
+
+@app.command(name="set")
+def set_one(
+    amount: str | None = None,
+    /,
+    *,
+    project: str | None = None,
+    user: str | None = None,
+    batch: str | None = None,
+    measure: MeasureWord = "cost",
+    soft: str | None = None,
+    on_limit: Literal["pause", "cancel"] | None = None,
+    shared: Shared = SHARED,
+) -> int:
+    """Limit what a billing project, a user, a batch or a group may use.
+
+        weft limit set --user bob --measure cpu 1000 --soft 800
+        weft limit set --batch b12/stage1 50
+        weft limit set --project genomics --measure gpu none
+
+    At a limit nothing starts and what runs is stopped; it goes on when the limit
+    is raised. Beyond the soft one the jobs weigh half in the shares of users.
+    Those of projects and users are for administrators of the tenant.
+
+    Args:
+        amount: How much may be used, or none.
+        project: All batches of this billing project.
+        user: All batches of this user, whoever pays.
+        batch: This batch, such as b12, or this group of it, such as b12/stage1.
+        measure: cost: money; cpu: core hours; memory, storage: GiB hours; gpu: GPU hours.
+        soft: From which amount on the jobs have half of their share, or none.
+        on_limit: Whether the jobs are paused or cancelled at the limit.
+        shared: Options of every command.
+    """
+    if [project is not None, user is not None, batch is not None].count(True) != 1:
+        raise WrongOption(
+            "it is not clear whose limit is set",
+            detail="Exactly one of --project, --user and --batch says it.",
+            hint="`weft limit set --help` shows examples.",
+        )
+    changes: dict[str, Any] = {"measure": measure}
+    if amount is not None:
+        changes["amount_max"] = read_option("AMOUNT", amount, read_amount)
+    if soft is not None:
+        changes["amount_soft_max"] = read_option("--soft", soft, read_amount)
+    if on_limit is not None:
+        changes["on_limit"] = on_limit
+    if len(changes) == 1:
+        raise WrongOption(
+            "no limit is given", hint="Give an amount, --soft or --on-limit; `none` lifts one."
+        )
+    target = None if batch is None else _group(batch)
+    found = shared.ask(
+        lambda client: client.set_limit(
+            changes,
+            project=project,
+            user=user,
+            batch_id=None if target is None else target.batch_id,
+            group=None if target is None else target.group,
+        )
+    )
+    if shared.json:
+        print_json(found)
+        return 0
+    most, soft_most = (_most(found, name) for name in ("amount_max", "amount_soft_max"))
+    note(f"{_whose(found)}: at most {most}, soft limit {soft_most}; {_used(found)} used")
+    return 0
+
+
+def read_amount(text: str) -> float | None:
+    """Read `500`, `12.50` or `none`."""
+    if text == "none":
+        return None
+    amount = float(text)
+    if not math.isfinite(amount) or amount < 0:
+        raise ValueError(f"{text!r} is not an amount: write it as 500 or 12.50, or none")
+    return amount
+
+
+def _group(text: str) -> Target:
+    target = parse_target(text)
+    if target.job_id is not None:
+        raise BadId(text, expected="a batch is written b12, a group b12/stage1")
+    return target
+
+
+def _whose(found: Document) -> str:
+    if found["batch_id"] is None:
+        return f"{found['kind']} {one_line(found[found['kind']], width=WIDTH)}"
+    batch = format_batch_id(found["batch_id"])
+    if found["kind"] == "batch":
+        return batch
+    return f"{batch}/{one_line(found['path'].lstrip('/'), width=WIDTH)}"
+
+
+def _most(found: Document, name: str) -> str:
+    amount = found[name]
+    return "none" if amount is None else amount_text(amount, found["measure"])
+
+
+def _used(found: Document) -> str:
+    return amount_text(found["amount"], found["measure"])
+
+
+def _row(found: Document) -> tuple[str, ...]:
+    left = found["limit_in_s"]
+    return (
+        _whose(found),
+        _used(found),
+        _most(found, "amount_max"),
+        _most(found, "amount_soft_max"),
+        found["limit_state"],
+        "" if left is None else duration(left * 1000),
+    )

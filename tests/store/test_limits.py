@@ -1,0 +1,244 @@
+"""Limits of users, batches and groups, in money and in hours of resources."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from store.test_holds import TREE
+from store.test_spending import ENOUGH, TOO_LITTLE, look, stop
+from store.world import World
+from weft.core.errors import BatchNotFound, BillingLimitReached, GroupNotFound, UserNotFound
+from weft.core.rates import UNITS_OF_A_PRICE
+from weft.core.spending import Measure, Stage
+from weft.core.states import Reason
+from weft.core.why import causes_of_wait
+from weft.ports.store import Shape
+from weft.ports.store.spending import Limited
+from weft.testing.builders import job_rows
+
+HOUR_MS = 3_600_000
+LARGE = Shape(cpu_m=2000, memory_mib=3072, gpu=1, storage_mib=512)
+
+
+async def limit(
+    world: World,
+    of: Limited,
+    amount_max: float | None,
+    measure: Measure = Measure.COST,
+    **more: Any,  # noqa: ANN401 (limits)
+) -> dict[str, Any]:
+    """Change a limit, and let the driver look."""
+    patch = {"amount_max": amount_max, **more}
+    found = await world.api.set_limit(world.caller, of, measure, patch)
+    await look(world)
+    return dict(found)
+
+
+async def listed(world: World, batch: int | None = None) -> list[dict[str, Any]]:
+    rows = await world.api.list_limits(world.caller, batch, after=0, limit=99)
+    return [dict(row) for row in rows]
+
+
+def user(world: World) -> Limited:
+    return Limited("user", world.caller.user_name)
+
+
+async def test_user_at_their_limit_is_paused_whoever_pays(world: World) -> None:
+    """Others of the project go on; later batches of the user wait as well."""
+    bob = await world.user("bob")
+    await world.api.create_project(world.caller, "other", cost_max=None)
+    mine, paid = await world.submit(1), await world.submit(1, billing_project="other")
+    worker = await world.worker()
+    claimed = await worker.claim()
+    await worker.start(*claimed)
+    await limit(world, user(world), TOO_LITTLE)
+    await stop(worker, *claimed)
+    late, of_bob = await world.submit(1), await world.submit(1, caller=bob)
+
+    assert [one.batch_id for one in await worker.claim()] == [of_bob]
+    await look(world)
+    assert await worker.claim() == []
+    assert [await world.states(one) for one in (mine, paid, late)] == ["r", "r", "r"]
+    (found,) = await listed(world)
+    assert (found["kind"], found["user"], found["limit_state"]) == (
+        "user", world.caller.user_name, "paused",
+    )  # fmt: skip
+    assert await world.findings() == {}
+    await limit(world, user(world), ENOUGH)
+    assert sorted(one.batch_id for one in await worker.claim()) == sorted((mine, paid, late))
+
+
+async def test_group_at_its_limit_is_paused_and_the_others_go_on(world: World) -> None:
+    """With the groups below it, and with what comes into it later."""
+    batch = await world.submit(job_rows(4, group=[0, 1, 2, 3]), groups=TREE)
+    worker = await world.worker()
+    claimed = await worker.claim()
+    await worker.start(*claimed)
+    await limit(world, Limited("group", None, batch, "/a"), TOO_LITTLE)
+    in_group = [one for one in claimed if one.job_id in {2, 3}]
+    to_stop = (await worker.beat(*claimed)).to_stop
+    assert sorted(job_id for _, job_id, _ in to_stop) == [2, 3]
+    await worker.end(*in_group, reason=Reason.CANCELLED, start_age_us=None)
+    await world.submit(job_rows(2, group=[-1, 0]), batch=batch)
+
+    late = await worker.claim()
+    assert [one.job_id for one in late] == [6]
+    other, job = await world.api.why_jobs(world.caller, batch, [1, 3])
+    assert (job.limit and job.limit.name, other.limit) == ("/a", None)
+    (cause, *_) = causes_of_wait(job, {}, datetime.now(UTC))
+    assert cause.text == f"waits: b{batch}/a is paused at its limit of < 0.01"
+    assert cause.command == f"weft limit set --batch b{batch}/a --measure cost AMOUNT"
+    assert await world.findings() == {}
+    await limit(world, Limited("group", None, batch, 1), None)
+    more = await worker.claim()
+    assert sorted(one.job_id for one in more) == [2, 3, 5]
+    await worker.end(*late, *more, *(one for one in claimed if one not in in_group))
+
+
+async def test_group_may_be_cancelled_at_its_limit(world: World) -> None:
+    batch = await world.submit(job_rows(2, group=[0, 1]), groups=TREE)
+    await limit(world, Limited("group", None, batch, "/a"), 0, on_limit="cancel")
+    await world.sweep()
+
+    assert await world.states(batch) == "rc"
+
+
+async def test_user_who_cancels_at_a_limit_submits_nothing(world: World) -> None:
+    await limit(world, user(world), 0, Measure.CPU, on_limit="cancel")
+    with pytest.raises(BillingLimitReached, match="user") as refused:
+        await world.submit()
+
+    assert "0 core hours" in str(refused.value.detail)
+    await limit(world, user(world), None, Measure.CPU)
+    assert await world.states(await world.submit()) == "r"
+
+
+async def test_hours_are_what_was_billed_and_what_runs(own_world: World) -> None:
+    """Folded or not, in each measure, of each kind of limit."""
+    world = own_world
+    batch = await world.submit(job_rows(2, shapes=[LARGE], group=[1, 0]), groups=TREE)
+    kinds = {
+        "user": user(world), "project": Limited("project", "default"),
+        "batch": Limited("group", None, batch), "group": Limited("group", None, batch, "/a"),
+    }  # fmt: skip
+    for measure in Measure:
+        for of in kinds.values():
+            await limit(world, of, ENOUGH, measure)
+    worker = await world.worker(cpu_m=4000, gpu=2)
+    (one, other) = await worker.claim()
+    await worker.start(one, other)
+    await worker.end(one, start_age_us=1000)
+    await worker.end(other, start_age_us=3000)
+    for _ in range(2):
+        bills = {
+            "group": await world.api.get_group(world.caller, batch, 1),
+            "batch": await world.api.get_batch(world.caller, batch),
+        }
+        for found in await listed(world, batch):
+            bill = bills["group" if found["kind"] == "group" else "batch"]
+            used = {each["resource"]: each["usage"] for each in bill["cost_by_resource"]}
+            hours = {name: ms / HOUR_MS / UNITS_OF_A_PRICE[name] for name, ms in used.items()}
+            assert min(hours.values()) > 0
+            expected = {**hours, "cost": bill["cost"]}[found["measure"]]
+            assert found["amount"] == pytest.approx(expected, rel=1e-6, abs=1e-11)
+        await world.fold()
+    batch = await world.submit(job_rows(2, shapes=[LARGE], group=[-1, 0]), batch=batch)
+    running = await worker.claim()
+    await worker.start(*running)
+    per_hour = {
+        (each["kind"], each["measure"]): each["amount_per_hour"] for each in await listed(world)
+    }
+    assert per_hour["user", "cpu"] == per_hour["batch", "cpu"] == 4
+    assert per_hour["group", "memory"] == 3
+    assert all(each["limit_in_s"] > 0 for each in await listed(world))
+    await worker.end(*running)
+
+
+async def test_limits_in_hours_pause_like_those_in_money(world: World) -> None:
+    """Two of one batch pause it each by itself."""
+    batch = await world.submit(2)
+    of = Limited("group", None, batch)
+    await limit(world, of, 0, Measure.CPU)
+    await limit(world, of, 0, Measure.GPU)
+    worker = await world.worker()
+    assert await worker.claim() == []
+    await limit(world, of, None, Measure.CPU)
+    assert await worker.claim() == []
+    await limit(world, of, None, Measure.GPU)
+
+    assert len(await worker.claim()) == 2
+    assert await listed(world) == []
+
+
+async def test_soft_limit_of_a_group_slows_its_part_of_the_batch(world: World) -> None:
+    batch = await world.submit(
+        job_rows(4, shapes=[Shape(cpu_m=1000)], group=[1, 1, 0, 0]), groups=TREE
+    )
+    await world.fold()
+    weight = "SELECT weight FROM weft.user_share WHERE tenant_id = $1 AND user_id = $2"
+    whose = world.caller.tenant_id, world.caller.user_id
+    for of, expected in (
+        (Limited("group", None, batch, 1), 0.75),
+        (Limited("group", None, batch), 0.5),
+        (user(world), 0.5),
+    ):
+        await limit(world, of, None, amount_soft_max=0)
+        assert await world.admin.fetchval(weight, *whose) == expected
+        await limit(world, of, None, amount_soft_max=None)
+        assert await world.admin.fetchval(weight, *whose) == 1
+
+
+async def test_limits_that_are_done_are_not_looked_at(own_world: World) -> None:
+    """Those of batches that are complete: there may be many."""
+    world = own_world
+    batch = await world.submit(1)
+    await limit(world, Limited("group", None, batch), ENOUGH)
+    worker = await world.worker()
+    assert await look(world) == [Stage.BELOW]
+    await worker.run()
+    await world.fold()
+
+    assert await look(world) == []
+    await world.submit(1, batch=batch)
+    await world.fold()
+    assert await look(world) == [Stage.BELOW]
+
+
+async def test_limits_are_seen_by_those_whom_they_concern(world: World) -> None:
+    bob, eve = await world.user("bob"), await world.user("eve")
+    batch = await world.submit(1)
+    await limit(world, user(world), ENOUGH)
+    await limit(world, Limited("project", "default"), ENOUGH, Measure.GPU)
+    await limit(world, Limited("group", None, batch), ENOUGH)
+    await world.api.set_project_member(world.caller, "default", "eve", is_member=False)
+    seen = {}
+    for one in (bob, eve):
+        rows = await world.api.list_limits(one, None, after=0, limit=9)
+        seen[one.user_name] = {row["kind"] for row in rows}
+        with pytest.raises(BatchNotFound):
+            await world.api.set_limit(eve, Limited("group", None, batch), Measure.COST, {})
+    (kind,) = {row["kind"] for row in await world.api.list_limits(bob, None, after=0, limit=1)}
+
+    assert seen == {"bob": {"project", "batch"}, "eve": set()}
+    assert kind == "project"
+    with pytest.raises(BatchNotFound):
+        await world.api.list_limits(eve, batch, after=0, limit=9)
+    assert len(await listed(world, batch)) == 3
+
+
+@pytest.mark.parametrize(
+    ("of", "error"),
+    [
+        (Limited("user", "nobody"), UserNotFound),
+        (Limited("group", None, 999_999_999), BatchNotFound),
+    ],
+)
+async def test_limit_of_nothing_is_refused(
+    world: World, of: Limited, error: type[Exception]
+) -> None:
+    with pytest.raises(error):
+        await limit(world, of, 1)
+    batch = await world.submit(1)
+    with pytest.raises(GroupNotFound):
+        await limit(world, Limited("group", None, batch, "/none"), 1)

@@ -16,6 +16,7 @@ from weft.core.attempt_key import AttemptKey
 from weft.core.conditions import Ask
 from weft.core.states import Reason
 from weft.plugins.log_stores.files import FileLogStore
+from weft.plugins.log_stores.files.writer import FileLogWriter
 from weft.ports.store import Claimed, ClaimRequest, EndReport, StartReport, WorkerStore
 from weft.run.api import Server, serving_config
 from weft.settings import Settings
@@ -23,6 +24,7 @@ from weft.store import open_admin, open_api_store, open_driver_store, open_worke
 from weft.wire.function import result_path
 from weft.wire.log_format import encode_piece, own_path
 from weft.wire.sealed import SecretKeys
+from weft.wire.usage_format import UsageSample
 
 TOKEN = "token-of-a-test"
 DEADLINE_S = 20.0
@@ -115,17 +117,28 @@ class LiveWorker:
         with path.open("ab") as file:
             file.write(b"".join(encode_piece(kind, 0, data) for kind, data in pieces))
 
+    async def keep_samples(self, key: AttemptKey, samples: Sequence[UsageSample]) -> None:
+        """Keep samples of what an attempt used."""
+        await FileLogWriter(self._logs).keep_samples(key, samples)
+
     async def ask(self, key: AttemptKey, ask: Ask) -> None:
         """Say what an attempt waits for, as an agent does before its end."""
         assert await self.store.ask_block(self.incarnation_id, key, ask)
 
     async def end(
-        self, claimed: Sequence[Claimed], *, exit_code: int = 0, output: tuple[int, int] = (0, 0)
+        self,
+        claimed: Sequence[Claimed],
+        *,
+        exit_code: int = 0,
+        output: tuple[int, int] = (0, 0),
+        reason: Reason | None = None,
     ) -> None:
+        if reason is None and exit_code:
+            reason = Reason.EXIT
         reports = [
             EndReport(
                 batch_id=c.batch_id, job_id=c.job_id, attempt=c.attempt, start_age_us=1000,
-                end_age_us=0, reason=int(Reason.EXIT) if exit_code else None, exit_code=exit_code,
+                end_age_us=0, reason=reason, exit_code=exit_code,
                 signal=None, cpu_ms=1, memory_peak_bytes=1, stdout_bytes=output[0],
                 stderr_bytes=output[1], truncated=False, location=None, message="",
             )

@@ -31,10 +31,12 @@ from weft.wire import (
     tenant_documents,
     token_answers,
     trail_answers,
+    usage_answers,
     user_answers,
     why_answers,
     worker_answers,
 )
+from weft.wire.usage_format import UsageSample
 
 JSON = "application/json"
 DOCUMENT = {
@@ -88,6 +90,7 @@ def check(document: Any, schema: dict[str, Any]) -> None:  # noqa: ANN401
             limit_documents,
             token_answers,
             trail_answers,
+            usage_answers,
             user_answers,
             permission_documents,
             pool_answers,
@@ -160,7 +163,7 @@ async def test_every_answer_is_the_one_described(
     await submit_more(ask, b)
     claimed = await worker.claim(2)
     await worker.start(claimed)
-    await ask("GET", "/v1/batches/{b}/jobs/{j}/attempts", b=b, j=claimed[0].job_id)
+    await ask_attempts(ask, worker, AttemptKey(b, claimed[0].job_id, 1))
     j = claimed[0].job_id
     await ask("POST", "/v1/batches/{b}/jobs/{j}/signal", b=b, j=j, body={"signal": "USR1"})
     await ask("POST", "/v1/batches/{b}/jobs/{j}/message", b=b, j=j, body={"text": "x"})
@@ -245,6 +248,13 @@ async def test_every_field_of_a_document_is_described(ask: Described) -> None:
                     assert schema["description"].endswith("."), (name, field)
     resources = schemas["JobDocument"]["properties"]["resources"]["properties"]
     assert resources.keys() == {"cpu", "memory", "storage", "gpu"}
+
+
+async def ask_attempts(ask: Described, worker: LiveWorker, key: AttemptKey) -> None:
+    attempts = "/v1/batches/{b}/jobs/{j}/attempts"
+    await ask("GET", attempts, b=key.batch_id, j=key.job_id)
+    await worker.keep_samples(key, [UsageSample(5000, 1, 2)])
+    await ask("GET", attempts + "/{a}/usage", b=key.batch_id, j=key.job_id, a=key.attempt)
 
 
 async def ask_failures(ask: Described, b: int, failed: int) -> None:

@@ -10,8 +10,10 @@ import pytest
 
 from api.live import DEADLINE_S, EventReader, LiveApi, LiveWorker
 from weft.api.http.ranges import Span, span_of
+from weft.core.attempt_key import AttemptKey
 from weft.core.errors import RangeNotSatisfiable
 from weft.wire.log_format import STDERR, STDOUT
+from weft.wire.usage_format import UsageSample
 
 
 async def submit(http: httpx.AsyncClient, *jobs: dict[str, Any]) -> int:
@@ -199,3 +201,21 @@ async def test_streams_end_cleanly_when_the_server_stops(
 
     assert api.stop_s < 5  # at once, on a machine of its own; a stream would last for ever
     assert not any("end" in line for line in rest)
+
+
+async def test_samples_of_what_an_attempt_uses(
+    http: httpx.AsyncClient, worker: LiveWorker
+) -> None:
+    path = await ended_job(http, worker)
+    attempts = path.removesuffix("log") + "attempts"
+    none = await http.get(f"{attempts}/1/usage")
+    samples = [UsageSample(5000, 4500, 1 << 20), UsageSample(10_000, 9000, 2 << 20)]
+    await worker.keep_samples(AttemptKey(none.json()["batch_id"], 1, 1), samples)
+    found = await http.get(f"{attempts}/1/usage")
+    missing = await http.get(f"{attempts}/2/usage")
+    wrong = await http.get(f"{attempts}/last/usage")
+
+    assert none.json()["samples"] == []
+    assert found.json()["samples"] == [one._asdict() for one in samples]
+    assert (missing.status_code, missing.json()["code"]) == (404, "API.ATTEMPT_NOT_FOUND")
+    assert (wrong.status_code, wrong.json()["code"]) == (400, "API.INVALID_ID")

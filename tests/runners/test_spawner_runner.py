@@ -10,6 +10,7 @@ from weft.core.attempt_key import AttemptKey
 from weft.core.conditions import Ask, Blocked
 from weft.core.states import Reason
 from weft.plugins.executors.process import ProcessExecutor
+from weft.plugins.log_stores.files import FileLogStore
 from weft.plugins.runners.spawner import SpawnerRunner
 from weft.plugins.runners.spawner.start import SpawnerFiles
 from weft.ports.executor import ExecutorLimits
@@ -61,7 +62,10 @@ class TestSpawnerRunner(RunnerSuite):
         )  # fmt: skip
 
     def runner(self) -> SpawnerRunner:
-        return SpawnerRunner(self.files, EXECUTORS, LIMITS, Hello(2000, 1000))
+        return SpawnerRunner(self.files, EXECUTORS, LIMITS, Hello(2000, 1000, sample_ms=100))
+
+    def sampled_logs(self) -> FileLogStore:
+        return FileLogStore(self.files.logs)
 
     def blocked(self) -> tuple[Assignment, Ask]:
         spec = JobSpec(executor="licensed")

@@ -139,10 +139,17 @@ class SpawnerProcess:
         return int(children.read_text().split()[0])
 
     def connect(
-        self, *, cpu_m: int = 2000, memory_mib: int = 1000, gpus: tuple[str, ...] = ()
+        self,
+        *,
+        cpu_m: int = 2000,
+        memory_mib: int = 1000,
+        gpus: tuple[str, ...] = (),
+        sample_ms: int = 0,
+        samples_max: int = 1000,
     ) -> "Agent":
         """Return an agent that has been welcomed."""
-        agent = Agent(self, Hello(cpu_m, memory_mib, gpus=gpus))
+        hello = Hello(cpu_m, memory_mib, gpus=gpus, sample_ms=sample_ms, samples_max=samples_max)
+        agent = Agent(self, hello)
         self._agents.append(agent)
         return agent
 

@@ -26,6 +26,7 @@ from weft.api.http.rights import Guard, Table, complete_table
 from weft.api.routes import login, login_oidc, system
 from weft.api.routes.rights import PERMISSIONS, RIGHTS, UNRECORDED
 from weft.api.routes.v1 import (
+    attempt_usage,
     batches,
     billing,
     callbacks,
@@ -87,6 +88,7 @@ ROUTES: Final[Sequence[ControllerRouterHandler]] = (
     *queues.ROUTES,
     *schedules.ROUTES,
     *logs.ROUTES,
+    *attempt_usage.ROUTES,
     *events.ROUTES,
     *workers.ROUTES,
     *pools.ROUTES,

@@ -47,6 +47,10 @@ COMMANDS = {
     ),
     "wait": ("weft.cli.commands.wait:wait", "Wait until batches, groups or jobs have ended."),
     "logs": ("weft.cli.commands.logs:logs", "Print the output of a job."),
+    "usage": (
+        "weft.cli.commands.usage:usage",
+        "Show the CPU time and memory of a job while it ran.",
+    ),
     "rename": ("weft.cli.commands.edit:rename", "Rename a batch, a job or a group."),
     "set": (
         "weft.cli.commands.edit:set_attributes",

@@ -93,6 +93,7 @@ class Job(Twin[aio.Job]):
     log = waits(aio.Job.log)
     follow_log = iterates(aio.Job.follow_log)
     attempts = waits(aio.Job.attempts)
+    usage = waits(aio.Job.usage)
     history = waits(aio.Job.history)
 
     def wait(self, *, timeout_s: float | None = None) -> Document:

@@ -13,6 +13,7 @@ from typing import Protocol
 from weft.core.attempt_key import AttemptKey
 from weft.core.log_location import LogLocation
 from weft.wire.log_format import Piece
+from weft.wire.usage_format import UsageSample
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,9 @@ class LogStore(Protocol):
         reports its growth; nothing is polled.
         """
 
+    async def samples(self, log: AttemptLog) -> Sequence[UsageSample]:
+        """Return what the attempt used, oldest sample first; empty: none was kept."""
+
     def results(
         self, logs: Iterable[AttemptLog]
     ) -> AsyncIterator[tuple[AttemptLog, AsyncIterator[bytes]]]:
@@ -101,6 +105,9 @@ class LogWriter(Protocol):
         """Add pieces; the first has the number `after`. Pieces that are stored already are
         skipped, so a runner that was killed may collect the same pieces again.
         """
+
+    async def keep_samples(self, key: AttemptKey, samples: Sequence[UsageSample]) -> None:
+        """Keep these samples of what an attempt uses, instead of those that are stored."""
 
     async def finish(self, key: AttemptKey) -> LogLocation | None:
         """Return the location of the output; nothing may be appended after this."""

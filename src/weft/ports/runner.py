@@ -145,6 +145,18 @@ class Known(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Sampling:
+    """How often a runner that can measure what attempts use keeps a sample beside their output."""
+
+    period_ms: int = 0
+    """0: never. An attempt that is younger than this has none."""
+    count_max: int = 1000
+    """Of one attempt. When it has as many, every second one goes, and the next come half as
+    often.
+    """
+
+
+@dataclass(frozen=True, kw_only=True)
 class RunnerSite:
     """The environment of a runner: its worker's name, its directories, its limits."""
 
@@ -173,6 +185,7 @@ class RunnerSite:
     """Whether processes that it starts on this host get a PID namespace."""
     gpus: tuple[str, ...] = ()
     """Ids of the GPUs of this host that jobs may use."""
+    sampling: Sampling = field(default_factory=Sampling)
     accounts: bool = False
     """Whether attempts have accounts of their users, which reach `scratch` and `checkpoints`."""
 

@@ -24,7 +24,7 @@ from weft.plugins.log_stores.files.settings import FilesSettings
 from weft.plugins.log_stores.files.writer import FileLogWriter
 from weft.plugins.runners.spawner.sandbox import NoSandbox, sandbox_words
 from weft.ports.executor import ENTRY_POINTS, ExecutorLimits, JobExecutor
-from weft.ports.runner import Runner, RunnerFactory, RunnerSite
+from weft.ports.runner import Runner, RunnerFactory, RunnerSite, Sampling
 from weft.run.child import DRAINED, is_supervised
 from weft.run.gpus import gpus_of
 from weft.run.home import Home
@@ -146,6 +146,10 @@ def make_runner(settings: Settings, home: Home, logs: Path) -> Runner:
             warm=warm_limits_of(settings),
             job_namespace=settings.job_namespace,
             gpus=gpus_of(settings),
+            sampling=Sampling(
+                period_ms=round(settings.usage_sample_s * 1000),
+                count_max=settings.usage_samples_max,
+            ),
         )
     )
 

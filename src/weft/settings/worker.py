@@ -100,4 +100,16 @@ class WorkerSettings:
         minimum=1,
         maximum=86_400,
     )
+    usage_sample_s: float = setting(
+        5.0,
+        "seconds between samples of the cpu and memory that running jobs use; 0: none",
+        minimum=0,
+        maximum=3600,
+    )
+    usage_samples_max: int = setting(
+        1000,
+        "samples kept of one attempt; of more every second one goes, and they get rarer",
+        minimum=2,
+        maximum=1000,
+    )
     grace_s: float = setting(10.0, "seconds from SIGTERM to SIGKILL", minimum=0, maximum=3600)

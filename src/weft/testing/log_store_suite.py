@@ -7,6 +7,7 @@ from weft.core.attempt_key import AttemptKey
 from weft.core.log_location import LOG_LOCATION_BYTES, LogLocation
 from weft.ports.log_store import AttemptLog, LogDirectory, LogKeeper, LogStore, LogWriter
 from weft.wire.log_format import STDERR, STDOUT, Piece
+from weft.wire.usage_format import UsageSample
 
 WITHIN_S = 20.0
 KEY = AttemptKey(1, 2, 1)
@@ -103,6 +104,18 @@ class LogStoreSuite:
             await keeper.remove([KEY.batch_id])
         assert list(await keeper.batches()) == []
         assert await self.all_of(log) == []
+
+    async def test_samples_go_with_the_output(self) -> None:
+        """They are no output, the newest ones replace the others, and they go with the batch."""
+        log, store, writer = await self.stored(), self.log_store(), self.writer()
+        assert await store.samples(log) == []
+        samples = [UsageSample(5000 * at, 900 * at, 1 << 20) for at in (1, 2)]
+        for known in (samples[:1], samples):
+            await writer.keep_samples(KEY, known)
+        assert await store.samples(log) == samples
+        assert await self.all_of(log) == list(PIECES)
+        await self.keeper().remove([KEY.batch_id])
+        assert await store.samples(log) == []
 
     async def test_followers_are_told_what_comes(self) -> None:
         """Also of output whose first byte is not written yet, and from the middle."""

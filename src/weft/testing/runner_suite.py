@@ -41,6 +41,15 @@ def over(told: Happened) -> list[AttemptKey]:
     return [*(one.key for one in told.ended), *told.withdrawn]
 
 
+def log_of(end: Ended) -> AttemptLog:
+    """Return what the database would say of the output of an attempt that succeeded."""
+    return AttemptLog(
+        end.key.batch_id, end.key.job_id, end.key.attempt, ended=True, location=end.location,
+        stdout_bytes=end.stdout_bytes, stderr_bytes=end.stderr_bytes, truncated=end.truncated,
+        state="success",
+    )  # fmt: skip
+
+
 class RunnerWatch:
     """Everything that one runner tells."""
 
@@ -183,6 +192,26 @@ class RunnerSuite:
             await agent.runner.submit([one])
             agent.runner.keep_until(0)
             assert (await agent.end_of(one)).exit_code == 0
+
+    def sampled_logs(self) -> LogStore | None:
+        """Return what reads the samples that the runner keeps every 100 ms; None: it measures
+        nothing.
+        """
+        return None
+
+    async def test_what_a_long_attempt_uses_is_sampled(self) -> None:
+        """With its output, until it ends; a short one has no sample."""
+        if (logs := self.sampled_logs()) is None:
+            return
+        long, short = assignment(1, runs_s=0.8), assignment(2)
+        async with self.ended() as agent:
+            await agent.runner.submit([long, short])
+            ends = [await agent.end_of(one) for one in (long, short)]
+            found, none = [await logs.samples(log_of(end)) for end in ends]
+            ran_ms = (ends[0].ended_ns - ends[0].started_ns) // 1_000_000
+            assert found
+            assert all(0 < one.at_ms <= ran_ms and one.memory_bytes > 0 for one in found)
+            assert list(none) == []
 
     async def test_withdrawn_or_run_and_never_both(self) -> None:
         """Whichever comes first."""

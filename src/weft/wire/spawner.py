@@ -107,6 +107,10 @@ class Hello(msgspec.Struct, frozen=True, tag="hello"):
     gpus: tuple[str, ...] = ()
     """Ids of the GPUs that it hands out. Those of its first agent count: like what the worker
     offers, they do not change while the spawner lives."""
+    sample_ms: int = 0
+    """How often it looks what running attempts use; 0: never."""
+    samples_max: int = 1000
+    """How many samples of an attempt it keeps; of more it drops every second one."""
 
 
 class Start(msgspec.Struct, frozen=True, tag="start"):

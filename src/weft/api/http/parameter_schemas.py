@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from weft.api.http.log_stream import LOG_POSITION
 from weft.api.http.paging import CURSOR_CHARS_MAX, LIMIT_MAX
-from weft.api.http.path_ids import NUMBER, PART, QUEUE, UPDATE
+from weft.api.http.path_ids import ATTEMPT, ATTEMPTS_MAX, NUMBER, PART, QUEUE, UPDATE
 from weft.api.http.requests import KEY
 from weft.core.ids import BATCH, CONDITION
 from weft.core.query.reach import JOB_ID_MAX
@@ -14,7 +14,6 @@ from weft.core.states import JobState, Reason
 from weft.wire.payload import DIGEST
 
 Schema = Mapping[str, Any]  # a part of an OpenAPI document
-ATTEMPTS_MAX: Final = 2**15 - 1
 LAST_JOB: Final = 999_999_999
 OUTPUTS_MAX: Final = 1000
 STREAMS: Final = ("both", "stdout", "stderr")
@@ -36,6 +35,7 @@ _JOBS: Final = "[1-9][0-9]{0,8}(?:-[1-9][0-9]{0,8})?"
 PATH: Final[Mapping[str, tuple[str, Schema]]] = {
     "b": ("A batch: 12 or b12.", _whole(BATCH.pattern)),
     "j": ("A job of the batch: 7 or j7.", _whole("j?[1-9][0-9]{0,8}")),
+    "a": ("An attempt of the job, from 1 on.", _whole(ATTEMPT.pattern)),
     "g": (
         "A group: its number 3 or g3, its path with each slash as %2F, or the name of a set.",
         {"type": "string", "minLength": 1},

@@ -22,6 +22,8 @@ from weft.wire.payload import DIGEST
 
 UPDATE = re.compile(r"u?([1-9][0-9]{0,8})")
 NUMBER = re.compile(r"[1-9][0-9]{0,17}")
+ATTEMPT = re.compile(r"[1-9][0-9]{0,4}")
+ATTEMPTS_MAX = 2**15 - 1
 PART = re.compile(r"[1-9][0-9]{0,5}")
 QUEUE = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,62}")
 _GROUP = re.compile(r"g?(0|[1-9][0-9]{0,8})")
@@ -35,6 +37,14 @@ def batch_id_of(request: AnyRequest) -> BatchId:
 def job_id_of(request: AnyRequest) -> JobId:
     """Return the number of a job within its batch. Raise `BadId` for anything else."""
     return parse_job_id(_segment(request, "j"))
+
+
+def attempt_of(request: AnyRequest) -> int:
+    """Return the number of an attempt within its job. Raise `BadId` for anything else."""
+    text = _segment(request, "a")
+    if not ATTEMPT.fullmatch(text) or int(text) > ATTEMPTS_MAX:
+        raise BadId(text, expected="an attempt is written as a positive number")
+    return int(text)
 
 
 def update_id_of(request: AnyRequest) -> UpdateId:

@@ -71,6 +71,7 @@ RIGHTS: Final[Mapping[str, Right | None]] = {
     "GET /v1/batches/{b}/jobs/{j}": Right.READ,
     "PATCH /v1/batches/{b}/jobs/{j}": Right.WRITE,
     "GET /v1/batches/{b}/jobs/{j}/attempts": Right.READ,
+    "GET /v1/batches/{b}/jobs/{j}/attempts/{a}/usage": Right.READ,
     "POST /v1/batches/{b}/jobs/{j}/cancel": Right.WRITE,
     "POST /v1/batches/{b}/jobs/{j}/extend": Right.WRITE,
     "GET /v1/batches/{b}/jobs/{j}/history": Right.READ,

@@ -197,6 +197,13 @@ class Routes(
         items: Sequence[Document] = page["items"]
         return items
 
+    async def attempt_usage(self, batch_id: int, job_id: int, attempt: int) -> Document:
+        """Return `samples` of what an attempt uses, oldest first: `at_ms, cpu_ms, memory_bytes`.
+        Raise `AttemptNotFound`, `OutputElsewhere`.
+        """
+        path = f"/v1/batches/{batch_id}/jobs/{job_id}/attempts/{attempt}/usage"
+        return await self._get(path)
+
     async def job_history(self, batch_id: int, job_id: int) -> Sequence[Document]:
         """Return the dated changes of a job, oldest first."""
         page = await self._get(f"/v1/batches/{batch_id}/jobs/{job_id}/history")

@@ -173,6 +173,14 @@ class Job:
         """Return its attempts, oldest first, those that were lost or preempted included."""
         return await self._api.list_attempts(self.batch_id, self.job_id)
 
+    async def usage(self, attempt: int) -> Sequence[Document]:
+        """Return samples of what an attempt uses, oldest first: `at_ms` since its start, `cpu_ms`
+        until then, `memory_bytes` then. Empty: it was too short, or its runner measures nothing.
+        """
+        found = await self._api.attempt_usage(self.batch_id, self.job_id, attempt)
+        samples: Sequence[Document] = found["samples"]
+        return samples
+
     async def history(self) -> Sequence[Document]:
         """Return its dated changes, oldest first."""
         return await self._api.job_history(self.batch_id, self.job_id)

@@ -10,6 +10,7 @@ from weft.worker.spawner.output import Output
 
 if TYPE_CHECKING:
     from weft.worker.spawner.launch import Prepared
+    from weft.worker.spawner.samples import Series
 
 
 class SpawnerAttempt:
@@ -44,6 +45,7 @@ class SpawnerAttempt:
         "request",
         "result",
         "script_path",
+        "series",
         "signal",
         "started_ns",
         "starting",
@@ -104,3 +106,5 @@ class SpawnerAttempt:
         self.grace_over = False
         self.cpu_ms = self.memory_peak_bytes = 0
         self.strays = 0
+        self.series: Series | None = None
+        """What is known of its samples; None: none was taken yet."""

@@ -16,6 +16,7 @@ from weft.worker.spawner.leftovers import Leftovers
 from weft.worker.spawner.loop import EventLoop
 from weft.worker.spawner.oom import OomKills
 from weft.worker.spawner.reports import Reports, fail_for_disk
+from weft.worker.spawner.samples import Samples
 from weft.worker.spawner.starter import Starter
 from weft.worker.spawner.streams import Streams
 
@@ -59,6 +60,7 @@ class Running:
         self._oom_kills = OomKills()
         self.own_children: set[int] = set()
         self.by_pid: dict[int, SpawnerAttempt] = {}
+        self.samples = Samples(loop, logs, self.by_pid)
         self.leftovers = Leftovers(loop, self.own_children, self._clean)
 
     def prepare(self, attempt: SpawnerAttempt) -> None:
@@ -248,6 +250,7 @@ class Running:
             attempt = self._to_tell.popleft()
             if not attempt.ended_ns:
                 self._launcher.note_checkpoint(attempt)
+                self.samples.note(attempt)
                 self._reports.add_start(LiveProcess(attempt.key, attempt.pid, attempt.started_ns))
         if self._ended:
             ended, self._ended = self._ended, []

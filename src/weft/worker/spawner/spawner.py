@@ -151,6 +151,7 @@ class Spawner:
     def _welcome(self, hello: Hello) -> None:
         self._capacity.resize(hello.cpu_m, hello.memory_mib, hello.gpus)
         self._warm.limits = hello.warm
+        self.running.samples.limit(period_ms=hello.sample_ms, count_max=hello.samples_max)
         self.running.finish_starts()
         self.running.finish_exited()
         self.running.keep_what_ended()

@@ -2,10 +2,12 @@
 
 import os
 import signal
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 _PASSES_MAX = 10
+_FIRST_TICKS, _LAST_TICKS, _PAGES, _AFTER_PAGES = 11, 15, 21, 22
+"""Fields of `/proc/PID/stat`, counted from the state: four CPU times, and resident pages."""
 
 
 class Process(NamedTuple):
@@ -35,6 +37,27 @@ def read_process(pid: int) -> Process | None:
     if len(fields) < 4:  # noqa: PLR2004 (state, parent, group, the rest)
         return None
     return Process(int(fields[1]), int(fields[2]), fields[0] in b"ZX")
+
+
+class Used(NamedTuple):
+    """What a process uses."""
+
+    cpu_ticks: int
+    """CPU time of its own and of the children that it has waited for."""
+    pages: int
+    """Of memory, now."""
+
+
+def read_usage(pids: Iterable[int]) -> dict[int, Used]:
+    """Return what these processes use, without those that are gone."""
+    found: dict[int, Used] = {}
+    for pid in pids:
+        line = _read(f"/proc/{pid}/stat")
+        fields = line[line.rfind(b")") + 2 :].split(None, _AFTER_PAGES)
+        if len(fields) > _PAGES:
+            ticks = sum(map(int, fields[_FIRST_TICKS:_LAST_TICKS]))
+            found[pid] = Used(ticks, int(fields[_PAGES]))
+    return found
 
 
 def descendants(table: Mapping[int, Process], roots: set[int]) -> set[int]:

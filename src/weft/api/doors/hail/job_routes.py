@@ -7,7 +7,12 @@ from litestar import Response, get
 from litestar.response import Stream
 
 from weft.api.doors.hail.batch_routes import API, SECOND
-from weft.api.doors.hail.documents import attempt_document, job_document, job_entry
+from weft.api.doors.hail.documents import (
+    attempt_document,
+    job_document,
+    job_entry,
+    usage_document,
+)
 from weft.api.doors.hail.options import READ
 from weft.api.doors.hail.queries import Parser, parse_v1, parse_v2
 from weft.api.doors.hail.refused import bad_request
@@ -24,6 +29,7 @@ from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.sse import stream_reply
 from weft.api.use_cases import read
+from weft.api.use_cases.attempt_usage import read_samples
 from weft.api.use_cases.output import Outputs
 from weft.core.query import Subject, all_of
 from weft.core.query.tree import Field, IntegerTerm, Operator
@@ -112,9 +118,16 @@ async def list_hail_attempts(request: AnyRequest) -> Response[bytes]:
 
 @get(f"{_JOB}/resource_usage", **READ)
 async def get_hail_usage(request: AnyRequest) -> Response[bytes]:
-    """Get samples of what a job used; it has none."""
-    await _attempts(request)
-    return reply({})
+    """Get samples of what the last attempt of a job that ran has used."""
+    row, attempts = await _attempts(request)
+    ran = [one for one in attempts if one["started_at"] is not None]
+    if not ran:
+        return reply({})
+    samples = await read_samples(
+        services_of(request), caller_of(request), row["batch_id"], row["job_id"],
+        ran[-1]["attempt"],
+    )  # fmt: skip
+    return reply({"main": usage_document(ran[-1], samples)} if samples else {})
 
 
 async def _attempts(request: AnyRequest) -> tuple[Row, list[Row]]:

@@ -9,9 +9,9 @@ from litestar.response import Stream
 
 from weft.api.http.log_stream import follow_position, log_messages
 from weft.api.http.output_lines import output_lines
-from weft.api.http.parameter_schemas import ATTEMPTS_MAX, LAST_JOB, OUTPUTS_MAX, STREAMS
+from weft.api.http.parameter_schemas import LAST_JOB, OUTPUTS_MAX, STREAMS
 from weft.api.http.parameters import Query, wrong_parameter
-from weft.api.http.path_ids import batch_id_of, job_id_of
+from weft.api.http.path_ids import ATTEMPTS_MAX, batch_id_of, job_id_of
 from weft.api.http.ranges import span_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.result_lines import result_lines

@@ -14,6 +14,7 @@ from weft.plugins.log_stores.files.reader import FileReader
 from weft.plugins.log_stores.files.results import BLOCK_BYTES
 from weft.ports.log_store import AttemptLog, LogDirectory
 from weft.wire.log_format import Piece
+from weft.wire.usage_format import UsageSample
 
 _BATCH_BYTES = 256 * 1024
 _RESULTS_BYTES = 1 << 20
@@ -70,6 +71,10 @@ class FileLogStore:
                         await grown.changed()
         finally:
             _close_after(reading, reader)
+
+    async def samples(self, log: AttemptLog) -> Sequence[UsageSample]:
+        """Return what the attempt used."""
+        return await asyncio.to_thread(self._reader.samples, log)
 
     async def results(
         self, logs: Iterable[AttemptLog]

@@ -22,6 +22,7 @@ from weft.wire.log_format import (
     own_path,
     segment_path,
 )
+from weft.wire.usage_format import UsageSample, decode_samples, usage_path
 
 _KEPT_READERS = 64
 
@@ -81,6 +82,13 @@ class FileReader:
         if position == stop and log.ended:
             self._keep((log, stream, stop), _Reached(position, rest, pieces))
         return bytes(found)
+
+    def samples(self, log: AttemptLog) -> list[UsageSample]:
+        """Return the samples of what an attempt used; see the port."""
+        try:
+            return decode_samples(Path(usage_path(self.own(log))).read_bytes())
+        except FileNotFoundError:
+            return []
 
     def results(self, logs: Iterable[AttemptLog]) -> Iterator[tuple[AttemptLog, Iterator[bytes]]]:
         """Yield results: from the record if it is short, else from its file; see the port."""

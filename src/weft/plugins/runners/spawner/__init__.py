@@ -55,7 +55,14 @@ def open_spawner(site: RunnerSite) -> "SpawnerRunner":
         # The composition root gives each runner the executors that name it.
         cast("Mapping[str, SpawnerExecutor]", site.executors),
         site.limits,
-        wire.Hello(site.cpu_m, site.memory_mib, warm=site.warm, gpus=site.gpus),
+        wire.Hello(
+            site.cpu_m,
+            site.memory_mib,
+            warm=site.warm,
+            gpus=site.gpus,
+            sample_ms=site.sampling.period_ms,
+            samples_max=site.sampling.count_max,
+        ),
     )
 
 

@@ -1,0 +1,155 @@
+"""Samples of what running attempts use: CPU time and memory, in a file beside the output.
+
+One timer serves all attempts, and runs only while one of them does. An attempt that ends before it
+is as old as the period is never looked at.
+"""
+
+import os
+import time
+from collections.abc import Mapping
+
+from weft.wire.usage_format import UsageSample, decode_samples, encode_sample, usage_path
+from weft.worker.private_files import make_private, write_all
+from weft.worker.spawner import tree
+from weft.worker.spawner.attempt import SpawnerAttempt
+from weft.worker.spawner.loop import EventLoop
+from weft.worker.spawner.output import output_path
+
+_MS = 1_000_000
+_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+
+
+class Series:
+    """The samples of one attempt so far."""
+
+    __slots__ = ("base_ms", "count", "cpu_ms", "step", "waited")
+
+    def __init__(self, base_ms: int = 0) -> None:
+        self.base_ms = base_ms
+        """CPU time that its process had used before: a warm one serves many attempts."""
+        self.cpu_ms = 0
+        """The largest so far: the time of a process that nobody waits for is not seen again."""
+        self.count = 0
+        self.step = 1
+        """Every how many periods a sample is taken; doubled when the file is full."""
+        self.waited = 0
+
+
+class Samples:
+    """Take samples of all attempts that run."""
+
+    def __init__(self, loop: EventLoop, logs: str, by_pid: Mapping[int, SpawnerAttempt]) -> None:
+        self._loop = loop
+        self._logs = logs
+        self._by_pid = by_pid
+        self._is_due = False
+        self._period_ns = 0
+        self._count_max = 0
+
+    def limit(self, *, period_ms: int, count_max: int) -> None:
+        """Take samples that often, and keep that many of an attempt. A period of 0: take none."""
+        self._period_ns, self._count_max = period_ms * _MS, count_max
+
+    def note(self, attempt: SpawnerAttempt) -> None:
+        """Note that an attempt runs longer than most."""
+        if not self._period_ns:
+            return
+        if attempt.request.warm is not None:
+            used = tree.read_usage([attempt.pid]).get(attempt.pid)
+            attempt.series = Series(_milliseconds(used.cpu_ticks) if used else 0)
+        if not self._is_due:
+            self._is_due = True
+            self._loop.at(time.monotonic_ns() + self._period_ns, self._take)
+
+    def _take(self) -> None:
+        """Take a sample of each attempt that is old enough and has its turn."""
+        self._is_due = False
+        now_ns = time.monotonic_ns()
+        running = [one for one in self._by_pid.values() if not one.ended_ns]
+        if not running or not self._period_ns:
+            return
+        due = [one for one in running if self._has_turn(one, now_ns)]
+        if due:
+            table = tree.read_processes()
+            for attempt in due:
+                self._sample(attempt, table, now_ns)
+        self._is_due = True
+        self._loop.at(now_ns + self._period_ns, self._take)
+
+    def _has_turn(self, attempt: SpawnerAttempt, now_ns: int) -> bool:
+        if now_ns - attempt.started_ns < self._period_ns:
+            return False
+        attempt.series = series = attempt.series or Series()
+        series.waited += 1
+        if series.waited < series.step:
+            return False
+        series.waited = 0
+        return True
+
+    def _sample(
+        self, attempt: SpawnerAttempt, table: Mapping[int, tree.Process], now_ns: int
+    ) -> None:
+        series, pid = attempt.series, attempt.pid
+        assert series is not None, "it has its turn"
+        pids = {pid} | tree.descendants(table, {pid})
+        pids |= {other for other, one in table.items() if one.group == pid}
+        used = tree.read_usage(pids).values()
+        cpu_ms = _milliseconds(sum(one.cpu_ticks for one in used)) - series.base_ms
+        series.cpu_ms = max(series.cpu_ms, cpu_ms)
+        memory_bytes = sum(one.pages for one in used) * _PAGE_BYTES
+        at_ms = (now_ns - attempt.started_ns) // _MS
+        self._store(attempt, series, UsageSample(at_ms, series.cpu_ms, memory_bytes))
+
+    def _store(self, attempt: SpawnerAttempt, series: Series, sample: UsageSample) -> None:
+        """Append a sample. Whoever has no room for it goes on without."""
+        key = attempt.key
+        path = usage_path(output_path(self._logs, key.batch_id, key.job_id, key.attempt))
+        try:
+            _append(path, encode_sample(sample))
+            series.count += 1
+            if series.count >= self._count_max:
+                series.count = _halve(path)
+                series.step *= 2
+        except OSError:
+            return
+
+
+def _append(path: str, data: bytes) -> None:
+    try:
+        fd = os.open(path, _FLAGS, 0o600)
+    except FileNotFoundError:
+        make_private(os.path.dirname(path))
+        fd = os.open(path, _FLAGS, 0o600)
+    try:
+        write_all(fd, data)
+    finally:
+        os.close(fd)
+
+
+def _halve(path: str) -> int:
+    """Keep every second sample, the last one included; return how many are left."""
+    with open(path, "rb") as file:
+        kept = decode_samples(file.read())[::-1][::2][::-1]
+    temporary = f"{path}~"
+    try:
+        with open(temporary, "wb") as file:
+            os.fchmod(file.fileno(), 0o600)
+            file.write(b"".join(map(encode_sample, kept)))
+        os.replace(temporary, path)
+    except OSError:
+        _remove(temporary)
+        raise
+    return len(kept)
+
+
+def _remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except OSError:
+        return
+
+
+def _milliseconds(ticks: int) -> int:
+    return ticks * 1000 // _TICKS_PER_S

@@ -11,7 +11,10 @@ from api.hail_door import API, Hail, batch, job
 from api.live import LiveApi, LiveWorker, fold, make_user
 from api.test_users import add
 from weft.api.doors import hail as door
+from weft.core.attempt_key import AttemptKey
+from weft.core.states import Reason
 from weft.settings import Settings
+from weft.wire.usage_format import UsageSample
 
 
 @pytest.fixture
@@ -397,3 +400,42 @@ async def test_deleted_batch_is_gone(hail: Hail) -> None:
 
     assert (again[0], got[0]) == (404, 404)
     assert (await hail.ask("GET", "/batches"))["batches"] == []
+
+
+async def test_what_a_job_used_is_a_table(hail: Hail, worker: LiveWorker) -> None:
+    b = await hail.submit("t", job(1, "true"), job(2, "true", in_update_parent_ids=[1]))
+    waiting = await hail.ask("GET", f"/batches/{b}/jobs/2/resource_usage")
+    (claimed,) = await worker.claim()
+    await worker.start([claimed])
+    samples = [UsageSample(1000, 500, 7 << 20), UsageSample(3000, 4500, 9 << 20)]
+    await worker.keep_samples(AttemptKey(b, 1, 1), samples)
+    used = await hail.ask("GET", f"/batches/{b}/jobs/1/resource_usage")
+    (attempt,) = await hail.ask("GET", f"/batches/{b}/jobs/1/attempts")
+    started = attempt["start_time_ms"]
+
+    assert waiting == {}
+    assert used["main"]["columns"] == ["time_msecs", "memory_in_bytes", "cpu_usage"]
+    assert used["main"]["index"] == [0, 1]
+    assert used["main"]["data"] == [
+        [started + 1000, 7 << 20, 0.5], [started + 3000, 9 << 20, 2.0],
+    ]  # fmt: skip
+
+
+async def test_number_of_attempts_counts_those_that_were_lost(
+    hail: Hail, worker: LiveWorker
+) -> None:
+    b = await hail.submit("t", job(1, "true", n_max_attempts=2), job(2, "true", n_max_attempts=9))
+    states = []
+    for _ in range(2):
+        claimed = await worker.claim()
+        await worker.start(claimed)
+        await worker.end(claimed, reason=Reason.LOST)
+        rows = (await hail.ask("GET", f"/batches/{b}/jobs"))["jobs"]
+        states.append([row["state"] for row in rows])
+    claimed = await worker.claim()
+    await worker.start(claimed)
+    await worker.end(claimed, exit_code=1)
+    failed = await hail.ask("GET", f"/batches/{b}/jobs/2")
+
+    assert states == [["Ready", "Ready"], ["Error", "Ready"]]
+    assert (failed["state"], failed["n_max_attempts"]) == ("Failed", 9)

@@ -43,6 +43,7 @@ JOBS = st.lists(
                 [
                     frozenset(),
                     frozenset({Reason.EXIT}),
+                    frozenset({Reason.LOST}),
                     CURABLE,
                 ]
             ),

@@ -419,8 +419,11 @@ class Batch:
             reason = Reason.PREEMPTED
         state = state_of_end(reason)
         if reason in {Reason.LOST, Reason.PREEMPTED}:
-            state = state_of_end(Reason.SYSTEM if started and job.lost >= LOSSES_MAX else reason)
-            job.uncounted += 1
+            counts = started and Reason.LOST in job.retry_on
+            n_tries = job.attempt - job.uncounted
+            is_last = n_tries >= job.max_attempts if counts else job.lost >= LOSSES_MAX
+            state = state_of_end(Reason.SYSTEM if started and is_last else reason)
+            job.uncounted += not counts
             job.lost += started
         elif reason is Reason.OVERDUE:
             state = state_of_end(Reason.SYSTEM if job.n_stops >= ROUNDS else reason)

@@ -269,6 +269,21 @@ async def test_sixth_loss_is_an_error(world: World, reason: Reason) -> None:
     assert states == ["r"] * 5 + ["e"]
 
 
+@pytest.mark.parametrize("reason", [Reason.LOST, Reason.PREEMPTED])
+async def test_losses_count_as_tries_if_the_job_says_so(world: World, reason: Reason) -> None:
+    """Leases that are handed back do not."""
+    batch = await world.submit(job_rows(1, max_attempts=7, retry_on=[Reason.LOST]))
+    worker = await world.worker()
+    states = []
+    for _ in range(7):
+        (lease,) = await worker.claim()
+        await worker.end(lease, reason=Reason.PREEMPTED, start_age_us=None)
+        await worker.run(reason=reason)
+        states.append(await world.states(batch))
+
+    assert states == ["r"] * 6 + ["e"]
+
+
 async def test_number_of_losses_is_a_setting_of_the_driver(world: World) -> None:
     epoch = await world.lead()
     await world.driver.configure(epoch, {"losses_max": 1})

@@ -12,8 +12,10 @@ RetryOn = Annotated[
     says(
         "Reasons after which another attempt is made; without it `exit`, `signal`, "
         "`timeout`, `oom`, `disk` and `system`. Instead of `exit` and `signal`: "
-        "`exit:3`, `exit:10-20`, `signal:USR1`.",
+        "`exit:3`, `exit:10-20`, `signal:USR1`. With `lost`, attempts that were lost or preempted "
+        "count for `max_attempts`, too, instead of having a limit of their own.",
         ["oom", "exit:10-20"],
+        ["lost"],
     ),
 ]
 ExternalErrors = Annotated[

@@ -23,7 +23,7 @@ CURABLE: Final = (
     Reason.SYSTEM,
 )
 """Failures that another attempt may cure. Lost and preempted attempts are repeated anyway, with a
-limit of their own.
+limit of their own, unless `retry_on` names `lost`: then they count as tries.
 """
 DEFAULT_RETRY: Final = sum(1 << reason for reason in CURABLE)
 RETRY_WAITS: Final = 1
@@ -37,7 +37,6 @@ _REASONS: Final = {
     for reason in Reason
     if reason
     not in {
-        Reason.LOST,
         Reason.PREEMPTED,
         Reason.CANCELLED,
         Reason.DEADLINE,

@@ -7,14 +7,14 @@ from typing import Any, Final
 
 import msgspec
 
-from weft.api.doors.hail.jobs import ATTEMPT, present_form
+from weft.api.doors.hail.jobs import ATTEMPT, N_MAX_ATTEMPTS, present_form
 from weft.api.doors.hail.requests import Document
 from weft.api.doors.hail.resources import REGION, asked_of
 from weft.core.secret_variables import masked
 from weft.ports.store import Row
 from weft.wire.spec import JobSpec
+from weft.wire.usage_format import UsageSample
 
-N_MAX_ATTEMPTS: Final = 20
 CPU: Final = "cpu"
 """The resource whose usage is counted in mCPU * ms."""
 _STATES: Final = MappingProxyType(
@@ -47,6 +47,7 @@ _SHORT_ERRORS: Final = MappingProxyType(
 _ERRORS: Final = MappingProxyType({"timeout": "ContainerTimeoutError", "oom": "out of memory"})
 _LOST: Final = frozenset({"cancelled", "preempted", "lost"})
 """Reasons that Hail's attempts have, too; a job's own end has none there."""
+_USED: Final = ("time_msecs", "memory_in_bytes", "cpu_usage")
 _STATUS_VERSION: Final = 5
 _FORMAT_VERSION: Final = 7
 
@@ -324,6 +325,21 @@ def attempt_document(row: Row, attempt: Row) -> Document:
     if ended is not None:
         document |= {"end_time": time_text(attempt["ended_at"]), "end_time_ms": ended}
     return document
+
+
+def usage_document(attempt: Row, samples: Sequence[UsageSample]) -> Document:
+    """Return what an attempt used as a table of pandas ("split"): when, how much memory, and how
+    many cores since the sample before.
+    """
+    started = time_ms(attempt["started_at"])
+    assert started is not None, "only attempts that have started have samples"
+    data: list[list[float]] = []
+    before = UsageSample(0, 0, 0)
+    for one in samples:
+        cores = (one.cpu_ms - before.cpu_ms) / max(1, one.at_ms - before.at_ms)
+        data.append([started + one.at_ms, one.memory_bytes, round(cores, 3)])
+        before = one
+    return {"columns": _USED, "index": list(range(len(data))), "data": data}
 
 
 def project_document(row: Row) -> Document:

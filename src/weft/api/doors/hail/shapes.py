@@ -113,7 +113,7 @@ FATES: Final[Mapping[str, str]] = {
     "in_update_job_group_id": "mapped",
     "absolute_job_group_id": "mapped",
     "always_run": "mapped",
-    "n_max_attempts": "kept",
+    "n_max_attempts": "mapped",
     "env": "mapped",
     "attributes": "mapped",
     "resources": "mapped",

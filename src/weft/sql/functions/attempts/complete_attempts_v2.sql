@@ -37,7 +37,8 @@ BEGIN
         UPDATE weft.job j SET
             state = weft._state_after_end(r.reason, r.start_age_us IS NOT NULL, j.n_lost, j.attempt - j.n_uncounted, j.max_attempts,
                 j.retry_on, SETTING_LOSSES_MAX, r.final),  -- the setting is read only for a loss
-            n_uncounted = j.n_uncounted + (r.reason IN (REASON_PREEMPTED, REASON_LOST, REASON_BLOCKED, REASON_OVERDUE) IS TRUE)::int,
+            n_uncounted = j.n_uncounted + ((r.reason IN (REASON_BLOCKED, REASON_OVERDUE) OR r.reason IN (REASON_PREEMPTED, REASON_LOST)
+                AND (r.start_age_us IS NULL OR (j.retry_on >> REASON_LOST) & 1 = 0)) IS TRUE)::int,
             n_lost = j.n_lost + (r.reason IS NOT NULL AND r.reason IN (REASON_PREEMPTED, REASON_LOST) AND r.start_age_us IS NOT NULL)::int,
             phase = NULL, incarnation_id = NULL, listed = j.listed OR coalesce(r.reason, 0) NOT IN (0, REASON_CANCELLED)
         FROM report r WHERE j.batch_id = r.batch_id AND j.job_id = r.job_id AND j.attempt = r.attempt AND j.state = STATE_RUNNING

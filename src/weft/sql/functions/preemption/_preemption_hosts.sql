@@ -10,13 +10,15 @@ AS $$
         'running', h.running, 'leases', h.leases)
     FROM weft.worker_incarnation i JOIN weft.worker w USING (worker_id)
     CROSS JOIN LATERAL (
-        SELECT coalesce(jsonb_agg(x.job || jsonb_build_object('attempt', x.attempt, 'losses', x.n_lost,
+        SELECT coalesce(jsonb_agg(x.job || jsonb_build_object('attempt', x.attempt, 'losses', x.losses,
                 'runs_s', coalesce(date_part('epoch', clock_timestamp() - x.started_at), 0),
                 'may_be_stopped', x.may_be_stopped) ORDER BY x.batch_id, x.job_id) FILTER (WHERE NOT x.is_lease), '[]') AS running,
             coalesce(jsonb_agg(x.job || jsonb_build_object('attempt', weft._last_run(x.batch_id, x.job_id), 'worker', w.name)
                 ORDER BY x.batch_id, x.job_id) FILTER (WHERE x.is_lease), '[]') AS leases
         FROM (
-            SELECT j.batch_id, j.job_id, j.attempt, j.n_lost, j.started_at,
+            SELECT j.batch_id, j.job_id, j.attempt, j.started_at,
+                CASE WHEN (j.retry_on >> REASON_LOST) & 1 = 0 THEN j.n_lost
+                     WHEN j.attempt - j.n_uncounted < j.max_attempts THEN 0 ELSE 1000000 END AS losses,  -- its last try is not stopped
                 jsonb_build_object('batch_id', j.batch_id, 'job_id', j.job_id, 'tenant_id', j.tenant_id, 'priority', p.priority,
                     'cpu_m', j.cpu_m, 'memory_mib', j.memory_mib, 'asks', coalesce(l.asks, '{}')) AS job,
                 j.started_at IS NULL AND p.priority IS NOT NULL AND NOT weft._has_preempted(j.batch_id, j.job_id) AS is_lease,

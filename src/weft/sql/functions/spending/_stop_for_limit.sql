@@ -1,7 +1,8 @@
 -- _stop_for_limit: stop attempts in groups that a limit holds, as if others needed their room: their workers are told to stop them, and
 --   the reports of their ends make their jobs ready again, with the reason preempted. What is claimed and not started goes back, too.
 -- Called by: _pause_for_limit.   Safe to repeat: yes, an attempt is stopped once.   Returns: how many.
--- It must not bring a job nearer to the end that many losses are (losses_max): a loss is taken off before it is added.
+-- It must not bring a job nearer to the end that many losses are (losses_max, or its last try): a loss is taken off before it is
+-- added.
 -- Locks: job (in key order).   Plan: held groups by the index of their limit; as _live_attempts of the workers that have claimed jobs of
 --   them; jobs and preemptions by key.
 -- Owner: weft_system.
@@ -23,10 +24,13 @@ BEGIN
         ORDER BY 1, 2 LIMIT limit_rows),
     locked AS MATERIALIZED (
         SELECT j.* FROM live l CROSS JOIN LATERAL (
-            SELECT y.ctid AS tid, y.batch_id, y.job_id, y.attempt, y.tenant_id, y.n_lost FROM weft.job y
+            SELECT y.ctid AS tid, y.batch_id, y.job_id, y.attempt, y.tenant_id, y.n_lost, y.n_uncounted,
+                y.started_at IS NOT NULL AND (y.retry_on >> REASON_LOST) & 1 = 1 AS counts FROM weft.job y
             WHERE y.batch_id = l.batch_id AND y.job_id = l.job_id AND y.attempt = l.attempt AND y.state = STATE_RUNNING
             FOR NO KEY UPDATE) j),
-    taken_off AS (UPDATE weft.job j SET n_lost = k.n_lost - 1 FROM locked k WHERE j.ctid = k.tid AND k.n_lost > 0),
+    taken_off AS (
+        UPDATE weft.job j SET n_lost = greatest(k.n_lost - 1, 0), n_uncounted = k.n_uncounted + k.counts::int FROM locked k
+        WHERE j.ctid = k.tid AND (k.n_lost > 0 OR k.counts)),
     stopped AS (
         INSERT INTO weft.preemption (batch_id, job_id, attempt, tenant_id, at)
         SELECT k.batch_id, k.job_id, k.attempt, k.tenant_id, clock_timestamp() FROM locked k ON CONFLICT DO NOTHING

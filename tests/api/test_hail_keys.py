@@ -51,3 +51,22 @@ def test_what_asks_for_a_cloud_is_refused(key: str, tmp_path: Path) -> None:
         jobs_of([msgspec.json.encode(job(1, "true", **{key: ASKED[key]}))], bunch)
 
     assert error.value.status == 400
+
+
+@pytest.mark.parametrize(
+    ("words", "env", "paths"),
+    [
+        (("/bin/bash", "-c", "mkdir -p /io/batch/1"), {}, ("/io",)),
+        (("ls", "/io"), {}, ("/io",)),
+        (("true",), {"BATCH_TMPDIR": "/io/batch/1"}, ("/io",)),
+        (("ls", "/data/io/x", "/iota", "a/io"), {"X": "s3://b/io"}, None),
+    ],
+)
+def test_jobs_that_name_io_get_it(
+    words: tuple[str, ...], env: dict[str, str], paths: tuple[str, ...] | None, tmp_path: Path
+) -> None:
+    bunch = Bunch(settings=Settings(home=tmp_path), batch_id=1)
+    given = job(1, *words, env=[{"name": name, "value": value} for name, value in env.items()])
+    _, (found,) = jobs_of([msgspec.json.encode(given)], bunch)
+
+    assert found.own_paths == paths

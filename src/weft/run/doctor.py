@@ -25,6 +25,7 @@ from weft.client.http.address import Locator, NotRunning
 from weft.core.absolute_paths import parse_paths
 from weft.core.errors import WeftError
 from weft.plugins.runners.spawner.namespace import find_namespace
+from weft.plugins.runners.spawner.own_paths import find_own_root
 from weft.plugins.runners.spawner.sandbox import find_sandbox
 from weft.run.admin import NoDatabase, run_status
 from weft.run.home import Home, HomeNotUsable
@@ -65,6 +66,7 @@ def examine(settings: Settings) -> list[Finding]:
         _roles,
         _namespaces,
         _sandbox,
+        _own_paths,
         _limits,
     )
     findings = [finding for check in checks for finding in _done(check, settings)]
@@ -294,6 +296,17 @@ def _sandbox(settings: Settings) -> Iterator[Finding]:
     else:
         why = f"no sandbox can be made: {found.why_not}"
         yield Finding("sandbox", "wrong", why, found.way_out)
+
+
+def _own_paths(settings: Settings) -> Iterator[Finding]:
+    if settings.sandbox != "none" or settings.run_as == "user":
+        return
+    found = find_own_root()
+    if found.words:
+        yield Finding("own paths", "ok", "jobs of Hail's client have an /io of their own")
+    else:
+        what = f"jobs of Hail's client that use /io end as errors: {found.why_not}"
+        yield Finding("own paths", "ok", what, found.way_out)
 
 
 def _limits(_: Settings) -> Iterator[Finding]:

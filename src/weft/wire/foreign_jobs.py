@@ -4,7 +4,8 @@ from weft.wire.documents import JobDocument
 
 
 class ForeignJob(JobDocument):
-    """A job that a door has translated; no client sends it. See `JobSpec` for both fields."""
+    """A job that a door has translated; no client sends it. See `JobSpec` for its fields."""
 
     original: bytes | None = None
     identity: dict[str, str] | None = None
+    own_paths: tuple[str, ...] | None = None

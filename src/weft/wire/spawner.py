@@ -83,6 +83,8 @@ class StartProcess(msgspec.Struct, frozen=True, array_like=True):
     `Welcome`, see `memory_files`."""
     account: Account | None = None
     """Under which account it runs; None: the spawner's. For `Welcome`, see `memory_files`."""
+    own_paths: tuple[str, ...] = ()
+    """Where its own directory is seen besides, in its sandbox."""
 
 
 class WarmLimits(msgspec.Struct, frozen=True, array_like=True):

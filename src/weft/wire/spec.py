@@ -77,6 +77,8 @@ class JobSpec(msgspec.Struct, frozen=True, omit_defaults=True, array_like=False)
     """Variables of the other system that say who the job is. In their values `{batch}`, `{job}`
     and `{attempt}` stand for its numbers; `env` wins over them.
     """
+    own_paths: tuple[str, ...] | None = None
+    """Where it finds its own directory besides: absolute paths that need not exist."""
 
 
 SHARED_FIELDS: Final = JobSpec.__struct_fields__[: JobSpec.__struct_fields__.index("inherit_env")]

@@ -14,7 +14,9 @@ def with_originals(specs: Sequence[JobSpec], jobs: Sequence[JobDocument]) -> lis
     the other system sets. A door translates all jobs of a request or none.
     """
     return [
-        msgspec.structs.replace(spec, original=job.original, identity=job.identity)
+        msgspec.structs.replace(
+            spec, original=job.original, identity=job.identity, own_paths=job.own_paths
+        )
         if isinstance(job, ForeignJob)
         else spec
         for spec, job in zip(specs, jobs, strict=True)

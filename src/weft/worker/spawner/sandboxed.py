@@ -26,6 +26,9 @@ def command_of(attempt: SpawnerAttempt, argv: Sequence[str], cwd: str) -> tuple[
     for path in (attempt.cwd, attempt.checkpoint):
         if path is not None:
             words += ["--bind", (real := os.path.realpath(path)), real]
+    if attempt.cwd is not None:
+        for path in attempt.request.own_paths:
+            words += ["--bind", os.path.realpath(attempt.cwd), path]
     for path in (attempt.script_path, attempt.memory_files):
         if path is not None:
             words += ["--ro-bind", (real := os.path.realpath(path)), real]

@@ -1,5 +1,6 @@
 """From Hail's job specs to jobs of weft."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -21,6 +22,13 @@ _FIRST: Final = {
     "HAIL_ATTEMPT_ID": ATTEMPT,
     "HAIL_REGION": REGION,
 }
+N_MAX_ATTEMPTS: Final = 20
+_ATTEMPTS_MAX: Final = 32_767
+_COUNTED: Final = ("lost",)
+"""Of the attempts of Hail's jobs only the lost ones are repeated, and they count."""
+IO: Final = "/io"
+_IO: Final = (IO,)
+_NAMES_IO: Final = re.compile(rf"(?<![\w.~/-]){IO}(?![\w.-])")
 _NEEDS_CLOUD: Final = ("input_files", "output_files", "cloudfuse")
 _OLD_PROCESS: Final = ("command", "image", "mount_docker_socket")
 
@@ -111,10 +119,19 @@ def _job(spec: Document, raw: bytes, bunch: Bunch) -> ForeignJob:
         parents=_parents_of(spec, bunch),
         group=_named_group(group, bunch),
         attributes=attributes or None,
+        max_attempts=min(spec.get("n_max_attempts", N_MAX_ATTEMPTS), _ATTEMPTS_MAX),
+        retry_on=_COUNTED,
         preemptible=(spec.get("resources") or {}).get("preemptible"),
         original=raw,
         identity=identity,
+        own_paths=_own_paths_of(spec),
     )
+
+
+def _own_paths_of(spec: Document) -> tuple[str, ...] | None:
+    """Return the paths that Hail's containers have and that a job's words name."""
+    words = [*spec["process"]["command"], *(one["value"] for one in spec.get("env", ()))]
+    return _IO if any(IO in word and _NAMES_IO.search(word) for word in words) else None
 
 
 def _parents_of(spec: Document, bunch: Bunch) -> tuple[int | str, ...]:

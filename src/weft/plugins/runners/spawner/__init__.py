@@ -125,7 +125,7 @@ class SpawnerRunner:
         refused = []
         for one in assignments:
             try:
-                if one.secrets or self._limits.sandbox:
+                if one.secrets or self._limits.sandbox or one.spec.own_paths:
                     self._refuse_what_is_new(one)
                 outgoing.add(one)
             except Blocked as error:
@@ -146,7 +146,7 @@ class SpawnerRunner:
     def _refuse_what_is_new(self, one: Assignment) -> None:
         if one.secrets and not self._makes_files:
             raise WeftError("its spawner is of an earlier release, which gives jobs no secrets")
-        if self._limits.sandbox and not self._makes_sandboxes:
+        if (self._limits.sandbox or one.spec.own_paths) and not self._makes_sandboxes:
             raise WeftError("its spawner is of an earlier release, which makes no sandboxes")
 
     def withdraw(self, keys: Sequence[AttemptKey]) -> None:

@@ -1,11 +1,13 @@
 """Assignments as messages to the spawner, each of a bounded size."""
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import msgspec
 
 from weft.core.errors import WeftError
+from weft.plugins.runners.spawner.own_paths import find_own_root
 from weft.ports.executor import ExecutorLimits, Reservation, SpawnerExecutor
 from weft.ports.runner import Assignment, GivenSecret
 from weft.wire.spawner import Account, Start, StartProcess
@@ -53,12 +55,30 @@ class Outgoing:
             if process.warm is not None:
                 raise WeftError("a worker whose jobs run in sandboxes calls no functions")
             process = msgspec.structs.replace(process, sandbox=self._limits.sandbox)
+        if spec.own_paths:
+            process = self._with_own_paths(process, spec.own_paths)
         if one.account is not None:
             process = _under(one.account, process, spec)
         self._message.processes.append(process)
         self._bytes += _size_of(process)
         if self._bytes > MESSAGE_BYTES:
             self.send()
+
+    def _with_own_paths(self, process: StartProcess, paths: tuple[str, ...]) -> StartProcess:
+        """Return the process that finds its own directory at these paths, too."""
+        sandbox, why_not = self._limits.sandbox, "it names another directory to run in"
+        if process.cwd is None and sandbox:
+            missing = [path for path in paths if not os.path.isdir(path)]  # noqa: PTH112 (text)
+            why_not = f"in its sandboxes there is no directory {missing[0]}" if missing else ""
+        elif process.cwd is None:
+            found = find_own_root()
+            sandbox, why_not = found.words, found.why_not
+        if why_not:
+            raise WeftError(
+                f"the worker cannot give it a directory of its own at {', '.join(paths)}: "
+                f"{why_not} (`weft doctor` says more)"
+            )
+        return msgspec.structs.replace(process, sandbox=sandbox, own_paths=paths)
 
     def send(self) -> None:
         """Send the message that is being filled."""
@@ -106,6 +126,8 @@ def _with_secrets(process: StartProcess, secrets: Sequence[GivenSecret]) -> Star
 
 def _under(account: Account, process: StartProcess, spec: JobSpec) -> StartProcess:
     """Return the process with its account, whose name and home it is told as in a login."""
+    if process.own_paths:
+        raise WeftError("a worker whose jobs run under accounts of their users binds no paths")
     if process.warm is not None:
         raise WeftError("a worker whose jobs run under accounts of their users calls no functions")
     env = process.env

@@ -1,5 +1,6 @@
 """The door for Hail's client, asked as that client asks it."""
 
+import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,9 @@ from api.test_users import add
 from weft.api.doors import hail as door
 from weft.core.attempt_key import AttemptKey
 from weft.core.states import Reason
+from weft.driver.loops.callback_body import body_of
 from weft.settings import Settings
+from weft.store import open_driver_store
 from weft.wire.usage_format import UsageSample
 
 
@@ -439,3 +442,42 @@ async def test_number_of_attempts_counts_those_that_were_lost(
 
     assert states == [["Ready", "Ready"], ["Error", "Ready"]]
     assert (failed["state"], failed["n_max_attempts"]) == ("Failed", 9)
+
+
+async def test_callbacks_carry_the_documents_of_the_door(
+    hail: Hail, worker: LiveWorker, database: dict[str, str]
+) -> None:
+    """Of inner groups first."""
+    url = "https://hook.example/"
+    groups = [
+        {"job_group_id": 1, "in_update_parent_id": 0, "callback": url + "g",
+         "attributes": {"k": "v"}},
+    ]  # fmt: skip
+    b = await hail.submit(
+        "t", job(1, "true", in_update_job_group_id=1), job_groups=groups, callback=url,
+        attributes={"hail_key": "x"},
+    )  # fmt: skip
+    await worker.work()
+    await fold(database["weft_driver"])
+    async with open_driver_store(database["weft_driver"]) as driver:
+        epoch = await driver.try_lead()
+        assert epoch is not None
+        due = await driver.due_callbacks(epoch, [], limit_all=9, limit_tenant=9, limit_host=9)
+    sent = [json.loads(body_of(one.body).data) for one in due if one.batch_id == b]
+    of_group, of_batch = sorted(sent, key=lambda one: "id" in one)
+
+    assert of_group == await hail.ask("GET", f"/batches/{b}/job-groups/1")
+    assert of_batch == await hail.ask("GET", f"/batches/{b}")
+    assert of_batch["token"] == "t"
+
+
+async def test_lists_say_what_each_resource_cost(hail: Hail, worker: LiveWorker) -> None:
+    b = await hail.submit("t", job(1, "true"), job(2, "true", in_update_parent_ids=[1]))
+    await worker.end(await worker.claim())
+    ended, waiting = (await hail.ask("GET", f"/batches/{b}/jobs"))["jobs"]
+    alone = await hail.ask("GET", f"/batches/{b}/jobs/1")
+    names = ("cost", "cost_breakdown", "msec_mcpu")
+
+    assert {name: ended[name] for name in names} == {name: alone[name] for name in names}
+    assert ended["msec_mcpu"] > 0
+    assert (waiting["cost"], waiting["cost_breakdown"]) == (0, [])

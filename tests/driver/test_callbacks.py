@@ -1,10 +1,12 @@
 """The loop of callbacks against a store and receivers that a test plays."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
+import msgspec
 import pytest
 
 from driver.test_loops import SETTINGS, Running, running
@@ -113,6 +115,27 @@ async def test_lost_notice_costs_one_heartbeat() -> None:
     async with at_rest(driver(sender, replace(SETTINGS, heartbeat_s=0.05))) as found:
         found.store.callbacks[1] = due(1)
         await sender.until(1)
+
+
+async def test_callback_of_hails_batch_is_sent_in_its_form_and_once() -> None:
+    sender = FakeSender(Answered(status=500))
+    document = {
+        "batch_id": 7, "group_id": 3, "n_jobs": 1, "n_completed": 1, "n_succeeded": 0,
+        "n_failed": 0, "n_errored": 1, "n_cancelled": 0, "cancelled": False, "complete": True,
+        "cost": 0.5,
+        "cost_by_resource": [], "created_at": "2027-01-01T00:00:00+00:00", "duration_ms": 1500,
+        "completed_at": "2027-01-01T00:00:01.5+00:00", "attributes": {}, "hail_key": "hail t",
+    }  # fmt: skip
+    async with at_rest(driver(sender)) as found:
+        found.store.callbacks[1] = msgspec.structs.replace(due(1), body=json.dumps(document))
+        found.notices.send(payload="callback")
+        await found.store.until("record_deliveries", 1)
+        ((_, _, body),) = sender.sent
+        sent = json.loads(body)
+
+        assert (sent["job_group_id"], sent["state"], sent["n_failed"]) == (3, "failure", 1)
+        assert sent["time_completed"] == "2027-01-01T00:00:01.500Z"
+        assert (found.store.reports[0].status, found.store.reports[0].retry_in_s) == (500, None)
 
 
 async def test_failure_is_tried_again_after_a_pause_and_given_up_in_the_end() -> None:

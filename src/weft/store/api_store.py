@@ -134,6 +134,15 @@ class PostgresApiStore(
         )
         return {row["batch_id"]: row["idempotency_key"] for row in rows}
 
+    async def list_job_costs(
+        self, caller: Caller, batch_id: int, job_ids: Sequence[int]
+    ) -> Mapping[int, Sequence[Row]]:
+        """Return the costs of jobs, by resource."""
+        rows = await self._database.call(
+            "list_job_costs", caller=caller, batch_id=batch_id, job_ids=list(job_ids)
+        )
+        return {row["job_id"]: row["cost_by_resource"] for row in rows}
+
     async def get_group(self, caller: Caller, batch_id: int, group: int | str) -> Row:
         """Return one group document."""
         by_path = isinstance(group, str)

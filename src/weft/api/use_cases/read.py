@@ -85,6 +85,13 @@ async def list_child_groups(
     )
 
 
+async def list_job_costs(
+    services: Services, caller: Caller, batch_id: int, job_ids: Sequence[int]
+) -> Mapping[int, Sequence[Row]]:
+    """Return what these jobs cost so far, by resource; without those that have not started."""
+    return await services.store.list_job_costs(caller, batch_id, job_ids)
+
+
 async def list_keys(
     services: Services, caller: Caller, batch_ids: Sequence[int]
 ) -> Mapping[int, str]:

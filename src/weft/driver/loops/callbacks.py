@@ -1,4 +1,5 @@
-"""The loop that sends callbacks of completions, at least once each, without delaying others.
+"""The loop that sends callbacks of completions, at least once each, without delaying others; those
+of Hail's batches once at most, unless a leader dies meanwhile.
 
 A delivery is due until the database knows its outcome. If a leader dies while it sends, the
 delivery stays due, and the next leader sends it again under the same name. While nothing is due,
@@ -13,6 +14,7 @@ from collections.abc import Mapping
 from weft import __version__
 from weft.core.callback_retry import RetryPlan, is_delivered, next_try_s
 from weft.core.callback_signature import DELIVERY_HEADER, SIGNATURE_HEADER, sign, tenant_secret
+from weft.driver.loops.callback_body import body_of
 from weft.driver.loops.loop import Loop, LoopContext, Post
 from weft.ports.callback_sender import Answered
 from weft.ports.store import DeliveryReport, DueCallback
@@ -89,11 +91,11 @@ class CallbackLoop:
 
     async def _deliver(self, one: DueCallback) -> None:
         """Make one attempt and record it."""
-        body = one.body.encode()
+        body, once = body_of(one.body)
         begun = time.monotonic()
         answered = await self._post.sender.send(one.url, self._headers(one, body), body)
         took_s = time.monotonic() - begun
-        report = self._report_of(one, answered)
+        report = self._report_of(one, answered, once=once)
         await self._store.record_deliveries(self._epoch, [report])
         _tell(one, report, took_s)
 
@@ -107,10 +109,10 @@ class CallbackLoop:
             SIGNATURE_HEADER: signature,
         }
 
-    def _report_of(self, one: DueCallback, answered: Answered) -> DeliveryReport:
+    def _report_of(self, one: DueCallback, answered: Answered, *, once: bool) -> DeliveryReport:
         delivered = is_delivered(answered.status)
         retry_in_s = None
-        if not delivered:
+        if not delivered and not once:
             retry_in_s = next_try_s(
                 self._plan,
                 answered.status,

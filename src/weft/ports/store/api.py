@@ -216,6 +216,13 @@ class ApiStore(
         does not see, is left out.
         """
 
+    async def list_job_costs(
+        self, caller: Caller, batch_id: int, job_ids: Sequence[int]
+    ) -> Mapping[int, Sequence[Row]]:
+        """Return what these jobs cost so far, by resource as in the documents of attempts, without
+        those that have not started. Raise `BatchNotFound`.
+        """
+
     async def get_group(self, caller: Caller, batch_id: int, group: int | str) -> Row:
         """Return one group document, by number or by path. Raise `GroupNotFound`."""
 

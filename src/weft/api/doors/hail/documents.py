@@ -1,4 +1,6 @@
-"""From documents of weft to those of Hail: batches, groups, jobs, attempts, billing projects."""
+"""From documents of weft to those of Hail: jobs, attempts, billing projects. Those of batches and
+groups, which callbacks carry, too, are in `core/hail_summaries.py`.
+"""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -10,13 +12,12 @@ import msgspec
 from weft.api.doors.hail.jobs import ATTEMPT, N_MAX_ATTEMPTS, present_form
 from weft.api.doors.hail.requests import Document
 from weft.api.doors.hail.resources import REGION, asked_of
+from weft.core.hail_summaries import breakdown, duration_text, msec_mcpu, time_ms, time_text
 from weft.core.secret_variables import masked
 from weft.ports.store import Row
 from weft.wire.spec import JobSpec
 from weft.wire.usage_format import UsageSample
 
-CPU: Final = "cpu"
-"""The resource whose usage is counted in mCPU * ms."""
 _STATES: Final = MappingProxyType(
     {
         "pending": "Pending",
@@ -52,95 +53,6 @@ _STATUS_VERSION: Final = 5
 _FORMAT_VERSION: Final = 7
 
 
-def time_text(text: str | None) -> str | None:
-    """Return a time as Hail writes it: in UTC, to the millisecond."""
-    if text is None:
-        return None
-    at = datetime.fromisoformat(text).astimezone(UTC)
-    return at.strftime("%Y-%m-%dT%H:%M:%S.") + f"{at.microsecond // 1000:03d}Z"
-
-
-def time_ms(text: str | None) -> int | None:
-    """Return a time in milliseconds since 1970."""
-    return None if text is None else round(datetime.fromisoformat(text).timestamp() * 1000)
-
-
-def duration_text(duration_ms: int | None) -> str | None:
-    """Return a duration for people."""
-    if duration_ms is None:
-        return None
-    seconds, minutes = duration_ms // 1000 % 60, duration_ms // 60_000 % 60
-    hours = duration_ms // 3_600_000
-    parts = [(hours, "hour"), (minutes, "minute"), (seconds, "second")]
-    shown = [f"{count} {word}{'s' * (count != 1)}" for count, word in parts if count]
-    return " ".join(shown) or f"{duration_ms} ms"
-
-
-def batch_document(row: Row, token: str) -> Document:
-    """Return a batch."""
-    counted = _counted(row)
-    duration_ms = row["duration_ms"] if counted["complete"] else None
-    return {
-        "id": row["id"],
-        "user": row["user"],
-        "billing_project": row["billing_project"],
-        "token": token,
-        "closed": True,
-        **counted,
-        "time_closed": counted["time_created"],
-        "duration_ms": duration_ms,
-        "duration": duration_text(duration_ms),
-        "msec_mcpu": _msec_mcpu(row["cost_by_resource"]),
-    }
-
-
-def group_document(row: Row) -> Document:
-    """Return a job group."""
-    counted = _counted(row)
-    return {
-        "batch_id": row["batch_id"],
-        "job_group_id": row["group_id"],
-        **counted,
-        "duration": row["duration_ms"] if counted["complete"] else None,
-    }
-
-
-def _counted(row: Row) -> Document:
-    """Return what batches and groups share."""
-    n_failed = row["n_failed"] + row["n_errored"]
-    if n_failed:
-        state = "failure"
-    elif row["cancelled"] or row["n_cancelled"]:
-        state = "cancelled"
-    else:
-        state = "success" if row["complete"] else "running"
-    completed_at = row["completed_at"]
-    if row["complete"] and completed_at is None:
-        completed_at = row["created_at"]  # it is empty
-    found = {
-        "state": state,
-        "complete": row["complete"],
-        "n_jobs": row["n_jobs"],
-        "n_completed": row["n_completed"],
-        "n_succeeded": row["n_succeeded"],
-        "n_failed": n_failed,
-        "n_cancelled": row["n_cancelled"],
-        "time_created": time_text(row["created_at"]),
-        "time_completed": time_text(completed_at),
-        "cost": row["cost"],
-        "cost_breakdown": _breakdown(row["cost_by_resource"]),
-    }
-    return {**found, "attributes": row["attributes"]} if row["attributes"] else found
-
-
-def _breakdown(costs: Sequence[Mapping[str, Any]]) -> list[Document]:
-    return [{"resource": one["resource"], "cost": one["cost"]} for one in costs]
-
-
-def _msec_mcpu(costs: Sequence[Mapping[str, Any]]) -> int:
-    return sum(int(one["usage"]) for one in costs if one["resource"] == CPU)
-
-
 def job_state(row: Row) -> str:
     """Return the state of a job. A lease has not started, so its job is ready there; a program
     that cannot be executed is the job's own failure there.
@@ -167,8 +79,8 @@ def job_entry(row: Row, project: str, costs: Sequence[Mapping[str, Any]] = ()) -
         "end_time": time_text(row["ended_at"]) if has_run else None,
         "duration": row["duration_ms"] if has_run else None,
         "cost": row["cost"],
-        "msec_mcpu": _msec_mcpu(costs),
-        "cost_breakdown": _breakdown(costs),
+        "msec_mcpu": msec_mcpu(costs),
+        "cost_breakdown": breakdown(costs),
         "always_run": row["always_run"],
         "display_state": None,
     }

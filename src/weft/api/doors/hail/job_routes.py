@@ -89,7 +89,11 @@ async def _list(request: AnyRequest, group_id: int, parse: Parser) -> Response[b
     )
     rows = await read.list_jobs(services, caller, batch_id, wanted)
     project = batch["billing_project"]
-    answer: Document = {"jobs": [job_entry(row, project) for row in rows]}
+    started = [row["job_id"] for row in rows if row["cost"]]
+    costs = await read.list_job_costs(services, caller, batch_id, started) if started else {}
+    answer: Document = {
+        "jobs": [job_entry(row, project, costs.get(row["job_id"], ())) for row in rows]
+    }
     if len(rows) == PAGE:
         answer["last_job_id"] = rows[-1]["job_id"]
     return reply(answer)

@@ -10,6 +10,7 @@ import msgspec
 from weft.api.doors.hail.refused import Refused, bad_request
 from weft.api.http.requests import AnyRequest, read_bytes, trace_id_of
 from weft.api.services import Origin
+from weft.core.hail_summaries import KEY_MARK
 
 BODY_BYTES_MAX: Final = 8 << 20
 TOKEN_CHARS_MAX: Final = 200
@@ -17,7 +18,6 @@ PAGE: Final = 50
 _NUMBER: Final = re.compile(r"[0-9]{1,9}")
 _BATCH: Final = re.compile(r"[0-9]{1,18}")
 _FLAGS: Final = {"true": True, "1": True, "false": False, "0": False}
-_MARK: Final = "hail "
 _ANY_BODY: Final = b"hail"
 """Stands for the content of a request: the same token with another content is a repeat, too."""
 Document = dict[str, Any]
@@ -64,13 +64,13 @@ def origin_of(request: AnyRequest, token: str | None = None) -> Origin:
     """
     if token is not None and (len(token) > TOKEN_CHARS_MAX or not token.isprintable()):
         raise bad_request(f"a token has at most {TOKEN_CHARS_MAX} printable characters")
-    key = None if token is None else _MARK + token
+    key = None if token is None else KEY_MARK + token
     return Origin(digest=_ANY_BODY, trace_id=trace_id_of(request), key=key)
 
 
 def token_in(key: str) -> str:
     """Return the token of a batch that was created with this key; of weft's own the whole key."""
-    return key.removeprefix(_MARK)
+    return key.removeprefix(KEY_MARK)
 
 
 def batch_of(request: AnyRequest) -> int:

@@ -1,0 +1,109 @@
+"""Documents of batches and groups as Hail's clients and the receivers of its callbacks read them,
+made from those of weft.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+Document = dict[str, Any]
+CPU: Final = "cpu"
+"""The resource whose usage is counted in mCPU * ms."""
+KEY_MARK: Final = "hail "
+"""How keys of batches begin that were created by Hail's client; its token follows."""
+
+
+def time_text(text: str | None) -> str | None:
+    """Return a time as Hail writes it: in UTC, to the millisecond."""
+    if text is None:
+        return None
+    at = datetime.fromisoformat(text).astimezone(UTC)
+    return at.strftime("%Y-%m-%dT%H:%M:%S.") + f"{at.microsecond // 1000:03d}Z"
+
+
+def time_ms(text: str | None) -> int | None:
+    """Return a time in milliseconds since 1970."""
+    return None if text is None else round(datetime.fromisoformat(text).timestamp() * 1000)
+
+
+def duration_text(duration_ms: int | None) -> str | None:
+    """Return a duration for people."""
+    if duration_ms is None:
+        return None
+    seconds, minutes = duration_ms // 1000 % 60, duration_ms // 60_000 % 60
+    hours = duration_ms // 3_600_000
+    parts = [(hours, "hour"), (minutes, "minute"), (seconds, "second")]
+    shown = [f"{count} {word}{'s' * (count != 1)}" for count, word in parts if count]
+    return " ".join(shown) or f"{duration_ms} ms"
+
+
+def batch_document(row: Mapping[str, Any], token: str) -> Document:
+    """Return a batch."""
+    counted = _counted(row)
+    duration_ms = row["duration_ms"] if counted["complete"] else None
+    return {
+        "id": row["id"],
+        "user": row["user"],
+        "billing_project": row["billing_project"],
+        "token": token,
+        "closed": True,
+        **counted,
+        "time_closed": counted["time_created"],
+        "duration_ms": duration_ms,
+        "duration": duration_text(duration_ms),
+        "msec_mcpu": msec_mcpu(row["cost_by_resource"]),
+    }
+
+
+def group_document(row: Mapping[str, Any]) -> Document:
+    """Return a job group."""
+    counted = _counted(row)
+    return {
+        "batch_id": row["batch_id"],
+        "job_group_id": row["group_id"],
+        **counted,
+        "duration": row["duration_ms"] if counted["complete"] else None,
+    }
+
+
+def _counted(row: Mapping[str, Any]) -> Document:
+    """Return what batches and groups share."""
+    n_failed = row["n_failed"] + row["n_errored"]
+    if n_failed:
+        state = "failure"
+    elif row["cancelled"] or row["n_cancelled"]:
+        state = "cancelled"
+    else:
+        state = "success" if row["complete"] else "running"
+    completed_at = row["completed_at"]
+    if row["complete"] and completed_at is None:
+        completed_at = row["created_at"]  # it is empty
+    found = {
+        "state": state,
+        "complete": row["complete"],
+        "n_jobs": row["n_jobs"],
+        "n_completed": row["n_completed"],
+        "n_succeeded": row["n_succeeded"],
+        "n_failed": n_failed,
+        "n_cancelled": row["n_cancelled"],
+        "time_created": time_text(row["created_at"]),
+        "time_completed": time_text(completed_at),
+        "cost": row["cost"],
+        "cost_breakdown": breakdown(row["cost_by_resource"]),
+    }
+    return {**found, "attributes": row["attributes"]} if row["attributes"] else found
+
+
+def breakdown(costs: Sequence[Mapping[str, Any]]) -> list[Document]:
+    """Return costs by resource."""
+    return [{"resource": one["resource"], "cost": one["cost"]} for one in costs]
+
+
+def msec_mcpu(costs: Sequence[Mapping[str, Any]]) -> int:
+    """Return the cpu time reserved, in mCPU * ms."""
+    return sum(int(one["usage"]) for one in costs if one["resource"] == CPU)
+
+
+def callback_document(document: Mapping[str, Any], token: str) -> Document:
+    """Return what a callback carries, of a batch or a group whose document this is."""
+    return batch_document(document, token) if "id" in document else group_document(document)

@@ -281,7 +281,9 @@ async def test_billing_projects(hail: Hail) -> None:
     on_closed = await hail.refused("POST", "/billing_limits/Lab/edit", {"limit": 5})
     await hail.ask("POST", "/billing_projects/Lab/reopen")
     await hail.ask("POST", "/billing_projects/Lab/close")
-    await hail.ask("POST", "/billing_projects/Lab/delete")
+    for _ in range(2):
+        await hail.ask("POST", "/billing_projects/Lab/delete")
+    never = await hail.refused("POST", "/billing_projects/lab2/delete")
     gone = await hail.refused("POST", "/billing_projects/Lab/reopen")
 
     assert made == ["Lab", "Lab"]
@@ -296,7 +298,7 @@ async def test_billing_projects(hail: Hail) -> None:
     assert (not_his.status_code, foreign.status_code, open_[0]) == (401, 403, 403)
     assert [one["billing_project"] for one in closed] == ["Lab"]
     assert on_closed[0] == 403
-    assert gone[0] == 404
+    assert (gone[0], never[0]) == (403, 404)
 
 
 JVM = {"type": "jvm", "jar_spec": {"type": "jar_url", "value": "x"}, "command": []}
@@ -481,3 +483,15 @@ async def test_lists_say_what_each_resource_cost(hail: Hail, worker: LiveWorker)
     assert {name: ended[name] for name in names} == {name: alone[name] for name in names}
     assert ended["msec_mcpu"] > 0
     assert (waiting["cost"], waiting["cost_breakdown"]) == (0, [])
+
+
+async def test_groups_of_other_bunches_count_for_the_depth(hail: Hail) -> None:
+    made = await hail.ask("POST", "/batches/create", batch("t", n_groups=3))
+    path = f"/batches/{made['id']}/updates/{made['update_id']}/job-groups/create"
+    for number in (1, 2):
+        spec = {"job_group_id": number, "in_update_parent_id": number - 1}
+        await hail.ask("POST", path, [spec])
+    third = await hail.refused("POST", path, [{"job_group_id": 3, "in_update_parent_id": 2}])
+    await hail.ask("POST", path, [{"job_group_id": 3, "in_update_parent_id": 1}])
+
+    assert third == (400, "job group exceeded the maximum level of nesting")

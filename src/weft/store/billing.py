@@ -79,6 +79,11 @@ class Billing:
         """Delete a closed project."""
         await self._database.call("delete_project", caller=caller, of_name=name)
 
+    async def was_project(self, caller: Caller, name: str) -> bool:
+        """Say whether a project was deleted."""
+        found: bool = await self._database.value("was_project", caller=caller, of_name=name)
+        return found
+
     async def set_project_member(
         self, caller: Caller, name: str, user: str, *, is_member: bool
     ) -> None:

@@ -107,6 +107,7 @@ class SubmissionCalls:
         *,
         idempotency_key: str | None = None,
         digest: bytes = b"",
+        depth_max: int | None = None,
     ) -> bool:
         """Add groups to an open update."""
         return bool(
@@ -116,7 +117,7 @@ class SubmissionCalls:
                 batch_id=batch_id,
                 update_id=update_id,
                 **_groups(groups),
-                depth_max=self._limits.depth_max,
+                depth_max=min(depth_max or self._limits.depth_max, self._limits.depth_max),
                 idempotency_key=idempotency_key,
                 digest=digest,
             )

@@ -123,7 +123,10 @@ class BillingStoreSuite(StoreTests):
         await api.change_project(caller, "p", {"closed": True})
         with refused(ProjectNotFound):
             await api.delete_project(self.site.stranger, "p")
+        assert not await api.was_project(caller, "p")
         await api.delete_project(caller, "p")
+        assert await api.was_project(caller, "p")
+        assert not await api.was_project(self.site.stranger, "p")
         with refused(ProjectNotFound):
             await api.list_projects(caller, "p")
         for name, key in (("P", None), ("P", "k"), ("p", "k")):

@@ -47,6 +47,11 @@ async def delete_project(services: Services, caller: Caller, name: str) -> Answe
     return {"name": name}
 
 
+async def was_project(services: Services, caller: Caller, name: str) -> bool:
+    """Say whether a project of this name was deleted; its name stays taken."""
+    return await services.store.was_project(caller, name)
+
+
 async def set_member(
     services: Services, caller: Caller, name: str, user: str, *, is_member: bool
 ) -> Answer:

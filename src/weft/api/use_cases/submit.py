@@ -224,8 +224,12 @@ async def add_groups(
     update_id: int,
     document: GroupBunch,
     origin: Origin,
+    *,
+    depth_max: int | None = None,
 ) -> tuple[Answer, bool]:
-    """Add a bunch of groups to an open update; return the answer and whether any is new."""
+    """Add a bunch of groups to an open update; return the answer and whether any is new.
+    `depth_max`: how deep they may be; None: as the setting says.
+    """
     refuse_too_many("groups", len(document.groups), services.settings)
     problems = Problems()
     groups = bunch_rows(document.groups, document.first, services.settings, problems)
@@ -237,6 +241,7 @@ async def add_groups(
         groups,
         idempotency_key=origin.key,
         digest=origin.digest,
+        depth_max=depth_max,
     )
     return {"n_groups": len(groups)}, is_new
 

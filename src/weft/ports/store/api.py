@@ -128,8 +128,10 @@ class ApiStore(
         *,
         idempotency_key: str | None = None,
         digest: bytes = b"",
+        depth_max: int | None = None,
     ) -> bool:
-        """Add groups to an open update; return whether any of them is new.
+        """Add groups to an open update, at most `depth_max` levels below the root, or as many as
+        the setting says; return whether any of them is new.
 
         Numbers are relative as in `submit`. A repeat does nothing. Raise `IdempotencyConflict` if
         the key was used with another digest, `BunchDiffers` if a number belongs to another group,

@@ -75,6 +75,9 @@ class BillingStore(Protocol):
         `ProjectOpen`.
         """
 
+    async def was_project(self, caller: Caller, name: str) -> bool:
+        """Say whether a project of this name was deleted."""
+
     async def set_project_member(
         self, caller: Caller, name: str, user: str, *, is_member: bool
     ) -> None:

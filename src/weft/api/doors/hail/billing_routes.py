@@ -90,6 +90,9 @@ async def close_hail_project(request: AnyRequest) -> Response[bytes]:
 async def reopen_hail_project(request: AnyRequest) -> Response[bytes]:
     """Open a closed billing project again."""
     services, caller, name = services_of(request), caller_of(request), _name_of(request)
+    if await _was_deleted(request, name):
+        text = f"Billing project {name} is deleted and cannot be reopened."
+        raise Refused(FORBIDDEN, text)
     await _find(request, name)
     await projects.change_project(services, caller, name, ProjectEdit(closed=False))
     return reply(name)
@@ -99,6 +102,8 @@ async def reopen_hail_project(request: AnyRequest) -> Response[bytes]:
 async def delete_hail_project(request: AnyRequest) -> Response[bytes]:
     """Delete a closed billing project."""
     services, caller, name = services_of(request), caller_of(request), _name_of(request)
+    if await _was_deleted(request, name):
+        return reply(name)
     project = await _find(request, name)
     try:
         await projects.delete_project(services, caller, name)
@@ -166,6 +171,12 @@ def _limit_of(document: Document) -> float | None:
 
 def _name_of(request: AnyRequest) -> str:
     return str(request.path_params["p"])
+
+
+async def _was_deleted(request: AnyRequest, name: str) -> bool:
+    if "\0" in name:
+        return False
+    return await projects.was_project(services_of(request), caller_of(request), name)
 
 
 async def _find(request: AnyRequest, name: str) -> Document:

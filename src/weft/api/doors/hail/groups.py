@@ -72,17 +72,13 @@ def whole_groups(specs: Sequence[Document]) -> tuple[list[GroupDocument], Mappin
     return documents, paths
 
 
-def bunch_groups(
-    specs: Sequence[Document], first_group: int, level_by_group: Mapping[int, int]
-) -> list[GroupInBunch]:
-    """Return the groups of a bunch. `level_by_group`: how deep the parents are that exist."""
-    levels = {ROOT: 0, **level_by_group}
+def bunch_groups(specs: Sequence[Document], first_group: int) -> list[GroupInBunch]:
+    """Return the groups of a bunch. How deep they are only the database can tell: their parents
+    may have come in another bunch.
+    """
     documents: list[GroupInBunch] = []
     for spec in specs:
         number, parent = first_group + spec["job_group_id"] - 1, parent_of(spec, first_group)
-        levels[number] = levels.get(parent, 0) + 1
-        if levels[number] > LEVELS_MAX:
-            raise bad_request(TOO_DEEP)
         relative = parent - first_group + 1 if parent >= first_group else -parent
         documents.append(
             GroupInBunch(

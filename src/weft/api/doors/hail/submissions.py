@@ -6,7 +6,14 @@ from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 from weft.api.doors.hail.checks import Json
-from weft.api.doors.hail.groups import ROOT, bunch_groups, parent_of, specs_of, whole_groups
+from weft.api.doors.hail.groups import (
+    LEVELS_MAX,
+    ROOT,
+    bunch_groups,
+    parent_of,
+    specs_of,
+    whole_groups,
+)
 from weft.api.doors.hail.jobs import Bunch, jobs_of, present_form
 from weft.api.doors.hail.refused import Refused, bad_request, describe
 from weft.api.doors.hail.requests import Document, decode_value, origin_of
@@ -162,20 +169,17 @@ async def add_groups(request: AnyRequest, update: Answer, raw: Sequence[bytes]) 
     if not specs:
         return
     batch_id, first_group = update["batch_id"], update["first_group"]
-    levels: dict[int, int] = {}
     for parent in sorted({parent_of(spec, first_group) for spec in specs}):
         if ROOT < parent < first_group:
             row = await read.get_group(services, caller, batch_id, parent)
             if row["cancelled"]:
                 raise bad_request("job group parent has already been cancelled")
-            levels[parent] = (row["path"] or "").count("/")
-    document = GroupBunch(
-        first=specs[0]["job_group_id"], groups=bunch_groups(specs, first_group, levels)
-    )
+    document = GroupBunch(first=specs[0]["job_group_id"], groups=bunch_groups(specs, first_group))
     with refusing({UpdateCommitted: f"update {update['update_id']} is already committed"}):
         await submit.add_groups(
-            services, caller, batch_id, update["update_id"], document, origin_of(request)
-        )
+            services, caller, batch_id, update["update_id"], document, origin_of(request),
+            depth_max=LEVELS_MAX,
+        )  # fmt: skip
 
 
 async def add_jobs(request: AnyRequest, update: Answer, raw: Sequence[bytes]) -> None:

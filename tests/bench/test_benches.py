@@ -17,6 +17,7 @@ from up.weft_up import processes_of
 
 pytestmark = pytest.mark.slow
 
+ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = [sys.executable, "-P", "-m", "weft.cli", "bench"]
 CONDITIONS = {
     "cores", "cpu", "memory_gib", "kernel", "file_system", "python", "postgresql", "weft",
@@ -344,3 +345,13 @@ def test_what_others_have_is_compared_with_what_does_not_exist(tmp_path: Path) -
 
     assert result["medians_us"].keys() == {"batch", "job", "group", "attempt"}
     assert all(one["exists"] > 0 for one in result["medians_us"].values())
+
+
+@pytest.mark.heavy
+def test_hails_client_is_compared_with_itself(tmp_path: Path) -> None:
+    subprocess.run([ROOT / "tools" / "hail_client.sh"], check=True, cwd=ROOT)
+    result = measured(tmp_path, "hail", "--jobs", "60", "--rounds", "1")
+
+    assert result["list"]["times_stub"] > 0
+    assert result["cpu_us"].keys() == {"weft", "v1", "ratio"}
+    assert result["completed_per_s"] > 0

@@ -14,6 +14,7 @@ BENCHES: Mapping[str, str] = {
     "statemachine": "claims and completions in SQL, beside a bare queue",
     "submit": "200,000 jobs over HTTP, beside COPY of bare rows",
     "arrays": "1,000,000 jobs of one array, beside INSERT ... SELECT of bare rows",
+    "hail": "100,000 jobs of Hail's client, beside the same client with a stub",
     "latency": "submission to first instruction, beside subprocess.run",
     "commands": "signals to a running job while its agent is busy, beside none else",
     "groups": "claims and completions with 1, 3 and 6 groups per job",

@@ -2794,6 +2794,16 @@ CREATE FUNCTION weft.list_groups(tenant_id integer, batch_id bigint, after integ
     SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.list_groups(tenant_id integer, batch_id bigint, after integer, limit_rows integer) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft.list_job_costs(tenant_id integer, batch_id bigint, job_ids integer[]) RETURNS TABLE(job_id integer, cost_by_resource jsonb)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off';
+ALTER FUNCTION weft.list_job_costs(tenant_id integer, batch_id bigint, job_ids integer[]) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft.list_job_users(batch_ids bigint[], job_ids integer[]) RETURNS TABLE(batch_id bigint, job_id integer, tenant_id integer, owner_id integer, tenant text, submitter text)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -3457,6 +3467,11 @@ CREATE FUNCTION weft.wait_for_work(incarnation_id integer) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.wait_for_work(incarnation_id integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft.was_project(tenant_id integer, of_name text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.was_project(tenant_id integer, of_name text) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.weigh_users(epoch bigint, limit_jobs integer) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -7217,6 +7232,9 @@ GRANT ALL ON FUNCTION weft.list_events_v2(tenant_id integer, after_xid bigint, a
 REVOKE ALL ON FUNCTION weft.list_groups(tenant_id integer, batch_id bigint, after integer, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_groups(tenant_id integer, batch_id bigint, after integer, limit_rows integer) TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.list_job_costs(tenant_id integer, batch_id bigint, job_ids integer[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_job_costs(tenant_id integer, batch_id bigint, job_ids integer[]) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.list_job_users(batch_ids bigint[], job_ids integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_job_users(batch_ids bigint[], job_ids integer[]) TO weft_worker;
 
@@ -7572,6 +7590,9 @@ GRANT ALL ON FUNCTION weft.wait_for_events(listener_id uuid, waits boolean, at t
 
 REVOKE ALL ON FUNCTION weft.wait_for_work(incarnation_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.wait_for_work(incarnation_id integer) TO weft_worker;
+
+REVOKE ALL ON FUNCTION weft.was_project(tenant_id integer, of_name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.was_project(tenant_id integer, of_name text) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.weigh_users(epoch bigint, limit_jobs integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.weigh_users(epoch bigint, limit_jobs integer) TO weft_driver;

@@ -1,0 +1,75 @@
+"""Fixtures of the tests that look at pages with a real browser."""
+
+import subprocess
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest
+from playwright.async_api import Browser, async_playwright
+
+from api.live import LiveApi, LiveWorker, make_user, open_worker
+from browser.window import Window, open_window
+from weft.settings import Settings
+
+ROOT = Path(__file__).resolve().parents[2]
+FLAGS = (
+    "--no-sandbox",  # root cannot have it
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-background-networking",  # it asks the network for nothing of its own
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """Give the program of a Chromium, or skip with the reason why there is none."""
+    found = subprocess.run(
+        [ROOT / "tools" / "debian_chromium.sh"], check=False, capture_output=True, text=True
+    )
+    if found.returncode:
+        pytest.skip(f"no Chromium: {found.stderr.strip()}")
+    return found.stdout.strip()
+
+
+@pytest.fixture
+async def api(database: dict[str, str], tmp_path: Path) -> AsyncIterator[LiveApi]:
+    """Give the api on a database of its own, behind a real server."""
+    await make_user(database["admin"])
+    live = LiveApi(database["weft_api"], Settings(home=tmp_path))
+    await live.start()
+    yield live
+    await live.stop()
+
+
+@pytest.fixture
+async def http(api: LiveApi) -> AsyncIterator[httpx.AsyncClient]:
+    """Give a program that uses the api beside the browser."""
+    async with api.client() as found:
+        yield found
+
+
+@pytest.fixture
+async def worker(database: dict[str, str], tmp_path: Path) -> AsyncIterator[LiveWorker]:
+    """Give a worker of two cores and 4 GiB."""
+    async with open_worker(database["weft_worker"], tmp_path / "logs") as found:
+        yield found
+
+
+@pytest.fixture
+async def browser(chromium: str) -> AsyncIterator[Browser]:
+    """Give a browser without any window."""
+    async with async_playwright() as playwright:
+        found = await playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        yield found
+        await found.close()
+
+
+@pytest.fixture
+async def window(api: LiveApi, browser: Browser) -> AsyncIterator[Window]:
+    """Give a window that is logged in."""
+    async with open_window(browser, api) as found:
+        await found.log_in()
+        yield found

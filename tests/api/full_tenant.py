@@ -91,7 +91,7 @@ class Filler:
         code = link["url"].partition("=")[2]
         async with self._api.client() as http:
             answer = await http.post("/login", data={"code": code}, headers=origin)
-        assert answer.status_code == 200, answer.text
+        assert answer.status_code == 303, answer.text
         (session,) = (await self.ask("GET", "/v1/sessions"))["items"]
         self.ids["session"] = session["session_id"]
         await self.ask("POST", "/v1/login-links", {})  # one that is not used yet

@@ -287,7 +287,7 @@ async def ask_tokens(ask: Described) -> None:
     link = await ask("POST", "/v1/login-links", body={})
     form = {"code": link["url"].partition("=")[2]}
     origin = {"origin": str(ask.http.base_url).rstrip("/")}
-    assert (await ask.http.post("/login", data=form, headers=origin)).status_code == 200
+    assert (await ask.http.post("/login", data=form, headers=origin)).status_code == 303
     (session,) = (await ask("GET", "/v1/sessions"))["items"]
     await ask("DELETE", "/v1/sessions/{session}", session=session["session_id"], body={})
     await ask("DELETE", "/v1/sessions", body={})

@@ -27,7 +27,7 @@ async def browser(api: LiveApi, http: httpx.AsyncClient) -> AsyncIterator[httpx.
     headers = {"origin": api.url}
     async with httpx.AsyncClient(base_url=api.url, headers=headers, timeout=20) as found:
         answer = await found.post("/login", data={"code": url.partition("code=")[2]})
-        assert answer.status_code == 200, answer.text
+        assert (answer.status_code, answer.headers["location"]) == (303, "/ui"), answer.text
         yield found
 
 

@@ -40,7 +40,7 @@ async def _code(http: httpx.AsyncClient, **headers: str) -> str:
 async def _log_in(browser: httpx.AsyncClient, http: httpx.AsyncClient, **headers: str) -> str:
     """Log in as the holder of a token; return what pages send along."""
     answer = await browser.post("/login", data={"code": await _code(http, **headers)})
-    assert answer.status_code == 200, answer.text
+    assert answer.status_code == 303, answer.text
     return str((await browser.get("/v1/whoami")).json()["csrf_token"])
 
 
@@ -66,7 +66,7 @@ async def test_link_logs_a_browser_in_once(
 
     assert url.startswith(f"{api.url}/login?code=")
     assert code in page.text == again.text
-    assert won.status_code == 200
+    assert (won.status_code, won.headers["location"]) == (303, "/ui")
     cookie = won.headers["set-cookie"]
     assert cookie == f"weft_session={session}; Path=/; Max-Age=604800; HttpOnly; SameSite=Lax"
     assert _refused(replayed) == (401, "API.LOGIN_LINK_REFUSED")
@@ -108,7 +108,7 @@ async def test_login_form_of_another_site_is_refused(
         answer = await browser.post("/login", data={"code": code}, headers={"origin": origin})
         assert _refused(answer) == (403, "API.FOREIGN_REQUEST")
     assert not browser.cookies
-    assert (await browser.post("/login", data={"code": code})).status_code == 200
+    assert (await browser.post("/login", data={"code": code})).status_code == 303
 
 
 async def test_each_change_needs_origin_and_token_of_the_page(

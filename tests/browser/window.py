@@ -49,7 +49,7 @@ class Window:
             answer = await http.post("/v1/login-links", json={})
         await self.open(answer.json()["url"])
         await self.page.get_by_role("button", name="Log in").click()
-        await self.page.wait_for_load_state("load")
+        await self.page.wait_for_url("**/ui")
 
 
 @contextlib.asynccontextmanager

@@ -53,7 +53,7 @@ def test_link_is_shown_on_a_terminal_and_written_nowhere(home: Path) -> None:
             _, said = weft.communicate(timeout=DEADLINE_S)
             os.close(ours)
 
-    assert code_used.status_code == 200
+    assert code_used.status_code == 303
     assert who["token_id"] is not None
     assert url == client_of(home)["url"]
     assert code not in said.decode()

@@ -6,6 +6,7 @@ from weft.api.html.render import HTML, render
 from weft.api.http.browsers import (
     FORM,
     PAGE_POLICY,
+    PAGES,
     read_form,
     refuse_origin,
     refuse_wrong_token,
@@ -34,10 +35,14 @@ async def show_login(request: AnyRequest) -> Response[bytes]:
 
 
 @post(
-    "/login", status_code=200, opt={"bytes": (MEDIA,), "reads": FORM, "refuses": (401, 403, 413)}
+    "/login",
+    status_code=303,
+    opt={"redirects": (MEDIA,), "reads": FORM, "refuses": (401, 403, 413)},
 )
 async def log_in(request: AnyRequest) -> Response[bytes]:
-    """Open a session with the code of a login link, from its page; the answer sets a cookie."""
+    """Open a session with the code of a login link, from its page; the answer sets a cookie and
+    leads to the pages.
+    """
     Query(request, ())
     scheme = request.scope["scheme"]
     refuse_origin(request.headers, scheme)
@@ -45,14 +50,15 @@ async def log_in(request: AnyRequest) -> Response[bytes]:
     client = request.scope["client"]
     code = (await read_form(request)).get("code", "")
     record_login(request.scope, await sessions.user_of_link(services, code), "log_in")
-    session, caller = await sessions.log_in(
+    session, _ = await sessions.log_in(
         services,
         code,
         browser=request.headers.get("user-agent", ""),
         address="" if client is None else client[0],
     )
     cookie = cookie_of(session, scheme, services.settings.session_valid_s)
-    return _page(request, cookie, caller=caller)
+    headers = {"content-type": HTML, "location": PAGES, "set-cookie": cookie}
+    return Response(render("leave.html", url=PAGES), headers=headers)
 
 
 @post("/logout", status_code=200, opt={"bytes": (MEDIA,), "refuses": (403, 413)})

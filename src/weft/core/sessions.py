@@ -5,9 +5,11 @@ something must come from a page of the same origin, and have a token that only s
 """
 
 import hashlib
+import hmac
 from typing import Final
 
 CSRF_HEADER: Final = "x-csrf-token"
+PAD_DIGITS: Final = 32
 _PORTS: Final = {"http": ":80", "https": ":443"}
 
 
@@ -46,6 +48,19 @@ def cookie_in(cookies: str, name: str) -> str | None:
 def csrf_token_of(session: str) -> str:
     """Return what pages send along with a session, to show that they can read it."""
     return hashlib.sha256(f"csrf {session}".encode()).hexdigest()
+
+
+def masked_csrf_token(token: str, pad: str) -> str:
+    """Return what a page holds in place of the token: no two pages have the same, so nobody learns
+    it from the lengths of compressed pages. `pad`: 32 random hexadecimal digits.
+    """
+    return pad + hashlib.sha256(f"{pad}{token}".encode()).hexdigest()
+
+
+def is_csrf_token(token: str, given: str) -> bool:
+    """Say whether a page has sent this token, masked or not."""
+    masked = masked_csrf_token(token, given[:PAD_DIGITS])
+    return any(hmac.compare_digest(given.encode(), one.encode()) for one in (token, masked))
 
 
 def is_same_origin(origin: str | None, scheme: str, host: str | None) -> bool:

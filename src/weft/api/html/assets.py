@@ -1,5 +1,6 @@
 """Style sheets and modules of the pages, each below a name that changes with its content."""
 
+import gzip
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ class Asset:
     """A file that a browser may keep for ever."""
 
     data: bytes
+    gzipped: bytes
     media: str
     path: str
     """Where it is served; other content has another path."""
@@ -32,5 +34,7 @@ def assets() -> Mapping[str, Asset]:
             data = file.read_bytes()
             digest = hashlib.sha256(data).hexdigest()[:_DIGEST_CHARS]
             path = f"{PREFIX}/{digest}/{file.name}"
-            found[file.name] = Asset(data, f"{_MEDIA[file.suffix]}; charset=utf-8", path)
+            found[file.name] = Asset(
+                data, gzip.compress(data, mtime=0), f"{_MEDIA[file.suffix]}; charset=utf-8", path
+            )
     return found

@@ -1,13 +1,12 @@
 """Requests of browsers: which of them a page of this server has made, and the forms they send."""
 
-import hmac
 from collections.abc import Mapping
 from typing import Final
 from urllib.parse import parse_qs
 
 from weft.api.http.requests import AnyRequest, read_text
 from weft.core.errors import ForeignRequest, InvalidParameter
-from weft.core.sessions import CSRF_HEADER, is_same_origin
+from weft.core.sessions import CSRF_HEADER, is_csrf_token, is_same_origin
 
 FORM: Final = "application/x-www-form-urlencoded"
 FORM_FIELDS_MAX: Final = 8
@@ -39,7 +38,7 @@ def refuse_foreign(headers: Mapping[str, str], scheme: str, csrf_token: str) -> 
 
 def refuse_wrong_token(csrf_token: str, given: str) -> None:
     """Raise `ForeignRequest` unless this is the session's token."""
-    if not hmac.compare_digest(given.encode(), csrf_token.encode()):
+    if not is_csrf_token(csrf_token, given):
         raise _foreign(
             f"The header {CSRF_HEADER}, or the field csrf_token of a form, is missing, or is not "
             "the session's."

@@ -5,6 +5,7 @@ from typing import Final
 from litestar import Response, get
 
 from weft.api.html.assets import PREFIX, assets
+from weft.api.http.compression import accepts_gzip
 from weft.api.http.requests import AnyRequest
 from weft.core.errors import RouteNotFound
 
@@ -21,8 +22,14 @@ async def read_asset(request: AnyRequest) -> Response[bytes]:
             detail="The page is of another version of weft.",
             hint="Load the page again.",
         )
-    headers = {"content-type": asset.media, "cache-control": _KEEP}
-    return Response(asset.data, headers=headers)
+    headers = {
+        "content-type": asset.media,
+        "cache-control": _KEEP,
+        "vary": "accept-encoding",
+    }
+    if not accepts_gzip(request.headers.get("accept-encoding", "")):
+        return Response(asset.data, headers=headers)
+    return Response(asset.gzipped, headers={**headers, "content-encoding": "gzip"})
 
 
 ROUTES = (read_asset,)

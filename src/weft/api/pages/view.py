@@ -1,5 +1,6 @@
 """What all pages have in common: who looks, the events that keep them live, how lists go on."""
 
+import secrets
 from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -8,8 +9,10 @@ from litestar import Response
 from markupsafe import Markup
 
 from weft.api.html.render import HTML, render
+from weft.api.http.compression import compressed
 from weft.api.http.requests import AnyRequest, caller_of
 from weft.core.rights import Right
+from weft.core.sessions import PAD_DIGITS, masked_csrf_token
 from weft.core.states import JobState
 
 _ALL: Final = "/v1/events"
@@ -42,12 +45,13 @@ def show(
     stream that says when to read it again.
     """
     caller = caller_of(request)
+    pad = secrets.token_hex(PAD_DIGITS // 2)
 
     def csrf() -> Markup:
         if caller.csrf_token is None:
             return Markup()
         return Markup('<input type="hidden" name="csrf_token" value="{}">').format(
-            caller.csrf_token
+            masked_csrf_token(caller.csrf_token, pad)
         )
 
     body = render(
@@ -60,7 +64,9 @@ def show(
         kinds=_KINDS,
         **values,
     )
-    return Response(body, status_code=status, headers={"content-type": HTML})
+    headers = {"content-type": HTML}
+    body = compressed(body, request.headers.get("accept-encoding", ""), headers)
+    return Response(body, status_code=status, headers=headers)
 
 
 def events_of(batch_id: int) -> str:

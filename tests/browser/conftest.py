@@ -9,6 +9,7 @@ import pytest
 from playwright.async_api import Browser, async_playwright
 
 from api.live import LiveApi, LiveWorker, make_user, open_worker
+from browser.busy import Day
 from browser.window import Window, open_window
 from weft.settings import Settings
 
@@ -73,3 +74,22 @@ async def window(api: LiveApi, browser: Browser) -> AsyncIterator[Window]:
     async with open_window(browser, api) as found:
         await found.log_in()
         yield found
+
+
+@pytest.fixture
+async def day(http: httpx.AsyncClient, worker: LiveWorker, database: dict[str, str]) -> Day:
+    """Give an installation in which there is something of everything."""
+    found = Day(http, worker, database)
+    await found.fill()
+    return found
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    """Give the source of axe-core, or skip with the reason why there is none."""
+    found = subprocess.run(
+        [ROOT / "tools" / "axe.sh"], check=False, capture_output=True, text=True
+    )
+    if found.returncode:
+        pytest.skip(f"no axe-core: {found.stderr.strip()}")
+    return Path(found.stdout.strip()).read_text()

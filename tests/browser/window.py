@@ -6,7 +6,7 @@ from typing import Any
 
 from playwright.async_api import Browser, BrowserContext, Page, Request
 
-from api.live import LiveApi
+from api.live import TOKEN, LiveApi
 
 ZONE = "Asia/Kolkata"
 """Half an hour beside all whole hours, so that no time is right by chance."""
@@ -43,9 +43,9 @@ class Window:
         """Return when the page follows events."""
         await self.page.locator("#live", has_text="Live").wait_for()
 
-    async def log_in(self) -> None:
+    async def log_in(self, token: str = TOKEN) -> None:
         """Log in as a person does: with a link, and the button of its page."""
-        async with self.api.client() as http:
+        async with self.api.client(authorization=f"Bearer {token}") as http:
             answer = await http.post("/v1/login-links", json={})
         await self.open(answer.json()["url"])
         await self.page.get_by_role("button", name="Log in").click()

@@ -34,6 +34,17 @@ def shown(text: object) -> Markup:
     return Markup("<bdi>{}</bdi>").format("–" if text is None else harmless(str(text)))
 
 
+def with_code(text: str) -> Markup:
+    """Write a text of weft in which commands stand between backticks."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:
+        return shown(text)
+    return Markup().join(
+        Markup("<code>{}</code>").format(harmless(part)) if number % 2 else shown(part)
+        for number, part in enumerate(parts)
+    )
+
+
 def shares(counted: Mapping[str, Any]) -> list[tuple[str, int, float]]:
     """Return the states of a batch or group that have jobs: state, jobs, and percent of all."""
     states = (
@@ -57,6 +68,7 @@ FILTERS: Final = {
     "size": lambda n_bytes: size(n_bytes) or "–",
     "moment": moment,
     "shown": shown,
+    "with_code": with_code,
     "harmless": harmless,
     "shares": shares,
 }

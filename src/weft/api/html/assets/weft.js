@@ -14,12 +14,35 @@ function localTimes(root) {
   }
 }
 
+// A table that is wider than the screen can be scrolled with keys, and says what it is.
+function reachable(root) {
+  for (const wide of root.querySelectorAll(".wide")) {
+    if (wide.scrollWidth <= wide.clientWidth) {
+      for (const name of ["tabindex", "role", "aria-label"]) wide.removeAttribute(name);
+      continue;
+    }
+    wide.tabIndex = 0;
+    wide.setAttribute("role", "region");
+    const before = wide.previousElementSibling;
+    wide.setAttribute("aria-label", before?.matches("h1, h2, h3") ? before.textContent : "Table");
+  }
+}
+
 // What a reader is in the middle of must not be taken from under their hands.
 function isInUse() {
   const active = document.activeElement;
   const writes = active && main.contains(active) && active.matches("input, textarea, select");
   const selects = String(getSelection()) !== "" && main.contains(getSelection().anchorNode);
   return writes || selects || main.querySelector("details[open]") !== null;
+}
+
+// Where the keyboard is: the same link or button of the new content takes its place.
+function placeOf(active) {
+  if (!active || !main.contains(active)) return "";
+  if (active.id) return `#${CSS.escape(active.id)}`;
+  if (active.matches("a[href]")) return `a[href="${CSS.escape(active.getAttribute("href"))}"]`;
+  const form = active.closest("form[action]");
+  return form ? `form[action="${CSS.escape(form.getAttribute("action"))}"] ${active.tagName}` : "";
 }
 
 async function readAgain() {
@@ -33,7 +56,10 @@ async function readAgain() {
   const places = [...main.querySelectorAll("pre.log")].map((one) => ({
     top: one.scrollTop, end: one.scrollHeight - one.scrollTop - one.clientHeight < 8,
   }));
+  const place = placeOf(document.activeElement);
   main.replaceChildren(...fresh.childNodes);
+  reachable(main);
+  if (place) main.querySelector(place)?.focus({ preventScroll: true });
   main.querySelectorAll("pre.log").forEach((one, i) => {
     const place = places[i] ?? { end: true };
     one.scrollTop = place.end ? one.scrollHeight : place.top;
@@ -89,6 +115,8 @@ async function again() {
 }
 
 localTimes(document);
+reachable(document);
+addEventListener("resize", () => reachable(document));
 document.addEventListener("visibilitychange", () => {
   if (document.hidden) { stop(); return; }
   if (!isOut) { start(); schedule(); return; }

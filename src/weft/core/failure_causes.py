@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 
+from weft.core.escapes import without_escapes
 from weft.core.secret_variables import MASK, USUAL, matches, patterns_of, without_password
 
 TAIL_BYTES: Final = 4096
@@ -19,7 +20,6 @@ _SECRET_CHARS_MIN: Final = 4
 """A shorter value is no secret, and would be found in any text."""
 
 _SECRET_NAMES: Final = patterns_of(USUAL)
-_CONTROL: Final = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _ERROR: Final = re.compile(
     r"\w(?:Error|Exception|Interrupt)\b|\b(?:error|exception|fatal|panic(?:ked)?|fail(?:ed|ure)|"
     r"cannot|can't|could not|unable|denied|refused|not found|no such|killed|segmentation fault|"
@@ -63,7 +63,7 @@ def error_line(output: bytes, environment: Mapping[str, str]) -> str:
     found = [one for one in lines if _ERROR.search(one[:_READ_CHARS_MAX]) and not _MILD.match(one)]
     # Indented lines belong to another one: the code in a traceback, the note of a compiler.
     first = next((one for one in found if not one[0].isspace()), None)
-    line = " ".join(_CONTROL.sub("", first or (found or lines[-1:])[0])[:_READ_CHARS_MAX].split())
+    line = " ".join(without_escapes(first or (found or lines[-1:])[0])[:_READ_CHARS_MAX].split())
     for name, value in environment.items():
         if len(value) >= _SECRET_CHARS_MIN and value in line and matches(name, _SECRET_NAMES):
             line = line.replace(value, MASK)

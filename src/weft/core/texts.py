@@ -4,10 +4,9 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-_HARMFUL: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-"""Control characters (C0 but tab and newline, DEL, C1), and those that change the direction of
-writing.
-"""
+from weft.core.escapes import STEERING
+
+_HARMFUL: Final = re.compile(STEERING)
 
 
 def harmless(text: str) -> str:

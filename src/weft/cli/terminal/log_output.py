@@ -7,17 +7,9 @@ cursor, titles, the clipboard, and marks that change the direction of writing.
 
 import codecs
 import os
-import re
 
 from weft.cli.terminal.raw_output import STDERR, STDOUT, write_all
-
-SEQUENCE_CHARS_MAX = 64
-"""A longer one is no colour."""
-_STEERING = re.compile(
-    "\x1b(?!\\[[0-9;:]*m)|[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f"
-    "\u200e\u200f\u202a-\u202e\u2066-\u2069]"
-)
-_BEGUN = re.compile("\x1b(\\[[0-9;:]*)?\\Z")
+from weft.core.escapes import begun_sequence, only_colours
 
 
 class Harmless:
@@ -30,10 +22,8 @@ class Harmless:
     def filter(self, data: bytes, *, is_last: bool = False) -> bytes:
         """Return the next piece. The begin of a sequence waits for its end."""
         text = self._begun + self._decoder.decode(data, is_last)
-        begun = None if is_last else _BEGUN.search(text)
-        self._begun = begun[0] if begun and len(begun[0]) < SEQUENCE_CHARS_MAX else ""
-        text = text.removesuffix(self._begun)
-        return _STEERING.sub("\ufffd", text).encode()
+        self._begun = "" if is_last else begun_sequence(text)
+        return only_colours(text.removesuffix(self._begun)).encode()
 
 
 class LogOutput:

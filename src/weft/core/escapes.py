@@ -1,0 +1,56 @@
+"""What in a text steers a terminal, recognised in one place: colours, other sequences, control
+characters, and marks that change the direction of writing.
+"""
+
+import re
+from typing import Final
+
+SEQUENCE_CHARS_MAX: Final = 64
+"""A sequence that is longer is none."""
+STEERING: Final = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+"""Control characters (C0 but tab and newline, DEL, C1), and those that change the direction of
+writing.
+"""
+ESCAPE: Final = re.compile(
+    "\x1b\\[(?P<colour>[0-9;:]*)m|(?P<sequence>\x1b\\[[0-?]*[ -/]*[@-~])|" + STEERING
+)
+"""One match each: a colour (its codes), another CSI sequence, or a single character (without tab
+and newline). Its repeated classes have no character in common and none is ESC, so the time is
+linear in any text.
+"""
+_BEGUN: Final = re.compile(f"\x1b(?:\\[[0-?]{{0,{SEQUENCE_CHARS_MAX}}}[ -/]{{0,8}})?\\Z")
+
+
+def without_escapes(text: str) -> str:
+    r"""Return a text without sequences and control characters.
+
+    >>> without_escapes("\x1b[1;31mred\x1b[0m\x1b[2K!")
+    'red!'
+    """
+    return ESCAPE.sub("", text)
+
+
+def only_colours(text: str) -> str:
+    r"""Return a text for a terminal: colours and carriage returns stay, the rest steers nothing.
+
+    >>> only_colours("\x1b[31mred\x1b[2J\r")
+    '\x1b[31mred\ufffd[2J\r'
+    """
+    return ESCAPE.sub(_colour_only, text)
+
+
+def begun_sequence(text: str) -> str:
+    r"""Return the end of a text that may be the begin of a sequence; usually nothing.
+
+    >>> begun_sequence("red\x1b[3")
+    '\x1b[3'
+    """
+    at = text.rfind("\x1b", -SEQUENCE_CHARS_MAX)
+    found = _BEGUN.match(text, at) if at >= 0 else None
+    return found[0] if found else ""
+
+
+def _colour_only(found: re.Match[str]) -> str:
+    if found["colour"] is not None or found[0] == "\r":
+        return found[0]
+    return f"\ufffd{found[0][1:]}"

@@ -1,0 +1,34 @@
+"""What steers a terminal is recognised, in pieces and in linear time."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weft.core.escapes import ESCAPE, begun_sequence, only_colours, without_escapes
+
+PIECES = st.lists(
+    st.sampled_from(["\x1b", "[", "31", ";", "m", "J", "?", " ", "\x9b", "\u202e", "\a", "é\n\t"])
+    | st.text(max_size=5)
+)
+
+
+@given(PIECES)
+def test_nothing_that_steers_is_left(pieces: list[str]) -> None:
+    text = "".join(pieces)
+
+    plain = without_escapes(text)
+    coloured = only_colours(text)
+
+    assert ESCAPE.search(plain) is None
+    left = {match[0] for match in ESCAPE.finditer(coloured)}
+    assert all(one == "\r" or (one.startswith("\x1b[") and one.endswith("m")) for one in left)
+
+
+@pytest.mark.parametrize("text", ["\x1b[31", "a\x1b", "\x1b[?25", "\x1b[0;1 "])
+def test_begun_sequence_waits(text: str) -> None:
+    assert begun_sequence(text) == text.lstrip("a")
+
+
+@pytest.mark.parametrize("text", ["", "\x1b[31m", "\x1b]", f"\x1b[{'1' * 100}", "[31"])
+def test_others_do_not_wait(text: str) -> None:
+    assert begun_sequence(text) == ""

@@ -8,11 +8,11 @@ skipped.
 
 from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.log_location import LogLocation
-from weft.wire.log_format import Piece
+from weft.wire.log_format import STDERR, STDOUT, Piece
 from weft.wire.usage_format import UsageSample
 
 
@@ -49,6 +49,21 @@ class AttemptLog:
     """None: the worker did not say; it shares that of the api."""
 
 
+class Extent(NamedTuple):
+    """How much of an output is stored now."""
+
+    stdout_bytes: int
+    stderr_bytes: int
+    n_pieces: int
+    """After these a follower sees what is written next."""
+
+    def count(self, stream: int | None) -> int:
+        """Return the bytes of one stream, or of both."""
+        return {STDOUT: self.stdout_bytes, STDERR: self.stderr_bytes}.get(
+            stream or 0, self.stdout_bytes + self.stderr_bytes
+        )
+
+
 class LogStore(Protocol):
     """The output of attempts: the reading half."""
 
@@ -68,6 +83,17 @@ class LogStore(Protocol):
 
     async def read(self, log: AttemptLog, stream: int, start: int, stop: int) -> bytes:
         """Return bytes of one stream; fewer if it ends before `stop`."""
+
+    async def extent(self, log: AttemptLog) -> Extent:
+        """Return how much is stored now."""
+
+    async def window(
+        self, log: AttemptLog, stream: int | None, start: int, stop: int
+    ) -> Sequence[Piece]:
+        """Return bytes of one stream, or of both in the order in which they were written, as
+        pieces with the cuts between them. The time depends on how many bytes that is, not on
+        their place.
+        """
 
     def follow(self, log: AttemptLog, after: int) -> AsyncIterator[Sequence[Piece]]:
         """Yield pieces as they arrive, until the iterator is closed. Whatever stores the output

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.log_location import LOG_LOCATION_BYTES, LogLocation
-from weft.ports.log_store import AttemptLog, LogDirectory, LogKeeper, LogStore, LogWriter
+from weft.ports.log_store import AttemptLog, Extent, LogDirectory, LogKeeper, LogStore, LogWriter
 from weft.wire.log_format import STDERR, STDOUT, Piece
 from weft.wire.usage_format import UsageSample
 
@@ -70,6 +70,15 @@ class LogStoreSuite:
         assert await store.read(log, STDOUT, 7, 99) == b"ee\n"
         assert await store.read(log, STDERR, 0, 2) == b"tw"
 
+    async def test_windows_show_one_stream_or_both(self) -> None:
+        """Both in the order in which they were written; `extent` says how much there is."""
+        log, store = await self.stored(), self.log_store()
+        assert await store.extent(log) == Extent(10, 4, 3)
+        both = [(one.kind, one.data) for one in await store.window(log, None, 2, 11)]
+        assert both == [(STDOUT, b"e\n"), (STDERR, b"two\n"), (STDOUT, b"thr")]
+        assert [one.data for one in await store.window(log, STDERR, 1, 99)] == [b"wo\n"]
+        assert list(await store.window(log, None, 14, 99)) == []
+
     async def test_what_was_collected_twice_is_stored_once(self) -> None:
         """A runner that was killed in between collects again."""
         await self.writer().append(KEY, PIECES[:2], after=0)
@@ -83,6 +92,10 @@ class LogStoreSuite:
         log, store = log_of(), self.log_store()
         assert await self.all_of(log) == []
         assert await store.read(log, STDOUT, 0, 10) == b""
+        assert (await store.extent(log), list(await store.window(log, None, 0, 9))) == (
+            Extent(0, 0, 0),
+            [],
+        )
         found = [
             (one, [block async for block in blocks]) async for one, blocks in store.results([log])
         ]

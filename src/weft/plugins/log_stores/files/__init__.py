@@ -12,7 +12,7 @@ from weft.plugins.log_stores.files.growth import Watches
 from weft.plugins.log_stores.files.parts import PartReader, own_parts
 from weft.plugins.log_stores.files.reader import FileReader
 from weft.plugins.log_stores.files.results import BLOCK_BYTES
-from weft.ports.log_store import AttemptLog, LogDirectory
+from weft.ports.log_store import AttemptLog, Extent, LogDirectory
 from weft.wire.log_format import Piece
 from weft.wire.usage_format import UsageSample
 
@@ -49,6 +49,16 @@ class FileLogStore:
     async def read(self, log: AttemptLog, stream: int, start: int, stop: int) -> bytes:
         """Return bytes of one stream."""
         return await asyncio.to_thread(self._reader.read, log, stream, start, stop)
+
+    async def extent(self, log: AttemptLog) -> Extent:
+        """Return how much is stored now."""
+        return await asyncio.to_thread(self._reader.extent, log)
+
+    async def window(
+        self, log: AttemptLog, stream: int | None, start: int, stop: int
+    ) -> Sequence[Piece]:
+        """Return bytes as pieces."""
+        return await asyncio.to_thread(lambda: list(self._reader.window(log, stream, start, stop)))
 
     async def follow(self, log: AttemptLog, after: int) -> AsyncIterator[Sequence[Piece]]:
         """Yield pieces as they arrive: the kernel reports when the file has grown."""

@@ -1,19 +1,21 @@
 """Read segments and attempt files, in the caller's thread."""
 
+import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from weft.plugins.log_stores.files.directory import Directories
 from weft.plugins.log_stores.files.parts import PartReader
+from weft.plugins.log_stores.files.places import Places, cut_out
 from weft.plugins.log_stores.files.results import ResultReader
-from weft.ports.log_store import AttemptLog
+from weft.ports.log_store import AttemptLog, Extent
 from weft.wire.log_format import (
     CUT,
     RECORD,
     RECORD_MAGIC,
     RESULT,
+    STDERR,
     STDOUT,
     Piece,
     count_pieces,
@@ -24,15 +26,7 @@ from weft.wire.log_format import (
 )
 from weft.wire.usage_format import UsageSample, decode_samples, usage_path
 
-_KEPT_READERS = 64
-
-
-class _Reached(NamedTuple):
-    """The position of a reader of one stream: the next range usually begins there."""
-
-    position: int
-    rest: bytes
-    pieces: Iterator[Piece]
+_KEPT_PLACES = 32
 
 
 class FileReader:
@@ -40,7 +34,8 @@ class FileReader:
 
     def __init__(self, root: Path) -> None:
         self.directories = Directories(root)
-        self._reached: OrderedDict[tuple[AttemptLog, int, int], _Reached] = OrderedDict()
+        self._places: OrderedDict[Path, Places] = OrderedDict()
+        self._lock = threading.Lock()
 
     def pieces(self, log: AttemptLog, after: int) -> Iterator[Piece]:
         """Yield the stored pieces; see the port."""
@@ -59,29 +54,30 @@ class FileReader:
         written = log.stdout_bytes if stream == STDOUT else log.stderr_bytes
         if log.ended and not log.truncated and (written or log.location is not None):
             return written
-        return sum(len(piece.data) for piece in self.pieces(log, 0) if piece.kind == stream)
+        return self.extent(log).count(stream)
+
+    def extent(self, log: AttemptLog) -> Extent:
+        """Return how much is stored now."""
+        if log.location is None:
+            return self._places_of(log).look(is_final=log.ended)
+        pieces = list(self.pieces(log, 0))
+        sizes = (sum(len(one.data) for one in pieces if one.kind == k) for k in (STDOUT, STDERR))
+        return Extent(*sizes, sum(map(count_pieces, pieces)))
+
+    def window(
+        self, log: AttemptLog, stream: int | None, start: int, stop: int
+    ) -> Iterator[Piece]:
+        """Yield bytes as pieces; see the port."""
+        if log.location is not None:
+            return cut_out(self.pieces(log, 0), 0, stream, start, stop)
+        places = self._places_of(log)
+        places.look(is_final=log.ended)
+        return places.pieces(stream, start, stop)
 
     def read(self, log: AttemptLog, stream: int, start: int, stop: int) -> bytes:
-        """Return bytes of one stream. Ranges that follow each other are read in one pass."""
-        reached = self._reached.pop((log, stream, start), None)
-        if reached is None:
-            reached = _Reached(0, b"", self.pieces(log, 0))
-        position, rest, pieces = reached
-        found = bytearray()
-        while position < stop:
-            if not rest:
-                piece = next((one for one in pieces if one.kind == stream), None)
-                if piece is None:
-                    break
-                rest = piece.data
-            taken = rest[: stop - position]
-            if position + len(taken) > start:
-                found += taken[max(0, start - position) :]
-            position += len(taken)
-            rest = rest[len(taken) :]
-        if position == stop and log.ended:
-            self._keep((log, stream, stop), _Reached(position, rest, pieces))
-        return bytes(found)
+        """Return bytes of one stream."""
+        pieces = self.window(log, stream, start, stop)
+        return b"".join(piece.data for piece in pieces if piece.kind == stream)
 
     def samples(self, log: AttemptLog) -> list[UsageSample]:
         """Return the samples of what an attempt used; see the port."""
@@ -96,10 +92,13 @@ class FileReader:
             for log in logs:
                 yield log, reader.read(log)
 
-    def _keep(self, key: tuple[AttemptLog, int, int], reached: _Reached) -> None:
-        self._reached[key] = reached
-        while len(self._reached) > _KEPT_READERS:
-            self._reached.popitem(last=False)
+    def _places_of(self, log: AttemptLog) -> Places:
+        own = self.own(log)
+        with self._lock:
+            found = self._places[own] = self._places.pop(own, None) or Places(own)
+            while len(self._places) > _KEPT_PLACES:
+                self._places.popitem(last=False)
+        return found
 
     def own(self, log: AttemptLog) -> Path:
         """Return the file of an attempt whose output is not in a segment."""

@@ -75,7 +75,7 @@ async def test_pages_show_a_batch_its_jobs_and_their_output(
     assert "bad" in failed.text
     assert ">good<" not in failed.text
     job = await browser.get(f"/ui/batches/{batch_id}/jobs/1")
-    assert ">red \ufffd]0;title\ufffddone\n</pre>" in job.text
+    assert '<span class="a-f1">red</span> \ufffd]0;title\ufffddone\n</pre>' in job.text
     assert "&lt;b&gt;" in job.text
     assert "Attempts" in job.text
     groups = await browser.get(f"/ui/batches/{batch_id}/groups")
@@ -176,6 +176,52 @@ async def test_buttons_do_what_they_say(
     await press("retry")
     assert (await http.get("/v1/operations")).json()["items"][0]["kind"] == "retry"
     assert (await press("cancel"))["cancelled"]
+
+
+async def test_buttons_of_a_job_do_what_they_say(
+    browser: httpx.AsyncClient, http: httpx.AsyncClient, worker: LiveWorker
+) -> None:
+    batch_id = await _submit(
+        http, jobs=[{"command": ["true"], "timeout_s": 60, "env": {"API_TOKEN": "hunter2"}}]
+    )
+    path = f"/ui/batches/{batch_id}/jobs/1"
+    (one,) = await worker.claim()
+    await worker.start([one])
+    page = await browser.get(path)
+    assert "hunter2" not in page.text
+    token = _token_in(page)
+    for action, fields, status in (
+        ("signal", {"signal": "USR1"}, 303),
+        ("extend", {"by": "30m"}, 303),
+        ("signal", {"signal": "KILL"}, 422),
+        ("signal", {}, 422),
+        ("extend", {"by": "soon"}, 422),
+        ("extend", {"by": "1e300"}, 422),
+        ("extend", {"by": "500d"}, 422),
+    ):
+        answer = await browser.post(f"{path}/{action}", data={**token, **fields})
+        assert answer.status_code == status, (action, fields, answer.text)
+    job = (await http.get(f"/v1/batches/{batch_id}/jobs/1")).json()
+    assert job["spec"]["timeout_s"] == 60 + 1800
+    await worker.end([one], exit_code=1)
+    assert ">Retry<" in (await browser.get(path)).text
+    await browser.post(f"{path}/retry", data=token)
+    assert (await http.get("/v1/operations")).json()["items"][0]["kind"] == "retry"
+
+
+async def test_parents_of_a_job_go_on_by_a_link(
+    browser: httpx.AsyncClient, http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("weft.api.pages.jobs.NEIGHBOURS", 2)
+    jobs: list[dict[str, Any]] = [{"command": ["true"]}] * 5
+    batch_id = await _submit(http, jobs=[*jobs, {"command": ["true"], "parents": [1, 2, 3, 4, 5]}])
+    step, seen = f"/ui/batches/{batch_id}/jobs/6", list[str]()
+    while step:
+        page = await browser.get(step)
+        seen += re.findall(rf'href="/ui/batches/{batch_id}/jobs/(\d)">j', page.text)
+        found = re.search(r'rel="next" href="([^"]+)"', page.text)
+        step = found[1] if found else ""
+    assert seen == ["1", "2", "3", "4", "5"]
 
 
 async def test_every_form_needs_a_page_of_this_server(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from weft.plugins.log_stores.files import places
 from weft.plugins.log_stores.files.parts import PartReader
-from weft.plugins.log_stores.files.places import Places, cut_out
+from weft.plugins.log_stores.files.places import Places
 from weft.ports.log_store import Extent
 from weft.wire.log_format import (
     CUT,
@@ -21,6 +21,7 @@ from weft.wire.log_format import (
     STDOUT,
     Piece,
     count_pieces,
+    cut_out,
     encode_cut,
     encode_piece,
     part_path,

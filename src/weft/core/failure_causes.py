@@ -26,6 +26,12 @@ _ERROR: Final = re.compile(
     r"abort(?:ed)?|timed out)\b",
     re.IGNORECASE,
 )
+_ERROR_WORDS: Final = (
+    "error", "exception", "interrupt", "fatal", "panic", "fail", "cannot", "can't", "could not",
+    "unable", "denied", "refused", "not found", "no such", "killed", "segmentation fault",
+    "abort", "timed out",
+)  # fmt: skip
+"""One of them is in all that `_ERROR` finds; looking for them is ten times as fast."""
 _MILD: Final = re.compile(r"(?:\S+\s+){0,3}\W{0,2}(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING)\b")
 _NAMED_SECRET: Final = re.compile(
     r"((?:token|secret|passw(?:or)?d|passphrase|credential|api[_-]?key|access[_-]?key|"
@@ -60,7 +66,7 @@ def error_line(output: bytes, environment: Mapping[str, str]) -> str:
     lines = [one for one in text.split("\n") if one.strip()]
     if not lines:
         return ""
-    found = [one for one in lines if _ERROR.search(one[:_READ_CHARS_MAX]) and not _MILD.match(one)]
+    found = [one for one in lines if is_like_error(one)]
     # Indented lines belong to another one: the code in a traceback, the note of a compiler.
     first = next((one for one in found if not one[0].isspace()), None)
     line = " ".join(without_escapes(first or (found or lines[-1:])[0])[:_READ_CHARS_MAX].split())
@@ -68,6 +74,22 @@ def error_line(output: bytes, environment: Mapping[str, str]) -> str:
         if len(value) >= _SECRET_CHARS_MIN and value in line and matches(name, _SECRET_NAMES):
             line = line.replace(value, MASK)
     return without_secrets(line)[:LINE_CHARS_MAX]
+
+
+def is_like_error(line: str) -> bool:
+    """Say whether a line of output looks like an error; of a long one its begin.
+
+    >>> [is_like_error(one) for one in ("ValueError: 3", "INFO no error", "fine")]
+    [True, False, False]
+    """
+    line = line[:_READ_CHARS_MAX]
+    return may_have_error(line) and _ERROR.search(line) is not None and _MILD.match(line) is None
+
+
+def may_have_error(text: str) -> bool:
+    """Say whether a text, of however many lines, holds a word that errors have."""
+    lower = text.lower()
+    return any(word in lower for word in _ERROR_WORDS)
 
 
 def without_secrets(text: str) -> str:

@@ -11,7 +11,7 @@ name of a part gives the number of its first piece, and a CUT the number of piec
 """
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -88,6 +88,25 @@ def read_pieces(file: BinaryIO) -> Iterator[Piece]:
         position += PIECE.size + length
         yield Piece(kind, at_ms, data)
     file.seek(position)
+
+
+def cut_out(
+    pieces: Iterable[Piece], position: int, stream: int | None, start: int, stop: int
+) -> Iterator[Piece]:
+    """Yield bytes `start` to `stop` of one stream, or of both, with the cuts between them. The
+    pieces begin at a position.
+    """
+    for piece in pieces:
+        if position >= stop:
+            return
+        if piece.kind == CUT:
+            if position >= start and stream in {None, CUT_BODY.unpack(piece.data)[0]}:
+                yield piece
+        elif piece.kind == stream or (stream is None and piece.kind in {STDOUT, STDERR}):
+            data = piece.data[max(0, start - position) : stop - position]
+            position += len(piece.data)
+            if data:
+                yield Piece(piece.kind, piece.at_ms, data)
 
 
 def segment_location(segment: int | None, offset: int | None) -> LogLocation | None:

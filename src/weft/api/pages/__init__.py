@@ -14,7 +14,9 @@ from weft.api.pages import (
     files,
     home,
     incidents,
+    job_actions,
     jobs,
+    logs,
     queues,
     workers,
 )
@@ -23,10 +25,12 @@ ROUTES: Final[Sequence[ControllerRouterHandler]] = (
     *home.ROUTES,
     *batches.ROUTES,
     *jobs.ROUTES,
+    *logs.ROUTES,
     *incidents.ROUTES,
     *queues.ROUTES,
     *workers.ROUTES,
     *costs.ROUTES,
     *actions.ROUTES,
+    *job_actions.ROUTES,
     *files.ROUTES,
 )

@@ -7,7 +7,7 @@ Only the headers of pieces are read, once; of every 256 KiB of a file one positi
 import os
 import threading
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -20,6 +20,7 @@ from weft.wire.log_format import (
     STDERR,
     STDOUT,
     Piece,
+    cut_out,
     encode_cut,
     part_path,
     read_pieces,
@@ -140,22 +141,3 @@ class Places:
                     yield from cut_out(read_pieces(file), at, stream, start, stop)
         except FileNotFoundError:
             return
-
-
-def cut_out(
-    pieces: Iterable[Piece], position: int, stream: int | None, start: int, stop: int
-) -> Iterator[Piece]:
-    """Yield bytes `start` to `stop` of one stream, or of both, with the cuts between them. The
-    pieces begin at a position.
-    """
-    for piece in pieces:
-        if position >= stop:
-            return
-        if piece.kind == CUT:
-            if position >= start and stream in {None, CUT_BODY.unpack(piece.data)[0]}:
-                yield piece
-        elif piece.kind == stream or (stream is None and piece.kind in {STDOUT, STDERR}):
-            data = piece.data[max(0, start - position) : stop - position]
-            position += len(piece.data)
-            if data:
-                yield Piece(piece.kind, piece.at_ms, data)

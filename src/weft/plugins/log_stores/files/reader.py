@@ -7,7 +7,7 @@ from pathlib import Path
 
 from weft.plugins.log_stores.files.directory import Directories
 from weft.plugins.log_stores.files.parts import PartReader
-from weft.plugins.log_stores.files.places import Places, cut_out
+from weft.plugins.log_stores.files.places import Places
 from weft.plugins.log_stores.files.results import ResultReader
 from weft.ports.log_store import AttemptLog, Extent
 from weft.wire.log_format import (
@@ -19,6 +19,7 @@ from weft.wire.log_format import (
     STDOUT,
     Piece,
     count_pieces,
+    cut_out,
     decode_location,
     decode_pieces,
     own_path,

@@ -1,0 +1,79 @@
+// Follows a log while its job runs. The server sends it as HTML that holds spans and text only.
+
+const log = document.getElementById("log");
+const status = document.getElementById("live");
+const CHARS_MAX = 400000; // of a long log the page keeps the end: the links lead to the rest
+const AGAIN_MS = 3000;
+const NEAR_PX = 40;
+
+let source = null;
+let from = log?.dataset.from;
+let hasEnded = !log?.dataset.live; // also of a window that is not the last
+let timer = null;
+let total = log?.textContent.length ?? 0;
+
+function isAtEnd() {
+  return log.scrollHeight - log.scrollTop - log.clientHeight < NEAR_PX;
+}
+
+function add(node, size) {
+  const follows = isAtEnd();
+  document.getElementById("waits")?.remove();
+  log.append(node);
+  total += size;
+  while (total > CHARS_MAX && log.childNodes.length > 1) {
+    total -= log.firstChild.textContent.length;
+    log.firstChild.remove();
+  }
+  if (follows) log.scrollTop = log.scrollHeight;
+}
+
+function addHtml(html) {
+  if (!html) return;
+  const piece = document.createElement("span");
+  piece.innerHTML = html;
+  add(piece, piece.textContent.length);
+}
+
+function say(text) {
+  const line = document.createElement("span");
+  line.className = "cut";
+  line.textContent = `\n${text}\n`;
+  add(line, line.textContent.length);
+}
+
+function start() {
+  if (source !== null || hasEnded || document.hidden) return;
+  source = new EventSource(`${log.dataset.live}&from=${encodeURIComponent(from)}`);
+  source.onopen = () => { status.textContent = "Live"; };
+  source.onmessage = (event) => {
+    addHtml(JSON.parse(event.data).html);
+    from = event.lastEventId || from;
+  };
+  source.addEventListener("attempt", (event) => say(`attempt ${JSON.parse(event.data).attempt}`));
+  source.addEventListener("end", (event) => {
+    hasEnded = true;
+    stop();
+    const end = JSON.parse(event.data);
+    say(end.problem ? `${end.problem.title}: ${end.problem.detail}` : `The job has ended: ${end.state}.`);
+    status.textContent = "";
+  });
+  source.onerror = () => {
+    status.textContent = "The server is away";
+    // The browser comes back by itself, but not after an answer that is no stream.
+    if (source?.readyState === EventSource.CLOSED) {
+      stop();
+      timer ??= setTimeout(() => { timer = null; start(); }, AGAIN_MS);
+    }
+  };
+}
+
+function stop() {
+  source?.close();
+  source = null;
+}
+
+document.addEventListener("visibilitychange", () => { if (document.hidden) stop(); else start(); });
+addEventListener("pageshow", (event) => { if (event.persisted) start(); });
+if (log?.dataset.end !== undefined) log.scrollTop = log.scrollHeight;
+start();

@@ -1,0 +1,91 @@
+"""What the buttons of a job do beside cancelling it: run it again, send it a signal, give it time.
+
+Each calls the use case of the API and leads back to the job.
+"""
+
+from collections.abc import Mapping
+
+from litestar import post
+from litestar.response import Redirect
+
+from weft.api.http.browsers import read_form
+from weft.api.http.path_ids import batch_id_of, job_id_of
+from weft.api.http.requests import AnyRequest, caller_of, services_of, trace_id_of
+from weft.api.pages.forms import back_to, check_form
+from weft.api.services import Origin
+from weft.api.use_cases import command, retry
+from weft.core.durations import parse_seconds
+from weft.core.errors import FieldError, InvalidValue
+from weft.wire.repeat_documents import RetryJobsDocument
+
+_MORE_S_MAX = 31_536_000
+
+
+@post("/ui/batches/{b:str}/jobs/{j:str}/retry", include_in_schema=False)
+async def press_retry_job(request: AnyRequest) -> Redirect:
+    """Run one job again."""
+    await check_form(request)
+    batch_id, job_id = batch_id_of(request), job_id_of(request)
+    await retry.retry_jobs(
+        services_of(request),
+        caller_of(request),
+        batch_id,
+        RetryJobsDocument(jobs=[job_id]),
+        Origin(digest=b"", trace_id=trace_id_of(request)),
+        query=None,
+        within=None,
+        cause=None,
+    )
+    return _back(batch_id, job_id)
+
+
+@post("/ui/batches/{b:str}/jobs/{j:str}/signal", include_in_schema=False)
+async def press_signal_job(request: AnyRequest) -> Redirect:
+    """Send a signal to a running job."""
+    form = await _form(request)
+    batch_id, job_id = batch_id_of(request), job_id_of(request)
+    await command.signal_job(
+        services_of(request), caller_of(request), batch_id, job_id, form.get("signal", "")
+    )
+    return _back(batch_id, job_id)
+
+
+@post("/ui/batches/{b:str}/jobs/{j:str}/extend", include_in_schema=False)
+async def press_extend_job(request: AnyRequest) -> Redirect:
+    """Extend the time limit of a job."""
+    form = await _form(request)
+    batch_id, job_id = batch_id_of(request), job_id_of(request)
+    by_s = _seconds(form.get("by", ""))
+    await command.extend_job(services_of(request), caller_of(request), batch_id, job_id, by_s=by_s)
+    return _back(batch_id, job_id)
+
+
+async def _form(request: AnyRequest) -> Mapping[str, str]:
+    await check_form(request)
+    return await read_form(request)
+
+
+def _seconds(text: str) -> float:
+    try:
+        found = parse_seconds(text)
+    except ValueError as error:
+        raise _wrong_time(str(error)) from error
+    if found > _MORE_S_MAX:
+        raise _wrong_time("more than a year")
+    return found
+
+
+def _wrong_time(why: str) -> InvalidValue:
+    return InvalidValue(
+        f"the time limit cannot be extended: {why}",
+        hint="Write how much longer, as `30m` or `1h30m`; go back, what you typed is there.",
+        errors=[FieldError("/by", why)],
+    )
+
+
+def _back(batch_id: int, job_id: int) -> Redirect:
+    return back_to(f"/ui/batches/{batch_id}/jobs/{job_id}")
+
+
+ROUTES = (press_retry_job, press_signal_job, press_extend_job)
+"""The routes of the buttons of a job."""

@@ -1,0 +1,235 @@
+"""`/ui/batches/{b}/jobs/{j}/log`: what a job wrote, window by window, and live while it runs."""
+
+import re
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Final
+
+from litestar import Response, get
+from litestar.response import Redirect, Stream
+from markupsafe import Markup
+
+from weft.api.html.log_text import LogText
+from weft.api.html.terminal_text import terminal_html
+from weft.api.http.parameter_schemas import ATTEMPTS_MAX, STREAMS
+from weft.api.http.parameters import Query, wrong_parameter
+from weft.api.http.path_ids import batch_id_of, job_id_of
+from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.sse import KEEP_ALIVE, message, stream_reply
+from weft.api.pages.view import link, show
+from weft.api.use_cases import read
+from weft.api.use_cases.follow import End, Followed, Follower, FollowPosition, Gap
+from weft.api.use_cases.log_windows import WINDOW_BYTES, Found, LogWindows, Window
+from weft.api.use_cases.output import Outputs, missing_output
+from weft.core.states import ENDED_WORDS
+from weft.ports.log_store import AttemptLog
+from weft.telemetry import metrics
+from weft.wire.log_format import STDERR, STDOUT, Piece, encode_cut
+
+TEXT_CHARS_MAX: Final = 200
+_PLACE_MAX: Final = 1 << 50
+_PARTS: Final = 10
+_WINDOW: Final = ("attempt", "stream", "at", "end", "q", "from", "errors")
+_LIVE: Final = ("attempt", "stream", "from")
+_POSITION: Final = re.compile(
+    r"([0-9]{1,9})\.([0-9]{1,12})\.([0-9a-z_]{0,160})\.([0-9a-z_]{0,160})"
+)
+_KINDS: Final = {"stdout": STDOUT, "stderr": STDERR}
+
+
+class _Asked:
+    """Which window of which log a request wants."""
+
+    def __init__(self, request: AnyRequest) -> None:
+        query = Query(request, _WINDOW)
+        self._path = f"/ui/batches/{batch_id_of(request)}/jobs/{job_id_of(request)}/log"
+        self.attempt = query.integer("attempt", default=None, least=1, most=ATTEMPTS_MAX)
+        self.stream = query.choice("stream", STREAMS)
+        self.at, self.end, self.start = (_place(query, name) for name in ("at", "end", "from"))
+        self.q, self.wants_error = _text_of(query), query.flag("errors")
+
+    @property
+    def is_end(self) -> bool:
+        """Whether it wants the last window, which goes on by itself."""
+        return self.at is None and self.end is None
+
+    def to(self, **parameters: str | int | None) -> str:
+        """Return the address of another window, by default of this stream and attempt."""
+        chosen = {"attempt": self.attempt, "stream": self.stream}
+        given = {**chosen, **parameters}
+        return link(self._path, {name: str(v) for name, v in given.items() if v is not None})
+
+    @property
+    def live(self) -> str:
+        """Return the address of what comes."""
+        attempt = None if self.attempt is None else str(self.attempt)
+        return link(f"{self._path}/live", {"attempt": attempt, "stream": self.stream})
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """What a page of a log shows of it."""
+
+    text: Markup | str = ""
+    window: Window | None = None
+    live: str | None = None
+    """Where its live continuation begins; None: there is none."""
+    found: Found | None = None
+    no_error: Found | None = None
+    """A search that found no error."""
+
+
+@get("/ui/batches/{b:str}/jobs/{j:str}/log", include_in_schema=False)
+async def show_log(request: AnyRequest) -> Response[bytes] | Redirect:
+    """Show a window of a log: that which begins `at` a place or ends at `end`, else the last one.
+    `q`: also the lines with this text, `from` a place on; `errors`: the first that looks like one.
+    """
+    asked = _Asked(request)
+    batch_id, job_id = batch_id_of(request), job_id_of(request)
+    services, caller = services_of(request), caller_of(request)
+    job = await read.get_job(services, caller, batch_id, job_id)
+    log = await Outputs(services, caller, batch_id).find(job_id, asked.attempt)
+    problem = None if log is None else missing_output(services.logs, log)
+    if log is None:
+        has_ended = job["state"] in ENDED_WORDS
+        shown = _Shown(live="0.0.." if asked.is_end and not has_ended else None)
+    elif problem is None:
+        shown = await _window(log, LogWindows(services.logs, log, asked.stream), asked)
+    else:
+        shown = _Shown()
+    if shown.no_error is not None and shown.no_error.hits:
+        return Redirect(asked.to(at=shown.no_error.hits[0].at), status_code=303)
+    return show(
+        request,
+        "log.html",
+        here="/ui/batches",
+        events="",
+        job=job,
+        attempts=await services.store.list_attempts(caller, batch_id, job_id),
+        log=log,
+        asked=asked,
+        shown=shown,
+        problem=problem,
+        line=_line,
+        places=_places(shown.window),
+    )
+
+
+async def _window(log: AttemptLog, windows: LogWindows, asked: _Asked) -> _Shown:
+    if asked.wants_error:
+        no_error = await windows.find_error(asked.start or 0)
+        if no_error.hits:
+            return _Shown(no_error=no_error)
+    else:
+        no_error = None
+    found = await windows.find(asked.q, asked.start or 0) if asked.q else None
+    window = await (windows.before(asked.end) if asked.at is None else windows.at(asked.at))
+    text = _text(asked.stream)
+    html = text.feed(window.pieces)
+    is_live = asked.is_end and not log.ended
+    live = f"{log.attempt}.{window.extent.n_pieces}.{text.state}" if is_live else None
+    return _Shown(html if is_live else html + text.end(), window, live, found, no_error)
+
+
+@get("/ui/batches/{b:str}/jobs/{j:str}/log/live", include_in_schema=False)
+async def stream_log(request: AnyRequest) -> Stream:
+    """Send what a job writes as HTML, from the place on that a page or an earlier stream has
+    reached.
+    """
+    query = Query(request, _LIVE)
+    batch_id, job_id = batch_id_of(request), job_id_of(request)
+    services, caller = services_of(request), caller_of(request)
+    wanted = query.integer("attempt", default=None, least=1, most=ATTEMPTS_MAX)
+    stream = query.choice("stream", STREAMS)
+    position, text = _position(
+        request.headers.get("last-event-id") or query.text("from") or "0.0..", stream
+    )
+    await Outputs(services, caller, batch_id).find(job_id, wanted)  # the status tells of no such
+    follower = Follower(
+        services,
+        caller,
+        batch_id,
+        job_id,
+        attempt=wanted,
+        stream=None if stream == STREAMS[0] else stream,
+        at=position,
+    )
+    return stream_reply(_messages(follower.items(), position.attempt, text, stream))
+
+
+async def _messages(
+    items: AsyncGenerator[Sequence[Followed]], attempt: int, text: LogText, stream: str
+) -> AsyncIterator[bytes]:
+    with metrics.HTTP_STREAMS.labels("log").track_inprogress():
+        yield b": connected\n\n"
+        async with aclosing(items):
+            async for found in items:
+                pieces: list[Piece] = []
+                for item in found:
+                    if isinstance(item, End):
+                        yield message({"html": str(text.end())})
+                        yield message(item.facts, kind="end")
+                        return
+                    if item.position.attempt != attempt:
+                        if attempt:
+                            yield message({"attempt": item.position.attempt}, kind="attempt")
+                        attempt, text = item.position.attempt, _text(stream)
+                    pieces.append(_piece(item))
+                if not found:
+                    yield KEEP_ALIVE
+                    continue
+                html = text.feed(pieces)
+                position = item.position
+                id_ = f"{position.attempt}.{position.n_pieces}.{text.state}"
+                yield message({"html": str(html)}, id_=id_)
+
+
+def _piece(item: Followed) -> Piece:
+    assert not isinstance(item, End)
+    kind = _KINDS[item.stream]
+    if isinstance(item, Gap):
+        return encode_cut(kind, 0, item.n_bytes, 0)
+    return Piece(kind, 0, item.data)
+
+
+def _text(stream: str, stdout: str = "", stderr: str = "") -> LogText:
+    return LogText(stdout, stderr, is_marked=stream == STREAMS[0])
+
+
+def _position(given: str, stream: str) -> tuple[FollowPosition, LogText]:
+    match = _POSITION.fullmatch(given)
+    try:
+        if match is not None:
+            position = FollowPosition(int(match[1]), int(match[2]))
+            return position, _text(stream, match[3], match[4])
+    except ValueError:
+        pass
+    raise wrong_parameter("from", f"{given[:40]!r} is not a place of a log")
+
+
+def _text_of(query: Query) -> str | None:
+    text = query.text("q") or None
+    if text is not None and len(text) > TEXT_CHARS_MAX:
+        raise wrong_parameter("q", f"at most {TEXT_CHARS_MAX} characters")
+    return text
+
+
+def _place(query: Query, name: str) -> int | None:
+    return query.integer(name, default=None, least=0, most=_PLACE_MAX)
+
+
+def _places(window: Window | None) -> list[tuple[int, int]]:
+    """Return places to jump to, in percent and bytes; none in a log of one window."""
+    if window is None or window.size <= WINDOW_BYTES:
+        return []
+    return [(100 * n // _PARTS, window.size * n // _PARTS) for n in range(1, _PARTS)]
+
+
+def _line(excerpt: bytes) -> str:
+    """Return a line that was found, without colours: it may begin within one."""
+    return terminal_html(excerpt).striptags()
+
+
+ROUTES = (show_log, stream_log)
+"""The routes of logs."""

@@ -318,6 +318,35 @@ def test_logs_of_many_jobs_and_why_they_failed(weft: Weft, tmp_path: Path) -> No
     }  # fmt: skip
 
 
+def test_logs_of_a_group_are_followed_until_all_have_ended(weft: Weft, tmp_path: Path) -> None:
+    text = f"""jobs:
+  - command: [sh, -c, "echo begun; until test -e {tmp_path}/go; do sleep 0.1; done; printf done"]
+    group: /g
+    name: first
+  - {{command: [sh, -c, "echo keep; echo drop; exit 3"], group: /g, parents: [first],
+     always_run: true}}
+  - {{command: [echo, other]}}
+"""
+    batch = submit(weft, tmp_path, text)
+    with weft.started("logs", "-f", f"{batch}/g") as follower:
+        assert follower.stdout is not None
+        first = follower.stdout.readline()
+        (tmp_path / "go").touch()
+        rest = follower.stdout.read()
+        assert follower.wait(60) == 0
+    chosen = weft.run("logs", "-f", batch, "--grep", "^(keep|oth)")
+    documents = json.loads(weft.run("logs", "-f", batch, "--grep", "keep", "--json").stdout)
+    wrong = weft.run("logs", batch, "--grep", "(")
+
+    assert first == f"{batch}.j1: begun\n".encode()
+    assert rest == f"{batch}.j1: done\n{batch}.j2: keep\n{batch}.j2: drop\n".encode()
+    assert sorted(chosen.stdout.decode().split("\n")) == [
+        "", f"{batch}.j2: keep", f"{batch}.j3: other",
+    ]  # fmt: skip
+    assert [(one["job_id"], one["stdout"]) for one in documents] == [(2, "keep")]
+    assert b"CLI.WRONG_OPTION" in wrong.stderr
+
+
 def test_logs_that_are_not_there_are_an_error(weft: Weft, tmp_path: Path) -> None:
     batch = submit(weft, tmp_path, FAILING)
     weft.run("wait", batch)
@@ -326,7 +355,7 @@ def test_logs_that_are_not_there_are_an_error(weft: Weft, tmp_path: Path) -> Non
     followed = weft.run("logs", "-f", f"{batch}.j1", "--attempt", "5")
     mixed = [
         weft.run("logs", *words, "--json")
-        for words in ([f"{batch}.j1", "--failed"], [batch, "-f"])
+        for words in ([f"{batch}.j1", "--failed"], [batch, "--attempt", "1"])
     ]
 
     for done in (later, followed):

@@ -3,13 +3,10 @@
 import io
 import os
 import sys
-from collections.abc import AsyncIterable, Callable
 
 from weft.core.errors import WeftError
 
 STDOUT, STDERR = 1, 2
-LINE_BYTES_MAX = 1024 * 1024
-"""A longer line is broken, so that it need not be kept until it ends."""
 
 
 class OutputFailed(WeftError):
@@ -53,25 +50,6 @@ def write_all(descriptor: int, data: bytes) -> None:
             raise
         except OSError as error:
             raise _failed(error) from error
-
-
-async def write_prefixed(
-    descriptor: int,
-    prefix: bytes,
-    chunks: AsyncIterable[bytes],
-    write: Callable[[int, bytes], None] = write_all,
-) -> int:
-    """Write each line behind the prefix, the last one with a line break; return their bytes."""
-    n_bytes, rest = 0, b""
-    async for chunk in chunks:
-        n_bytes += len(chunk)
-        *lines, rest = (rest + chunk).split(b"\n")
-        if len(rest) > LINE_BYTES_MAX:
-            lines, rest = [*lines, rest], b""
-        write(descriptor, b"".join(prefix + line + b"\n" for line in lines))
-    if rest:
-        write(descriptor, prefix + rest + b"\n")
-    return n_bytes
 
 
 class _Stdout(io.FileIO):

@@ -1,0 +1,65 @@
+"""The output of one job among others: its lines, each behind a prefix, or only some of them."""
+
+import os
+
+from weft.cli.terminal.grep import Grep
+from weft.cli.terminal.log_output import LogOutput
+from weft.cli.terminal.raw_output import STDERR, STDOUT
+
+LINE_BYTES_MAX = 1024 * 1024
+"""A longer line is broken, so that it need not be kept until it ends."""
+_COLOURS = (36, 33, 32, 35, 34, 96, 93, 92, 95, 94)
+_RESET = b"\x1b[0m"
+
+
+class JobLines:
+    """Writes whole lines, so that those of several jobs do not mix.
+
+    On a terminal each job has a colour, and what a line has coloured ends with it.
+    """
+
+    def __init__(self, ref: str, number: int, *, grep: Grep | None = None) -> None:
+        """`ref`: the name before each line; empty: none."""
+        self._grep = grep
+        self._output = LogOutput()
+        self._rest = {STDOUT: b"", STDERR: b""}
+        self._prefixes = {one: _prefix(ref, number, one) for one in self._rest}
+        self.n_bytes = 0
+
+    def write(self, descriptor: int, data: bytes) -> None:
+        """Write the lines that are whole now. Raise what `write_all` raises."""
+        self.n_bytes += len(data)
+        *lines, rest = (self._rest[descriptor] + data).split(b"\n")
+        if len(rest) > LINE_BYTES_MAX:
+            lines, rest = [*lines, rest], b""
+        self._rest[descriptor] = rest
+        self._write_lines(descriptor, lines)
+
+    def end(self) -> None:
+        """Write the last lines, with a line break."""
+        for descriptor, rest in self._rest.items():
+            if rest:
+                self._write_lines(descriptor, [rest])
+            self._rest[descriptor] = b""
+        self._output.end()
+
+    def _write_lines(self, descriptor: int, lines: list[bytes]) -> None:
+        chosen = self._grep.choose(lines) if self._grep and lines else lines
+        if chosen:
+            prefix = self._prefixes[descriptor]
+            is_coloured = prefix.startswith(b"\x1b")
+            self._output.write(
+                descriptor,
+                b"".join(
+                    prefix + line + (_RESET if is_coloured and b"\x1b" in line else b"") + b"\n"
+                    for line in chosen
+                ),
+            )
+
+
+def _prefix(ref: str, number: int, descriptor: int) -> bytes:
+    if not ref:
+        return b""
+    if not os.isatty(descriptor) or os.environ.get("NO_COLOR"):
+        return f"{ref}: ".encode()
+    return f"\x1b[{_COLOURS[number % len(_COLOURS)]}m{ref}:\x1b[0m ".encode()

@@ -1,0 +1,206 @@
+"""The output of many jobs of a batch or group: one job after the other, or as they write it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any
+
+from weft.cli.input.targets import Target
+from weft.cli.terminal.grep import Grep
+from weft.cli.terminal.job_lines import JobLines
+from weft.cli.terminal.raw_output import STDERR, STDOUT
+from weft.cli.terminal.report import note, print_error
+from weft.cli.terminal.screen import JsonItems
+from weft.client.api import Api, Stream
+from weft.core.end_words import explain_end
+from weft.core.errors import OutputElsewhere, WeftError
+from weft.core.ids import format_job_ref
+from weft.core.states import ENDED_WORDS
+
+FAILED = ("failed", "error")
+FOLLOWED_MAX = 50
+"""Jobs that are followed at once; the others wait, and then come from their first byte."""
+LOOKED_AT_MAX = 2000
+"""In a larger batch only running jobs are looked for at each event, the others at the end."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """Which output is printed, and how."""
+
+    target: Target
+    states: tuple[str, ...]
+    """Only of jobs in these states; none: of all."""
+    q: str | None
+    stream: Stream
+    grep: Grep | None
+    as_json: bool
+
+
+class ManyLogs:
+    """Prints the output of many jobs."""
+
+    def __init__(self, client: Api, wanted: Wanted) -> None:
+        self._client = client
+        self._wanted = wanted
+        self._items = JsonItems()
+        self._begun: set[int] = set()
+        self._places = asyncio.Semaphore(FOLLOWED_MAX)
+        self._n_jobs = self._n_waiting = 0
+        self._code = 0
+        self._warnings: Sequence[str] = ()
+
+    async def print(self) -> int:
+        """Print what there is now, in the order of the jobs; return the code of the last error."""
+        return await self._rest(follows=False)
+
+    async def follow(self) -> int:
+        """Print what jobs write as they write it, until all have ended."""
+        try:
+            await self._follow_all()
+        except* WeftError as errors:
+            # One is told; the others say the same of other jobs.
+            raise _first_of(errors) from None
+        return await self._rest(follows=True)
+
+    async def _follow_all(self) -> None:
+        target = self._wanted.target
+        watch = self._client.watch(target.batch_id, self._look)
+        async with asyncio.TaskGroup() as tasks, aclosing(watch) as documents:
+            async for document in documents:
+                is_small = document["n_jobs"] <= LOOKED_AT_MAX
+                states = ("running", *ENDED_WORDS) if is_small else ("running",)
+                # One that is chosen by its end is followed when it has ended.
+                states = tuple(one for one in states if one in (self._wanted.states or states))
+                if states and not document["complete"]:
+                    async for job in self._jobs(states):
+                        if job.get("attempt"):
+                            tasks.create_task(self._follow_job(job))
+
+    async def _look(self) -> Mapping[str, Any]:
+        target = self._wanted.target
+        if target.group is not None:
+            return await self._client.get_group(target.batch_id, target.group)
+        return await self._client.get_batch(target.batch_id)
+
+    async def _jobs(self, states: tuple[str, ...]) -> AsyncIterator[Mapping[str, Any]]:
+        """Yield those jobs that were not yielded before."""
+        target = self._wanted.target
+        found = self._client.list_jobs(
+            target.batch_id, self._wanted.q, group=target.group, states=states
+        )
+        async for job in found:
+            if job["job_id"] not in self._begun:
+                self._begun.add(job["job_id"])
+                yield job
+        self._warnings = found.warnings
+
+    async def _rest(self, *, follows: bool) -> int:
+        """Print the output of the jobs that were not begun; say which there is none of."""
+        n_followed = len(self._begun)
+        async for job in self._jobs(self._wanted.states):
+            self._n_jobs += 1
+            if not job.get("attempt"):
+                self._n_waiting += 1
+            elif self._wanted.as_json:
+                await self._print_json(job)
+            else:
+                await self._print_lines(job)
+        for text in self._warnings:
+            note(text)
+        if self._wanted.as_json:
+            self._items.end()
+        elif not self._n_jobs + n_followed:
+            note("no job matches")
+        if self._n_waiting:
+            later = "" if follows else ", or have not yet"
+            note(f"{self._n_waiting:,} of {self._n_jobs + n_followed:,} jobs never started{later}")
+        return self._code
+
+    async def _follow_job(self, job: Mapping[str, Any]) -> None:
+        batch_id, job_id = job["batch_id"], job["job_id"]
+        lines = self._lines(job)
+        async with self._places:
+            events = self._client.follow_log(batch_id, job_id, stream=self._wanted.stream)
+            try:
+                async with aclosing(events):
+                    async for event in events:
+                        if event.kind in {"stdout", "stderr"} and not self._wanted.as_json:
+                            lines.write(STDOUT if event.kind == "stdout" else STDERR, event.data)
+                        elif event.kind == "end" and not self._wanted.as_json:
+                            lines.end()
+                            self._say_silence(event.facts, batch_id, job_id, lines)
+                if self._wanted.as_json:
+                    await self._print_json(job)
+            except OutputElsewhere as error:
+                self._say_error(error)
+
+    async def _print_lines(self, job: Mapping[str, Any]) -> None:
+        """Print what a job has written so far."""
+        lines, stream = self._lines(job), self._wanted.stream
+        streams: tuple[Stream, ...] = ("stdout", "stderr") if stream == "both" else (stream,)
+        try:
+            for one in streams:
+                descriptor = STDERR if one == "stderr" else STDOUT
+                chunks = self._client.read_log(job["batch_id"], job["job_id"], stream=one)
+                async for chunk in chunks:
+                    lines.write(descriptor, chunk)
+                lines.end()
+        except OutputElsewhere as error:
+            self._say_error(error)
+            return
+        if job["state"] in ENDED_WORDS:
+            self._say_silence(job, job["batch_id"], job["job_id"], lines)
+
+    async def _print_json(self, job: Mapping[str, Any]) -> None:
+        try:
+            found = await output_document(
+                self._client, job["batch_id"], job["job_id"], self._wanted.stream,
+                grep=self._wanted.grep,
+            )  # fmt: skip
+        except OutputElsewhere as error:
+            self._say_error(error)
+            return
+        if self._wanted.grep is None or found.get("stdout") or found.get("stderr"):
+            self._items.print([found])
+
+    def _lines(self, job: Mapping[str, Any]) -> JobLines:
+        ref = format_job_ref(job["batch_id"], job["job_id"])
+        return JobLines(ref, job["job_id"], grep=self._wanted.grep)
+
+    def _say_silence(
+        self, end: Mapping[str, Any], batch_id: int, job_id: int, lines: JobLines
+    ) -> None:
+        if not lines.n_bytes and end["state"] != "success":
+            note(f"{format_job_ref(batch_id, job_id)} wrote nothing: {explain_end(end)}")
+
+    def _say_error(self, error: OutputElsewhere) -> None:
+        print_error(error, as_json=self._wanted.as_json)
+        self._code = error.exit_code
+
+
+def _first_of(errors: BaseExceptionGroup[WeftError]) -> WeftError:
+    first = errors.exceptions[0]
+    return _first_of(first) if isinstance(first, BaseExceptionGroup) else first
+
+
+async def output_document(
+    client: Api,
+    batch_id: int,
+    job_id: int,
+    stream: Stream,
+    *,
+    attempt: int | None = None,
+    grep: Grep | None = None,
+) -> Mapping[str, Any]:
+    """Return what a job has written so far, by stream; with `grep` only lines that it finds."""
+    texts: dict[str, str] = {}
+    streams: tuple[Stream, ...] = ("stdout", "stderr") if stream == "both" else (stream,)
+    for one in streams:
+        chunks = client.read_log(batch_id, job_id, stream=one, attempt=attempt)
+        data = b"".join([chunk async for chunk in chunks])
+        if grep is not None:
+            data = b"\n".join(grep.choose(data.split(b"\n")))
+        texts[one] = data.decode("utf-8", "replace")
+    return {"batch_id": batch_id, "job_id": job_id, "attempt": attempt, **texts}

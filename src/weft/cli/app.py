@@ -88,6 +88,14 @@ COMMANDS = {
         "Inside a job: say what it waits for, and exit with 75.",
     ),
     "top": ("weft.cli.commands.top:top", "Show workers and batches, live."),
+    "dag": (
+        "weft.cli.commands.dag:dag",
+        "Draw the dependencies within a batch or a group.",
+    ),
+    "timeline": (
+        "weft.cli.commands.timeline:timeline",
+        "Show when the jobs of a batch waited and ran, and where.",
+    ),
     "check-order": (
         "weft.cli.commands.check_order:check_order",
         "Check that every job started after its parents ended.",

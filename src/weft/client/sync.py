@@ -189,6 +189,7 @@ class JobGroup(Counted[aio.JobGroup]):
         """Note a job of the batch to be added to this set by `update`."""
         self._async.add_job(job_id)
 
+    get_graph = waits(aio.JobGroup.get_graph)
     retry = waits(aio.JobGroup.retry)
     update = waits(aio.JobGroup.update)
 
@@ -219,6 +220,8 @@ class Batch(Counted[aio.Batch]):
     list_causes = waits(aio.Batch.list_causes)
     list_dead_letters = lists(aio.Batch.list_dead_letters)
     acknowledge = waits(aio.Batch.acknowledge)
+    get_graph = waits(aio.Batch.get_graph)
+    get_timeline = waits(aio.Batch.get_timeline)
     hide = waits(aio.Batch.hide)
     unhide = waits(aio.Batch.unhide)
     share = waits(aio.Batch.share)

@@ -22,6 +22,7 @@ from weft.store.licences import Licences
 from weft.store.log_locations import directory_of, location_of
 from weft.store.notices import PostgresNotices
 from weft.store.permissions import Permissions
+from weft.store.pictures import Pictures
 from weft.store.pools import Pools, pools_of
 from weft.store.queries import QUERIES_AT_ONCE, Queries
 from weft.store.queues import Queues
@@ -56,6 +57,7 @@ class PostgresApiStore(
     Licences,
     Conditions,
     Failures,
+    Pictures,
     Tokens,
     Sessions,
     Users,

@@ -10,9 +10,9 @@ from typing import IO, Annotated, Any
 
 from cyclopts import App, Parameter
 
-from weft.cli.input.documents import UnreadableDocument
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.packed import unpacked
+from weft.cli.terminal.output_file import opened_to_write
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json
 from weft.core.dax import DaxJob, DaxReader, UnreadableWorkflow, Workflow
@@ -62,7 +62,7 @@ def dax(
     with ExitStack() as stack:
         target: IO[str] = sys.stdout
         if output is not None:
-            target = stack.enter_context(_opened_to_write(output))
+            target = stack.enter_context(opened_to_write(output))
         for piece in document_of(workflow, scale):
             target.write(piece)
     facts = {"jobs": len(workflow.jobs), "parents": workflow.n_edges, "output": str(output)}
@@ -101,14 +101,3 @@ def _read(file: str) -> Workflow:
     for piece in unpacked(file, refused=UnreadableWorkflow, what="the workflow"):
         reader.feed(piece)
     return reader.finish()
-
-
-def _opened_to_write(path: Path) -> IO[str]:
-    try:
-        return path.open("w", encoding="utf-8")
-    except OSError as error:
-        raise UnreadableDocument(
-            f"cannot write {str(path)!r}",
-            detail=f"{error.strerror}.",
-            hint="Name a file in a directory that you may write to.",
-        ) from error

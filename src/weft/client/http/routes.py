@@ -16,6 +16,7 @@ from weft.client.http.fleet_routes import FleetRoutes
 from weft.client.http.group_path import group_segment
 from weft.client.http.listing import Document, Listing
 from weft.client.http.login_routes import LoginRoutes
+from weft.client.http.picture_routes import PictureRoutes
 from weft.client.http.schedule_routes import ScheduleRoutes
 from weft.client.http.session import new_key
 from weft.client.http.tenant_routes import TenantRoutes
@@ -32,6 +33,7 @@ class Routes(
     ScheduleRoutes,
     ConditionRoutes,
     FailureRoutes,
+    PictureRoutes,
     TenantRoutes,
     BrowserRoutes,
     UsageRoutes,

@@ -1,7 +1,7 @@
 """One batch, asynchronously."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from weft.client.api import Api
 from weft.client.http.listing import Document, Listing
@@ -137,6 +137,21 @@ class Batch(Counted):
             jobs: Only jobs with these numbers.
         """
         return await self._api.acknowledge_failures(self.id, note, cause=cause, jobs=jobs)
+
+    async def get_graph(
+        self, *, by: Literal["groups", "jobs"] | None = None, apart: bool = False
+    ) -> Document:
+        """Return what a picture of its dependencies shows: `nodes`, and the `edges` between them.
+
+        Args:
+            by: Between groups or between jobs; None: groups if there are some.
+            apart: Twelve or more jobs with the same parents and the same children are a node each.
+        """
+        return await self._api.get_graph(self.id, by=by, apart=apart)
+
+    async def get_timeline(self) -> Document:
+        """Return its time axis: `times` of jobs, `buckets` by phase, and what `workers` ran."""
+        return await self._api.get_timeline(self.id)
 
     async def hold(self) -> Document:
         return await self._api.hold_batch(self.id)

@@ -14,6 +14,7 @@ from weft.ports.store.fleet import FleetStore
 from weft.ports.store.groups import SetGroupStore
 from weft.ports.store.licences import LicenceStore
 from weft.ports.store.permissions import PermissionStore
+from weft.ports.store.pictures import PictureStore
 from weft.ports.store.pools import PoolStore
 from weft.ports.store.queries import QueryStore
 from weft.ports.store.queues import QueueStore
@@ -43,6 +44,7 @@ class ApiStore(
     LicenceStore,
     ConditionStore,
     FailureStore,
+    PictureStore,
     TokenStore,
     SessionStore,
     UserStore,

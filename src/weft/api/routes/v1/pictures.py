@@ -1,0 +1,57 @@
+"""`/v1/batches/{b}/graph` and `/v1/batches/{b}/timeline`: what pictures of a batch show."""
+
+from typing import Final
+
+import msgspec
+from litestar import Response, get
+
+from weft.api.http.paging import cursor_of, kind_of, page_until
+from weft.api.http.parameters import Query
+from weft.api.http.path_ids import batch_id_of, parse_group
+from weft.api.http.replies import reply
+from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.use_cases import pictures
+from weft.core.pictures.graph import Graph
+from weft.core.pictures.timeline import Timeline
+
+_GRAPH: Final = ("group", "by", "apart", "limit", "cursor")
+
+
+@get("/v1/batches/{b:str}/graph", opt={"answer": Graph, "query": _GRAPH})
+async def get_graph(request: AnyRequest) -> Response[bytes]:
+    """Get the dependencies within a batch as nodes and edges. `group`: those within this group,
+    otherwise within the batch; `by`: `groups`, those directly below it, or `jobs`; `auto`: groups
+    if there are some; `apart=true`: do not draw twelve or more jobs with the
+    same parents and the same children as one node. A reply has at most 1,000 nodes, and looks at
+    5,000 dependencies of jobs; of groups it samples 2,000 if there are more (`sampled`).
+    """
+    query = Query(request, _GRAPH)
+    services, group = services_of(request), query.text("group")
+    by = query.choice("by", ("auto", "groups", "jobs"))
+    kind = kind_of("n", group, by)
+    wanted = pictures.GraphPage(
+        group=pictures.ROOT if group is None else parse_group(group, services.settings),
+        by="jobs" if by == "jobs" else "groups" if by == "groups" else None,
+        apart=query.flag("apart"),
+        limit=query.integer("limit", default=None, least=1, most=pictures.NODES_MAX)
+        or pictures.NODES_MAX,
+        after=cursor_of(query, kind) or 0,
+    )
+    found = await pictures.get_graph(services, caller_of(request), batch_id_of(request), wanted)
+    cursor = page_until([], kind, found.next_after)["cursor"]
+    return reply(msgspec.structs.replace(found.graph, cursor=cursor))
+
+
+@get("/v1/batches/{b:str}/timeline", opt={"answer": Timeline})
+async def get_timeline(request: AnyRequest) -> Response[bytes]:
+    """Get the time axis of a batch: how many jobs waited, started, ran or were blocked, in 120
+    stretches of time, and what each worker ran. Of a batch of more than 2,000 jobs it is an
+    estimate from 2,000 of them, spread evenly over their numbers.
+    """
+    Query(request, ())
+    return reply(
+        await pictures.get_timeline(services_of(request), caller_of(request), batch_id_of(request))
+    )
+
+
+ROUTES = (get_graph, get_timeline)

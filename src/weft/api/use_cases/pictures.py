@@ -1,0 +1,157 @@
+"""What pictures of batches show: dependencies and the time axis. Each reads a bounded number of
+rows.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Literal
+
+from weft.api.services import Services
+from weft.api.use_cases import read
+from weft.core.pictures.graph import (
+    Graph,
+    GraphEdge,
+    GraphNode,
+    fold_alike,
+    group_node,
+    job_node,
+    own_node,
+)
+from weft.core.pictures.timeline import Timeline, build_timeline
+from weft.ports.store import Caller, Row
+
+NODES_MAX: Final = 1000
+EDGES_MAX: Final = 5000
+EDGES_SAMPLED: Final = 2000
+JOBS_SAMPLED: Final = 2000
+ROOT: Final = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class GraphPage:
+    """Which part of the dependencies of a batch to show."""
+
+    group: int | str = ROOT
+    by: Literal["groups", "jobs"] | None = None
+    """None: by groups if there are some below the group."""
+    apart: bool = False
+    """Also jobs with the same parents and the same children are nodes of their own."""
+    limit: int = NODES_MAX
+    after: int = 0
+    """Only groups or jobs with larger numbers."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoundGraph:
+    """A picture, and the number after which the next one begins; None: it was the last."""
+
+    graph: Graph
+    next_after: int | None
+
+
+async def get_graph(
+    services: Services, caller: Caller, batch_id: int, wanted: GraphPage
+) -> FoundGraph:
+    """Return the dependencies between the groups below a group, or between its jobs. Raise
+    `GroupNotFound`.
+    """
+    group = await read.get_group(services, caller, batch_id, wanted.group)
+    if wanted.by != "jobs":
+        below = await read.list_child_groups(
+            services, caller, batch_id, group["group_id"], after=wanted.after, limit=wanted.limit
+        )
+        if below or wanted.by == "groups" or wanted.after:
+            return await _by_groups(services, caller, group, below, wanted)
+    return await _by_jobs(services, caller, group, wanted)
+
+
+async def _by_groups(
+    services: Services, caller: Caller, group: Row, below: Sequence[Row], wanted: GraphPage
+) -> FoundGraph:
+    number = group["group_id"]
+    found, sampled = await services.store.list_group_edges(
+        caller, group["batch_id"], number, limit=EDGES_SAMPLED
+    )
+    nodes = [group_node(one) for one in below]
+    next_after = below[-1]["group_id"] if len(below) == wanted.limit else None
+    if next_after is None and not wanted.after and (own := own_node(group, below)):
+        nodes.append(own)
+    known = {node.id for node in nodes}
+    edges = [
+        GraphEdge(parent=f"g{parent}", child=f"g{child}", n_edges=n)
+        for parent, child, n in found
+        if parent != child and {f"g{parent}", f"g{child}"} <= known
+    ]
+    return _found(group, "groups", nodes, edges, sampled=sampled, next_after=next_after)
+
+
+async def _by_jobs(
+    services: Services, caller: Caller, group: Row, wanted: GraphPage
+) -> FoundGraph:
+    batch_id, number = group["batch_id"], group["group_id"]
+    rows = await read.list_jobs(
+        services,
+        caller,
+        batch_id,
+        read.JobList(
+            limit=wanted.limit, after=wanted.after, group=None if number == ROOT else number
+        ),
+    )
+    ids = [row["job_id"] for row in rows]
+    pairs, is_cut = await services.store.list_edges(caller, batch_id, ids, limit=EDGES_MAX)
+    nodes = [job_node(row) for row in rows]
+    edges = [GraphEdge(parent=f"j{one}", child=f"j{other}", n_edges=1) for one, other in pairs]
+    if not wanted.apart:
+        nodes, edges = fold_alike(nodes, edges)
+    next_after = ids[-1] if len(ids) == wanted.limit else None
+    return _found(group, "jobs", nodes, edges, sampled=is_cut, next_after=next_after)
+
+
+def _found(
+    group: Row,
+    by: Literal["groups", "jobs"],
+    nodes: list[GraphNode],
+    edges: list[GraphEdge],
+    *,
+    sampled: bool,
+    next_after: int | None,
+) -> FoundGraph:
+    graph = Graph(
+        batch_id=group["batch_id"],
+        group_id=group["group_id"],
+        path=group["path"],
+        by=by,
+        n_jobs=group["n_jobs"],
+        nodes=nodes,
+        edges=edges,
+        sampled=sampled,
+        cursor=None,
+    )
+    return FoundGraph(graph=graph, next_after=next_after)
+
+
+async def get_timeline(services: Services, caller: Caller, batch_id: int) -> Timeline:
+    """Return in which phase the jobs of a batch were when, and where its attempts ran."""
+    batch = await read.get_batch(services, caller, batch_id)
+    created_at = datetime.fromisoformat(batch["created_at"])
+    rows = await services.store.sample_attempts(caller, batch_id, limit=JOBS_SAMPLED)
+    return build_timeline(batch_id, batch["n_jobs"], created_at, rows)
+
+
+async def list_tree(
+    services: Services, caller: Caller, batch_id: int, group_id: int, *, after: int, limit: int
+) -> tuple[Sequence[Row], frozenset[int]]:
+    """Return the groups directly below a group, and the numbers of those that have some below."""
+    rows = await read.list_child_groups(
+        services, caller, batch_id, group_id, after=after, limit=limit
+    )
+    ids = [row["group_id"] for row in rows]
+    return rows, frozenset(await services.store.list_parent_groups(caller, batch_id, ids))
+
+
+async def list_sets(
+    services: Services, caller: Caller, batch_id: int, *, after: str, limit: int
+) -> Sequence[Row]:
+    """Return the sets of a batch by name, those after `after`."""
+    return await services.store.list_sets(caller, batch_id, after=after, limit=limit)

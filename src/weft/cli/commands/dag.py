@@ -1,0 +1,84 @@
+"""`weft dag`: a picture of the dependencies within a batch."""
+
+import asyncio
+import sys
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+import msgspec
+from cyclopts import Parameter
+
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.targets import Target, parse_target
+from weft.cli.terminal.output_file import opened_to_write
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import print_json
+from weft.core.errors import BadId
+from weft.core.pictures.dag import draw_svg, write_dot, write_mermaid
+from weft.core.pictures.graph import Graph
+
+WRITERS: Final[Mapping[str, Callable[[Graph], str]]] = {
+    "mermaid": write_mermaid,
+    "dot": write_dot,
+    "svg": partial(draw_svg, alone=True),
+}
+
+
+def dag(
+    target: str,
+    /,
+    *,
+    format_: Annotated[Literal["mermaid", "dot", "svg"], Parameter(name=["--format"])] = "mermaid",
+    by: Literal["groups", "jobs"] | None = None,
+    apart: Annotated[bool, Parameter(negative="")] = False,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    shared: Shared = SHARED,
+) -> int:
+    """Draw the dependencies within a batch or a group: between the groups below it if there are
+    some, else between its first 1,000 jobs.
+
+        weft dag b12/stage1 --format svg -o stage1.svg
+
+    Args:
+        target: A batch `b12` or a group `b12/stage1`.
+        format_: The language of Mermaid or of Graphviz, or a picture.
+        by: Between groups or between jobs.
+        apart: Draw each job, also twelve or more with the same parents and the same children.
+        output: Where to write it instead of standard output.
+        shared: Options of every command.
+    """
+    found = parse_target(target)
+    if found.job_id is not None:
+        raise BadId(target, expected="a batch is written b12, a group b12/stage1")
+    return asyncio.run(_dag(found, format_, by, output, shared, apart=apart))
+
+
+async def _dag(
+    target: Target,
+    format_: str,
+    by: Literal["groups", "jobs"] | None,
+    output: Path | None,
+    shared: Shared,
+    *,
+    apart: bool,
+) -> int:
+    async with shared.client() as client:
+        document = await client.get_graph(target.batch_id, group=target.group, by=by, apart=apart)
+    if shared.json:
+        print_json(document)
+        return 0
+    graph = msgspec.convert(document, Graph)
+    text = WRITERS[format_](graph)
+    if output is None:
+        sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
+    else:
+        with opened_to_write(output) as file:
+            file.write(text)
+        note(f"{len(graph.nodes):,} nodes, {len(graph.edges):,} edges: {output}")
+    if graph.cursor is not None:
+        note("there are more nodes than one picture holds: draw a group of it")
+    if graph.sampled:
+        note("there are more dependencies than one picture reads: some may be missing")
+    return 0

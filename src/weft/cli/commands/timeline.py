@@ -1,0 +1,105 @@
+"""`weft timeline`: when the jobs of a batch waited and ran, and where."""
+
+import asyncio
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Final
+
+import msgspec
+from cyclopts import Parameter
+
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.targets import parse_batch
+from weft.cli.terminal.amounts import moment
+from weft.cli.terminal.output_file import opened_to_write
+from weft.cli.terminal.plain import one_line
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import print_json
+from weft.core.amounts import duration
+from weft.core.ids import format_batch_id
+from weft.core.pictures.gantt import draw_timeline
+from weft.core.pictures.svg import page_of
+from weft.core.pictures.timeline import PHASES, Timeline
+
+LEVELS: Final = "▁▂▃▄▅▆▇█"
+NAME_CHARS: Final = 12
+WIDTH: Final = 56
+"""With a name before it and a sum after it, a line fits 80 columns."""
+
+
+def timeline(
+    batch: str,
+    /,
+    *,
+    html: Annotated[Path | None, Parameter(name=["--html"])] = None,
+    shared: Shared = SHARED,
+) -> int:
+    """Show when the jobs of a batch waited, started, ran or were blocked, and what each worker
+    ran. Of a batch of more than 2,000 jobs it is an estimate from 2,000 of them.
+
+        weft timeline b12 --html b12.html
+
+    Args:
+        batch: `b12`.
+        html: Write a page that needs no other file.
+        shared: Options of every command.
+    """
+    return asyncio.run(_timeline(parse_batch(batch), html, shared))
+
+
+async def _timeline(batch_id: int, html: Path | None, shared: Shared) -> int:
+    async with shared.client() as client:
+        document = await client.get_timeline(batch_id)
+    found = msgspec.convert(document, Timeline)
+    if html is not None:
+        title = f"Time axis of {format_batch_id(batch_id)}"
+        with opened_to_write(html) as file:
+            file.write(page_of(draw_timeline(found, alone=False), title))
+    if shared.json:
+        print_json(document)
+    elif html is not None:
+        note(f"{found.n_jobs:,} jobs: {html}")
+    else:
+        _print(found)
+    return 0
+
+
+def _print(found: Timeline) -> None:
+    length = (found.ended_at - found.begun_at).total_seconds() * 1000
+    begun = moment(found.begun_at.isoformat())
+    print(f"{format_batch_id(found.batch_id)}: {duration(length)} from {begun} on")
+    if found.n_sampled < found.n_jobs:
+        print(f"estimated from {found.n_sampled:,} of {found.n_jobs:,} jobs")
+    series = {
+        phase: [getattr(one, phase) for one in found.buckets]
+        for phase in PHASES
+        if getattr(found.times, f"{phase}_ms")
+    }
+    most = max((max(values) for values in series.values()), default=0.0)
+    if series:
+        print(f"\njobs, at most {most:,.0f} at a time" if most >= 1 else "\njobs")
+    for phase, values in series.items():
+        total = duration(getattr(found.times, f"{phase}_ms"))
+        print(f"{phase:<{NAME_CHARS}} {sparkline(values, most)} {total:>10}")
+    if found.workers:
+        print("\nrunning, by worker")
+    busiest = max((max(line.running, default=0.0) for line in found.workers), default=0.0)
+    for line in found.workers:
+        name = one_line(line.worker, width=NAME_CHARS)
+        attempts = f"{line.n_attempts:,} ×"
+        print(f"{name:<{NAME_CHARS}} {sparkline(line.running, busiest)} {attempts:>10}")
+    if left := found.n_workers - len(found.workers):
+        print(f"… and {left:,} more workers", file=sys.stdout)
+
+
+def sparkline(values: Sequence[float], most: float, width: int = WIDTH) -> str:
+    """Return values as a line of blocks: a blank for nothing, a full one for `most`."""
+    blocks = []
+    for i in range(width):
+        first = i * len(values) // width
+        part = values[first : max((i + 1) * len(values) // width, first + 1)]
+        mean = sum(part) / len(part) if part else 0.0
+        level = min(int(mean / most * len(LEVELS)), len(LEVELS) - 1) if most else 0
+        blocks.append(LEVELS[level] if mean > 0 else " ")
+    return "".join(blocks)

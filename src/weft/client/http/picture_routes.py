@@ -1,0 +1,32 @@
+"""The routes of what pictures of batches show."""
+
+from typing import Literal
+
+from weft.client.http.calls import Requests
+from weft.client.http.listing import Document
+
+
+class PictureRoutes(Requests):
+    """Dependencies and the time axis of a batch."""
+
+    async def get_graph(
+        self,
+        batch_id: int,
+        *,
+        group: int | str | None = None,
+        by: Literal["groups", "jobs"] | None = None,
+        apart: bool = False,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> Document:
+        """Return the dependencies between the groups directly below a group, or between its jobs:
+        `nodes` and `edges`. `group`: None: the batch; `by`: None: groups if there are some;
+        `apart`: jobs with the same parents and the same children are nodes of their own, too;
+        `cursor`: of the page before.
+        """
+        query = {"group": group, "by": by, "apart": apart or None, "limit": limit}
+        return await self._get(f"/v1/batches/{batch_id}/graph", {**query, "cursor": cursor})
+
+    async def get_timeline(self, batch_id: int) -> Document:
+        """Return the time axis of a batch: `times`, `buckets` by phase, and `workers`."""
+        return await self._get(f"/v1/batches/{batch_id}/timeline")

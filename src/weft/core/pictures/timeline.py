@@ -1,0 +1,267 @@
+"""The time axis of a batch: in which phase its jobs were, and where attempts ran."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import groupby
+from typing import Annotated, Final
+
+from msgspec import Meta, Struct
+
+from weft.core.states import JobState
+
+PHASES: Final = ("waiting", "staging", "starting", "running", "storing", "blocked")
+BUCKETS: Final = 120
+ATTEMPTS_SHOWN: Final = 400
+WORKERS_SHOWN: Final = 40
+_MS: Final = timedelta(milliseconds=1)
+
+
+class PhaseTimes(Struct, frozen=True, kw_only=True):
+    """The times of jobs, added up."""
+
+    waiting_ms: int = 0
+    staging_ms: int = 0
+    starting_ms: int = 0
+    running_ms: int = 0
+    storing_ms: int = 0
+    blocked_ms: int = 0
+
+
+class TimelineBucket(Struct, frozen=True, kw_only=True):
+    """How many jobs were in each phase during a stretch of time, on average."""
+
+    at: Annotated[datetime, Meta(description="its begin")]
+    waiting: Annotated[float, Meta(ge=0)]
+    staging: Annotated[float, Meta(ge=0)]
+    starting: Annotated[float, Meta(ge=0)]
+    running: Annotated[float, Meta(ge=0)]
+    storing: Annotated[float, Meta(ge=0)]
+    blocked: Annotated[float, Meta(ge=0)]
+
+
+class AttemptBar(Struct, frozen=True, kw_only=True):
+    """One attempt on a worker."""
+
+    job_id: int
+    attempt: int
+    lane: Annotated[int, Meta(ge=0, description="no two attempts of a lane ran at the same time")]
+    claimed_at: datetime
+    started_at: datetime | None
+    ended_at: Annotated[datetime | None, Meta(description="null: it runs")]
+    state: Annotated[str, Meta(description="of the job after it")]
+
+
+class WorkerLine(Struct, frozen=True, kw_only=True):
+    """What a worker ran of the batch."""
+
+    worker: str
+    n_attempts: Annotated[int, Meta(ge=0, description="that were read")]
+    running: Annotated[
+        list[float], Meta(description="how many attempts ran on average, for each bucket")
+    ]
+    attempts: Annotated[
+        list[AttemptBar] | None, Meta(description="null: there are too many to show each")
+    ]
+
+
+class Timeline(Struct, frozen=True, kw_only=True):
+    """The time axis of a batch."""
+
+    batch_id: int
+    begun_at: datetime
+    ended_at: Annotated[datetime, Meta(description="its last end; while it runs, now")]
+    bucket_ms: Annotated[int, Meta(ge=1)]
+    n_jobs: Annotated[int, Meta(ge=0)]
+    n_sampled: Annotated[
+        int,
+        Meta(
+            ge=0,
+            description="jobs that were read, spread evenly over their numbers; if fewer than "
+            "`n_jobs`, counts and times are estimates",
+        ),
+    ]
+    times: PhaseTimes
+    buckets: list[TimelineBucket]
+    n_workers: Annotated[int, Meta(ge=0, description="also those that are not listed")]
+    workers: Annotated[list[WorkerLine], Meta(description="those that ran longest, by name")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttemptDates:
+    """Dates of a job with one of its attempts; a job without attempts has none of these."""
+
+    job_id: int
+    state: JobState
+    ready_at: datetime | None
+    cancelled_at: datetime | None
+    attempt: int | None
+    worker: str | None
+    end_state: JobState | None
+    claimed_at: datetime | None
+    started_at: datetime | None
+    ended_at: datetime | None
+    released_at: datetime | None
+    now_at: datetime
+
+
+@dataclass(frozen=True)
+class Span:
+    """Some time of a job in a phase."""
+
+    phase: str
+    begun_at: datetime
+    ended_at: datetime
+
+
+def build_timeline(
+    batch_id: int, n_jobs: int, created_at: datetime, rows: Sequence[AttemptDates]
+) -> Timeline:
+    """Return the time axis. `rows`: dates of jobs with their attempts, in order."""
+    spans: list[Span] = []
+    n_sampled = 0
+    for _, found in groupby(rows, key=lambda one: one.job_id):
+        n_sampled += 1
+        spans += (one for one in spans_of(tuple(found)) if one.begun_at < one.ended_at)
+    factor = n_jobs / n_sampled if n_jobs > n_sampled > 0 else 1.0
+    begun_at = min((one.begun_at for one in spans), default=created_at)
+    ended_at = max((one.ended_at for one in spans), default=begun_at)
+    bucket = max(-((begun_at - ended_at) // BUCKETS), _MS)
+    n_buckets = max(-((begun_at - ended_at) // bucket), 1)
+    axis = _Axis(begun_at, bucket, n_buckets)
+    means = {
+        phase: axis.means((one.begun_at, one.ended_at) for one in spans if one.phase == phase)
+        for phase in PHASES
+    }
+    times = dict.fromkeys((f"{phase}_ms" for phase in PHASES), timedelta())
+    for one in spans:
+        times[f"{one.phase}_ms"] += one.ended_at - one.begun_at
+    lines = _worker_lines(rows, axis, factor)
+    return Timeline(
+        batch_id=batch_id,
+        begun_at=begun_at,
+        ended_at=ended_at,
+        bucket_ms=max(bucket // _MS, 1),
+        n_jobs=n_jobs,
+        n_sampled=n_sampled,
+        times=PhaseTimes(**{name: round(time * factor / _MS) for name, time in times.items()}),
+        buckets=[
+            TimelineBucket(
+                at=begun_at + i * bucket,
+                **{phase: round(means[phase][i] * factor, 3) for phase in PHASES},
+            )
+            for i in range(n_buckets)
+        ],
+        n_workers=len(lines),
+        workers=sorted(
+            sorted(lines, key=lambda one: -sum(one.running))[:WORKERS_SHOWN],
+            key=lambda one: one.worker,
+        ),
+    )
+
+
+def spans_of(rows: Sequence[AttemptDates]) -> Iterator[Span]:
+    """Yield what a job did when: it waited until it was claimed, started, ran, was blocked. Time
+    after an end that a person retried later is none of these.
+    """
+    job = rows[0]
+    free_at = job.ready_at
+    for one in rows:
+        if one.claimed_at is None:
+            break
+        if free_at is not None:
+            yield Span("waiting", free_at, one.claimed_at)
+        end = one.ended_at or one.now_at
+        if one.started_at is None:
+            # A lease that came to nothing is waiting, too.
+            yield Span("waiting", one.claimed_at, end)
+        else:
+            yield Span("starting", one.claimed_at, one.started_at)
+            yield Span("running", one.started_at, end)
+        free_at = end if one.end_state == JobState.READY else None
+        if one.end_state == JobState.BLOCKED:
+            free_at = one.released_at
+            yield Span("blocked", end, free_at or job.cancelled_at or job.now_at)
+        elif one.end_state is not None and job.ready_at is not None and job.ready_at > end:
+            free_at = job.ready_at
+    if free_at is not None and job.state < JobState.SUCCESS and job.state in _WAITING:
+        yield Span("waiting", free_at, job.now_at)
+    elif free_at is not None and job.state.is_terminal and job.cancelled_at is not None:
+        yield Span("waiting", free_at, job.cancelled_at)
+
+
+_WAITING: Final = (JobState.READY, JobState.QUEUED, JobState.CREATING)
+
+
+class _Axis:
+    """Stretches of time of the same length."""
+
+    def __init__(self, begun_at: datetime, bucket: timedelta, n_buckets: int) -> None:
+        self._begun_at, self._bucket, self._n = begun_at, bucket, n_buckets
+
+    def means(self, spans: Iterable[tuple[datetime, datetime]]) -> list[float]:
+        """Return for each stretch how many of these spans cover it, on average."""
+        # What a span covers whole is added as a difference, so that its length costs nothing.
+        part, whole = [0.0] * (self._n + 1), [0] * (self._n + 1)
+        for begun_at, ended_at in spans:
+            first = (begun_at - self._begun_at) / self._bucket
+            last = min((ended_at - self._begun_at) / self._bucket, self._n)
+            i, k = int(first), min(int(last), self._n)
+            if i == k:
+                part[i] += last - first
+            else:
+                part[i] += i + 1 - first
+                part[k] += last - k
+                whole[i + 1] += 1
+                whole[k] -= 1
+        found, covered = [], 0
+        for i in range(self._n):
+            covered += whole[i]
+            found.append(part[i] + covered)
+        return found
+
+
+def _worker_lines(rows: Sequence[AttemptDates], axis: _Axis, factor: float) -> list[WorkerLine]:
+    by_worker: Mapping[str, list[AttemptDates]] = defaultdict(list)
+    for one in rows:
+        if one.worker is not None and one.claimed_at is not None:
+            by_worker[one.worker].append(one)
+    shows_each = factor == 1.0 and sum(map(len, by_worker.values())) <= ATTEMPTS_SHOWN
+    return [
+        WorkerLine(
+            worker=worker,
+            n_attempts=len(found),
+            running=[
+                round(mean * factor, 3)
+                for mean in axis.means(
+                    (one.started_at, one.ended_at or one.now_at) for one in found if one.started_at
+                )
+            ],
+            attempts=_bars(found) if shows_each else None,
+        )
+        for worker, found in by_worker.items()
+    ]
+
+
+def _bars(found: Sequence[AttemptDates]) -> list[AttemptBar]:
+    """Give each attempt the first lane that is free."""
+    bars: list[AttemptBar] = []
+    free_at: list[datetime] = []
+    claimed = ((one, one.claimed_at) for one in found if one.claimed_at is not None)
+    for one, claimed_at in sorted(claimed, key=lambda pair: (pair[1], pair[0].job_id)):
+        lane = next((i for i, at in enumerate(free_at) if at <= claimed_at), len(free_at))
+        end = one.ended_at or one.now_at
+        free_at[lane : lane + 1] = [end]
+        bars.append(
+            AttemptBar(
+                job_id=one.job_id,
+                attempt=one.attempt or 0,
+                lane=lane,
+                claimed_at=claimed_at,
+                started_at=one.started_at,
+                ended_at=one.ended_at,
+                state=(one.end_state or JobState.RUNNING).word,
+            )
+        )
+    return bars

@@ -1,0 +1,22 @@
+-- list_parent_groups: which of these groups of a batch have groups below them.
+-- Called by: Store.list_parent_groups (api).   Safe to repeat: yes, it only reads.   Raises WF101.
+-- Plan: for each group the first one below it by key, up to the first that is committed.
+-- Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.list_parent_groups(tenant_id int, batch_id bigint, group_ids int[]) RETURNS SETOF int
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
+    SET enable_mergejoin = off
+AS $$
+#variable_conflict use_column
+BEGIN
+    PERFORM weft._as_tenant(list_parent_groups.tenant_id);
+    PERFORM weft._check_batch(list_parent_groups.batch_id);
+    RETURN QUERY SELECT t FROM unnest(list_parent_groups.group_ids) t
+    WHERE EXISTS (
+        SELECT FROM weft.group_ancestor a
+        CROSS JOIN LATERAL (SELECT y.* FROM weft.job_group y WHERE y.batch_id = a.batch_id AND y.group_id = a.group_id OFFSET 0) g
+        LEFT JOIN weft.batch_update u ON u.batch_id = g.batch_id AND u.update_id = g.update_id
+        WHERE a.batch_id = list_parent_groups.batch_id AND a.ancestor_id = t AND a.group_id > t
+            AND NOT g.is_set AND NOT g.hidden AND (g.update_id IS NULL OR u.committed_at IS NOT NULL))
+    ORDER BY t;
+END $$;

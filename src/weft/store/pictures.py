@@ -1,0 +1,78 @@
+"""The part of `ApiStore` for pictures of batches."""
+
+from collections.abc import Sequence
+
+from weft.core.pictures.timeline import AttemptDates
+from weft.core.states import JobState
+from weft.ports.store import Caller, Row
+from weft.store.database import Database
+
+
+class Pictures:
+    """The api's calls for pictures. The methods are documented at the port."""
+
+    _database: Database
+
+    async def list_edges(
+        self, caller: Caller, batch_id: int, job_ids: Sequence[int], *, limit: int
+    ) -> tuple[Sequence[tuple[int, int]], bool]:
+        """Return the dependencies between jobs."""
+        rows = await self._database.call(
+            "list_edges",
+            caller=caller,
+            batch_id=batch_id,
+            job_ids=list(job_ids),
+            limit_rows=limit,
+        )
+        pairs = [(row["parent_id"], row["child_id"]) for row in rows if row["child_id"]]
+        return pairs, rows[0]["cut"]
+
+    async def list_group_edges(
+        self, caller: Caller, batch_id: int, group_id: int, *, limit: int
+    ) -> tuple[Sequence[tuple[int, int, int]], bool]:
+        """Return how many dependencies lead from group to group."""
+        rows = await self._database.call(
+            "list_group_edges",
+            caller=caller,
+            batch_id=batch_id,
+            of_group_id=group_id,
+            limit_rows=limit,
+        )
+        found = [(row["from_id"], row["to_id"], row["n_edges"]) for row in rows if row["n_edges"]]
+        return found, rows[0]["sampled"]
+
+    async def sample_attempts(
+        self, caller: Caller, batch_id: int, *, limit: int
+    ) -> Sequence[AttemptDates]:
+        """Return dates of jobs and their attempts."""
+        rows = await self._database.call(
+            "sample_attempts", caller=caller, batch_id=batch_id, limit_jobs=limit
+        )
+        return [
+            AttemptDates(
+                **{
+                    **row,
+                    "state": JobState(row["state"]),
+                    "end_state": None if row["end_state"] is None else JobState(row["end_state"]),
+                }
+            )
+            for row in rows
+        ]
+
+    async def list_sets(
+        self, caller: Caller, batch_id: int, *, after: str, limit: int
+    ) -> Sequence[Row]:
+        """Return documents of sets."""
+        rows = await self._database.call(
+            "list_sets", caller=caller, batch_id=batch_id, after=after, limit_rows=limit
+        )
+        return [row[0] for row in rows]
+
+    async def list_parent_groups(
+        self, caller: Caller, batch_id: int, group_ids: Sequence[int]
+    ) -> Sequence[int]:
+        """Return which groups have some below."""
+        rows = await self._database.call(
+            "list_parent_groups", caller=caller, batch_id=batch_id, group_ids=list(group_ids)
+        )
+        return [row[0] for row in rows]

@@ -941,6 +941,10 @@ CREATE FUNCTION weft._job_gates(of_batch_set integer, of_job_set integer) RETURN
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft._job_gates(of_batch_set integer, of_job_set integer) OWNER TO weft_system;
 
+CREATE FUNCTION weft._job_span(of_batch_id bigint, of_group_id integer) RETURNS TABLE(low integer, high integer)
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._job_span(of_batch_id bigint, of_group_id integer) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._jobs_left(stopped_at weft.offer, after_job integer, of_pool_id integer, lanes integer[], shares weft.shares, at_most integer) RETURNS integer
     LANGUAGE plpgsql STABLE;
 ALTER FUNCTION weft._jobs_left(stopped_at weft.offer, after_job integer, of_pool_id integer, lanes integer[], shares weft.shares, at_most integer) OWNER TO weft_system;
@@ -2771,6 +2775,16 @@ CREATE FUNCTION weft.list_dead_letters(tenant_id integer, of_batch_id bigint, of
     SET enable_hashjoin TO 'off';
 ALTER FUNCTION weft.list_dead_letters(tenant_id integer, of_batch_id bigint, of_cause_id bigint, of_reason smallint, of_acknowledged boolean, after_batch bigint, after_cause bigint, after_job integer, limit_rows integer) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft.list_edges(tenant_id integer, batch_id bigint, job_ids integer[], limit_rows integer) RETURNS TABLE(parent_id integer, child_id integer, cut boolean)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off';
+ALTER FUNCTION weft.list_edges(tenant_id integer, batch_id bigint, job_ids integer[], limit_rows integer) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft.list_ended_jobs(batch_ids bigint[], job_ids integer[]) RETURNS TABLE(batch_id bigint, job_id integer)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -2785,6 +2799,16 @@ CREATE FUNCTION weft.list_events_v2(tenant_id integer, after_xid bigint, after_e
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_events_v2(tenant_id integer, after_xid bigint, after_event bigint, of_batch_id bigint, limit_rows integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.list_group_edges(tenant_id integer, batch_id bigint, of_group_id integer, limit_rows integer) RETURNS TABLE(from_id integer, to_id integer, n_edges bigint, sampled boolean)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off';
+ALTER FUNCTION weft.list_group_edges(tenant_id integer, batch_id bigint, of_group_id integer, limit_rows integer) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.list_groups(tenant_id integer, batch_id bigint, after integer, limit_rows integer) RETURNS SETOF jsonb
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2843,6 +2867,16 @@ CREATE FUNCTION weft.list_operations(tenant_id integer, before bigint, limit_row
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_operations(tenant_id integer, before bigint, limit_rows integer, of_batch_id bigint) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.list_parent_groups(tenant_id integer, batch_id bigint, group_ids integer[]) RETURNS SETOF integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off';
+ALTER FUNCTION weft.list_parent_groups(tenant_id integer, batch_id bigint, group_ids integer[]) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.list_permissions(tenant_id integer, batch_id bigint, after integer, limit_rows integer) RETURNS SETOF jsonb
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2922,6 +2956,14 @@ CREATE FUNCTION weft.list_sessions(tenant_id integer, user_id integer, at timest
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_sessions(tenant_id integer, user_id integer, at timestamp with time zone) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.list_sets(tenant_id integer, batch_id bigint, after text, limit_rows integer) RETURNS SETOF jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_mergejoin TO 'off';
+ALTER FUNCTION weft.list_sets(tenant_id integer, batch_id bigint, after text, limit_rows integer) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.list_stale_secrets(by_user_id integer, key_id bytea, limit_rows integer) RETURNS TABLE(tenant_id integer, user_id integer, name text, body bytea)
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -3286,6 +3328,16 @@ CREATE FUNCTION weft.running_operations(epoch bigint, above_id bigint, limit_ope
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.running_operations(epoch bigint, above_id bigint, limit_operations integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft.sample_attempts(tenant_id integer, batch_id bigint, limit_jobs integer) RETURNS TABLE(job_id integer, state smallint, ready_at timestamp with time zone, cancelled_at timestamp with time zone, attempt smallint, worker text, end_state smallint, reason smallint, claimed_at timestamp with time zone, started_at timestamp with time zone, ended_at timestamp with time zone, released_at timestamp with time zone, now_at timestamp with time zone)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off';
+ALTER FUNCTION weft.sample_attempts(tenant_id integer, batch_id bigint, limit_jobs integer) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.save_pools(pools jsonb, actor text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -6321,6 +6373,8 @@ REVOKE ALL ON FUNCTION weft._job_gate_sets(bunch weft.bunch, base integer, jobs 
 REVOKE ALL ON FUNCTION weft._job_gates(of_batch_set integer, of_job_set integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._job_gates(of_batch_set integer, of_job_set integer) TO weft_tenant;
 
+REVOKE ALL ON FUNCTION weft._job_span(of_batch_id bigint, of_group_id integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._jobs_left(stopped_at weft.offer, after_job integer, of_pool_id integer, lanes integer[], shares weft.shares, at_most integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._jobs_that_fit(offer weft.offer, budget_cpu_m bigint, budget_memory_mib bigint) FROM PUBLIC;
@@ -7220,6 +7274,9 @@ GRANT ALL ON FUNCTION weft.list_conditions(tenant_id integer, after_id bigint, l
 REVOKE ALL ON FUNCTION weft.list_dead_letters(tenant_id integer, of_batch_id bigint, of_cause_id bigint, of_reason smallint, of_acknowledged boolean, after_batch bigint, after_cause bigint, after_job integer, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_dead_letters(tenant_id integer, of_batch_id bigint, of_cause_id bigint, of_reason smallint, of_acknowledged boolean, after_batch bigint, after_cause bigint, after_job integer, limit_rows integer) TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.list_edges(tenant_id integer, batch_id bigint, job_ids integer[], limit_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_edges(tenant_id integer, batch_id bigint, job_ids integer[], limit_rows integer) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.list_ended_jobs(batch_ids bigint[], job_ids integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_ended_jobs(batch_ids bigint[], job_ids integer[]) TO weft_worker;
 
@@ -7228,6 +7285,9 @@ GRANT ALL ON FUNCTION weft.list_events(tenant_id integer, after_xid bigint, afte
 
 REVOKE ALL ON FUNCTION weft.list_events_v2(tenant_id integer, after_xid bigint, after_event bigint, of_batch_id bigint, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_events_v2(tenant_id integer, after_xid bigint, after_event bigint, of_batch_id bigint, limit_rows integer) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.list_group_edges(tenant_id integer, batch_id bigint, of_group_id integer, limit_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_group_edges(tenant_id integer, batch_id bigint, of_group_id integer, limit_rows integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.list_groups(tenant_id integer, batch_id bigint, after integer, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_groups(tenant_id integer, batch_id bigint, after integer, limit_rows integer) TO weft_api;
@@ -7255,6 +7315,9 @@ GRANT ALL ON FUNCTION weft.list_open_batches(tenant_id integer, of_user_id integ
 
 REVOKE ALL ON FUNCTION weft.list_operations(tenant_id integer, before bigint, limit_rows integer, of_batch_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_operations(tenant_id integer, before bigint, limit_rows integer, of_batch_id bigint) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.list_parent_groups(tenant_id integer, batch_id bigint, group_ids integer[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_parent_groups(tenant_id integer, batch_id bigint, group_ids integer[]) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.list_permissions(tenant_id integer, batch_id bigint, after integer, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_permissions(tenant_id integer, batch_id bigint, after integer, limit_rows integer) TO weft_api;
@@ -7300,6 +7363,9 @@ GRANT ALL ON FUNCTION weft.list_secrets(tenant_id integer, user_id integer) TO w
 
 REVOKE ALL ON FUNCTION weft.list_sessions(tenant_id integer, user_id integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_sessions(tenant_id integer, user_id integer, at timestamp with time zone) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.list_sets(tenant_id integer, batch_id bigint, after text, limit_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_sets(tenant_id integer, batch_id bigint, after text, limit_rows integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.list_stale_secrets(by_user_id integer, key_id bytea, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_stale_secrets(by_user_id integer, key_id bytea, limit_rows integer) TO weft_api;
@@ -7496,6 +7562,9 @@ GRANT ALL ON FUNCTION weft.revoke_token(tenant_id integer, user_id integer, of_t
 
 REVOKE ALL ON FUNCTION weft.running_operations(epoch bigint, above_id bigint, limit_operations integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.running_operations(epoch bigint, above_id bigint, limit_operations integer) TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft.sample_attempts(tenant_id integer, batch_id bigint, limit_jobs integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.sample_attempts(tenant_id integer, batch_id bigint, limit_jobs integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.save_pools(pools jsonb, actor text) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.save_pools(pools jsonb, actor text) TO weft_api;

@@ -8,10 +8,14 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from weft.core.pictures.style import STYLE
+
 PREFIX: Final = "/ui/assets"
 _FOLDER: Final = Path(__file__).parent / "assets"
 _MEDIA: Final = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 _DIGEST_CHARS: Final = 12
+PICTURES: Final = "pictures.css"
+"""The style of pictures, which are drawn elsewhere, too."""
 
 
 @dataclass(frozen=True)
@@ -28,13 +32,13 @@ class Asset:
 @cache
 def assets() -> Mapping[str, Asset]:
     """Return the assets by their names."""
-    found: dict[str, Asset] = {}
-    for file in sorted(_FOLDER.iterdir()):
-        if file.suffix in _MEDIA:
-            data = file.read_bytes()
-            digest = hashlib.sha256(data).hexdigest()[:_DIGEST_CHARS]
-            path = f"{PREFIX}/{digest}/{file.name}"
-            found[file.name] = Asset(
-                data, gzip.compress(data, mtime=0), f"{_MEDIA[file.suffix]}; charset=utf-8", path
-            )
-    return found
+    files = sorted(one for one in _FOLDER.iterdir() if one.suffix in _MEDIA)
+    contents = {one.name: one.read_bytes() for one in files} | {PICTURES: STYLE.encode()}
+    return {name: _asset(name, data) for name, data in contents.items()}
+
+
+def _asset(name: str, data: bytes) -> Asset:
+    digest = hashlib.sha256(data).hexdigest()[:_DIGEST_CHARS]
+    media = f"{_MEDIA[Path(name).suffix]}; charset=utf-8"
+    path = f"{PREFIX}/{digest}/{name}"
+    return Asset(data, gzip.compress(data, mtime=0), media, path)

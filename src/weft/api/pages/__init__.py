@@ -17,7 +17,9 @@ from weft.api.pages import (
     job_actions,
     jobs,
     logs,
+    pictures,
     queues,
+    tree,
     workers,
 )
 
@@ -26,6 +28,8 @@ ROUTES: Final[Sequence[ControllerRouterHandler]] = (
     *batches.ROUTES,
     *jobs.ROUTES,
     *logs.ROUTES,
+    *pictures.ROUTES,
+    *tree.ROUTES,
     *incidents.ROUTES,
     *queues.ROUTES,
     *workers.ROUTES,

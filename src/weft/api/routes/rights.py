@@ -31,6 +31,7 @@ RIGHTS: Final[Mapping[str, Right | None]] = {
     "GET /ui/batches/{b}": Right.READ,
     "POST /ui/batches/{b}/cancel": Right.WRITE,
     "GET /ui/batches/{b}/dag": Right.READ,
+    "GET /ui/batches/{b}/dag.svg": Right.READ,
     "POST /ui/batches/{b}/hold": Right.WRITE,
     "GET /ui/batches/{b}/groups": Right.READ,
     "GET /ui/batches/{b}/groups/{g}": Right.READ,

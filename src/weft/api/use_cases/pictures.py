@@ -104,7 +104,8 @@ async def _by_jobs(
     edges = [GraphEdge(parent=f"j{one}", child=f"j{other}", n_edges=1) for one, other in pairs]
     if not wanted.apart:
         nodes, edges = fold_alike(nodes, edges)
-    next_after = ids[-1] if len(ids) == wanted.limit else None
+    is_last = not wanted.after and group["n_jobs"] <= wanted.limit
+    next_after = ids[-1] if len(ids) == wanted.limit and not is_last else None
     return _found(group, "jobs", nodes, edges, sampled=is_cut, next_after=next_after)
 
 

@@ -8,6 +8,7 @@ from xml.etree.ElementTree import Element
 from weft.core.amounts import duration
 from weft.core.pictures.svg import add, add_text, cut, new_picture, written
 from weft.core.pictures.timeline import PHASES, AttemptBar, Timeline, WorkerLine
+from weft.core.states import JobState
 from weft.core.texts import harmless
 
 LEFT: Final = 120.0
@@ -20,6 +21,8 @@ _FOOT: Final = 24.0
 _TICKS: Final = 6
 _BUSY: Final = 28.0
 _LANES_MAX: Final = 16
+_KEY_WIDTH: Final = 88.0
+_WELL: Final = (JobState.RUNNING.word, JobState.SUCCESS.word)
 
 
 def draw_timeline(
@@ -75,10 +78,15 @@ def _fill(phase: str) -> str:
 
 
 def _add_legend(svg: Element) -> None:
-    for i, phase in enumerate(PHASES):
-        key = add(svg, "g", f"p-{phase}")
-        add(key, "rect", x=LEFT + i * 110, y=6, width=14, height=12, fill=_fill(phase))
-        add_text(svg, phase, LEFT + i * 110 + 20, 16)
+    keys = [(f"p-{phase}", phase, _fill(phase), "") for phase in PHASES]
+    keys += [
+        ("s-success", "succeeded", "currentColor", "part"),
+        ("s-failed", "did not succeed", "currentColor", "part bad"),
+    ]
+    for i, (class_, text, fill, kind) in enumerate(keys):
+        key, x = add(svg, "g", class_), LEFT + i * _KEY_WIDTH
+        add(key, "rect", kind or None, x=x, y=6, width=14, height=12, fill=fill)
+        add_text(svg, text, x + 20, 16)
 
 
 def _add_ticks(svg: Element, timeline: Timeline, chart_bottom: float, bottom: float) -> None:
@@ -167,7 +175,8 @@ def _add_attempt(
         add(early, "rect", x=claimed, y=top + 1, width=started - claimed, height=_LANE - 2,
             fill=_fill("starting"))  # fmt: skip
     width = max(right - started, 1.0)
-    add(group, "rect", "part", x=started, y=top + 1, width=width, height=_LANE - 2, rx=2)
+    kind = "part" if one.state in _WELL else "part bad"
+    add(group, "rect", kind, x=started, y=top + 1, width=width, height=_LANE - 2, rx=2)
 
 
 def _x(timeline: Timeline, at: datetime) -> float:

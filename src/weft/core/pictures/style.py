@@ -39,6 +39,7 @@ STYLE: Final = """
 .picture .s-ready, .picture .s-queued, .picture .s-blocked { color: var(--waiting); }
 .picture .s-pending { color: var(--pending); }
 .picture .part { fill: currentColor; }
+.picture .bad { fill-opacity: .25; stroke: currentColor; stroke-width: 1.5; }
 .picture .p-waiting { color: var(--waiting); } .picture .p-staging { color: var(--pending); }
 .picture .p-starting { color: var(--error); } .picture .p-running { color: var(--running); }
 .picture .p-storing { color: var(--success); } .picture .p-blocked { color: var(--failed); }

@@ -33,7 +33,7 @@ function isInUse() {
   const active = document.activeElement;
   const writes = active && main.contains(active) && active.matches("input, textarea, select");
   const selects = String(getSelection()) !== "" && main.contains(getSelection().anchorNode);
-  return writes || selects || main.querySelector("details[open]") !== null;
+  return writes || selects || main.querySelector("details[open]:not(.branch)") !== null;
 }
 
 // Where the keyboard is: the same link or button of the new content takes its place.

@@ -6,7 +6,7 @@
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.sample_attempts(tenant_id int, batch_id bigint, limit_jobs int)
 RETURNS TABLE (job_id int, state smallint, ready_at timestamptz, cancelled_at timestamptz, attempt smallint, worker text,
-    end_state smallint, reason smallint, claimed_at timestamptz, started_at timestamptz, ended_at timestamptz, released_at timestamptz,
+    end_state smallint, claimed_at timestamptz, started_at timestamptz, ended_at timestamptz, released_at timestamptz,
     now_at timestamptz)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 SET plan_cache_mode = force_generic_plan
@@ -23,7 +23,7 @@ BEGIN
     RETURN QUERY
     SELECT j.job_id, j.state, CASE WHEN j.state <> STATE_PENDING AND (j.cancelled_at IS NULL OR j.n_unfinished = 0 AND NOT j.bad_parent)
             THEN coalesce(j.ready_at, p.committed_at) END, j.cancelled_at,
-        a.attempt, w.name, a.end_state, a.reason, a.claimed_at, a.started_at, a.ended_at,
+        a.attempt, w.name, a.end_state, a.claimed_at, a.started_at, a.ended_at,
         CASE WHEN a.end_state = STATE_BLOCKED THEN (SELECT min(c.at) FROM weft.job_change c WHERE c.batch_id = j.batch_id
             AND c.job_id = j.job_id AND c.attempt = a.attempt AND c.from_state = STATE_BLOCKED) END, v_now
     FROM generate_series(0, v_n - 1) i
@@ -33,10 +33,10 @@ BEGIN
         AND u.committed_at IS NOT NULL OFFSET 0) p
     LEFT JOIN LATERAL (
         SELECT x.* FROM (
-            SELECT e.attempt, e.incarnation_id, e.state AS end_state, e.reason, e.claimed_at, e.started_at, e.ended_at
+            SELECT e.attempt, e.incarnation_id, e.state AS end_state, e.claimed_at, e.started_at, e.ended_at
             FROM weft.attempt e WHERE e.batch_id = j.batch_id AND e.job_id = j.job_id ORDER BY e.attempt DESC LIMIT 10) x
         UNION ALL
-        SELECT j.attempt, j.incarnation_id, NULL, NULL, j.claimed_at, j.started_at, NULL WHERE j.state = STATE_RUNNING) a ON true
+        SELECT j.attempt, j.incarnation_id, NULL, j.claimed_at, j.started_at, NULL WHERE j.state = STATE_RUNNING) a ON true
     LEFT JOIN LATERAL (SELECT y.worker_id FROM weft.worker_incarnation y WHERE y.incarnation_id = a.incarnation_id OFFSET 0) n ON true
     LEFT JOIN LATERAL (SELECT y.name FROM weft.worker y WHERE y.worker_id = n.worker_id OFFSET 0) w ON true
     ORDER BY j.job_id, a.attempt;

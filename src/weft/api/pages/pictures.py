@@ -1,0 +1,114 @@
+"""`/ui/batches/{b}/dag` and `/ui/batches/{b}/time`: dependencies and the time axis."""
+
+from typing import Final
+
+from litestar import Response, get
+from markupsafe import Markup
+
+from weft.api.http.paging import cursor_of, kind_of, page_until
+from weft.api.http.parameters import Query
+from weft.api.http.path_ids import batch_id_of, parse_group
+from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.pages.view import events_of, link, show
+from weft.api.use_cases import pictures, read
+from weft.core.pictures.dag import draw_svg
+from weft.core.pictures.gantt import draw_timeline
+from weft.core.pictures.graph import Graph, GraphNode
+
+PREVIEW_NODES: Final = 60
+PREVIEW_AGE_S: Final = 10
+LISTED: Final = 200
+SVG: Final = "image/svg+xml"
+_DAG: Final = ("group", "by", "apart", "cursor")
+
+
+@get("/ui/batches/{b:str}/dag", include_in_schema=False)
+async def show_dag(request: AnyRequest) -> Response[bytes]:
+    """Show the dependencies within a batch or a group, each node as a link."""
+    query = Query(request, _DAG)
+    services, caller, batch_id = services_of(request), caller_of(request), batch_id_of(request)
+    group, by = query.text("group"), query.choice("by", ("auto", "groups", "jobs"))
+    kind, apart = kind_of("n", group, by), query.flag("apart")
+    wanted = pictures.GraphPage(
+        group=pictures.ROOT if group is None else parse_group(group, services.settings),
+        by="jobs" if by == "jobs" else "groups" if by == "groups" else None,
+        apart=apart,
+        after=cursor_of(query, kind) or 0,
+    )
+    found = await pictures.get_graph(services, caller, batch_id, wanted)
+    graph, path = found.graph, f"/ui/batches/{batch_id}"
+    cursor = page_until([], kind, found.next_after)["cursor"]
+    here = {"group": group, "by": None if by == "auto" else by}
+
+    def link_of(node: GraphNode) -> str:
+        if node.kind == "job":
+            return f"{path}/jobs/{node.job_id}"
+        if node.kind == "jobs":
+            return link(f"{path}/dag", {**here, "apart": "true", "cursor": query.text("cursor")})
+        inner = {"group": f"g{node.group_id}", "by": "jobs" if node.kind == "own" else None}
+        return link(f"{path}/dag", inner)
+
+    return show(
+        request,
+        "dag.html",
+        here="/ui/batches",
+        events=events_of(batch_id),
+        path=path,
+        batch=await read.get_batch(services, caller, batch_id),
+        graph=graph,
+        rows=_rows_of(graph)[:LISTED],
+        link_of=link_of,
+        svg=Markup(draw_svg(graph, alone=False, link=link_of)),  # noqa: S704 (escaped there)
+        apart=apart,
+        is_folded=any(node.kind == "jobs" for node in graph.nodes),
+        after=wanted.after,
+        next=cursor
+        and link(f"{path}/dag", {**here, "apart": "true" if apart else None, "cursor": cursor}),
+    )
+
+
+def _rows_of(graph: Graph) -> list[tuple[GraphNode, list[GraphNode]]]:
+    """Return each node with those that it depends on."""
+    known = {node.id: node for node in graph.nodes}
+    parents: dict[str, list[GraphNode]] = {node.id: [] for node in graph.nodes}
+    for edge in graph.edges:
+        parents[edge.child].append(known[edge.parent])
+    return [(node, parents[node.id]) for node in graph.nodes]
+
+
+@get("/ui/batches/{b:str}/dag.svg", include_in_schema=False)
+async def preview_dag(request: AnyRequest) -> Response[bytes]:
+    """Reply with a small picture of the dependencies for the page of the batch, which need not
+    wait for it.
+    """
+    Query(request, ())
+    wanted = pictures.GraphPage(limit=PREVIEW_NODES)
+    found = await pictures.get_graph(
+        services_of(request), caller_of(request), batch_id_of(request), wanted
+    )
+    headers = {"content-type": SVG, "cache-control": f"private, max-age={PREVIEW_AGE_S}"}
+    return Response(draw_svg(found.graph, alone=True).encode(), headers=headers)
+
+
+@get("/ui/batches/{b:str}/time", include_in_schema=False)
+async def show_time(request: AnyRequest) -> Response[bytes]:
+    """Show when the jobs of a batch waited and ran, and where."""
+    Query(request, ())
+    services, caller, batch_id = services_of(request), caller_of(request), batch_id_of(request)
+    path = f"/ui/batches/{batch_id}"
+    timeline = await pictures.get_timeline(services, caller, batch_id)
+    svg = draw_timeline(timeline, alone=False, link=lambda one: f"{path}/jobs/{one.job_id}")
+    return show(
+        request,
+        "time.html",
+        here="/ui/batches",
+        events=events_of(batch_id),
+        path=path,
+        batch=await read.get_batch(services, caller, batch_id),
+        timeline=timeline,
+        svg=Markup(svg),  # noqa: S704 (its texts are escaped where it is written)
+    )
+
+
+ROUTES = (show_dag, preview_dag, show_time)
+"""The routes of pictures."""

@@ -1,0 +1,86 @@
+"""`/ui/batches/{b}/groups/{g}`: a group, and the tree below it, loaded as it is opened."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from litestar import Response, get, post
+from litestar.response import Redirect
+
+from weft.api.http.paging import cursor_of, page
+from weft.api.http.parameters import Query
+from weft.api.http.path_ids import batch_id_of, group_of
+from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.pages.forms import back_to, check_form
+from weft.api.pages.view import events_of, link, show
+from weft.api.use_cases import cancel, pictures, read
+from weft.ports.store import Row
+from weft.wire.documents import CancelDocument
+
+GROUPS: Final = 50
+ROOT: Final = 0
+
+
+@get("/ui/batches/{b:str}/groups/{g:str}", include_in_schema=False)
+async def show_group(request: AnyRequest) -> Response[bytes]:
+    """Show a group with the groups directly below it."""
+    batch_id = batch_id_of(request)
+    group = await read.get_group(
+        services_of(request), caller_of(request), batch_id, group_of(request)
+    )
+    branch = await _branch(request, group)
+    return show(
+        request,
+        "group.html",
+        here="/ui/batches",
+        events=events_of(batch_id),
+        batch=await read.get_batch(services_of(request), caller_of(request), batch_id),
+        group=group,
+        **branch,
+    )
+
+
+@get("/ui/batches/{b:str}/groups/{g:str}/tree", include_in_schema=False)
+async def show_branch(request: AnyRequest) -> Response[bytes]:
+    """Show the groups directly below a group, for a page that opens this branch of its tree."""
+    group = await read.get_group(
+        services_of(request), caller_of(request), batch_id_of(request), group_of(request)
+    )
+    return show(request, "branch.html", here="/ui/batches", **await _branch(request, group))
+
+
+async def _branch(request: AnyRequest, group: Row) -> dict[str, Any]:
+    """Return what the template of a branch shows: groups, below the root also sets."""
+    query = Query(request, ("cursor",))
+    services, caller = services_of(request), caller_of(request)
+    batch_id, group_id = group["batch_id"], group["group_id"]
+    path, after = f"/ui/batches/{batch_id}", cursor_of(query, "g")
+    rows, parents = await pictures.list_tree(
+        services, caller, batch_id, group_id, after=after or 0, limit=GROUPS
+    )
+    sets: Sequence[Row] = ()
+    if group_id == ROOT and after is None:
+        sets = await pictures.list_sets(services, caller, batch_id, after="", limit=GROUPS)
+    cursor = page(rows, GROUPS, "g", "group_id")["cursor"]
+    return {
+        "path": path,
+        "rows": rows,
+        "parents": parents,
+        "sets": sets,
+        "has_more_sets": len(sets) == GROUPS,
+        "next": cursor and link(f"{path}/groups/{group_id}", {"cursor": cursor}),
+    }
+
+
+@post("/ui/batches/{b:str}/groups/{g:str}/cancel", include_in_schema=False)
+async def press_cancel_group(request: AnyRequest) -> Redirect:
+    """Cancel all jobs of a group that have not ended."""
+    await check_form(request)
+    batch_id, group = batch_id_of(request), group_of(request)
+    answer = await cancel.cancel_group(
+        services_of(request), caller_of(request), batch_id, group, CancelDocument()
+    )
+    return back_to(f"/ui/batches/{batch_id}/groups/{answer['group_id']}")
+
+
+ROUTES = (show_group, show_branch, press_cancel_group)
+"""The routes of the tree of groups."""

@@ -259,6 +259,9 @@ async def ask_attempts(ask: Described, worker: LiveWorker, key: AttemptKey) -> N
 
 async def ask_failures(ask: Described, b: int, failed: int) -> None:
     await ask("GET", "/v1/batches/{b}/failures", b=b)
+    await ask("GET", "/v1/batches/{b}/graph", b=b, query="?by=jobs")
+    await ask("GET", "/v1/batches/{b}/graph", b=b)
+    await ask("GET", "/v1/batches/{b}/timeline", b=b)
     await ask("GET", "/v1/dead-letters")
     seen = {"note": "known", "jobs": [failed]}
     await ask("POST", "/v1/batches/{b}/failures/acknowledge", b=b, body=seen)

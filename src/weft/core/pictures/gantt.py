@@ -21,7 +21,7 @@ _FOOT: Final = 24.0
 _TICKS: Final = 6
 _BUSY: Final = 28.0
 _LANES_MAX: Final = 16
-_KEY_WIDTH: Final = 88.0
+_KEY_WIDTH: Final = 105.0
 _WELL: Final = (JobState.RUNNING.word, JobState.SUCCESS.word)
 
 

@@ -157,7 +157,7 @@ def _fold(found: Sequence[GraphNode]) -> GraphNode:
 def label_of(node: GraphNode) -> str:
     """Return the title of a node."""
     if node.kind == "own":
-        return "jobs in no group"
+        return "jobs in no group below"
     if node.kind == "jobs":
         return f"{node.name or 'jobs'} × {node.n_jobs:,}"
     return node.name or node.id

@@ -123,7 +123,7 @@ def build_timeline(
     n_sampled = 0
     for _, found in groupby(rows, key=lambda one: one.job_id):
         n_sampled += 1
-        spans += (one for one in spans_of(tuple(found)) if one.begun_at < one.ended_at)
+        spans += (one for one in spans_of(tuple(found)) if one.begun_at <= one.ended_at)
     factor = n_jobs / n_sampled if n_jobs > n_sampled > 0 else 1.0
     begun_at = min((one.begun_at for one in spans), default=created_at)
     ended_at = max((one.ended_at for one in spans), default=begun_at)
@@ -200,14 +200,17 @@ class _Axis:
     def __init__(self, begun_at: datetime, bucket: timedelta, n_buckets: int) -> None:
         self._begun_at, self._bucket, self._n = begun_at, bucket, n_buckets
 
+    def _place(self, at: datetime) -> float:
+        return min(max((at - self._begun_at) / self._bucket, 0.0), self._n)
+
     def means(self, spans: Iterable[tuple[datetime, datetime]]) -> list[float]:
         """Return for each stretch how many of these spans cover it, on average."""
         # What a span covers whole is added as a difference, so that its length costs nothing.
         part, whole = [0.0] * (self._n + 1), [0] * (self._n + 1)
         for begun_at, ended_at in spans:
-            first = (begun_at - self._begun_at) / self._bucket
-            last = min((ended_at - self._begun_at) / self._bucket, self._n)
-            i, k = int(first), min(int(last), self._n)
+            first = self._place(begun_at)
+            last = max(self._place(ended_at), first)
+            i, k = int(first), int(last)
             if i == k:
                 part[i] += last - first
             else:

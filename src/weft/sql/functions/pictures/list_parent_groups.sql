@@ -12,11 +12,12 @@ BEGIN
     PERFORM weft._as_tenant(list_parent_groups.tenant_id);
     PERFORM weft._check_batch(list_parent_groups.batch_id);
     RETURN QUERY SELECT t FROM unnest(list_parent_groups.group_ids) t
-    WHERE EXISTS (
-        SELECT FROM weft.group_ancestor a
+    WHERE (  -- no EXISTS: as a join it could read all groups below
+        SELECT true FROM weft.group_ancestor a
         CROSS JOIN LATERAL (SELECT y.* FROM weft.job_group y WHERE y.batch_id = a.batch_id AND y.group_id = a.group_id OFFSET 0) g
         LEFT JOIN weft.batch_update u ON u.batch_id = g.batch_id AND u.update_id = g.update_id
         WHERE a.batch_id = list_parent_groups.batch_id AND a.ancestor_id = t AND a.group_id > t
-            AND NOT g.is_set AND NOT g.hidden AND (g.update_id IS NULL OR u.committed_at IS NOT NULL))
+            AND NOT g.is_set AND NOT g.hidden AND (g.update_id IS NULL OR u.committed_at IS NOT NULL)
+        LIMIT 1)
     ORDER BY t;
 END $$;

@@ -1,0 +1,55 @@
+// Buttons that make a picture larger and smaller. Begins where its first node is, and keeps place
+// and size when the page is read again. Without this module a picture is scrolled.
+
+const main = document.querySelector("main");
+const SMALLEST = 0.05;
+let zoom = null; // null: nobody has chosen
+let place = null;
+
+function furnish() {
+  const drawing = main.querySelector(".drawing");
+  const svg = drawing?.querySelector("svg");
+  if (!svg || drawing.dataset.furnished) return;
+  drawing.dataset.furnished = "yes";
+  const { width, height } = svg.viewBox.baseVal;
+  const scale = (to) => {
+    zoom = Math.min(Math.max(to, SMALLEST), 2);
+    const x = (drawing.scrollLeft + drawing.clientWidth / 2) / drawing.scrollWidth;
+    const y = (drawing.scrollTop + drawing.clientHeight / 2) / drawing.scrollHeight;
+    svg.setAttribute("width", width * zoom);
+    svg.setAttribute("height", height * zoom);
+    drawing.scrollTo(x * drawing.scrollWidth - drawing.clientWidth / 2, y * drawing.scrollHeight - drawing.clientHeight / 2);
+  };
+  const bar = document.createElement("p");
+  bar.className = "zoom";
+  for (const [label, title, press] of [
+    ["−", "Smaller", () => scale((zoom ?? 1) / 1.5)],
+    ["+", "Larger", () => scale((zoom ?? 1) * 1.5)],
+    ["Whole", "The whole picture", () => scale(Math.min(drawing.clientWidth / width, drawing.clientHeight / height, 1))],
+    ["1:1", "Its own size", () => scale(1)],
+  ]) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = label;
+    button.title = title;
+    button.setAttribute("aria-label", title);
+    button.addEventListener("click", press);
+    bar.append(button);
+  }
+  drawing.before(bar);
+  if (zoom !== null) scale(zoom);
+  if (place) drawing.scrollTo(...place);
+  else seek(drawing, svg);
+  drawing.addEventListener("scroll", () => { place = [drawing.scrollLeft, drawing.scrollTop]; }, { passive: true });
+}
+
+// Only the drawing is scrolled, not the page.
+function seek(drawing, svg) {
+  const first = svg.querySelector("a")?.getBoundingClientRect();
+  if (first) drawing.scrollTop += first.top - drawing.getBoundingClientRect().top - drawing.clientHeight / 2;
+}
+
+if (main) {
+  furnish();
+  new MutationObserver(furnish).observe(main, { childList: true });
+}

@@ -1,0 +1,115 @@
+"""What pictures of batches show, from few rows of large ones."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from store.world import World
+from weft.core.pictures.timeline import build_timeline
+from weft.core.states import Reason
+from weft.ports.store import NewGroup, NewSet
+from weft.testing.builders import job_rows
+
+TREE = [
+    NewGroup(group_id=1, parent_id=0, name="a"), NewGroup(group_id=2, parent_id=1, name="b"),
+    NewGroup(group_id=3, parent_id=0, name="c"),
+]  # fmt: skip
+
+
+async def test_edges_between_some_jobs(world: World) -> None:
+    """A limit says that it cut; parents that are not asked for do not count."""
+    parents = {3: [1, 2], 4: [1, 3], 6: [3, 5]}
+    batch = await world.submit(job_rows(6, parents=parents))
+    api, caller = world.api, world.caller
+
+    assert await api.list_edges(caller, batch, [1, 3, 4], limit=9) == (
+        [(1, 3), (1, 4), (3, 4)],
+        False,
+    )
+    assert await api.list_edges(caller, batch, [2, 5], limit=9) == ([], False)
+    assert await api.list_edges(caller, batch, [], limit=9) == ([], False)
+    found, is_cut = await api.list_edges(caller, batch, list(range(1, 7)), limit=3)
+    assert (len(found), is_cut) == (4, True)
+
+
+async def test_edges_between_groups_count_jobs_below_them(world: World) -> None:
+    """Jobs in none of the groups stand for the group itself; sets are no part of the tree."""
+    rows = job_rows(6, group=[0, 1, 2, 3, 3, 0], parents={2: [1], 3: [2], 4: [2, 3], 5: [3]})
+    batch = await world.submit(rows, groups=TREE)
+    api, caller = world.api, world.caller
+    group, _ = await api.create_set(caller, batch, NewSet(name="s"))
+    await api.add_members(caller, batch, group, [2, 3, 4])
+
+    found, sampled = await api.list_group_edges(caller, batch, 0, limit=99)
+    assert (sorted(found), sampled) == ([(0, 1, 1), (1, 1, 1), (1, 3, 3)], False)
+    assert await api.list_group_edges(caller, batch, 1, limit=99) == ([(1, 2, 1)], False)
+    assert await api.list_group_edges(caller, batch, 3, limit=99) == ([], False)
+
+
+async def test_many_edges_between_groups_are_sampled_over_all_numbers(world: World) -> None:
+    n = 400
+    groups = [0] + [1] * (n // 2) + [3] * (n // 2 - 1)
+    parents = {i: [1] if i <= n // 2 else [i - n // 2] for i in range(2, n + 1)}
+    batch = await world.submit(job_rows(n, group=groups, parents=parents), groups=TREE)
+    found, sampled = await world.api.list_group_edges(world.caller, batch, 0, limit=40)
+
+    assert sampled
+    assert {(parent, child) for parent, child, _ in found} >= {(0, 1), (1, 3)}
+    assert sum(count for *_, count in found) == 40
+
+
+async def test_uncommitted_jobs_are_not_drawn(world: World) -> None:
+    batch = await world.submit(2)
+    api, caller = world.api, world.caller
+    reserved = await api.create_update(
+        caller, batch, n_jobs=1, n_groups=1, idempotency_key=None, digest=b"", trace_id="0" * 32
+    )
+    update = reserved[0].update_id
+    await api.add_groups(caller, batch, update, [NewGroup(group_id=1, parent_id=0, name="n")])
+    await api.add_jobs(caller, batch, update, job_rows(1, parents={1: [-1]}))
+
+    assert await api.list_group_edges(caller, batch, 0, limit=9) == ([], False)
+    assert len(await api.sample_attempts(caller, batch, limit=9)) == 2
+    assert await api.list_parent_groups(caller, batch, [0]) == []
+
+
+async def test_time_axis_says_what_the_documents_of_jobs_say(world: World) -> None:
+    """Of a job that succeeded, was lost, failed, waits, and was cancelled."""
+    batch = await world.submit(job_rows(6, max_attempts=2, retry_on=[Reason.EXIT]))
+    worker = await world.worker()
+    await worker.run(1)
+    await worker.run(1, reason=Reason.LOST)
+    await worker.run(1, reason=Reason.OOM)
+    await worker.start(*await worker.claim(1))
+    await world.api.cancel_jobs(world.caller, batch, [6])
+    rows = await world.api.sample_attempts(world.caller, batch, limit=100)
+    ids = [one.job_id for one in rows]
+
+    assert ids == sorted(ids)
+    assert set(ids) == set(range(1, 7))
+    for number in range(1, 7):
+        job = await world.api.get_job(world.caller, batch, number)
+        found = build_timeline(
+            1, 1, datetime.now(UTC), [one for one in rows if one.job_id == number]
+        )
+        for phase in ("waiting", "starting", "running", "blocked"):
+            expected = job["times"][f"{phase}_ms"]
+            assert getattr(found.times, f"{phase}_ms") == pytest.approx(expected, abs=1000), phase
+            assert (getattr(found.times, f"{phase}_ms") > 0) == (expected > 0) or expected < 3
+
+
+async def test_sample_is_spread_over_all_numbers(world: World) -> None:
+    batch = await world.submit(1000)
+    rows = await world.api.sample_attempts(world.caller, batch, limit=10)
+
+    assert [one.job_id for one in rows] == [1 + 100 * i for i in range(10)]
+
+
+async def test_sets_are_listed_by_name(world: World) -> None:
+    batch = await world.submit(1, groups=TREE[:1])
+    for name in ("pca", "all", "z"):
+        await world.api.create_set(world.caller, batch, NewSet(name=name))
+    rows = await world.api.list_sets(world.caller, batch, after="", limit=2)
+    rest = await world.api.list_sets(world.caller, batch, after="pca", limit=2)
+
+    assert [one["name"] for one in (*rows, *rest)] == ["all", "pca", "z"]

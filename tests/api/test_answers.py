@@ -10,6 +10,7 @@ from api.live import EventReader, LiveWorker, fold
 from weft.api.routes.rights import UNRECORDED
 from weft.core.attempt_key import AttemptKey
 from weft.core.conditions import Ask
+from weft.core.pictures import graph, timeline
 from weft.core.states import JobState, Phase, Reason
 from weft.store import open_driver_store
 from weft.wire import (
@@ -86,6 +87,8 @@ def check(document: Any, schema: dict[str, Any]) -> None:  # noqa: ANN401
             command_documents,
             condition_answers,
             failure_answers,
+            graph,
+            timeline,
             licence_answers,
             limit_documents,
             token_answers,
@@ -259,7 +262,7 @@ async def ask_attempts(ask: Described, worker: LiveWorker, key: AttemptKey) -> N
 
 async def ask_failures(ask: Described, b: int, failed: int) -> None:
     await ask("GET", "/v1/batches/{b}/failures", b=b)
-    await ask("GET", "/v1/batches/{b}/graph", b=b, query="?by=jobs")
+    await ask("GET", "/v1/batches/{b}/graph", b=b, query="?level=jobs")
     await ask("GET", "/v1/batches/{b}/graph", b=b)
     await ask("GET", "/v1/batches/{b}/timeline", b=b)
     await ask("GET", "/v1/dead-letters")

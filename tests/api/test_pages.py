@@ -17,7 +17,8 @@ HOSTILE = "<script>alert(1)</script>\u202e\"'><img src=x onerror=alert(2)>"
 PATHS = (
     "/ui", "/ui/batches", "/ui/batches/1", "/ui/batches/1/groups", "/ui/batches/1/jobs/1",
     "/ui/batches/1/dag", "/ui/batches/1/dag.svg", "/ui/batches/1/time", "/ui/batches/1/groups/0",
-    "/ui/batches/1/groups/0/tree", "/ui/incidents", "/ui/queues", "/ui/workers", "/ui/costs", "/ui/costs/default",
+    "/ui/batches/1/groups/0/tree", "/ui/incidents", "/ui/queues", "/ui/workers", "/ui/costs",
+    "/ui/costs/default",
 )  # fmt: skip
 
 

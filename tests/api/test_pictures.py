@@ -40,13 +40,13 @@ async def test_graph_is_of_groups_first_then_of_jobs(http: httpx.AsyncClient) ->
     top = await graph(http, batch)
     inner = await graph(http, batch, group="/a")
     leaf = await graph(http, batch, group="/a/b", apart="true")
-    jobs = await graph(http, batch, by="jobs")
+    jobs = await graph(http, batch, level="jobs")
 
     assert shape(top) == (
         [("g1", "group", 16), ("g3", "group", 1), ("g0", "own", 1)], [("g1", "g3", 15)],
     )  # fmt: skip
     assert shape(inner) == ([("g2", "group", 15), ("g1", "own", 1)], [("g1", "g2", 15)])
-    assert (leaf["by"], len(leaf["nodes"]), leaf["edges"]) == ("jobs", 15, [])
+    assert (leaf["level"], len(leaf["nodes"]), leaf["edges"]) == ("jobs", 15, [])
     assert shape(jobs) == (
         [("j1", "job", 1), ("j2", "jobs", 15), ("j17", "job", 1), ("j18", "job", 1)],
         [("j1", "j2", 15), ("j2", "j17", 15)],
@@ -56,12 +56,12 @@ async def test_graph_is_of_groups_first_then_of_jobs(http: httpx.AsyncClient) ->
 
 async def test_pages_of_a_graph_fit_together(http: httpx.AsyncClient) -> None:
     batch = await _submit(http, **TREE)
-    first = await graph(http, batch, by="jobs", limit=17)
-    second = await graph(http, batch, by="jobs", limit=17, cursor=first["cursor"])
+    first = await graph(http, batch, level="jobs", limit=17)
+    second = await graph(http, batch, level="jobs", limit=17, cursor=first["cursor"])
 
     assert [one["id"] for one in (*first["nodes"], *second["nodes"])] == ["j1", "j2", "j17", "j18"]
     assert second["cursor"] is None
-    for query in ("by=x", "limit=0", "limit=1001", "apart=1", "group=", "cursor=x", "x=1"):
+    for query in ("level=x", "limit=0", "limit=1001", "apart=1", "group=", "cursor=x", "x=1"):
         answer = await http.get(f"/v1/batches/{batch}/graph?{query}")
         assert answer.status_code == 400, query
     other = await http.get(f"/v1/batches/{batch}/graph?cursor={first['cursor']}")
@@ -104,8 +104,8 @@ async def test_pages_draw_each_node_as_a_link(
         assert part in page
     drawn = await browser.get(f"{path}/dag")
     assert f'<a href="{path}/dag?group=g1">' in drawn.text
-    assert f'<a href="{path}/dag?group=g0&amp;by=jobs">' in drawn.text
-    jobs = await browser.get(f"{path}/dag", params={"by": "jobs"})
+    assert f'<a href="{path}/dag?group=g0&amp;level=jobs">' in drawn.text
+    jobs = await browser.get(f"{path}/dag", params={"level": "jobs"})
     assert f'<a href="{path}/jobs/17">' in jobs.text
     (apart,) = set(re.findall(r'<a href="([^"]+apart=true)"', jobs.text.partition("<svg")[2]))
     assert (await browser.get(apart.replace("&amp;", "&"))).text.count('class="mark"') == 18

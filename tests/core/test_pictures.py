@@ -92,7 +92,7 @@ def edge(parent: int, child: int) -> GraphEdge:
 
 def graph_of(nodes: Sequence[GraphNode], edges: Sequence[GraphEdge]) -> Graph:
     return Graph(
-        batch_id=1, group_id=0, path="/", by="jobs", n_jobs=len(nodes), nodes=[*nodes],
+        batch_id=1, group_id=0, path="/", level="jobs", n_jobs=len(nodes), nodes=[*nodes],
         edges=[*edges], sampled=False, cursor=None,
     )  # fmt: skip
 
@@ -169,15 +169,15 @@ def dates(
     cancelled: float | None = None,
     now: float = 100,
 ) -> AttemptDates:
-    times = {
-        "ready_at": ready, "claimed_at": None if attempt is None else claimed,
-        "started_at": started, "ended_at": ended, "released_at": released,
-        "cancelled_at": cancelled, "now_at": now,
-    }  # fmt: skip
+    def moment(seconds: float | None) -> datetime | None:
+        return None if seconds is None else at(seconds)
+
     return AttemptDates(
         job_id=job_id, state=state, attempt=attempt, worker=None if attempt is None else worker,
-        end_state=end if ended is not None else None,
-        **{name: None if time is None else at(time) for name, time in times.items()},
+        end_state=end if ended is not None else None, ready_at=moment(ready),
+        claimed_at=None if attempt is None else at(claimed), started_at=moment(started),
+        ended_at=moment(ended), released_at=moment(released), cancelled_at=moment(cancelled),
+        now_at=at(now),
     )  # fmt: skip
 
 

@@ -2,8 +2,6 @@
 
 from datetime import UTC, datetime
 
-import pytest
-
 from store.world import World
 from weft.core.pictures.timeline import build_timeline
 from weft.core.states import Reason
@@ -89,13 +87,12 @@ async def test_time_axis_says_what_the_documents_of_jobs_say(world: World) -> No
     assert set(ids) == set(range(1, 7))
     for number in range(1, 7):
         job = await world.api.get_job(world.caller, batch, number)
-        found = build_timeline(
-            1, 1, datetime.now(UTC), [one for one in rows if one.job_id == number]
-        )
+        mine = [one for one in rows if one.job_id == number]
+        found = build_timeline(1, 1, datetime.now(UTC), mine)
         for phase in ("waiting", "starting", "running", "blocked"):
             expected = job["times"][f"{phase}_ms"]
-            assert getattr(found.times, f"{phase}_ms") == pytest.approx(expected, abs=1000), phase
-            assert (getattr(found.times, f"{phase}_ms") > 0) == (expected > 0) or expected < 3
+            later = 0 if mine[0].state.is_terminal else 10_000  # what waits or runs goes on
+            assert expected - later - 2 <= getattr(found.times, f"{phase}_ms") <= expected + 2
 
 
 async def test_sample_is_spread_over_all_numbers(world: World) -> None:

@@ -86,6 +86,14 @@ QUERY: Final[Mapping[str, tuple[str, Schema]]] = {
         },
     ),
     "group": ("A group: its number, its path or the name of a set.", {**_TEXT, "minLength": 1}),
+    "level": (
+        "Nodes are groups or jobs; `auto`: groups if there are some.",
+        {"enum": ["auto", "groups", "jobs"]},
+    ),
+    "apart": (
+        "Jobs with the same parents and the same children are nodes of their own, too.",
+        {"type": "boolean", "default": False},
+    ),
     "after": ("Only jobs with a larger number.", _integer(0, JOB_ID_MAX, 0)),
     "cause": ("A cause of failures.", _whole("[0-9a-f]{12}")),
     "reason": ("A reason.", {"type": "string", "enum": [reason.word for reason in Reason]}),

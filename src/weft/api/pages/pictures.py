@@ -19,7 +19,7 @@ PREVIEW_NODES: Final = 60
 PREVIEW_AGE_S: Final = 10
 LISTED: Final = 200
 SVG: Final = "image/svg+xml"
-_DAG: Final = ("group", "by", "apart", "cursor")
+_DAG: Final = ("group", "level", "apart", "cursor")
 
 
 @get("/ui/batches/{b:str}/dag", include_in_schema=False)
@@ -27,25 +27,25 @@ async def show_dag(request: AnyRequest) -> Response[bytes]:
     """Show the dependencies within a batch or a group, each node as a link."""
     query = Query(request, _DAG)
     services, caller, batch_id = services_of(request), caller_of(request), batch_id_of(request)
-    group, by = query.text("group"), query.choice("by", ("auto", "groups", "jobs"))
-    kind, apart = kind_of("n", group, by), query.flag("apart")
+    group, level = query.text("group"), query.choice("level", ("auto", "groups", "jobs"))
+    kind, apart = kind_of("n", group, level), query.flag("apart")
     wanted = pictures.GraphPage(
         group=pictures.ROOT if group is None else parse_group(group, services.settings),
-        by="jobs" if by == "jobs" else "groups" if by == "groups" else None,
+        level="jobs" if level == "jobs" else "groups" if level == "groups" else None,
         apart=apart,
         after=cursor_of(query, kind) or 0,
     )
     found = await pictures.get_graph(services, caller, batch_id, wanted)
     graph, path = found.graph, f"/ui/batches/{batch_id}"
     cursor = page_until([], kind, found.next_after)["cursor"]
-    here = {"group": group, "by": None if by == "auto" else by}
+    here = {"group": group, "level": None if level == "auto" else level}
 
     def link_of(node: GraphNode) -> str:
         if node.kind == "job":
             return f"{path}/jobs/{node.job_id}"
         if node.kind == "jobs":
             return link(f"{path}/dag", {**here, "apart": "true", "cursor": query.text("cursor")})
-        inner = {"group": f"g{node.group_id}", "by": "jobs" if node.kind == "own" else None}
+        inner = {"group": f"g{node.group_id}", "level": "jobs" if node.kind == "own" else None}
         return link(f"{path}/dag", inner)
 
     return show(

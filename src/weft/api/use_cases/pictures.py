@@ -33,7 +33,7 @@ class GraphPage:
     """Which part of the dependencies of a batch to show."""
 
     group: int | str = ROOT
-    by: Literal["groups", "jobs"] | None = None
+    level: Literal["groups", "jobs"] | None = None
     """None: by groups if there are some below the group."""
     apart: bool = False
     """Also jobs with the same parents and the same children are nodes of their own."""
@@ -57,11 +57,11 @@ async def get_graph(
     `GroupNotFound`.
     """
     group = await read.get_group(services, caller, batch_id, wanted.group)
-    if wanted.by != "jobs":
+    if wanted.level != "jobs":
         below = await read.list_child_groups(
             services, caller, batch_id, group["group_id"], after=wanted.after, limit=wanted.limit
         )
-        if below or wanted.by == "groups" or wanted.after:
+        if below or wanted.level == "groups" or wanted.after:
             return await _by_groups(services, caller, group, below, wanted)
     return await _by_jobs(services, caller, group, wanted)
 
@@ -111,7 +111,7 @@ async def _by_jobs(
 
 def _found(
     group: Row,
-    by: Literal["groups", "jobs"],
+    level: Literal["groups", "jobs"],
     nodes: list[GraphNode],
     edges: list[GraphEdge],
     *,
@@ -122,7 +122,7 @@ def _found(
         batch_id=group["batch_id"],
         group_id=group["group_id"],
         path=group["path"],
-        by=by,
+        level=level,
         n_jobs=group["n_jobs"],
         nodes=nodes,
         edges=edges,

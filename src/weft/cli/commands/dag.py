@@ -31,7 +31,7 @@ def dag(
     /,
     *,
     format_: Annotated[Literal["mermaid", "dot", "svg"], Parameter(name=["--format"])] = "mermaid",
-    by: Literal["groups", "jobs"] | None = None,
+    level: Literal["groups", "jobs"] | None = None,
     apart: Annotated[bool, Parameter(negative="")] = False,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     shared: Shared = SHARED,
@@ -44,7 +44,7 @@ def dag(
     Args:
         target: A batch `b12` or a group `b12/stage1`.
         format_: The language of Mermaid or of Graphviz, or a picture.
-        by: Between groups or between jobs.
+        level: Between groups or between jobs.
         apart: Draw each job, also twelve or more with the same parents and the same children.
         output: Where to write it instead of standard output.
         shared: Options of every command.
@@ -52,20 +52,22 @@ def dag(
     found = parse_target(target)
     if found.job_id is not None:
         raise BadId(target, expected="a batch is written b12, a group b12/stage1")
-    return asyncio.run(_dag(found, format_, by, output, shared, apart=apart))
+    return asyncio.run(_dag(found, format_, level, output, shared, apart=apart))
 
 
 async def _dag(
     target: Target,
     format_: str,
-    by: Literal["groups", "jobs"] | None,
+    level: Literal["groups", "jobs"] | None,
     output: Path | None,
     shared: Shared,
     *,
     apart: bool,
 ) -> int:
     async with shared.client() as client:
-        document = await client.get_graph(target.batch_id, group=target.group, by=by, apart=apart)
+        document = await client.get_graph(
+            target.batch_id, group=target.group, level=level, apart=apart
+        )
     if shared.json:
         print_json(document)
         return 0

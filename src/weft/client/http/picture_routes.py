@@ -14,17 +14,17 @@ class PictureRoutes(Requests):
         batch_id: int,
         *,
         group: int | str | None = None,
-        by: Literal["groups", "jobs"] | None = None,
+        level: Literal["groups", "jobs"] | None = None,
         apart: bool = False,
         limit: int | None = None,
         cursor: str | None = None,
     ) -> Document:
         """Return the dependencies between the groups directly below a group, or between its jobs:
-        `nodes` and `edges`. `group`: None: the batch; `by`: None: groups if there are some;
+        `nodes` and `edges`. `group`: None: the batch; `level`: None: groups if there are some;
         `apart`: jobs with the same parents and the same children are nodes of their own, too;
         `cursor`: of the page before.
         """
-        query = {"group": group, "by": by, "apart": apart or None, "limit": limit}
+        query = {"group": group, "level": level, "apart": apart or None, "limit": limit}
         return await self._get(f"/v1/batches/{batch_id}/graph", {**query, "cursor": cursor})
 
     async def get_timeline(self, batch_id: int) -> Document:

@@ -139,15 +139,15 @@ class Batch(Counted):
         return await self._api.acknowledge_failures(self.id, note, cause=cause, jobs=jobs)
 
     async def get_graph(
-        self, *, by: Literal["groups", "jobs"] | None = None, apart: bool = False
+        self, *, level: Literal["groups", "jobs"] | None = None, apart: bool = False
     ) -> Document:
         """Return what a picture of its dependencies shows: `nodes`, and the `edges` between them.
 
         Args:
-            by: Between groups or between jobs; None: groups if there are some.
+            level: Between groups or between jobs; None: groups if there are some.
             apart: Twelve or more jobs with the same parents and the same children are a node each.
         """
-        return await self._api.get_graph(self.id, by=by, apart=apart)
+        return await self._api.get_graph(self.id, level=level, apart=apart)
 
     async def get_timeline(self) -> Document:
         """Return its time axis: `times` of jobs, `buckets` by phase, and what `workers` ran."""

@@ -44,10 +44,12 @@ class JobGroup(Counted):
         return await self._api.cancel_group(self.batch_id, self.group_id, force=force)
 
     async def get_graph(
-        self, *, by: Literal["groups", "jobs"] | None = None, apart: bool = False
+        self, *, level: Literal["groups", "jobs"] | None = None, apart: bool = False
     ) -> Document:
         """Return what a picture of the dependencies within it shows, as of a batch."""
-        return await self._api.get_graph(self.batch_id, group=self.group_id, by=by, apart=apart)
+        return await self._api.get_graph(
+            self.batch_id, group=self.group_id, level=level, apart=apart
+        )
 
     async def retry(self, q: str | None = None, *, progress: bool | None = None) -> int:
         """Run its failed jobs again, and those of it that were cancelled because of them; return

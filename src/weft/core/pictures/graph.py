@@ -60,7 +60,7 @@ class Graph(Struct, frozen=True, kw_only=True):
     batch_id: int
     group_id: int
     path: Annotated[str | None, Meta(description="of the group; null: a set")]
-    by: Literal["groups", "jobs"]
+    level: Literal["groups", "jobs"]
     n_jobs: Annotated[int, Meta(ge=0, description="of the group")]
     nodes: list[GraphNode]
     edges: list[GraphEdge]

@@ -14,24 +14,24 @@ from weft.api.use_cases import pictures
 from weft.core.pictures.graph import Graph
 from weft.core.pictures.timeline import Timeline
 
-_GRAPH: Final = ("group", "by", "apart", "limit", "cursor")
+_GRAPH: Final = ("group", "level", "apart", "limit", "cursor")
 
 
 @get("/v1/batches/{b:str}/graph", opt={"answer": Graph, "query": _GRAPH})
 async def get_graph(request: AnyRequest) -> Response[bytes]:
     """Get the dependencies within a batch as nodes and edges. `group`: those within this group,
-    otherwise within the batch; `by`: `groups`, those directly below it, or `jobs`; `auto`: groups
-    if there are some; `apart=true`: do not draw twelve or more jobs with the
-    same parents and the same children as one node. A reply has at most 1,000 nodes, and looks at
-    5,000 dependencies of jobs; of groups it samples 2,000 if there are more (`sampled`).
+    otherwise within the batch; `level`: `groups`, those directly below it, or `jobs`; `auto`:
+    groups if there are some; `apart=true`: do not draw twelve or more jobs with the same parents
+    and the same children as one node. A reply has at most 1,000 nodes, and looks at 5,000
+    dependencies of jobs; of groups it samples 2,000 if there are more (`sampled`).
     """
     query = Query(request, _GRAPH)
     services, group = services_of(request), query.text("group")
-    by = query.choice("by", ("auto", "groups", "jobs"))
-    kind = kind_of("n", group, by)
+    level = query.choice("level", ("auto", "groups", "jobs"))
+    kind = kind_of("n", group, level)
     wanted = pictures.GraphPage(
         group=pictures.ROOT if group is None else parse_group(group, services.settings),
-        by="jobs" if by == "jobs" else "groups" if by == "groups" else None,
+        level="jobs" if level == "jobs" else "groups" if level == "groups" else None,
         apart=query.flag("apart"),
         limit=query.integer("limit", default=None, least=1, most=pictures.NODES_MAX)
         or pictures.NODES_MAX,

@@ -73,6 +73,12 @@ def test_cycles_of_groups_are_drawn_and_the_same_graph_is_drawn_alike(
     assert len({*first.places}) == graph[0]
 
 
+def test_an_edge_that_closes_a_cycle_moves_nothing() -> None:
+    layout = lay_out(3, [(0, 1), (1, 2), (2, 0)], NODE_HEIGHT)
+
+    assert [left for left, _ in layout.places] == sorted(left for left, _ in layout.places)
+
+
 def test_a_chain_is_one_row_and_long_edges_pass_beside_nodes() -> None:
     layout = lay_out(4, [(0, 1), (1, 2), (2, 3), (0, 3)], NODE_HEIGHT)
     passing = [y for _, y in layout.lines[3][1:-1]]
@@ -116,6 +122,7 @@ def test_jobs_with_the_same_parents_and_children_are_one_node() -> None:
         ("j1", "j2", ALIKE_MIN), ("j2", f"j{last}", ALIKE_MIN),
     ]  # fmt: skip
     assert fold_alike(nodes, edges, ALIKE_MIN + 1) == (nodes, edges)
+    assert len(fold_alike(nodes, edges[:-1])[0]) == len(nodes)  # one has no child
 
 
 def test_jobs_in_no_group_below_are_what_its_groups_do_not_count() -> None:
@@ -131,7 +138,7 @@ def test_jobs_in_no_group_below_are_what_its_groups_do_not_count() -> None:
 
 
 def test_texts_of_others_stay_text_in_every_language() -> None:
-    nodes = [job(1, name=HOSTILE), job(2)]
+    nodes = [job(1, name=HOSTILE), job(2, name="\u202e" + HOSTILE)]
     graph = graph_of(nodes, [edge(1, 2)])
     svg = draw_svg(graph, alone=True, link=lambda node: f'/x?"<{node.id}')
     tree = fromstring(svg)  # noqa: S314 (our own)

@@ -3329,7 +3329,7 @@ CREATE FUNCTION weft.running_operations(epoch bigint, above_id bigint, limit_ope
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.running_operations(epoch bigint, above_id bigint, limit_operations integer) OWNER TO weft_system;
 
-CREATE FUNCTION weft.sample_attempts(tenant_id integer, batch_id bigint, limit_jobs integer) RETURNS TABLE(job_id integer, state smallint, ready_at timestamp with time zone, cancelled_at timestamp with time zone, attempt smallint, worker text, end_state smallint, reason smallint, claimed_at timestamp with time zone, started_at timestamp with time zone, ended_at timestamp with time zone, released_at timestamp with time zone, now_at timestamp with time zone)
+CREATE FUNCTION weft.sample_attempts(tenant_id integer, batch_id bigint, limit_jobs integer) RETURNS TABLE(job_id integer, state smallint, ready_at timestamp with time zone, cancelled_at timestamp with time zone, attempt smallint, worker text, end_state smallint, claimed_at timestamp with time zone, started_at timestamp with time zone, ended_at timestamp with time zone, released_at timestamp with time zone, now_at timestamp with time zone)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'

@@ -1,151 +1,92 @@
-"""`weft top`: workers and batches, live."""
+"""`weft top`: batches, jobs, workers and incidents, live; or printed once."""
 
 import asyncio
-import contextlib
-import os
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import aclosing, contextmanager
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
 
 from weft.cli.commands.condition import HEADER as INCIDENT_HEADER
 from weft.cli.commands.condition import condition_row
-from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.options import SHARED, Shared, say_outage
 from weft.cli.terminal.columns import fit_columns
-from weft.cli.terminal.interrupts import Interrupts
-from weft.cli.terminal.names import job_name, state_words
+from weft.cli.terminal.names import job_name
 from weft.cli.terminal.plain import one_line, plain
 from weft.cli.terminal.screen import STATE_STYLES, print_json
+from weft.cli.top.cells import BATCH_HEADER, RIGHT, WORKER_HEADER, batch_cells, worker_cells
+from weft.cli.top.lists import BATCHES_MAX, COUNTS, first
 from weft.client.api import Api
-from weft.core.amounts import duration, money, size
-from weft.core.ids import format_batch_id, format_job_ref
+from weft.core.ids import format_job_ref
 
 if TYPE_CHECKING:
     from rich.console import JustifyMethod, RenderableType
     from rich.table import Table
 
 Document = Mapping[str, Any]
-STDIN = 0
-REFRESH_S = 1.0
-BATCHES_MAX = 100
-COUNTS = ("running", "ready", "queued", "pending", "blocked")
-WORKER_HEADER = ("Worker", "Pool", "Host", "CPU", "Memory", "State")
+PATIENCE_S = 3600
 JOB_HEADER = ("Job", "Name", "By", "Worker")
 JOBS_SHOWN = 10
-BATCH_HEADER = ("Batch", "Name", "User", "State", "Progress", "Running", "Failed", "Cost", "Took")
 INCIDENTS_SHOWN = 5
-RIGHT = frozenset({"CPU", "Memory", "Running", "Failed", "Cost", "Took", "Jobs"})
 SPARE = ("User", "Cost", "Host", "Pool", "Last test", "Condition")
 """Columns that a narrow terminal leaves out, in this order."""
+PRINTED_WIDTH = 160
 
 
-def top(*, shared: Shared = SHARED) -> int:
-    """Show workers and batches, live; q or Ctrl-C leaves. Without a terminal, print once.
+def top(*, once: Annotated[bool, Parameter(negative="")] = False, shared: Shared = SHARED) -> int:
+    """Show batches, their jobs and outputs, workers and incidents, live. Without a terminal, print
+    workers and batches once.
 
         weft top
 
+    Keys cancel, retry and hold what is selected: ? lists them. q or Ctrl-C leaves.
+
     Args:
+        once: Print workers and batches once.
         shared: Options of every command.
     """
-    return asyncio.run(_top(shared))
+    return asyncio.run(_top(shared, once=once))
 
 
-async def _top(shared: Shared) -> int:
-    async with shared.client(patience_s=3600) as client:
-        if shared.json:
-            overview, batches, incidents = await _look(client, BATCHES_MAX)
-            print_json({**overview, "batches": batches, "conditions": incidents})
-        elif sys.stdout.isatty():
-            await _live(client)
-        else:
-            from rich.console import Console  # noqa: PLC0415
+async def _top(shared: Shared, *, once: bool) -> int:
+    if sys.stdout.isatty() and not once and not shared.json:
+        await _show(shared)
+        return 0
+    async with shared.client(patience_s=PATIENCE_S) as client:
+        overview, batches, incidents = await _look(client, BATCHES_MAX)
+    if shared.json:
+        print_json({**overview, "batches": batches, "conditions": incidents})
+    else:
+        from rich.console import Console  # noqa: PLC0415
 
-            shown = await _look(client, BATCHES_MAX)
-            Console(width=160).print(_render(client.url, *shown, width=160))
+        console = Console(width=None if sys.stdout.isatty() else PRINTED_WIDTH)
+        console.print(_render(client.url, overview, batches, incidents, width=console.width))
     return 0
 
 
-async def _live(client: Api) -> None:
-    from rich.live import Live  # noqa: PLC0415
+async def _show(shared: Shared) -> None:
+    """Show the full screen until somebody leaves."""
+    from weft.cli.top.program import Top  # noqa: PLC0415
 
-    stopped, changed = asyncio.Event(), asyncio.Event()
+    tell = say_outage  # until the screen is there
 
-    def leave() -> None:
-        stopped.set()
-        changed.set()
+    def on_outage(why: str) -> None:
+        tell(why)
 
-    async def interrupted() -> None:
-        leave()
-
-    listener = asyncio.ensure_future(_listen(client, changed))
-    listener.add_done_callback(lambda _: changed.set())
-    with (
-        Interrupts(interrupted, ""),
-        _keys(leave),
-        Live(screen=True, auto_refresh=False, redirect_stderr=False) as live,
-    ):
-        changed.set()
-        while not stopped.is_set() and not listener.done():
-            await changed.wait()
-            changed.clear()
-            if not stopped.is_set():
-                shown = await _look(client, max(5, live.console.height))
-                live.update(_render(client.url, *shown, width=live.console.width), refresh=True)
-                # Events come by the thousand; one redraw per second is enough to read.
-                with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(stopped.wait(), REFRESH_S)
-    if listener.done():
-        listener.result()
-    listener.cancel()
-
-
-async def _listen(client: Api, changed: asyncio.Event) -> None:
-    async with aclosing(client.events(opened=changed.set)) as events:
-        async for _ in events:
-            changed.set()
+    async with shared.client(patience_s=PATIENCE_S, on_outage=on_outage) as client:
+        await client.whoami()
+        program = Top(client)
+        tell = program.note_outage
+        await program.run()
 
 
 async def _look(client: Api, count: int) -> tuple[Document, list[Document], list[Document]]:
     overview = await client.overview()
     n_rows = min(count, BATCHES_MAX)
-    batches = await _first(client.list_batches(page_rows=n_rows), n_rows)
+    batches = await first(client.list_batches(page_rows=n_rows), n_rows)
     if not overview.get("blocked"):
         return overview, batches, []
-    return overview, batches, await _first(client.list_conditions(), n_rows)
-
-
-async def _first(rows: AsyncIterator[Document], count: int) -> list[Document]:
-    found: list[Document] = []
-    async for row in rows:
-        if len(found) >= count:
-            break
-        found.append(row)
-    return found
-
-
-@contextmanager
-def _keys(on_quit: Callable[[], None]) -> Iterator[None]:
-    """Call `on_quit` when somebody presses q. The terminal is restored afterwards."""
-    if not sys.stdin.isatty():
-        yield
-        return
-    import termios  # noqa: PLC0415 (not on every system)
-    import tty  # noqa: PLC0415
-
-    loop = asyncio.get_running_loop()
-    before = termios.tcgetattr(STDIN)
-
-    def pressed() -> None:
-        if os.read(STDIN, 1) in {b"q", b"Q", b"\x1b", b""}:
-            on_quit()
-
-    tty.setcbreak(STDIN)
-    loop.add_reader(STDIN, pressed)
-    try:
-        yield
-    finally:
-        loop.remove_reader(STDIN)
-        termios.tcsetattr(STDIN, termios.TCSADRAIN, before)
+    return overview, batches, await first(client.list_conditions(), n_rows)
 
 
 def _render(
@@ -167,8 +108,10 @@ def _render(
     if incidents:
         shown = [condition_row(one) for one in incidents[:INCIDENTS_SHOWN]]
         top += [_table(INCIDENT_HEADER, shown, width), Text()]
-    workers = _table(WORKER_HEADER, [_worker_row(worker) for worker in overview["workers"]], width)
-    rows = _table(BATCH_HEADER, [_batch_row(batch) for batch in batches], width)
+    workers = _table(
+        WORKER_HEADER, [worker_cells(worker) for worker in overview["workers"]], width
+    )
+    rows = _table(BATCH_HEADER, [batch_cells(batch) for batch in batches], width)
     running = [_job_row(worker, job) for worker in overview["workers"] for job in worker["jobs"]]
     if not running:
         return Group(*top, workers, Text(), rows)
@@ -199,36 +142,6 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> 
     return table
 
 
-def _worker_row(worker: Document) -> tuple[str, ...]:
-    state = worker.get("state", "active")
-    if state == "active":
-        state = "idle" if worker.get("waiting") else "working"
-    return (
-        one_line(worker["worker"], width=30),
-        one_line(worker["pool"], width=20),
-        one_line(worker["host"], width=30),
-        f"{_used(worker, 'cpu_used', '{:g}'.format)}{worker['cpu']:g}",
-        f"{_used(worker, 'memory_used', size)}{size(worker['memory'])}",
-        state,
-    )
-
-
-def _batch_row(batch: Document) -> tuple[str, ...]:
-    done, total = batch["n_completed"], batch["n_jobs"]
-    share = f" {done * 100 // total}%" if total else ""
-    return (
-        format_batch_id(batch["id"]),
-        one_line(batch["name"] or "", width=30),
-        one_line(batch["user"], width=16),
-        state_words(batch),
-        f"{done:,}/{total:,}{share}",
-        f"{batch['n_running']:,}",
-        f"{batch['n_failed'] + batch['n_errored']:,}",
-        money(batch["cost"]),
-        duration(batch["duration_ms"]),
-    )
-
-
 def _job_row(worker: Document, job: Document) -> tuple[str, ...]:
     return (
         format_job_ref(job["batch_id"], job["job_id"]),
@@ -236,9 +149,3 @@ def _job_row(worker: Document, job: Document) -> tuple[str, ...]:
         one_line(job["user"], width=16),
         one_line(worker["worker"], width=30),
     )
-
-
-def _used(worker: Document, name: str, write: Callable[[float], str]) -> str:
-    """Return what its jobs have reserved, before what the worker has: `1.5/`."""
-    used = worker.get(name)
-    return "" if used is None else f"{write(used)}/"

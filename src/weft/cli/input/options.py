@@ -25,9 +25,16 @@ class Shared:
     json: Annotated[bool, Parameter(name="--json", negative="")] = False
     """Print JSON."""
 
-    def client(self, *, patience_s: float = PATIENCE_S) -> Api:
-        """Return a client for the server of this home, or of WEFT_URL."""
-        return Api(home=self.home, patience_s=patience_s, on_outage=_say_outage)
+    def client(
+        self,
+        *,
+        patience_s: float = PATIENCE_S,
+        on_outage: Callable[[str], None] | None = None,
+    ) -> Api:
+        """Return a client for the server of this home, or of WEFT_URL. `on_outage` is told why
+        the server does not answer; default: a note on standard error.
+        """
+        return Api(home=self.home, patience_s=patience_s, on_outage=on_outage or say_outage)
 
     def ask(self, question: Callable[[Api], Awaitable[AnswerT]]) -> AnswerT:
         """Return what the server answers to one question."""
@@ -47,7 +54,8 @@ class Shared:
         return self.ask(answered)
 
 
-def _say_outage(why: str) -> None:
+def say_outage(why: str) -> None:
+    """Say that the server does not answer."""
     note(f"the server does not answer ({why}); trying again")
 
 

@@ -1,0 +1,163 @@
+"""The screen of `weft top`, drawn by rich: no line is wider, and no more are drawn, than it has.
+
+All texts of others have been made harmless before they come here, and are drawn as they are:
+rich's own markup is not read in a `Text`.
+"""
+
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from weft.cli.terminal.columns import GAP, fit_columns
+from weft.cli.terminal.plain import one_line
+from weft.cli.terminal.screen import STATE_STYLES
+from weft.cli.top.cells import RIGHT
+from weft.cli.top.lists import ROOTS
+from weft.cli.top.state import Screen, View
+
+if TYPE_CHECKING:
+    from rich.console import JustifyMethod, RenderableType
+
+LINES_AROUND = 4
+"""Two lines above, one below, and the header of a list."""
+TEXT_CHARS_MAX = 2000
+HINTS = "enter opens  w why  c cancel  r retry  h hold  / filter  s sort  ? help  q quit"
+HINTS_OF_TEXT = "j k scroll  esc back  ? help  q quit"
+HELP = """\
+1 2 3          batches, workers, incidents
+enter          jobs of a batch, worker or incident; output of a job
+esc            back
+j k ↑ ↓        one line down or up
+space, PgUp    one page down, up
+g G            first, last
+w              why it waits, or how it ended
+c              cancel the batch or job; asks before
+r              run its failed jobs again; asks before
+h              hold it, or release it
+t              test an incident now
+/              filter: batches and jobs by a query, such as state = failed
+f              jobs: all, running, waiting, failed
+s S            sort by the next column; the other way round
+q, Ctrl-C      leave""".splitlines()
+
+
+def draw(screen: Screen, url: str, *, width: int, height: int) -> "RenderableType":
+    """Return all lines of the screen, and note in it how many rows it has room for."""
+    view = screen.view
+    screen.height = max(1, height - LINES_AROUND + (0 if view.is_list else 1))
+    lines: list[RenderableType] = [_head(screen, url, width), _tabs(screen, width)]
+    if view.is_list:
+        lines.append(_table(view, width, screen.height))
+        n_drawn = min(screen.height, len(view.rows) - view.offset)
+        empty = [] if view.rows else [_cut(_said_of_nothing(view), width, style="dim")]
+    else:
+        at = view.scroll(screen.height)
+        shown = view.lines[at : at + screen.height]
+        lines += [_cut(line, width) for line in shown]
+        n_drawn = len(shown)
+        empty = [] if shown else [_cut(_said_of_nothing(view), width, style="dim")]
+    lines += [*empty, *([Text()] * (screen.height - n_drawn - len(empty)))]
+    lines.append(_below(screen, width))
+    return Group(*lines[: height - 1], lines[-1]) if height > 1 else lines[0]
+
+
+def _cut(text: str, width: int, *, style: str = "") -> Text:
+    """Return one line that is no wider than the screen."""
+    line = Text(one_line(text, width=TEXT_CHARS_MAX), style=style, no_wrap=True, end="\n")
+    line.truncate(width, overflow="ellipsis")
+    return line
+
+
+def _head(screen: Screen, url: str, width: int) -> Text:
+    if screen.outage:
+        return _cut(f"no answer: {screen.outage}; trying again", width, style="bold reverse red")
+    line = Text.assemble(("weft ", "bold"), one_line(url), "   ", (screen.view.facts, "cyan"))
+    line.no_wrap = True
+    line.truncate(width, overflow="ellipsis")
+    return line
+
+
+def _tabs(screen: Screen, width: int) -> Text:
+    """Return the three lists, the open one marked, and the way to what is shown."""
+    line = Text(no_wrap=True)
+    for key, (title, _) in ROOTS.items():
+        is_here = screen.views[0].kind == title
+        line.append(f" {key} {title} ", "reverse" if is_here else "dim")
+    for view in screen.views[1:]:
+        line.append(f" > {view.title}")
+    view = screen.view
+    marks = [
+        f"only {view.only}" if view.only else "",
+        f"filter: {one_line(view.query, width=40)}" if view.query else "",
+        f"sorted by {view.sort}" if view.sort else "",
+        "reversed" if view.is_reversed else "",
+    ]
+    for mark in filter(None, marks):
+        line.append(f"  [{mark}]", "yellow")
+    line.truncate(width, overflow="ellipsis")
+    return line
+
+
+def _said_of_nothing(view: View) -> str:
+    if not view.is_loaded:
+        return "…"
+    if view.query or view.only:
+        return "nothing matches; / changes the filter"
+    return {
+        "batches": "no batches yet; `weft run -- date` creates one",
+        "workers": "no workers",
+        "incidents": "no incidents: no job waits for something that is broken",
+        "log": "no output yet",
+    }.get(view.kind, "nothing here")
+
+
+def _table(view: View, width: int, height: int) -> Table:
+    at = view.scroll(height)
+    shown = view.rows[at : at + height]
+    columns = _widths(view, width)
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, GAP, 0, 0))
+    for name, room in columns.items():
+        justify: JustifyMethod = "right" if name in RIGHT else "left"
+        table.add_column(name, no_wrap=True, justify=justify, width=room, overflow="ellipsis")
+    for index, row in enumerate(shown, at):
+        cells = zip(view.columns.header, row.cells, strict=True)
+        table.add_row(
+            *(_cell(name, cell) for name, cell in cells if name in columns),
+            style="reverse" if index == view.index else "",
+        )
+    return table
+
+
+def _widths(view: View, width: int) -> dict[str, int]:
+    header = view.columns.header
+    cells = [header, *(row.cells for row in view.rows)]
+    needs = {
+        name: max(map(cell_len, column)) for name, *column in zip(header, *cells, strict=True)
+    }
+    fitted = fit_columns(needs, width, view.columns.spare)
+    # A column that may not be left out is cut on a screen that is narrower than any terminal.
+    left = width
+    for name in fitted:
+        fitted[name] = max(1, min(fitted[name], left))
+        left -= fitted[name] + GAP
+    return fitted
+
+
+def _cell(name: str, cell: str) -> Text:
+    style = STATE_STYLES.get(cell.partition(" ")[0], "") if name == "State" else ""
+    return Text(cell, style=style)
+
+
+def _below(screen: Screen, width: int) -> Text:
+    if screen.prompt == "confirm":
+        question = f"{screen.question} [y/N] "
+        return _cut(question, width, style="bold yellow")
+    if screen.prompt == "filter":
+        room = max(1, width - len("filter: ") - 1)
+        return _cut(f"filter: {screen.typed[-room:]}▏", width, style="bold")
+    if screen.message:
+        return _cut(screen.message, width, style="bold red" if screen.is_wrong else "bold green")
+    return _cut(HINTS if screen.view.is_list else HINTS_OF_TEXT, width, style="dim")

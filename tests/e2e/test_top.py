@@ -1,0 +1,147 @@
+"""`weft top` as a person uses it: on terminals of three sizes, by keys."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from e2e.conftest import PROGRAM, Weft, until
+from e2e.tmux import on_tmux, words_of
+
+pytestmark = pytest.mark.heavy
+SIZES = [(40, 12), (80, 24), (160, 50)]
+TOP = words_of([*PROGRAM, "top"])
+HOSTILE = "\\033]0;owned\\007\\033[2J\\033[31mred\\033[0m \\342\\200\\256"
+JOBS = f"""
+name: "<b>[red]nightly"
+jobs:
+  - {{name: talks, script: "printf '{HOSTILE.replace(chr(92), chr(92) * 2)}talking\\\\n'; sleep 600"}}
+  - {{name: fails, script: "exit 3"}}
+  - {{name: waits, command: ["true"], parents: [1]}}
+"""
+
+
+@pytest.fixture
+def batch(weft: Weft, tmp_path: Path) -> str:
+    """Submit a batch of which one job writes and runs on, one has failed, and one waits."""
+    (tmp_path / "jobs.yaml").write_text(JOBS)
+    name = weft.run("submit", str(tmp_path / "jobs.yaml")).stdout.decode().strip()
+    until(lambda: states(weft, name) == {"running", "failed", "pending"})
+    return name
+
+
+def states(weft: Weft, batch: str) -> set[str]:
+    """Return the states of the jobs of a batch."""
+    return {job["state"] for job in json.loads(weft.run("jobs", batch, "--json").stdout)}
+
+
+@pytest.mark.parametrize(("columns", "lines"), SIZES)
+def test_keys_open_what_is_selected(
+    weft: Weft, batch: str, tmp_path: Path, columns: int, lines: int
+) -> None:
+    """Jobs, an output, why it waits and back: on each size, with nothing that steers it."""
+    with on_tmux(tmp_path, weft.environment(), columns=columns, lines=lines) as terminal:
+        terminal.type(f"{TOP}\n")
+        terminal.until(f"\n{batch} ", "q quit" if columns >= 80 else "enter opens")
+        terminal.press("Enter")
+        jobs = terminal.until(f"jobs of {batch}"[: columns - 34], f"{batch}.j3")
+        terminal.press("Enter")
+        log = terminal.until("red", "talking", "scroll")
+        terminal.press("Escape", "G", "w")
+        terminal.until("waits for", gone="talking")
+        terminal.press("2")
+        terminal.until("Worker", f"{batch}.j1")
+        terminal.press("3")
+        terminal.until("no incidents")
+        terminal.press("q")
+        terminal.until("$ ", gone="scroll")
+        weft.run("cancel", batch)
+
+    assert all(len(line) <= columns for line in (*jobs, *log))
+    assert "\ufffdtalking" in "\n".join(log).replace(" ", "")
+
+
+def test_a_batch_is_cancelled_after_a_yes(weft: Weft, batch: str, tmp_path: Path) -> None:
+    with on_tmux(tmp_path, weft.environment(), columns=80, lines=24) as terminal:
+        terminal.type(f"{TOP}\n")
+        terminal.until(f"\n{batch} ")
+        terminal.press("h")
+        terminal.until(f"{batch}: held", "(held)")
+        terminal.press("h")
+        terminal.until(f"{batch}: released", gone="(held)")
+        terminal.press("c")
+        terminal.until(f"cancel {batch} <b>[red]nightly? 2 of its 3 jobs", "[y/N]")
+        terminal.press("n")
+        terminal.until("nothing was done")
+        before = states(weft, batch)
+        terminal.press("c", "y")
+        terminal.until(f"{batch}: cancelled", "3/3 100%")
+        terminal.press("r")
+        terminal.until("run the 1 failed jobs")
+        terminal.press("y")
+        terminal.until("1 job runs again")
+
+    assert before == {"running", "failed", "pending"}
+
+
+def test_a_query_filters_and_a_wrong_one_is_explained(
+    weft: Weft, batch: str, tmp_path: Path
+) -> None:
+    with on_tmux(tmp_path, weft.environment(), columns=120, lines=24) as terminal:
+        terminal.type(f"{TOP}\n")
+        terminal.until(f"\n{batch} ")
+        terminal.press("Enter")
+        terminal.until(f"{batch}.j3")
+        terminal.press("/")
+        terminal.type("state = failed")
+        terminal.press("Enter")
+        terminal.until("filter: state = failed", f"{batch}.j2", gone=f"{batch}.j3")
+        terminal.press("/", "C-u")
+        terminal.type("state =")
+        terminal.press("Enter")
+        terminal.until("cannot be read", "column")
+        terminal.press("/", "C-u", "Enter")
+        terminal.until(f"{batch}.j3")
+        terminal.press("f")
+        terminal.until("only running", f"{batch}.j1", gone=f"{batch}.j2")
+    weft.run("cancel", batch)
+
+
+@pytest.mark.parametrize("way", ["q", "C-c"])
+def test_the_terminal_is_as_it_was(weft: Weft, tmp_path: Path, way: str) -> None:
+    """The modes of the terminal, its earlier text and the place of its cursor."""
+    with on_tmux(tmp_path, weft.environment(), columns=80, lines=24) as terminal:
+        terminal.type(
+            f"cd {tmp_path}; clear; echo before; stty -g >a; {TOP}; stty -g >b; echo end\n"
+        )
+        terminal.until("q quit")
+        terminal.resize(100, 30)
+        wide = terminal.until("q quit")
+        terminal.press(way)
+        left = terminal.until("end", gone="q quit")
+
+    assert [line for line in left if line][-3:-1] == ["before", "end"]
+    assert (tmp_path / "a").read_text() == (tmp_path / "b").read_text()
+    assert len(wide) >= 24
+
+
+def test_it_comes_back_after_the_server(tmp_path: Path) -> None:
+    """It says that the server is away, and goes on with what happened meanwhile."""
+    weft = Weft(tmp_path / "home")
+    assert weft.run("up", "--port", "0", "--detach").returncode == 0
+    try:
+        with on_tmux(tmp_path, weft.environment(), columns=80, lines=24) as terminal:
+            terminal.type(f"{TOP}\n")
+            terminal.until("no batches yet")
+            assert weft.run("down").returncode == 0
+            terminal.until("no answer", "trying again")
+            terminal.press("2", "?")
+            terminal.until("batches, workers, incidents", "no answer")
+            terminal.press("1")
+            assert weft.run("up", "--port", "0", "--detach").returncode == 0
+            weft.run("run", "--", "true")
+            terminal.until("success", gone="no answer")
+            terminal.press("q")
+            terminal.until("$ ", gone="q quit")
+    finally:
+        weft.run("down")

@@ -2,6 +2,8 @@
 
 import shlex
 import subprocess
+import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -9,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from e2e.conftest import until
-
+WITHIN_S = 20
+PAUSE_S = 0.05
+_PAUSE = threading.Event()
+"""Never set: nobody tells when a screen changes."""
 INSTALL = Path(__file__).parents[2] / "tools" / "debian_program.sh"
 
 
@@ -48,18 +52,14 @@ class Tmux:
 
     def until(self, *texts: str, gone: str = "") -> list[str]:
         """Wait until all of these are on the screen and `gone` is not; return its lines."""
-        lines: list[str] = []
-
-        def is_so() -> bool:
-            lines[:] = self.screen()
+        deadline = time.monotonic() + WITHIN_S
+        while True:
+            lines = self.screen()
             shown = "\n".join(lines)
-            return all(text in shown for text in texts) and not (gone and gone in shown)
-
-        try:
-            until(is_so)
-        except AssertionError:
-            raise AssertionError((texts, gone, lines)) from None
-        return lines
+            if all(text in shown for text in texts) and not (gone and gone in shown):
+                return lines
+            assert time.monotonic() < deadline, (texts, gone, lines)
+            _PAUSE.wait(PAUSE_S)
 
     def resize(self, columns: int, lines: int) -> None:
         """Change the size."""
@@ -73,7 +73,7 @@ def on_tmux(
     """Start a shell on a terminal of its own; its server ends afterwards."""
     words = {"bash": "bash --norc --noprofile", "zsh": "zsh -f", "fish": "fish -N"}[shell]
     command = [program("tmux"), "-S", str(folder / "tmux"), "-f", "/dev/null"]
-    plain = {**environment, "PS1": "$ ", "TERM": "screen"}
+    plain = {**environment, "TERM": "screen"}
     for name in ("COLUMNS", "LINES", "TMUX"):
         plain.pop(name, None)
     subprocess.run(

@@ -49,7 +49,7 @@ def _of_batch(key: str, batch: Document) -> Action | None:
     if key == "r":
         n_failed = batch["n_failed"] + batch["n_errored"]
         return Action(
-            f"run the {n_failed:,} failed jobs of {called} again?",
+            f"run the failed jobs ({n_failed:,}) of {called} again?",
             lambda client: _retry(client, name, batch_id, None),
         )
     if key == "h":

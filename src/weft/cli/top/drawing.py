@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 LINES_AROUND = 4
 """Two lines above, one below, and the header of a list."""
 TEXT_CHARS_MAX = 2000
+NARROW = 60
+"""Below this width the way to what is shown leaves out the other lists."""
 HINTS = "enter opens  w why  c cancel  r retry  h hold  / filter  s sort  ? help  q quit"
 HINTS_OF_TEXT = "j k scroll  esc back  ? help  q quit"
 HELP = """\
@@ -85,7 +87,8 @@ def _tabs(screen: Screen, width: int) -> Text:
     line = Text(no_wrap=True)
     for key, (title, _) in ROOTS.items():
         is_here = screen.views[0].kind == title
-        line.append(f" {key} {title} ", "reverse" if is_here else "dim")
+        if is_here or width >= NARROW or len(screen.views) == 1:
+            line.append(f" {key} {title} ", "reverse" if is_here else "dim")
     for view in screen.views[1:]:
         line.append(f" > {view.title}")
     view = screen.view

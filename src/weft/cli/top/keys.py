@@ -70,13 +70,18 @@ def reading_keys(on_key: Callable[[str], object], on_end: Callable[[], object]) 
 
     loop, keys = asyncio.get_running_loop(), KeyParser()
 
+    timers: list[asyncio.TimerHandle] = []
+
     def flush() -> None:
         for key in keys.flush():
             on_key(key)
 
+    def stop_timers() -> None:
+        while timers:
+            timers.pop().cancel()
+
     def ready() -> None:
-        nonlocal timer
-        timer.cancel()
+        stop_timers()
         data = os.read(STDIN, READ_BYTES)
         if not data:
             loop.remove_reader(STDIN)
@@ -84,9 +89,8 @@ def reading_keys(on_key: Callable[[str], object], on_end: Callable[[], object]) 
         for key in keys.feed(data):
             on_key(key)
         if keys.is_mid_key:
-            timer = loop.call_later(ESCAPE_WAIT_S, flush)
+            timers.append(loop.call_later(ESCAPE_WAIT_S, flush))
 
-    timer = loop.call_later(0, flush)
     before = termios.tcgetattr(STDIN)
     tty.setcbreak(STDIN)
     mode = termios.tcgetattr(STDIN)
@@ -96,6 +100,6 @@ def reading_keys(on_key: Callable[[str], object], on_end: Callable[[], object]) 
     try:
         yield
     finally:
-        timer.cancel()
+        stop_timers()
         loop.remove_reader(STDIN)
         termios.tcsetattr(STDIN, termios.TCSADRAIN, before)

@@ -45,7 +45,7 @@ class Top:
     async def run(self) -> None:
         """Show the screen until somebody leaves. Raise what ends the connection for good."""
         loop = asyncio.get_running_loop()
-        self._start(self._listen())
+        _ = self._start(self._listen())
         console = Console()
         try:
             with (
@@ -153,7 +153,7 @@ class Top:
         self._screen.prompt = ""
         asked, self._asked = self._asked, None
         if asked is not None and key in {"y", "Y"}:
-            self._start(self._act(asked))
+            _ = self._start(self._act(asked))
         else:
             self._screen.say("nothing was done")
 
@@ -213,7 +213,7 @@ class Top:
             self._asked = action
             self._screen.ask(action.question)
         else:
-            self._start(self._act(action))
+            _ = self._start(self._act(action))
 
     async def _act(self, action: Action) -> None:
         self._screen.say("…")

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 USAGE = 2
 READ_FILES = ("submit", "queue", "pool", "schedule", "simulate")
 """Commands whose mistakes are those of a file: they name its lines."""
+COMPLETE = "--complete"
+"""What the scripts of `weft completion` ask at each Tab. It stands on no page of help."""
 INTERRUPTED = 130
 BROKEN_PIPE = 141
 COMMANDS = {
@@ -200,6 +202,11 @@ def main() -> None:
     arguments = sys.argv[1:]
     if arguments in (["--version"], ["-V"]):
         print(f"weft {__version__}")
+        sys.exit(0)
+    if arguments[:1] == [COMPLETE]:
+        from weft.cli.input.live_words import print_live_words  # noqa: PLC0415
+
+        print_live_words(arguments[1:])
         sys.exit(0)
     from weft.cli.terminal.raw_output import open_streams  # noqa: PLC0415
 

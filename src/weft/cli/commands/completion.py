@@ -1,14 +1,14 @@
 """`weft completion`: what a shell needs to complete commands and options."""
 
-from typing import Literal
-
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.terminal.completion_scripts import ADDED, Shell
 from weft.cli.terminal.screen import print_json
 
 
-def completion(shell: Literal["bash", "zsh", "fish"], /, *, shared: Shared = SHARED) -> int:
-    """Print the script that lets a shell complete weft's commands and options. Source it in the
-    start-up file of bash or zsh; in fish, pipe it into `source`.
+def completion(shell: Shell, /, *, shared: Shared = SHARED) -> int:
+    """Print the script that lets a shell complete weft's commands and options, and from the server
+    batches, jobs, groups, workers, queues, pools, conditions and billing projects. Source it in
+    the start-up file of bash or zsh; in fish, pipe it into `source`.
 
         weft completion bash
 
@@ -18,7 +18,7 @@ def completion(shell: Literal["bash", "zsh", "fish"], /, *, shared: Shared = SHA
     """
     from weft.cli.app import build_app  # noqa: PLC0415 (it imports the commands)
 
-    script = build_app().generate_completion(prog_name="weft", shell=shell)
+    script = build_app().generate_completion(prog_name="weft", shell=shell) + ADDED[shell]
     if shared.json:
         print_json({"shell": shell, "script": script})
     else:

@@ -297,3 +297,37 @@ def test_every_page_is_in_the_table_and_in_no_description(api: LiveApi) -> None:
         if method != "OPTIONS"
     }
     assert routes == {one for one in RIGHTS if " /ui" in one}
+
+
+async def test_batch_says_its_pace_its_costs_and_the_columns_that_are_chosen(
+    browser: httpx.AsyncClient, http: httpx.AsyncClient, worker: LiveWorker
+) -> None:
+    groups = [{"name": "stage1"}, {"name": "stage2"}]
+    jobs = [
+        {"command": ["true"], "group": f"/stage{n}", "attributes": {"k": f"v{n}"}}
+        for n in (1, 2)
+    ]  # fmt: skip
+    batch_id = await _submit(http, groups=groups, jobs=jobs, callback="https://example.com/done")
+    first, second = await worker.claim()
+    await worker.start([first, second])
+    await worker.end([first])
+
+    path = f"/ui/batches/{batch_id}"
+    page = await browser.get(path)
+    assert "Jobs an hour, on average" in page.text
+    assert "Ends, at this rate" in page.text
+    assert "Cost an hour, on average" in page.text
+    assert re.search(r"<bdi>stage1</bdi></td><td class=\"n\">1 of 1", page.text)
+    assert "<bdi>memory</bdi>" in page.text
+    assert "<bdi>https://example.com/done</bdi>" in page.text
+    assert '<th scope="col">Started</th>' in page.text
+    few = await browser.get(path, params={"column": ["attributes", "cost"], "q": "k = v2"})
+    assert "<bdi>k</bdi> = <bdi>v2</bdi>" in few.text
+    assert '<th scope="col" class="n">Cost</th>' in few.text
+    assert '<th scope="col">Started</th>' not in few.text
+    assert 'value="cost" checked' in few.text
+    wrong = await browser.get(path, params={"column": "secret"})
+    assert wrong.status_code == 400
+    await worker.end([second])
+    over = await browser.get(path)
+    assert "Ends, at this rate" not in over.text

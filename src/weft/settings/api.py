@@ -56,6 +56,12 @@ class ApiSettings:
         minimum=0.01,
         maximum=3600,
     )
+    bulk_batches_max: int = setting(
+        1000,
+        "batches that one action of a page changes, and up to which they are counted",
+        minimum=1,
+        maximum=10_000,
+    )
     query_chars_max: int = setting(8192, "characters of a query", minimum=1, maximum=1 << 16)
     query_scan_jobs_max: int = setting(
         1_000_000,

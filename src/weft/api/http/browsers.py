@@ -63,13 +63,18 @@ def _foreign(why: str) -> ForeignRequest:
 
 async def read_form(request: AnyRequest) -> dict[str, str]:
     """Read the fields of a form; of several with one name the last. Raise `InvalidParameter`."""
+    fields = await read_fields(request, FORM_FIELDS_MAX)
+    return {name: values[-1] for name, values in fields.items()}
+
+
+async def read_fields(request: AnyRequest, fields_max: int) -> dict[str, list[str]]:
+    """Read the fields of a form, in which a name may stand many times. Raise `InvalidParameter`."""
     text = await read_text(request)
     try:
-        found = parse_qs(text, max_num_fields=FORM_FIELDS_MAX, errors="strict")
+        return parse_qs(text, max_num_fields=fields_max, errors="strict")
     except ValueError as error:
         raise InvalidParameter(
             "the form is malformed",
             detail=f"{error}.",
             hint="Open the page in a browser, and press its button.",
         ) from error
-    return {name: values[-1] for name, values in found.items()}

@@ -9,6 +9,7 @@ from litestar.types import ControllerRouterHandler
 
 from weft.api.pages import (
     actions,
+    batch_actions,
     batches,
     costs,
     files,
@@ -36,5 +37,6 @@ ROUTES: Final[Sequence[ControllerRouterHandler]] = (
     *costs.ROUTES,
     *actions.ROUTES,
     *job_actions.ROUTES,
+    *batch_actions.ROUTES,
     *files.ROUTES,
 )

@@ -1,6 +1,5 @@
 """`/ui/batches`: the list, and one batch with its jobs."""
 
-from collections.abc import Sequence
 from typing import Final
 
 from litestar import Response, get
@@ -9,10 +8,10 @@ from weft.api.http.paging import cursor_of, kind_of, page
 from weft.api.http.parameters import Query
 from weft.api.http.path_ids import batch_id_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.pages.batch_parts import columns_of, parts_of
+from weft.api.pages.search import BATCH_WORDS, JOB_WORDS, find, query_of
 from weft.api.pages.view import events_of, link, show
 from weft.api.use_cases import failures, read, why
-from weft.core.errors import BadQuery, QueryTooSlow, QueryTooWide, WeftError
-from weft.ports.store import Row
 
 BATCHES: Final = 50
 JOBS: Final = 100
@@ -20,34 +19,33 @@ GROUPS: Final = 100
 CAUSES: Final = 5
 ROOT_GROUP: Final = 0
 _LIST: Final = ("q", "cursor")
+_JOBS: Final = (*_LIST, "column")
+_BATCHES: Final = (*_LIST, "done")
 
 
 @get("/ui/batches", include_in_schema=False)
 async def show_batches(request: AnyRequest) -> Response[bytes]:
-    """Show batches, newest first; `q`: those that match a query."""
-    query = Query(request, _LIST)
-    services, caller, text = services_of(request), caller_of(request), _query_of(query)
+    """Show batches, newest first; `q`: those that match a query; `done`: what was done to many."""
+    query = Query(request, _BATCHES)
+    services, caller, text = services_of(request), caller_of(request), query_of(query)
     kind = kind_of("b", text)
     wanted = read.BatchList(limit=BATCHES, before=cursor_of(query, kind), query=text)
-    rows: Sequence[Row] = ()
-    warnings: Sequence[str] = ()
-    problem: WeftError | None = None
-    try:
-        rows = await read.list_batches(services, caller, wanted)
-        if not rows and wanted.before is None:
-            warnings = await read.doubt_batches(services, caller, wanted)
-    except (BadQuery, QueryTooSlow, QueryTooWide) as error:
-        problem = error
-    cursor = page(rows, BATCHES, kind, "id")["cursor"]
+    found = await find(
+        read.list_batches(services, caller, wanted),
+        lambda: read.doubt_batches(services, caller, wanted),
+        is_first=wanted.before is None,
+    )
+    cursor = page(found.rows, BATCHES, kind, "id")["cursor"]
     return show(
         request,
         "batches.html",
         here="/ui/batches",
-        status=200 if problem is None else problem.status,
-        rows=rows,
+        status=found.status,
+        found=found,
         q=text,
-        warnings=warnings,
-        problem=problem,
+        words=BATCH_WORDS,
+        done=query.text("done"),
+        most=services.settings.bulk_batches_max,
         cursor=wanted.before,
         next=cursor and link("/ui/batches", {"q": text, "cursor": cursor}),
     )
@@ -55,21 +53,20 @@ async def show_batches(request: AnyRequest) -> Response[bytes]:
 
 @get("/ui/batches/{b:str}", include_in_schema=False)
 async def show_batch(request: AnyRequest) -> Response[bytes]:
-    """Show a batch: its state, why jobs wait and failed, and its jobs; `q`: those that match."""
-    query = Query(request, _LIST)
+    """Show a batch: its state, why jobs wait and failed, and its jobs; `q`: those that match;
+    `column`: what is shown of each.
+    """
+    query = Query(request, _JOBS)
+    columns = columns_of(query)
     services, caller, batch_id = services_of(request), caller_of(request), batch_id_of(request)
-    batch, text = await read.get_batch(services, caller, batch_id), _query_of(query)
+    batch, text = await read.get_batch(services, caller, batch_id), query_of(query)
     path, kind = f"/ui/batches/{batch_id}", kind_of("j", text)
     wanted = read.JobList(limit=JOBS, after=cursor_of(query, kind) or 0, query=text)
-    jobs: Sequence[Row] = ()
-    warnings: Sequence[str] = ()
-    problem: WeftError | None = None
-    try:
-        jobs = await read.list_jobs(services, caller, batch_id, wanted)
-        if not jobs and not wanted.after:
-            warnings = await read.doubt_jobs(services, caller, batch_id, wanted)
-    except (BadQuery, QueryTooSlow, QueryTooWide) as error:
-        problem = error
+    found = await find(
+        read.list_jobs(services, caller, batch_id, wanted),
+        lambda: read.doubt_jobs(services, caller, batch_id, wanted),
+        is_first=not wanted.after,
+    )
     waiting = None
     if not batch["complete"]:
         waiting = await why.why_group(services, caller, batch_id, ROOT_GROUP)
@@ -78,23 +75,24 @@ async def show_batch(request: AnyRequest) -> Response[bytes]:
         failed = await failures.list_causes(
             services, caller, batch_id, show_all=True, limit=CAUSES
         )
-    cursor = page(jobs, JOBS, kind, "job_id")["cursor"]
+    cursor = page(found.rows, JOBS, kind, "job_id")["cursor"]
     return show(
         request,
         "batch.html",
         here="/ui/batches",
         events=events_of(batch_id),
-        status=200 if problem is None else problem.status,
+        status=found.status,
         path=path,
         batch=batch,
         why=waiting and waiting["causes"],
         failures=failed,
-        jobs=jobs,
+        found=found,
         q=text,
-        warnings=warnings,
-        problem=problem,
+        words=JOB_WORDS,
         cursor=wanted.after,
-        next=cursor and link(path, {"q": text, "cursor": cursor}),
+        next=cursor and link(path, {"q": text, "cursor": cursor, "column": query.many("column")}),
+        chosen=columns,
+        **await parts_of(services, caller, batch),
     )
 
 
@@ -118,11 +116,6 @@ async def show_groups(request: AnyRequest) -> Response[bytes]:
         rows=rows,
         next=cursor and link(f"{path}/groups", {"cursor": cursor}),
     )
-
-
-def _query_of(query: Query) -> str | None:
-    """Return the query; an empty field of the form is none."""
-    return (query.text("q") or "").strip() or None
 
 
 ROUTES = (show_batches, show_batch, show_groups)

@@ -1,21 +1,26 @@
 """Forms of pages: each is a POST that a page of this server has made, for the one who looks."""
 
+from collections.abc import Mapping, Sequence
+
 from litestar.response import Redirect
 
-from weft.api.http.browsers import read_form, refuse_wrong_token
+from weft.api.http.browsers import FORM_FIELDS_MAX, read_fields, refuse_wrong_token
 from weft.api.http.parameters import Query
 from weft.api.http.requests import AnyRequest, caller_of
 
 
-async def check_form(request: AnyRequest) -> None:
-    """Raise `ForeignRequest` unless the form has the token of the browser's session. Programs have
-    no session, so they need none.
+async def check_form(
+    request: AnyRequest, *, fields_max: int = FORM_FIELDS_MAX
+) -> Mapping[str, Sequence[str]]:
+    """Return the fields of a form. Raise `ForeignRequest` unless it has the token of the browser's
+    session. Programs have no session, so they need none.
     """
     Query(request, ())
-    form = await read_form(request)
+    form = await read_fields(request, fields_max)
     token = caller_of(request).csrf_token
     if token is not None:
-        refuse_wrong_token(token, form.get("csrf_token", ""))
+        refuse_wrong_token(token, form.get("csrf_token", [""])[-1])
+    return form
 
 
 def back_to(path: str) -> Redirect:

@@ -1,7 +1,7 @@
 """What all pages have in common: who looks, the events that keep them live, how lists go on."""
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -74,7 +74,7 @@ def events_of(batch_id: int) -> str:
     return f"{_ALL}?batch={batch_id}"
 
 
-def link(path: str, parameters: Mapping[str, str | None]) -> str:
-    """Return the address of a page with those parameters that have a value."""
+def link(path: str, parameters: Mapping[str, str | Sequence[str] | None]) -> str:
+    """Return the address of a page with those parameters that have a value, or several."""
     given = {name: value for name, value in parameters.items() if value}
-    return f"{path}?{urlencode(given)}" if given else path
+    return f"{path}?{urlencode(given, doseq=True)}" if given else path

@@ -27,6 +27,8 @@ RIGHTS: Final[Mapping[str, Right | None]] = {
     "GET /readyz": OPEN,
     "GET /ui": Right.READ,
     "GET /ui/assets/{digest}/{name}": OPEN,
+    "POST /ui/batch-actions": Right.WRITE,
+    "POST /ui/batch-actions/count": Right.WRITE,
     "GET /ui/batches": Right.READ,
     "GET /ui/batches/{b}": Right.READ,
     "POST /ui/batches/{b}/cancel": Right.WRITE,
@@ -190,6 +192,8 @@ RIGHTS: Final[Mapping[str, Right | None]] = {
 """Method and path; None: no token is asked for."""
 
 PERMISSIONS: Final[Mapping[str, Permission]] = {
+    "POST /ui/batch-actions": Permission.EXECUTE,
+    "POST /ui/batch-actions/count": Permission.EXECUTE,
     "POST /ui/batches/{b}/cancel": Permission.EXECUTE,
     "POST /ui/batches/{b}/groups/{g}/cancel": Permission.EXECUTE,
     "POST /ui/batches/{b}/hold": Permission.EXECUTE,

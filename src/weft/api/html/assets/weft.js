@@ -33,7 +33,10 @@ function isInUse() {
   const active = document.activeElement;
   const writes = active && main.contains(active) && active.matches("input, textarea, select");
   const selects = String(getSelection()) !== "" && main.contains(getSelection().anchorNode);
-  return writes || selects || main.querySelector("details[open]:not(.branch)") !== null;
+  const changed = [...main.querySelectorAll("input")].some(
+    (one) => one.value !== one.defaultValue || one.checked !== one.defaultChecked,
+  );
+  return writes || changed || selects || main.querySelector("details[open]:not(.branch)") !== null;
 }
 
 // Where the keyboard is: the same link or button of the new content takes its place.
@@ -88,12 +91,17 @@ function schedule() {
   if (timer === null) timer = setTimeout(refresh, restMs);
 }
 
+function heard(event) {
+  document.dispatchEvent(new CustomEvent("weft-event", { detail: event.data })); // for other modules
+  schedule();
+}
+
 function start() {
   if (source !== null || document.hidden || !main?.dataset.events) return;
   source = new EventSource(main.dataset.events);
   source.onopen = () => { status.textContent = "Live"; };
   source.onmessage = schedule;
-  for (const kind of (main.dataset.kinds ?? "").split(" ").filter(Boolean)) source.addEventListener(kind, schedule);
+  for (const kind of (main.dataset.kinds ?? "").split(" ").filter(Boolean)) source.addEventListener(kind, heard);
   source.onerror = () => {
     status.textContent = "The server is away";
     if (source?.readyState === EventSource.CLOSED) { stop(); setTimeout(again, AGAIN_MS); }

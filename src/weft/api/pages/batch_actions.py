@@ -1,0 +1,90 @@
+"""`/ui/batch-actions`: cancel, retry, hold or release many batches, after they were counted."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from litestar import Response, post
+from litestar.response import Redirect
+
+from weft.api.http.requests import AnyRequest, caller_of, services_of, trace_id_of
+from weft.api.pages.forms import back_to, check_form
+from weft.api.pages.view import link, show
+from weft.api.use_cases import bulk
+from weft.core.errors import InvalidParameter
+from weft.core.ids import parse_batch_id
+
+PATH: Final = "/ui/batch-actions"
+LIST: Final = "/ui/batches"
+_OTHER_FIELDS: Final = 8
+Form = Mapping[str, Sequence[str]]
+
+
+@post(PATH + "/count", status_code=200, include_in_schema=False)
+async def count_batches(request: AnyRequest) -> Response[bytes]:
+    """Show how many batches and jobs an action would change, and a button that does it."""
+    services, caller = services_of(request), caller_of(request)
+    form = await _form_of(request)
+    action, query = _action_of(form), _text_of(form, "q")
+    if _text_of(form, "all"):
+        chosen = await bulk.choose_by_query(services, caller, action, query)
+    else:
+        ids = _ids_of(form)
+        chosen = await bulk.choose_batches(services, caller, action, ids)
+    return show(
+        request,
+        "batch_actions.html",
+        here=LIST,
+        events="",
+        action=action,
+        chosen=chosen,
+        most=services.settings.bulk_batches_max,
+        q=query,
+        back=link(LIST, {"q": query}),
+    )
+
+
+@post(PATH, include_in_schema=False)
+async def press_batches(request: AnyRequest) -> Redirect:
+    """Do it to the batches that were counted; to none, if one of them is not the caller's."""
+    form = await _form_of(request)
+    action, ids = _action_of(form), _ids_of(form)
+    count = await bulk.change_batches(
+        services_of(request), caller_of(request), action, ids, trace_id_of(request)
+    )
+    return back_to(link(LIST, {"q": _text_of(form, "q"), "done": f"{action} {count}"}))
+
+
+async def _form_of(request: AnyRequest) -> Form:
+    most = services_of(request).settings.bulk_batches_max
+    return await check_form(request, fields_max=most + _OTHER_FIELDS)
+
+
+def _action_of(form: Form) -> str:
+    action = _text_of(form, "action")
+    if action not in bulk.KINDS:
+        raise _wrong_form(f"Its action is none of {', '.join(bulk.KINDS)}.")
+    return str(action)
+
+
+def _ids_of(form: Form) -> Sequence[int]:
+    ids = sorted({parse_batch_id(one) for one in form.get("b", ())}, reverse=True)
+    if not ids:
+        raise _wrong_form("No batch was chosen.")
+    return ids
+
+
+def _text_of(form: Form, name: str) -> str | None:
+    values = form.get(name)
+    return values[-1].strip() or None if values else None
+
+
+def _wrong_form(detail: str) -> InvalidParameter:
+    return InvalidParameter(
+        "nothing was changed",
+        detail=detail,
+        hint="Go back to the list, choose batches, and press a button below it.",
+    )
+
+
+ROUTES = (count_batches, press_batches)
+"""The routes of actions on many batches."""

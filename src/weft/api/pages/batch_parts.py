@@ -1,0 +1,60 @@
+"""What the page of a batch shows beside its jobs: its pace, what it cost where, its callbacks, and
+the columns of its jobs.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from weft.api.http.parameters import Query, wrong_parameter
+from weft.api.services import Services
+from weft.api.use_cases import read
+from weft.core.pace import pace_of
+from weft.ports.store import Caller, Row
+
+GROUPS: Final = 20
+CALLBACKS: Final = 20
+ROOT_GROUP: Final = 0
+COLUMNS: Final = {
+    "name": "Name", "state": "State", "reason": "Reason", "attempt": "Attempt",
+    "duration": "Took", "started": "Started", "ended": "Ended", "ready": "Ready since",
+    "user": "User", "queue": "Queue", "priority": "Priority", "cost": "Cost", "group": "Group",
+    "message": "What it said", "attributes": "Attributes",
+}  # fmt: skip
+"""Columns of the table of jobs, with their titles."""
+USUAL: Final = ("name", "state", "reason", "attempt", "duration", "started", "ended")
+NUMBERS: Final = frozenset({"attempt", "duration", "priority", "cost", "group"})
+"""Columns that stand at the right."""
+
+
+def columns_of(query: Query) -> Sequence[str]:
+    """Return the columns that the reader chose, in the order of the table. Raise
+    `InvalidParameter`.
+    """
+    chosen = query.many("column") or USUAL
+    for one in chosen:
+        if one not in COLUMNS:
+            known = ", ".join(COLUMNS)
+            raise wrong_parameter("column", f"{one[:40]!r} is not one of {known}")
+    return [one for one in COLUMNS if one in chosen]
+
+
+async def parts_of(services: Services, caller: Caller, batch: Row) -> Mapping[str, Any]:
+    """Return what the page shows of a batch beside its jobs."""
+    batch_id = int(batch["id"])
+    pace = pace_of(batch)
+    end_at = None
+    if pace is not None and pace.left_ms is not None:
+        end_at = datetime.now(UTC) + timedelta(milliseconds=pace.left_ms)
+    groups = await read.list_child_groups(
+        services, caller, batch_id, ROOT_GROUP, after=0, limit=GROUPS
+    )
+    callbacks = await services.store.list_callbacks(caller, batch_id, after=0, limit=CALLBACKS)
+    return {
+        "pace": pace,
+        "end_at": end_at,
+        "groups": groups,
+        "callbacks": callbacks,
+        "columns": COLUMNS,
+        "numbers": NUMBERS,
+    }

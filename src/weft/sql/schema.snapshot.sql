@@ -518,6 +518,10 @@ CREATE FUNCTION weft._count_machines(machine_ids integer[], shares double precis
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._count_machines(machine_ids integer[], shares double precision[]) OWNER TO weft_system;
 
+CREATE FUNCTION weft._count_minutes(old pg_snapshot, new pg_snapshot, at timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._count_minutes(old pg_snapshot, new pg_snapshot, at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft._count_notes(of_gate_ids integer[]) RETURNS void
     LANGUAGE sql;
 ALTER FUNCTION weft._count_notes(of_gate_ids integer[]) OWNER TO weft_system;
@@ -2858,6 +2862,11 @@ CREATE FUNCTION weft.list_machines(of_pool text, limit_rows integer) RETURNS SET
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_machines(of_pool text, limit_rows integer) OWNER TO weft_system;
 
+CREATE FUNCTION weft.list_minutes(tenant_id integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS SETOF jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.list_minutes(tenant_id integer, at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft.list_open_batches(tenant_id integer, of_user_id integer, after bigint, limit_rows integer) RETURNS SETOF bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -4704,6 +4713,19 @@ CREATE TABLE weft.user_batch_count (
 WITH (fillfactor='50');
 ALTER TABLE weft.user_batch_count OWNER TO postgres;
 
+CREATE TABLE weft.user_minute (
+    tenant_id integer NOT NULL,
+    user_id integer NOT NULL,
+    minute timestamp with time zone NOT NULL,
+    n_waiting bigint NOT NULL,
+    n_running bigint NOT NULL,
+    n_succeeded bigint NOT NULL,
+    n_failed bigint NOT NULL,
+    n_cancelled bigint NOT NULL
+)
+WITH (fillfactor='50');
+ALTER TABLE weft.user_minute OWNER TO postgres;
+
 CREATE TABLE weft.user_share (
     pool_id integer NOT NULL,
     user_id integer NOT NULL,
@@ -5116,6 +5138,9 @@ ALTER TABLE ONLY weft.trail_head
 ALTER TABLE ONLY weft.user_batch_count
     ADD CONSTRAINT user_batch_count_pkey PRIMARY KEY (pool_id, user_id, batch_id);
 
+ALTER TABLE ONLY weft.user_minute
+    ADD CONSTRAINT user_minute_pkey PRIMARY KEY (tenant_id, user_id, minute);
+
 ALTER TABLE ONLY weft.user_share
     ADD CONSTRAINT user_share_pkey PRIMARY KEY (pool_id, user_id);
 
@@ -5311,6 +5336,8 @@ CREATE INDEX trail_entry_tenant_id_idx ON weft.trail_entry USING btree (tenant_i
 CREATE INDEX trail_entry_user_name_idx ON weft.trail_entry USING btree (tenant_id, user_name, number);
 
 CREATE INDEX user_batch_count_batch_idx ON weft.user_batch_count USING btree (batch_id);
+
+CREATE INDEX user_minute_minute_idx ON weft.user_minute USING btree (minute);
 
 CREATE INDEX user_share_order_idx ON weft.user_share USING btree (pool_id, load, user_id) WHERE active;
 
@@ -5838,6 +5865,8 @@ CREATE POLICY system_rows ON weft.trail_unsealed TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.user_batch_count TO weft_system USING (true);
 
+CREATE POLICY system_rows ON weft.user_minute TO weft_system USING (true);
+
 CREATE POLICY system_rows ON weft.user_share TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.user_usage TO weft_system USING (true);
@@ -5982,6 +6011,8 @@ CREATE POLICY tenant_rows ON weft.trail_unsealed TO weft_tenant USING ((tenant_i
 
 CREATE POLICY tenant_rows ON weft.user_batch_count TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
+CREATE POLICY tenant_rows ON weft.user_minute TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
 CREATE POLICY tenant_rows ON weft.user_share TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.user_usage TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
@@ -5995,6 +6026,8 @@ ALTER TABLE weft.trail_entry ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.trail_unsealed ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.user_batch_count ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.user_minute ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.user_share ENABLE ROW LEVEL SECURITY;
 
@@ -6185,6 +6218,8 @@ REVOKE ALL ON FUNCTION weft._count_failures(batch_ids bigint[], job_ids integer[
 GRANT ALL ON FUNCTION weft._count_failures(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._count_machines(machine_ids integer[], shares double precision[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._count_minutes(old pg_snapshot, new pg_snapshot, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._count_notes(of_gate_ids integer[]) FROM PUBLIC;
 
@@ -7310,6 +7345,9 @@ GRANT ALL ON FUNCTION weft.list_live(incarnation_id integer) TO weft_worker;
 REVOKE ALL ON FUNCTION weft.list_machines(of_pool text, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_machines(of_pool text, limit_rows integer) TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.list_minutes(tenant_id integer, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_minutes(tenant_id integer, at timestamp with time zone) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.list_open_batches(tenant_id integer, of_user_id integer, after bigint, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_open_batches(tenant_id integer, of_user_id integer, after bigint, limit_rows integer) TO weft_api;
 
@@ -8043,6 +8081,9 @@ GRANT SELECT,INSERT,DELETE ON TABLE weft.trail_unsealed TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_batch_count TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_batch_count TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_minute TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_minute TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_share TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_share TO weft_system;

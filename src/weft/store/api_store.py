@@ -380,6 +380,11 @@ class PostgresApiStore(
         )
         return document
 
+    async def list_minutes(self, caller: Caller) -> Sequence[Row]:
+        """Return the last 60 minutes, oldest first."""
+        rows = await self._database.call("list_minutes", caller=caller)
+        return [row[0] for row in rows]
+
 
 @asynccontextmanager
 async def open_api_store(

@@ -246,6 +246,7 @@ class ReadingTests(StoreTests):
         counts = [overview[state] for state in ("running", "ready", "pending")]
         assert counts == [1, 1, 1]
         assert len(overview["workers"]) > 0
+        assert {"at", "n_waiting"} <= (await api.list_minutes(caller))[59].keys()
         offers = await api.pool_offers(caller)
         assert {"cpu_m", "memory_mib", "offers"} <= offers[0].keys()
         sizes = [offer["memory_mib"] for offer in offers]

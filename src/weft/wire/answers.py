@@ -352,6 +352,23 @@ class Overview(Struct, kw_only=True):
     workers: list[Worker]
 
 
+class Minute(Struct, kw_only=True):
+    """What happened in one minute."""
+
+    at: Annotated[datetime, Meta(description="when the minute began")]
+    n_waiting: Annotated[int, Meta(description="jobs that had not started at its end")]
+    n_running: Annotated[int, Meta(description="jobs that ran at its end")]
+    n_succeeded: Count
+    n_failed: Annotated[int, Meta(ge=0, description="jobs that failed, or ended by an error")]
+    n_cancelled: Count
+
+
+class Minutes(Struct, kw_only=True):
+    """The last 60 minutes, oldest first."""
+
+    items: list[Minute]
+
+
 JobIds = Annotated[
     list[int] | UnsetType, Meta(description="of the jobs, in the order of the request")
 ]

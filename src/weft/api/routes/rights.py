@@ -142,6 +142,7 @@ RIGHTS: Final[Mapping[str, Right | None]] = {
     "GET /v1/operations": Right.READ,
     "GET /v1/operations/{o}": Right.READ,
     "GET /v1/overview": Right.READ,
+    "GET /v1/overview/minutes": Right.READ,
     "GET /v1/pools": Right.READ,
     "PUT /v1/pools": Right.ADMINISTER,
     "GET /v1/pools/{p}": Right.READ,

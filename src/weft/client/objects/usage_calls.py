@@ -8,7 +8,7 @@ from weft.client.http.listing import Document, Listing
 
 
 class UsageCalls:
-    """Methods about costs, quotas and limits."""
+    """Methods about costs, quotas, limits and what happened of late."""
 
     if TYPE_CHECKING:
         api: Api
@@ -27,6 +27,13 @@ class UsageCalls:
         `ReportTooLarge`.
         """
         return await self.api.billing_report(by, project=project, since=since, until=until)
+
+    async def list_minutes(self) -> list[Document]:
+        """Return how many jobs waited and ran at the end of each of the last 60 minutes, and how
+        many ended in it: `at, n_waiting, n_running, n_succeeded, n_failed, n_cancelled`, oldest
+        first. It counts your own batches, or all of the tenant if you may see all of it.
+        """
+        return await self.api.list_minutes()
 
     async def list_quotas(self) -> list[Document]:
         """Return quotas, and how many jobs and batches have not ended: `kind, name, jobs, batches,

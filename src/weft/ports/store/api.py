@@ -348,3 +348,9 @@ class ApiStore(
 
         Workers are those of all tenants, counts those of the caller's.
         """
+
+    async def list_minutes(self, caller: Caller) -> Sequence[Row]:
+        """Return `at, n_waiting, n_running, n_succeeded, n_failed, n_cancelled` of each of the last
+        60 minutes, oldest first, for the batches that the caller owns; for the tenant, if the
+        caller sees all of it.
+        """

@@ -7,7 +7,7 @@ from weft.api.http.path_ids import worker_of
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, read_document, services_of
 from weft.api.use_cases import workers
-from weft.wire.answers import Overview
+from weft.wire.answers import Minutes, Overview
 from weft.wire.documents import Cordon, Empty
 from weft.wire.worker_answers import ChangedWorker, ShownWorker, Worker
 
@@ -21,6 +21,16 @@ async def overview(request: AnyRequest) -> Response[bytes]:
     """Get the workers and how many jobs wait and run."""
     Query(request, ())
     return reply(await services_of(request).store.overview(caller_of(request)))
+
+
+@get("/v1/overview/minutes", opt={"answer": Minutes})
+async def overview_minutes(request: AnyRequest) -> Response[bytes]:
+    """Get how many jobs waited and ran, and how many ended, in each of the last 60 minutes: jobs of
+    your own batches, or of the whole tenant if you may see all of it.
+    """
+    Query(request, ())
+    rows = await services_of(request).store.list_minutes(caller_of(request))
+    return reply({"items": rows})
 
 
 @get("/v1/workers", opt={"page": Worker, "query": ALL})
@@ -80,4 +90,7 @@ async def uncordon_worker(request: AnyRequest) -> Response[bytes]:
     )
 
 
-ROUTES = (overview, list_workers, get_worker, cordon_worker, drain_worker, uncordon_worker)
+ROUTES = (
+    overview, overview_minutes, list_workers, get_worker, cordon_worker, drain_worker,
+    uncordon_worker,
+)  # fmt: skip

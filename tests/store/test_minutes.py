@@ -1,0 +1,116 @@
+"""What happened in each of the last minutes: levels at their ends, and ends within them."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from plans.test_plans import reads
+from store.world import World
+from weft.core.rights import UserRole
+from weft.core.states import Reason
+from weft.ports.store import Caller
+
+NOW = datetime(2040, 5, 17, 12, 30, 20, tzinfo=UTC)
+FIELDS = ("n_waiting", "n_running", "n_succeeded", "n_failed", "n_cancelled")
+
+
+async def _fold(world: World, minute: int) -> None:
+    await world.call("fold_deltas", epoch=await world.lead(), at=NOW + timedelta(minutes=minute))
+
+
+async def _minutes(world: World, caller: Caller, minute: int) -> list[dict[str, Any]]:
+    """Return the minutes that are not empty, as the caller sees them at a later time."""
+    async with world.admin.transaction():
+        user = "" if caller.role == UserRole.OPERATOR else str(caller.user_id)
+        await world.admin.execute("SELECT set_config('weft.user', $1, true)", user)
+        rows = await world.call(
+            "list_minutes", tenant_id=caller.tenant_id, at=NOW + timedelta(minutes=minute)
+        )
+    assert len(rows) == 60
+    return [dict(row[0]) for row in rows]
+
+
+async def test_minutes_count_levels_and_ends_of_ones_own_jobs(own_world: World) -> None:
+    world = own_world
+    ada = replace(world.caller, role=UserRole.USER)
+    bob, all_ = await world.user("bob"), replace(world.caller, role=UserRole.OPERATOR)
+    batch = await world.submit(4)
+    await world.submit(2, caller=bob)
+    await _fold(world, 0)
+    worker = await world.worker()
+    claimed = await worker.claim()
+    mine = [one for one in claimed if one.batch_id == batch]
+    await worker.start(*claimed)
+    await _fold(world, 1)
+    await worker.end(*mine[:1])
+    await worker.end(*mine[1:2], reason=Reason.EXIT)
+    await _fold(world, 1)
+    late = await world.submit(1)
+    await _fold(world, 2)
+    await world.api.cancel_group(world.caller, late, 0, force=False)
+    await world.sweep()
+    await worker.end(*mine[2:])
+    await _fold(world, 3)
+
+    def told(rows: list[dict[str, Any]]) -> list[list[int]]:
+        return [[row[name] for name in FIELDS] for row in rows[-5:]]
+
+    assert told(await _minutes(world, ada, 3)) == [
+        [0, 0, 0, 0, 0], [4, 0, 0, 0, 0], [0, 2, 1, 1, 0], [1, 2, 0, 0, 0], [0, 0, 2, 0, 1],
+    ]  # fmt: skip
+    assert told(await _minutes(world, all_, 3)) == [
+        [0, 0, 0, 0, 0], [6, 0, 0, 0, 0], [0, 4, 1, 1, 0], [1, 4, 0, 0, 0], [0, 2, 2, 0, 1],
+    ]  # fmt: skip
+    assert told(await _minutes(world, bob, 3))[-1] == [0, 2, 0, 0, 0]
+    await world.api.retry_jobs(
+        world.caller, batch, job_ids=[mine[1].job_id], query=None, within_group=None,
+        cause_id=None, trace_id="0" * 32, idempotency_key=None, digest=b"",
+    )  # fmt: skip
+    assert (await world.findings()).get("minutes_are_counted", []) == []
+    await world.submit(1)
+    await _fold(world, 70)
+    kept = await world.admin.fetch("SELECT DISTINCT minute FROM weft.user_minute")
+    assert len(kept) == 1
+    assert [row["n_waiting"] for row in (await _minutes(world, bob, 70))[-2:]] == [0, 0]
+
+
+async def test_audit_sees_what_was_not_counted(own_world: World) -> None:
+    world = own_world
+    await world.submit(3)
+    await world.fold()
+    assert (await world.findings()).get("minutes_are_counted", []) == []
+    for change in ("n_waiting = n_waiting + 1", "n_running = n_running + 1"):
+        await world.admin.execute(f"UPDATE weft.user_minute SET {change}")
+        found = (await world.findings())["minutes_are_counted"]
+        assert {one["wrong"] for one in found} == {"level"}
+    await world.admin.execute("UPDATE weft.user_minute SET n_failed = 9 WHERE user_id = 0")
+    found = (await world.findings())["minutes_are_counted"]
+    assert {one["wrong"] for one in found} == {"level", "sum"}
+    await world.admin.execute("DELETE FROM weft.user_minute")
+
+
+async def test_minutes_are_read_by_key_however_many_users_there_are(own_world: World) -> None:
+    world = own_world
+    await world.admin.execute("ALTER TABLE weft.user_minute SET (autovacuum_enabled = false)")
+    await world.admin.execute(
+        """
+        INSERT INTO weft.user_minute
+        SELECT $1, u, m, 0, 0, 0, 0, 0 FROM generate_series(0, 300) u,
+            generate_series($2::timestamptz, $2::timestamptz + interval '1 hour', '1 minute') m
+        """,
+        world.caller.tenant_id, NOW - timedelta(minutes=70),
+    )  # fmt: skip
+    connection = await world.connect()
+    async with reads(connection, "user_minute") as read:
+        await connection.fetch(
+            "SELECT weft.list_minutes(tenant_id => $1, at => $2)", world.caller.tenant_id, NOW
+        )
+    assert read["user_minute"].rows_scanned == 0
+    assert read["user_minute"].rows_by_index <= 120
+    await world.submit(1)
+    async with reads(connection, "user_minute") as read:
+        await connection.fetch(
+            "SELECT weft.fold_deltas(epoch => $1, at => $2)", await world.lead(), NOW
+        )
+    assert read["user_minute"].rows_scanned == 0
+    assert read["user_minute"].rows_by_index < 12 * 301

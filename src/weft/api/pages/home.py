@@ -1,6 +1,8 @@
-"""`/ui`: what happens now."""
+"""`/ui`: what happens now, and happened in the last hour."""
 
-from typing import Final
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
 
 from litestar import Response, get
 from litestar.response import Redirect
@@ -8,10 +10,17 @@ from litestar.response import Redirect
 from weft.api.http.parameters import Query
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.pages.view import show
+from weft.api.services import Services
 from weft.api.use_cases import read
+from weft.core.charts import stacked
+from weft.ports.store import Caller, ReportQuery, Row
 
 BATCHES: Final = 20
 INCIDENTS: Final = 20
+PROJECTS: Final = 10
+WIDTH, HEIGHT = 600, 100
+LEVELS: Final = {"n_running": "running", "n_waiting": "waiting"}
+ENDS: Final = {"n_succeeded": "success", "n_failed": "failed", "n_cancelled": "cancelled"}
 
 
 @get("/", include_in_schema=False)
@@ -23,17 +32,54 @@ async def show_root(request: AnyRequest) -> Redirect:
 
 @get("/ui", include_in_schema=False)
 async def show_home(request: AnyRequest) -> Response[bytes]:
-    """Show what runs and waits, incidents, and the newest batches."""
+    """Show incidents, what runs and waits, the last hour, costs, and the newest batches."""
     Query(request, ())
     services, caller = services_of(request), caller_of(request)
+    overview = await services.store.overview(caller)
+    minutes = await services.store.list_minutes(caller)
     return show(
         request,
         "home.html",
         here="/ui",
-        overview=await services.store.overview(caller),
+        overview=overview,
         conditions=await services.store.list_conditions(caller, after_id=0, limit=INCIDENTS),
+        set_aside=[one for one in overview["workers"] if one["cordon_reason"]][:INCIDENTS],
+        machines=_machines_of(overview["workers"]),
+        minutes=minutes,
+        levels=stacked(minutes, tuple(LEVELS), width=WIDTH, height=HEIGHT),
+        ends=stacked(minutes, tuple(ENDS), width=WIDTH, height=HEIGHT),
+        words_of_levels=LEVELS,
+        words_of_ends=ENDS,
+        projects=await _costs_today(services, caller),
         rows=await read.list_batches(services, caller, read.BatchList(limit=BATCHES)),
     )
+
+
+def _machines_of(workers: Sequence[Row]) -> Mapping[str, float]:
+    """Return cores and bytes of the workers, and how much of them jobs have reserved."""
+    counted = [one for one in workers if one["cpu_used"] is not None]
+    return {
+        "cpu": sum(one["cpu"] for one in counted),
+        "cpu_used": sum(one["cpu_used"] for one in counted),
+        "memory": sum(one["memory"] for one in counted),
+        "memory_used": sum(one["memory_used"] or 0 for one in counted),
+        "n_uncounted": len(workers) - len(counted),
+    }
+
+
+async def _costs_today(services: Services, caller: Caller) -> Sequence[Mapping[str, Any]]:
+    """Return projects that cost something today, or have a limit, the dearest first."""
+    today = datetime.now(UTC).date()
+    asked = ReportQuery(by="project", first_day=today, last_day=today)
+    most = services.settings.report_batches_max
+    rows = await services.store.billing_report(caller, asked, rows_max=most)
+    cost = {row["name"]: float(row["cost"]) for row in rows}
+    projects = [
+        {**one, "today": cost.get(one["name"], 0.0)}
+        for one in await services.store.list_projects(caller, None)
+    ]
+    wanted = [one for one in projects if one["today"] or one["cost_max"] is not None]
+    return sorted(wanted, key=lambda one: -float(one["today"]))[:PROJECTS]
 
 
 ROUTES = (show_root, show_home)

@@ -201,6 +201,7 @@ async def test_every_answer_is_the_one_described(
     await ask("GET", "/v1/rates")
     await ask("GET", "/v1/overview")
     await ask("GET", "/v1/overview/minutes")
+    await ask("GET", "/v1/pools/default/shares")
     await ask("GET", "/v1/workers")
     await ask("GET", "/v1/workers/{w}", w="w1")
     for verb in ("cordon", "drain", "uncordon"):

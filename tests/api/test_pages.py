@@ -17,7 +17,8 @@ HOSTILE = "<script>alert(1)</script>\u202e\"'><img src=x onerror=alert(2)>"
 PATHS = (
     "/ui", "/ui/batches", "/ui/batches/1", "/ui/batches/1/groups", "/ui/batches/1/jobs/1",
     "/ui/batches/1/dag", "/ui/batches/1/dag.svg", "/ui/batches/1/time", "/ui/batches/1/groups/0",
-    "/ui/batches/1/groups/0/tree", "/ui/incidents", "/ui/queues", "/ui/workers", "/ui/costs",
+    "/ui/batches/1/groups/0/tree", "/ui/incidents", "/ui/queues", "/ui/pools/default",
+    "/ui/workers", "/ui/costs",
     "/ui/costs/default",
 )  # fmt: skip
 
@@ -235,7 +236,7 @@ async def test_every_form_needs_a_page_of_this_server(
     assert len(forms) >= 5
 
     for form in forms:
-        path = form.format(b=batch_id, j=1, g=0)
+        path = form.format(b=batch_id, j=1, g=0, c=1, w="w1")
         for data, headers in (
             ({}, {}),
             ({"csrf_token": "0" * 64}, {}),

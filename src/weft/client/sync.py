@@ -337,6 +337,7 @@ class Client(BuilderSource[BatchBuilder], Twin[aio.Client]):
     billing_report = waits(aio.Client.billing_report)
     set_limit = waits(aio.Client.set_limit)
     list_minutes = waits(aio.Client.list_minutes)
+    list_shares = waits(aio.Client.list_shares)
     list_quotas = waits(aio.Client.list_quotas)
     set_quota = waits(aio.Client.set_quota)
     set_tenant_quota = waits(aio.Client.set_tenant_quota)

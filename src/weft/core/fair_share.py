@@ -15,7 +15,7 @@ class UserWork(NamedTuple):
 
     running_m: int
     ready_m: int
-    weight: int = 1
+    weight: float = 1
 
     @property
     def load(self) -> float:

@@ -41,6 +41,13 @@ class Pools:
         rows = await self._database.call("list_pool_changes", of_pool=pool, limit_rows=limit)
         return [row[0] for row in rows]
 
+    async def list_shares(self, caller: Caller, pool: str, *, limit: int) -> Sequence[Row]:
+        """Return what users run and what is ready."""
+        rows = await self._database.call(
+            "list_shares", caller=caller, of_pool=pool, limit_rows=limit
+        )
+        return [row[0] for row in rows]
+
 
 def pools_of(caller: Caller) -> int | None:
     """Return the tenant whose pools and workers the caller sees; None: those of all tenants."""

@@ -100,6 +100,19 @@ class PoolCost(Struct, kw_only=True):
     idle_cost: Annotated[float, Meta(ge=0, description="the rest of the cost")]
 
 
+class PoolShare(Struct, kw_only=True):
+    """What a user runs in a pool, and what would be fair."""
+
+    user: str
+    weight: Annotated[float, Meta(ge=0, description="who has twice the weight runs twice as much")]
+    n_ready: Annotated[int, Meta(description="jobs that could start")]
+    ready_cpu: Annotated[float, Meta(description="cores that these jobs ask for")]
+    running_cpu: Annotated[float, Meta(description="cores that running jobs have reserved")]
+    fair_cpu: Annotated[
+        float, Meta(ge=0, description="cores, if those that are in use were shared fairly")
+    ]
+
+
 class PoolDifference(Struct, kw_only=True):
     """A pool that is created, changed or deleted."""
 

@@ -13,6 +13,7 @@ from weft.api.pages import (
     batches,
     costs,
     files,
+    fleet_actions,
     home,
     incidents,
     job_actions,
@@ -37,6 +38,7 @@ ROUTES: Final[Sequence[ControllerRouterHandler]] = (
     *costs.ROUTES,
     *actions.ROUTES,
     *job_actions.ROUTES,
+    *fleet_actions.ROUTES,
     *batch_actions.ROUTES,
     *files.ROUTES,
 )

@@ -58,6 +58,8 @@ def show(
         template,
         caller=caller,
         may_change=caller.may(Right.WRITE),
+        may_operate=caller.may(Right.OPERATE),
+        may_administer=caller.may(Right.ADMINISTER),
         csrf=csrf,
         here=here,
         events=events,

@@ -7,6 +7,7 @@ import msgspec
 from weft.api.services import Answer, Services
 from weft.api.translation.pools import pools_of
 from weft.core.errors import PoolNotFound
+from weft.core.fair_share import UserWork, fair_shares
 from weft.core.pools import Pool, plan_changes
 from weft.core.problems import Problems
 from weft.ports.store import Caller, Row
@@ -16,6 +17,8 @@ from weft.wire.pool_documents import PoolsDocument
 MACHINES_MAX = 10_000
 CHANGES_MAX = 1_000
 COST_DAYS_MAX = 400
+SHARES_MAX = 1_000
+MCPU = 1000
 log = get_logger()
 
 
@@ -30,6 +33,29 @@ async def list_pool_changes(services: Services, caller: Caller, name: str) -> Se
     """Return what was decided about a pool. Raise `PoolNotFound`."""
     await _find(services, caller, name)
     return await services.store.list_pool_changes(name, limit=CHANGES_MAX)
+
+
+async def list_shares(services: Services, caller: Caller, name: str) -> Sequence[Row]:
+    """Return what each user runs in a pool, what of theirs is ready there, and what they would run
+    if what runs now were shared fairly; those whom the caller does not see count, and are left
+    out. Raise `PoolNotFound`.
+    """
+    await _find(services, caller, name)
+    rows = await services.store.list_shares(caller, name, limit=SHARES_MAX)
+    works = [UserWork(0, row["running_m"] + row["ready_m"], row["weight"]) for row in rows]
+    fair = fair_shares(works, sum(row["running_m"] for row in rows))
+    return [
+        {
+            "user": row["user"],
+            "weight": row["weight"],
+            "n_ready": row["n_ready"],
+            "ready_cpu": row["ready_m"] / MCPU,
+            "running_cpu": row["running_m"] / MCPU,
+            "fair_cpu": share / MCPU,
+        }
+        for row, share in zip(rows, fair, strict=True)
+        if row["user"] is not None
+    ]
 
 
 async def list_pool_costs(services: Services, caller: Caller, name: str) -> Sequence[Row]:

@@ -37,6 +37,12 @@ class FleetRoutes(Requests):
         found: list[Document] = (await self._get(path))["items"]
         return found
 
+    async def list_shares(self, name: str) -> list[Document]:
+        """Return the users with work in a pool, who is served next first. Raise `PoolNotFound`."""
+        path = f"/v1/pools/{quote(name, safe='')}/shares"
+        found: list[Document] = (await self._get(path))["items"]
+        return found
+
     async def save_pools(self, pools: Sequence[Document], *, dry_run: bool = False) -> Document:
         """Make these the pools that are described; return what changes. Only for
         administrators.

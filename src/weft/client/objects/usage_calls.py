@@ -35,6 +35,13 @@ class UsageCalls:
         """
         return await self.api.list_minutes()
 
+    async def list_shares(self, pool: str) -> list[Document]:
+        """Return the users with work in a pool, who is served next first: `user, weight, n_ready,
+        ready_cpu, running_cpu, fair_cpu`, the last as if the cores in use were shared fairly.
+        Users who do not see the tenant get their own. Raise `PoolNotFound`.
+        """
+        return await self.api.list_shares(pool)
+
     async def list_quotas(self) -> list[Document]:
         """Return quotas, and how many jobs and batches have not ended: `kind, name, jobs, batches,
         n_jobs, n_batches`. Users who do not see the tenant get their own.

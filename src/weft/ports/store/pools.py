@@ -30,5 +30,10 @@ class PoolStore(Protocol):
         used, newest first.
         """
 
+    async def list_shares(self, caller: Caller, pool: str, *, limit: int) -> Sequence[Row]:
+        """Return `user, weight, n_ready, ready_m, running_m` of the users with work in a pool, in
+        the order in which they are served; `user` is None for those whom the caller does not see.
+        """
+
     async def list_pool_changes(self, pool: str, *, limit: int) -> Sequence[Row]:
         """Return what was decided about a pool, and why, newest first."""

@@ -7,7 +7,7 @@ from weft.api.http.path_ids import pool_of
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, read_document, services_of
 from weft.api.use_cases import pools
-from weft.wire.pool_answers import PoolAnswer, PoolChange, PoolCost, PoolsSaved, ShownPool
+from weft.wire.pool_answers import PoolAnswer, PoolChange, PoolCost, PoolShare, PoolsSaved, ShownPool
 from weft.wire.pool_documents import PoolsDocument
 
 
@@ -57,4 +57,16 @@ async def list_pool_costs(request: AnyRequest) -> Response[bytes]:
     return reply({"items": rows, "cursor": None})
 
 
-ROUTES = (list_pools, save_pools, get_pool, list_pool_changes, list_pool_costs)
+@get("/v1/pools/{p:str}/shares", opt={"page": PoolShare})
+async def list_shares(request: AnyRequest) -> Response[bytes]:
+    """List the users with work in a pool in the order in which they are served next: what each
+    runs, and would run if what runs now were shared fairly; at most 1,000. Users who do not see
+    the tenant get their own.
+    """
+    Query(request, ())
+    services, caller = services_of(request), caller_of(request)
+    rows = await pools.list_shares(services, caller, pool_of(request))
+    return reply({"items": rows, "cursor": None})
+
+
+ROUTES = (list_pools, save_pools, get_pool, list_pool_changes, list_pool_costs, list_shares)

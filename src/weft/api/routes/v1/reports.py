@@ -1,15 +1,14 @@
 """`/v1/billing/report`: what billing projects cost, by whom and for what, as JSON or CSV."""
 
-from datetime import date
 from typing import Final
 
 from litestar import Response, get
 
-from weft.api.http.parameters import Query, wrong_parameter
+from weft.api.http.parameters import Query
 from weft.api.http.replies import reply
+from weft.api.http.report_parameters import report_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of
-from weft.core.reports import Division, csv_of, parse_division, sum_of
-from weft.ports.store import ReportQuery
+from weft.core.reports import csv_of, sum_of
 from weft.wire.report_answers import BillingReport
 
 PARAMETERS: Final = ("by", "project", "first_day", "last_day", "format")
@@ -28,16 +27,7 @@ async def billing_report(request: AnyRequest) -> Response[bytes]:
     """
     query = Query(request, PARAMETERS)
     services, caller = services_of(request), caller_of(request)
-    by = query.text("by")
-    by = "project" if by is None else by
-    division = _division_of(by)
-    asked = ReportQuery(
-        by=division.by,
-        attribute=division.attribute,
-        project=query.text("project"),
-        first_day=_day_of(query, "first_day"),
-        last_day=_day_of(query, "last_day"),
-    )
+    division, asked = report_of(query)
     rows = await services.store.billing_report(
         caller, asked, rows_max=services.settings.report_batches_max
     )
@@ -49,7 +39,7 @@ async def billing_report(request: AnyRequest) -> Response[bytes]:
         )
     return reply(
         {
-            "by": by,
+            "by": query.text("by") or "project",
             "project": asked.project,
             "first_day": asked.first_day,
             "last_day": asked.last_day,
@@ -57,21 +47,6 @@ async def billing_report(request: AnyRequest) -> Response[bytes]:
             "items": rows,
         }
     )
-
-
-def _division_of(by: str) -> Division:
-    try:
-        return parse_division(by)
-    except ValueError as error:
-        raise wrong_parameter("by", str(error)) from error
-
-
-def _day_of(query: Query, name: str) -> date | None:
-    text = query.text(name)
-    try:
-        return None if text is None else date.fromisoformat(text)
-    except ValueError as error:
-        raise wrong_parameter(name, "it is not a date such as 2026-01-31") from error
 
 
 def _is_csv(request: AnyRequest, query: Query) -> bool:

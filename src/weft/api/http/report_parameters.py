@@ -1,0 +1,36 @@
+"""What a report of billing covers, as the parameters of a request say."""
+
+from datetime import date
+
+from weft.api.http.parameters import Query, wrong_parameter
+from weft.core.reports import Division, parse_division
+from weft.ports.store import ReportQuery
+
+
+def report_of(query: Query) -> tuple[Division, ReportQuery]:
+    """Return how a report is divided, and what it covers: `by`, `project`, `first_day`,
+    `last_day`. Raise `InvalidParameter`.
+    """
+    division = _division_of(query.text("by") or "project")
+    return division, ReportQuery(
+        by=division.by,
+        attribute=division.attribute,
+        project=query.text("project"),
+        first_day=day_of(query.text("first_day"), "first_day"),
+        last_day=day_of(query.text("last_day"), "last_day"),
+    )
+
+
+def _division_of(by: str) -> Division:
+    try:
+        return parse_division(by)
+    except ValueError as error:
+        raise wrong_parameter("by", str(error)) from error
+
+
+def day_of(text: str | None, name: str) -> date | None:
+    """Return the date of a parameter; None: it is not given. Raise `InvalidParameter`."""
+    try:
+        return None if text is None else date.fromisoformat(text)
+    except ValueError as error:
+        raise wrong_parameter(name, "it is not a date such as 2026-01-31") from error

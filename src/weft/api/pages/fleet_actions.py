@@ -1,0 +1,84 @@
+"""What the buttons of operators do: test, release or fail a condition, cordon or drain a worker."""
+
+from typing import Final
+
+from litestar import post
+from litestar.response import Redirect
+
+from weft.api.http.path_ids import condition_id_of, worker_of
+from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.pages.forms import back_to, check_form
+from weft.api.use_cases import conditions, workers
+
+INCIDENTS: Final = "/ui/incidents"
+WORKERS: Final = "/ui/workers"
+
+
+@post(INCIDENTS + "/{c:str}/test", include_in_schema=False)
+async def press_test_condition(request: AnyRequest) -> Redirect:
+    """Test a condition now."""
+    await check_form(request)
+    condition_id = condition_id_of(request)
+    await conditions.test_condition(services_of(request), caller_of(request), condition_id)
+    return back_to(INCIDENTS)
+
+
+@post(INCIDENTS + "/{c:str}/release", include_in_schema=False)
+async def press_release_condition(request: AnyRequest) -> Redirect:
+    """Let the first job of a condition go on without a test."""
+    await check_form(request)
+    services, caller = services_of(request), caller_of(request)
+    await conditions.release_condition(services, caller, condition_id_of(request), 1)
+    return back_to(INCIDENTS)
+
+
+@post(INCIDENTS + "/{c:str}/fail", include_in_schema=False)
+async def press_fail_condition(request: AnyRequest) -> Redirect:
+    """End the jobs of a condition as errors."""
+    await check_form(request)
+    condition_id = condition_id_of(request)
+    await conditions.fail_condition(services_of(request), caller_of(request), condition_id)
+    return back_to(INCIDENTS)
+
+
+@post(WORKERS + "/{w:str}/cordon", include_in_schema=False)
+async def press_cordon_worker(request: AnyRequest) -> Redirect:
+    """Let a worker take no new job."""
+    pool = await _pool_of(request)
+    await workers.cordon_worker(
+        services_of(request), caller_of(request), worker_of(request), pool, reason=None
+    )
+    return back_to(WORKERS)
+
+
+@post(WORKERS + "/{w:str}/drain", include_in_schema=False)
+async def press_drain_worker(request: AnyRequest) -> Redirect:
+    """Let a worker end when nothing runs."""
+    pool = await _pool_of(request)
+    await workers.drain_worker(
+        services_of(request), caller_of(request), worker_of(request), pool, reason=None
+    )
+    return back_to(WORKERS)
+
+
+@post(WORKERS + "/{w:str}/uncordon", include_in_schema=False)
+async def press_uncordon_worker(request: AnyRequest) -> Redirect:
+    """Let a worker take jobs again."""
+    pool = await _pool_of(request)
+    await workers.uncordon_worker(
+        services_of(request), caller_of(request), worker_of(request), pool
+    )
+    return back_to(WORKERS)
+
+
+async def _pool_of(request: AnyRequest) -> str | None:
+    """Return the pool of the form: workers of several pools may have one name."""
+    values = (await check_form(request)).get("pool")
+    return values[-1] if values else None
+
+
+ROUTES = (
+    press_test_condition, press_release_condition, press_fail_condition, press_cordon_worker,
+    press_drain_worker, press_uncordon_worker,
+)  # fmt: skip
+"""The routes of buttons of operators."""

@@ -16,7 +16,7 @@ COUNT, ACT = "/ui/batch-actions/count", "/ui/batch-actions"
 
 
 async def _submit(
-    http: httpx.AsyncClient, headers: Mapping[str, str] | None = None, **document: Any
+    http: httpx.AsyncClient, headers: Mapping[str, str] | None = None, **document: object
 ) -> int:
     document = {"jobs": [{"command": ["true"]}] * 2, **document}
     answer = await http.post("/v1/batches", json=document, headers=headers)
@@ -96,7 +96,12 @@ async def test_query_chooses_the_newest_up_to_the_limit(
 
 @pytest.mark.parametrize(
     "form",
-    [{"action": "cancel"}, {"b": "1", "action": "delete"}, {"b": "1"}, {"b": "-1x", "action": "hold"}],
+    [
+        {"action": "cancel"},
+        {"b": "1", "action": "delete"},
+        {"b": "1"},
+        {"b": "-1x", "action": "hold"},
+    ],
 )
 async def test_wrong_form_is_told(http: httpx.AsyncClient, form: Mapping[str, str]) -> None:
     for path in (COUNT, ACT):

@@ -1,4 +1,4 @@
-"""Pages for those who look after a site: the last hour, queues, pools, workers, costs, the system."""
+"""Pages for those who look after a site: the last hour, pools, workers, incidents and costs."""
 
 import re
 

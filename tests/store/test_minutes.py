@@ -79,8 +79,11 @@ async def test_audit_sees_what_was_not_counted(own_world: World) -> None:
     await world.submit(3)
     await world.fold()
     assert (await world.findings()).get("minutes_are_counted", []) == []
-    for change in ("n_waiting = n_waiting + 1", "n_running = n_running + 1"):
-        await world.admin.execute(f"UPDATE weft.user_minute SET {change}")
+    for change in (
+        "UPDATE weft.user_minute SET n_waiting = n_waiting + 1",
+        "UPDATE weft.user_minute SET n_running = n_running + 1",
+    ):
+        await world.admin.execute(change)
         found = (await world.findings())["minutes_are_counted"]
         assert {one["wrong"] for one in found} == {"level"}
     await world.admin.execute("UPDATE weft.user_minute SET n_failed = 9 WHERE user_id = 0")

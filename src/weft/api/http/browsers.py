@@ -68,7 +68,7 @@ async def read_form(request: AnyRequest) -> dict[str, str]:
 
 
 async def read_fields(request: AnyRequest, fields_max: int) -> dict[str, list[str]]:
-    """Read the fields of a form, in which a name may stand many times. Raise `InvalidParameter`."""
+    """Read the fields of a form that may have several of a name. Raise `InvalidParameter`."""
     text = await read_text(request)
     try:
         return parse_qs(text, max_num_fields=fields_max, errors="strict")

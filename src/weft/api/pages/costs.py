@@ -21,7 +21,7 @@ REPORT: Final = ("by", "key", "project", "first_day", "last_day")
 
 @get("/ui/costs", include_in_schema=False)
 async def show_costs(request: AnyRequest) -> Response[bytes]:
-    """Show the caller's billing projects, and a report: what they cost, by what the reader chose."""
+    """Show the caller's billing projects, and what they cost by what the reader chose."""
     query = Query(request, REPORT)
     services, caller = services_of(request), caller_of(request)
     chosen = {name: query.text(name) or None for name in REPORT}

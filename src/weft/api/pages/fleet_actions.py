@@ -1,4 +1,4 @@
-"""What the buttons of operators do: test, release or fail a condition, cordon or drain a worker."""
+"""What the buttons of operators do to conditions and to workers."""
 
 from typing import Final
 

@@ -2,13 +2,12 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-
 from typing import Final
 
 from weft.api.http.parameters import Query
+from weft.core.errors import BadQuery, QueryTooSlow, QueryTooWide, WeftError
 from weft.core.query.fields import FIELDS, OPERATORS, STATES
 from weft.core.query.tree import Field, Subject
-from weft.core.errors import BadQuery, QueryTooSlow, QueryTooWide, WeftError
 from weft.ports.store import Row
 
 

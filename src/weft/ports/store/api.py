@@ -350,7 +350,7 @@ class ApiStore(
         """
 
     async def list_minutes(self, caller: Caller) -> Sequence[Row]:
-        """Return `at, n_waiting, n_running, n_succeeded, n_failed, n_cancelled` of each of the last
-        60 minutes, oldest first, for the batches that the caller owns; for the tenant, if the
+        """Return `at, n_waiting, n_running, n_succeeded, n_failed, n_cancelled` of each of the
+        last 60 minutes, oldest first, for the batches that the caller owns; for the tenant, if the
         caller sees all of it.
         """

@@ -7,7 +7,14 @@ from weft.api.http.path_ids import pool_of
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, read_document, services_of
 from weft.api.use_cases import pools
-from weft.wire.pool_answers import PoolAnswer, PoolChange, PoolCost, PoolShare, PoolsSaved, ShownPool
+from weft.wire.pool_answers import (
+    PoolAnswer,
+    PoolChange,
+    PoolCost,
+    PoolShare,
+    PoolsSaved,
+    ShownPool,
+)
 from weft.wire.pool_documents import PoolsDocument
 
 

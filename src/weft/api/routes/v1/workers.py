@@ -25,8 +25,8 @@ async def overview(request: AnyRequest) -> Response[bytes]:
 
 @get("/v1/overview/minutes", opt={"answer": Minutes})
 async def overview_minutes(request: AnyRequest) -> Response[bytes]:
-    """Get how many jobs waited and ran, and how many ended, in each of the last 60 minutes: jobs of
-    your own batches, or of the whole tenant if you may see all of it.
+    """Get how many jobs waited and ran, and how many ended, in each of the last 60 minutes: jobs
+    of your own batches, or of the whole tenant if you may see all of it.
     """
     Query(request, ())
     rows = await services_of(request).store.list_minutes(caller_of(request))

@@ -40,7 +40,7 @@ def _water_level(users: Sequence[UserWork], budget_m: int) -> float | None:
         steps.append((user.load, user.weight))
         steps.append((user.load + user.ready_m / user.weight, -user.weight))
     steps.sort(key=lambda step: (step[0], -step[1]))
-    left, slope, before = float(budget_m), 0, 0.0
+    left, slope, before = float(budget_m), 0.0, 0.0
     for level, change in steps:
         rise = slope * (level - before)
         if slope and rise >= left:

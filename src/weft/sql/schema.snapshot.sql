@@ -264,16 +264,22 @@ ALTER FUNCTION weft._can_hold(of_pool_id integer, of_lane_id integer, needs_cpu_
 CREATE TABLE weft.spend_limit (
     limit_id integer NOT NULL,
     tenant_id integer NOT NULL,
-    project_id integer NOT NULL,
-    cost_max numeric,
-    cost_soft_max numeric,
+    project_id integer,
+    amount_max numeric,
+    amount_soft_max numeric,
     on_limit text DEFAULT 'pause'::text NOT NULL,
     version integer DEFAULT 1 NOT NULL,
     judged_version integer,
     stage text DEFAULT 'below'::text NOT NULL,
     applied_at timestamp with time zone DEFAULT clock_timestamp(),
-    CONSTRAINT spend_limit_cost_max_check CHECK (((cost_max >= (0)::numeric) AND (cost_max <= '1000000000000000'::numeric))),
-    CONSTRAINT spend_limit_cost_soft_max_check CHECK (((cost_soft_max >= (0)::numeric) AND (cost_soft_max <= '1000000000000000'::numeric))),
+    user_id integer,
+    batch_id bigint,
+    group_id integer,
+    measure text DEFAULT 'cost'::text NOT NULL,
+    CONSTRAINT limit_is_of_one CHECK (((num_nonnulls(project_id, user_id, batch_id) = 1) AND ((batch_id IS NULL) = (group_id IS NULL)))),
+    CONSTRAINT spend_limit_cost_max_check CHECK (((amount_max >= (0)::numeric) AND (amount_max <= '1000000000000000'::numeric))),
+    CONSTRAINT spend_limit_cost_soft_max_check CHECK (((amount_soft_max >= (0)::numeric) AND (amount_soft_max <= '1000000000000000'::numeric))),
+    CONSTRAINT spend_limit_measure_check CHECK ((measure = ANY (ARRAY['cost'::text, 'cpu'::text, 'memory'::text, 'storage'::text, 'gpu'::text]))),
     CONSTRAINT spend_limit_on_limit_check CHECK ((on_limit = ANY (ARRAY['pause'::text, 'cancel'::text]))),
     CONSTRAINT spend_limit_stage_check CHECK ((stage = ANY (ARRAY['below'::text, 'slowed'::text, 'reached'::text])))
 );
@@ -739,6 +745,10 @@ CREATE FUNCTION weft._group_documents(batch_ids bigint[], group_ids integer[], f
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._group_documents(batch_ids bigint[], group_ids integer[], folded boolean) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._groups_of_limit(of_limit weft.spend_limit) RETURNS TABLE(batch_id bigint, group_id integer)
+    LANGUAGE plpgsql STABLE;
+ALTER FUNCTION weft._groups_of_limit(of_limit weft.spend_limit) OWNER TO weft_system;
+
 CREATE FUNCTION weft._growth(of_pool_id integer, of_lane_id integer, needs_cpu_m bigint, needs_memory_mib bigint) RETURNS jsonb
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -787,9 +797,9 @@ CREATE FUNCTION weft._has_work(of_incarnation_id integer) RETURNS boolean
     SET enable_bitmapscan TO 'off';
 ALTER FUNCTION weft._has_work(of_incarnation_id integer) OWNER TO weft_system;
 
-CREATE FUNCTION weft._hold_batches(of_batch_ids bigint[], of_limit_id integer, at timestamp with time zone) RETURNS void
+CREATE FUNCTION weft._hold_for_limit(of_batch_ids bigint[], of_group_ids integer[], of_limit weft.spend_limit, at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
-ALTER FUNCTION weft._hold_batches(of_batch_ids bigint[], of_limit_id integer, at timestamp with time zone) OWNER TO weft_tenant;
+ALTER FUNCTION weft._hold_for_limit(of_batch_ids bigint[], of_group_ids integer[], of_limit weft.spend_limit, at timestamp with time zone) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._holds_of(of_batch_id bigint, of_group_id integer, of_job_id integer) RETURNS jsonb
     LANGUAGE sql STABLE;
@@ -1028,9 +1038,26 @@ CREATE FUNCTION weft._lift_limits(of_batch_id bigint, within_group integer, requ
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._lift_limits(of_batch_id bigint, within_group integer, requested_at timestamp with time zone, actor text, at timestamp with time zone) OWNER TO weft_system;
 
-CREATE FUNCTION weft._limit_of(of_batch_id bigint) RETURNS jsonb
+CREATE FUNCTION weft._limit_documents(of_limit_ids integer[]) RETURNS SETOF jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft._limit_documents(of_limit_ids integer[]) OWNER TO weft_system;
+
+CREATE FUNCTION weft._limit_in_s(of_limit weft.spend_limit, used numeric, used_per_hour numeric) RETURNS numeric
+    LANGUAGE sql IMMUTABLE;
+ALTER FUNCTION weft._limit_in_s(of_limit weft.spend_limit, used numeric, used_per_hour numeric) OWNER TO weft_system;
+
+CREATE FUNCTION weft._limit_kind(of_limit weft.spend_limit) RETURNS text
+    LANGUAGE sql IMMUTABLE;
+ALTER FUNCTION weft._limit_kind(of_limit weft.spend_limit) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._limit_name(of_limit weft.spend_limit) RETURNS text
     LANGUAGE sql STABLE;
-ALTER FUNCTION weft._limit_of(of_batch_id bigint) OWNER TO weft_tenant;
+ALTER FUNCTION weft._limit_name(of_limit weft.spend_limit) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._limit_of(of_batch_id bigint, of_group_id integer) RETURNS jsonb
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._limit_of(of_batch_id bigint, of_group_id integer) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._limit_queues(of_tenant_id integer) RETURNS void
     LANGUAGE sql SECURITY DEFINER
@@ -1040,6 +1067,10 @@ ALTER FUNCTION weft._limit_queues(of_tenant_id integer) OWNER TO weft_system;
 CREATE FUNCTION weft._limit_range(asks jsonb, OUT at_least_s integer, OUT at_most_s integer) RETURNS record
     LANGUAGE sql IMMUTABLE;
 ALTER FUNCTION weft._limit_range(asks jsonb, OUT at_least_s integer, OUT at_most_s integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft._limit_state(stage text, on_limit text) RETURNS text
+    LANGUAGE sql IMMUTABLE;
+ALTER FUNCTION weft._limit_state(stage text, on_limit text) OWNER TO weft_system;
 
 CREATE FUNCTION weft._limited_groups(of_batch_id bigint, within_group integer, until timestamp with time zone) RETURNS integer[]
     LANGUAGE sql STABLE;
@@ -1293,10 +1324,6 @@ CREATE FUNCTION weft._offers(i weft.worker_incarnation) RETURNS jsonb
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._offers(i weft.worker_incarnation) OWNER TO weft_system;
 
-CREATE FUNCTION weft._open_batches(of_tenant_id integer, of_project_id integer) RETURNS SETOF bigint
-    LANGUAGE sql STABLE;
-ALTER FUNCTION weft._open_batches(of_tenant_id integer, of_project_id integer) OWNER TO weft_system;
-
 CREATE FUNCTION weft._open_gates(at timestamp with time zone) RETURNS boolean
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._open_gates(at timestamp with time zone) OWNER TO weft_system;
@@ -1536,9 +1563,9 @@ CREATE FUNCTION weft._record_hold(of_batch_id bigint, of_job_ids integer[], of_k
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._record_hold(of_batch_id bigint, of_job_ids integer[], of_kind text, actor text, at timestamp with time zone) OWNER TO weft_system;
 
-CREATE FUNCTION weft._record_limit(of_batch_ids bigint[], of_kind text, at timestamp with time zone) RETURNS void
+CREATE FUNCTION weft._record_limit(of_batch_ids bigint[], of_group_ids integer[], of_limit weft.spend_limit, of_kind text, at timestamp with time zone) RETURNS void
     LANGUAGE sql;
-ALTER FUNCTION weft._record_limit(of_batch_ids bigint[], of_kind text, at timestamp with time zone) OWNER TO weft_tenant;
+ALTER FUNCTION weft._record_limit(of_batch_ids bigint[], of_group_ids integer[], of_limit weft.spend_limit, of_kind text, at timestamp with time zone) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._record_pool_changes(of_pool_id integer, kinds text[], machines text[], reasons text[]) RETURNS void
     LANGUAGE sql;
@@ -1636,9 +1663,9 @@ CREATE FUNCTION weft._resubmitted_as(new_batch bigint, of_job integer) RETURNS i
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._resubmitted_as(new_batch bigint, of_job integer) OWNER TO weft_system;
 
-CREATE FUNCTION weft._resume_for_limit(of_limit_id integer, limit_rows integer) RETURNS integer
+CREATE FUNCTION weft._resume_for_limit(of_limit weft.spend_limit, limit_rows integer) RETURNS integer
     LANGUAGE plpgsql;
-ALTER FUNCTION weft._resume_for_limit(of_limit_id integer, limit_rows integer) OWNER TO weft_system;
+ALTER FUNCTION weft._resume_for_limit(of_limit weft.spend_limit, limit_rows integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft._retry(of_batch_id bigint, of_job_ids integer[], actor text, at timestamp with time zone) RETURNS boolean
     LANGUAGE plpgsql
@@ -1780,9 +1807,9 @@ CREATE FUNCTION weft._set_gates(of_gate_set_ids integer[]) RETURNS integer[]
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft._set_gates(of_gate_set_ids integer[]) OWNER TO weft_system;
 
-CREATE FUNCTION weft._set_limit(of_tenant_id integer, of_project_id integer, patch jsonb) RETURNS void
+CREATE FUNCTION weft._set_limit(of weft.spend_limit, patch jsonb) RETURNS integer
     LANGUAGE plpgsql;
-ALTER FUNCTION weft._set_limit(of_tenant_id integer, of_project_id integer, patch jsonb) OWNER TO weft_tenant;
+ALTER FUNCTION weft._set_limit(of weft.spend_limit, patch jsonb) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._set_priority(of_batch_id bigint, of_job_ids integer[], new_priority smallint) RETURNS integer[]
     LANGUAGE plpgsql
@@ -1790,6 +1817,10 @@ CREATE FUNCTION weft._set_priority(of_batch_id bigint, of_job_ids integer[], new
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft._set_priority(of_batch_id bigint, of_job_ids integer[], new_priority smallint) OWNER TO weft_system;
+
+CREATE FUNCTION weft._set_project_limit(of_tenant_id integer, of_project_id integer, patch jsonb) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._set_project_limit(of_tenant_id integer, of_project_id integer, patch jsonb) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._sets_at(of_gate_ids integer[]) RETURNS integer[]
     LANGUAGE sql STABLE;
@@ -1827,9 +1858,9 @@ CREATE FUNCTION weft._skip_touched(of_batch_id bigint, from_job integer, to_job 
     LANGUAGE plpgsql STABLE;
 ALTER FUNCTION weft._skip_touched(of_batch_id bigint, from_job integer, to_job integer, snapshot pg_snapshot) OWNER TO weft_system;
 
-CREATE FUNCTION weft._spending(of_project_ids integer[], at timestamp with time zone) RETURNS TABLE(project_id integer, spent numeric, cost_per_hour numeric)
+CREATE FUNCTION weft._spending(of_limit_ids integer[], at timestamp with time zone) RETURNS TABLE(limit_id integer, used numeric, used_per_hour numeric)
     LANGUAGE sql STABLE;
-ALTER FUNCTION weft._spending(of_project_ids integer[], at timestamp with time zone) OWNER TO weft_system;
+ALTER FUNCTION weft._spending(of_limit_ids integer[], at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft._spending_due() RETURNS interval
     LANGUAGE sql STABLE;
@@ -2704,9 +2735,14 @@ CREATE FUNCTION weft.licence_limits() RETURNS TABLE(name text, n integer)
 ALTER FUNCTION weft.licence_limits() OWNER TO weft_system;
 
 CREATE FUNCTION weft.limit_rounds(epoch bigint, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(limit_id integer, version integer, is_new boolean, project text, tenant text, cost_max numeric, cost_soft_max numeric, on_limit text, stage text, spent numeric, cost_per_hour numeric)
-    LANGUAGE plpgsql SECURITY DEFINER
+    LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.limit_rounds(epoch bigint, at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft.limit_rounds_v2(epoch bigint, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(limit_id integer, version integer, is_new boolean, kind text, name text, tenant text, measure text, amount_max numeric, amount_soft_max numeric, on_limit text, stage text, used numeric, used_per_hour numeric)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.limit_rounds_v2(epoch bigint, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.list_attempts(tenant_id integer, batch_id bigint, job_id integer) RETURNS SETOF jsonb
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2852,6 +2888,11 @@ CREATE FUNCTION weft.list_licences() RETURNS SETOF jsonb
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_licences() OWNER TO weft_system;
 
+CREATE FUNCTION weft.list_limits(tenant_id integer, of_user_id integer, of_batch_id bigint, after integer, limit_rows integer) RETURNS SETOF jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.list_limits(tenant_id integer, of_user_id integer, of_batch_id bigint, after integer, limit_rows integer) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft.list_live(incarnation_id integer) RETURNS TABLE(batch_id bigint, job_id integer, attempt smallint, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, spec_first integer)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -2973,6 +3014,11 @@ CREATE FUNCTION weft.list_sets(tenant_id integer, batch_id bigint, after text, l
     SET enable_seqscan TO 'off'
     SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.list_sets(tenant_id integer, batch_id bigint, after text, limit_rows integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.list_shares(tenant_id integer, of_pool text, limit_rows integer) RETURNS SETOF jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.list_shares(tenant_id integer, of_pool text, limit_rows integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft.list_stale_secrets(by_user_id integer, key_id bytea, limit_rows integer) RETURNS TABLE(tenant_id integer, user_id integer, name text, body bytea)
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -3378,6 +3424,11 @@ CREATE FUNCTION weft.set_licence(of_name text, count integer, actor text) RETURN
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.set_licence(of_name text, count integer, actor text) OWNER TO weft_system;
+
+CREATE FUNCTION weft.set_limit(tenant_id integer, kind text, of_name text, of_batch_id bigint, group_id integer, path text, measure text, patch jsonb) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.set_limit(tenant_id integer, kind text, of_name text, of_batch_id bigint, group_id integer, path text, measure text, patch jsonb) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.set_machine_prices(prices jsonb, actor text) RETURNS integer
     LANGUAGE plpgsql;
@@ -5105,9 +5156,6 @@ ALTER TABLE ONLY weft.shape
 ALTER TABLE ONLY weft.spend_limit
     ADD CONSTRAINT spend_limit_pkey PRIMARY KEY (limit_id);
 
-ALTER TABLE ONLY weft.spend_limit
-    ADD CONSTRAINT spend_limit_project_id_key UNIQUE (project_id);
-
 ALTER TABLE ONLY weft.tenant
     ADD CONSTRAINT tenant_name_key UNIQUE (name);
 
@@ -5319,7 +5367,13 @@ CREATE UNIQUE INDEX schedule_user_id_idempotency_key_idx ON weft.schedule USING 
 
 CREATE INDEX schedule_user_id_idx ON weft.schedule USING btree (user_id);
 
+CREATE UNIQUE INDEX spend_limit_batch_idx ON weft.spend_limit USING btree (batch_id, group_id, measure) WHERE (batch_id IS NOT NULL);
+
+CREATE UNIQUE INDEX spend_limit_project_idx ON weft.spend_limit USING btree (project_id, measure) WHERE (project_id IS NOT NULL);
+
 CREATE INDEX spend_limit_unapplied_idx ON weft.spend_limit USING btree (limit_id) WHERE (applied_at IS NULL);
+
+CREATE UNIQUE INDEX spend_limit_user_idx ON weft.spend_limit USING btree (user_id, measure) WHERE (user_id IS NOT NULL);
 
 CREATE UNIQUE INDEX tenant_lower_idx ON weft.tenant USING btree (lower(name));
 
@@ -5340,6 +5394,8 @@ CREATE INDEX user_batch_count_batch_idx ON weft.user_batch_count USING btree (ba
 CREATE INDEX user_minute_minute_idx ON weft.user_minute USING btree (minute);
 
 CREATE INDEX user_share_order_idx ON weft.user_share USING btree (pool_id, load, user_id) WHERE active;
+
+CREATE INDEX user_usage_user_idx ON weft.user_usage USING btree (user_id);
 
 CREATE INDEX worker_incarnation_alive_idx ON weft.worker_incarnation USING btree (pool_id) WHERE (ended_at IS NULL);
 
@@ -5487,6 +5543,9 @@ ALTER TABLE ONLY weft.spend_limit
 
 ALTER TABLE ONLY weft.spend_limit
     ADD CONSTRAINT spend_limit_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES weft.tenant(tenant_id);
+
+ALTER TABLE ONLY weft.spend_limit
+    ADD CONSTRAINT spend_limit_user_id_fkey FOREIGN KEY (user_id) REFERENCES weft.tenant_user(user_id);
 
 ALTER TABLE ONLY weft.tenant_user
     ADD CONSTRAINT tenant_user_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES weft.tenant(tenant_id);
@@ -6332,6 +6391,8 @@ GRANT ALL ON FUNCTION weft._group_counts(batch_ids bigint[], group_ids integer[]
 REVOKE ALL ON FUNCTION weft._group_documents(batch_ids bigint[], group_ids integer[], folded boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._group_documents(batch_ids bigint[], group_ids integer[], folded boolean) TO weft_system;
 
+REVOKE ALL ON FUNCTION weft._groups_of_limit(of_limit weft.spend_limit) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._growth(of_pool_id integer, of_lane_id integer, needs_cpu_m bigint, needs_memory_mib bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._guards(of_batch_id bigint) FROM PUBLIC;
@@ -6351,8 +6412,8 @@ GRANT ALL ON FUNCTION weft._has_switch(of_batch_id bigint) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._has_work(of_incarnation_id integer) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._hold_batches(of_batch_ids bigint[], of_limit_id integer, at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft._hold_batches(of_batch_ids bigint[], of_limit_id integer, at timestamp with time zone) TO weft_system;
+REVOKE ALL ON FUNCTION weft._hold_for_limit(of_batch_ids bigint[], of_group_ids integer[], of_limit weft.spend_limit, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._hold_for_limit(of_batch_ids bigint[], of_group_ids integer[], of_limit weft.spend_limit, at timestamp with time zone) TO weft_system;
 
 REVOKE ALL ON FUNCTION weft._holds_of(of_batch_id bigint, of_group_id integer, of_job_id integer) FROM PUBLIC;
 
@@ -6452,12 +6513,25 @@ REVOKE ALL ON FUNCTION weft._leave_to_sleeper(worker weft.worker_incarnation, of
 
 REVOKE ALL ON FUNCTION weft._lift_limits(of_batch_id bigint, within_group integer, requested_at timestamp with time zone, actor text, at timestamp with time zone) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._limit_of(of_batch_id bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._limit_documents(of_limit_ids integer[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._limit_documents(of_limit_ids integer[]) TO weft_tenant;
+
+REVOKE ALL ON FUNCTION weft._limit_in_s(of_limit weft.spend_limit, used numeric, used_per_hour numeric) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._limit_kind(of_limit weft.spend_limit) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._limit_kind(of_limit weft.spend_limit) TO weft_system;
+
+REVOKE ALL ON FUNCTION weft._limit_name(of_limit weft.spend_limit) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._limit_name(of_limit weft.spend_limit) TO weft_system;
+
+REVOKE ALL ON FUNCTION weft._limit_of(of_batch_id bigint, of_group_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._limit_queues(of_tenant_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._limit_queues(of_tenant_id integer) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._limit_range(asks jsonb, OUT at_least_s integer, OUT at_most_s integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._limit_state(stage text, on_limit text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._limited_groups(of_batch_id bigint, within_group integer, until timestamp with time zone) FROM PUBLIC;
 
@@ -6589,8 +6663,6 @@ REVOKE ALL ON FUNCTION weft._note_machines(of_pool_id integer, flavours text[], 
 
 REVOKE ALL ON FUNCTION weft._offers(i weft.worker_incarnation) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._open_batches(of_tenant_id integer, of_project_id integer) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION weft._open_gates(at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._open_neighbours(of_batch_id bigint, of_job_id integer, after_child integer, limit_jobs integer, at timestamp with time zone, OUT n_told integer, OUT last_child integer) FROM PUBLIC;
@@ -6711,8 +6783,8 @@ REVOKE ALL ON FUNCTION weft._record_claim(picked weft.picked, offer weft.offer, 
 REVOKE ALL ON FUNCTION weft._record_hold(of_batch_id bigint, of_job_ids integer[], of_kind text, actor text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._record_hold(of_batch_id bigint, of_job_ids integer[], of_kind text, actor text, at timestamp with time zone) TO weft_tenant;
 
-REVOKE ALL ON FUNCTION weft._record_limit(of_batch_ids bigint[], of_kind text, at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft._record_limit(of_batch_ids bigint[], of_kind text, at timestamp with time zone) TO weft_system;
+REVOKE ALL ON FUNCTION weft._record_limit(of_batch_ids bigint[], of_group_ids integer[], of_limit weft.spend_limit, of_kind text, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._record_limit(of_batch_ids bigint[], of_group_ids integer[], of_limit weft.spend_limit, of_kind text, at timestamp with time zone) TO weft_system;
 
 REVOKE ALL ON FUNCTION weft._record_pool_changes(of_pool_id integer, kinds text[], machines text[], reasons text[]) FROM PUBLIC;
 
@@ -6751,7 +6823,7 @@ REVOKE ALL ON FUNCTION weft._reserve_update(of_batch weft.batch, user_id integer
 
 REVOKE ALL ON FUNCTION weft._resubmitted_as(new_batch bigint, of_job integer) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._resume_for_limit(of_limit_id integer, limit_rows integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._resume_for_limit(of_limit weft.spend_limit, limit_rows integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._retry(of_batch_id bigint, of_job_ids integer[], actor text, at timestamp with time zone) FROM PUBLIC;
 
@@ -6806,10 +6878,12 @@ REVOKE ALL ON FUNCTION weft._serves_tenant(of_pool weft.pool, of_tenant_id integ
 REVOKE ALL ON FUNCTION weft._set_gates(of_gate_set_ids integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._set_gates(of_gate_set_ids integer[]) TO weft_tenant;
 
-REVOKE ALL ON FUNCTION weft._set_limit(of_tenant_id integer, of_project_id integer, patch jsonb) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._set_limit(of weft.spend_limit, patch jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._set_priority(of_batch_id bigint, of_job_ids integer[], new_priority smallint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._set_priority(of_batch_id bigint, of_job_ids integer[], new_priority smallint) TO weft_tenant;
+
+REVOKE ALL ON FUNCTION weft._set_project_limit(of_tenant_id integer, of_project_id integer, patch jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._sets_at(of_gate_ids integer[]) FROM PUBLIC;
 
@@ -6832,7 +6906,7 @@ REVOKE ALL ON FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set
 
 REVOKE ALL ON FUNCTION weft._skip_touched(of_batch_id bigint, from_job integer, to_job integer, snapshot pg_snapshot) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._spending(of_project_ids integer[], at timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._spending(of_limit_ids integer[], at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._spending_due() FROM PUBLIC;
 
@@ -7276,6 +7350,9 @@ GRANT ALL ON FUNCTION weft.licence_limits() TO weft_api;
 REVOKE ALL ON FUNCTION weft.limit_rounds(epoch bigint, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.limit_rounds(epoch bigint, at timestamp with time zone) TO weft_driver;
 
+REVOKE ALL ON FUNCTION weft.limit_rounds_v2(epoch bigint, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.limit_rounds_v2(epoch bigint, at timestamp with time zone) TO weft_driver;
+
 REVOKE ALL ON FUNCTION weft.list_attempts(tenant_id integer, batch_id bigint, job_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_attempts(tenant_id integer, batch_id bigint, job_id integer) TO weft_api;
 
@@ -7338,6 +7415,9 @@ GRANT ALL ON FUNCTION weft.list_jobs(tenant_id integer, batch_id bigint, after i
 
 REVOKE ALL ON FUNCTION weft.list_licences() FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_licences() TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.list_limits(tenant_id integer, of_user_id integer, of_batch_id bigint, after integer, limit_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_limits(tenant_id integer, of_user_id integer, of_batch_id bigint, after integer, limit_rows integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.list_live(incarnation_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_live(incarnation_id integer) TO weft_worker;
@@ -7404,6 +7484,9 @@ GRANT ALL ON FUNCTION weft.list_sessions(tenant_id integer, user_id integer, at 
 
 REVOKE ALL ON FUNCTION weft.list_sets(tenant_id integer, batch_id bigint, after text, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_sets(tenant_id integer, batch_id bigint, after text, limit_rows integer) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.list_shares(tenant_id integer, of_pool text, limit_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_shares(tenant_id integer, of_pool text, limit_rows integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.list_stale_secrets(by_user_id integer, key_id bytea, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_stale_secrets(by_user_id integer, key_id bytea, limit_rows integer) TO weft_api;
@@ -7623,6 +7706,9 @@ GRANT ALL ON FUNCTION weft.seal_trail(epoch bigint, limit_jobs integer, at times
 
 REVOKE ALL ON FUNCTION weft.set_licence(of_name text, count integer, actor text) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.set_licence(of_name text, count integer, actor text) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.set_limit(tenant_id integer, kind text, of_name text, of_batch_id bigint, group_id integer, path text, measure text, patch jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.set_limit(tenant_id integer, kind text, of_name text, of_batch_id bigint, group_id integer, path text, measure text, patch jsonb) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.set_machine_prices(prices jsonb, actor text) FROM PUBLIC;
 

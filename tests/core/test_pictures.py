@@ -54,11 +54,11 @@ def test_children_stand_to_the_right_and_nothing_overlaps(
     layout = lay_out(n, edges, NODE_HEIGHT)
 
     for parent, child in edges:
-        assert layout.places[parent][0] + WIDTH < layout.places[child][0]
-    for i, (left, top) in enumerate(layout.places):
+        assert layout.positions[parent][0] + WIDTH < layout.positions[child][0]
+    for i, (left, top) in enumerate(layout.positions):
         assert 0 <= left <= layout.width - WIDTH
         assert 0 <= top <= layout.height - NODE_HEIGHT
-        for other_left, other_top in layout.places[:i]:
+        for other_left, other_top in layout.positions[:i]:
             assert abs(left - other_left) >= WIDTH or abs(top - other_top) >= NODE_HEIGHT - 1e-6
     assert [len(line) >= 2 for line in layout.lines] == [True] * len(edges)
 
@@ -70,21 +70,21 @@ def test_cycles_of_groups_are_drawn_and_the_same_graph_is_drawn_alike(
     first, second = lay_out(*graph, NODE_HEIGHT), lay_out(*graph, NODE_HEIGHT)
 
     assert first == second
-    assert len({*first.places}) == graph[0]
+    assert len({*first.positions}) == graph[0]
 
 
 def test_an_edge_that_closes_a_cycle_moves_nothing() -> None:
     layout = lay_out(3, [(0, 1), (1, 2), (2, 0)], NODE_HEIGHT)
 
-    assert [left for left, _ in layout.places] == sorted(left for left, _ in layout.places)
+    assert [left for left, _ in layout.positions] == sorted(left for left, _ in layout.positions)
 
 
 def test_a_chain_is_one_row_and_long_edges_pass_beside_nodes() -> None:
     layout = lay_out(4, [(0, 1), (1, 2), (2, 3), (0, 3)], NODE_HEIGHT)
     passing = [y for _, y in layout.lines[3][1:-1]]
 
-    assert len({left for left, _ in layout.places}) == 4
-    for (_, top), y in zip(layout.places[1:3], passing[::2], strict=True):
+    assert len({left for left, _ in layout.positions}) == 4
+    for (_, top), y in zip(layout.positions[1:3], passing[::2], strict=True):
         assert not top <= y <= top + NODE_HEIGHT
 
 

@@ -39,6 +39,7 @@ from weft.testing.failure_store_suite import FailureStoreSuite
 from weft.testing.fleet_store_suite import FleetStoreSuite
 from weft.testing.licence_store_suite import LicenceStoreSuite
 from weft.testing.permission_store_suite import PermissionStoreSuite
+from weft.testing.picture_store_suite import PictureStoreSuite, picture_calls
 from weft.testing.pool_store_suite import PoolStoreSuite
 from weft.testing.query_store_suite import QueryStoreSuite
 from weft.testing.queue_store_suite import QueueStoreSuite
@@ -166,7 +167,6 @@ class ReadingTests(StoreTests):
         below = await api.list_child_groups(caller, batch, 0, after=0, limit=9)
         assert [group["path"] for group in below] == ["/a", "/c"]
         assert await api.list_child_groups(caller, batch, 0, after=1, limit=9) == [last]
-        assert await api.list_parent_groups(caller, batch, [1, 3, 0]) == [0, 1]
         for unknown in (4, "/z"):
             with refused(GroupNotFound):
                 await api.get_group(caller, batch, unknown)
@@ -422,7 +422,7 @@ class ApiStoreSuite(
     ScheduleStoreSuite, BillingStoreSuite, FleetStoreSuite, PoolStoreSuite, LicenceStoreSuite,
     PermissionStoreSuite, FailureStoreSuite, TokenStoreSuite, SessionStoreSuite, UserStoreSuite,
     TenantStoreSuite, QuotaStoreSuite, SecretStoreSuite, TrailStoreSuite, WhyStoreSuite,
-    ConditionStoreSuite,
+    ConditionStoreSuite, PictureStoreSuite,
 ):  # fmt: skip
     """Tests of the port; see `StoreTests`."""
 
@@ -450,11 +450,7 @@ def calls_on_batch(
         partial(api.get_batch, *one),
         partial(api.list_groups, *one, after=-1, limit=9),
         partial(api.list_child_groups, *one, 0, after=0, limit=9),
-        partial(api.list_parent_groups, *one, [0]),
-        partial(api.list_sets, *one, after="", limit=9),
-        partial(api.list_edges, *one, [1], limit=9),
-        partial(api.list_group_edges, *one, 0, limit=9),
-        partial(api.sample_attempts, *one, limit=9),
+        *picture_calls(api, *one),
         partial(api.list_callbacks, *one, after=0, limit=9),
         partial(api.redeliver_callback, *one, 1),
         partial(api.list_jobs, *one, after=0, limit=9),

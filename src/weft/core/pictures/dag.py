@@ -33,16 +33,16 @@ _DOT_STYLES: Final = {
 
 def draw_svg(graph: Graph, *, alone: bool, link: Callable[[GraphNode], str] | None = None) -> str:
     """Return the picture as SVG. `link`: where a node leads."""
-    places = {node.id: i for i, node in enumerate(graph.nodes)}
+    positions = {node.id: i for i, node in enumerate(graph.nodes)}
     layout = lay_out(
         len(graph.nodes),
-        [(places[edge.parent], places[edge.child]) for edge in graph.edges],
+        [(positions[edge.parent], positions[edge.child]) for edge in graph.edges],
         NODE_HEIGHT,
     )
     svg = new_picture(layout.width, layout.height, f"Dependencies in b{graph.batch_id}")
     _add_edges(svg, graph, layout)
-    for node, place in zip(graph.nodes, layout.places, strict=True):
-        _add_node(svg, node, place, link)
+    for node, position in zip(graph.nodes, layout.positions, strict=True):
+        _add_node(svg, node, position, link)
     return written(svg, alone=alone)
 
 
@@ -76,10 +76,10 @@ def _curve(line: Sequence[Point]) -> str:
 
 
 def _add_node(
-    svg: Element, node: GraphNode, place: Point, link: Callable[[GraphNode], str] | None
+    svg: Element, node: GraphNode, position: Point, link: Callable[[GraphNode], str] | None
 ) -> None:
     parent = svg if link is None else add(svg, "a", href=link(node))
-    left, top = place
+    left, top = position
     group = add(
         parent, "g", f"s-{node.state}", transform=f"translate({number(left)} {number(top)})"
     )

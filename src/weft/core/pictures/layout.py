@@ -2,7 +2,7 @@
 parents, with few crossings.
 
 Source: Sugiyama, Tagawa and Toda, 1981: layers, order by the mean of neighbours, coordinates. In
-place of a linear program each layer is moved towards its neighbours by isotonic regression.
+position of a linear program each layer is moved towards its neighbours by isotonic regression.
 """
 
 from collections import defaultdict
@@ -20,7 +20,7 @@ MARGIN: Final = 12.0
 SWEEPS: Final = 4
 PULLS: Final = 6
 BENDS_MAX: Final = 4000
-"""With more places where long edges cross layers, these edges go straight."""
+"""With more positions where long edges cross layers, these edges go straight."""
 LONE_COLUMNS_MIN: Final = 4
 Point = tuple[float, float]
 Links = Mapping[int, Sequence[int]]
@@ -32,7 +32,7 @@ class Layout:
 
     width: float
     height: float
-    places: Sequence[Point]
+    positions: Sequence[Point]
     lines: Sequence[Sequence[Point]]
 
 
@@ -42,27 +42,27 @@ def lay_out(n_nodes: int, edges: Sequence[tuple[int, int]], node_height: float) 
     linked = sorted({end for edge in edges for end in edge if edge[0] != edge[1]})
     grid = _Grid(layer, linked, edges)
     y = grid.centres(node_height + GAP_Y)
-    places: list[Point] = [(0.0, 0.0)] * n_nodes
+    positions: list[Point] = [(0.0, 0.0)] * n_nodes
     for node in linked:
-        places[node] = (MARGIN + layer[node] * (WIDTH + GAP_X), MARGIN + y[node])
-    bottom = max((top + node_height for _, top in places if linked), default=MARGIN - GAP_Y)
+        positions[node] = (MARGIN + layer[node] * (WIDTH + GAP_X), MARGIN + y[node])
+    bottom = max((top + node_height for _, top in positions if linked), default=MARGIN - GAP_Y)
     columns = max(max((layer[node] + 1 for node in linked), default=0), LONE_COLUMNS_MIN)
-    lone = [node for node in range(n_nodes) if node not in set(linked)]
+    lone = sorted({*range(n_nodes)}.difference(linked))
     for i, node in enumerate(lone):
         row, column = divmod(i, columns)
         top = bottom + GAP_Y * (2 if linked else 1) + row * (node_height + GAP_Y)
-        places[node] = (MARGIN + column * (WIDTH + GAP_X / 2), top)
+        positions[node] = (MARGIN + column * (WIDTH + GAP_X / 2), top)
     lines = [
-        [] if parent == child else _line(places, parent, child, bends, y, node_height)
+        [] if parent == child else _line(positions, parent, child, bends, y, node_height)
         for (parent, child), bends in zip(edges, grid.bends, strict=True)
     ]
-    right = max((left + WIDTH for left, _ in places), default=0.0)
-    down = max((top + node_height for _, top in places), default=0.0)
-    return Layout(right + MARGIN, down + MARGIN, places, lines)
+    right = max((left + WIDTH for left, _ in positions), default=0.0)
+    down = max((top + node_height for _, top in positions), default=0.0)
+    return Layout(right + MARGIN, down + MARGIN, positions, lines)
 
 
 def _line(
-    places: Sequence[Point],
+    positions: Sequence[Point],
     parent: int,
     child: int,
     bends: Sequence[tuple[int, int]],
@@ -70,11 +70,11 @@ def _line(
     node_height: float,
 ) -> list[Point]:
     middle = node_height / 2
-    points = [(places[parent][0] + WIDTH, places[parent][1] + middle)]
+    points = [(positions[parent][0] + WIDTH, positions[parent][1] + middle)]
     for bend, at in bends:
         left, across = MARGIN + at * (WIDTH + GAP_X), MARGIN + y[bend] + middle
         points += [(left, across), (left + WIDTH, across)]
-    return [*points, (places[child][0], places[child][1] + middle)]
+    return [*points, (positions[child][0], positions[child][1] + middle)]
 
 
 def _layers(n_nodes: int, edges: Sequence[tuple[int, int]]) -> list[int]:
@@ -169,16 +169,20 @@ class _Grid:
         return [node for row in self._rows.values() for node in row]
 
     def _order(self, layers: Sequence[int]) -> None:
-        place = {node: i for at in layers for i, node in enumerate(self._rows[at])}
+        position = {node: i for at in layers for i, node in enumerate(self._rows[at])}
         for sweep in range(SWEEPS):
             links = self._after if sweep % 2 else self._before
             for at in layers[::-1] if sweep % 2 else layers:
                 wanted = sorted(
-                    (_mean([place[one] for one in links[node]], place[node]), place[node], node)
+                    (
+                        _mean([position[one] for one in links[node]], position[node]),
+                        position[node],
+                        node,
+                    )
                     for node in self._rows[at]
                 )
                 self._rows[at] = [node for _, _, node in wanted]
-                place |= {node: i for i, node in enumerate(self._rows[at])}
+                position |= {node: i for i, node in enumerate(self._rows[at])}
 
 
 def _mean(values: Sequence[float], otherwise: float) -> float:
@@ -191,11 +195,11 @@ def _apart(wanted: Sequence[float], sizes: Sequence[float]) -> list[float]:
     least = [0.0]
     for size, after in pairwise(sizes):
         least.append(least[-1] + (size + after) / 2)
-    for place, low in zip(wanted, least, strict=False):
-        total, n = place - low, 1
+    for position, low in zip(wanted, least, strict=False):
+        total, n = position - low, 1
         while blocks and blocks[-1][0] / blocks[-1][1] > total / n:
             more, m = blocks.pop()
             total, n = total + more, n + m
         blocks.append((total, n))
     flat = [total / n for total, n in blocks for _ in range(n)]
-    return [place + low for place, low in zip(flat, least, strict=False)]
+    return [position + low for position, low in zip(flat, least, strict=False)]

@@ -163,7 +163,7 @@ def build_timeline(
 
 def spans_of(rows: Sequence[AttemptDates]) -> Iterator[Span]:
     """Yield what a job did when: it waited until it was claimed, started, ran, was blocked. Time
-    after an end that a person retried later is none of these.
+    between an end and a retry by a person belongs to no phase.
     """
     job = rows[0]
     free_at = job.ready_at

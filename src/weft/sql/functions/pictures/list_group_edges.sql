@@ -34,7 +34,8 @@ BEGIN
     WITH pair AS MATERIALIZED (
         SELECT p.group_id AS from_group, c.group_id AS to_group, count(*) AS n
         FROM unnest(v_parents, v_children) t (parent, child)
-        CROSS JOIN LATERAL (SELECT x.group_id FROM weft.job x WHERE x.batch_id = list_group_edges.batch_id AND x.job_id = t.parent OFFSET 0) p
+        CROSS JOIN LATERAL (SELECT x.group_id FROM weft.job x WHERE x.batch_id = list_group_edges.batch_id AND x.job_id = t.parent
+            OFFSET 0) p
         CROSS JOIN LATERAL (SELECT x.group_id FROM weft.job x WHERE x.batch_id = list_group_edges.batch_id AND x.job_id = t.child
             AND (SELECT u.committed_at IS NOT NULL FROM weft.batch_update u WHERE u.batch_id = x.batch_id AND u.update_id = x.update_id)
             OFFSET 0) c

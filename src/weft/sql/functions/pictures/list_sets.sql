@@ -12,7 +12,8 @@ BEGIN
     PERFORM weft._as_tenant(list_sets.tenant_id);
     PERFORM weft._check_batch(list_sets.batch_id);
     SELECT array_agg(x.group_id ORDER BY x.name) INTO v_ids FROM (
-        SELECT g.group_id, g.name FROM weft.job_group g LEFT JOIN weft.batch_update u ON u.batch_id = g.batch_id AND u.update_id = g.update_id
+        SELECT g.group_id, g.name FROM weft.job_group g
+        LEFT JOIN weft.batch_update u ON u.batch_id = g.batch_id AND u.update_id = g.update_id
         WHERE g.batch_id = list_sets.batch_id AND g.is_set AND g.name > list_sets.after AND NOT g.hidden
             AND (g.update_id IS NULL OR u.committed_at IS NOT NULL)
         ORDER BY g.name LIMIT limit_rows) x;

@@ -87,9 +87,11 @@ async def test_pages_of_a_log_and_of_a_job_fit(
     path, one = await running(http, worker)
     codes = "".join(f"\x1b[{n}m {n} \x1b[0m" for n in (*range(30, 38), *range(90, 98)))
     backs = "".join(f"\x1b[{n}m {n} \x1b[0m" for n in (*range(40, 48), 1, 2, 3, 4, 7, 9))
-    steps = "".join(f"2026-11-22 10:00:{n % 60:02} step {n} loss {1 / (n + 1):.4f}\n" for n in range(3000))
+    steps = "".join(
+        f"2026-11-22 10:00:{n % 60:02} step {n} loss {1 / (n + 1):.4f}\n" for n in range(3000)
+    )
     worker.write(one, (STDOUT, f"{codes}\n{backs}\n{steps}".encode()))
-    worker.write(one, (STDERR, b"Traceback (most recent call last):\n  File \"train.py\"\n"))
+    worker.write(one, (STDERR, b'Traceback (most recent call last):\n  File "train.py"\n'))
     worker.write(one, (STDERR, b"\x1b[1;31mValueError\x1b[0m: " + b"no such row " * 900 + b"\n"))
     worker.write(one, (STDOUT, ATTACK))
     for scheme in ("light", "dark"):

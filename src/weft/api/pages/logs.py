@@ -19,7 +19,7 @@ from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.sse import KEEP_ALIVE, message, stream_reply
 from weft.api.pages.view import link, show
 from weft.api.use_cases import read
-from weft.api.use_cases.follow import End, Followed, Follower, FollowPosition, Gap
+from weft.api.use_cases.follow import End, Followed, Follower, FollowPosition, Gap, Written
 from weft.api.use_cases.log_windows import WINDOW_BYTES, Found, LogWindows, Window
 from weft.api.use_cases.output import Outputs, missing_output
 from weft.core.states import ENDED_WORDS
@@ -46,7 +46,7 @@ class _Asked:
         self._path = f"/ui/batches/{batch_id_of(request)}/jobs/{job_id_of(request)}/log"
         self.attempt = query.integer("attempt", default=None, least=1, most=ATTEMPTS_MAX)
         self.stream = query.choice("stream", STREAMS)
-        self.at, self.end, self.start = (_place(query, name) for name in ("at", "end", "from"))
+        self.at, self.end, self.start = (_offset(query, name) for name in ("at", "end", "from"))
         self.q, self.wants_error = _text_of(query), query.flag("errors")
 
     @property
@@ -82,8 +82,8 @@ class _Shown:
 
 @get("/ui/batches/{b:str}/jobs/{j:str}/log", include_in_schema=False)
 async def show_log(request: AnyRequest) -> Response[bytes] | Redirect:
-    """Show a window of a log: that which begins `at` a place or ends at `end`, else the last one.
-    `q`: also the lines with this text, `from` a place on; `errors`: the first that looks like one.
+    """Show a window of a log: that which begins `at` a byte or ends at `end`, else the last one.
+    `q`: also the lines with this text, `from` a byte on; `errors`: lead to the first error.
     """
     asked = _Asked(request)
     batch_id, job_id = batch_id_of(request), job_id_of(request)
@@ -112,7 +112,7 @@ async def show_log(request: AnyRequest) -> Response[bytes] | Redirect:
         shown=shown,
         problem=problem,
         line=_line,
-        places=_places(shown.window),
+        jumps=_jumps(shown.window),
     )
 
 
@@ -124,17 +124,18 @@ async def _window(log: AttemptLog, windows: LogWindows, asked: _Asked) -> _Shown
     else:
         no_error = None
     found = await windows.find(asked.q, asked.start or 0) if asked.q else None
-    window = await (windows.before(asked.end) if asked.at is None else windows.at(asked.at))
+    at = found.hits[0].at if found and found.hits and asked.is_end else asked.at
+    window = await (windows.before(asked.end) if at is None else windows.at(at))
     text = _text(asked.stream)
     html = text.feed(window.pieces)
-    is_live = asked.is_end and not log.ended
+    is_live = at is None and asked.end is None and not log.ended
     live = f"{log.attempt}.{window.extent.n_pieces}.{text.state}" if is_live else None
     return _Shown(html if is_live else html + text.end(), window, live, found, no_error)
 
 
 @get("/ui/batches/{b:str}/jobs/{j:str}/log/live", include_in_schema=False)
 async def stream_log(request: AnyRequest) -> Stream:
-    """Send what a job writes as HTML, from the place on that a page or an earlier stream has
+    """Send what a job writes as HTML, from the position on that a page or an earlier stream has
     reached.
     """
     query = Query(request, _LIVE)
@@ -165,28 +166,24 @@ async def _messages(
         yield b": connected\n\n"
         async with aclosing(items):
             async for found in items:
-                pieces: list[Piece] = []
+                if not found:
+                    yield KEEP_ALIVE
                 for item in found:
                     if isinstance(item, End):
                         yield message({"html": str(text.end())})
                         yield message(item.facts, kind="end")
                         return
-                    if item.position.attempt != attempt:
+                    position = item.position
+                    if position.attempt != attempt:
                         if attempt:
-                            yield message({"attempt": item.position.attempt}, kind="attempt")
-                        attempt, text = item.position.attempt, _text(stream)
-                    pieces.append(_piece(item))
-                if not found:
-                    yield KEEP_ALIVE
-                    continue
-                html = text.feed(pieces)
-                position = item.position
-                id_ = f"{position.attempt}.{position.n_pieces}.{text.state}"
-                yield message({"html": str(html)}, id_=id_)
+                            yield message({"attempt": position.attempt}, kind="attempt")
+                        attempt, text = position.attempt, _text(stream)
+                    html = text.feed([_piece(item)])
+                    id_ = f"{position.attempt}.{position.n_pieces}.{text.state}"
+                    yield message({"html": str(html)}, id_=id_)
 
 
-def _piece(item: Followed) -> Piece:
-    assert not isinstance(item, End)
+def _piece(item: Written | Gap) -> Piece:
     kind = _KINDS[item.stream]
     if isinstance(item, Gap):
         return encode_cut(kind, 0, item.n_bytes, 0)
@@ -205,7 +202,7 @@ def _position(given: str, stream: str) -> tuple[FollowPosition, LogText]:
             return position, _text(stream, match[3], match[4])
     except ValueError:
         pass
-    raise wrong_parameter("from", f"{given[:40]!r} is not a place of a log")
+    raise wrong_parameter("from", f"{given[:40]!r} is not a position in a log")
 
 
 def _text_of(query: Query) -> str | None:
@@ -215,12 +212,12 @@ def _text_of(query: Query) -> str | None:
     return text
 
 
-def _place(query: Query, name: str) -> int | None:
+def _offset(query: Query, name: str) -> int | None:
     return query.integer(name, default=None, least=0, most=_PLACE_MAX)
 
 
-def _places(window: Window | None) -> list[tuple[int, int]]:
-    """Return places to jump to, in percent and bytes; none in a log of one window."""
+def _jumps(window: Window | None) -> list[tuple[int, int]]:
+    """Return offsets to jump to, in percent and bytes; none in a log of one window."""
     if window is None or window.size <= WINDOW_BYTES:
         return []
     return [(100 * n // _PARTS, window.size * n // _PARTS) for n in range(1, _PARTS)]

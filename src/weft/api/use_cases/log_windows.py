@@ -1,4 +1,4 @@
-"""Read a log like a book: the window at a place, the one before it, and what is found in it. The
+"""Read a log like a book: the window at an offset, the one before it, and what is found in it. The
 work of each call is bounded, whatever the size of the log.
 """
 
@@ -69,7 +69,7 @@ class LogWindows:
         self._stream = STREAMS.get(stream)
 
     async def at(self, start: int) -> Window:
-        """Return the window that begins at a place."""
+        """Return the window that begins at an offset."""
         extent = await self._logs.extent(self._log)
         size = extent.count(self._stream)
         start = min(start, size)
@@ -82,7 +82,7 @@ class LogWindows:
         return Window(start, stop, extent, size, list(kept))
 
     async def before(self, stop: int | None) -> Window:
-        """Return the window that ends at a place; None: the last one."""
+        """Return the window that ends at an offset; None: the last one."""
         extent = await self._logs.extent(self._log)
         size = extent.count(self._stream)
         stop = size if stop is None else min(stop, size)
@@ -96,14 +96,14 @@ class LogWindows:
         return Window(start, stop, extent, size, pieces)
 
     async def find(self, text: str, start: int) -> Found:
-        """Find lines with a text, in either case, from a place on."""
+        """Find lines with a text, in either case, from an offset on."""
         needle = text.encode().lower()
         return await self._search(
             start, SEARCH_BYTES, len(needle) - 1, lambda block: _occurrences(block, needle)
         )
 
     async def find_error(self, start: int) -> Found:
-        """Find the first line that looks like an error, from a place on."""
+        """Find the first line that looks like an error, from an offset on."""
         return await self._search(start, ERROR_BYTES, 0, _error_lines, most=1)
 
     async def _search(
@@ -144,7 +144,7 @@ def _data(pieces: Sequence[Piece]) -> bytes:
 
 
 def _hits(
-    data: bytes, place: int, positions: Callable[[bytes], Iterator[int]], most: int
+    data: bytes, base: int, positions: Callable[[bytes], Iterator[int]], most: int
 ) -> list[Hit]:
     """Return the lines of a block that hold one of these positions."""
     hits: list[Hit] = []
@@ -156,7 +156,7 @@ def _hits(
         begin = line or max(0, position - EXCERPT_BYTES // 2)
         end = data.find(_NEWLINE, position)
         seen = len(data) if end < 0 else end + 1
-        hits.append(Hit(place + begin, data[begin : min(seen, begin + EXCERPT_BYTES)].rstrip()))
+        hits.append(Hit(base + begin, data[begin : min(seen, begin + EXCERPT_BYTES)].rstrip()))
         if len(hits) == most:
             break
     return hits

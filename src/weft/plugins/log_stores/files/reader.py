@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from weft.plugins.log_stores.files.directory import Directories
+from weft.plugins.log_stores.files.output_index import OutputIndex
 from weft.plugins.log_stores.files.parts import PartReader
-from weft.plugins.log_stores.files.places import Places
 from weft.plugins.log_stores.files.results import ResultReader
 from weft.ports.log_store import AttemptLog, Extent
 from weft.wire.log_format import (
@@ -27,7 +27,7 @@ from weft.wire.log_format import (
 )
 from weft.wire.usage_format import UsageSample, decode_samples, usage_path
 
-_KEPT_PLACES = 32
+_KEPT_INDEXES = 32
 
 
 class FileReader:
@@ -35,7 +35,7 @@ class FileReader:
 
     def __init__(self, root: Path) -> None:
         self.directories = Directories(root)
-        self._places: OrderedDict[Path, Places] = OrderedDict()
+        self._indexes: OrderedDict[Path, OutputIndex] = OrderedDict()
         self._lock = threading.Lock()
 
     def pieces(self, log: AttemptLog, after: int) -> Iterator[Piece]:
@@ -60,10 +60,12 @@ class FileReader:
     def extent(self, log: AttemptLog) -> Extent:
         """Return how much is stored now."""
         if log.location is None:
-            return self._places_of(log).look(is_final=log.ended)
+            return self._index_of(log).look(is_final=log.ended)
         pieces = list(self.pieces(log, 0))
-        sizes = (sum(len(one.data) for one in pieces if one.kind == k) for k in (STDOUT, STDERR))
-        return Extent(*sizes, sum(map(count_pieces, pieces)))
+        stdout, stderr = (
+            sum(len(one.data) for one in pieces if one.kind == kind) for kind in (STDOUT, STDERR)
+        )
+        return Extent(stdout, stderr, sum(map(count_pieces, pieces)))
 
     def window(
         self, log: AttemptLog, stream: int | None, start: int, stop: int
@@ -71,9 +73,9 @@ class FileReader:
         """Yield bytes as pieces; see the port."""
         if log.location is not None:
             return cut_out(self.pieces(log, 0), 0, stream, start, stop)
-        places = self._places_of(log)
-        places.look(is_final=log.ended)
-        return places.pieces(stream, start, stop)
+        index = self._index_of(log)
+        index.look(is_final=log.ended)
+        return index.pieces(stream, start, stop)
 
     def read(self, log: AttemptLog, stream: int, start: int, stop: int) -> bytes:
         """Return bytes of one stream."""
@@ -93,12 +95,12 @@ class FileReader:
             for log in logs:
                 yield log, reader.read(log)
 
-    def _places_of(self, log: AttemptLog) -> Places:
+    def _index_of(self, log: AttemptLog) -> OutputIndex:
         own = self.own(log)
         with self._lock:
-            found = self._places[own] = self._places.pop(own, None) or Places(own)
-            while len(self._places) > _KEPT_PLACES:
-                self._places.popitem(last=False)
+            found = self._indexes[own] = self._indexes.pop(own, OutputIndex(own))
+            while len(self._indexes) > _KEPT_INDEXES:
+                self._indexes.popitem(last=False)
         return found
 
     def own(self, log: AttemptLog) -> Path:

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from weft.plugins.log_stores.files import places
+from weft.plugins.log_stores.files import output_index
+from weft.plugins.log_stores.files.output_index import OutputIndex
 from weft.plugins.log_stores.files.parts import PartReader
-from weft.plugins.log_stores.files.places import Places
 from weft.ports.log_store import Extent
 from weft.wire.log_format import (
     CUT,
@@ -57,12 +57,12 @@ def test_windows_are_what_one_pass_gives(
     start: int,
     size: int,
 ) -> None:
-    monkeypatch.setattr(places, "_MARK_BYTES", 40)
+    monkeypatch.setattr(output_index, "_MARK_BYTES", 40)
     for old in tmp_path.iterdir():
         old.unlink()
     own = tmp_path / "1.1"
     write_parts(own, pieces, [min(one, len(pieces)) for one in bounds])
-    found = Places(own)
+    found = OutputIndex(own)
     extent = found.look(is_final=False)
 
     with closing(PartReader(own, 0)) as reader:
@@ -79,7 +79,7 @@ def test_windows_are_what_one_pass_gives(
 
 def test_growth_and_parts_that_were_shortened_are_seen(tmp_path: Path) -> None:
     own = tmp_path / "1.1"
-    found = Places(own)
+    found = OutputIndex(own)
     assert found.look(is_final=False) == Extent(0, 0, 0)
     one, torn = encode_piece(STDOUT, 0, b"aaaa"), encode_piece(STDERR, 0, b"bb")
     own.write_bytes(one + torn[:-1])
@@ -104,7 +104,7 @@ def test_the_end_of_a_gigabyte_is_read_without_the_rest(tmp_path: Path) -> None:
         for number in range(n_pieces):  # the bodies are holes
             os.pwrite(file.fileno(), PIECE.pack(STDOUT, size, 0), number * (PIECE.size + size))
         file.truncate(n_pieces * (PIECE.size + size))
-    found = Places(own)
+    found = OutputIndex(own)
     tracemalloc.start()
 
     extent = found.look(is_final=False)

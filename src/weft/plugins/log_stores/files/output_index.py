@@ -1,4 +1,4 @@
-"""Find bytes of a long output by their place, without reading what is before them.
+"""Find bytes of a long output by their offset, without reading what is before them.
 
 Only the headers of pieces are read, once; of every 256 KiB of a file one position is remembered:
 100 kB for a gigabyte.
@@ -78,7 +78,7 @@ class _Part:
         return self.marks[max(0, at - 1)]
 
 
-class Places:
+class OutputIndex:
     """The parts of one attempt. Safe to use from several threads."""
 
     def __init__(self, own: Path) -> None:

@@ -3,17 +3,14 @@
 Each calls the use case of the API and leads back to the job.
 """
 
-from collections.abc import Mapping
-
 from litestar import post
 from litestar.response import Redirect
 
-from weft.api.http.browsers import read_form
 from weft.api.http.path_ids import batch_id_of, job_id_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of, trace_id_of
 from weft.api.pages.forms import back_to, check_form
 from weft.api.services import Origin
-from weft.api.use_cases import command, retry
+from weft.api.use_cases import command, read, retry
 from weft.core.durations import parse_seconds
 from weft.core.errors import FieldError, InvalidValue
 from weft.wire.repeat_documents import RetryJobsDocument
@@ -42,27 +39,30 @@ async def press_retry_job(request: AnyRequest) -> Redirect:
 @post("/ui/batches/{b:str}/jobs/{j:str}/signal", include_in_schema=False)
 async def press_signal_job(request: AnyRequest) -> Redirect:
     """Send a signal to a running job."""
-    form = await _form(request)
     batch_id, job_id = batch_id_of(request), job_id_of(request)
-    await command.signal_job(
-        services_of(request), caller_of(request), batch_id, job_id, form.get("signal", "")
-    )
+    signal = await _field(request, "signal")
+    await command.signal_job(services_of(request), caller_of(request), batch_id, job_id, signal)
     return _back(batch_id, job_id)
 
 
 @post("/ui/batches/{b:str}/jobs/{j:str}/extend", include_in_schema=False)
 async def press_extend_job(request: AnyRequest) -> Redirect:
     """Extend the time limit of a job."""
-    form = await _form(request)
     batch_id, job_id = batch_id_of(request), job_id_of(request)
-    by_s = _seconds(form.get("by", ""))
+    by_s = _seconds(await _field(request, "by"))
     await command.extend_job(services_of(request), caller_of(request), batch_id, job_id, by_s=by_s)
     return _back(batch_id, job_id)
 
 
-async def _form(request: AnyRequest) -> Mapping[str, str]:
-    await check_form(request)
-    return await read_form(request)
+async def _field(request: AnyRequest, name: str) -> str:
+    """Return a field of the form. Raise `JobNotFound` first: what is wrong with it is nothing
+    to those who do not see the job.
+    """
+    form = await check_form(request)
+    await read.get_job(
+        services_of(request), caller_of(request), batch_id_of(request), job_id_of(request)
+    )
+    return form.get(name, [""])[-1]
 
 
 def _seconds(text: str) -> float:

@@ -38,6 +38,7 @@ BENCHES: Mapping[str, str] = {
     "fleet": "1,000 workers on one database: heartbeats, and jobs that come for them",
     "simulate": "three months of a recorded workload, beside real time",
     "sight-pairs": "404 for a batch of another tenant, beside one that does not exist",
+    "pages": "every page of 100,000 batches and 1,000,000 jobs, by HTTP and in Chromium",
     "idle": "a minute without work: statements, time, memory",
 }
 """Name of the module that measures it, with dashes, and what it asks."""

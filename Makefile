@@ -6,7 +6,7 @@ BIN := .venv/bin
 JOBS ?= 2
 BENCHES := processes statemachine submit latency idle groups functions
 
-.PHONY: help setup demo test coverage test-full test-faults fmt lint types arch audit bench verify errors reference snapshot check clean
+.PHONY: help setup demo test coverage test-full test-faults fmt lint types arch audit bench pictures verify errors reference snapshot check clean
 
 help: ## list these commands
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do printf '  %-12s %s\n' "$$name" "$$text"; done
@@ -48,6 +48,9 @@ audit: setup ## ask for known holes in the pinned requirements of weft
 
 bench: setup ## run the benchmarks, each beside its reference
 	@for name in $(BENCHES); do $(BIN)/weft bench $$name; done
+
+pictures: setup ## make the pictures of the guides again, with a real Chromium
+	@PICTURES=1 $(BIN)/pytest -q -n 0 tests/browser/test_pictures.py
 
 verify: setup ## check that generated files are fresh
 	@$(BIN)/python tools/generate_errors.py --check

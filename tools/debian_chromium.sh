@@ -27,31 +27,31 @@ if works "$own/chromium"; then
 fi
 echo 'setup: .tools/chromium' >&2
 rm -rf "$own"
-mkdir -p "$own/apt/lists/partial" "$own/apt/cache/archives/partial" "$own/root"
+mkdir -p "$own/apt/lists/partial" "$own/apt/cache/archives/partial" "$own/files"
 options=(-o "Dir::State::lists=$own/apt/lists" -o "Dir::Cache=$own/apt/cache" -o Debug::NoLocking=1 -o APT::Sandbox::User=
     -o Acquire::Languages=none -o APT::Get::List-Cleanup=0)
 own_apt() { TMPDIR="$own/apt" timeout 600 apt-get "${options[@]}" "$@"; }
 {
     own_apt update &&
         own_apt install -y --download-only --no-install-recommends chromium fonts-dejavu-core &&
-        printf '%s\0' "$own"/apt/cache/archives/*.deb | xargs -0 -I {} dpkg-deb -x {} "$own/root"
+        printf '%s\0' "$own"/apt/cache/archives/*.deb | xargs -0 -I {} dpkg-deb -x {} "$own/files"
 } >"$own/log" 2>&1 || { tail -n 5 "$own/log" >&2; echo 'apt could not get chromium' >&2; exit 1; }
 rm -rf "$own/apt"
 
 # The packages expect to be below /: this tells the program where its libraries and letters are instead.
-libraries=$(find "$own/root" -name '*.so*' -printf '%h\n' | sort -u | paste -sd :)
+libraries=$(find "$own/files" -name '*.so*' -printf '%h\n' | sort -u | paste -sd :)
 cat >"$own/fonts.conf" <<CONF
 <?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig>
 <include ignore_missing="yes">/etc/fonts/fonts.conf</include>
-<dir>$own/root/usr/share/fonts</dir><cachedir>$own/fonts</cachedir>
+<dir>$own/files/usr/share/fonts</dir><cachedir>$own/fonts</cachedir>
 </fontconfig>
 CONF
 cat >"$own/chromium" <<PROGRAM
 #!/bin/sh
 export LD_LIBRARY_PATH='$libraries' FONTCONFIG_FILE='$own/fonts.conf'
-exec '$own/root/usr/lib/chromium/chromium' "\$@"
+exec '$own/files/usr/lib/chromium/chromium' "\$@"
 PROGRAM
 chmod +x "$own/chromium"
 if ! works "$own/chromium"; then

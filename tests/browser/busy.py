@@ -46,19 +46,23 @@ class Day:
     async def fill(self) -> None:
         """Do all of it."""
         await self._ask("POST", "/v1/billing-projects", {"name": "genomics", "cost_max": 40})
-        await self._done()
+        await self._hold("hostile", HOSTILE)
         await self._run()
-        for name, text in (("held", "weekly report"), ("hostile", HOSTILE)):
-            jobs = [{"name": text, "command": ["echo", text]}] * 3
-            document = {"name": text, "attributes": {"a": text}, "jobs": jobs}
-            made = await self._ask("POST", "/v1/batches", document)
-            self.batches[name] = int(made["id"])
-            await self._ask("POST", f"/v1/batches/{made['id']}/hold", {})
+        await self._done()
+        await self._hold("held", "weekly report")
         await fold(self._dsns["weft_driver"])
         async with open_driver_store(self._dsns["weft_driver"]) as store:
             epoch = await store.try_lead()
             assert epoch is not None
             await store.sweep("fold_failures", epoch, limit_jobs=1000)
+
+    async def _hold(self, name: str, text: str) -> None:
+        """Submit a batch with this text wherever one may be, and hold it."""
+        jobs = [{"name": text, "command": ["echo", text]}] * 3
+        document = {"name": text, "attributes": {"a": text}, "jobs": jobs}
+        made = await self._ask("POST", "/v1/batches", document)
+        self.batches[name] = int(made["id"])
+        await self._ask("POST", f"/v1/batches/{made['id']}/hold", {})
 
     async def _done(self) -> None:
         jobs = [{"name": f"table-{n}", "command": ["load", str(n)]} for n in range(12)]

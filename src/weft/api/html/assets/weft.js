@@ -2,7 +2,8 @@
 
 const main = document.querySelector("main");
 const status = document.getElementById("live");
-const QUIET_MS = 250; // after the first event of a burst the page is read again
+const QUIET_MS = 50; // after the first event of a burst the page is read again
+const REST_MS = 250; // at least between two readings
 const PACE = 20; // a page that takes 50 ms to read is read at most once a second
 const AGAIN_MS = 3000;
 
@@ -74,7 +75,8 @@ let isOut = false; // the session has ended
 let timer = null;
 let busy = false;
 let dueAgain = false;
-let restMs = QUIET_MS;
+let restMs = REST_MS;
+let readAt = -Infinity;
 
 async function refresh() {
   timer = null;
@@ -82,13 +84,14 @@ async function refresh() {
   busy = true;
   const begun = performance.now();
   try { await readAgain(); } catch { status.textContent = "The server is away"; }
-  restMs = Math.max(QUIET_MS, PACE * (performance.now() - begun));
+  readAt = performance.now();
+  restMs = Math.max(REST_MS, PACE * (readAt - begun));
   busy = false;
   if (dueAgain) { dueAgain = false; schedule(); }
 }
 
 function schedule() {
-  if (timer === null) timer = setTimeout(refresh, restMs);
+  if (timer === null) timer = setTimeout(refresh, Math.max(QUIET_MS, readAt + restMs - performance.now()));
 }
 
 function heard(event) {

@@ -190,7 +190,7 @@ async def test_every_answer_is_the_one_described(
     await ask("GET", "/v1/queues/{q}", q="q")
     await ask("PUT", "/v1/pools", body={"pools": [POOL]})
     await ask("GET", "/v1/pools")
-    for part in ("", "/log", "/cost"):
+    for part in ("", "/log", "/cost", "/shares"):
         await ask("GET", "/v1/pools/{p}" + part, p=POOL["name"])
     await ask("PUT", "/v1/pools", body={"pools": []})
     await ask_licences(ask)
@@ -199,9 +199,8 @@ async def test_every_answer_is_the_one_described(
     await ask_conditions(ask, worker)
     await ask_schedules(ask)
     await ask("GET", "/v1/rates")
-    await ask("GET", "/v1/overview")
-    await ask("GET", "/v1/overview/minutes")
-    await ask("GET", "/v1/pools/default/shares")
+    for part in ("", "/minutes"):
+        await ask("GET", "/v1/overview" + part)
     await ask("GET", "/v1/workers")
     await ask("GET", "/v1/workers/{w}", w="w1")
     for verb in ("cordon", "drain", "uncordon"):

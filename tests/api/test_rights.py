@@ -25,6 +25,12 @@ OPEN = {
     "GET /healthcheck", "GET /api/v1alpha/cloud", "GET /api/v1alpha/version",
 }  # fmt: skip
 NOT_BY_METHOD = {
+    "POST /ui/queues/test": UserRole.VIEWER,
+    "POST /ui/incidents/{c}/fail": UserRole.OPERATOR,
+    "POST /ui/incidents/{c}/release": UserRole.OPERATOR,
+    "POST /ui/workers/{w}/cordon": UserRole.ADMIN,
+    "POST /ui/workers/{w}/drain": UserRole.ADMIN,
+    "POST /ui/workers/{w}/uncordon": UserRole.ADMIN,
     "POST /v1/queue-test": UserRole.VIEWER,
     "POST /v1/queues/{q}/drain": UserRole.OPERATOR,
     "POST /v1/queue-reroute": UserRole.OPERATOR,

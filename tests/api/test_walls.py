@@ -74,6 +74,8 @@ PREVIOUS = {"get_worker", "list_workers", "overview"}
 UNREACHED = {
     "add_schedule": "its document names fields that no row has",
     "create_batch_v2": "its document names fields that no row has",
+    "list_minutes": "it tells counts alone",
+    "list_shares": "hardly any draw names a pool with work",
     "resubmit_batch": "of the changes that are drawn hardly any makes a sound batch",
 }
 """Functions of which hardly any draw is sound, and why; other tests call them."""

@@ -62,6 +62,13 @@ async def test_minutes_count_levels_and_ends_of_ones_own_jobs(own_world: World) 
         [0, 0, 0, 0, 0], [6, 0, 0, 0, 0], [0, 4, 1, 1, 0], [1, 4, 0, 0, 0], [0, 2, 2, 0, 1],
     ]  # fmt: skip
     assert told(await _minutes(world, bob, 3))[-1] == [0, 2, 0, 0, 0]
+    other = replace(all_, tenant_id=bob.tenant_id + 1_000_000)
+    assert told(await _minutes(world, other, 3)) == [[0] * 5] * 5
+    shares = {"of_pool": world.pool, "limit_rows": 9}
+    seen = await world.call("list_shares", tenant_id=bob.tenant_id, **shares)
+    unseen = await world.call("list_shares", tenant_id=other.tenant_id, **shares)
+    assert [row[0]["user"] for row in seen] == ["bob"]
+    assert [row[0]["user"] for row in unseen] == [None]
     await world.api.retry_jobs(
         world.caller, batch, job_ids=[mine[1].job_id], query=None, within_group=None,
         cause_id=None, trace_id="0" * 32, idempotency_key=None, digest=b"",

@@ -247,6 +247,7 @@ class ReadingTests(StoreTests):
         assert counts == [1, 1, 1]
         assert len(overview["workers"]) > 0
         assert {"at", "n_waiting"} <= (await api.list_minutes(caller))[59].keys()
+        assert await api.list_shares(caller, "no-such-pool", limit=9) == []
         offers = await api.pool_offers(caller)
         assert {"cpu_m", "memory_mib", "offers"} <= offers[0].keys()
         sizes = [offer["memory_mib"] for offer in offers]

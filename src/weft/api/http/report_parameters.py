@@ -11,7 +11,8 @@ def report_of(query: Query) -> tuple[Division, ReportQuery]:
     """Return how a report is divided, and what it covers: `by`, `project`, `first_day`,
     `last_day`. Raise `InvalidParameter`.
     """
-    division = _division_of(query.text("by") or "project")
+    by = query.text("by")
+    division = _division_of("project" if by is None else by)
     return division, ReportQuery(
         by=division.by,
         attribute=division.attribute,

@@ -118,23 +118,24 @@ async def test_one_batch_of_others_and_nothing_is_changed(http: httpx.AsyncClien
         await http.put(f"/v1/billing-projects/{name}/members/{name}")
     mine = await _submit(http, bob, billing_project="bob")
     hers = await _submit(http, ann, billing_project="ann")
+    last = await _submit(http, bob, billing_project="bob")  # hers is neither first nor last
 
     for path in (COUNT, ACT):
         for action in ("cancel", "hold", "release", "retry"):
-            form = {"b": [mine, hers], "action": action}
+            form = {"b": [mine, hers, last], "action": action}
             refused = await http.post(path, data=form, headers=bob)
             assert (refused.status_code, "API.BATCH_NOT_FOUND" in refused.text) == (404, True)
     every = await http.post(COUNT, data={"all": "true", "action": "cancel"}, headers=bob)
-    assert _chosen(every) == [mine]
+    assert _chosen(every) == [last, mine]
     shared = f"/v1/batches/{hers}/permissions/bob"
     assert (await http.put(shared, json={"permission": "read"}, headers=ann)).status_code < 300
-    form = {"b": [mine, hers], "action": "cancel"}
+    form = {"b": [mine, hers, last], "action": "cancel"}
     assert (await http.post(ACT, data=form, headers=bob)).status_code == 403
-    found = await _read(http, [mine, hers])
-    assert [(one["held"], one["cancelled"]) for one in found] == [(False, False)] * 2
+    found = await _read(http, [mine, hers, last])
+    assert [(one["held"], one["cancelled"]) for one in found] == [(False, False)] * 3
     assert (await http.put(shared, json={"permission": "execute"}, headers=ann)).status_code < 300
     assert (await http.post(ACT, data=form, headers=bob)).status_code == 303
-    assert all(one["cancelled"] for one in await _read(http, [mine, hers]))
+    assert all(one["cancelled"] for one in await _read(http, [mine, hers, last]))
 
 
 async def test_viewer_has_no_buttons_and_is_refused(http: httpx.AsyncClient) -> None:

@@ -4,7 +4,9 @@ What waits is the twin of a class of `weft.client.aio`, and made from it method 
 only collected, in builders, is the same code.
 """
 
+import asyncio
 from collections.abc import Callable
+from concurrent.futures import CancelledError
 from pathlib import Path
 from typing import Self, TypeVar
 
@@ -13,6 +15,7 @@ from weft.client.api import LogEvent
 from weft.client.http.listing import Document
 from weft.client.http.session import PATIENCE_S, WAIT_PATIENCE_S
 from weft.client.objects.builder import Builder, BuilderSource, GroupBuilder, JobTreeBuilder
+from weft.client.objects.card import card_html
 from weft.client.objects.interrupt import may_wait_on
 from weft.client.objects.loop_thread import (
     LoopThread,
@@ -25,6 +28,7 @@ from weft.client.objects.loop_thread import (
 )
 from weft.client.progress import Progress
 from weft.client.submission.refs import JobRef, NotSubmitted
+from weft.core.errors import WeftError
 from weft.core.ids import format_job_ref
 
 __all__ = [
@@ -41,6 +45,8 @@ __all__ = [
     "NotSubmitted",
 ]
 
+NOTEBOOK_S = 5.0
+"""How long a notebook waits for a status that nobody asked for."""
 CountedT_co = TypeVar("CountedT_co", bound=aio.Counted, covariant=True)
 
 
@@ -121,6 +127,19 @@ class Counted(Twin[CountedT_co]):
     def title(self) -> str:
         """Return the name shown to a person."""
         return self._async.title
+
+    def _repr_html_(self) -> str | None:
+        """Return the progress for a notebook, as it is now; None: the server does not say."""
+
+        async def now() -> Document:
+            async with asyncio.timeout(NOTEBOOK_S):
+                return await self._async.status()
+
+        try:
+            status = self._loop_thread.wait(now())
+        except (WeftError, TimeoutError, CancelledError):
+            return None
+        return card_html(self.title, status)
 
     status = waits(aio.Counted.status)
     edit = waits(aio.Counted.edit)

@@ -4,6 +4,7 @@ import asyncio
 import sys
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import aclosing
 from typing import Annotated, Any
 
 from cyclopts import Parameter, validators
@@ -11,14 +12,17 @@ from cyclopts import Parameter, validators
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import Target, parse_target
 from weft.cli.terminal.amounts import moment
+from weft.cli.terminal.live_status import LiveStatus
 from weft.cli.terminal.names import group_name, job_name, number_ranges, state_words
 from weft.cli.terminal.plain import one_line
-from weft.cli.terminal.screen import print_facts, print_json, print_table
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import print_facts, print_json, print_line, print_table
 from weft.cli.terminal.waits import reason_of
 from weft.cli.terminal.wrapped import wrapped
 from weft.client.api import Api
 from weft.core.amounts import duration, money, size
 from weft.core.end_words import explain_end, explain_reason
+from weft.core.errors import BadId
 from weft.core.ids import format_batch_id, format_job_ref
 from weft.core.states import ENDED_WORDS
 
@@ -42,27 +46,67 @@ def status(
     limit: Annotated[
         int, Parameter(name=["--limit", "-n"], validator=validators.Number(gte=0))
     ] = JOBS_SHOWN,
+    watch: Annotated[bool, Parameter(name=["--watch", "-w"], negative="")] = False,
     shared: Shared = SHARED,
 ) -> int:
     """Show a batch with its counts, cost and failed jobs, or a job with its attempts and history.
 
         weft status b12/stage1
+        weft status b12 --watch
 
     Args:
         target: A batch `b12`, a job `b12.j7` or a group `b12/stage1`.
         limit: Show at most this number of failed jobs; 0: all.
+        watch: Show the progress of a batch or group until all jobs have ended: bar, rate and when
+            it will end. With `--json`, print each change, a document a line.
         shared: Options of every command.
     """
-    return asyncio.run(_status(parse_target(target), shared, limit))
+    which = parse_target(target)
+    if watch and which.job_id is not None:
+        raise BadId(
+            target, expected="only a batch or a group is watched; `weft wait` waits for a job"
+        )
+    return asyncio.run(_status(which, shared, limit, watch=watch))
 
 
-async def _status(target: Target, shared: Shared, limit: int) -> int:
+async def _status(target: Target, shared: Shared, limit: int, *, watch: bool) -> int:
     async with shared.client() as client:
+        if watch:
+            await _watch(client, target, as_json=shared.json)
+            if shared.json:
+                return 0
         if target.job_id is not None:
             await _show_job(client, target.batch_id, target.job_id, as_json=shared.json)
         else:
             await _show_counted(client, target, limit, as_json=shared.json)
     return 0
+
+
+async def _watch(client: Api, target: Target, *, as_json: bool) -> None:
+    """Show progress until all jobs have ended; say at Ctrl-C that they run on."""
+
+    async def look() -> Document:
+        if target.group is None:
+            return await client.get_batch(target.batch_id)
+        return await client.get_group(target.batch_id, target.group)
+
+    batch = format_batch_id(target.batch_id)
+    name = batch if target.group is None else f"{batch}/{target.group.lstrip('/')}"
+    screen = LiveStatus(name)
+    try:
+        async with aclosing(client.watch(target.batch_id, look)) as documents:
+            async for document in documents:
+                if as_json:
+                    print_line(document)
+                else:
+                    screen.show(document)
+        screen.hide()
+    except asyncio.CancelledError:
+        screen.hide()
+        note(
+            f"{name} runs on; `weft cancel {name}` ends it, `weft status -w {name}` shows it again"
+        )
+        raise
 
 
 async def _show_counted(client: Api, target: Target, limit: int, *, as_json: bool) -> None:

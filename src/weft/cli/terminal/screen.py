@@ -39,6 +39,12 @@ def print_json(document: object) -> None:
     sys.stdout.flush()
 
 
+def print_line(document: object) -> None:
+    """Print one document of many, on one line."""
+    sys.stdout.write(msgspec.json.encode(document).decode() + "\n")
+    sys.stdout.flush()
+
+
 def print_table(
     header: Sequence[str],
     rows: Iterable[Sequence[object]],

@@ -46,7 +46,7 @@ class Batch(Counted):
         super().__init__(api, batch_id, ROOT_GROUP, title=format_batch_id(batch_id))
 
     async def status(self) -> Document:
-        return await self._api.get_batch(self.id)
+        return self._saw(await self._api.get_batch(self.id))
 
     async def cancel(self, *, force: bool = False) -> Document:
         return await self._api.cancel_batch(self.id, force=force)

@@ -8,6 +8,7 @@ import msgspec
 from weft.client.api import Api
 from weft.client.http.listing import Document, Listing
 from weft.client.http.sse import ServerEvent
+from weft.client.objects.card import card_html
 from weft.client.objects.operation import end_of
 from weft.client.progress import Progress
 from weft.client.waiting import last_of
@@ -27,9 +28,19 @@ class Counted:
         self._batch_id = batch_id
         self._group_id = group_id
         self.title = title
+        self._seen: Document | None = None
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.title}>"
+
+    def _repr_html_(self) -> str | None:
+        """Return the progress for a notebook, as the last `status`, `watch` or `wait` saw it."""
+        return None if self._seen is None else card_html(self.title, self._seen)
+
+    def _saw(self, document: Document) -> Document:
+        """Remember a status for a notebook; return it."""
+        self._seen = document
+        return document
 
     async def status(self) -> Document:
         """Return the document: `state`, `complete`, counts such as `n_succeeded`, `cost`.

@@ -38,7 +38,7 @@ class JobGroup(Counted):
         super().__init__(api, self.batch_id, self.group_id, title=title)
 
     async def status(self) -> Document:
-        return await self._api.get_group(self.batch_id, self.group_id)
+        return self._saw(await self._api.get_group(self.batch_id, self.group_id))
 
     async def cancel(self, *, force: bool = False) -> Document:
         return await self._api.cancel_group(self.batch_id, self.group_id, force=force)

@@ -1,0 +1,59 @@
+"""A batch or a group as a notebook shows it: HTML.
+
+It brings no script and no style sheet. Text has the colours of the page, light or dark; those of
+the bar differ from both, and what they mean stands below in words. Names are escaped.
+"""
+
+from html import escape
+from typing import TYPE_CHECKING, Final
+
+from weft.core.amounts import duration, money
+from weft.core.texts import harmless
+
+if TYPE_CHECKING:
+    from weft.client.http.listing import Document
+
+PARTS: Final = (
+    ("n_succeeded", "succeeded", "#2a9d5c"),
+    ("n_failed", "failed", "#d1495b"),
+    ("n_errored", "errored", "#b5179e"),
+    ("n_cancelled", "cancelled", "#c9a227"),
+    ("n_running", "running", "#3a86c8"),
+)
+WAITING: Final = "rgba(128,128,128,.35)"
+NAME_CHARS: Final = 200
+_BAR = "display:flex;height:.7em;width:min(100%,32em);border-radius:.35em;overflow:hidden"
+_DOT = "display:inline-block;width:.7em;height:.7em;border-radius:50%;margin:0 .3em 0 .8em"
+
+
+def card_html(title: str, document: "Document") -> str:
+    """Return the progress of a batch or a group."""
+    total = document["n_jobs"]
+    parts = [(document[name], word, colour) for name, word, colour in PARTS]
+    parts.append((total - sum(count for count, *_ in parts), "waiting", WAITING))
+    shown = [part for part in parts if part[0] > 0]
+    bar = "".join(
+        f'<span style="flex:{count} 0 0;background:{colour}"></span>' for count, _, colour in shown
+    )
+    words = "".join(
+        f'<span><span style="{_DOT};background:{colour}"></span>{count:,} {word}</span>'
+        for count, word, colour in shown
+    )
+    name = harmless(str(document.get("name") or ""))[:NAME_CHARS]
+    return (
+        f'<div class="weft-batch" role="group" aria-label="{escape(title)}">'
+        f"<div><b>{escape(title)}</b> {escape(name)} · {_words(document)}</div>"
+        f'<div style="{_BAR};background:{WAITING}" aria-hidden="true">{bar}</div>'
+        f"<div>{words}</div></div>"
+    )
+
+
+def _words(document: "Document") -> str:
+    done, total = document["n_completed"], document["n_jobs"]
+    facts = [
+        escape(str(document["state"])),
+        f"{done:,}/{total:,}" + (f" ({done * 100 // total}%)" if total else ""),
+        f"cost {money(document.get('cost'))}",
+        duration(document.get("duration_ms")),
+    ]
+    return " · ".join(fact for fact in facts if fact)

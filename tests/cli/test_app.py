@@ -34,6 +34,32 @@ def test_version_is_said_before_anything_slow_is_imported() -> None:
     assert done.stdout.splitlines() == ["weft 0.1.0", "[]"]
 
 
+@pytest.mark.parametrize(
+    ("words", "heavy"),
+    [
+        ("--help", {"asyncio", "h11", "msgspec", "ssl", "weft.client", "yaml"}),
+        ("ls", {"rich", "yaml", "cloudpickle", "docstring_parser", "weft.client.functions"}),
+        ("--complete run x", {"asyncio", "cyclopts", "h11", "msgspec", "rich", "weft.client"}),
+    ],
+)
+def test_what_is_slow_to_import_is_left_to_the_commands_that_need_it(
+    words: str, heavy: set[str]
+) -> None:
+    servers = {"asyncpg", "jinja2", "litestar", "weft.api", "weft.driver", "weft.store"}
+    code = (
+        f"import sys; sys.argv = ['weft', *{words.split()!r}]\n"
+        "from weft.cli.app import main\n"
+        "try: main()\n"
+        f"finally: print(sorted({heavy | servers!r} & set(sys.modules)), file=sys.stderr)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=False, capture_output=True, text=True,
+        env={"PATH": os.environ["PATH"], "WEFT_HOME": "/nonexistent"},
+    )  # fmt: skip
+
+    assert done.stderr.splitlines()[-1] == "[]"
+
+
 GROUPS = {
     "db",
     "callback",

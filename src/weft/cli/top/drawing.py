@@ -62,8 +62,10 @@ def draw(screen: Screen, url: str, *, width: int, height: int) -> "RenderableTyp
         n_drawn = len(shown)
         empty = [] if shown else [_cut(_said_of_nothing(view), width, style="dim")]
     lines += [*empty, *([Text()] * (screen.height - n_drawn - len(empty)))]
-    lines.append(_below(screen, width))
-    return Group(*lines[: height - 1], lines[-1]) if height > 1 else lines[0]
+    below = _below(screen, width)
+    if height <= LINES_AROUND:
+        return Group(*[*lines[:2], below][-height:])
+    return Group(*lines, below)
 
 
 def _cut(text: str, width: int, *, style: str = "") -> Text:
@@ -141,12 +143,13 @@ def _widths(view: View, width: int) -> dict[str, int]:
         name: max(map(cell_len, column)) for name, *column in zip(header, *cells, strict=True)
     }
     fitted = fit_columns(needs, width, view.columns.spare)
-    # A column that may not be left out is cut on a screen that is narrower than any terminal.
-    left = width
-    for name in fitted:
-        fitted[name] = max(1, min(fitted[name], left))
-        left -= fitted[name] + GAP
-    return fitted
+    # A column that may not be left out is cut, or gone, on a screen that is too narrow for it.
+    shown, left = {}, width
+    for name, room in fitted.items():
+        if left > 0:
+            shown[name] = min(room, left)
+            left -= shown[name] + GAP
+    return shown
 
 
 def _cell(name: str, cell: str) -> Text:

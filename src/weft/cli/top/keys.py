@@ -54,7 +54,7 @@ class KeyParser:
     @staticmethod
     def _named(text: str) -> list[str]:
         found = (_NAMED.get(key, key) for key in _KEY.findall(text))
-        return [key for key in found if len(key) > 1 or key.isprintable()]
+        return [key for key in found if key.isprintable()]
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.conftest import Weft
+from e2e.conftest import Weft, until
 from e2e.tmux import on_tmux, program
 
 pytestmark = pytest.mark.heavy
@@ -56,11 +56,11 @@ def test_tab_completes_what_the_server_knows(
         terminal.type(f"weft status {batch}.j20")
         terminal.press("Tab", *(["Tab"] if shell == "bash" else []))  # it lists at the second
         jobs = terminal.until(f"{batch}.j200", f"{batch}.j201", f"{batch}.j202")
-        terminal.press("C-c")
+        terminal.press("C-u")
         terminal.type(f"weft why {batch}/s")
         terminal.press("Tab")
         terminal.until(f"weft why {batch}/stage1")
-        terminal.press("C-c")
+        terminal.press("C-u")
         terminal.type("weft queue show d")
         terminal.press("Tab")
         terminal.until("weft queue show default")
@@ -70,6 +70,7 @@ def test_tab_completes_what_the_server_knows(
 
 
 def test_names_that_a_shell_would_read_are_left_out(weft: Weft, batch: str) -> None:
+    until(lambda: weft.run("--complete", "status", f"{batch}/").stdout != b"")  # busy: silent
     said = weft.run("--complete", "status", f"{batch}/").stdout.decode().splitlines()
 
     assert said == [f"{batch}/stage1"]

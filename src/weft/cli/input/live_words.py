@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from weft.client.api import Api
 
-WITHIN_S = 2.0
+WITHIN_S = 3.0
 """A server that answers later is as good as none: somebody waits for the cursor. One that is not
 busy answers within 100 ms."""
 WORDS_MAX = 100

@@ -119,7 +119,8 @@ class Top:
             raise  # after all the patience there is
         except WeftError as error:
             self._complain(error)
-        self._screen.outage = ""
+        if view.kind != "help":  # which asks nobody
+            self._screen.outage = ""
 
     def _complain(self, error: WeftError) -> None:
         parts = (error.message, error.detail, error.hint)

@@ -9,6 +9,7 @@ import pytest
 
 from api.hail_door import job
 from weft.api.doors.hail.jobs import Bunch, jobs_of
+from weft.api.doors.hail.plain_jobs import is_plain
 from weft.api.doors.hail.refused import Refused
 from weft.api.doors.hail.shapes import FATES
 from weft.settings import Settings
@@ -70,3 +71,23 @@ def test_jobs_that_name_io_get_it(
     _, (found,) = jobs_of([msgspec.json.encode(given)], bunch)
 
     assert found.own_paths == paths
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"job_id": True}, {"job_id": 2**40}, {"timeout": 0}, {"timeout": 10**9},
+        {"n_max_attempts": 0}, {"resources": {"cpu": "1\n"}}, {"resources": {"memory": "much"}},
+        {"resources": {"machine_type": "n1"}}, {"env": [{"name": "a"}]}, {"odd": 1},
+        {"attributes": {"a": 1}}, {"attributes": None}, {"resources": {"cpu": 1}},
+        {"resources": {"cpu": "\u0661"}}, {"regions": []}, {"unconfined": True},
+        {"process": {"type": "jvm", "command": [], "jar_spec": {}}}, {"always_run": 1},
+    ],
+)  # fmt: skip
+def test_what_is_refused_is_not_plain(more: dict[str, Any], tmp_path: Path) -> None:
+    raw = msgspec.json.encode(job(1, "true", **more))
+    with pytest.raises(Refused):
+        jobs_of([raw], Bunch(settings=Settings(home=tmp_path), batch_id=1))
+
+    assert not is_plain(raw)
+    assert is_plain(msgspec.json.encode(job(1, "true")))

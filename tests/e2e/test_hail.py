@@ -6,6 +6,7 @@ import pytest
 
 from e2e.conftest import Weft
 from e2e.hail_client import HailClient, hail_python
+from weft.plugins.runners.spawner.own_paths import find_own_root
 
 pytestmark = pytest.mark.heavy
 
@@ -119,3 +120,81 @@ say({'made': made, 'user': bc_user, 'limit': limit, 'project': project, 'refused
     )  # fmt: skip
     assert said["missing"]["state"] == "Failed"
     assert said["by_state"] == {"bad": [1, 2], "failed": [2], "error": [1]}
+
+
+@pytest.mark.skipif(not find_own_root().words, reason="this machine lends no mount namespace")
+def test_batches_of_the_service_backend(hail: HailClient) -> None:
+    """Its jobs make directories below `/io`, which this host need not have."""
+    said = hail.run("""
+import hailtop.batch as hb
+
+backend = hb.ServiceBackend(billing_project='default', remote_tmpdir='gs://weft/tmp',
+                            gcs_bucket_allow_list=['weft'])
+b = hb.Batch(backend=backend, name='service')
+first = b.new_job(name='one')
+first.command('echo hello > $BATCH_TMPDIR/x && cat $BATCH_TMPDIR/x')
+second = b.new_bash_job(name='two', attributes={'k': 'v'})
+second.depends_on(first)
+second.cpu(0.25)
+second.command('ls $BATCH_TMPDIR && exit 3')
+handle = b.run(open=False, disable_progress_bar=True)
+jobs = list(handle.jobs())
+say({'batch': handle.status(), 'jobs': jobs,
+     'logs': [handle.get_job_log(j['job_id'])['main'] for j in jobs]})
+""")
+
+    assert [one["state"] for one in said["jobs"]] == ["Success", "Failed"]
+    assert said["jobs"][1]["exit_code"] == 3
+    assert "hello" in said["logs"][0]
+    assert "x" not in said["logs"][1].split()
+    assert said["batch"]["attributes"]["name"] == "service"
+
+
+def test_usage_attributes_queries_and_refusals(hail: HailClient) -> None:
+    """What a long job used, and each operator of the second query language."""
+    said = hail.run("""
+from hailtop.httpx import ClientResponseError
+
+b = bc.create_batch(attributes={'name': 'queried'}, token='again')
+long = b.create_job('i', ['sleep', '6.5'], attributes={'name': 'long', 'tag': 'blue'})
+other = b.create_job('i', ['true'], attributes={'tag': 'green'}, n_max_attempts=2)
+b.submit()
+b.wait()
+used = long.resource_usage()
+found = {q: [j['job_id'] for j in b.jobs(q=q, version=2)] for q in (
+    'tag = blue', 'tag != blue', 'tag =~ e', 'tag !~ ue', '"blue"', 'ee', 'job_id >= 2',
+    'duration > 5', 'exit_code == 0', 'state = success\\ntag = green', 'exit_code = NULL')}
+refused = []
+for q in ('job_id > x', 'state > 1', 'a b c d'):
+    try:
+        list(b.jobs(q=q, version=2))
+    except ClientResponseError as error:
+        refused.append(error.status)
+same = bc.create_batch(token='again')
+same.create_job('i', ['false'])
+same.submit()
+try:
+    bad = bc.create_batch()
+    bad.create_job('i', ['true'], timeout=-1)
+    bad.submit()
+except ClientResponseError as error:
+    refused.append(error.body)
+b.delete()
+try:
+    bc.get_batch(b.id)
+except ClientResponseError as error:
+    refused.append(error.status)
+say({'used': used, 'found': found, 'refused': refused, 'same': same.id == b.id})
+""")
+
+    assert said["used"]["main"]["columns"] == ["time_msecs", "memory_in_bytes", "cpu_usage"]
+    assert len(said["used"]["main"]["data"]) == 1
+    assert said["found"] == {
+        "tag = blue": [1], "tag != blue": [2], "tag =~ e": [1, 2], "tag !~ ue": [2],
+        '"blue"': [1], "ee": [2], "job_id >= 2": [2], "duration > 5": [1],
+        "exit_code == 0": [1, 2], "state = success\ntag = green": [2], "exit_code = NULL": [],
+    }  # fmt: skip
+    assert said["refused"][:3] == [400, 400, 400]
+    assert "jobs[0].timeout does not satisfy" in said["refused"][3]
+    assert said["refused"][4] == 404
+    assert said["same"]

@@ -455,6 +455,7 @@ def calls_on_batch(
         partial(api.list_callbacks, *one, after=0, limit=9),
         partial(api.redeliver_callback, *one, 1),
         partial(api.list_jobs, *one, after=0, limit=9),
+        partial(api.list_job_costs, *one, [1]),
         partial(api.count_reasons, *one, 0, after=0, limit=9),
         partial(api.list_causes, *one, show_all=True, limit=9),
         partial(api.list_dead_letters, caller, batch_id=batch, limit=9),

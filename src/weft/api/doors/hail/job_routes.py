@@ -1,5 +1,6 @@
 """Hail's routes of jobs: lists, documents, logs, attempts."""
 
+import asyncio
 import re
 from typing import Final
 
@@ -78,7 +79,6 @@ async def _list(request: AnyRequest, group_id: int, parse: Parser) -> Response[b
     query, batch_id = query_of(request), batch_of(request)
     services, caller = services_of(request), caller_of(request)
     node = parse(query.get("q"), Subject.JOBS)
-    batch = await read.get_batch(services, caller, batch_id)
     if not flag_of(query, "recursive"):
         node = all_of((node, IntegerTerm(Field.GROUP_ID, Operator.EQ, group_id)))
     wanted = read.JobList(
@@ -87,7 +87,10 @@ async def _list(request: AnyRequest, group_id: int, parse: Parser) -> Response[b
         query=node,
         group=None if group_id == ROOT else group_id,
     )
-    rows = await read.list_jobs(services, caller, batch_id, wanted)
+    batch, rows = await asyncio.gather(
+        read.get_batch(services, caller, batch_id),
+        read.list_jobs(services, caller, batch_id, wanted),
+    )
     project = batch["billing_project"]
     started = [row["job_id"] for row in rows if row["cost"]]
     costs = await read.list_job_costs(services, caller, batch_id, started) if started else {}

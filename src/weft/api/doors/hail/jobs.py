@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from weft.api.doors.hail.plain_jobs import is_plain
 from weft.api.doors.hail.refused import bad_request
 from weft.api.doors.hail.requests import Document, decode_value
 from weft.api.doors.hail.resources import REGION, asked_of
@@ -56,8 +57,11 @@ def jobs_of(specs: Sequence[bytes], bunch: Bunch) -> tuple[int, list[ForeignJob]
     jobs: list[ForeignJob] = []
     first = last = 0
     for index, raw in enumerate(specs):
-        spec = present_form(decode_value(raw), f"jobs[{index}]")
-        JOB(f"jobs[{index}]", spec)
+        spec: Document = decode_value(raw)
+        if not is_plain(raw):
+            spec = present_form(spec, f"jobs[{index}]")
+            JOB(f"jobs[{index}]", spec)
+            _refuse_foreign(spec, bunch)
         number = spec["job_id"]
         if not jobs:
             first = number
@@ -97,7 +101,6 @@ def present_form(value: Any, name: str) -> Document:  # noqa: ANN401 (any value 
 
 
 def _job(spec: Document, raw: bytes, bunch: Bunch) -> ForeignJob:
-    _refuse_foreign(spec, bunch)
     number = bunch.first_job + spec["job_id"] - 1
     asked = asked_of(spec, f"({bunch.batch_id or 'new'}, {number})")
     group = _group_of(spec, bunch)

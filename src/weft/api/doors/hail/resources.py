@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any, Final
 
 from weft.api.doors.hail.refused import Refused, bad_request
@@ -43,6 +44,13 @@ class Asked:
     collection: str
 
     @property
+    def is_too_large(self) -> bool:
+        """Say whether no machine of Hail would hold it."""
+        largest = int(_CORE_MEMORY["highmem"] * _CORES_MAX * _GIB)
+        is_wide = self.cpu_m > _CORES_MAX * 1000 or self.memory_bytes > largest
+        return is_wide or self.storage_bytes > _STORAGE_MAX
+
+    @property
     def document(self) -> dict[str, Any]:
         """Return the resources as a document of weft has them."""
         return {
@@ -61,24 +69,30 @@ def asked_of(spec: Mapping[str, Any], job: str) -> Asked:
             "ask for cpu and memory"
         )
     cpu, memory = resources.get("cpu", "1"), resources.get("memory", "standard")
-    storage = resources.get("storage", "0Gi")
-    cpu_m = _cpu_m(cpu)
-    if not _is_power_of_two(cpu_m):
+    asked = _asked(cpu, memory, resources.get("storage", "0Gi"))
+    if asked is None:
         raise bad_request(
             f"bad resource request for job {job}: cpu must be a power of two with a min of 0.25; "
             f"found {cpu}."
         )
+    if asked.is_too_large:
+        raise unsatisfiable(spec, job)
+    return asked
+
+
+@lru_cache(maxsize=1024)
+def _asked(cpu: str, memory: str, storage: str) -> Asked | None:
+    """Return what these words ask for; None: the cores are no power of two."""
+    cpu_m = _cpu_m(cpu)
+    if not _is_power_of_two(cpu_m):
+        return None
     if memory in MEMORY_CLASSES:
         memory_bytes = int(_CORE_MEMORY[memory] * _GIB * cpu_m / 1000)
         collection = _COLLECTIONS[memory]
     else:
         memory_bytes = _bytes(memory)
         collection = _collection_of(memory_bytes, cpu_m)
-    asked = Asked(cpu_m, max(memory_bytes, _MIB), _bytes(storage), collection)
-    largest = int(_CORE_MEMORY["highmem"] * _CORES_MAX * _GIB)
-    if cpu_m > _CORES_MAX * 1000 or memory_bytes > largest or asked.storage_bytes > _STORAGE_MAX:
-        raise unsatisfiable(spec, job)
-    return asked
+    return Asked(cpu_m, max(memory_bytes, _MIB), _bytes(storage), collection)
 
 
 def unsatisfiable(spec: Mapping[str, Any], job: str) -> Refused:

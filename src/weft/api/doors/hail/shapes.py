@@ -21,7 +21,8 @@ from weft.api.doors.hail.checks import (
 MEMORY_CLASSES: Final = ("lowmem", "standard", "highmem")
 CPU: Final = r"[+]?((?:[0-9]*[.])?[0-9]+)([m])?"
 BYTES: Final = r"[+]?((?:[0-9]*[.])?[0-9]+)([KMGTP][i]?)?B?"
-_TIMEOUT: Final = number("x > 0", lambda x: x > 0, most=31_536_000)
+TIMEOUT_MAX: Final = 31_536_000
+_TIMEOUT: Final = number("x > 0", lambda x: x > 0, most=TIMEOUT_MAX)
 _GROUPS: Final = number("x >= 0", lambda x: x >= 0, whole=True, most=100_000_000)
 _LIMIT: Final = nullable(number("x > 0", lambda x: x > 0, whole=True))
 _COUNT: Final = number("x >= 0", lambda x: x >= 0, whole=True)

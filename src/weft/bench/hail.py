@@ -73,9 +73,10 @@ class Client:
             "HAIL_LOCATION": "gce", "HAIL_DOMAIN": domain, "HAIL_DONT_RETRY_500": "1",
             "HAIL_DEFAULT_NAMESPACE": "default", "HAIL_TOKENS_FILE": str(self._tokens),
         }  # fmt: skip
+        words = [str(self._python), "-c", _PROGRAM, what, str(number)]
         done = await asyncio.to_thread(
             subprocess.run,
-            [self._python, "-c", _PROGRAM, what, str(number)],
+            words,
             check=False, capture_output=True, text=True, env=environment, timeout=CLIENT_S,
             cwd=self._directory,
         )  # fmt: skip
@@ -88,7 +89,7 @@ class Client:
 def find_python() -> Path:
     """Return a Python that has the client: this one, or that of `tools/hail_client.sh`."""
     for python in (Path(sys.executable), _LOCAL.absolute()):
-        words = [python, "-c", "import hailtop.batch_client"]
+        words = [str(python), "-c", "import hailtop.batch_client"]
         if (
             python.exists()
             and not subprocess.run(words, check=False, capture_output=True).returncode

@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from decimal import Decimal
 from functools import partial
 
-from weft.core.errors import BillingLimitReached
+from weft.core.errors import BatchNotFound, BillingLimitReached, UserNotFound
 from weft.core.spending import Measure, Spending, Stage
 from weft.ports.store import DriverStore
-from weft.ports.store.spending import Limit
+from weft.ports.store.spending import Limit, Limited
 from weft.testing.store_site import StoreTests, refused
 
 ENOUGH = 1000.0
@@ -80,3 +80,31 @@ class SpendingStoreSuite(StoreTests):
         """Return all limits by their numbers."""
         found = await self.site.driver.limit_rounds(await self.site.lead())
         return {one.limit_id: one for one in found}
+
+
+class LimitStoreSuite(StoreTests):
+    """What users and groups may use."""
+
+    async def test_limit_is_changed_and_listed_until_it_is_lifted(self) -> None:
+        """By whoever sees what it is of."""
+        api, caller, batch = self.site.api, self.site.caller, await self.site.submit(1)
+        of = Limited("group", None, batch)
+        other = Limited("user", caller.user_name)
+        await api.set_limit(caller, of, Measure.CPU, {"amount_max": ENOUGH})
+        found = await api.set_limit(caller, of, Measure.CPU, {"amount_soft_max": 5})
+        assert (found["kind"], found["amount_max"], found["amount_soft_max"]) == (
+            "batch", ENOUGH, 5,
+        )  # fmt: skip
+        await api.set_limit(caller, other, Measure.COST, {"amount_max": ENOUGH})
+        listed = await api.list_limits(caller, batch, after=0, limit=9)
+        assert {one["kind"] for one in listed} == {"batch", "user"}
+        assert await api.list_limits(caller, batch, after=listed[-1]["id"], limit=9) == []
+        for one in (of, other):
+            patch = {"amount_max": None, "amount_soft_max": None}
+            await api.set_limit(caller, one, Measure(found["measure"]), patch)
+            found = listed[-1]
+        assert await api.list_limits(caller, batch, after=0, limit=9) == []
+        with refused(BatchNotFound):
+            await api.set_limit(self.site.stranger, of, Measure.CPU, {"amount_max": 1})
+        with refused(UserNotFound):
+            await api.set_limit(caller, Limited("user", "nobody"), Measure.CPU, {})

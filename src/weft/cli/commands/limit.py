@@ -87,12 +87,7 @@ def set_one(
         on_limit: Whether the jobs are paused or cancelled at the limit.
         shared: Options of every command.
     """
-    if [project is not None, user is not None, batch is not None].count(True) != 1:
-        raise WrongOption(
-            "it is not clear whose limit is set",
-            detail="Exactly one of --project, --user and --batch says it.",
-            hint="`weft limit set --help` shows examples.",
-        )
+    _check_whose(project, user, batch)
     changes: dict[str, Any] = {"measure": measure}
     if amount is not None:
         changes["amount_max"] = read_option("AMOUNT", amount, read_amount)
@@ -120,6 +115,15 @@ def set_one(
     most, soft_most = (_most(found, name) for name in ("amount_max", "amount_soft_max"))
     note(f"{_whose(found)}: at most {most}, soft limit {soft_most}; {_used(found)} used")
     return 0
+
+
+def _check_whose(*given: str | None) -> None:
+    if sum(one is not None for one in given) != 1:
+        raise WrongOption(
+            "it is not clear whose limit is set",
+            detail="Exactly one of --project, --user and --batch says it.",
+            hint="`weft limit set --help` shows examples.",
+        )
 
 
 def read_amount(text: str) -> float | None:

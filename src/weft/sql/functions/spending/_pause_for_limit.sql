@@ -1,5 +1,5 @@
--- _pause_for_limit: one bounded step of a pause: hold the group of a limit, or the open batches of its project or user; then stop what runs in
---   them.
+-- _pause_for_limit: one bounded step of a pause: hold the group of a limit, or the open batches of its project or user; then stop what
+--   runs in them.
 -- Called by: apply_limits.   Safe to repeat: yes.   Returns: how many groups or attempts; 0: nothing is left.
 -- Locks: batch (exclusive, in order); as _stop_for_limit (instead); as _hold_for_limit; as _announce.
 -- Plan: as _groups_of_limit; holds by key; as _stop_for_limit.

@@ -19,7 +19,8 @@ BEGIN
             OR l.batch_id = of.batch_id AND l.group_id = of.group_id)
         RETURNING l.limit_id INTO v_limit;
         IF v_limit IS NULL THEN
-            INSERT INTO weft.spend_limit (tenant_id, project_id, user_id, batch_id, group_id, measure, amount_max, amount_soft_max, on_limit)
+            INSERT INTO weft.spend_limit (tenant_id, project_id, user_id, batch_id, group_id, measure, amount_max, amount_soft_max,
+                on_limit)
             VALUES (of.tenant_id, of.project_id, of.user_id, of.batch_id, of.group_id, of.measure, (patch ->> 'amount_max')::numeric,
                 (patch ->> 'amount_soft_max')::numeric, coalesce(patch ->> 'on_limit', 'pause'))
             ON CONFLICT DO NOTHING RETURNING limit_id INTO v_limit;

@@ -1,7 +1,7 @@
 -- judge_limit: store how far a limit is used, as the driver has decided.
 -- Called by: DriverStore.judge_limit.   Safe to repeat: yes.
--- Locks: as _check_epoch; spend_limit. Whoever makes jobs ready in a limited project or for a limited user shares it, so that after the commit each of its
---   batches is either seen, or sees the stage.
+-- Locks: as _check_epoch; spend_limit. Whoever makes jobs ready in a limited project or for a limited user shares it, so that
+--   after the commit each of its batches is either seen, or sees the stage.
 -- Plan: by key.   Returns: false: the limit was changed meanwhile; look again.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.judge_limit(epoch bigint, limit_id int, version int, stage text) RETURNS boolean

@@ -1,5 +1,6 @@
 -- limit_rounds: as limit_rounds_v2, as drivers of the previous release read it.
--- Called by: drivers of the previous release.   Safe to repeat: yes, it only reads.   Locks: as limit_rounds_v2.   Plan: as limit_rounds_v2.
+-- Called by: drivers of the previous release; kept for one release.   Safe to repeat: yes, it only reads.
+-- Locks: as limit_rounds_v2.   Plan: as limit_rounds_v2.
 -- Returns: one row per limit; cost_max, cost_soft_max, spent and cost_per_hour are in the measure of the limit.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.limit_rounds(epoch bigint, at timestamptz DEFAULT clock_timestamp())

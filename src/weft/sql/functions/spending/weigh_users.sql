@@ -1,5 +1,5 @@
--- weigh_users: halve the weight in fair share of what belongs to projects, users and groups beyond their soft limit. Claims know the weight of
---   a user in a pool alone: it sinks by half of the part that such jobs are of the mCPU which the user's jobs have there or wait for.
+-- weigh_users: halve the weight in fair share of what belongs to projects, users and groups beyond their soft limit. Claims know the
+--   weight of a user in a pool alone: it sinks by half of the part that such jobs are of the mCPU which the user has there or waits for.
 -- Called by: DriverStore.sweep, until it returns 0.   Safe to repeat: yes.   Returns: how many weights changed.
 -- Locks: as _check_epoch; share.
 -- Plan: all users of pools; as _groups_of_limit of slowed limits, and what these count by key.

@@ -291,6 +291,11 @@ class FakeDriverStore:
         await self._ask("remove_old", epoch)
         return 0
 
+    async def trim_trail(self, epoch: int, *, keep_s: float, limit: int) -> int:
+        assert min(keep_s, limit) > 0
+        await self._ask("trim_trail", epoch)
+        return 0
+
     async def reserve_rounds(self, epoch: int, *, after_s: float) -> Sequence[Row]:  # noqa: ARG002
         await self._ask("reserve_rounds", epoch)
         return ()

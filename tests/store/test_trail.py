@@ -88,6 +88,7 @@ async def test_owners_of_functions_may_only_add_entries_and_seal_them(world: Wor
         ("weft_system", "trail_unsealed", "DELETE"),
         ("weft_system", "trail_entry", "SELECT"),
         ("weft_system", "trail_entry", "INSERT"),
+        ("weft_system", "trail_entry", "DELETE"),
         ("weft_system", "trail_head", "SELECT"),
         ("weft_system", "trail_head", "UPDATE"),
     }
@@ -249,3 +250,36 @@ async def test_idle_driver_is_told_of_an_entry(own_world: World) -> None:
 
     assert (slept, awake, await world.driver.idle_driver(epoch)) == (True, False, True)
     assert "trail" in folded.loops
+
+
+async def test_trail_without_its_oldest_entries_is_a_chain(own_world: World) -> None:
+    """Also when all are gone, and with those that come then; nothing younger than a day goes."""
+    world = own_world
+    epoch = await world.lead()
+
+    async def add(*names: str) -> None:
+        with acting(action(world.caller)):
+            for name in names:
+                await make_token(world, name)
+                await seal(world)
+                ACTION.set(action(world.caller))
+
+    async def trim(limit: int = 2) -> tuple[int, list[int], list[object]]:
+        n = await world.driver.trim_trail(epoch, keep_s=1, limit=limit)
+        left = [one["number"] for one in await entries(world)]
+        return n, left, await world.admin.fetch(text_of("audit", CHECK))
+
+    await add("a", "b", "c")
+    assert await trim() == (0, [1, 2, 3], [])
+    text = "SELECT weft.trim_trail($1, 1, $2, clock_timestamp() + interval '2 days')"
+    assert await world.admin.fetchval(text, epoch, 2) == 2
+    assert await trim() == (0, [3], [])
+    await add("d")
+    assert await world.admin.fetchval(text, epoch, 9) == 2
+    assert await trim() == (0, [], [])
+    await add("e")
+    assert await trim() == (0, [5], [])
+    await world.admin.execute("DELETE FROM weft.trail_entry")
+    _, _, found = await trim()
+    assert found != []
+    await world.admin.execute("UPDATE weft.trail_head SET number = 4, digest = removed_digest")

@@ -90,6 +90,12 @@ class DriverSettings:
     events_keep_s: float = setting(
         86400.0, "seconds for which events can be read again", minimum=60, maximum=31536000
     )
+    trail_keep_s: float = setting(
+        0.0,
+        "seconds for which entries of the trail are kept, at least a day; 0: for ever",
+        minimum=0,
+        maximum=3_153_600_000,
+    )
     autoscale_s: float = setting(
         15.0,
         "seconds between two looks at a pool that changes or has waiting jobs",

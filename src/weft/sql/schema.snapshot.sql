@@ -3560,6 +3560,11 @@ CREATE FUNCTION weft.test_pool(epoch bigint, of_pool text, free_cpu_m bigint, OU
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.test_pool(epoch bigint, of_pool text, free_cpu_m bigint, OUT passed boolean, OUT message text) OWNER TO weft_system;
 
+CREATE FUNCTION weft.trim_trail(epoch bigint, keep_s double precision, limit_rows integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.trim_trail(epoch bigint, keep_s double precision, limit_rows integer, at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft.try_lead() RETURNS bigint
     LANGUAGE sql IMMUTABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -4730,6 +4735,8 @@ CREATE TABLE weft.trail_head (
     singleton boolean DEFAULT true NOT NULL,
     number bigint NOT NULL,
     digest bytea NOT NULL,
+    removed_number bigint DEFAULT 0 NOT NULL,
+    removed_digest bytea DEFAULT '\x'::bytea NOT NULL,
     CONSTRAINT trail_head_singleton_check CHECK (singleton)
 );
 ALTER TABLE weft.trail_head OWNER TO postgres;
@@ -6954,7 +6961,7 @@ REVOKE ALL ON FUNCTION weft._token_that_asks(of_user_id integer, by_token bigint
 GRANT ALL ON FUNCTION weft._token_that_asks(of_user_id integer, by_token bigint) TO weft_tenant;
 
 GRANT SELECT ON TABLE weft.trail_entry TO weft_tenant;
-GRANT SELECT,INSERT ON TABLE weft.trail_entry TO weft_system;
+GRANT SELECT,INSERT,DELETE ON TABLE weft.trail_entry TO weft_system;
 
 REVOKE ALL ON FUNCTION weft._trail_digest(before bytea, entry weft.trail_entry) FROM PUBLIC;
 
@@ -7771,6 +7778,9 @@ GRANT ALL ON FUNCTION weft.test_condition(tenant_id integer, of_condition_id big
 
 REVOKE ALL ON FUNCTION weft.test_pool(epoch bigint, of_pool text, free_cpu_m bigint, OUT passed boolean, OUT message text) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.test_pool(epoch bigint, of_pool text, free_cpu_m bigint, OUT passed boolean, OUT message text) TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft.trim_trail(epoch bigint, keep_s double precision, limit_rows integer, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.trim_trail(epoch bigint, keep_s double precision, limit_rows integer, at timestamp with time zone) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.try_lead() FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.try_lead() TO weft_driver;

@@ -205,6 +205,12 @@ class PostgresDriverStore(Operations, Machines, Reservations, DueConditions, Lim
             )
         )
 
+    async def trim_trail(self, epoch: int, *, keep_s: float, limit: int) -> int:
+        """Remove the oldest entries of the trail."""
+        return int(
+            await self._database.value("trim_trail", epoch=epoch, keep_s=keep_s, limit_rows=limit)
+        )
+
     async def due_callbacks(
         self,
         epoch: int,

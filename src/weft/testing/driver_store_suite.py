@@ -321,6 +321,7 @@ class RetentionTests(_DriverTests):
         batch = await self.site.submit(1)
         update, _is_new = await api.create_update(caller, batch, n_jobs=2, n_groups=0, **UNKEYED)
         assert await driver.remove_old(epoch, events_keep_s=AGES_S, updates_keep_s=AGES_S) == 0
+        assert await driver.trim_trail(epoch, keep_s=0, limit=9) == 0
         assert await api.get_update(caller, batch, update.update_id) == update
         await self.site.remove_old()
         with refused(UpdateNotFound):
@@ -484,17 +485,16 @@ def calls_of_term(
         *(partial(driver.sweep, function, epoch, limit_jobs=1) for function in SWEEPS),
         *(partial(driver.step, function, epoch, operation_id, limit=1) for function in STEPS),
         partial(driver.configure, epoch, SETTINGS),
-        partial(driver.fold_deltas, epoch),
         *(partial(call, epoch, 0) for call in (driver.lose_workers, driver.next_due, driver.beat)),
         *spending_calls(driver, epoch),
         *recovery_calls(driver, epoch),
         *schedule_calls(driver, epoch),
-        partial(driver.idle_driver, epoch),
+        *(partial(call, epoch) for call in (driver.fold_deltas, driver.idle_driver)),
+        partial(driver.trim_trail, epoch, keep_s=1, limit=1),
         partial(driver.remove_old, epoch, events_keep_s=0, updates_keep_s=0),
-        partial(driver.running_operations, epoch),
         partial(driver.fill_set, epoch, operation_id, [], looked_upto=1, sets_max=1),
         partial(driver.fail_operation, epoch, operation_id, {}),
         partial(driver.due_callbacks, epoch, [], **LIMITS),
-        partial(driver.next_callback, epoch),
+        *(partial(call, epoch) for call in (driver.running_operations, driver.next_callback)),
         partial(driver.record_deliveries, epoch, []),
     ]

@@ -1,4 +1,6 @@
-"""The loop that removes old data: events past retention, updates never committed."""
+"""The loop that removes old data: events and entries of the trail past retention, updates never
+committed.
+"""
 
 import asyncio
 import time
@@ -9,6 +11,8 @@ from weft.telemetry.log import get_logger
 log = get_logger()
 
 EVERY_S = 600.0
+TRAIL_ROWS_MAX = 2000
+"""Per call: some ten milliseconds."""
 
 
 async def _run(context: LoopContext) -> None:
@@ -23,6 +27,12 @@ async def _run(context: LoopContext) -> None:
             context.epoch,
             events_keep_s=settings.events_keep_s,
             updates_keep_s=settings.updates_keep_s,
+        ):
+            removed += count
+        while settings.trail_keep_s and (
+            count := await context.store.trim_trail(
+                context.epoch, keep_s=settings.trail_keep_s, limit=TRAIL_ROWS_MAX
+            )
         ):
             removed += count
         looked_at = time.monotonic()

@@ -178,6 +178,11 @@ class DriverStore(SpendingStore, Protocol):
         Return how many; 0: nothing is left. Readers of removed events get `EventsGone`.
         """
 
+    async def trim_trail(self, epoch: int, *, keep_s: float, limit: int) -> int:
+        """Remove the oldest entries of the trail that were sealed so long ago, and at least a day;
+        return how many; 0: nothing is left. What remains is still a chain.
+        """
+
     async def running_operations(self, epoch: int, above_id: int = 0) -> Sequence[Operation]:
         """Return a page of the running operations above a number, oldest first; empty: no more."""
 

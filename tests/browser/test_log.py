@@ -95,7 +95,7 @@ async def test_pages_of_a_log_and_of_a_job_fit(
     worker.write(one, (STDERR, b"\x1b[1;31mValueError\x1b[0m: " + b"no such row " * 900 + b"\n"))
     worker.write(one, (STDOUT, ATTACK))
     for scheme in ("light", "dark"):
-        await window.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]  # one of its words
+        await window.page.emulate_media(color_scheme=scheme)
         for width in (360, 1400):
             await window.page.set_viewport_size({"width": width, "height": 900})
             for name, address in (

@@ -126,7 +126,7 @@ class Unavailable(WeftError):
     code = "API.UNAVAILABLE"
     status = 503
     exit_code = 3
-    retry_after_s = 1
+    retry_after_s: int | None = 1
 
 
 class Internal(WeftError):

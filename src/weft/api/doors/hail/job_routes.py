@@ -26,6 +26,7 @@ from weft.api.doors.hail.requests import (
     number_of,
     query_of,
 )
+from weft.api.http.path_ids import ATTEMPTS_MAX
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.sse import stream_reply
@@ -43,7 +44,6 @@ _OF_GROUP: Final = _OF_BATCH + "/job-groups/{g:str}"
 _JOB: Final = API + _OF_BATCH + "/jobs/{j:str}"
 _CONTAINERS: Final = ("main", "input", "output")
 _ATTEMPT: Final = re.compile(r"b[0-9]+j[0-9]+a([1-9][0-9]{0,4})")
-_ATTEMPTS_MAX: Final = 32_767
 _LAST_JOB: Final = 2_000_000_000
 BYTES: Final = "application/octet-stream"
 LOG_BYTES_MAX: Final = 16 * 1024 * 1024
@@ -170,7 +170,7 @@ async def get_hail_container_log(request: AnyRequest) -> Response[bytes] | Strea
     attempt = None
     if (text := query_of(request).get("attempt_id")) is not None:
         match = _ATTEMPT.fullmatch(text)
-        if match is None or int(match[1]) > _ATTEMPTS_MAX:
+        if match is None or int(match[1]) > ATTEMPTS_MAX:
             raise bad_request(f"unknown attempt {text[:80]}")
         attempt = int(match[1])
     outputs, log = await _output(request, attempt)

@@ -10,6 +10,7 @@ from weft.api.doors.hail.refused import bad_request
 from weft.api.doors.hail.requests import Document, decode_value
 from weft.api.doors.hail.resources import REGION, asked_of
 from weft.api.doors.hail.shapes import JOB
+from weft.api.http.path_ids import ATTEMPTS_MAX
 from weft.api.translation.request_size import refuse_too_many
 from weft.core.texts import wrong_name
 from weft.settings import Settings
@@ -24,7 +25,6 @@ _FIRST: Final = {
     "HAIL_REGION": REGION,
 }
 N_MAX_ATTEMPTS: Final = 20
-_ATTEMPTS_MAX: Final = 32_767
 _COUNTED: Final = ("lost",)
 """Of the attempts of Hail's jobs only the lost ones are repeated, and they count."""
 IO: Final = "/io"
@@ -122,7 +122,7 @@ def _job(spec: Document, raw: bytes, bunch: Bunch) -> ForeignJob:
         parents=_parents_of(spec, bunch),
         group=_named_group(group, bunch),
         attributes=attributes or None,
-        max_attempts=min(spec.get("n_max_attempts", N_MAX_ATTEMPTS), _ATTEMPTS_MAX),
+        max_attempts=min(spec.get("n_max_attempts", N_MAX_ATTEMPTS), ATTEMPTS_MAX),
         retry_on=_COUNTED,
         preemptible=(spec.get("resources") or {}).get("preemptible"),
         original=raw,

@@ -124,7 +124,7 @@ async def test_finding_text_and_errors(
     hits, step, n_pages = [], f"{path}?q=NEEDLE", 0
     while step:
         page = await browser.get(step)
-        hits += re.findall(r'&amp;at=(\d+)">', page.text)
+        hits += re.findall(r'<li><a href="[^"]+&amp;at=(\d+)"', page.text)
         further = re.search(r'href="([^"]+)">Find further', page.text)
         step, n_pages = html.unescape(further[1]) if further else "", n_pages + 1
     assert [int(at) for at in hits] == [data.index(b"Needle"), data.index(b"ValueError")]

@@ -65,7 +65,7 @@ def line_of(name: str, counts: Counts, pace: list[str], *, width: int) -> str:
 
 
 class LiveStatus:
-    """Draws on standard error. Where that is no terminal, a line is written at each tenth."""
+    """Draws on standard error. When that is not a terminal, a line is written at each tenth."""
 
     def __init__(self, name: str) -> None:
         self._name = name

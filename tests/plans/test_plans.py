@@ -372,7 +372,7 @@ async def test_documents_read_what_they_show(
         ("job_history", {**mine, "job_id": 1}),
         ("list_jobs", {**mine, **page, "states": []}),
         ("get_jobs", {**mine, "job_ids": list(range(20_000, 20_050))}),
-        ("list_job_costs", {**mine, "job_ids": list(range(1, 51))}),
+        ("list_job_costs", {**mine, "job_ids": [*range(1, 51)]}),
         ("log_places_v2", {**of_batch, "job_ids": [1, 20_000], "of_attempt": None}),
         ("cancel_jobs", {**mine, "job_ids": [30_000], "actor": "x"}),
         ("extend_job", {**mine, "job_id": 29_999, "by_ms": 1000, "actor": "x"}),
@@ -386,9 +386,7 @@ async def test_documents_read_what_they_show(
         await connection.execute("SELECT pg_stat_force_next_flush()")
         async with reads(connection, *tables) as found:
             await call_on(connection, function, **arguments)
-        read[function] = {
-            name: one.rows_scanned + one.rows_by_index for name, one in found.items()
-        }  # fmt: skip
+        read[function] = {k: one.rows_scanned + one.rows_by_index for k, one in found.items()}
     await connection.close()
 
     limits = dict.fromkeys(tables, 450) | {"job_delta": 3500, "group_ancestor": 3500}

@@ -218,6 +218,7 @@ class ReadingTests(StoreTests):
         lost, live = await api.list_attempts(caller, batch, 1)
         assert (lost["attempt"], lost["reason"], live["attempt"]) == (1, "lost", 2)
         assert (live["ended_at"], live["started_at"] is None) == (None, False)
+        assert list(await api.list_job_costs(caller, batch, [1, 9])) == [1]
         history = await api.job_history(caller, batch, 1)
         assert [row["at"] for row in history] == sorted(row["at"] for row in history)
         assert (history[0]["from"], history[0]["to"]) == (None, "ready")

@@ -208,11 +208,7 @@ class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fal
     attributes: Annotated[dict[str, str] | None, _ATTRIBUTES] = None
     max_attempts: Annotated[
         MaxAttempts,
-        says(
-            "Attempts in all. Those that were lost or preempted are repeated besides, unless "
-            "`retry_on` names `lost`.",
-            3,
-        ),
+        says("Attempts in all. Those that were lost or preempted are repeated besides.", 3),
     ] = 1
     retry_on: RetryOn = None
     executor: Annotated[

@@ -227,9 +227,7 @@ async def add_groups(
     *,
     depth_max: int | None = None,
 ) -> tuple[Answer, bool]:
-    """Add a bunch of groups to an open update; return the answer and whether any is new.
-    `depth_max`: how deep they may be; None: as the setting says.
-    """
+    """Add a bunch of groups to an open update; return the answer and whether any is new."""
     refuse_too_many("groups", len(document.groups), services.settings)
     problems = Problems()
     groups = bunch_rows(document.groups, document.first, services.settings, problems)

@@ -77,9 +77,7 @@ BEGIN
            greatest(complete_attempts_v2.at, max(u.ended_at))
     INTO v_n, v_batch, v_job, v_state, v_again, v_frees, v_failed, v_at FROM upd u;
 
-    IF v_failed THEN
-        PERFORM weft._note_failures(batch_ids, job_ids, attempts, reasons, causes, complete_attempts_v2.at);
-    END IF;
+    IF v_failed THEN PERFORM weft._note_failures(batch_ids, job_ids, attempts, reasons, causes, complete_attempts_v2.at); END IF;
     IF v_n IS NOT NULL THEN
         PERFORM weft._follow_ends(incarnation_id, v_batch, v_job, v_state, v_again, v_failed, v_frees, complete_attempts_v2.at, v_at);
     END IF;

@@ -1,7 +1,7 @@
 -- _is_untouched: whether no other transaction that was under way at this snapshot, or is newer, has changed or locked a visible row.
 --   `x`: the row's xmax.
--- Called by: _pick, _skip_touched, _pick_one, into which PostgreSQL puts its text. SKIP LOCKED alone locks a row that another claim took and committed in
---   between, and keeps the lock although the row no longer qualifies: the report of its worker waited for that.
+-- Called by: _pick, _skip_touched, _pick_one, into which PostgreSQL puts its text. SKIP LOCKED alone locks a row that another claim took
+--   and committed in between, and keeps the lock although the row no longer qualifies: the report of its worker waited for that.
 -- Safe to repeat: yes, it only reads.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._is_untouched(x xid, snapshot pg_snapshot) RETURNS boolean LANGUAGE sql STABLE

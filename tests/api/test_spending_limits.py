@@ -1,0 +1,83 @@
+"""Limits of what is used over HTTP, by the clients and by the command."""
+
+import asyncio
+import json
+
+import httpx
+import pytest
+
+from api.live import TOKEN, LiveApi
+from weft.aio import Client
+from weft.cli.app import run_command
+
+
+@pytest.mark.parametrize(
+    ("path", "edit", "code"),
+    [
+        ("users/nobody", {"amount_max": 1}, "API.USER_NOT_FOUND"),
+        ("billing-projects/none", {"amount_max": 1}, "API.PROJECT_NOT_FOUND"),
+        ("batches/999999", {"amount_max": 1}, "API.BATCH_NOT_FOUND"),
+        ("users/tester", {"amount_max": -1}, "API.WRONG_TYPE"),
+        ("users/tester", {"amount_max": 10**400}, "API.WRONG_TYPE"),
+        ("users/tester", {"amount_max": 1, "measure": "tape"}, "API.WRONG_TYPE"),
+        ("users/tester", {"on_limit": "stop"}, "API.WRONG_TYPE"),
+    ],
+)
+async def test_wrong_limit_is_refused(
+    http: httpx.AsyncClient, path: str, edit: dict[str, object], code: str
+) -> None:
+    answer = await http.patch(f"/v1/{path}/limit", json=edit)
+
+    assert answer.json()["code"] == code
+    assert (await http.get("/v1/limits")).json()["items"] == []
+    wrong = await http.get("/v1/limits?batch=x")
+    assert wrong.json()["code"] == "API.INVALID_PARAMETER"
+
+
+async def test_limit_that_is_no_number_is_refused(http: httpx.AsyncClient) -> None:
+    for text in ("NaN", "Infinity", "1e400"):
+        answer = await http.patch("/v1/users/tester/limit", content=f'{{"amount_max": {text}}}')
+        assert answer.status_code == 400
+
+
+async def test_clients_and_the_command_line_set_and_list_limits(
+    http: httpx.AsyncClient,
+    api: LiveApi,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    groups = {"groups": [{"name": "train"}], "jobs": [{}]}
+    batch = (await http.post("/v1/batches", json=groups)).json()["id"]
+    async with Client(url=api.url, token=TOKEN) as client:
+        await client.set_limit({"amount_max": 9}, batch_id=batch)
+        limited = await client.set_limit(
+            {"measure": "gpu", "amount_max": 2}, batch_id=batch, group="train"
+        )
+        ids = [one["id"] async for one in client.list_limits(batch)]
+    monkeypatch.setenv("WEFT_URL", api.url)
+    monkeypatch.setenv("WEFT_TOKEN", TOKEN)
+    printed = []
+    for words in (
+        ["set", "--user", "tester", "--measure", "cpu", "1000", "--soft", "800"],
+        ["set", "--batch", f"b{batch}/train", "--measure", "gpu", "none", "--json"],
+        ["ls"],
+        ["ls", "--batch", f"b{batch}", "--json"],
+        ["set", "--user", "tester", "--batch", f"b{batch}", "1"],
+        ["set", "--user", "tester"],
+        ["set", "--user", "tester", "much"],
+        ["set", "--batch", f"b{batch}.j1", "1"],
+    ):
+        exit_code = await asyncio.to_thread(run_command, ["limit", *words])
+        printed.append((exit_code, *capsys.readouterr()))
+    done, lifted, table, document, *wrong = printed
+
+    assert (limited["kind"], limited["path"], limited["amount_max"]) == ("group", "train", 2)
+    assert len(ids) == 2
+    assert [one[0] for one in printed] == [0, 0, 0, 0, 2, 2, 2, 2], printed
+    assert "user tester: at most 1,000 core hours, soft limit 800 core hours" in done[2]
+    assert '"amount_max":null' in lifted[1]
+    assert "b1" in table[1]
+    assert "1,000 core hours" in table[1]
+    assert [one["kind"] for one in json.loads(document[1])] == ["batch", "user"]
+    assert "Exactly one of" in wrong[0][2]
+    assert "no limit is given" in wrong[1][2]

@@ -27,7 +27,7 @@ def test_whoever_runs_least_is_raised_first() -> None:
 def test_shares_are_those_of_the_rule(users: list[UserWork], budget_m: int) -> None:
     """The rule with fractions; shares are rounded up."""
     exact = water_filling(
-        [Demand(user.running_m, user.ready_m, user.weight) for user in users], budget_m
+        [Demand(user.running_m, user.ready_m, int(user.weight)) for user in users], budget_m
     )
 
     for share, rule in zip(fair_shares(users, budget_m), exact, strict=True):

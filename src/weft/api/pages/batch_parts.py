@@ -22,6 +22,8 @@ COLUMNS: Final = {
     "message": "What it said", "attributes": "Attributes",
 }  # fmt: skip
 """Columns of the table of jobs, with their titles."""
+FORESEEN_MS: Final = 100 * 365 * 86_400_000
+"""An end that is further away is no forecast, and may be past the last date there is."""
 USUAL: Final = ("name", "state", "reason", "attempt", "duration", "started", "ended")
 NUMBERS: Final = frozenset({"attempt", "duration", "priority", "cost", "group"})
 """Columns that stand at the right."""
@@ -44,7 +46,7 @@ async def parts_of(services: Services, caller: Caller, batch: Row) -> Mapping[st
     batch_id = int(batch["id"])
     pace = pace_of(batch)
     end_at = None
-    if pace is not None and pace.left_ms is not None:
+    if pace is not None and pace.left_ms is not None and pace.left_ms <= FORESEEN_MS:
         end_at = datetime.now(UTC) + timedelta(milliseconds=pace.left_ms)
     groups = await read.list_child_groups(
         services, caller, batch_id, ROOT_GROUP, after=0, limit=GROUPS

@@ -62,6 +62,7 @@ async def show_job(request: AnyRequest) -> Response[bytes]:
     batch_id, job_id = batch_id_of(request), job_id_of(request)
     job = await read.get_job(services, caller, batch_id, job_id)
     path, spec = f"/ui/batches/{batch_id}/jobs/{job_id}", encode(job["spec"])
+    document = msgspec.json.decode(spec)
     explained = await why.why_job(services, caller, batch_id, job_id)
     return show(
         request,
@@ -75,9 +76,9 @@ async def show_job(request: AnyRequest) -> Response[bytes]:
         outputs=await _outputs_of(services, caller, batch_id, job_id),
         attempts=await services.store.list_attempts(caller, batch_id, job_id),
         history=await services.store.job_history(caller, batch_id, job_id),
-        spec=msgspec.json.decode(spec),
+        spec=document,
         spec_json=harmless(msgspec.json.format(spec, indent=2).decode()),
-        limit_s=getattr(job["spec"], "timeout_s", None),
+        limit_s=document and document.get("timeout_s"),
     )
 
 

@@ -1,5 +1,6 @@
 """`/ui/batches/{b}/dag` and `/ui/batches/{b}/time`: dependencies and the time axis."""
 
+import asyncio
 from typing import Final
 
 from litestar import Response, get
@@ -48,6 +49,7 @@ async def show_dag(request: AnyRequest) -> Response[bytes]:
         inner = {"group": f"g{node.group_id}", "level": "jobs" if node.kind == "own" else None}
         return link(f"{path}/dag", inner)
 
+    svg = await asyncio.to_thread(draw_svg, graph, alone=False, link=link_of)
     return show(
         request,
         "dag.html",
@@ -58,7 +60,7 @@ async def show_dag(request: AnyRequest) -> Response[bytes]:
         graph=graph,
         rows=_rows_of(graph)[:LISTED],
         link_of=link_of,
-        svg=Markup(draw_svg(graph, alone=False, link=link_of)),  # noqa: S704 (escaped there)
+        svg=Markup(svg),  # noqa: S704 (its texts are escaped where it is written)
         apart=apart,
         is_folded=any(node.kind == "jobs" for node in graph.nodes),
         after=wanted.after,
@@ -97,7 +99,9 @@ async def show_time(request: AnyRequest) -> Response[bytes]:
     services, caller, batch_id = services_of(request), caller_of(request), batch_id_of(request)
     path = f"/ui/batches/{batch_id}"
     timeline = await pictures.get_timeline(services, caller, batch_id)
-    svg = draw_timeline(timeline, alone=False, link=lambda one: f"{path}/jobs/{one.job_id}")
+    svg = await asyncio.to_thread(
+        draw_timeline, timeline, alone=False, link=lambda one: f"{path}/jobs/{one.job_id}"
+    )
     return show(
         request,
         "time.html",

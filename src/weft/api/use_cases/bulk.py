@@ -7,6 +7,7 @@ from uuid import uuid4
 
 from weft.api.services import Origin, Services
 from weft.api.use_cases import cancel, hold, read, release, retry
+from weft.core.errors import BatchCancelled, BatchNotFound, PermissionMissing
 from weft.ports.store import ACTION, Caller, Row
 from weft.wire.documents import CancelDocument
 from weft.wire.repeat_documents import RetryJobsDocument
@@ -56,7 +57,8 @@ async def choose_by_query(
     most = services.settings.bulk_batches_max
     wanted = read.BatchList(limit=most + 1, query=query)
     rows = await read.list_batches(services, caller, wanted)
-    return replace(_choice_of(rows[:most], action), has_more=len(rows) > most)
+    own = [row for row in rows[:most] if await _may_change(services, caller, row)]
+    return replace(_choice_of(own, action), has_more=len(rows) > most)
 
 
 async def change_batches(
@@ -67,16 +69,30 @@ async def change_batches(
     recorded in the trail, by itself: if the server stops, the rest is as it was.
     """
     chosen = await choose_batches(services, caller, action, batch_ids)
-    recorded = ACTION.get()
+    recorded, n_changed = ACTION.get(), 0
     for row in chosen.rows:
         batch_id = int(row["id"])
         entry = recorded and replace(recorded, batch_id=batch_id, request_id=uuid4())
         before = ACTION.set(entry)
         try:
             await KINDS[action].act(services, caller, batch_id, trace_id)
+            n_changed += 1
+        except (BatchCancelled, BatchNotFound):
+            pass  # somebody has cancelled or deleted it meanwhile: there is nothing left to do
         finally:
             ACTION.reset(before)
-    return len(chosen.rows)
+    return n_changed
+
+
+async def _may_change(services: Services, caller: Caller, row: Row) -> bool:
+    """Say whether the caller may do to a batch what the request is for, and not only see it."""
+    if caller.sees_tenant or row["user"] == caller.user_name:
+        return True
+    try:
+        await read.get_batch(services, caller, int(row["id"]))
+    except (PermissionMissing, BatchNotFound):
+        return False
+    return True
 
 
 def _choice_of(rows: Sequence[Row], action: str) -> Choice:
@@ -102,6 +118,8 @@ def _releasable(row: Row) -> int:
 
 
 def _retryable(row: Row) -> int:
+    if row["cancelled"] and row["cancel_after_n_failures"] is None:
+        return 0  # what a person has cancelled does not run again
     return int(row["n_failed"] + row["n_errored"])
 
 

@@ -122,7 +122,7 @@ class LogWindows:
             data = _data(await self._read(start, min(size, start + BLOCK_BYTES)))
             if not data:
                 break
-            is_last = start + len(data) >= size
+            is_last = start + len(data) >= size or len(data) < BLOCK_BYTES
             # A line that the block cuts is seen whole in the next one, unless it is as long.
             whole = len(data) if is_last else data.rfind(_NEWLINE) + 1 or len(data) - overlap
             found = await asyncio.to_thread(

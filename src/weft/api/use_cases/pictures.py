@@ -2,6 +2,7 @@
 rows.
 """
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -137,7 +138,7 @@ async def get_timeline(services: Services, caller: Caller, batch_id: int) -> Tim
     batch = await read.get_batch(services, caller, batch_id)
     created_at = datetime.fromisoformat(batch["created_at"])
     rows = await services.store.sample_attempts(caller, batch_id, limit=JOBS_SAMPLED)
-    return build_timeline(batch_id, batch["n_jobs"], created_at, rows)
+    return await asyncio.to_thread(build_timeline, batch_id, batch["n_jobs"], created_at, rows)
 
 
 async def list_tree(

@@ -45,6 +45,7 @@ document.addEventListener("submit", async (event) => {
   const problem = await problemOf(form);
   say(form, problem);
   if (problem) return;
+  if (!form.isConnected) { form.hidden = true; document.body.append(form); } // the page was read again meanwhile
   sent = form;
   form.requestSubmit(submitter?.isConnected ? submitter : null);
 });

@@ -6,11 +6,16 @@ AS $$
 BEGIN
     INSERT INTO weft.user_minute AS m (tenant_id, user_id, minute, n_waiting, n_running, n_succeeded, n_failed, n_cancelled)
     SELECT d.tenant_id, coalesce(b.user_id, 0), date_trunc('minute', _count_minutes.at),
-        sum(d.n_pending + d.n_ready + d.n_queued + d.n_creating + d.n_blocked), sum(d.n_running), sum(greatest(d.n_succeeded, 0)),
-        sum(greatest(d.n_failed + d.n_errored, 0)), sum(greatest(d.n_cancelled, 0))
-    FROM weft.job_delta d JOIN weft.batch b ON b.batch_id = d.batch_id
-    WHERE d.xid >= pg_snapshot_xmin(old) AND d.xid < pg_snapshot_xmax(new)
-      AND pg_visible_in_snapshot(d.xid, new) AND NOT pg_visible_in_snapshot(d.xid, old)
+        sum(d.n_waiting), sum(d.n_running), sum(greatest(d.n_succeeded, 0)), sum(greatest(d.n_failed, 0)), sum(greatest(d.n_cancelled, 0))
+    FROM (  -- Jobs that join a set leave their group in the same transaction: they do not end again.
+        SELECT x.tenant_id, x.batch_id, sum(x.n_pending + x.n_ready + x.n_queued + x.n_creating + x.n_blocked) AS n_waiting,
+            sum(x.n_running) AS n_running, sum(x.n_succeeded) AS n_succeeded, sum(x.n_failed + x.n_errored) AS n_failed,
+            sum(x.n_cancelled) AS n_cancelled
+        FROM weft.job_delta x
+        WHERE x.xid >= pg_snapshot_xmin(old) AND x.xid < pg_snapshot_xmax(new)
+          AND pg_visible_in_snapshot(x.xid, new) AND NOT pg_visible_in_snapshot(x.xid, old)
+        GROUP BY x.xid, x.tenant_id, x.batch_id) d
+    JOIN weft.batch b ON b.batch_id = d.batch_id
     GROUP BY GROUPING SETS ((d.tenant_id, b.user_id), (d.tenant_id))
     ON CONFLICT (tenant_id, user_id, minute) DO UPDATE SET n_waiting = m.n_waiting + excluded.n_waiting,
         n_running = m.n_running + excluded.n_running, n_succeeded = m.n_succeeded + excluded.n_succeeded,

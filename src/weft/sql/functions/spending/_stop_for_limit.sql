@@ -25,7 +25,7 @@ BEGIN
     locked AS MATERIALIZED (
         SELECT j.* FROM live l CROSS JOIN LATERAL (
             SELECT y.ctid AS tid, y.batch_id, y.job_id, y.attempt, y.tenant_id, y.n_lost, y.n_uncounted,
-                y.started_at IS NOT NULL AND (y.retry_on >> REASON_LOST) & 1 = 1 AS counts FROM weft.job y
+                (y.retry_on >> REASON_LOST) & 1 = 1 AS counts FROM weft.job y  -- it may start before its worker hears of this
             WHERE y.batch_id = l.batch_id AND y.job_id = l.job_id AND y.attempt = l.attempt AND y.state = STATE_RUNNING
             FOR NO KEY UPDATE) j),
     taken_off AS (

@@ -54,7 +54,7 @@ class Filler:
         self._dsns = dsns
         self.word = word
         self.header: dict[str, str] = {}
-        self.ids: dict[str, Any] = {"j": 1, "g": 1, "u": 2, "n": 1, "payloads/{s}": DIGEST}
+        self.ids: dict[str, Any] = {"a": 1, "j": 1, "g": 1, "u": 2, "n": 1, "payloads/{s}": DIGEST}
 
     async def ask(self, method: str, path: str, body: Any = None, **more: Any) -> Any:  # noqa: ANN401
         """Send a request of the tenant's administrator; return the document."""

@@ -2,6 +2,7 @@
 with them or were granted it.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -55,16 +56,19 @@ async def ask(
     http: httpx.AsyncClient, header: Header, method: str, route: str, batch: int
 ) -> httpx.Response:
     """Ask one route about a batch, with a body that it takes."""
-    path = route.format(b=batch, j=1, g=1, u=1, d=1, s="0" * 64, n=1, user="ann")
+    path = route.format(b=batch, j=1, a=1, g=1, u=1, d=1, s="0" * 64, n=1, user="ann")
     body = None if method == "GET" else body_of(method, route)
     params = {"bytes": 2} if "payloads" in route else None
-    return await http.request(method, path, params=params, json=body, headers=header)
+    async with http.stream(method, path, params=params, json=body, headers=header) as answer:
+        if not answer.headers["content-type"].startswith("text/event-stream"):  # it may never end
+            await answer.aread()
+        return answer
 
 
 def problem(answer: httpx.Response, batch: int) -> tuple[int, Mapping[str, Any]]:
     """Return an answer without what differs between two requests."""
     document = problem_of(answer)
-    document["title"] = document["title"].replace(f"b{batch}", "b")
+    document["title"] = re.sub(rf"\b(b|batches/){batch}\b", r"\1", document["title"])
     return answer.status_code, document
 
 

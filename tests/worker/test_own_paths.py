@@ -1,6 +1,5 @@
 """Jobs that find their own directory at further paths, which the host need not have."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -42,11 +41,8 @@ def start(agent: Agent, *assignments: Assignment) -> None:
 
 
 @pytest.fixture
-def no_programs(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    find_own_root.cache_clear()
+def no_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
-    yield
-    find_own_root.cache_clear()
 
 
 @needs_root

@@ -1854,9 +1854,9 @@ CREATE FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id int
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id integer, at timestamp with time zone) OWNER TO weft_system;
 
-CREATE FUNCTION weft._skip_touched(of_batch_id bigint, from_job integer, to_job integer, snapshot pg_snapshot) RETURNS integer
+CREATE FUNCTION weft._skip_touched(offer weft.offer, from_job integer, snapshot pg_snapshot) RETURNS integer
     LANGUAGE plpgsql STABLE;
-ALTER FUNCTION weft._skip_touched(of_batch_id bigint, from_job integer, to_job integer, snapshot pg_snapshot) OWNER TO weft_system;
+ALTER FUNCTION weft._skip_touched(offer weft.offer, from_job integer, snapshot pg_snapshot) OWNER TO weft_system;
 
 CREATE FUNCTION weft._spending(of_limit_ids integer[], at timestamp with time zone) RETURNS TABLE(limit_id integer, used numeric, used_per_hour numeric)
     LANGUAGE sql STABLE;
@@ -6911,7 +6911,7 @@ REVOKE ALL ON FUNCTION weft._short_gates(of_gate_set_id integer, locked_gate_ids
 
 REVOKE ALL ON FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id integer, at timestamp with time zone) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._skip_touched(of_batch_id bigint, from_job integer, to_job integer, snapshot pg_snapshot) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._skip_touched(offer weft.offer, from_job integer, snapshot pg_snapshot) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._spending(of_limit_ids integer[], at timestamp with time zone) FROM PUBLIC;
 

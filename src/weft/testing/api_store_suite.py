@@ -432,6 +432,7 @@ def calls_on_batch(
         partial(api.release_jobs, *one, [1]),
         partial(api.query_jobs, *one, ANY_JOB),
         partial(api.explain_jobs, *one, ANY_JOB),
+        partial(api.list_limits, *one, after=0, limit=9),
     ]
 
 

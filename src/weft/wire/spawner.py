@@ -246,6 +246,7 @@ class Welcome(msgspec.Struct, frozen=True, tag="welcome"):
     makes_sandboxes: bool = False
     uses_accounts: bool = False
     """It was started for processes under other accounts."""
+    binds_own_paths: bool = False
 
 
 class Report(msgspec.Struct, frozen=True, tag="report"):

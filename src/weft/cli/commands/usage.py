@@ -22,6 +22,7 @@ def usage(target: str, /, *, attempt: int | None = None, shared: Shared = SHARED
         weft usage b12.j7 --attempt 1 --json
 
     A worker takes a sample every 5 s (`usage_sample_s`).
+
     The table shows some of them, `--json` all that are kept.
 
     Args:

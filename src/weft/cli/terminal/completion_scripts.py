@@ -32,7 +32,7 @@ _weft_live() {
   fi
 }
 
-(( $+functions[compdef] )) || { autoload -Uz compinit && compinit -u }
+(( $+functions[compdef] )) || { autoload -Uz compinit && compinit -i }
 compdef _weft_live weft
 """
 FISH: Final = """

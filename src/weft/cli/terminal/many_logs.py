@@ -23,6 +23,8 @@ FOLLOWED_MAX = 50
 """Jobs that are followed at once; the others wait, and then come from their first byte."""
 LOOKED_AT_MAX = 2000
 """In a larger batch only running jobs are looked for at each event, the others at the end."""
+_LINES_AT_ONCE = 4096
+"""The limit of a pattern is for so many lines."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,6 +203,11 @@ async def output_document(
         chunks = client.read_log(batch_id, job_id, stream=one, attempt=attempt)
         data = b"".join([chunk async for chunk in chunks])
         if grep is not None:
-            data = b"\n".join(grep.choose(data.split(b"\n")))
+            lines = data.split(b"\n")
+            data = b"\n".join(
+                line
+                for at in range(0, len(lines), _LINES_AT_ONCE)
+                for line in grep.choose(lines[at : at + _LINES_AT_ONCE])
+            )
         texts[one] = data.decode("utf-8", "replace")
     return {"batch_id": batch_id, "job_id": job_id, "attempt": attempt, **texts}

@@ -72,9 +72,9 @@ class Samples:
             return
         due = [one for one in running if self._has_turn(one, now_ns)]
         if due:
-            table = tree.read_processes()
+            trees = _Trees(tree.read_processes())
             for attempt in due:
-                self._sample(attempt, table, now_ns)
+                self._sample(attempt, trees.pids_of(attempt.pid), now_ns)
         self._is_due = True
         self._loop.at(now_ns + self._period_ns, self._take)
 
@@ -88,13 +88,9 @@ class Samples:
         series.waited = 0
         return True
 
-    def _sample(
-        self, attempt: SpawnerAttempt, table: Mapping[int, tree.Process], now_ns: int
-    ) -> None:
-        series, pid = attempt.series, attempt.pid
+    def _sample(self, attempt: SpawnerAttempt, pids: set[int], now_ns: int) -> None:
+        series = attempt.series
         assert series is not None, "it has its turn"
-        pids = {pid} | tree.descendants(table, {pid})
-        pids |= {other for other, one in table.items() if one.group == pid}
         used = tree.read_usage(pids).values()
         cpu_ms = _milliseconds(sum(one.cpu_ticks for one in used)) - series.base_ms
         series.cpu_ms = max(series.cpu_ms, cpu_ms)
@@ -114,6 +110,27 @@ class Samples:
                 series.step *= 2
         except OSError:
             return
+
+
+class _Trees:
+    """Who belongs to whom, so that many attempts cost no more than all processes."""
+
+    def __init__(self, table: Mapping[int, tree.Process]) -> None:
+        self._children: dict[int, list[int]] = {}
+        self._groups: dict[int, list[int]] = {}
+        for pid, one in table.items():
+            self._children.setdefault(one.parent, []).append(pid)
+            self._groups.setdefault(one.group, []).append(pid)
+
+    def pids_of(self, first: int) -> set[int]:
+        """Return a process, all below it, and its group."""
+        found, todo = {first}, [first]
+        while todo:
+            for child in self._children.get(todo.pop(), ()):
+                if child not in found:
+                    found.add(child)
+                    todo.append(child)
+        return found.union(self._groups.get(first, ()))
 
 
 def _append(path: str, data: bytes) -> None:

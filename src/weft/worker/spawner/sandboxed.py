@@ -32,6 +32,9 @@ def command_of(attempt: SpawnerAttempt, argv: Sequence[str], cwd: str) -> tuple[
     for path in (attempt.script_path, attempt.memory_files):
         if path is not None:
             words += ["--ro-bind", (real := os.path.realpath(path)), real]
+    if attempt.request.own_paths:
+        # Last: what is written beside the directories of the host would be lost.
+        words += ["--remount-ro", "/"]
     words = ["--args", str(WORDS_FD), *words, "--chdir", cwd]
     return (program, *words, "--", *_FIRST, *argv)
 

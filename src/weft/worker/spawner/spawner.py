@@ -172,6 +172,7 @@ class Spawner:
                 takes_commands=True,
                 makes_memory_files=True,
                 makes_sandboxes=True,
+                binds_own_paths=True,
                 uses_accounts=self._uses_accounts,
             )
         )

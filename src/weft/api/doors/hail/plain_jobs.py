@@ -50,7 +50,7 @@ class PlainJob(Struct, forbid_unknown_fields=True, gc=False):
     n_max_attempts: _Positive = 1
     env: list[_Variable] = []
     attributes: dict[str, str] = {}
-    resources: _Resources | None = None
+    resources: _Resources | msgspec.UnsetType = msgspec.UNSET
     timeout: Annotated[float, Meta(gt=0, le=TIMEOUT_MAX)] = 1.0
     user_code: str = ""
 

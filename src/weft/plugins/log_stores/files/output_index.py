@@ -54,6 +54,8 @@ class _Part:
         self.marks = [_Mark(0, 0, 0)]
         self.end = self.marks[0]
         """Behind the last whole piece."""
+        self.last = (0, b"")
+        """Where the last piece begins, and its header."""
 
     def scan(self, file: BinaryIO) -> None:
         """Read the headers of the pieces that were appended since the last time."""
@@ -61,16 +63,26 @@ class _Part:
         offset, stdout, stderr = self.end
         while offset + PIECE.size <= size:
             file.seek(offset)
-            kind, length, _ = PIECE.unpack(file.read(PIECE.size))
+            header = file.read(PIECE.size)
+            kind, length, _ = PIECE.unpack(header)
             if offset + PIECE.size + length > size:
                 break
             self.n_pieces += CUT_BODY.unpack(file.read(length))[2] if kind == CUT else 1
+            self.last = (offset, header)
             offset += PIECE.size + length
             stdout += length if kind == STDOUT else 0
             stderr += length if kind == STDERR else 0
             self.end = _Mark(offset, stdout, stderr)
             if offset - self.marks[-1].offset >= _MARK_BYTES:
                 self.marks.append(self.end)
+
+    def is_in(self, file: BinaryIO) -> bool:
+        """Say whether a file still begins with what is known of it; another one may have got its
+        inode.
+        """
+        at, header = self.last
+        file.seek(at)
+        return file.read(len(header)) == header
 
     def mark_before(self, stream: int | None, position: int) -> _Mark:
         """Return the last mark before a position: a cut that is there begins behind it."""
@@ -121,8 +133,12 @@ class OutputIndex:
                 found = os.fstat(file.fileno())
                 part = _Part(first_piece, found.st_ino)
                 # A part from which something was left out is another file, and a shorter one.
-                is_same = known is not None and known.inode == found.st_ino
-                if known is not None and is_same and found.st_size >= known.end.offset:
+                if (
+                    known is not None
+                    and known.inode == found.st_ino
+                    and found.st_size >= known.end.offset
+                    and known.is_in(file)
+                ):
                     part = known
                 part.scan(file)
                 return part

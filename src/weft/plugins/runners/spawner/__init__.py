@@ -90,6 +90,7 @@ class SpawnerRunner:
         self._link: SpawnerLink | None = None
         self._is_ending = self._takes_commands = self._makes_files = False
         self._makes_sandboxes = False
+        self._binds_own_paths = False
 
     async def adopt(self) -> Known:
         """Find the spawner, or start one after proof that the older one is gone."""
@@ -110,6 +111,7 @@ class SpawnerRunner:
                     self._takes_commands = welcome.takes_commands
                     self._makes_files = welcome.makes_memory_files
                     self._makes_sandboxes = welcome.makes_sandboxes
+                    self._binds_own_paths = welcome.binds_own_paths
                     return _known(welcome)
                 log.warning("worker.spawner_outdated", version=welcome.version)
                 self._link.send(wire.Quit())
@@ -146,7 +148,9 @@ class SpawnerRunner:
     def _refuse_what_is_new(self, one: Assignment) -> None:
         if one.secrets and not self._makes_files:
             raise WeftError("its spawner is of an earlier release, which gives jobs no secrets")
-        if (self._limits.sandbox or one.spec.own_paths) and not self._makes_sandboxes:
+        if one.spec.own_paths and not self._binds_own_paths:
+            raise WeftError("its spawner is of an earlier release, which binds no paths")
+        if self._limits.sandbox and not self._makes_sandboxes:
             raise WeftError("its spawner is of an earlier release, which makes no sandboxes")
 
     def withdraw(self, keys: Sequence[AttemptKey]) -> None:

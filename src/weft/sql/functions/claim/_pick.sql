@@ -17,7 +17,7 @@ DECLARE
     v_from int := greatest(offer.low_job, hint_job); v_to int;
 BEGIN
     IF hint_job IS NOT NULL THEN
-        v_from := weft._skip_touched(offer.batch_id, v_from, offer.last_job, v_snapshot);
+        v_from := weft._skip_touched(offer, v_from, v_snapshot);
     END IF;
     v_to := least(offer.last_job, v_from::bigint + lookahead_jobs);
     IF offer.runnable_id <> 0 THEN

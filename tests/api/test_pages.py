@@ -4,6 +4,7 @@ import re
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
+import asyncpg
 import httpx
 import pytest
 from litestar.routes import HTTPRoute
@@ -332,3 +333,28 @@ async def test_batch_says_its_pace_its_costs_and_the_columns_that_are_chosen(
     await worker.end([second])
     over = await browser.get(path)
     assert "Ends, at this rate" not in over.text
+
+
+async def test_pages_of_a_batch_that_hardly_moves_and_of_a_deep_document(
+    browser: httpx.AsyncClient, http: httpx.AsyncClient, worker: LiveWorker,
+    database: dict[str, str],
+) -> None:  # fmt: skip
+    """An end in ten thousand years is no forecast; only the JSON of a job is whole."""
+    deep: Any = 1
+    for _ in range(300):
+        deep = [deep]
+    function = {"call": "math:hypot", "args": [deep]}
+    jobs = [{"command": ["true"]}, {"function": function}, *[{"command": ["true"]}] * 400]
+    batch_id = await _submit(http, jobs=jobs)
+    (first,) = await worker.claim(1)
+    await worker.start([first])
+    await worker.end([first])
+    admin = await asyncpg.connect(database["admin"])
+    await admin.execute("UPDATE weft.job_group SET created_at = now() - interval '30 years'")
+    await admin.close()
+
+    page = await browser.get(f"/ui/batches/{batch_id}")
+    job = await browser.get(f"/ui/batches/{batch_id}/jobs/2")
+
+    assert (page.status_code, job.status_code) == (200, 200)
+    assert "Ends, at this rate" not in page.text

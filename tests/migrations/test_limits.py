@@ -21,6 +21,30 @@ OLD_HOLD = """
     END $$;
 """
 
+BEFORE_ANYONE = "0079_pre_limits_of_anyone"
+OLD_LIMITS = """
+    CREATE FUNCTION weft._set_limit(of_tenant_id int, of_project_id int, patch jsonb)
+    RETURNS void LANGUAGE plpgsql AS $$
+    BEGIN
+        INSERT INTO weft.spend_limit AS l
+            (tenant_id, project_id, cost_max, cost_soft_max, on_limit)
+        VALUES (of_tenant_id, of_project_id, (patch ->> 'cost_max')::numeric,
+            (patch ->> 'cost_soft_max')::numeric, 'pause')
+        ON CONFLICT (project_id) DO UPDATE SET version = l.version + 1,
+            cost_max = CASE WHEN patch ? 'cost_max' THEN excluded.cost_max ELSE l.cost_max END,
+            cost_soft_max = coalesce(excluded.cost_soft_max, l.cost_soft_max);
+    END $$;
+    CREATE FUNCTION weft.limit_rounds(epoch bigint)
+    RETURNS TABLE (limit_id int, cost_max numeric, cost_soft_max numeric) LANGUAGE plpgsql AS $$
+    #variable_conflict use_column
+    BEGIN
+        RETURN QUERY SELECT l.limit_id, l.cost_max, l.cost_soft_max FROM weft.spend_limit l
+        WHERE l.project_id IN (SELECT x.project_id FROM weft.spend_limit x
+            WHERE x.cost_max IS NOT NULL OR x.cost_soft_max IS NOT NULL);
+    END $$;
+    SELECT weft._set_limit(1, 1, '{"cost_max": 7}');
+"""
+
 
 @pytest.mark.parametrize("first", ["person", "limit"])
 async def test_holds_are_apart_before_the_contract_step(
@@ -45,3 +69,17 @@ async def test_function_of_the_release_before_holds_until_it_is_replaced(
         held: list[asyncpg.Record] = await owner.fetch("SELECT limit_id FROM weft.group_hold")
 
     assert [tuple(row) for row in held] == [(0,)]
+
+
+async def test_limits_are_read_and_set_by_the_release_before_until_it_is_replaced(
+    empty_database: dict[str, str],
+) -> None:
+    """The columns have other names, and projects have one limit for each measure."""
+    (file,) = (one for one in files_of("migrations") if one.name == BEFORE_ANYONE)
+    async with older_schema(empty_database["admin"], BEFORE_ANYONE, OLD_LIMITS) as owner:
+        await owner.execute(file.text)
+        before = await owner.fetch("SELECT * FROM weft.limit_rounds(1)")
+        await owner.execute("SELECT weft._set_limit(1, 1, '{\"cost_soft_max\": 3}')")
+        after = await owner.fetch("SELECT * FROM weft.limit_rounds(1)")
+
+    assert [tuple(row) for row in (*before, *after)] == [(1, 7, None), (1, 7, 3)]

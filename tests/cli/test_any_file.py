@@ -53,7 +53,7 @@ WORDS: dict[tuple[str, ...], list[str]] = {
     **{("schedule", name): ["s1"] for name in ("show", "pause", "resume", "rm", "run-now")},
     **{("condition", name): ["c1"] for name in ("show", "test", "fail")},
     ("condition", "release"): ["c1", "1"],
-    ("signal",): ["b1.j1", "USR1"], ("extend",): ["b1.j1", "--by", "10m"],
+    ("usage",): ["b1.j1"], ("signal",): ["b1.j1", "USR1"], ("extend",): ["b1.j1", "--by", "10m"],
     ("message",): ["b1.j1", "reload"], ("unshare",): ["b1", "--with", "ann"],
     ("failures", "ack"): ["b1", "--note", "seen"],
     ("billing", "correct-rates"): ["1", "--cpu", "0.02", "--reason", "too few zeros"],

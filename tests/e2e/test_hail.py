@@ -156,7 +156,7 @@ def test_usage_attributes_queries_and_refusals(hail: HailClient) -> None:
 from hailtop.httpx import ClientResponseError
 
 b = bc.create_batch(attributes={'name': 'queried'}, token='again')
-long = b.create_job('i', ['sleep', '6.5'], attributes={'name': 'long', 'tag': 'blue'})
+long = b.create_job('i', ['sleep', '11'], attributes={'name': 'long', 'tag': 'blue'})
 other = b.create_job('i', ['true'], attributes={'tag': 'green'}, n_max_attempts=2)
 b.submit()
 b.wait()
@@ -188,7 +188,7 @@ say({'used': used, 'found': found, 'refused': refused, 'same': same.id == b.id})
 """)
 
     assert said["used"]["main"]["columns"] == ["time_msecs", "memory_in_bytes", "cpu_usage"]
-    assert len(said["used"]["main"]["data"]) == 1
+    assert 1 <= len(said["used"]["main"]["data"]) <= 2  # one in 5 s
     assert said["found"] == {
         "tag = blue": [1], "tag != blue": [2], "tag =~ e": [1, 2], "tag !~ ue": [2],
         '"blue"': [1], "ee": [2], "job_id >= 2": [2], "duration > 5": [1],

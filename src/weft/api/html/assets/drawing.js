@@ -26,7 +26,7 @@ function furnish() {
     ["−", "Smaller", () => scale((zoom ?? 1) / 1.5)],
     ["+", "Larger", () => scale((zoom ?? 1) * 1.5)],
     ["Whole", "The whole picture", () => scale(Math.min(drawing.clientWidth / width, drawing.clientHeight / height, 1))],
-    ["1:1", "Its own size", () => scale(1)],
+    ["1:1", "1:1, its own size", () => scale(1)],
   ]) {
     const button = document.createElement("button");
     button.type = "button";

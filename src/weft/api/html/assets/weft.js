@@ -35,7 +35,7 @@ function isInUse() {
   const writes = active && main.contains(active) && active.matches("input, textarea, select");
   const selects = String(getSelection()) !== "" && main.contains(getSelection().anchorNode);
   const changed = [...main.querySelectorAll("input")].some(
-    (one) => one.value !== one.defaultValue || one.checked !== one.defaultChecked,
+    (one) => one.matches("[type=checkbox], [type=radio]") ? one.checked !== one.defaultChecked : one.value !== one.defaultValue,
   );
   return writes || changed || selects || main.querySelector("details[open]:not(.branch)") !== null;
 }

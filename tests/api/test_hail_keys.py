@@ -9,7 +9,7 @@ import pytest
 
 from api.hail_door import job
 from weft.api.doors.hail.jobs import Bunch, jobs_of
-from weft.api.doors.hail.plain_jobs import is_plain
+from weft.api.doors.hail.plain_jobs import plain_job
 from weft.api.doors.hail.refused import Refused
 from weft.api.doors.hail.shapes import FATES
 from weft.settings import Settings
@@ -89,5 +89,28 @@ def test_what_is_refused_is_not_plain(more: dict[str, Any], tmp_path: Path) -> N
     with pytest.raises(Refused):
         jobs_of([raw], Bunch(settings=Settings(home=tmp_path), batch_id=1))
 
-    assert not is_plain(raw)
-    assert is_plain(msgspec.json.encode(job(1, "true")))
+    assert plain_job(raw) is None
+    assert plain_job(msgspec.json.encode(job(1, "true"))) is not None
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {}, {"timeout": 5, "n_max_attempts": 3, "always_run": True},
+        {"in_update_parent_ids": [1], "absolute_parent_ids": [3], "in_update_job_group_id": 1},
+        {"attributes": {"name": "n"}, "env": [{"name": "A", "value": "/io"}], "port": 5000},
+        {"absolute_job_group_id": 2, "in_update_job_group_id": 1, "user_code": "x"},
+        {"resources": {"cpu": "0.5", "memory": "lowmem", "storage": "1Gi", "preemptible": False}},
+    ],
+)  # fmt: skip
+def test_checking_key_by_key_makes_the_same_job(more: dict[str, Any], tmp_path: Path) -> None:
+    bunch = Bunch(settings=Settings(home=tmp_path), batch_id=1, first_job=5, first_group=2)
+    plain, rare = (
+        msgspec.json.encode(job(2, "ls", "x", **more, **other))
+        for other in ({}, {"network": "public"})
+    )
+    (_, (fast,)), (_, (slow,)) = jobs_of([plain], bunch), jobs_of([rare], bunch)
+    fast.original = slow.original = None
+
+    assert (plain_job(plain) is None, plain_job(rare)) == (False, None)
+    assert fast == slow

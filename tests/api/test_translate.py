@@ -15,6 +15,7 @@ from weft.api.translation.jobs import translate
 from weft.api.translation.ordinary import are_ordinary
 from weft.core.errors import InvalidDocument, WrongType
 from weft.core.problems import Problems
+from weft.core.states import Reason
 from weft.core.why import Cause
 from weft.ports.store import Gate, JobRows, Row, Shape
 from weft.settings import Settings
@@ -66,6 +67,26 @@ def test_jobs_with_all_other_fields_are_ordinary() -> None:
     given: Any = object()
 
     assert are_ordinary([JobDocument(**{field: given}) for field in ORDINARY])
+
+
+@pytest.mark.parametrize(
+    ("words", "is_ordinary"),
+    [(["lost"], True), (["oom", "exit"], True), ([], True), (["exit:3"], False), (["odd"], False)],
+)
+def test_reasons_for_retries_that_all_jobs_share_are_ordinary(
+    words: list[str], *, is_ordinary: bool
+) -> None:
+    same = [JobDocument(retry_on=tuple(words)) for _ in range(3)]
+
+    assert are_ordinary(same) is is_ordinary
+    assert not are_ordinary([*same, JobDocument()])
+
+
+def test_reasons_for_retries_that_all_jobs_share_are_one_number() -> None:
+    rows = rows_of([{"command": ["true"], "retry_on": ["lost"]}] * 3)
+
+    assert rows.retry_on == [1 << Reason.LOST]
+    assert rows.retry_on != rows_of([{"command": ["true"]}]).retry_on
 
 
 def test_what_is_wrong_with_one_of_many_texts_is_found() -> None:

@@ -19,6 +19,7 @@ from weft.wire.sealed import SecretKeys
 WORKERS_FRESH_S: Final = 5.0
 QUEUES_FRESH_S: Final = 5.0
 OWNERS_KEPT: Final = 10_000
+PROJECTS_KEPT: Final = 10_000
 Answer = dict[str, Any]
 """A document of an answer; its fields have several types."""
 
@@ -54,6 +55,7 @@ class Services:
     _workers: dict[int, tuple[float, Sequence[Row]]] = field(default_factory=dict)
     _licences: tuple[float, Mapping[str, int]] = field(default=(0.0, {}))
     _owned: set[tuple[int, int, int]] = field(default_factory=set)
+    _projects: dict[tuple[int, int], str] = field(default_factory=dict)
 
     async def owner_of(self, caller: Caller, batch_id: int) -> str:
         """Return the user of a batch. Raise `BatchNotFound`. Owners are remembered, because they
@@ -68,6 +70,19 @@ class Services:
                 self._owned.clear()
             self._owned.add(key)
         return owner
+
+    async def project_of(self, caller: Caller, batch_id: int) -> str:
+        """Return the billing project of a batch that the caller was just shown. Projects are
+        remembered, because a batch stays in its project, and that keeps its name.
+        """
+        key = (caller.tenant_id, batch_id)
+        found = self._projects.get(key)
+        if found is None:
+            found = str((await self.store.get_batch(caller, batch_id))["billing_project"])
+            if len(self._projects) >= PROJECTS_KEPT:
+                self._projects.clear()
+            self._projects[key] = found
+        return found
 
     async def routes(self, caller: Caller) -> Sequence[Route]:
         """Return the queues of this caller's tenant in the order of routing, with their guards; a

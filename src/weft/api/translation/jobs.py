@@ -61,7 +61,7 @@ def translate(
     shape_index = book.index_of(jobs, problems, context.router)
     licences, more = book.licences_of(jobs), rules_of_more(rare, book, shape_index, problems)
     group_id, combos = _groups(jobs, context, problems), sets_of(jobs, context, problems)
-    retry_on = _retries(rare, problems)
+    retry_on = _retries(rare or jobs[:1], problems)
     positions = _positions(jobs, context)
     carriers = carriers_of(rare, positions, context, problems)
     parents = _parents(jobs, context, positions, problems)

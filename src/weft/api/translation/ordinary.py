@@ -7,19 +7,21 @@ them is left out if no job has any.
 
 from collections.abc import Sequence
 
+from weft.api.translation.retries import REASONS
 from weft.wire.documents import JobDocument
 
 
 def are_ordinary(jobs: Sequence[JobDocument]) -> bool:
-    """Say whether no job is an array, has a function, an executor, rules for its retries,
-    secrets, or a field of `RARE_JOB_FIELDS`.
+    """Say whether no job is an array, has a function, an executor, rules for its retries but
+    reasons that all jobs share, secrets, or a field of `RARE_JOB_FIELDS`.
     """
-    return not any(
+    shared = jobs[0].retry_on if jobs else None
+    return REASONS.issuperset(shared or ()) and not any(
         job.count is not None
         or job.values is not None
         or job.function is not None
         or job.executor is not None
-        or job.retry_on is not None
+        or job.retry_on != shared
         or job.retry is not None
         or job.external_errors is not None
         or job.retry_with is not None

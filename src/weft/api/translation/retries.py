@@ -32,7 +32,7 @@ HAS_RULES: Final = 1 << 20
 """The bit of `retry_on` that says that its rules (`EndRules`) decide, too; no reason has it."""
 ASKS_MORE: Final = 1 << 21
 """The bit of `retry_on` that says that its retries ask for more; no reason has it."""
-_REASONS: Final = {
+_BITS: Final = {
     reason.word: 1 << reason
     for reason in Reason
     if reason
@@ -44,6 +44,8 @@ _REASONS: Final = {
         Reason.OVERDUE,
     }
 }
+REASONS: Final = frozenset(_BITS)
+"""The words of `retry_on` that are no rules."""
 
 
 def check_retries(jobs: Sequence[JobDocument], problems: Problems) -> None:
@@ -79,11 +81,11 @@ def mask_of(job: JobDocument, note: Callable[[str, str], None]) -> int:
     mask = DEFAULT_RETRY if job.retry_on is None else 0
     for n, word in enumerate(job.retry_on or ()):
         kind, colon, _ = word.partition(":")
-        known = kind in {"exit", "signal"} if colon else word in _REASONS
+        known = kind in {"exit", "signal"} if colon else word in _BITS
         if not known:
-            shown = ", ".join([*_REASONS, "exit:3", "exit:10-20", "signal:USR1"])
+            shown = ", ".join([*_BITS, "exit:3", "exit:10-20", "signal:USR1"])
             note(f"/retry_on/{n}", f"{word[:40]!r} is not one of {shown}")
-        mask |= _REASONS.get(kind, 0)
+        mask |= _BITS.get(kind, 0)
     if _read_rules(job, note) is not None:
         mask |= HAS_RULES
     if job.retry_with:

@@ -4,13 +4,12 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from operator import attrgetter
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import msgspec
 
 from weft.api.translation.context import DocumentContext
 from weft.api.translation.executors import USUAL
-from weft.api.translation.foreign import with_originals
 from weft.api.translation.functions import FunctionCarriers, with_functions
 from weft.api.translation.gates import job_gates, licence_gates
 from weft.api.translation.rare import rare_values
@@ -136,17 +135,11 @@ def fill_chunks(
     """Add the specs of consecutive jobs in chunks. An array has a chunk of its own, and a job that
     carries a function begins one, so that other jobs find the function by its number.
     """
-    specs = [
-        # No inherited environment: it stands once in each chunk.
-        JobSpec(*_SHARED_VALUES(job), None, job.executor or USUAL, context.trace_id)  # type: ignore[call-arg]
-        for job in jobs
-    ]
+    specs = _specs_of(jobs, context.trace_id)
     if carriers.positions:
         specs = with_functions(specs, jobs, positions, carriers)
     if not context.ordinary:
         specs = with_secrets(specs)
-    if isinstance(jobs[0], ForeignJob):
-        specs = with_originals(specs, jobs)
     carrying = carriers.entries(jobs)
     arrays: list[int] = []
     if positions.has_arrays:
@@ -163,6 +156,29 @@ def fill_chunks(
             body = encode_array(specs[entry], array, context.inherit_env, values)
             _add_chunk(rows, positions.firsts[entry], array.n_jobs, body)
             start = entry + 1
+
+
+def _specs_of(jobs: Sequence[JobDocument], trace_id: str) -> list[JobSpec]:
+    """Return the specs; a door translates all jobs of a request or none. No inherited environment:
+    it stands once in each chunk.
+    """
+    if isinstance(jobs[0], ForeignJob):
+        return [
+            JobSpec(  # type: ignore[call-arg]
+                *_SHARED_VALUES(job),
+                None,
+                job.executor or USUAL,
+                trace_id,
+                original=job.original,
+                identity=job.identity,
+                own_paths=job.own_paths,
+            )
+            for job in cast("Sequence[ForeignJob]", jobs)
+        ]
+    return [
+        JobSpec(*_SHARED_VALUES(job), None, job.executor or USUAL, trace_id)  # type: ignore[call-arg]
+        for job in jobs
+    ]
 
 
 def _next_of(entries: Sequence[int], after: int, end: int) -> int:

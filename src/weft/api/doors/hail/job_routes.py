@@ -1,6 +1,5 @@
 """Hail's routes of jobs: lists, documents, logs, attempts."""
 
-import asyncio
 import re
 from typing import Final
 
@@ -33,7 +32,7 @@ from weft.api.http.sse import stream_reply
 from weft.api.use_cases import read
 from weft.api.use_cases.attempt_usage import read_samples
 from weft.api.use_cases.output import Outputs
-from weft.core.query import Subject, all_of
+from weft.core.query import EVERYTHING, Subject, all_of
 from weft.core.query.tree import Field, IntegerTerm, Operator
 from weft.core.secret_variables import patterns_of
 from weft.ports.log_store import AttemptLog
@@ -84,14 +83,11 @@ async def _list(request: AnyRequest, group_id: int, parse: Parser) -> Response[b
     wanted = read.JobList(
         limit=PAGE,
         after=min(last_of(query, "last_job_id") or 0, _LAST_JOB),
-        query=node,
+        query=None if node == EVERYTHING else node,
         group=None if group_id == ROOT else group_id,
     )
-    batch, rows = await asyncio.gather(
-        read.get_batch(services, caller, batch_id),
-        read.list_jobs(services, caller, batch_id, wanted),
-    )
-    project = batch["billing_project"]
+    rows = await read.list_jobs(services, caller, batch_id, wanted)
+    project = await services.project_of(caller, batch_id)
     started = [row["job_id"] for row in rows if row["cost"]]
     costs = await read.list_job_costs(services, caller, batch_id, started) if started else {}
     answer: Document = {
@@ -109,9 +105,8 @@ async def get_hail_job(request: AnyRequest) -> Response[bytes]:
     services, caller = services_of(request), caller_of(request)
     row, original = await read.get_foreign_job(services, caller, batch_id, job_id)
     attempts = await read.list_attempts(services, caller, batch_id, job_id)
-    batch = await read.get_batch(services, caller, batch_id)
+    project = await services.project_of(caller, batch_id)
     masks = patterns_of(services.settings.masked_env)
-    project = batch["billing_project"]
     return reply(job_document(row, original, attempts, project=project, masks=masks))
 
 

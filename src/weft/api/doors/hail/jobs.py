@@ -3,9 +3,13 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
 
-from weft.api.doors.hail.plain_jobs import is_plain
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from weft.api.doors.hail.plain_jobs import PlainJob, checked_job, plain_job
 from weft.api.doors.hail.refused import bad_request
 from weft.api.doors.hail.requests import Document, decode_value
 from weft.api.doors.hail.resources import REGION, asked_of
@@ -55,21 +59,44 @@ def jobs_of(specs: Sequence[bytes], bunch: Bunch) -> tuple[int, list[ForeignJob]
     """
     refuse_too_many("jobs", len(specs), bunch.settings)
     jobs: list[ForeignJob] = []
+    asked_by_text: dict[bytes, _Asked] = {}
     first = last = 0
     for index, raw in enumerate(specs):
-        spec: Document = decode_value(raw)
-        if not is_plain(raw):
-            spec = present_form(spec, f"jobs[{index}]")
-            JOB(f"jobs[{index}]", spec)
-            _refuse_foreign(spec, bunch)
-        number = spec["job_id"]
+        spec = plain_job(raw) or _checked(raw, f"jobs[{index}]", bunch)
+        number = spec.job_id
         if not jobs:
             first = number
         elif number != last + 1:
             raise bad_request(f"noncontiguous job ids found in the spec: {last} -> {number}")
         last = number
-        jobs.append(_job(spec, raw, bunch))
+        text = bytes(spec.resources)
+        asked = asked_by_text.get(text)
+        if asked is None:
+            asked = asked_by_text[text] = _asked_of(text, spec, bunch)
+        jobs.append(_job(spec, raw, asked, bunch))
     return first, jobs
+
+
+class _Asked(NamedTuple):
+    """What jobs ask for, shared by all that ask for it in the same words."""
+
+    document: dict[str, Any]
+    preemptible: bool | None
+
+
+def _asked_of(text: bytes, spec: PlainJob, bunch: Bunch) -> _Asked:
+    resources = msgspec.json.decode(text)
+    number = bunch.first_job + spec.job_id - 1
+    asked = asked_of({"resources": resources}, f"({bunch.batch_id or 'new'}, {number})")
+    return _Asked(asked.document, resources.get("preemptible"))
+
+
+def _checked(raw: bytes, name: str, bunch: Bunch) -> PlainJob:
+    """Check a spec that is not plain, key by key."""
+    spec = present_form(decode_value(raw), name)
+    JOB(name, spec)
+    _refuse_foreign(spec, bunch)
+    return checked_job(spec)
 
 
 def present_form(value: Any, name: str) -> Document:  # noqa: ANN401 (any value of JSON)
@@ -100,68 +127,76 @@ def present_form(value: Any, name: str) -> Document:  # noqa: ANN401 (any value 
     return spec
 
 
-def _job(spec: Document, raw: bytes, bunch: Bunch) -> ForeignJob:
-    number = bunch.first_job + spec["job_id"] - 1
-    asked = asked_of(spec, f"({bunch.batch_id or 'new'}, {number})")
+def _job(spec: PlainJob, raw: bytes, asked: _Asked, bunch: Bunch) -> ForeignJob:
     group = _group_of(spec, bunch)
-    attributes = spec.get("attributes") or {}
-    name = attributes.get("name")
+    attributes = spec.attributes or None
+    name = attributes.get("name") if attributes else None
     if name is not None and wrong_name(name, chars_max=bunch.settings.name_chars_max):
         name = None  # it stays an attribute, which may be any text
-    identity = {**_FIRST, "HAIL_JOB_GROUP_ID": str(group)}
-    if "port" in spec:
-        identity["HAIL_BATCH_WORKER_PORT"] = str(spec["port"])
-        identity["HAIL_BATCH_WORKER_IP"] = "127.0.0.1"
+    attempts = spec.n_max_attempts or N_MAX_ATTEMPTS
     return ForeignJob(
-        command=tuple(spec["process"]["command"]),
+        command=spec.process.command,
         name=name,
-        env={one["name"]: one["value"] for one in spec.get("env", ())} or None,
+        env={one.name: one.value for one in spec.env} if spec.env else None,
         resources=asked.document,
-        timeout_s=spec.get("timeout"),
-        always_run=spec.get("always_run", False),
+        timeout_s=spec.timeout or None,
+        always_run=spec.always_run,
         parents=_parents_of(spec, bunch),
         group=_named_group(group, bunch),
-        attributes=attributes or None,
-        max_attempts=min(spec.get("n_max_attempts", N_MAX_ATTEMPTS), ATTEMPTS_MAX),
+        attributes=attributes,
+        max_attempts=min(attempts, ATTEMPTS_MAX),
         retry_on=_COUNTED,
-        preemptible=(spec.get("resources") or {}).get("preemptible"),
+        preemptible=asked.preemptible,
         original=raw,
-        identity=identity,
+        identity=_identity(group, spec.port),
         own_paths=_own_paths_of(spec),
     )
 
 
-def _own_paths_of(spec: Document) -> tuple[str, ...] | None:
+@lru_cache(maxsize=1024)
+def _identity(group: int, port: int | UnsetType) -> dict[str, str]:
+    """Return the variables that say who a job is."""
+    found = {**_FIRST, "HAIL_JOB_GROUP_ID": str(group)}
+    if port is not UNSET:
+        found["HAIL_BATCH_WORKER_PORT"] = str(port)
+        found["HAIL_BATCH_WORKER_IP"] = "127.0.0.1"
+    return found
+
+
+def _own_paths_of(spec: PlainJob) -> tuple[str, ...] | None:
     """Return the paths that Hail's containers have and that a job's words name."""
-    words = [*spec["process"]["command"], *(one["value"] for one in spec.get("env", ()))]
-    return _IO if any(IO in word and _NAMES_IO.search(word) for word in words) else None
+    words = spec.process.command
+    if spec.env:
+        words = (*words, *(one.value for one in spec.env))
+    text = "\0".join(words)
+    return _IO if IO in text and _NAMES_IO.search(text) else None
 
 
-def _parents_of(spec: Document, bunch: Bunch) -> tuple[int | str, ...]:
-    absolute: list[int] = spec.get("absolute_parent_ids", [])
-    numbers = [
-        *absolute,
-        *(bunch.first_job + one - 1 for one in spec.get("in_update_parent_ids", ())),
-    ]
+def _parents_of(spec: PlainJob, bunch: Bunch) -> tuple[int | str, ...]:
+    if not spec.absolute_parent_ids and not spec.in_update_parent_ids:
+        return ()
+    first = bunch.first_job
+    numbers = [*spec.absolute_parent_ids, *(first + one - 1 for one in spec.in_update_parent_ids)]
     if len(set(numbers)) < len(numbers):
         raise bad_request(
-            f"bunch contains job with duplicated parents (job {spec['job_id']}: {numbers})"
+            f"bunch contains job with duplicated parents (job {spec.job_id}: {numbers})"
         )
-    own = bunch.first_job + spec["job_id"] - 1
+    own = first + spec.job_id - 1
     for one in numbers:
         if not 0 < one < own:
             raise bad_request(f"job {own} cannot have the parent {one}: it is no earlier job")
-    first = bunch.first_job
     return tuple(one - first + 1 if one >= first else f"j{one}" for one in numbers)
 
 
-def _group_of(spec: Document, bunch: Bunch) -> int:
+def _group_of(spec: PlainJob, bunch: Bunch) -> int:
     """Return the number of a job's group in its batch."""
-    number: int = spec.get("absolute_job_group_id", 0)
-    if "absolute_job_group_id" not in spec and "in_update_job_group_id" in spec:
-        number = bunch.first_group + spec["in_update_job_group_id"] - 1
+    number = 0
+    if spec.absolute_job_group_id is not UNSET:
+        number = spec.absolute_job_group_id
+    elif spec.in_update_job_group_id is not UNSET:
+        number = bunch.first_group + spec.in_update_job_group_id - 1
     if number < 0:
-        raise bad_request(f"job {spec['job_id']} is in an unknown job group {number}")
+        raise bad_request(f"job {spec.job_id} is in an unknown job group {number}")
     return number
 
 

@@ -1,15 +1,18 @@
-"""The job specs that nearly all programs send, decoded once and checked by msgspec.
+"""Job specs with their types: those that nearly all programs send are decoded once, and checked by
+msgspec.
 
-What it does not take is checked by `shapes.JOB`, key by key, which also has the words for what is
-wrong. So it must take nothing that `JOB` refuses.
+What is not plain is checked by `shapes.JOB`, key by key, which also has the words for what is
+wrong. So nothing may be plain that `JOB` refuses.
 """
 
+from functools import lru_cache
 from typing import Annotated, Final, Literal
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from weft.api.doors.hail.checks import INTEGER_MAX
+from weft.api.doors.hail.requests import Document
 from weft.api.doors.hail.shapes import BYTES, CPU, TIMEOUT_MAX
 
 _Whole = Annotated[int, Meta(ge=-INTEGER_MAX, le=INTEGER_MAX)]
@@ -20,7 +23,7 @@ _Memory = Annotated[str, Meta(pattern=rf"\A(?:lowmem|standard|highmem|{BYTES})\Z
 
 class _Process(Struct, forbid_unknown_fields=True, gc=False):
     type: Literal["docker"]
-    command: list[str]
+    command: tuple[str, ...]
     image: str
 
 
@@ -41,27 +44,54 @@ class PlainJob(Struct, forbid_unknown_fields=True, gc=False):
 
     job_id: _Whole
     process: _Process
-    in_update_parent_ids: list[_Whole] = []
-    absolute_parent_ids: list[_Whole] = []
-    in_update_job_group_id: _Whole = 0
-    absolute_job_group_id: _Whole = 0
+    in_update_parent_ids: tuple[_Whole, ...] = ()
+    absolute_parent_ids: tuple[_Whole, ...] = ()
+    in_update_job_group_id: _Whole | UnsetType = UNSET
+    absolute_job_group_id: _Whole | UnsetType = UNSET
     always_run: bool = False
     always_copy_output: bool = False
-    n_max_attempts: _Positive = 1
-    env: list[_Variable] = []
-    attributes: dict[str, str] = {}
-    resources: _Resources | msgspec.UnsetType = msgspec.UNSET
-    timeout: Annotated[float, Meta(gt=0, le=TIMEOUT_MAX)] = 1.0
+    n_max_attempts: _Positive | UnsetType = UNSET
+    env: tuple[_Variable, ...] = ()
+    attributes: dict[str, str] | UnsetType = UNSET
+    resources: Raw = Raw(b"{}")
+    """Encoded: thousands of jobs ask for the same, which is then looked at once."""
+    timeout: Annotated[float, Meta(gt=0, le=TIMEOUT_MAX)] | UnsetType = UNSET
     user_code: str = ""
+    port: _Whole | UnsetType = UNSET
 
 
 _DECODER: Final = msgspec.json.Decoder(PlainJob)
+_RESOURCES: Final = msgspec.json.Decoder(_Resources)
+_WRONG: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
-def is_plain(raw: bytes) -> bool:
-    """Say whether this is a whole spec whose shape is right, of such a job."""
+def plain_job(raw: bytes) -> PlainJob | None:
+    """Return a spec whose shape is right; None: it is wrong, or has keys that few have."""
     try:
-        _DECODER.decode(raw)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        spec = _DECODER.decode(raw)
+    except _WRONG:
+        return None
+    return spec if _are_plain(bytes(spec.resources)) else None
+
+
+def checked_job(document: Document) -> PlainJob:
+    """Return a spec that `JOB` has taken and that asks for nothing that is refused."""
+    process = document["process"]
+    given = {key: document[key] for key in PlainJob.__struct_fields__ if key in document}
+    return msgspec.convert(
+        {
+            **given,
+            "process": {key: process[key] for key in _Process.__struct_fields__},
+            "resources": Raw(msgspec.json.encode(document.get("resources", {}))),
+        },
+        PlainJob,
+    )
+
+
+@lru_cache(maxsize=1024)
+def _are_plain(resources: bytes) -> bool:
+    try:
+        _RESOURCES.decode(resources)
+    except _WRONG:
         return False
     return True

@@ -210,6 +210,9 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
             completed = run / (time.perf_counter() - begun)
             progress.step("fill a batch to list")
             to_list = await found.submit(found.domain, "warm up", listed)
+            await found.until_over(to_list)
+            for worker in await api.list_workers():  # else jobs run while others are submitted
+                await api.cordon_worker(worker["worker"])
             batch, pages = await found.recorded(to_list, listed)
             async with running_stub(batch, pages) as stub:
                 for number in range(1, rounds + 1):

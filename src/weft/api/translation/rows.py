@@ -164,7 +164,7 @@ def _specs_of(jobs: Sequence[JobDocument], trace_id: str) -> list[JobSpec]:
     """
     if isinstance(jobs[0], ForeignJob):
         return [
-            JobSpec(  # type: ignore[call-arg]
+            JobSpec(  # type: ignore[call-arg, misc]
                 *_SHARED_VALUES(job),
                 None,
                 job.executor or USUAL,

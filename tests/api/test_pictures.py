@@ -83,7 +83,7 @@ async def test_time_axis_shows_what_ran_where(http: httpx.AsyncClient, worker: L
     ]  # fmt: skip
     assert (found["n_jobs"], found["n_sampled"], line["n_attempts"]) == (3, 3, 2)
     assert found["times"]["waiting_ms"] > 0
-    assert found["buckets"][-1]["waiting"] == pytest.approx(1, abs=0.2)
+    assert 0 < found["buckets"][-1]["waiting"] <= 1  # it may end after the bucket began
 
 
 async def test_pages_draw_each_node_as_a_link(

@@ -24,7 +24,7 @@ FOLLOWED_MAX = 50
 LOOKED_AT_MAX = 2000
 """In a larger batch only running jobs are looked for at each event, the others at the end."""
 _LINES_AT_ONCE = 4096
-"""The limit of a pattern is for so many lines."""
+"""The time limit of a pattern is for this number of lines."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -113,7 +113,7 @@ class Samples:
 
 
 class _Trees:
-    """Who belongs to whom, so that many attempts cost no more than all processes."""
+    """The children and groups of all processes, looked up once for many attempts."""
 
     def __init__(self, table: Mapping[int, tree.Process]) -> None:
         self._children: dict[int, list[int]] = {}

@@ -8,11 +8,12 @@ import httpx
 import pytest
 from playwright.async_api import Browser, async_playwright
 
-from api.live import LiveApi, LiveWorker, make_user, open_worker
+from api.conftest import api, http, worker
+from api.live import LiveApi, LiveWorker
 from browser.busy import Day
 from browser.window import Window, open_window
-from weft.settings import Settings
 
+__all__ = ["api", "http", "worker"]  # fixtures, for the tests beside
 ROOT = Path(__file__).resolve().parents[2]
 FLAGS = (
     "--no-sandbox",  # root cannot have it
@@ -33,30 +34,6 @@ def chromium() -> str:
     if found.returncode:
         pytest.skip(f"no Chromium: {found.stderr.strip()}")
     return found.stdout.strip()
-
-
-@pytest.fixture
-async def api(database: dict[str, str], tmp_path: Path) -> AsyncIterator[LiveApi]:
-    """Give the api on a database of its own, behind a real server."""
-    await make_user(database["admin"])
-    live = LiveApi(database["weft_api"], Settings(home=tmp_path))
-    await live.start()
-    yield live
-    await live.stop()
-
-
-@pytest.fixture
-async def http(api: LiveApi) -> AsyncIterator[httpx.AsyncClient]:
-    """Give a program that uses the api beside the browser."""
-    async with api.client() as found:
-        yield found
-
-
-@pytest.fixture
-async def worker(database: dict[str, str], tmp_path: Path) -> AsyncIterator[LiveWorker]:
-    """Give a worker of two cores and 4 GiB."""
-    async with open_worker(database["weft_worker"], tmp_path / "logs") as found:
-        yield found
 
 
 @pytest.fixture

@@ -33,6 +33,8 @@ async def test_log_is_followed_across_a_restart_and_while_hidden(
     page = await window.open(path)
     await window.is_live()
     log = page.locator("#log")
+    pages_read: list[str] = []
+    page.on("request", lambda one: pages_read.append(one.url) if "/live" not in one.url else None)
     worker.write(one, (STDOUT, b"\x1b[32msecond\n"), (STDERR, ATTACK))
     await log.locator(".a-f2", has_text="second").wait_for()
     await page.evaluate(
@@ -59,6 +61,7 @@ async def test_log_is_followed_across_a_restart_and_while_hidden(
     assert await log.locator("*:not(span)").count() == 0
     assert await page.locator("#owned").count() == 0
     assert "owned" not in await page.title()
+    assert pages_read == []  # the whole page: its log would no longer be the one that is followed
     assert faults == []
 
 

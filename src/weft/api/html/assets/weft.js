@@ -1,6 +1,7 @@
 // Keeps a page live, and shows times in the reader's zone. Every page works without this module.
 
 const main = document.querySelector("main");
+const isLive = Boolean(main?.dataset.events); // of other pages a module may own a part: they stay
 const status = document.getElementById("live");
 const QUIET_MS = 50; // after the first event of a burst the page is read again
 const REST_MS = 250; // at least between two readings
@@ -100,7 +101,7 @@ function heard(event) {
 }
 
 function start() {
-  if (source !== null || document.hidden || !main?.dataset.events) return;
+  if (source !== null || document.hidden || !isLive) return;
   source = new EventSource(main.dataset.events);
   source.onopen = () => { status.textContent = "Live"; };
   source.onmessage = schedule;
@@ -129,11 +130,12 @@ localTimes(document);
 reachable(document);
 addEventListener("resize", () => reachable(document));
 document.addEventListener("visibilitychange", () => {
+  if (!isLive) return;
   if (document.hidden) { stop(); return; }
   if (!isOut) { start(); schedule(); return; }
   isOut = false; // somebody may have logged in with another tab
   again();
 });
-addEventListener("pageshow", (event) => { if (event.persisted) schedule(); });
+addEventListener("pageshow", (event) => { if (event.persisted && isLive) schedule(); });
 for (const one of main?.querySelectorAll("pre.log") ?? []) one.scrollTop = one.scrollHeight;
 start();

@@ -76,7 +76,7 @@ async def test_action_is_counted_before_it_is_done(
 async def test_query_chooses_the_newest_up_to_the_limit(
     http: httpx.AsyncClient, api: LiveApi
 ) -> None:
-    services = api.app.litestar.state.services
+    services = api.app.services
     services.settings = replace(services.settings, bulk_batches_max=2)
     ids = [await _submit(http, name=f"night {i}") for i in range(3)]
     other = await _submit(http, name="day")

@@ -3,7 +3,7 @@
 import asyncio
 import re
 from collections.abc import Callable, Container, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Final
 
 from litestar import Litestar, Response
@@ -123,10 +123,10 @@ class Application:
         litestar: Litestar,
         services: Services,
         notices: Notices,
-        rights: Table,
         identities: Identities,
     ) -> None:
         self.litestar = litestar
+        rights: Table = litestar.state.rights
         self.services = services
         self.schedule_runs = ScheduleRuns(
             services, notices, lambda body: decode(body, JSON, BatchDocument)
@@ -149,6 +149,7 @@ class Application:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection (ASGI)."""
+        scope.setdefault("state", {})["services"] = self.services
         await self._app(scope, receive, send)
 
     def close(self) -> None:
@@ -176,6 +177,24 @@ def create_app(
         store, logs_, settings, Feeds(store, notices, encode_event), asyncio.Event(), callback_key,
         secret_keys or SecretKeys,
     )  # fmt: skip
+    web_tokens = None
+    if settings.issuers_file is not None:
+        # Its library takes a tenth of a second to load, which most installations need not spend.
+        from weft.api.web_tokens.verify import WebTokens  # noqa: PLC0415
+
+        issuers = read_issuers(settings.issuers_file)
+        web_tokens = WebTokens(issuers)
+        services.providers = Providers(issuers, web_tokens)
+    failed_logins = FailedLogins(settings.failed_logins_per_s)
+    identities = Identities(store, web_tokens, failed_logins=failed_logins)
+    return Application(_routed(tuple(doors)), services, notices, identities)
+
+
+@cache
+def _routed(doors: Sequence[ControllerRouterHandler]) -> Litestar:
+    """Return the routes as an application. They know nothing of their services, which come with
+    each request: so a process that makes several applications prepares them once.
+    """
     guard = Guard(PERMISSIONS, UNRECORDED)
     litestar = Litestar(
         [*ROUTES, *doors],
@@ -185,19 +204,8 @@ def create_app(
         exception_handlers={Exception: _answer_error},
         request_max_body_size=None,
     )
-    web_tokens = None
-    if settings.issuers_file is not None:
-        # Its library takes a tenth of a second to load, which most installations need not spend.
-        from weft.api.web_tokens.verify import WebTokens  # noqa: PLC0415
-
-        issuers = read_issuers(settings.issuers_file)
-        web_tokens = WebTokens(issuers)
-        services.providers = Providers(issuers, web_tokens)
-    litestar.state.services = services
     litestar.state.rights = guard.table = complete_table(RIGHTS, litestar.routes)
-    failed_logins = FailedLogins(settings.failed_logins_per_s)
-    identities = Identities(store, web_tokens, failed_logins=failed_logins)
-    return Application(litestar, services, notices, guard.table, identities)
+    return litestar
 
 
 def _is_open(paths: Container[str], path: str) -> bool:

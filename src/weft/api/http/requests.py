@@ -28,7 +28,7 @@ KEY: Final = re.compile(r"[\x21-\x7e]{1,200}")
 
 def services_of(request: AnyRequest) -> Services:
     """Return the services of the application that serves this request."""
-    return cast("Services", request.app.state.services)
+    return cast("Services", request.scope["state"]["services"])
 
 
 def caller_of(request: AnyRequest) -> Caller:

@@ -5,12 +5,14 @@ import re
 from pathlib import Path
 
 import httpx
+import pytest
 
 from api.live import LiveApi, LiveWorker
 from browser.window import Window
 from weft.ports.store import Claimed
 from weft.wire.log_format import STDERR, STDOUT
 
+pytestmark = pytest.mark.heavy
 ATTACK = (
     b"<script>document.title='owned'</script><img src=x onerror=document.title='owned'>"
     b"\x1b[31m</span></pre><b id=owned>\x1b[0m\x00\xff\n"

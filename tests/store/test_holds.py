@@ -265,6 +265,7 @@ async def test_cancel_ends_what_is_held(world: World) -> None:
     assert await world.api.hold_jobs(world.caller, batch, [3, 8]) == {3: "cancelled", 8: "success"}
 
 
+@pytest.mark.heavy
 async def test_held_jobs_leave_their_range(world: World) -> None:
     """Claimers do not walk over them again and again, not even while they are being parked."""
     n_jobs = 12_000

@@ -66,6 +66,7 @@ def test_everything_killed_at_once_goes_on_at_the_next_start(home: Path) -> None
         assert get(home, f"/v1/batches/{batch['id']}")["name"] == "kept"
 
 
+@pytest.mark.heavy
 def test_killed_supervisor_takes_its_roles_and_database_with_it(home: Path) -> None:
     with up(home) as weft:
         weft.until_ready()
@@ -90,6 +91,7 @@ def test_next_start_takes_over_from_a_supervisor_that_was_killed_this_moment(hom
             assert get(home, f"/v1/batches/{batch['id']}")["name"] == "kept"
 
 
+@pytest.mark.heavy
 def test_detached_up_returns_when_all_is_ready_and_down_ends_it(home: Path) -> None:
     started = run_weft("up", "--home", str(home), "--port", "0", "--detach")
     listed = get(home, "/v1/batches")
@@ -167,6 +169,7 @@ def test_killed_leader_is_succeeded_by_the_standby(home: Path) -> None:
         assert succeeded["role"] in role_by_state.values()
 
 
+@pytest.mark.heavy
 def test_ctrl_c_during_the_start_ends_everything(home: Path) -> None:
     with up(home) as weft:
         weft.until("up.role_started", started="api")

@@ -148,7 +148,7 @@ COMMANDS = {
     ),
     "quota": (
         "weft.cli.commands.quota:app",
-        "Limit how much users and tenants may submit at a time.",
+        "Limit how much users and tenants may have at a time.",
     ),
     "tenant": (
         "weft.cli.commands.tenant:app",

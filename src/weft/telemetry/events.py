@@ -140,7 +140,8 @@ EVENTS = MappingProxyType(
         "user.role_set": "an administrator gave a user another role · user, role, by",
         "limit.set": "somebody changed a limit of what is used · kind, name, measure, "
         "amount_max, amount_soft_max, by",
-        "quota.set": "an administrator changed a quota · kind, name, jobs, batches, by",
+        "quota.set": "an administrator changed a quota · kind, name, jobs, batches, "
+        "cores, by",
         "user.removed": "an administrator removed a user · user, by",
         "login.refused": "an issuer has not let somebody in, or was not believed · issuer, why",
         "issuer.failed": "an issuer at which people log in did not answer as it should · issuer, "

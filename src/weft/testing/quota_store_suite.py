@@ -25,8 +25,10 @@ class QuotaStoreSuite(StoreTests):
             "name": caller.user_name,
             "jobs": 2,
             "batches": 1,
+            "cores": None,
             "n_jobs": 2,
             "n_batches": 1,
+            "n_cores": 0,
         }
         await self.site.run()
         batch = await self.site.submit(1)
@@ -37,6 +39,20 @@ class QuotaStoreSuite(StoreTests):
         await self.site.submit(3, batch=batch)
         with refused(UserNotFound):
             await api.set_quota(caller, "nobody", {"jobs": 1})
+
+    async def test_quota_of_cores_keeps_jobs_waiting(self) -> None:
+        """A job that asks for more than all of it is refused."""
+        api, caller = self.site.api, self.site.caller
+        await api.set_quota(caller, caller.user_name, {"cores": 1.5})
+        batch = await self.site.submit(2)
+        (row,) = await api.why_jobs(caller, batch, [2])
+        assert [(g.kind, g.cost, g.max_places) for g in row.gates] == [("cores_user", 1000, 1500)]
+        await self.site.run()
+        await self.site.run()
+        assert (await api.get_batch(caller, batch))["n_succeeded"] == 2
+        await api.set_quota(caller, caller.user_name, {"cores": 0.5})
+        with refused(QuotaExceeded):
+            await self.site.submit(1)
 
     async def test_quota_of_a_tenant_counts_all_its_users(self) -> None:
         """An administrator of the site sets it, by the name of the tenant."""

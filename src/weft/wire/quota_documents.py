@@ -7,6 +7,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from weft.wire.description import says
 
 Most = Annotated[int, Meta(ge=0, le=10**15)]
+Cores = Annotated[float, Meta(ge=0, le=1_000_000)]
 Used = Annotated[int | None, Meta(description="null: not for this caller, or not asked for")]
 
 
@@ -21,10 +22,18 @@ class QuotaEdit(Struct, forbid_unknown_fields=True):
         Most | UnsetType | None,
         says("How many batches may have such jobs; null: any number.", 100),
     ] = UNSET
+    cores: Annotated[
+        Cores | UnsetType | None,
+        says(
+            "How many cores the jobs that run at the same time may have; null: any number.",
+            16,
+            0.5,
+        ),
+    ] = UNSET
 
 
 class Quota(Struct, kw_only=True):
-    """How much may be submitted at a time, and what has not ended."""
+    """How much there may be at a time, and how much there is."""
 
     kind: Annotated[
         Literal["tenant", "each_user", "user"],
@@ -36,5 +45,10 @@ class Quota(Struct, kw_only=True):
     name: Annotated[str | None, Meta(description="of the tenant or the user")]
     jobs: Annotated[int | None, Meta(description="null: any number")]
     batches: Annotated[int | None, Meta(description="null: any number")]
+    cores: Annotated[float | None, Meta(description="null: any number")]
     n_jobs: Used
     n_batches: Used
+    n_cores: Annotated[
+        float | None,
+        Meta(description="of jobs that run; null: not for this caller, or not asked for"),
+    ]

@@ -53,6 +53,23 @@ def _says_queue_user(gate: GateFacts, job: JobFacts, _: datetime) -> Cause:
     return Cause("queue_user", text, _look(gate))
 
 
+def _says_cores_user(gate: GateFacts, job: JobFacts, _: datetime) -> Cause:
+    return _of_cores("cores_user", gate, job.user or "you", "run" if not job.user else "runs")
+
+
+def _says_cores(gate: GateFacts, _: JobFacts, __: datetime) -> Cause:
+    return _of_cores("cores", gate, "the tenant", "runs")
+
+
+def _of_cores(kind: str, gate: GateFacts, who: str, runs: str) -> Cause:
+    most, wanted = (gate.max_places or 0) / 1000, gate.cost / 1000
+    if wanted > most:
+        text = f"needs {wanted:g} cores, and the quota of {who} is {most:g}"
+    else:
+        text = f"waits: {who} {runs} {gate.n_taken / 1000:g} of {most:g} cores that the quota allows"
+    return Cause(kind, text, command("quota", "ls"))
+
+
 def _says_preempted(gate: GateFacts, _: JobFacts, now: datetime) -> Cause:
     assert gate.opens_at is not None
     waiting = gate.key.partition("/")[0]
@@ -111,12 +128,18 @@ QUEUE_GATES: Final[Mapping[str, GateSentence]] = {
     "queue_user": _says_queue_user,
 }
 """Those that the database adds (ADR 30)."""
+QUOTA_GATES: Final[Mapping[str, GateSentence]] = {
+    "cores": _says_cores,
+    "cores_user": _says_cores_user,
+}
+"""Those that it adds where quotas limit running cores (ADR 69): a place is a mCPU."""
 DRIVER_GATES: Final[Mapping[str, GateSentence]] = {"preempted": _says_preempted}
 """Those that the driver adds."""
 LICENCE: Final = "licence"
 SENTENCES: Final[Mapping[str, GateSentence]] = {
     **{kind: one.says for kind, one in (*BATCH_GATES.items(), *JOB_GATES.items())},
     **QUEUE_GATES,
+    **QUOTA_GATES,
     **DRIVER_GATES,
     LICENCE: _says_licence,
 }

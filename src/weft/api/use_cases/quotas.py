@@ -1,4 +1,4 @@
-"""Quotas: administrators say how much may be submitted at a time."""
+"""Quotas: administrators say how much there may be at a time."""
 
 import msgspec
 
@@ -33,6 +33,7 @@ def _told(caller: Caller, found: Row) -> Answer:
         name=found["name"],
         jobs=found["jobs"],
         batches=found["batches"],
+        cores=found["cores"],
         by=caller.user_name,
     )
     return dict(found)

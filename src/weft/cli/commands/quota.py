@@ -1,7 +1,8 @@
-"""`weft quota`: how much users and tenants may have submitted at a time."""
+"""`weft quota`: how much users and tenants may have at a time."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Final
 
 from cyclopts import App, Parameter
 
@@ -10,21 +11,50 @@ from weft.cli.input.values import WrongOption, read_option
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
+from weft.core.resources import parse_cpu_m
 
 app = App(
     name="quota",
-    help="Limit how many jobs and batches users and tenants may have that have not ended.\n\n"
-    "    weft quota set --default-user --jobs 10000",
+    help="Limit what users and tenants may have at a time: jobs and batches that have not ended, "
+    "and running cores.\n\n"
+    "    weft quota set --default-user --jobs 10000 --cores 16",
 )
 
-HEADER = ("Quota", "Jobs", "Of", "Batches", "Of")
 WIDTH = 64
 Document = Mapping[str, Any]
 
 
+@dataclass(frozen=True)
+class Measure:
+    """One thing that quotas limit. What is used is in the field `n_` and its name."""
+
+    header: str
+    read: Callable[[str], float]
+    text: Callable[[float], str]
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        raise ValueError(f"{text[:40]!r} is neither a number nor none")
+    return int(text)
+
+
+def _cores(text: str) -> float:
+    return 0 if text == "0" else parse_cpu_m(text) / 1000
+
+
+MEASURES: Final[Mapping[str, Measure]] = {
+    "jobs": Measure("Jobs", _count, "{:,}".format),
+    "batches": Measure("Batches", _count, "{:,}".format),
+    "cores": Measure("Cores", _cores, "{:,g}".format),
+}
+"""By the field of a quota."""
+HEADER = ("Quota", *(word for one in MEASURES.values() for word in (one.header, "Of")))
+
+
 @app.command(name="ls")
 def list_all(*, shared: Shared = SHARED) -> int:
-    """List quotas, and how many jobs and batches have not ended.
+    """List quotas, and what is used of them.
 
         weft quota ls
 
@@ -49,15 +79,17 @@ def set_one(
     default_user: Annotated[bool, Parameter(negative="")] = False,
     jobs: str | None = None,
     batches: str | None = None,
+    cores: str | None = None,
     shared: Shared = SHARED,
 ) -> int:
-    """Set how many jobs and batches may be there that have not ended. Only for administrators.
+    """Set how much may be there at a time. Only for administrators.
 
         weft quota set --user bob --jobs 1000 --batches 20
-        weft quota set --default-user --jobs none
+        weft quota set --default-user --jobs none --cores 16
 
     A submission that would exceed it is refused; what is there goes on to its
-    end. What a user's own quota does not say, that of --default-user says.
+    end. Jobs wait while the cores are used by others of the same user or tenant.
+    What a user's own quota does not say, that of --default-user says.
 
     Args:
         tenant: All users of this tenant together; for administrators of the site.
@@ -65,6 +97,7 @@ def set_one(
         default_user: Each user of your tenant.
         jobs: Jobs that have not ended: a number, or none for any number.
         batches: Batches that have such jobs: a number, or none.
+        cores: Cores that running jobs have, such as 16 or 0.5, or none.
         shared: Options of every command.
     """
     if [tenant is not None, user is not None, default_user].count(True) != 1:
@@ -73,15 +106,12 @@ def set_one(
             detail="Exactly one of --tenant, --user and --default-user says it.",
             hint="`weft quota set --help` shows examples.",
         )
-    given = {"jobs": jobs, "batches": batches}
-    edit = {
-        name: read_option(f"--{name}", text, _most)
-        for name, text in given.items()
-        if text is not None
-    }
+    given = {"jobs": jobs, "batches": batches, "cores": cores}
+    edit = {name: _most(name, text) for name, text in given.items() if text is not None}
     if not edit:
+        options = ", ".join(f"--{name}" for name in MEASURES)
         raise WrongOption(
-            "no quota is given", hint="Give --jobs, --batches or both; `none` lifts a limit."
+            "no quota is given", hint=f"Give one of {options}; `none` lifts a limit."
         )
     found = shared.ask(
         lambda client: (
@@ -93,21 +123,17 @@ def set_one(
     if shared.json:
         print_json(found)
         return 0
-    note(f"{_whose(found)}: at most {_told(found['jobs'])} jobs and "
-         f"{_told(found['batches'])} batches that have not ended")  # fmt: skip
+    note(f"{_whose(found)}: at most {_told(found, 'jobs')} jobs and {_told(found, 'batches')} "
+         f"batches that have not ended, {_told(found, 'cores')} running cores")  # fmt: skip
     return 0
 
 
-def _most(text: str) -> int | None:
-    if text == "none":
-        return None
-    if not text.isdecimal():
-        raise ValueError(f"{text[:40]!r} is neither a number nor none")
-    return int(text)
+def _most(name: str, text: str) -> float | None:
+    return None if text == "none" else read_option(f"--{name}", text, MEASURES[name].read)
 
 
-def _told(most: int | None) -> str:
-    return "any number of" if most is None else f"{most:,}"
+def _told(found: Document, name: str) -> str:
+    return "any number of" if found[name] is None else MEASURES[name].text(found[name])
 
 
 def _whose(found: Document) -> str:
@@ -116,7 +142,9 @@ def _whose(found: Document) -> str:
 
 
 def _row(found: Document) -> tuple[str, ...]:
-    used = ("-" if found[name] is None else f"{found[name]:,}" for name in ("n_jobs", "n_batches"))
-    most = ("-" if found[name] is None else f"{found[name]:,}" for name in ("jobs", "batches"))
-    (n_jobs, n_batches), (jobs, batches) = used, most
-    return (_whose(found), n_jobs, jobs, n_batches, batches)
+    cells = (
+        "-" if found[field] is None else one.text(found[field])
+        for name, one in MEASURES.items()
+        for field in (f"n_{name}", name)
+    )
+    return (_whose(found), *cells)

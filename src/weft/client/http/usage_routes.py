@@ -27,19 +27,21 @@ class UsageRoutes(Requests):
         return await self._get("/v1/billing/report", query)
 
     async def list_quotas(self) -> list[Document]:
-        """Return the quotas that the caller may see, with what has not ended."""
+        """Return the quotas that the caller may see, with what is used."""
         found: list[Document] = (await self._get("/v1/quotas"))["items"]
         return found
 
     async def set_quota(self, user: str | None, changes: Document) -> Document:
-        """Change `jobs` or `batches` of a user's quota, or of each; return it. Raise
+        """Change `jobs`, `batches` or `cores` of a user's quota, or of each; return it. Raise
         `UserNotFound`.
         """
         path = "/v1/user-quota" if user is None else f"/v1/users/{quote(user, safe='')}/quota"
         return await self._patch(path, changes)
 
     async def set_tenant_quota(self, tenant: str, changes: Document) -> Document:
-        """Change `jobs` or `batches` of a tenant's quota; return it. Raise `TenantNotFound`."""
+        """Change `jobs`, `batches` or `cores` of a tenant's quota; return it. Raise
+        `TenantNotFound`.
+        """
         return await self._patch(f"/v1/tenants/{quote(tenant, safe='')}/quota", changes)
 
     def list_limits(self, batch_id: int | None = None) -> Listing:

@@ -43,21 +43,21 @@ class UsageCalls:
         return await self.api.list_shares(pool)
 
     async def list_quotas(self) -> list[Document]:
-        """Return quotas, and how many jobs and batches have not ended: `kind, name, jobs, batches,
-        n_jobs, n_batches`. Users who do not see the tenant get their own.
+        """Return quotas, and what is used of them: `kind, name, jobs, batches, cores, n_jobs,
+        n_batches, n_cores`. Users who do not see the tenant get their own.
         """
         return await self.api.list_quotas()
 
     async def set_quota(self, user: str | None, changes: Document) -> Document:
-        """Change how many `jobs` or `batches` that have not ended a user may have, or each user
-        (None): `{"jobs": 100, "batches": None}`; None lifts a limit. Raise `RightMissing`,
-        `UserNotFound`.
+        """Change how many `jobs` and `batches` that have not ended, and `cores` of running jobs, a
+        user may have, or each user (None): `{"jobs": 100, "cores": None}`; None lifts a limit.
+        Raise `RightMissing`, `UserNotFound`.
         """
         return await self.api.set_quota(user, changes)
 
     async def set_tenant_quota(self, tenant: str, changes: Document) -> Document:
-        """Change how many `jobs` or `batches` that have not ended all users of a tenant may have
-        together, for administrators of the site. Raise `RightMissing`, `TenantNotFound`.
+        """Change what all users of a tenant may have together, as in `set_quota`; for
+        administrators of the site. Raise `RightMissing`, `TenantNotFound`.
         """
         return await self.api.set_tenant_quota(tenant, changes)
 

@@ -32,7 +32,7 @@ class TenantNotFound(NotFound):
 
 
 class QuotaExceeded(Conflict):
-    """A user or a tenant would have more that has not ended than their quota allows."""
+    """A user or a tenant would have more than their quota allows."""
 
     code = "API.QUOTA_EXCEEDED"
     status = 429

@@ -3,8 +3,9 @@
 SELECT x.* FROM (
     SELECT s.batch_id, s.gate_set_id, NULL::int AS gate_id, NULL::int AS job_id FROM weft.gate_set s
     WHERE s.gate_set_id <> 1
-      AND s.gate_ids <> ARRAY(SELECT m.gate_id FROM weft.gate_member m CROSS JOIN generate_series(1, m.cost)
-          WHERE m.gate_set_id = s.gate_set_id ORDER BY 1)
+      AND s.gate_ids <> ARRAY(
+          SELECT u.x FROM weft.gate_member m CROSS JOIN LATERAL (VALUES (m.gate_id), (CASE WHEN m.cost > 1 THEN -m.cost END)) u (x)
+          WHERE m.gate_set_id = s.gate_set_id AND u.x IS NOT NULL ORDER BY m.gate_id, u.x DESC)
     UNION ALL
     SELECT m.batch_id, m.gate_set_id, m.gate_id, NULL FROM weft.gate_member m
     WHERE NOT EXISTS (SELECT FROM weft.gate g WHERE g.gate_id = m.gate_id)

@@ -1,17 +1,20 @@
--- At no time did jobs behind a gate have more places of it than it ever had; so no licence was used more often than there were.
+-- At no time did jobs behind a gate have more places of it than it ever had; so no licence was used more often than there were, and no
+-- quota of cores was exceeded.
 -- A claim is dated before it looks, and a report may end another attempt meanwhile: an attempt counts from 1 s after its claim.
 WITH run AS (
-    SELECT a.batch_id, a.job_id, a.claimed_at + interval '1 second' AS began_at, a.ended_at FROM weft.attempt a
+    SELECT a.batch_id, a.job_id, a.shape_id, a.claimed_at + interval '1 second' AS began_at, a.ended_at FROM weft.attempt a
     WHERE a.claimed_at + interval '1 second' < a.ended_at
     UNION ALL
-    SELECT j.batch_id, j.job_id, j.claimed_at + interval '1 second', NULL FROM weft.job j WHERE j.state = STATE_RUNNING),
+    SELECT j.batch_id, j.job_id, j.shape_id, j.claimed_at + interval '1 second', NULL FROM weft.job j WHERE j.state = STATE_RUNNING),
 point AS (
-    SELECT m.gate_id, p.at, sum(p.n * m.cost) AS n
+    SELECT m.gate_id, p.at, sum(p.n * CASE WHEN g.kind IN ('cores', 'cores_user') THEN h.cpu_m ELSE m.cost END) AS n
     FROM run r
     JOIN weft.batch b ON b.batch_id = r.batch_id AND b.gated
     JOIN weft.job j ON j.batch_id = r.batch_id AND j.job_id = r.job_id
     CROSS JOIN LATERAL (
         SELECT y.gate_id, max(y.cost) AS cost FROM weft.gate_member y WHERE y.gate_set_id IN (b.gate_set_id, j.gate_set_id) GROUP BY 1) m
+    JOIN weft.gate g ON g.gate_id = m.gate_id
+    JOIN weft.shape h ON h.shape_id = r.shape_id  -- earlier attempts may have asked for fewer cores
     CROSS JOIN LATERAL (VALUES (r.began_at, 1), (r.ended_at, -1)) p (at, n)
     WHERE p.at IS NOT NULL GROUP BY 1, 2),
 level AS (SELECT p.gate_id, p.at, sum(p.n) OVER (PARTITION BY p.gate_id ORDER BY p.at) AS n_running FROM point p)

@@ -27,10 +27,11 @@ WHERE j.state = STATE_READY AND NOT CASE
                                 AND NOT h.swept)
                             OR EXISTS (SELECT FROM weft.late_job t WHERE t.batch_id = j.batch_id AND t.job_id = j.job_id)
     ELSE coalesce((SELECT s.gate_ids FROM weft.gate_set s WHERE s.gate_set_id = p.gate_set_id) = ARRAY(
-        SELECT m.gate_id FROM (
+        SELECT u.x FROM (
             SELECT y.gate_id, max(y.cost) AS cost FROM weft.gate_member y
             WHERE y.gate_set_id IN (b.gate_set_id, j.gate_set_id) GROUP BY 1) m
-        CROSS JOIN generate_series(1, m.cost) ORDER BY 1), false) END
+        CROSS JOIN LATERAL (VALUES (m.gate_id), (CASE WHEN m.cost > 1 THEN -m.cost END)) u (x)
+        WHERE u.x IS NOT NULL ORDER BY m.gate_id, u.x DESC), false) END
 UNION ALL
 SELECT r.batch_id, r.job_id, NULL, NULL FROM weft.ready_job r LEFT JOIN weft.job j ON j.batch_id = r.batch_id AND j.job_id = r.job_id
 WHERE j.state IS DISTINCT FROM STATE_READY OR r.rank <> -j.priority OR r.lane_id <> j.lane_id

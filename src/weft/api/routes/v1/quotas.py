@@ -1,4 +1,4 @@
-"""`/v1/quotas`: how much users and tenants may have submitted at a time."""
+"""`/v1/quotas`: how much users and tenants may have at a time."""
 
 from litestar import Response, get, patch
 
@@ -12,8 +12,8 @@ from weft.wire.quota_documents import Quota, QuotaEdit
 
 @get("/v1/quotas", opt={"page": Quota})
 async def list_quotas(request: AnyRequest) -> Response[bytes]:
-    """List the quotas of the tenant and of users, with what they have that has not ended; for
-    somebody who does not see the tenant's batches, their own.
+    """List the quotas of the tenant and of users, with what they have of that; for somebody who
+    does not see the tenant's batches, their own.
     """
     Query(request, ())
     rows = await services_of(request).store.list_quotas(caller_of(request))
@@ -22,19 +22,19 @@ async def list_quotas(request: AnyRequest) -> Response[bytes]:
 
 @patch("/v1/users/{user:str}/quota", opt={"answer": Quota, "body": QuotaEdit})
 async def set_user_quota(request: AnyRequest) -> Response[bytes]:
-    """Change how much a user may have submitted at a time. What was submitted stays."""
+    """Change how much a user may have at a time. What is there stays."""
     return await _set(request, user_of(request))
 
 
 @patch("/v1/user-quota", opt={"answer": Quota, "body": QuotaEdit})
 async def set_default_quota(request: AnyRequest) -> Response[bytes]:
-    """Change how much each user may have submitted at a time, unless their own quota says it."""
+    """Change how much each user may have at a time, unless their own quota says it."""
     return await _set(request, None)
 
 
 @patch("/v1/tenants/{tenant:str}/quota", opt={"answer": Quota, "body": QuotaEdit})
 async def set_tenant_quota(request: AnyRequest) -> Response[bytes]:
-    """Change how much all users of a tenant together may have submitted at a time."""
+    """Change how much all users of a tenant together may have at a time."""
     Query(request, ())
     edit = await read_document(request, QuotaEdit)
     services, caller = services_of(request), caller_of(request)

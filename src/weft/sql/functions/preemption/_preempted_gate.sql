@@ -14,9 +14,9 @@ BEGIN
     UPDATE weft.gate g SET n_taken = g.n_taken + 1 WHERE g.gate_id = v_gate;
     INSERT INTO weft.place (batch_id, job_id, gate_id, tenant_id, admitted_at)
     VALUES (job.batch_id, job.job_id, v_gate, job.tenant_id, clock_timestamp());
-    UPDATE weft.job j SET gate_set_id = weft._gate_set_id(v_gate || ARRAY(
-        SELECT m.gate_id FROM weft.gate_member m JOIN weft.gate g USING (gate_id) CROSS JOIN generate_series(1, m.cost)
-        WHERE m.gate_set_id = job.gate_set_id AND g.kind <> 'preempted'))
+    UPDATE weft.job j SET gate_set_id = (
+        SELECT weft._gate_set_id(v_gate || array_agg(m.gate_id), 1 || array_agg(m.cost))
+        FROM weft.gate_member m JOIN weft.gate g USING (gate_id) WHERE m.gate_set_id = job.gate_set_id AND g.kind <> 'preempted')
     WHERE j.batch_id = job.batch_id AND j.job_id = job.job_id;
     WITH gone AS (
         DELETE FROM weft.place p USING weft.gate g

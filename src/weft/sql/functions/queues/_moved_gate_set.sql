@@ -5,10 +5,9 @@
 CREATE OR REPLACE FUNCTION weft._moved_gate_set(own int, of_queue int) RETURNS int LANGUAGE sql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT nullif(weft._gate_set_id(ARRAY(
-        SELECT x.gate_id FROM (
-            SELECT m.gate_id, m.cost FROM weft.gate_member m JOIN weft.gate g USING (gate_id)
-            WHERE m.gate_set_id = own AND g.kind NOT IN ('queue', 'queue_user')
-            UNION SELECT m.gate_id, m.cost FROM weft.gate_member m WHERE m.gate_set_id = of_queue) x
-        CROSS JOIN generate_series(1, x.cost))), 0)
+    SELECT nullif(weft._gate_set_id(array_agg(x.gate_id), array_agg(x.cost)), 0)
+    FROM (
+        SELECT m.gate_id, m.cost FROM weft.gate_member m JOIN weft.gate g USING (gate_id)
+        WHERE m.gate_set_id = own AND g.kind NOT IN ('queue', 'queue_user')
+        UNION SELECT m.gate_id, m.cost FROM weft.gate_member m WHERE m.gate_set_id = of_queue) x
 $$;

@@ -28,9 +28,7 @@ BEGIN
     ORDER BY x.is_user DESC, x.what DESC LIMIT 1;
     IF FOUND THEN
         PERFORM weft._fail('WF134',
-            format('%s would have more %s than the quota allows',
-                CASE WHEN v_over.is_user THEN (SELECT format('user "%s"', u.name) FROM weft.tenant_user u WHERE u.user_id = v_user)
-                    ELSE (SELECT format('tenant "%s"', t.name) FROM weft.tenant t WHERE t.tenant_id = of_tenant_id) END,
+            format('%s would have more %s than the quota allows', weft._quota_owner(of_tenant_id, CASE WHEN v_over.is_user THEN v_user END),
                 CASE v_over.what WHEN 'jobs' THEN 'jobs' ELSE 'open batches' END),
             format(CASE v_over.what WHEN 'jobs' THEN '%s jobs have not ended and %s would come; at most %s are allowed.'
                 ELSE '%s batches have jobs that have not ended and %s would come; at most %s are allowed.' END,

@@ -1,8 +1,8 @@
--- set_quota: change how much a user of the tenant, or each of them, may have submitted at a time.
+-- set_quota: change how much a user of the tenant, or each of them, may have at a time.
 -- Called by: Store.set_quota (api).   Safe to repeat: yes.
--- Locks: as _save_quota.   Plan: user by name.   Raises WF118 (no such user).
+-- Locks: as _save_quota; as _limit_cores.   Plan: user by name.   Raises WF118 (no such user).
 -- What was submitted already stays, and submissions under way may not see it yet.
--- of_name NULL: each user.   patch: any of jobs, batches (null: no limit).   Returns: the limits now; what is used is in list_quotas.
+-- of_name NULL: each user.   patch: any of jobs, batches, cores (null: no limit).   Returns: the limits now; what is used is in list_quotas.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.set_quota(tenant_id int, of_name text, patch jsonb) RETURNS jsonb LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
@@ -14,6 +14,7 @@ BEGIN
     PERFORM weft._as_tenant(set_quota.tenant_id);
     IF of_name IS NULL THEN
         PERFORM weft._save_quota(set_quota.tenant_id, 0, patch);
+        PERFORM weft._limit_cores(set_quota.tenant_id, 0);
         RETURN weft._quota_document('each_user', NULL, set_quota.tenant_id, 0);
     END IF;
     SELECT u.* INTO v_user FROM weft.tenant_user u
@@ -22,5 +23,6 @@ BEGIN
         PERFORM weft._no_user(of_name);
     END IF;
     PERFORM weft._save_quota(set_quota.tenant_id, v_user.user_id, patch);
+    PERFORM weft._limit_cores(set_quota.tenant_id, v_user.user_id);
     RETURN weft._quota_document('user', v_user.name, set_quota.tenant_id, v_user.user_id);
 END $$;

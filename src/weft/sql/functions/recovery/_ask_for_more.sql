@@ -1,7 +1,7 @@
 -- _ask_for_more: give jobs that are ready again or blocked, and have rules for it (bit 21 of retry_on), the shape that they ask for after
 --   the attempts they had. Where nothing in their pool can ever hold that, it is the one closest to it; they never get less than they had.
 -- Called by: _follow_ends, _retry, before the jobs are listed.   Safe to repeat: yes.
--- Locks: job (by the caller).   Plan: jobs, rules and attempts by key; shapes by their amounts; as _can_hold for each shape.
+-- Locks: job (by the caller); as _set_of_more_cores.   Plan: jobs, rules and attempts by key; shapes by their amounts; as _can_hold for each shape.
 -- A time limit is a function of the attempts (list_time_limits); of the shape it changes the class.
 -- All these shapes were made with the job (ShapeBook), because an end must not wait for a new lane.
 -- Owner: weft_system.
@@ -43,7 +43,8 @@ BEGIN
             ORDER BY (SELECT sum(s) FROM unnest(m.steps) s) DESC, m.steps DESC LIMIT 1) n ON true
         WHERE n.shape_id <> o.shape_id OR o.steps <> o.steps_before),
     upd AS (
-        UPDATE weft.job j SET shape_id = g.new_shape, lane_id = g.new_lane, cpu_m = g.new_cpu_m, memory_mib = g.new_memory_mib
+        UPDATE weft.job j SET shape_id = g.new_shape, lane_id = g.new_lane, cpu_m = g.new_cpu_m, memory_mib = g.new_memory_mib,
+            gate_set_id = CASE WHEN g.new_cpu_m = g.cpu_m THEN j.gate_set_id ELSE weft._set_of_more_cores(j.gate_set_id, g.new_cpu_m) END
         FROM grown g WHERE j.batch_id = g.batch_id AND j.job_id = g.job_id AND g.new_shape <> g.shape_id),
     told AS (
         INSERT INTO weft.job_change (batch_id, job_id, tenant_id, at, from_state, to_state, actor, subtype, message)

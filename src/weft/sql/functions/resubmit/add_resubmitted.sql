@@ -1,7 +1,7 @@
 -- add_resubmitted: add jobs to the batch that is made from another, and note which they were.
 -- Called by: DriverStore.add_resubmitted.   Safe to repeat: yes, its position moves with the work.
--- Locks: as _check_epoch; operation; as _lock_limits (the same queues); batch_row (the old one, shared); as add_jobs_v2;
---   update (nobody else); as _intern_more; as _announce. Nobody else knows the new batch.
+-- Locks: as _check_epoch; operation; as _core_gates (the same rows); as _lock_limits (the same queues);
+--   batch_row (the old one, shared); as add_jobs_v2; update (nobody else); as _intern_more; as _announce. Nobody else knows the new batch.
 -- Plan: as add_jobs_v2.
 -- after_job, upto: the jobs after the first up to the last were examined. job_ids: those of them that are added; `jobs` describes them.
 -- Owner: weft_system.  Granted to: weft_driver.
@@ -19,13 +19,14 @@ BEGIN
     IF NOT FOUND THEN
         RETURN;
     END IF;
+    v_new := (v_operation.arguments ->> 'new_batch')::bigint;
     IF v_n > 0 THEN
+        PERFORM weft._core_gates(v_operation.tenant_id, NULL, v_new);
         PERFORM weft._lock_limits(v_operation.tenant_id, jobs.shape_countables, false);
         PERFORM FROM weft.batch b WHERE b.batch_id = v_operation.batch_id AND b.deleted_at IS NULL FOR SHARE;
         IF NOT FOUND THEN
             RETURN;
         END IF;
-        v_new := (v_operation.arguments ->> 'new_batch')::bigint;
         -- For add_jobs_v2 it exists, but for nobody else.
         UPDATE weft.batch b SET deleted_at = NULL, next_job = b.next_job + v_n WHERE b.batch_id = v_new
         RETURNING b.next_job - v_n INTO v_first;

@@ -1,7 +1,7 @@
 -- add_jobs_v2: add a bunch of jobs to an open update. They stay invisible until the commit.
 -- Called by: Store.add_jobs, Store.submit (api); add_resubmitted.
 -- Safe to repeat: yes, by (update, first job); then it returns false, or NULL if the existing bunch came from another body.
--- Locks: as _lock_limits; as _lock_for_bunch; as _open_update; as _add_bunch.
+-- Locks: as _core_gates; as _lock_limits; as _lock_for_bunch; as _open_update; as _add_bunch.
 -- Plan: inserts; parents by key.
 -- Columns: one element stands for all jobs. Numbers: jobs, parents and groups are relative to the update, from 1; a negative parent or
 --   group is the number of an existing job or group; group 0 is the root. Sets: combo_numbers and combo_sets are pairs (combination, one of
@@ -11,7 +11,7 @@
 --   edge_parent_ns jobs, the first of which is edge_parents, to all jobs of the entry that begins with edge_children (_add_arrays).
 --   array_*: what the jobs of an array share.
 -- Raises WF103 (group), WF201 (key used with another body), WF203 (committed), WF205 (parent does not exist), WF207 (outside the update),
---   WF208 (overlap).
+--   WF208 (overlap), WF134 (a job asks for more cores than the quota).
 -- Owner: weft_tenant.  Granted to: weft_api, weft_system.
 CREATE OR REPLACE FUNCTION weft.add_jobs_v2(
     tenant_id int, batch_id bigint, update_id int, first_job int, n_jobs int, jobs weft.job_columns,
@@ -20,11 +20,12 @@ CREATE OR REPLACE FUNCTION weft.add_jobs_v2(
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_update weft.batch_update; v_bunch weft.bunch; v_is_same boolean; v_limited text[];
+    v_update weft.batch_update; v_bunch weft.bunch; v_is_same boolean; v_limited text[]; v_cores jsonb;
 BEGIN
     PERFORM weft._as_tenant(add_jobs_v2.tenant_id);
+    v_cores := weft._core_gates(add_jobs_v2.tenant_id, NULL, add_jobs_v2.batch_id);
     v_limited := weft._lock_limits(add_jobs_v2.tenant_id, jobs.shape_countables, false);
-    PERFORM weft._lock_for_bunch(add_jobs_v2.batch_id, jobs, v_limited);
+    PERFORM weft._lock_for_bunch(add_jobs_v2.batch_id, jobs, v_limited, v_cores);
     v_update := weft._open_update(add_jobs_v2.batch_id, add_jobs_v2.update_id);
     v_bunch.tenant_id := add_jobs_v2.tenant_id;
     v_bunch.batch_id := add_jobs_v2.batch_id;
@@ -37,7 +38,7 @@ BEGIN
     IF v_is_same IS NOT NULL THEN
         RETURN CASE WHEN v_is_same THEN false END;
     END IF;
-    PERFORM weft._add_bunch(v_update, v_bunch, jobs, v_limited);
+    PERFORM weft._add_bunch(v_update, v_bunch, jobs, v_limited, v_cores);
     RETURN true;
 EXCEPTION WHEN unique_violation THEN
     -- The failed block undid its settings, including the tenant.

@@ -1,6 +1,6 @@
 -- submit_v2: create a batch with one committed update, or add such an update to a batch. One call, so a small submission waits only once.
 -- Called by: Store.submit (api).   Safe to repeat: yes with an idempotency key; same key and digest give the same answer.
--- Locks: as _lock_quotas; as _lock_limits;
+-- Locks: as _lock_quotas; as _core_gates; as _lock_limits;
 --   as create_update; as add_groups; as _lock_for_bunch; as _add_bunch; as commit_update (the same queues,
 --   its own jobs).   Plan: theirs.
 -- Arguments: of_batch_id NULL: a new batch, as create_batch_v2 takes it; otherwise `batch` is ignored. `groups` as add_groups, NULL: none;
@@ -21,12 +21,15 @@ AS $$
 DECLARE
     v_batch weft.batch; v_new record; v_update weft.batch_update; v_bunch weft.bunch; v_limited text[] := '{}';
     v_is_new_batch boolean := of_batch_id IS NULL; v_groups int := coalesce(cardinality(groups.group_ids), 0);
-    v_has_quota boolean := false;
+    v_has_quota boolean := false; v_cores jsonb;
 BEGIN
     IF new_jobs > 0 THEN
         -- Before the batch's row, which others want that hold this lock.
         PERFORM weft._as_tenant(submit_v2.tenant_id);
         v_has_quota := weft._lock_quotas(submit_v2.tenant_id, CASE WHEN v_is_new_batch THEN submit_v2.user_id END, of_batch_id);
+        IF v_has_quota THEN
+            v_cores := weft._core_gates(submit_v2.tenant_id, CASE WHEN v_is_new_batch THEN submit_v2.user_id END, of_batch_id);
+        END IF;
         v_limited := weft._lock_limits(submit_v2.tenant_id, jobs.shape_countables, true);
     END IF;
     IF v_is_new_batch THEN
@@ -60,8 +63,8 @@ BEGIN
         v_bunch.update_id := v_update.update_id;
         v_bunch.first_job := v_update.first_job;
         v_bunch.n_jobs := new_jobs;
-        PERFORM weft._lock_for_bunch(v_update.batch_id, jobs, v_limited);
-        PERFORM weft._add_bunch(v_update, v_bunch, jobs, v_limited);
+        PERFORM weft._lock_for_bunch(v_update.batch_id, jobs, v_limited, v_cores);
+        PERFORM weft._add_bunch(v_update, v_bunch, jobs, v_limited, v_cores);
     END IF;
     IF v_is_new_batch THEN
         IF EXISTS (SELECT FROM weft.queue q WHERE q.tenant_id = submit_v2.tenant_id AND q.max_waiting IS NOT NULL) THEN

@@ -1,0 +1,27 @@
+-- _core_gates: the gates that count the running cores of the jobs of a batch: of its owner and of the tenant, as far as they have a quota of
+--   them. Until the commit these quotas stay.
+-- Called by: submit_v2, add_jobs_v2, add_resubmitted.   Safe to repeat: yes.
+-- Locks: quota (shared: set_quota waits for it).   Plan: quotas by key; without one of cores in the tenant nothing else is read.
+-- of_user_id NULL: the owner of the batch.   Returns: as _intern_gates takes them, without their costs; NULL: none.
+-- Owner: weft_tenant.  Granted to: weft_system.
+CREATE OR REPLACE FUNCTION weft._core_gates(of_tenant_id int, of_user_id int, of_batch_id bigint) RETURNS jsonb LANGUAGE plpgsql
+AS $$
+DECLARE
+    v_user int := of_user_id;
+BEGIN
+    IF NOT EXISTS (SELECT FROM weft.quota q WHERE q.tenant_id = of_tenant_id AND q.cores_max_m IS NOT NULL) THEN
+        RETURN NULL;
+    END IF;
+    IF v_user IS NULL THEN
+        SELECT b.user_id INTO v_user FROM weft.batch b WHERE b.batch_id = of_batch_id;
+    END IF;
+    PERFORM FROM weft.quota q WHERE q.tenant_id = of_tenant_id AND q.user_id IN (-1, 0, v_user) ORDER BY q.user_id FOR SHARE;
+    -- In a statement of its own, which sees quotas that have just been set.
+    RETURN (
+        SELECT jsonb_agg(jsonb_build_object('kind', x.kind, 'key', x.key, 'shared', true, 'max_places', x.cores_max_m))
+        FROM (
+            SELECT 'cores_user' AS kind, v_user::text AS key, q.cores_max_m FROM weft._user_quotas(of_tenant_id, v_user) q
+            UNION ALL
+            SELECT 'cores', '', q.cores_max_m FROM weft.quota q WHERE q.tenant_id = of_tenant_id AND q.user_id = -1) x
+        WHERE x.cores_max_m IS NOT NULL);
+END $$;

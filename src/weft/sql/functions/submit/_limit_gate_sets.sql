@@ -1,0 +1,31 @@
+-- _limit_gate_sets: the gate set of each entry of a bunch with the gates of its queue and those of running cores.
+-- Called by: _add_bunch, if there are any.   Safe to repeat: yes.
+-- Locks: as _queue_sets; as _core_sets.   Plan: as _queue_sets and _core_sets; sets once for each combination.
+-- limited: the names of the queues of the bunch that have limits, locked.   cores: as from _core_gates.
+-- gate_sets: the entries' sets so far; NULL: none has any.
+-- Owner: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._limit_gate_sets(bunch weft.bunch, jobs weft.job_columns, limited text[], cores jsonb, gate_sets int[])
+RETURNS int[] LANGUAGE plpgsql
+AS $$
+DECLARE
+    v_n int := coalesce(nullif(cardinality(jobs.entry_ns), 0), bunch.n_jobs); v_names text[]; v_queue_sets int[]; v_core_sets int[];
+BEGIN
+    IF limited <> '{}' THEN
+        SELECT s.names, s.sets INTO v_names, v_queue_sets FROM weft._queue_sets(bunch.batch_id, limited) s;
+    END IF;
+    IF cores IS NOT NULL THEN
+        v_core_sets := weft._core_sets(bunch, jobs, cores);
+    END IF;
+    RETURN (
+        WITH entry AS MATERIALIZED (
+            SELECT t.place, t.own, v_core_sets[t.shape + 1] AS of_cores,
+                v_queue_sets[array_position(v_names, coalesce(jobs.shape_countables[t.shape + 1] ->> 'queue', 'default'))] AS of_queue
+            FROM unnest(CASE WHEN cardinality(jobs.shape_indexes) = v_n THEN jobs.shape_indexes
+                ELSE array_fill(jobs.shape_indexes[1], ARRAY[v_n]) END, gate_sets) WITH ORDINALITY t (shape, own, place)),
+        combined AS MATERIALIZED (
+            SELECT d.*, weft._job_gates(weft._job_gates(coalesce(d.of_queue, 0), d.of_cores), d.own) AS gate_set
+            FROM (SELECT DISTINCT e.own, e.of_queue, e.of_cores FROM entry e WHERE coalesce(e.own, e.of_queue, e.of_cores) IS NOT NULL) d)
+        SELECT array_agg(c.gate_set ORDER BY e.place) FROM entry e
+        LEFT JOIN combined c ON c.own IS NOT DISTINCT FROM e.own AND c.of_queue IS NOT DISTINCT FROM e.of_queue
+            AND c.of_cores IS NOT DISTINCT FROM e.of_cores);
+END $$;

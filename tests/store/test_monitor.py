@@ -85,7 +85,7 @@ async def test_stopped_attempt_cannot_succeed(world: World) -> None:
     worker = await world.worker(world.pool)
     batch, one = await running(world, worker, executing_s=60)
     await look(world, in_s=61)
-    said = msgspec.structs.replace(end_report(one), memory_peak_bytes=7)
+    said = msgspec.structs.replace(end_report(one), memory_peak_bytes=7, stdout_bytes=500)
     verdicts = [
         *await worker.store.complete_attempts(worker.id, [said, end_report(one)]),
         *await worker.start(one), *await worker.store.record_phases(

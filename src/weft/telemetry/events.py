@@ -141,7 +141,7 @@ EVENTS = MappingProxyType(
         "limit.set": "somebody changed a limit of what is used · kind, name, measure, "
         "amount_max, amount_soft_max, by",
         "quota.set": "an administrator changed a quota · kind, name, jobs, batches, "
-        "cores, by",
+        "cores, bytes, by",
         "user.removed": "an administrator removed a user · user, by",
         "login.refused": "an issuer has not let somebody in, or was not believed · issuer, why",
         "issuer.failed": "an issuer at which people log in did not answer as it should · issuer, "

@@ -26,10 +26,13 @@ class QuotaStoreSuite(StoreTests):
             "jobs": 2,
             "batches": 1,
             "cores": None,
+            "bytes": None,
             "n_jobs": 2,
             "n_batches": 1,
             "n_cores": 0,
+            "n_bytes": found["n_bytes"],
         }
+        assert found["n_bytes"] > 0
         await self.site.run()
         batch = await self.site.submit(1)
         await api.set_quota(caller, caller.user_name, {"jobs": None})

@@ -30,6 +30,15 @@ class QuotaEdit(Struct, forbid_unknown_fields=True):
             0.5,
         ),
     ] = UNSET
+    bytes: Annotated[
+        Most | UnsetType | None,
+        says(
+            "How much may be stored: output of jobs, specs and payloads of batches that are "
+            "there; null: any number.",
+            10 * 2**30,
+            unit="bytes",
+        ),
+    ] = UNSET
 
 
 class Quota(Struct, kw_only=True):
@@ -46,9 +55,13 @@ class Quota(Struct, kw_only=True):
     jobs: Annotated[int | None, Meta(description="null: any number")]
     batches: Annotated[int | None, Meta(description="null: any number")]
     cores: Annotated[float | None, Meta(description="null: any number")]
+    bytes: Annotated[int | None, Meta(description="null: any number")]
     n_jobs: Used
     n_batches: Used
     n_cores: Annotated[
         float | None,
         Meta(description="of jobs that run; null: not for this caller, or not asked for"),
+    ]
+    n_bytes: Annotated[
+        int | None, Meta(description="stored; null: not for this caller, or not asked for")
     ]

@@ -34,6 +34,7 @@ def _told(caller: Caller, found: Row) -> Answer:
         jobs=found["jobs"],
         batches=found["batches"],
         cores=found["cores"],
+        bytes=found["bytes"],
         by=caller.user_name,
     )
     return dict(found)

@@ -11,12 +11,13 @@ from weft.cli.input.values import WrongOption, read_option
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
-from weft.core.resources import parse_cpu_m
+from weft.core.amounts import size
+from weft.core.resources import parse_bytes, parse_cpu_m
 
 app = App(
     name="quota",
     help="Limit what users and tenants may have at a time: jobs and batches that have not ended, "
-    "and running cores.\n\n"
+    "running cores, and stored bytes.\n\n"
     "    weft quota set --default-user --jobs 10000 --cores 16",
 )
 
@@ -47,6 +48,7 @@ MEASURES: Final[Mapping[str, Measure]] = {
     "jobs": Measure("Jobs", _count, "{:,}".format),
     "batches": Measure("Batches", _count, "{:,}".format),
     "cores": Measure("Cores", _cores, "{:,g}".format),
+    "bytes": Measure("Stored", parse_bytes, size),
 }
 """By the field of a quota."""
 HEADER = ("Quota", *(word for one in MEASURES.values() for word in (one.header, "Of")))
@@ -80,12 +82,13 @@ def set_one(
     jobs: str | None = None,
     batches: str | None = None,
     cores: str | None = None,
+    stored: Annotated[str | None, Parameter(name="--bytes")] = None,
     shared: Shared = SHARED,
 ) -> int:
     """Set how much may be there at a time. Only for administrators.
 
         weft quota set --user bob --jobs 1000 --batches 20
-        weft quota set --default-user --jobs none --cores 16
+        weft quota set --default-user --jobs none --cores 16 --bytes 10Gi
 
     A submission that would exceed it is refused; what is there goes on to its
     end. Jobs wait while the cores are used by others of the same user or tenant.
@@ -98,6 +101,7 @@ def set_one(
         jobs: Jobs that have not ended: a number, or none for any number.
         batches: Batches that have such jobs: a number, or none.
         cores: Cores that running jobs have, such as 16 or 0.5, or none.
+        stored: Output, specs and payloads of batches that are there, such as 10Gi, or none.
         shared: Options of every command.
     """
     if [tenant is not None, user is not None, default_user].count(True) != 1:
@@ -106,7 +110,7 @@ def set_one(
             detail="Exactly one of --tenant, --user and --default-user says it.",
             hint="`weft quota set --help` shows examples.",
         )
-    given = {"jobs": jobs, "batches": batches, "cores": cores}
+    given = {"jobs": jobs, "batches": batches, "cores": cores, "bytes": stored}
     edit = {name: _most(name, text) for name, text in given.items() if text is not None}
     if not edit:
         options = ", ".join(f"--{name}" for name in MEASURES)
@@ -124,7 +128,8 @@ def set_one(
         print_json(found)
         return 0
     note(f"{_whose(found)}: at most {_told(found, 'jobs')} jobs and {_told(found, 'batches')} "
-         f"batches that have not ended, {_told(found, 'cores')} running cores")  # fmt: skip
+         f"batches that have not ended, {_told(found, 'cores')} running cores, "
+         f"{_stored(found)} stored")  # fmt: skip
     return 0
 
 
@@ -134,6 +139,10 @@ def _most(name: str, text: str) -> float | None:
 
 def _told(found: Document, name: str) -> str:
     return "any number of" if found[name] is None else MEASURES[name].text(found[name])
+
+
+def _stored(found: Document) -> str:
+    return "any amount" if found["bytes"] is None else size(found["bytes"])
 
 
 def _whose(found: Document) -> str:

@@ -32,14 +32,14 @@ class UsageRoutes(Requests):
         return found
 
     async def set_quota(self, user: str | None, changes: Document) -> Document:
-        """Change `jobs`, `batches` or `cores` of a user's quota, or of each; return it. Raise
-        `UserNotFound`.
+        """Change `jobs`, `batches`, `cores` or `bytes` of a user's quota, or of each; return it.
+        Raise `UserNotFound`.
         """
         path = "/v1/user-quota" if user is None else f"/v1/users/{quote(user, safe='')}/quota"
         return await self._patch(path, changes)
 
     async def set_tenant_quota(self, tenant: str, changes: Document) -> Document:
-        """Change `jobs`, `batches` or `cores` of a tenant's quota; return it. Raise
+        """Change `jobs`, `batches`, `cores` or `bytes` of a tenant's quota; return it. Raise
         `TenantNotFound`.
         """
         return await self._patch(f"/v1/tenants/{quote(tenant, safe='')}/quota", changes)

@@ -43,15 +43,15 @@ class UsageCalls:
         return await self.api.list_shares(pool)
 
     async def list_quotas(self) -> list[Document]:
-        """Return quotas, and what is used of them: `kind, name, jobs, batches, cores, n_jobs,
-        n_batches, n_cores`. Users who do not see the tenant get their own.
+        """Return quotas, and what is used of them: `kind, name, jobs, batches, cores, bytes,
+        n_jobs, n_batches, n_cores, n_bytes`. Users who do not see the tenant get their own.
         """
         return await self.api.list_quotas()
 
     async def set_quota(self, user: str | None, changes: Document) -> Document:
-        """Change how many `jobs` and `batches` that have not ended, and `cores` of running jobs, a
-        user may have, or each user (None): `{"jobs": 100, "cores": None}`; None lifts a limit.
-        Raise `RightMissing`, `UserNotFound`.
+        """Change how many `jobs` and `batches` that have not ended, `cores` of running jobs and
+        stored `bytes` a user may have, or each user (None): `{"jobs": 100, "cores": None}`; None
+        lifts a limit. Raise `RightMissing`, `UserNotFound`.
         """
         return await self.api.set_quota(user, changes)
 

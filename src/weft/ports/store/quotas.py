@@ -7,26 +7,27 @@ from weft.ports.store.callers import Caller, Row
 
 
 class QuotaStore(Protocol):
-    """How much users may have: jobs that have not ended, batches that have such jobs, and cores
-    of running jobs.
+    """How much users may have: jobs that have not ended, batches that have such jobs, cores of
+    running jobs, and bytes that are stored.
 
     A submission or a commit that would exceed a quota raises `QuotaExceeded` and changes nothing;
     those at the same time count each other. What a user has is what their batches have. Jobs that
     were submitted while there was a quota of cores are not offered while it is used; one that asks
-    for more than all of it is refused.
+    for more than all of it is refused. Stored are specs of committed jobs, payloads, and what
+    attempts that have ended have written; the last may exceed the quota, then nothing more comes.
     """
 
     async def list_quotas(self, caller: Caller) -> Sequence[Row]:
-        """Return `kind, name, jobs, batches, cores, n_jobs, n_batches, n_cores` of the tenant, of
-        each user, and of users; only their own for somebody who does not see the tenant.
+        """Return `kind, name`, the limits `jobs, batches, cores, bytes` and what is used of them,
+        `n_jobs, n_batches, n_cores, n_bytes`, of the tenant, of each user, and of users; only their own for somebody who does not see the tenant.
         """
 
     async def set_quota(self, caller: Caller, user: str | None, patch: Mapping[str, Any]) -> Row:
-        """Change `jobs`, `batches` or `cores` (None: no limit) of a user, or of each; return the
-        limits. What is there stays. Raise `UserNotFound`.
+        """Change `jobs`, `batches`, `cores` or `bytes` (None: no limit) of a user, or of each;
+        return the limits. What is there stays. Raise `UserNotFound`.
         """
 
     async def set_tenant_quota(self, caller: Caller, tenant: str, patch: Mapping[str, Any]) -> Row:
-        """Change `jobs`, `batches` or `cores` of all users of a tenant together; return the
-        limits. Raise `TenantNotFound`.
+        """Change `jobs`, `batches`, `cores` or `bytes` of all users of a tenant together; return
+        the limits. Raise `TenantNotFound`.
         """

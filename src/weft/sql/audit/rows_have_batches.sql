@@ -100,6 +100,8 @@ SELECT x.batch_id, x.kind FROM (
     UNION ALL
     SELECT DISTINCT t.batch_id, 'batch_usage' AS kind FROM weft.batch_usage t
     UNION ALL
+    SELECT DISTINCT t.batch_id, 'batch_storage' AS kind FROM weft.batch_storage t
+    UNION ALL
     SELECT DISTINCT t.batch_id, 'user_batch_count' AS kind FROM weft.user_batch_count t
     UNION ALL
     SELECT DISTINCT t.batch_id, 'claim' AS kind FROM weft.claim t

@@ -60,13 +60,14 @@ BEGIN
             u.stderr_bytes, u.truncated, u.segment, u.log_offset, u.message FROM upd u),
     del AS (
         INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, rate_card_id, usage_on, usage_ms,
-            n_running, n_ready, n_blocked, n_succeeded, n_failed, n_errored, n_cancelled, last_ended_at)
+            n_running, n_ready, n_blocked, n_succeeded, n_failed, n_errored, n_cancelled, last_ended_at, stored_bytes)
         SELECT u.tenant_id, u.batch_id, u.group_id, u.shape_id, v_pool, u.rate_card_id, (complete_attempts_v2.at AT TIME ZONE 'UTC')::date,
             sum(coalesce(weft._ms_between(u.started_at, u.ended_at), 0) - u.billed_ms), -count(*),
             count(*) FILTER (WHERE u.state = STATE_READY), count(*) FILTER (WHERE u.state = STATE_BLOCKED),
             count(*) FILTER (WHERE u.state = STATE_SUCCESS), count(*) FILTER (WHERE u.state = STATE_FAILED),
             count(*) FILTER (WHERE u.state = STATE_ERROR), count(*) FILTER (WHERE u.state = STATE_CANCELLED),
-            max(u.ended_at)  -- a job that is ready again will end later
+            max(u.ended_at),  -- a job that is ready again will end later
+            sum(weft._kept_bytes(u.stdout_bytes, u.stderr_bytes, u.truncated))
         FROM upd u GROUP BY u.tenant_id, u.batch_id, u.group_id, u.shape_id, u.rate_card_id),
     eve AS (
         INSERT INTO weft.event (at, tenant_id, batch_id, kind, from_state, to_state, jobs)

@@ -80,7 +80,7 @@ BEGIN
     UPDATE weft.fold SET upto = v_new;
     IF v_n > 0 THEN
         DELETE FROM weft.job_delta d WHERE d.xid < pg_snapshot_xmin(v_old);
-        PERFORM weft._count_usage(v_used), weft._count_minutes(v_old, v_new, fold_deltas.at);
+        PERFORM weft._count_usage(v_used), weft._count_minutes(v_old, v_new, fold_deltas.at), weft._count_stored(v_old, v_new);
         PERFORM weft._move_ranges((SELECT array_agg(DISTINCT b) FROM unnest(v_batch) b));
         PERFORM weft._settle_groups(v_batch, v_group, v_grown, fold_deltas.at);
         PERFORM weft._add_to_shares(v_pool, v_user, v_ready, v_ready_m, v_running_m);

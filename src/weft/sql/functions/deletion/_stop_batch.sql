@@ -39,6 +39,9 @@ BEGIN
     SELECT b.project_id, u.rate_card_id, u.shape_id, u.tenant_id, u.usage_ms
     FROM weft.batch b JOIN weft.group_usage u ON u.batch_id = b.batch_id AND u.group_id = 0 WHERE b.batch_id = v_batch
     ON CONFLICT (project_id, rate_card_id, shape_id) DO UPDATE SET usage_ms = r.usage_ms + excluded.usage_ms;
+    UPDATE weft.user_storage u SET n_bytes = u.n_bytes - s.n_bytes
+    FROM weft.batch b JOIN weft.batch_storage s ON s.batch_id = b.batch_id
+    WHERE b.batch_id = v_batch AND u.tenant_id = b.tenant_id AND u.user_id IN (0, b.user_id);
     UPDATE weft.batch b SET removing = true WHERE b.batch_id = v_batch;
     RETURN true;
 END $$;

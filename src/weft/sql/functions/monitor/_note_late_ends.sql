@@ -13,11 +13,17 @@ AS $$
 BEGIN
     IF EXISTS (SELECT FROM weft.attempt_stop s WHERE s.incarnation_id = of_incarnation_id AND NOT s.gone) THEN
         WITH late AS MATERIALIZED (
-            SELECT t.* FROM unnest(batch_ids, job_ids, attempts, cpu_ms_list, memory_peaks, stdout_bytes_list, stderr_bytes_list,
+            SELECT t.*, a.tenant_id, weft._kept_bytes(t.stdout_bytes, coalesce(t.stderr_bytes, 0), coalesce(t.truncated, false))
+                - weft._kept_bytes(a.stdout_bytes, a.stderr_bytes, a.truncated) AS n_more
+            FROM unnest(batch_ids, job_ids, attempts, cpu_ms_list, memory_peaks, stdout_bytes_list, stderr_bytes_list,
                 truncated_list, segments, offsets)
                 t (batch_id, job_id, attempt, cpu_ms, memory_peak, stdout_bytes, stderr_bytes, truncated, segment, log_offset)
             JOIN weft.attempt_stop s ON s.batch_id = t.batch_id AND s.job_id = t.job_id AND s.attempt = t.attempt
-            WHERE s.incarnation_id = of_incarnation_id AND NOT s.gone FOR UPDATE OF s SKIP LOCKED)
+            JOIN weft.attempt a ON a.batch_id = t.batch_id AND a.job_id = t.job_id AND a.attempt = t.attempt
+            WHERE s.incarnation_id = of_incarnation_id AND NOT s.gone FOR UPDATE OF s SKIP LOCKED),
+        counted AS (
+            INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, stored_bytes)
+            SELECT l.tenant_id, l.batch_id, 0, 0, 0, sum(l.n_more) FROM late l GROUP BY 1, 2)
         UPDATE weft.attempt a SET cpu_ms = l.cpu_ms, memory_peak_bytes = l.memory_peak, stdout_bytes = l.stdout_bytes,
             stderr_bytes = coalesce(l.stderr_bytes, 0), truncated = coalesce(l.truncated, false), log_segment = l.segment,
             log_offset = l.log_offset

@@ -1,26 +1,26 @@
--- _check_quotas: refuse jobs that come into a batch if its owner, or the tenant, would have more than their quotas allow.
+-- _check_quotas: refuse an update that comes into a batch if its owner, or the tenant, would have more than their quotas allow.
 -- Called by: submit_v2, commit_update, which have locked these quotas (_lock_quotas).   Safe to repeat: yes, it only reads.
--- Plan: as _open_work.   Raises WF134.
+-- Plan: as _open_work; as _check_bytes.   Raises WF134.
 -- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._check_quotas(of_tenant_id int, of_batch_id bigint, new_jobs int) RETURNS void LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION weft._check_quotas(of_tenant_id int, of_update weft.batch_update) RETURNS void LANGUAGE plpgsql
 AS $$
 DECLARE
     v_user int; v_over record;
 BEGIN
-    SELECT b.user_id INTO v_user FROM weft.batch b WHERE b.batch_id = of_batch_id;
+    SELECT b.user_id INTO v_user FROM weft.batch b WHERE b.batch_id = of_update.batch_id;
     WITH used AS (
         SELECT count(*) AS n_batches, coalesce(sum(w.n_jobs), 0) AS n_jobs,
             count(*) FILTER (WHERE w.user_id = v_user) AS user_batches,
             coalesce(sum(w.n_jobs) FILTER (WHERE w.user_id = v_user), 0) AS user_jobs,
             -- An open batch that grows is no further one.
-            CASE WHEN bool_or(w.batch_id = of_batch_id) THEN 0 ELSE 1 END AS new_batches
+            CASE WHEN bool_or(w.batch_id = of_update.batch_id) THEN 0 ELSE 1 END AS new_batches
         FROM weft._open_work(of_tenant_id) w),
     limits AS (
         SELECT false AS is_user, q.jobs_max, q.batches_max FROM weft.quota q WHERE q.tenant_id = of_tenant_id AND q.user_id = -1
         UNION ALL SELECT true, q.jobs_max, q.batches_max FROM weft._user_quotas(of_tenant_id, v_user) q)
     SELECT x.* INTO v_over FROM (
         SELECT l.is_user, 'jobs' AS what, l.jobs_max AS most, CASE WHEN l.is_user THEN u.user_jobs ELSE u.n_jobs END AS n,
-            new_jobs AS more FROM limits l, used u
+            of_update.n_jobs AS more FROM limits l, used u
         UNION ALL
         SELECT l.is_user, 'batches', l.batches_max, CASE WHEN l.is_user THEN u.user_batches ELSE u.n_batches END, u.new_batches
         FROM limits l, used u) x
@@ -35,4 +35,5 @@ BEGIN
                 v_over.n, v_over.more, v_over.most),
             'Submit again when jobs have ended, or submit fewer at a time. `weft quota ls` shows what is used.');
     END IF;
+    PERFORM weft._check_bytes(of_tenant_id, v_user, weft._spec_bytes(of_update));
 END $$;

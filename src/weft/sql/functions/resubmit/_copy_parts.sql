@@ -36,7 +36,10 @@ BEGIN
         WHERE p.batch_id = from_batch AND (p.digest, p.part) > (coalesce(decode(arguments ->> 'last_digest', 'hex'), ''),
             coalesce((arguments ->> 'last_part')::int, 0))
         ORDER BY p.digest, p.part LIMIT greatest(1, limit_rows / 500)
-        RETURNING digest, part)
+        RETURNING tenant_id, digest, part, octet_length(body) AS n_bytes),
+    counted AS (
+        INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, stored_bytes)
+        SELECT a.tenant_id, to_batch, 0, 0, 0, sum(a.n_bytes) FROM added a GROUP BY 1)
     SELECT jsonb_build_object('last_digest', encode(a.digest, 'hex'), 'last_part', a.part) INTO copied
     FROM added a ORDER BY a.digest DESC, a.part DESC LIMIT 1;
 END $$;

@@ -17,9 +17,9 @@ BEGIN
     UPDATE weft.batch_update u SET committed_at = _make_visible.at
     WHERE u.batch_id = of_update.batch_id AND u.update_id = of_update.update_id;
 
-    INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, n_pending, n_ready)
+    INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, n_pending, n_ready, stored_bytes)
     SELECT of_update.tenant_id, c.batch_id, c.group_id, c.shape_id, weft._shape_pool(c.shape_id, v_batch.pool_id),
-        sum(c.n_pending), sum(c.n_ready)
+        sum(c.n_pending), sum(c.n_ready), CASE WHEN row_number() OVER () = 1 THEN weft._spec_bytes(of_update) ELSE 0 END
     FROM weft.bunch_count c WHERE c.batch_id = of_update.batch_id AND c.update_id = of_update.update_id
     GROUP BY c.batch_id, c.group_id, c.shape_id;
 

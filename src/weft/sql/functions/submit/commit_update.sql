@@ -34,7 +34,7 @@ BEGIN
             PERFORM weft._check_waiting(commit_update.tenant_id, commit_update.batch_id, of_update_id);
         END IF;
         IF v_has_quota AND v_update.n_jobs > 0 THEN
-            PERFORM weft._check_quotas(commit_update.tenant_id, commit_update.batch_id, v_update.n_jobs);
+            PERFORM weft._check_quotas(commit_update.tenant_id, v_update);
         END IF;
         FOR v_group IN
             SELECT DISTINCT c.group_id FROM weft.bunch_count c WHERE c.batch_id = commit_update.batch_id AND c.update_id = of_update_id

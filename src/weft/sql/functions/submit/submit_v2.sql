@@ -27,7 +27,7 @@ BEGIN
         -- Before the batch's row, which others want that hold this lock.
         PERFORM weft._as_tenant(submit_v2.tenant_id);
         v_has_quota := weft._lock_quotas(submit_v2.tenant_id, CASE WHEN v_is_new_batch THEN submit_v2.user_id END, of_batch_id);
-        IF v_has_quota THEN
+        IF v_has_quota IS NOT NULL THEN
             v_cores := weft._core_gates(submit_v2.tenant_id, CASE WHEN v_is_new_batch THEN submit_v2.user_id END, of_batch_id);
         END IF;
         v_limited := weft._lock_limits(submit_v2.tenant_id, jobs.shape_countables, true);
@@ -71,7 +71,7 @@ BEGIN
             PERFORM weft._check_waiting(submit_v2.tenant_id, v_update.batch_id, v_update.update_id);
         END IF;
         IF v_has_quota THEN
-            PERFORM weft._check_quotas(submit_v2.tenant_id, v_update.batch_id, new_jobs);
+            PERFORM weft._check_quotas(submit_v2.tenant_id, v_update);
         END IF;
         PERFORM weft._make_visible(v_update, true, submit_v2.at);
     ELSE

@@ -1,0 +1,26 @@
+-- _check_bytes: refuse to store more for a user if they, or the tenant, would have more than their quotas allow.
+-- Called by: _check_quotas, add_payload_part, which have locked these quotas (_lock_quotas).   Safe to repeat: yes, it only reads.
+-- Plan: quotas by key; as _stored_bytes for each quota of bytes.   Raises WF134.
+-- Owner: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._check_bytes(of_tenant_id int, of_user_id int, more bigint) RETURNS void LANGUAGE plpgsql
+AS $$
+DECLARE
+    v_over record;
+BEGIN
+    SELECT l.is_user, l.bytes_max, s.n_bytes INTO v_over
+    FROM (SELECT true AS is_user, q.bytes_max FROM weft._user_quotas(of_tenant_id, of_user_id) q
+        UNION ALL
+        SELECT false, q.bytes_max FROM weft.quota q WHERE q.tenant_id = of_tenant_id AND q.user_id = -1) l
+    CROSS JOIN LATERAL (
+        SELECT coalesce(sum(x.n_bytes), 0) AS n_bytes FROM weft._stored_bytes(of_tenant_id) x
+        WHERE x.user_id = CASE WHEN l.is_user THEN of_user_id ELSE 0 END) s
+    WHERE s.n_bytes + more > l.bytes_max AND more > 0 -- NULL: no limit
+    ORDER BY l.is_user DESC LIMIT 1;
+    IF FOUND THEN
+        PERFORM weft._fail('WF134',
+            format('%s would have more bytes stored than the quota allows',
+                weft._quota_owner(of_tenant_id, CASE WHEN v_over.is_user THEN of_user_id END)),
+            format('%s bytes are stored and %s would come; at most %s are allowed.', v_over.n_bytes, more, v_over.bytes_max),
+            'Delete batches that are not needed any more (`weft delete`). `weft quota ls` shows what is used.');
+    END IF;
+END $$;

@@ -1,0 +1,19 @@
+-- _stored_bytes: how much is stored for the users of a tenant, and (user 0) for all of them; exact in this statement's snapshot.
+-- Called by: _check_bytes, list_quotas.   Safe to repeat: yes, it only reads.
+-- Plan: inlined; sums by key, and the deltas that are not folded; batches by key.
+-- Owner: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._stored_bytes(of_tenant_id int) RETURNS TABLE (user_id int, n_bytes bigint) LANGUAGE sql STABLE
+AS $$
+    SELECT x.user_id, sum(x.n_bytes)::bigint FROM (
+        SELECT s.user_id, s.n_bytes FROM weft.user_storage s WHERE s.tenant_id = of_tenant_id
+        UNION ALL
+        SELECT u.user_id, d.stored_bytes
+        FROM weft.fold f
+        CROSS JOIN LATERAL (
+            SELECT j.* FROM weft.job_delta j
+            WHERE j.xid >= pg_snapshot_xmin(f.upto) AND NOT pg_visible_in_snapshot(j.xid, f.upto) OFFSET 0) d
+        CROSS JOIN LATERAL (SELECT y.user_id FROM weft.batch y WHERE y.batch_id = d.batch_id AND NOT y.removing OFFSET 0) b
+        CROSS JOIN LATERAL (VALUES (b.user_id), (0)) u (user_id)
+        WHERE d.tenant_id = of_tenant_id AND d.stored_bytes <> 0) x
+    GROUP BY 1
+$$;

@@ -1,0 +1,245 @@
+"""How many bytes may be stored for a user and for a tenant."""
+
+import asyncio
+import hashlib
+import random
+from collections import defaultdict
+
+import msgspec
+import pytest
+
+from store.test_deletion import delete, remove
+from store.test_quotas import set_of_tenant, set_quota
+from store.test_resubmissions import copy
+from store.test_submission import add, new_batch, open_update
+from store.world import Worker, World
+from weft.core.errors import QuotaExceeded
+from weft.core.states import Reason
+from weft.ports.store import Caller, Claimed, JobRows
+from weft.testing.builders import end_report, job_rows
+from weft.wire.payload import PART_BYTES
+
+KEPT_MAX = 64 * 2**20
+STEPS = 60
+
+
+def specs(rows: JobRows) -> int:
+    """Return how much the specs of these jobs take."""
+    return sum(map(len, rows.chunk_body))
+
+
+ONE = specs(job_rows(1))
+
+
+async def stored(world: World, caller: Caller | None = None) -> int:
+    """Return how many bytes are stored for a user."""
+    caller = caller or world.caller
+    (row,) = [x for x in await world.api.list_quotas(caller) if x["name"] == caller.user_name]
+    n_bytes: int = row["n_bytes"]
+    return n_bytes
+
+
+async def wrote(  # noqa: PLR0913 (the fields of a report)
+    worker: Worker, one: Claimed, stdout: int, stderr: int = 0, *, truncated: bool = False,
+    reason: Reason | None = None,
+) -> None:  # fmt: skip
+    """Report the end of an attempt that has written this much."""
+    report = msgspec.structs.replace(
+        end_report(one, reason), stdout_bytes=stdout, stderr_bytes=stderr, truncated=truncated
+    )
+    await worker.store.complete_attempts(worker.id, [report])
+
+
+async def add_payload(world: World, batch: int, data: bytes) -> None:
+    digest = hashlib.sha256(data).digest()
+    await world.api.add_payload_part(world.caller, batch, digest, 1, data, n_bytes=len(data))
+
+
+async def test_output_specs_and_payloads_are_stored_until_their_batch_is_removed(
+    world: World,
+) -> None:
+    """What is repeated counts once, and of output that was cut what is kept."""
+    worker = await world.worker()
+    batch = await new_batch(world)
+    for _ in range(2):
+        await add_payload(world, batch, b"x" * 1000)
+    update = await open_update(world, batch, 2)
+    rows = job_rows(2, max_attempts=2, retry_on=[Reason.EXIT])
+    await add(world, batch, update, rows)
+    before = await stored(world)
+    for _ in range(2):
+        await world.api.commit_update(world.caller, batch, update.update_id)
+    committed = await stored(world)
+    first, second = await worker.claim()
+    for _ in range(2):
+        await wrote(worker, first, 100, 20)
+    await wrote(worker, second, 10, reason=Reason.EXIT)
+    (again,) = await worker.claim()
+    await wrote(worker, again, KEPT_MAX * 3, 7, truncated=True)
+    n_all = 1000 + specs(rows) + 120 + 10 + KEPT_MAX + 7
+
+    assert (before, committed) == (1000, 1000 + specs(rows))
+    assert await stored(world) == n_all
+    await world.fold()
+    assert await stored(world) == n_all
+    other = await world.submit(1)
+    await remove(world, await delete(world, batch), audited=True)
+    assert await stored(world) == ONE
+    await remove(world, await delete(world, other))
+    assert await stored(world) == 0
+
+
+async def test_nothing_more_is_stored_beyond_a_quota(world: World) -> None:
+    """Output may exceed it; what is removed makes room."""
+    bob = await world.user("bob")
+    worker = await world.worker()
+    await set_quota(world, "ada", bytes=500 + ONE)
+    batch = await world.submit(1)
+    (one,) = await worker.claim()
+    await wrote(worker, one, 500)
+    with pytest.raises(QuotaExceeded) as refused:
+        await world.submit(1)
+    with pytest.raises(QuotaExceeded):
+        await world.submit(1, batch=batch, caller=bob)
+    with pytest.raises(QuotaExceeded):
+        await add_payload(world, batch, b"y")
+    await world.submit(1, caller=bob)
+    await remove(world, await delete(world, batch))
+    await world.submit(1)
+
+    assert str(refused.value).startswith(
+        'user "ada" would have more bytes stored than the quota allows\n'
+        f"  {500 + ONE} bytes are stored and {ONE} would come; at most {500 + ONE} are allowed."
+    )
+    await set_quota(world, "ada", bytes=None)
+    await set_quota(world, None, bytes=2 * ONE)
+    await world.submit(1)
+    await set_of_tenant(world, bytes=3 * ONE)
+    with pytest.raises(QuotaExceeded) as of_tenant:
+        await world.submit(1, caller=bob)
+    assert 'tenant "' in str(of_tenant.value)
+
+
+async def test_update_is_counted_when_it_is_committed(world: World) -> None:
+    """Refused, it may be committed when there is room."""
+    await set_quota(world, None, bytes=ONE)
+    batch = await new_batch(world)
+    update = await open_update(world, batch, 1)
+    await add(world, batch, update, job_rows(1))
+    other = await world.submit(1)
+    with pytest.raises(QuotaExceeded):
+        await world.api.commit_update(world.caller, batch, update.update_id)
+    await (await world.worker()).run()
+    await remove(world, await delete(world, other))
+
+    assert (await world.api.commit_update(world.caller, batch, update.update_id)).committed
+    assert await stored(world) == ONE
+
+
+async def test_submissions_at_once_do_not_exceed_a_quota(world: World) -> None:
+    batch = await new_batch(world)
+    await set_quota(world, "ada", bytes=3 * PART_BYTES + ONE)
+    answers = await asyncio.gather(
+        *[add_payload(world, batch, bytes([n]) * PART_BYTES) for n in range(5)],
+        world.submit(1),
+        return_exceptions=True,
+    )
+
+    refused = [one for one in answers if isinstance(one, BaseException)]
+    assert {type(one) for one in refused} == {QuotaExceeded}
+    assert len(refused) == 2
+    assert await stored(world) == 3 * PART_BYTES + ONE
+
+
+async def test_copies_are_stored_too(world: World) -> None:
+    batch = await world.submit(1)
+    await add_payload(world, batch, b"z" * 300)
+    await (await world.worker()).run()
+    await copy(world, batch)
+
+    assert await stored(world) >= 2 * 300 + 2 * ONE
+    assert await world.findings() == {}
+
+
+async def test_batch_that_is_older_than_the_sums_is_not_missed(world: World) -> None:
+    """What is added to it counts, and goes with it."""
+    worker = await world.worker()
+    batch = await world.submit(2)
+    await world.fold()
+    for statement in (
+        "DELETE FROM weft.batch_storage WHERE batch_id = $1",
+        "UPDATE weft.batch SET bytes_counted = false WHERE batch_id = $1",
+        "DELETE FROM weft.user_storage u USING weft.batch b "
+        "WHERE b.batch_id = $1 AND u.tenant_id = b.tenant_id",
+    ):
+        await world.admin.execute(statement, batch)
+    for one in await worker.claim():
+        await wrote(worker, one, 50)
+
+    assert await stored(world) == 100
+    await remove(world, await delete(world, batch), audited=True)
+    assert await stored(world) == 0
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE weft.batch_storage SET n_bytes = n_bytes + $1 WHERE tenant_id = $2",
+        "UPDATE weft.user_storage SET n_bytes = n_bytes + $1 WHERE tenant_id = $2 AND user_id = 0",
+    ],
+)
+async def test_audit_finds_sums_that_are_wrong(world: World, change: str) -> None:
+    await world.submit(1)
+    await world.fold()
+    await world.admin.execute(change, 1, world.caller.tenant_id)
+    found = await world.findings()
+    await world.admin.execute(change, -1, world.caller.tenant_id)
+
+    assert set(found) == {"stored_bytes_are_counted"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2))
+async def test_stored_bytes_are_exact_at_every_moment(world: World, seed: int) -> None:
+    """Against a model: submissions, payloads, ends, losses, folds, removals; and quotas hold."""
+    rng = random.Random(seed)  # noqa: S311 (a test)
+    worker = await world.worker()
+    n_stored: defaultdict[int, int] = defaultdict(int)
+    n_refused = 0
+    for _ in range(STEPS):
+        total = sum(n_stored.values())
+        most = rng.choice([None, 2000, 4000])
+        await set_quota(world, "ada", bytes=most)
+        step = rng.choice(["submit", "submit", "payload", "run", "fold", "remove"])
+        if step == "submit":
+            rows = job_rows(rng.randint(1, 4))
+            grown = rng.choice([None, *n_stored])
+            if most is not None and total + specs(rows) > most:
+                n_refused += 1
+                with pytest.raises(QuotaExceeded):
+                    await world.submit(rows, batch=grown)
+            else:
+                n_stored[await world.submit(rows, batch=grown)] += specs(rows)
+        elif step == "payload" and n_stored:
+            batch, data = rng.choice([*n_stored]), rng.randbytes(rng.randint(1, 500))
+            if most is not None and total + len(data) > most:
+                n_refused += 1
+                with pytest.raises(QuotaExceeded):
+                    await add_payload(world, batch, data)
+            else:
+                await add_payload(world, batch, data)
+                n_stored[batch] += len(data)
+        elif step == "run":
+            for one in await worker.claim(3):
+                stdout, stderr = rng.randint(0, 500), rng.randint(0, 99)
+                reason = rng.choice([None, Reason.EXIT, Reason.LOST])
+                await wrote(worker, one, stdout, stderr, reason=reason)
+                n_stored[one.batch_id] += stdout + stderr
+        elif step == "fold":
+            await world.fold()
+        elif step == "remove" and n_stored:
+            batch = rng.choice([*n_stored])
+            await remove(world, await delete(world, batch))
+            del n_stored[batch]
+        assert await stored(world) == sum(n_stored.values())
+    assert n_refused

@@ -302,7 +302,9 @@ async def test_quotas_of_cores_hold_at_every_moment(world: World, seed: int) -> 
 
 
 def used(
-    size: dict[tuple[int, int], tuple[int, int]], running: dict[tuple[int, int], Claimed], user: int
+    size: dict[tuple[int, int], tuple[int, int]],
+    running: dict[tuple[int, int], Claimed],
+    user: int,
 ) -> int:
     """Return how many mCPU the running jobs of a user have."""
     return sum(size[key][1] for key in running if size[key][0] == user)

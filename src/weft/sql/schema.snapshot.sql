@@ -133,9 +133,9 @@ CREATE TABLE weft.batch_update (
 );
 ALTER TABLE weft.batch_update OWNER TO postgres;
 
-CREATE FUNCTION weft._add_bunch(of_update weft.batch_update, bunch weft.bunch, jobs weft.job_columns, limited text[]) RETURNS void
+CREATE FUNCTION weft._add_bunch(of_update weft.batch_update, bunch weft.bunch, jobs weft.job_columns, limited text[], cores jsonb) RETURNS void
     LANGUAGE plpgsql;
-ALTER FUNCTION weft._add_bunch(of_update weft.batch_update, bunch weft.bunch, jobs weft.job_columns, limited text[]) OWNER TO weft_tenant;
+ALTER FUNCTION weft._add_bunch(of_update weft.batch_update, bunch weft.bunch, jobs weft.job_columns, limited text[], cores jsonb) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._add_dead_letters(batch_ids bigint[], job_ids integer[], reasons smallint[], exit_codes integer[], signals smallint[], messages text[], at timestamp with time zone) RETURNS void
     LANGUAGE sql
@@ -317,6 +317,10 @@ CREATE FUNCTION weft._check_bunch(of_update weft.batch_update, bunch weft.bunch)
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._check_bunch(of_update weft.batch_update, bunch weft.bunch) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._check_bytes(of_tenant_id integer, of_user_id integer, more bigint) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._check_bytes(of_tenant_id integer, of_user_id integer, more bigint) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._check_capacity(cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu bigint, offers jsonb) RETURNS void
     LANGUAGE plpgsql IMMUTABLE;
 ALTER FUNCTION weft._check_capacity(cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu bigint, offers jsonb) OWNER TO weft_system;
@@ -354,9 +358,9 @@ CREATE FUNCTION weft._check_queues(offers jsonb) RETURNS void
     LANGUAGE plpgsql STABLE;
 ALTER FUNCTION weft._check_queues(offers jsonb) OWNER TO weft_system;
 
-CREATE FUNCTION weft._check_quotas(of_tenant_id integer, of_batch_id bigint, new_jobs integer) RETURNS void
+CREATE FUNCTION weft._check_quotas(of_tenant_id integer, of_update weft.batch_update) RETURNS void
     LANGUAGE plpgsql;
-ALTER FUNCTION weft._check_quotas(of_tenant_id integer, of_batch_id bigint, new_jobs integer) OWNER TO weft_tenant;
+ALTER FUNCTION weft._check_quotas(of_tenant_id integer, of_update weft.batch_update) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._check_resubmitted(of_batch_id bigint, failed boolean) RETURNS void
     LANGUAGE plpgsql;
@@ -504,6 +508,14 @@ CREATE FUNCTION weft._cordon(of_name text, of_pool text, actor text, reason text
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._cordon(of_name text, of_pool text, actor text, reason text, drains boolean) OWNER TO weft_system;
 
+CREATE FUNCTION weft._core_gates(of_tenant_id integer, of_user_id integer, of_batch_id bigint) RETURNS jsonb
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._core_gates(of_tenant_id integer, of_user_id integer, of_batch_id bigint) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._core_sets(bunch weft.bunch, jobs weft.job_columns, cores jsonb) RETURNS integer[]
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._core_sets(bunch weft.bunch, jobs weft.job_columns, cores jsonb) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._costs_of_usage(owners bigint[], rate_card_ids smallint[], shape_ids integer[], usage_ms_list numeric[]) RETURNS TABLE(owner bigint, cost numeric, cost_by_resource jsonb)
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._costs_of_usage(owners bigint[], rate_card_ids smallint[], shape_ids integer[], usage_ms_list numeric[]) OWNER TO weft_tenant;
@@ -531,6 +543,10 @@ ALTER FUNCTION weft._count_minutes(old pg_snapshot, new pg_snapshot, at timestam
 CREATE FUNCTION weft._count_notes(of_gate_ids integer[]) RETURNS void
     LANGUAGE sql;
 ALTER FUNCTION weft._count_notes(of_gate_ids integer[]) OWNER TO weft_system;
+
+CREATE FUNCTION weft._count_stored(old pg_snapshot, new pg_snapshot) RETURNS void
+    LANGUAGE sql;
+ALTER FUNCTION weft._count_stored(old pg_snapshot, new pg_snapshot) OWNER TO weft_system;
 
 CREATE FUNCTION weft._count_usage(used weft.usage_part[]) RETURNS void
     LANGUAGE sql;
@@ -720,10 +736,10 @@ CREATE FUNCTION weft._gate_fields(of_batch_id bigint) RETURNS jsonb
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft._gate_fields(of_batch_id bigint) OWNER TO weft_system;
 
-CREATE FUNCTION weft._gate_set_id(of_gate_ids integer[]) RETURNS integer
+CREATE FUNCTION weft._gate_set_id(of_gate_ids integer[], costs integer[] DEFAULT NULL::integer[]) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft._gate_set_id(of_gate_ids integer[]) OWNER TO weft_system;
+ALTER FUNCTION weft._gate_set_id(of_gate_ids integer[], costs integer[]) OWNER TO weft_system;
 
 CREATE FUNCTION weft._gates_due() RETURNS interval
     LANGUAGE sql STABLE;
@@ -979,6 +995,10 @@ CREATE FUNCTION weft._keep_for_job(of_incarnation_id integer, of_pool_id integer
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._keep_for_job(of_incarnation_id integer, of_pool_id integer, of_name text) OWNER TO weft_system;
 
+CREATE FUNCTION weft._kept_bytes(stdout_bytes bigint, stderr_bytes bigint, truncated boolean) RETURNS bigint
+    LANGUAGE sql IMMUTABLE;
+ALTER FUNCTION weft._kept_bytes(stdout_bytes bigint, stderr_bytes bigint, truncated boolean) OWNER TO weft_system;
+
 CREATE FUNCTION weft._kept_for(r weft.reservation) RETURNS boolean
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._kept_for(r weft.reservation) OWNER TO weft_system;
@@ -1038,10 +1058,19 @@ CREATE FUNCTION weft._lift_limits(of_batch_id bigint, within_group integer, requ
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._lift_limits(of_batch_id bigint, within_group integer, requested_at timestamp with time zone, actor text, at timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft._limit_cores(of_tenant_id integer, of_user_id integer) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft._limit_cores(of_tenant_id integer, of_user_id integer) OWNER TO weft_system;
+
 CREATE FUNCTION weft._limit_documents(of_limit_ids integer[]) RETURNS SETOF jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft._limit_documents(of_limit_ids integer[]) OWNER TO weft_system;
+
+CREATE FUNCTION weft._limit_gate_sets(bunch weft.bunch, jobs weft.job_columns, limited text[], cores jsonb, gate_sets integer[]) RETURNS integer[]
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._limit_gate_sets(bunch weft.bunch, jobs weft.job_columns, limited text[], cores jsonb, gate_sets integer[]) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._limit_in_s(of_limit weft.spend_limit, used numeric, used_per_hour numeric) RETURNS numeric
     LANGUAGE sql IMMUTABLE;
@@ -1093,9 +1122,9 @@ CREATE FUNCTION weft._lock_failure_counts(of_batch_id bigint, of_job_ids integer
     LANGUAGE sql;
 ALTER FUNCTION weft._lock_failure_counts(of_batch_id bigint, of_job_ids integer[]) OWNER TO weft_system;
 
-CREATE FUNCTION weft._lock_for_bunch(of_batch_id bigint, jobs weft.job_columns, limited text[]) RETURNS void
+CREATE FUNCTION weft._lock_for_bunch(of_batch_id bigint, jobs weft.job_columns, limited text[], cores jsonb) RETURNS void
     LANGUAGE plpgsql;
-ALTER FUNCTION weft._lock_for_bunch(of_batch_id bigint, jobs weft.job_columns, limited text[]) OWNER TO weft_tenant;
+ALTER FUNCTION weft._lock_for_bunch(of_batch_id bigint, jobs weft.job_columns, limited text[], cores jsonb) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._lock_gates(of_gate_ids integer[], waits boolean) RETURNS integer[]
     LANGUAGE plpgsql;
@@ -1519,10 +1548,6 @@ CREATE FUNCTION weft._queue_counts(of_tenant_id integer) RETURNS TABLE(queue tex
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft._queue_counts(of_tenant_id integer) OWNER TO weft_system;
 
-CREATE FUNCTION weft._queue_gate_sets(bunch weft.bunch, jobs weft.job_columns, limited text[], gate_sets integer[]) RETURNS integer[]
-    LANGUAGE plpgsql;
-ALTER FUNCTION weft._queue_gate_sets(bunch weft.bunch, jobs weft.job_columns, limited text[], gate_sets integer[]) OWNER TO weft_tenant;
-
 CREATE FUNCTION weft._queue_priority(job weft.job) RETURNS integer
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._queue_priority(job weft.job) OWNER TO weft_system;
@@ -1534,6 +1559,10 @@ ALTER FUNCTION weft._queue_sets(of_batch_id bigint, limited text[], OUT names te
 CREATE FUNCTION weft._quota_document(kind text, name text, of_tenant_id integer, of_user_id integer) RETURNS jsonb
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._quota_document(kind text, name text, of_tenant_id integer, of_user_id integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._quota_owner(of_tenant_id integer, of_user_id integer) RETURNS text
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._quota_owner(of_tenant_id integer, of_user_id integer) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._ready_samples(of_batch_id bigint, of_group_id integer, samples_max integer DEFAULT 3) RETURNS SETOF integer
     LANGUAGE sql STABLE;
@@ -1648,6 +1677,7 @@ CREATE TABLE weft.batch (
     gated boolean DEFAULT false NOT NULL,
     hidden boolean DEFAULT false NOT NULL,
     resubmitted_from bigint,
+    bytes_counted boolean DEFAULT true NOT NULL,
     CONSTRAINT batch_cancel_after_n_failures_check CHECK ((cancel_after_n_failures > 0)),
     CONSTRAINT batch_max_running_check CHECK ((max_running > 0)),
     CONSTRAINT batch_name_check CHECK ((length(name) <= 1024))
@@ -1695,6 +1725,10 @@ ALTER FUNCTION weft._ring_gates(of_gate_ids integer[]) OWNER TO weft_system;
 CREATE FUNCTION weft._rooms(of_gate_set_ids integer[], locked_gate_ids integer[]) RETURNS TABLE(gate_set_id integer, room integer)
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._rooms(of_gate_set_ids integer[], locked_gate_ids integer[]) OWNER TO weft_system;
+
+CREATE FUNCTION weft._running_cores(of_tenant_id integer) RETURNS TABLE(user_id integer, cpu_m bigint)
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._running_cores(of_tenant_id integer) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._running_gate(max_running integer) RETURNS jsonb
     LANGUAGE sql IMMUTABLE;
@@ -1811,6 +1845,10 @@ CREATE FUNCTION weft._set_limit(of weft.spend_limit, patch jsonb) RETURNS intege
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._set_limit(of weft.spend_limit, patch jsonb) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._set_of_more_cores(of_gate_set_id integer, new_cpu_m bigint) RETURNS integer
+    LANGUAGE sql;
+ALTER FUNCTION weft._set_of_more_cores(of_gate_set_id integer, new_cpu_m bigint) OWNER TO weft_system;
+
 CREATE FUNCTION weft._set_priority(of_batch_id bigint, of_job_ids integer[], new_priority smallint) RETURNS integer[]
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
@@ -1858,6 +1896,10 @@ CREATE FUNCTION weft._skip_touched(offer weft.offer, from_job integer, snapshot 
     LANGUAGE plpgsql STABLE;
 ALTER FUNCTION weft._skip_touched(offer weft.offer, from_job integer, snapshot pg_snapshot) OWNER TO weft_system;
 
+CREATE FUNCTION weft._spec_bytes(of_update weft.batch_update) RETURNS bigint
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._spec_bytes(of_update weft.batch_update) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._spending(of_limit_ids integer[], at timestamp with time zone) RETURNS TABLE(limit_id integer, used numeric, used_per_hour numeric)
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._spending(of_limit_ids integer[], at timestamp with time zone) OWNER TO weft_system;
@@ -1893,6 +1935,10 @@ ALTER FUNCTION weft._stop_for_limit(of_limit_id integer, limit_rows integer) OWN
 CREATE FUNCTION weft._stop_reasons(batch_ids bigint[], job_ids integer[], attempts smallint[], reasons smallint[]) RETURNS smallint[]
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._stop_reasons(batch_ids bigint[], job_ids integer[], attempts smallint[], reasons smallint[]) OWNER TO weft_system;
+
+CREATE FUNCTION weft._stored_bytes(of_tenant_id integer) RETURNS TABLE(user_id integer, n_bytes bigint)
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._stored_bytes(of_tenant_id integer) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._stuck_places(at timestamp with time zone, until timestamp with time zone) RETURNS TABLE(batch_id bigint, job_id integer, gate_id integer, pool_id integer, shape_id integer, stuck_at timestamp with time zone)
     LANGUAGE plpgsql STABLE
@@ -2041,7 +2087,7 @@ CREATE FUNCTION weft._user_lanes(of_pool_id integer, of_user_id integer, limit_l
     LANGUAGE plpgsql STABLE;
 ALTER FUNCTION weft._user_lanes(of_pool_id integer, of_user_id integer, limit_lanes integer) OWNER TO weft_system;
 
-CREATE FUNCTION weft._user_quotas(of_tenant_id integer, of_user_id integer) RETURNS TABLE(jobs_max bigint, batches_max bigint)
+CREATE FUNCTION weft._user_quotas(of_tenant_id integer, of_user_id integer) RETURNS TABLE(jobs_max bigint, batches_max bigint, cores_max_m bigint, bytes_max bigint)
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._user_quotas(of_tenant_id integer, of_user_id integer) OWNER TO weft_tenant;
 
@@ -3701,6 +3747,14 @@ CREATE TABLE weft.batch_payload (
 ALTER TABLE ONLY weft.batch_payload ALTER COLUMN body SET STORAGE EXTERNAL;
 ALTER TABLE weft.batch_payload OWNER TO postgres;
 
+CREATE TABLE weft.batch_storage (
+    batch_id bigint NOT NULL,
+    tenant_id integer NOT NULL,
+    n_bytes bigint NOT NULL
+)
+WITH (fillfactor='50');
+ALTER TABLE weft.batch_storage OWNER TO postgres;
+
 CREATE TABLE weft.batch_usage (
     batch_id bigint NOT NULL,
     usage_on date NOT NULL,
@@ -4241,7 +4295,8 @@ CREATE TABLE weft.job_delta (
     n_errored integer DEFAULT 0 NOT NULL,
     n_cancelled integer DEFAULT 0 NOT NULL,
     rate_card_id smallint,
-    last_ended_at timestamp with time zone
+    last_ended_at timestamp with time zone,
+    stored_bytes bigint DEFAULT 0 NOT NULL
 );
 ALTER TABLE weft.job_delta OWNER TO postgres;
 
@@ -4529,7 +4584,11 @@ CREATE TABLE weft.quota (
     user_id integer NOT NULL,
     jobs_max bigint,
     batches_max bigint,
+    cores_max_m bigint,
+    bytes_max bigint,
     CONSTRAINT quota_of_batches CHECK ((batches_max >= 0)),
+    CONSTRAINT quota_of_bytes CHECK ((bytes_max >= 0)),
+    CONSTRAINT quota_of_cores CHECK (((cores_max_m >= 0) AND (cores_max_m <= 1000000000))),
     CONSTRAINT quota_of_jobs CHECK ((jobs_max >= 0)),
     CONSTRAINT quota_user_id_check CHECK ((user_id >= '-1'::integer))
 );
@@ -4798,6 +4857,14 @@ CREATE TABLE weft.user_share (
 WITH (fillfactor='50');
 ALTER TABLE weft.user_share OWNER TO postgres;
 
+CREATE TABLE weft.user_storage (
+    tenant_id integer NOT NULL,
+    user_id integer NOT NULL,
+    n_bytes bigint NOT NULL
+)
+WITH (fillfactor='50');
+ALTER TABLE weft.user_storage OWNER TO postgres;
+
 CREATE TABLE weft.user_usage (
     project_id integer NOT NULL,
     user_id integer NOT NULL,
@@ -4877,6 +4944,9 @@ ALTER TABLE ONLY weft.batch_payload
 
 ALTER TABLE ONLY weft.batch
     ADD CONSTRAINT batch_pkey PRIMARY KEY (batch_id);
+
+ALTER TABLE ONLY weft.batch_storage
+    ADD CONSTRAINT batch_storage_pkey PRIMARY KEY (batch_id);
 
 ALTER TABLE ONLY weft.batch_update
     ADD CONSTRAINT batch_update_pkey PRIMARY KEY (batch_id, update_id);
@@ -5198,6 +5268,9 @@ ALTER TABLE ONLY weft.user_minute
 
 ALTER TABLE ONLY weft.user_share
     ADD CONSTRAINT user_share_pkey PRIMARY KEY (pool_id, user_id);
+
+ALTER TABLE ONLY weft.user_storage
+    ADD CONSTRAINT user_storage_pkey PRIMARY KEY (tenant_id, user_id);
 
 ALTER TABLE ONLY weft.user_usage
     ADD CONSTRAINT user_usage_pkey PRIMARY KEY (project_id, user_id, usage_on, rate_card_id, shape_id);
@@ -5593,6 +5666,8 @@ ALTER TABLE weft.batch_grant ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.batch_payload ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.batch_storage ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.batch_update ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.batch_usage ENABLE ROW LEVEL SECURITY;
@@ -5783,6 +5858,8 @@ CREATE POLICY system_rows ON weft.batch_grant TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.batch_payload TO weft_system USING (true);
 
+CREATE POLICY system_rows ON weft.batch_storage TO weft_system USING (true);
+
 CREATE POLICY system_rows ON weft.batch_update TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.batch_usage TO weft_system USING (true);
@@ -5935,6 +6012,8 @@ CREATE POLICY system_rows ON weft.user_minute TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.user_share TO weft_system USING (true);
 
+CREATE POLICY system_rows ON weft.user_storage TO weft_system USING (true);
+
 CREATE POLICY system_rows ON weft.user_usage TO weft_system USING (true);
 
 ALTER TABLE weft.tenant ENABLE ROW LEVEL SECURITY;
@@ -5950,6 +6029,8 @@ CREATE POLICY tenant_rows ON weft.batch TO weft_tenant USING ((tenant_id = ( SEL
 CREATE POLICY tenant_rows ON weft.batch_grant TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.batch_payload TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.batch_storage TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.batch_update TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
@@ -6081,6 +6162,8 @@ CREATE POLICY tenant_rows ON weft.user_minute TO weft_tenant USING ((tenant_id =
 
 CREATE POLICY tenant_rows ON weft.user_share TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
+CREATE POLICY tenant_rows ON weft.user_storage TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
 CREATE POLICY tenant_rows ON weft.user_usage TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 ALTER TABLE weft.tenant_user ENABLE ROW LEVEL SECURITY;
@@ -6096,6 +6179,8 @@ ALTER TABLE weft.user_batch_count ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.user_minute ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.user_share ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.user_storage ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.user_usage ENABLE ROW LEVEL SECURITY;
 
@@ -6117,7 +6202,7 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch_update TO weft_system;
 GRANT SELECT ON TABLE weft.batch_update TO weft_api;
 GRANT SELECT ON TABLE weft.batch_update TO weft_driver;
 
-REVOKE ALL ON FUNCTION weft._add_bunch(of_update weft.batch_update, bunch weft.bunch, jobs weft.job_columns, limited text[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._add_bunch(of_update weft.batch_update, bunch weft.bunch, jobs weft.job_columns, limited text[], cores jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._add_dead_letters(batch_ids bigint[], job_ids integer[], reasons smallint[], exit_codes integer[], signals smallint[], messages text[], at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._add_dead_letters(batch_ids bigint[], job_ids integer[], reasons smallint[], exit_codes integer[], signals smallint[], messages text[], at timestamp with time zone) TO weft_tenant;
@@ -6206,6 +6291,8 @@ REVOKE ALL ON FUNCTION weft._check_batch(of_batch_id bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._check_bunch(of_update weft.batch_update, bunch weft.bunch) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._check_bytes(of_tenant_id integer, of_user_id integer, more bigint) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._check_capacity(cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu bigint, offers jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._check_complete(of_batch_id bigint, of_update_id integer) FROM PUBLIC;
@@ -6225,7 +6312,7 @@ GRANT ALL ON FUNCTION weft._check_pools(of_tenant_id integer, names text[]) TO w
 
 REVOKE ALL ON FUNCTION weft._check_queues(offers jsonb) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._check_quotas(of_tenant_id integer, of_batch_id bigint, new_jobs integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._check_quotas(of_tenant_id integer, of_update weft.batch_update) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._check_resubmitted(of_batch_id bigint, failed boolean) FROM PUBLIC;
 
@@ -6271,6 +6358,11 @@ REVOKE ALL ON FUNCTION weft._copy_parts(from_batch bigint, to_batch bigint, argu
 
 REVOKE ALL ON FUNCTION weft._cordon(of_name text, of_pool text, actor text, reason text, drains boolean) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._core_gates(of_tenant_id integer, of_user_id integer, of_batch_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._core_gates(of_tenant_id integer, of_user_id integer, of_batch_id bigint) TO weft_system;
+
+REVOKE ALL ON FUNCTION weft._core_sets(bunch weft.bunch, jobs weft.job_columns, cores jsonb) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._costs_of_usage(owners bigint[], rate_card_ids smallint[], shape_ids integer[], usage_ms_list numeric[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._costs_of_usage(owners bigint[], rate_card_ids smallint[], shape_ids integer[], usage_ms_list numeric[]) TO weft_system;
 
@@ -6288,6 +6380,8 @@ REVOKE ALL ON FUNCTION weft._count_machines(machine_ids integer[], shares double
 REVOKE ALL ON FUNCTION weft._count_minutes(old pg_snapshot, new pg_snapshot, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._count_notes(of_gate_ids integer[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._count_stored(old pg_snapshot, new pg_snapshot) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._count_usage(used weft.usage_part[]) FROM PUBLIC;
 
@@ -6382,8 +6476,8 @@ REVOKE ALL ON FUNCTION weft._furnish_tenant(of_tenant_id integer, of_user_id int
 REVOKE ALL ON FUNCTION weft._gate_fields(of_batch_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._gate_fields(of_batch_id bigint) TO weft_tenant;
 
-REVOKE ALL ON FUNCTION weft._gate_set_id(of_gate_ids integer[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft._gate_set_id(of_gate_ids integer[]) TO weft_tenant;
+REVOKE ALL ON FUNCTION weft._gate_set_id(of_gate_ids integer[], costs integer[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._gate_set_id(of_gate_ids integer[], costs integer[]) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._gates_due() FROM PUBLIC;
 
@@ -6488,6 +6582,8 @@ REVOKE ALL ON FUNCTION weft._judge_ends(batch_ids bigint[], job_ids integer[], a
 
 REVOKE ALL ON FUNCTION weft._keep_for_job(of_incarnation_id integer, of_pool_id integer, of_name text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._kept_bytes(stdout_bytes bigint, stderr_bytes bigint, truncated boolean) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._kept_for(r weft.reservation) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._kept_worker(of_batch_id bigint, of_job_id integer) FROM PUBLIC;
@@ -6520,8 +6616,13 @@ REVOKE ALL ON FUNCTION weft._leave_to_sleeper(worker weft.worker_incarnation, of
 
 REVOKE ALL ON FUNCTION weft._lift_limits(of_batch_id bigint, within_group integer, requested_at timestamp with time zone, actor text, at timestamp with time zone) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._limit_cores(of_tenant_id integer, of_user_id integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._limit_cores(of_tenant_id integer, of_user_id integer) TO weft_tenant;
+
 REVOKE ALL ON FUNCTION weft._limit_documents(of_limit_ids integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._limit_documents(of_limit_ids integer[]) TO weft_tenant;
+
+REVOKE ALL ON FUNCTION weft._limit_gate_sets(bunch weft.bunch, jobs weft.job_columns, limited text[], cores jsonb, gate_sets integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._limit_in_s(of_limit weft.spend_limit, used numeric, used_per_hour numeric) FROM PUBLIC;
 
@@ -6549,7 +6650,7 @@ REVOKE ALL ON FUNCTION weft._live_attempts(of_incarnation_id integer) FROM PUBLI
 
 REVOKE ALL ON FUNCTION weft._lock_failure_counts(of_batch_id bigint, of_job_ids integer[]) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._lock_for_bunch(of_batch_id bigint, jobs weft.job_columns, limited text[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._lock_for_bunch(of_batch_id bigint, jobs weft.job_columns, limited text[], cores jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._lock_gates(of_gate_ids integer[], waits boolean) FROM PUBLIC;
 
@@ -6764,14 +6865,14 @@ GRANT ALL ON FUNCTION weft._project_usage(of_project_ids integer[]) TO weft_syst
 REVOKE ALL ON FUNCTION weft._queue_counts(of_tenant_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._queue_counts(of_tenant_id integer) TO weft_tenant;
 
-REVOKE ALL ON FUNCTION weft._queue_gate_sets(bunch weft.bunch, jobs weft.job_columns, limited text[], gate_sets integer[]) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION weft._queue_priority(job weft.job) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._queue_sets(of_batch_id bigint, limited text[], OUT names text[], OUT sets integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._quota_document(kind text, name text, of_tenant_id integer, of_user_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._quota_document(kind text, name text, of_tenant_id integer, of_user_id integer) TO weft_system;
+
+REVOKE ALL ON FUNCTION weft._quota_owner(of_tenant_id integer, of_user_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._ready_samples(of_batch_id bigint, of_group_id integer, samples_max integer) FROM PUBLIC;
 
@@ -6845,6 +6946,8 @@ GRANT ALL ON FUNCTION weft._ring_gates(of_gate_ids integer[]) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._rooms(of_gate_set_ids integer[], locked_gate_ids integer[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._running_cores(of_tenant_id integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._running_gate(max_running integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._running_limits(of_incarnation_id integer, kept weft.reservation) FROM PUBLIC;
@@ -6887,6 +6990,8 @@ GRANT ALL ON FUNCTION weft._set_gates(of_gate_set_ids integer[]) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._set_limit(of weft.spend_limit, patch jsonb) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._set_of_more_cores(of_gate_set_id integer, new_cpu_m bigint) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._set_priority(of_batch_id bigint, of_job_ids integer[], new_priority smallint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._set_priority(of_batch_id bigint, of_job_ids integer[], new_priority smallint) TO weft_tenant;
 
@@ -6913,6 +7018,8 @@ REVOKE ALL ON FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set
 
 REVOKE ALL ON FUNCTION weft._skip_touched(offer weft.offer, from_job integer, snapshot pg_snapshot) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._spec_bytes(of_update weft.batch_update) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._spending(of_limit_ids integer[], at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._spending_due() FROM PUBLIC;
@@ -6930,6 +7037,8 @@ REVOKE ALL ON FUNCTION weft._stop_batch(operation weft.operation, limit_rows int
 REVOKE ALL ON FUNCTION weft._stop_for_limit(of_limit_id integer, limit_rows integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._stop_reasons(batch_ids bigint[], job_ids integer[], attempts smallint[], reasons smallint[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._stored_bytes(of_tenant_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._stuck_places(at timestamp with time zone, until timestamp with time zone) FROM PUBLIC;
 
@@ -6993,6 +7102,7 @@ REVOKE ALL ON FUNCTION weft._user_document(of_user weft.tenant_user) FROM PUBLIC
 REVOKE ALL ON FUNCTION weft._user_lanes(of_pool_id integer, of_user_id integer, limit_lanes integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._user_quotas(of_tenant_id integer, of_user_id integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._user_quotas(of_tenant_id integer, of_user_id integer) TO weft_system;
 
 REVOKE ALL ON FUNCTION weft._user_to_change(of_tenant_id integer, of_name text, new_role text, may_give text[]) FROM PUBLIC;
 
@@ -7829,6 +7939,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch_grant TO weft_system;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch_payload TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch_payload TO weft_system;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch_storage TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch_storage TO weft_system;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch_usage TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch_usage TO weft_system;
 
@@ -8183,6 +8296,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_minute TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_share TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_share TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_storage TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_storage TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_usage TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_usage TO weft_system;

@@ -66,7 +66,9 @@ def _of_cores(kind: str, gate: GateFacts, who: str, runs: str) -> Cause:
     if wanted > most:
         text = f"needs {wanted:g} cores, and the quota of {who} is {most:g}"
     else:
-        text = f"waits: {who} {runs} {gate.n_taken / 1000:g} of {most:g} cores that the quota allows"
+        text = (
+            f"waits: {who} {runs} {gate.n_taken / 1000:g} of {most:g} cores that the quota allows"
+        )
     return Cause(kind, text, command("quota", "ls"))
 
 

@@ -39,7 +39,11 @@ async def test_refusal_says_when_to_try_again(http: httpx.AsyncClient, api: Live
         ("user-quota", {"jobs": -1}, 400),
         ("user-quota", {"jobs": 1.5}, 400),
         ("user-quota", {"jobs": 10**400}, 400),
-        ("user-quota", {"cores": 1}, 400),
+        ("user-quota", {"cores": -0.5}, 400),
+        ("user-quota", {"cores": 10**400}, 400),
+        ("user-quota", {"cores": "many"}, 400),
+        ("user-quota", {"bytes": -1}, 400),
+        ("user-quota", {"gpus": 1}, 400),
     ],
 )
 async def test_wrong_quota_is_refused(
@@ -60,31 +64,44 @@ async def test_clients_and_the_command_line_set_and_list_quotas(
 ) -> None:
     await http.post("/v1/batches", json={"jobs": [{}] * 3})
     async with Client(url=api.url, token=TOKEN) as client:
-        await client.set_quota(None, {"jobs": 1000})
+        await client.set_quota(None, {"jobs": 1000, "cores": 1.5, "bytes": 3 * 2**30})
         (tenant, *_) = await client.list_quotas()
-        limited = await client.set_tenant_quota(tenant["name"], {"batches": 50})
+        limited = await client.set_tenant_quota(tenant["name"], {"batches": 50, "cores": 8})
     monkeypatch.setenv("WEFT_URL", api.url)
     monkeypatch.setenv("WEFT_TOKEN", TOKEN)
     printed = []
     for words in (
-        ["set", "--user", "tester", "--batches", "7"],
+        ["set", "--user", "tester", "--batches", "7", "--cores", "500m", "--bytes", "1Mi"],
         ["ls"],
         ["ls", "--json"],
         ["set", "--user", "tester", "--default-user", "--jobs", "1"],
         ["set", "--default-user"],
         ["set", "--default-user", "--jobs", "many"],
+        ["set", "--default-user", "--cores", "many"],
+        ["set", "--user", "tester", "--cores", "0", "--bytes", "none"],
     ):
         exit_code = await asyncio.to_thread(run_command, ["quota", *words])
         printed.append((exit_code, *capsys.readouterr()))
-    done, table, document, *wrong = printed
+    done, table, document, *wrong, last = printed
 
-    assert (limited["kind"], limited["batches"]) == ("tenant", 50)
-    assert "user tester: at most any number of jobs and 7 batches" in done[2]
-    assert [one[0] for one in printed] == [0, 0, 0, 2, 2, 2]
+    assert (limited["kind"], limited["batches"], limited["cores"]) == ("tenant", 50, 8)
+    assert (
+        "user tester: at most any number of jobs and 7 batches that have not ended, "
+        "0.5 running cores, 1.0 MiB stored"
+    ) in done[2]
+    assert [one[0] for one in printed] == [0, 0, 0, 2, 2, 2, 2, 0]
     assert "each user" in table[1]
-    assert [(one["jobs"], one["n_jobs"], one["batches"]) for one in json.loads(document[1])] == [
+    assert "3.0 GiB" in table[1]
+    found = json.loads(document[1])
+    assert [(one["jobs"], one["n_jobs"], one["batches"]) for one in found] == [
         (None, 3, 50), (1000, None, None), (1000, 3, 7)
     ]  # fmt: skip
+    assert [(one["cores"], one["n_cores"], one["bytes"]) for one in found] == [
+        (8, 0, None), (1.5, None, 3 * 2**30), (0.5, 0, 2**20)
+    ]  # fmt: skip
+    assert found[0]["n_bytes"] == found[2]["n_bytes"] > 0
     assert "Exactly one of" in wrong[0][2]
     assert "no quota is given" in wrong[1][2]
     assert "neither a number nor none" in wrong[2][2]
+    assert "not a number of cores" in wrong[3][2]
+    assert "any number of jobs and 7 batches that have not ended, 0 running cores, any" in last[2]

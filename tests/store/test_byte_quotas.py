@@ -19,6 +19,14 @@ from weft.ports.store import Caller, Claimed, JobRows
 from weft.testing.builders import end_report, job_rows
 from weft.wire.payload import PART_BYTES
 
+FORGET = (
+    (
+        "DELETE FROM weft.user_storage WHERE tenant_id = "
+        "(SELECT tenant_id FROM weft.batch_storage WHERE batch_id = $1)"
+    ),
+    "DELETE FROM weft.batch_storage WHERE batch_id = $1",
+    "UPDATE weft.batch SET bytes_counted = false WHERE batch_id = $1",
+)
 KEPT_MAX = 64 * 2**20
 STEPS = 60
 
@@ -39,7 +47,7 @@ async def stored(world: World, caller: Caller | None = None) -> int:
     return n_bytes
 
 
-async def wrote(  # noqa: PLR0913 (the fields of a report)
+async def wrote(
     worker: Worker, one: Claimed, stdout: int, stderr: int = 0, *, truncated: bool = False,
     reason: Reason | None = None,
 ) -> None:  # fmt: skip
@@ -166,12 +174,7 @@ async def test_batch_that_is_older_than_the_sums_is_not_missed(world: World) -> 
     worker = await world.worker()
     batch = await world.submit(2)
     await world.fold()
-    for statement in (
-        "DELETE FROM weft.batch_storage WHERE batch_id = $1",
-        "UPDATE weft.batch SET bytes_counted = false WHERE batch_id = $1",
-        "DELETE FROM weft.user_storage u USING weft.batch b "
-        "WHERE b.batch_id = $1 AND u.tenant_id = b.tenant_id",
-    ):
+    for statement in FORGET:
         await world.admin.execute(statement, batch)
     for one in await worker.claim():
         await wrote(worker, one, 50)

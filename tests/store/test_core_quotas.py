@@ -14,7 +14,7 @@ from store.test_quotas import set_of_tenant, set_quota
 from store.test_rare_fields import with_fields
 from store.test_resubmissions import copy
 from store.test_retry_with import end
-from store.world import World
+from store.world import Worker, World
 from weft.api.translation.gates import SENTENCES
 from weft.api.translation.retries import ASKS_MORE, CURABLE
 from weft.core.errors import QuotaExceeded
@@ -235,76 +235,92 @@ async def test_audit_finds_gates_that_differ_from_quotas(world: World, broken: s
     assert "cores_are_counted" in found
 
 
+class Model:
+    """What two users have: the size of each job, which wait, and which run."""
+
+    def __init__(self, world: World, users: Sequence[Caller], rng: random.Random) -> None:
+        self.world = world
+        self.users = users
+        self.rng = rng
+        self.most = [3000, 4000]
+        self.size: dict[tuple[int, int], tuple[int, int]] = {}
+        self.waiting: set[tuple[int, int]] = set()
+        self.running: dict[tuple[int, int], Claimed] = {}
+
+    def used(self, user: int) -> int:
+        """Return how many mCPU the running jobs of a user have."""
+        return sum(self.size[key][1] for key in self.running if self.size[key][0] == user)
+
+    async def submit(self, user: int) -> None:
+        asked = [self.rng.choice(SIZES) for _ in range(self.rng.randint(1, 4))]
+        if max(asked) > self.most[user]:
+            with pytest.raises(QuotaExceeded):
+                await self.world.submit(asking(self.world, *asked), caller=self.users[user])
+            return
+        batch = await self.world.submit(asking(self.world, *asked), caller=self.users[user])
+        new = {(batch, n): (user, one) for n, one in enumerate(asked, 1)}
+        self.size |= new
+        self.waiting |= new.keys()
+
+    async def claim(self, worker: Worker, limit: int) -> None:
+        before = [self.used(user) for user in (0, 1)]
+        claimed = await worker.claim(limit)
+        self.running |= {(one.batch_id, one.job_id): one for one in claimed}
+        self.waiting -= self.running.keys()
+        for user in (0, 1):
+            assert self.used(user) <= max(self.most[user], before[user])
+        assert self.used(0) + self.used(1) <= 6000
+
+    async def end(self, worker: Worker, reason: Reason | None) -> None:
+        key = self.rng.choice([*self.running])
+        await worker.end(self.running.pop(key), reason=reason)
+        if reason == Reason.LOST:
+            self.waiting.add(key)
+
+    async def cancel(self) -> None:
+        batch, job = key = self.rng.choice([*self.waiting])
+        await self.world.api.cancel_jobs(self.world.caller, batch, [job])
+        self.waiting.discard(key)
+
+    async def set(self, user: int, most: int) -> None:
+        self.most[user] = most
+        await set_quota(self.world, self.users[user].user_name, cores=most / 1000)
+        await visit(self.world)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 async def test_quotas_of_cores_hold_at_every_moment(world: World, seed: int) -> None:
     """Against a model: submissions of all sizes, ends, losses, cancels, folds, other quotas."""
     rng = random.Random(seed)  # noqa: S311 (a test)
-    users = [world.caller, await world.user("bob")]
     worker = await world.worker()
-    size: dict[tuple[int, int], tuple[int, int]] = {}
-    waiting: set[tuple[int, int]] = set()
-    running: dict[tuple[int, int], Claimed] = {}
-    most = [3000, 4000]
+    model = Model(world, [world.caller, await world.user("bob")], rng)
     await set_of_tenant(world, cores=6)
-    for user, one in zip(users, most, strict=True):
-        await set_quota(world, user.user_name, cores=one / 1000)
+    for user in (0, 1):
+        await model.set(user, model.most[user])
     for _ in range(STEPS):
         step = rng.choice(["submit", "submit", "claim", "end", "end", "cancel", "fold", "set"])
-        which = rng.randrange(2)
         if step == "submit":
-            asked = [rng.choice(SIZES) for _ in range(rng.randint(1, 4))]
-            if max(asked) > most[which]:
-                with pytest.raises(QuotaExceeded):
-                    await world.submit(asking(world, *asked), caller=users[which])
-                continue
-            batch = await world.submit(asking(world, *asked), caller=users[which])
-            new = {(batch, n): (which, one) for n, one in enumerate(asked, 1)}
-            size |= new
-            waiting |= new.keys()
+            await model.submit(rng.randrange(2))
         elif step == "claim":
-            before = [used(size, running, user) for user in (0, 1)]
-            claimed = await worker.claim(rng.randint(1, 5))
-            running |= {(one.batch_id, one.job_id): one for one in claimed}
-            waiting -= running.keys()
-            now = [used(size, running, user) for user in (0, 1)]
-            for user in (0, 1):
-                assert now[user] <= max(most[user], before[user])
-            assert sum(now) <= 6000
-        elif step == "end" and running:
-            key = rng.choice([*running])
-            reason = rng.choice([None, Reason.EXIT, Reason.LOST])
-            await worker.end(running.pop(key), reason=reason)
-            if reason == Reason.LOST:
-                waiting.add(key)
-        elif step == "cancel" and waiting:
-            key = rng.choice([*waiting])
-            await world.api.cancel_jobs(world.caller, key[0], [key[1]])
-            waiting.discard(key)
+            await model.claim(worker, rng.randint(1, 5))
+        elif step == "end" and model.running:
+            await model.end(worker, rng.choice([None, Reason.EXIT, Reason.LOST]))
+        elif step == "cancel" and model.waiting:
+            await model.cancel()
         elif step == "fold":
             await world.fold()
         elif step == "set":
-            most[which] = rng.choice([2000, 3000, 4500])
-            await set_quota(world, users[which].user_name, cores=most[which] / 1000)
-            await visit(world)
-        for user in (0, 1):
-            assert await cores(world, users[user]) * 1000 == used(size, running, user)
-    # All that fits is offered: with everything ended, each job gets its turn.
-    for user in users:
-        await set_quota(world, user.user_name, cores=3)
-    await worker.end(*running.values())
-    for _ in range(len(waiting)):
-        await visit(world)
-        claimed = await worker.claim()
-        await worker.end(*claimed)
-        waiting -= {*ids(claimed)}
-    assert not waiting
-
-
-def used(
-    size: dict[tuple[int, int], tuple[int, int]],
-    running: dict[tuple[int, int], Claimed],
-    user: int,
-) -> int:
-    """Return how many mCPU the running jobs of a user have."""
-    return sum(size[key][1] for key in running if size[key][0] == user)
+            await model.set(rng.randrange(2), rng.choice([2000, 3000, 4500]))
+        for user, caller in enumerate(model.users):
+            assert await cores(world, caller) * 1000 == model.used(user)
+    # All that fits is offered: each job gets its turn.
+    for user in (0, 1):
+        await model.set(user, 3000)
+    while model.running:
+        await model.end(worker, None)
+    for _ in range(len(model.waiting)):
+        await model.claim(worker, 100)
+        while model.running:
+            await model.end(worker, None)
+    assert not model.waiting

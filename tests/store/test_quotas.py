@@ -15,11 +15,11 @@ from weft.testing.builders import job_rows
 STEPS = 60
 
 
-async def set_quota(world: World, user: str | None, **limits: int | None) -> None:
+async def set_quota(world: World, user: str | None, **limits: float | None) -> None:
     await world.api.set_quota(world.caller, user, limits)
 
 
-async def set_of_tenant(world: World, **limits: int | None) -> None:
+async def set_of_tenant(world: World, **limits: float | None) -> None:
     await world.api.set_tenant_quota(world.caller, world.pool, limits)
 
 

@@ -18,8 +18,9 @@ class QuotaStore(Protocol):
     """
 
     async def list_quotas(self, caller: Caller) -> Sequence[Row]:
-        """Return `kind, name`, the limits `jobs, batches, cores, bytes` and what is used of them,
-        `n_jobs, n_batches, n_cores, n_bytes`, of the tenant, of each user, and of users; only their own for somebody who does not see the tenant.
+        """Return `kind, name`, the limits `jobs, batches, cores, bytes`, and what is used of them,
+        `n_jobs, n_batches, n_cores, n_bytes`, of the tenant, of each user, and of users; only
+        their own for somebody who does not see the tenant.
         """
 
     async def set_quota(self, caller: Caller, user: str | None, patch: Mapping[str, Any]) -> Row:

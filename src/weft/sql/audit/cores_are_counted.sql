@@ -10,7 +10,8 @@ UNION ALL
 -- Each of them has as many places as the quota says, unless a note tells its owner to change it.
 SELECT NULL, NULL, g.kind, g.key, g.max_places, q.cores_max_m, NULL
 FROM weft.gate g
-CROSS JOIN LATERAL (SELECT substring(g.key FROM '^t([0-9]+)/')::int AS tenant_id, nullif(substring(g.key FROM '/([0-9]*)$'), '')::int AS user_id) k
+CROSS JOIN LATERAL (
+    SELECT substring(g.key FROM '^t([0-9]+)/')::int AS tenant_id, nullif(substring(g.key FROM '/([0-9]*)$'), '')::int AS user_id) k
 LEFT JOIN LATERAL (
     SELECT coalesce(max(x.cores_max_m) FILTER (WHERE x.user_id <> 0), max(x.cores_max_m)) AS cores_max_m FROM weft.quota x
     WHERE x.tenant_id = k.tenant_id AND CASE WHEN k.user_id IS NULL THEN x.user_id = -1 ELSE x.user_id IN (0, k.user_id) END) q ON true

@@ -1,5 +1,5 @@
--- How many mCPU of a user's jobs, or of those of all users of a tenant, run at a time: counted by gates, of which a job takes as many places
--- as it asks for mCPU.
+-- How many mCPU of a user's jobs, or of those of all users of a tenant, run at a time: counted by gates, of which a job takes as many
+-- places as it asks for mCPU.
 ALTER TABLE weft.quota ADD COLUMN cores_max_m bigint CONSTRAINT quota_of_cores CHECK (cores_max_m BETWEEN 0 AND 1000000000);
 -- In gate_set.gate_ids a gate of which a job takes several places is followed by minus their number; it stood there as often as that, and
 -- cores are thousands of places.

@@ -23,8 +23,8 @@ BEGIN
     FOREACH v_table IN ARRAY ARRAY['batch_storage', 'user_storage'] LOOP
         EXECUTE format('ALTER TABLE weft.%I ENABLE ROW LEVEL SECURITY', v_table);
         EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON weft.%I TO weft_system', v_table);
-        EXECUTE format('CREATE POLICY tenant_rows ON weft.%I TO weft_tenant USING (tenant_id = (SELECT current_setting(''weft.tenant'')::int))',
-            v_table);
+        EXECUTE format('CREATE POLICY tenant_rows ON weft.%I TO weft_tenant '
+            'USING (tenant_id = (SELECT current_setting(''weft.tenant'')::int))', v_table);
         EXECUTE format('CREATE POLICY system_rows ON weft.%I TO weft_system USING (true)', v_table);
     END LOOP;
 END $$;

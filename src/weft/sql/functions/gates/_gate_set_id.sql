@@ -10,7 +10,8 @@ DECLARE
     v_gates int[]; v_set int; v_batch bigint;
 BEGIN
     SELECT coalesce(array_agg(u.x ORDER BY t.gate_id, u.x DESC) FILTER (WHERE u.x IS NOT NULL), '{}') INTO v_gates
-    FROM unnest(of_gate_ids, costs) t (gate_id, cost) CROSS JOIN LATERAL (VALUES (t.gate_id), (CASE WHEN t.cost > 1 THEN -t.cost END)) u (x);
+    FROM unnest(of_gate_ids, costs) t (gate_id, cost)
+    CROSS JOIN LATERAL (VALUES (t.gate_id), (CASE WHEN t.cost > 1 THEN -t.cost END)) u (x);
     SELECT s.gate_set_id INTO v_set FROM weft.gate_set s WHERE s.gate_ids = v_gates;
     IF v_set IS NOT NULL THEN
         RETURN v_set;

@@ -1,5 +1,5 @@
--- _core_gates: the gates that count the running cores of the jobs of a batch: of its owner and of the tenant, as far as they have a quota of
---   them. Until the commit these quotas stay.
+-- _core_gates: the gates that count the running cores of the jobs of a batch: of its owner and of the tenant, as far as they have a quota
+--   of them. Until the commit these quotas stay.
 -- Called by: submit_v2, add_jobs_v2, add_resubmitted.   Safe to repeat: yes.
 -- Locks: quota (shared: set_quota waits for it).   Plan: quotas by key; without one of cores in the tenant nothing else is read.
 -- of_user_id NULL: the owner of the batch.   Returns: as _intern_gates takes them, without their costs; NULL: none.

@@ -13,8 +13,8 @@ BEGIN
     WHERE g.max_places < v_most ORDER BY g.kind DESC LIMIT 1;
     IF FOUND THEN
         PERFORM weft._fail('WF134',
-            format('%s may not run a job of %s cores',
-                weft._quota_owner(bunch.tenant_id, CASE WHEN v_over.kind = 'cores_user' THEN v_over.key::int END), trim_scale(v_most / 1000.0)),
+            format('%s may not run a job of %s cores', weft._quota_owner(bunch.tenant_id,
+                CASE WHEN v_over.kind = 'cores_user' THEN v_over.key::int END), trim_scale(v_most / 1000.0)),
             format('Jobs that run at the same time may have %s cores in all.', trim_scale(v_over.max_places / 1000.0)),
             'Ask for fewer cores. `weft quota ls` shows what is allowed.');
     END IF;

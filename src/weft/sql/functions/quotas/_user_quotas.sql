@@ -1,5 +1,6 @@
 -- _user_quotas: the limits of a user: what their own row does not say, the row for each user says.
--- Called by: _check_quotas, _check_bytes, _core_gates, _limit_cores, list_quotas.   Safe to repeat: yes, it only reads.   Plan: quotas by key.
+-- Called by: _check_quotas, _check_bytes, _core_gates, _limit_cores, list_quotas.   Safe to repeat: yes, it only reads.
+-- Plan: quotas by key.
 -- Returns: one row; NULL: no limit.
 -- Owner: weft_tenant.  Granted to: weft_system.
 CREATE OR REPLACE FUNCTION weft._user_quotas(of_tenant_id int, of_user_id int) RETURNS TABLE (jobs_max bigint, batches_max bigint,

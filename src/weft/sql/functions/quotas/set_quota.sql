@@ -2,7 +2,8 @@
 -- Called by: Store.set_quota (api).   Safe to repeat: yes.
 -- Locks: as _save_quota; as _limit_cores.   Plan: user by name.   Raises WF118 (no such user).
 -- What was submitted already stays, and submissions under way may not see it yet.
--- of_name NULL: each user.   patch: any of jobs, batches, cores, bytes (null: no limit).   Returns: the limits now; what is used is in list_quotas.
+-- of_name NULL: each user.   patch: any of jobs, batches, cores, bytes (null: no limit).
+-- Returns: the limits now; what is used is in list_quotas.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.set_quota(tenant_id int, of_name text, patch jsonb) RETURNS jsonb LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp

@@ -1,4 +1,5 @@
--- _set_of_more_cores: the gate set of a job that asks for another number of mCPU now: it takes as many places of its gates of running cores.
+-- _set_of_more_cores: the gate set of a job that asks for another number of mCPU now: it takes as many places of its gates of
+--   running cores.
 -- Called by: _ask_for_more.   Safe to repeat: yes.   Locks: as _gate_set_id.   Plan: members by set.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._set_of_more_cores(of_gate_set_id int, new_cpu_m bigint) RETURNS int LANGUAGE sql

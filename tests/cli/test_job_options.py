@@ -10,6 +10,7 @@ import pytest
 from weft.cli.app import run_command
 from weft.cli.input.job_document import JobOptions, option_fields
 from weft.cli.input.limit_options import parse_moment
+from weft.cli.input.option_names import option_of
 from weft.cli.input.values import WrongOption
 
 
@@ -162,3 +163,9 @@ def test_number_of_a_key_comes_last(text: str, key: str, n: int) -> None:
     fields = option_fields(JobOptions(concurrency_key=text))
 
     assert fields == {"concurrency_key": {"key": key, "n": n}}
+
+
+def test_job_without_network_says_so_in_its_document() -> None:
+    assert option_fields(JobOptions(no_network=True)) == {"network": False}
+    assert "network" not in option_fields(JobOptions())
+    assert option_of("/jobs/0/network", "run") == "--no-network"

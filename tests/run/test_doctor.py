@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 
@@ -55,6 +55,24 @@ def test_a_machine_that_makes_no_sandboxes_is_a_finding_if_jobs_must_have_them(
     assert found.verdict == verdict
     assert why in found.found
     assert way_out in found.advice
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({}, "end as errors: the program `bwrap` is missing"),
+        ({"run_as": "user"}, "end as errors: they run under the accounts of their users"),
+    ],
+)
+def test_a_machine_says_what_becomes_of_jobs_that_forbid_the_network(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, settings: dict[str, Any], told: str
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    findings = examine(Settings(home=tmp_path, **settings))
+    (found,) = [one for one in findings if one.check == "network"]
+
+    assert found.verdict == "ok"
+    assert told in found.found
 
 
 def test_missing_parts_of_the_schema_are_named_in_words() -> None:

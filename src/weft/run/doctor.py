@@ -25,8 +25,9 @@ from weft.client.http.address import Locator, NotRunning
 from weft.core.absolute_paths import parse_paths
 from weft.core.errors import WeftError
 from weft.plugins.runners.spawner.namespace import find_namespace
+from weft.plugins.runners.spawner.no_network import find_no_network
 from weft.plugins.runners.spawner.own_paths import find_own_root
-from weft.plugins.runners.spawner.sandbox import find_sandbox
+from weft.plugins.runners.spawner.sandbox import Sandbox, find_sandbox
 from weft.run.admin import NoDatabase, run_status
 from weft.run.home import Home, HomeNotUsable
 from weft.settings import FILE_NAME, Settings, explain_settings
@@ -40,6 +41,7 @@ SKEW_MAX_S = 5.0
 ANSWER_SLOW_S = 0.5
 ROLES = ("api", "driver", "worker")
 SEARCHED = "A process that flees its job is searched for, which may miss one."
+SEE_SECURITY = "See docs/security.md."
 ALLOW = "Allow user namespaces (sysctl kernel.unprivileged_userns_clone=1), or run as root."
 
 
@@ -67,6 +69,7 @@ def examine(settings: Settings) -> list[Finding]:
         _namespaces,
         _sandbox,
         _own_paths,
+        _without_network,
         _limits,
     )
     findings = [finding for check in checks for finding in _done(check, settings)]
@@ -290,7 +293,7 @@ def _sandbox(settings: Settings) -> Iterator[Finding]:
     elif settings.sandbox == "none":
         can = "could" if found.words else f"could not ({found.why_not})"
         what = f"jobs run as you, in none; this machine {can}"
-        yield Finding("sandbox", "ok", what, "See docs/security.md.")
+        yield Finding("sandbox", "ok", what, SEE_SECURITY)
     elif found.words:
         yield Finding("sandbox", "ok", "jobs run in sandboxes of bubblewrap")
     else:
@@ -307,6 +310,25 @@ def _own_paths(settings: Settings) -> Iterator[Finding]:
     else:
         what = f"jobs of Hail's client that use /io end as errors: {found.why_not}"
         yield Finding("own paths", "ok", what, found.way_out)
+
+
+def _without_network(settings: Settings) -> Iterator[Finding]:
+    """Say what becomes of jobs with `network: false`."""
+    if settings.run_as == "user":
+        found = Sandbox(why_not="they run under the accounts of their users", way_out=SEE_SECURITY)
+    elif settings.sandbox != "none":
+        paths = parse_paths(settings.sandbox_paths)
+        words = find_sandbox(settings.home, network=settings.sandbox_network, paths=paths).words
+        if not words:  # then no job runs, which is a finding of its own
+            return
+        found = find_no_network(words)
+    else:
+        found = find_no_network()
+    if found.words:
+        yield Finding("network", "ok", "jobs with `network: false` have none")
+    else:
+        what = f"jobs with `network: false` end as errors: {found.why_not}"
+        yield Finding("network", "ok", what, found.way_out)
 
 
 def _limits(_: Settings) -> Iterator[Finding]:

@@ -13,6 +13,7 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from weft.wire.description import says
 from weft.wire.monitor_documents import QueueMonitor
+from weft.wire.network_documents import JobNetwork
 from weft.wire.retry_documents import ExternalErrors, RetryDocument, RetryOn, RetryWith
 from weft.wire.secret_documents import JobSecrets
 
@@ -285,10 +286,10 @@ class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fal
             {"policy": "exponential", "first_s": 10, "longest_s": 300},
         ),
     ] = None
-
     external_errors: ExternalErrors = None
     retry_with: RetryWith = None
     secrets: JobSecrets = None
+    network: JobNetwork = None
 
     @property
     def array_size(self) -> int | None:
@@ -308,8 +309,7 @@ RARE_JOB_FIELDS: Final[tuple[str, ...]] = (
     "retry_with",
 )
 """Fields of `JobDocument` that few jobs have and that the document of a job shows as they were
-sent. They are None by default, and need nothing in the database.
-"""
+sent. They are None by default, and need nothing in the database."""
 
 
 class GroupDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):

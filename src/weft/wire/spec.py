@@ -59,6 +59,8 @@ class JobSpec(msgspec.Struct, frozen=True, omit_defaults=True, array_like=False)
     """File mode mask in octal; None: the worker's."""
     secrets: tuple[SecretUse, ...] | None = None
     """What it gets when it starts; its `executor` begins with `WITH_SECRETS` then."""
+    network: bool | None = None
+    """False: it gets none, and its `executor` names `WITHOUT_NETWORK` then."""
     inherit_env: dict[str, str] | None = None
     """The environment of the caller's shell, of `weft run` and `weft each`.
 
@@ -88,6 +90,11 @@ SHARED_FIELDS: Final = JobSpec.__struct_fields__[: JobSpec.__struct_fields__.ind
 WITH_SECRETS: Final = "with secrets: "
 """Before the executor of a spec with secrets: a worker that cannot give them to the job, such as
 one of the previous release, says that it has no such executor, and does not run the job.
+"""
+
+WITHOUT_NETWORK: Final = "without network: "
+"""Before the executor of a spec that forbids the network, after `WITH_SECRETS`: a worker that does
+not know of that does not run the job.
 """
 
 

@@ -7,6 +7,7 @@ from operator import itemgetter
 from typing import Final
 
 from weft.api.translation.executors import installed_executors
+from weft.api.translation.network import check_network
 from weft.api.translation.rare import check_rare_fields
 from weft.api.translation.secrets import check_uses
 from weft.core.errors import EmptyCommand, EnvironmentTooLarge, InvalidValue, NulCharacter
@@ -167,6 +168,7 @@ class _JobCheck:
         self._check_array(job, at)
         if job.secrets is not None:
             check_uses(job.secrets, self.problems, f"{at}/secrets")
+        check_network(job, self.problems, at)
 
     def _check_command(self, job: JobDocument, at: str) -> None:
         add = self.problems.add

@@ -13,7 +13,8 @@ from weft.wire.documents import JobDocument
 
 def are_ordinary(jobs: Sequence[JobDocument]) -> bool:
     """Say whether no job is an array, has a function, an executor, rules for its retries but
-    reasons that all jobs share, secrets, or a field of `RARE_JOB_FIELDS`.
+    reasons that all jobs share, secrets, a wish about the network, or a field of
+    `RARE_JOB_FIELDS`.
     """
     shared = jobs[0].retry_on if jobs else None
     return REASONS.issuperset(shared or ()) and not any(
@@ -32,5 +33,6 @@ def are_ordinary(jobs: Sequence[JobDocument]) -> bool:
         or job.preemptible is not None
         or job.machine is not None
         or job.secrets is not None
+        or job.network is not None
         for job in jobs
     )

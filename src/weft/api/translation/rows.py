@@ -12,6 +12,7 @@ from weft.api.translation.context import DocumentContext
 from weft.api.translation.executors import USUAL
 from weft.api.translation.functions import FunctionCarriers, with_functions
 from weft.api.translation.gates import job_gates, licence_gates
+from weft.api.translation.network import without_network
 from weft.api.translation.rare import rare_values
 from weft.api.translation.retries import rules_of, stored_policy, with_rules
 from weft.api.translation.secrets import with_secrets
@@ -139,7 +140,7 @@ def fill_chunks(
     if carriers.positions:
         specs = with_functions(specs, jobs, positions, carriers)
     if not context.ordinary:
-        specs = with_secrets(specs)
+        specs = with_secrets(without_network(specs))
     carrying = carriers.entries(jobs)
     arrays: list[int] = []
     if positions.has_arrays:

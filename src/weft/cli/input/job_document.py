@@ -62,6 +62,9 @@ class JobOptions(LimitOptions):
     secret_file: Annotated[tuple[str, ...], Parameter(group="Job", negative="")] = ()
     """Give it a secret as a file in $WEFT_SECRETS_DIR: NAME=FILE (default: NAME); repeatable."""
 
+    no_network: Annotated[bool, Parameter(group="Job", negative="")] = False
+    """Run it without network; it ends as an error on a worker that cannot see to that."""
+
 
 NO_OPTIONS = JobOptions()
 
@@ -108,6 +111,8 @@ def option_fields(options: JobOptions) -> dict[str, Any]:
         fields["env"] = dict(given_variable(text) for text in options.env)
     if options.secret or options.secret_file:
         fields["secrets"] = _secret_uses(options)
+    if options.no_network:
+        fields["network"] = False
     return fields
 
 

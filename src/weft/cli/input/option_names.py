@@ -15,7 +15,7 @@ _OPTIONS: Final[Mapping[str, str]] = MappingProxyType({
     "/resources/memory": "--memory", "/timeout_s": "--timeout", "/max_attempts": "--retries",
     "/command": "the command", "/stdin": "standard input",
     "/inherit_env": "the environment", "/name": "--name", "/max_running": "--jobs",
-    "/priority": "--priority",
+    "/priority": "--priority", "/network": "--no-network",
 })  # fmt: skip
 _WORDS: Final = (
     (re.compile("/retry(?:/.*)?"), "--retry-wait"),

@@ -60,6 +60,8 @@ class JobKeywords(RetryKeywords, total=False):
     """Whether it may be stopped while it runs and started again; default: no."""
     machine: str | None
     """The flavour of the machine that is made for it alone; default: it shares one."""
+    network: bool | None
+    """False: it runs without network, or not at all; default: as its worker lets it."""
 
 
 NAMES = frozenset(JobKeywords.__annotations__)

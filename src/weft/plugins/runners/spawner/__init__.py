@@ -127,7 +127,7 @@ class SpawnerRunner:
         refused = []
         for one in assignments:
             try:
-                if one.secrets or self._limits.sandbox or one.spec.own_paths:
+                if _needs_new_spawner(one, self._limits):
                     self._refuse_what_is_new(one)
                 outgoing.add(one)
             except Blocked as error:
@@ -152,6 +152,10 @@ class SpawnerRunner:
             raise WeftError("its spawner is of an earlier release, which binds no paths")
         if self._limits.sandbox and not self._makes_sandboxes:
             raise WeftError("its spawner is of an earlier release, which makes no sandboxes")
+        if one.spec.network is False and not self._makes_sandboxes:
+            raise WeftError(
+                "its spawner is of an earlier release, which keeps no job from the network"
+            )
 
     def withdraw(self, keys: Sequence[AttemptKey]) -> None:
         """Ask for the attempts that were not started."""
@@ -210,6 +214,12 @@ class SpawnerRunner:
     def _send(self, message: wire.AgentMessage) -> None:
         if self._link is not None:
             self._link.send(message)
+
+
+def _needs_new_spawner(one: Assignment, limits: ExecutorLimits) -> bool:
+    """Say whether a spawner of an earlier release may not be able to run it as it should."""
+    spec = one.spec
+    return bool(one.secrets or limits.sandbox or spec.own_paths or spec.network is False)
 
 
 def _known(welcome: wire.Welcome) -> Known:

@@ -7,11 +7,12 @@ from typing import Final
 import msgspec
 
 from weft.core.errors import WeftError
+from weft.plugins.runners.spawner.no_network import find_no_network
 from weft.plugins.runners.spawner.own_paths import find_own_root
 from weft.ports.executor import ExecutorLimits, Reservation, SpawnerExecutor
 from weft.ports.runner import Assignment, GivenSecret
 from weft.wire.spawner import Account, Start, StartProcess
-from weft.wire.spec import WITH_SECRETS, JobSpec
+from weft.wire.spec import WITH_SECRETS, WITHOUT_NETWORK, JobSpec
 
 MESSAGE_BYTES: Final = 8 << 20
 
@@ -36,6 +37,8 @@ class Outgoing:
         name = spec.executor
         if one.secrets:
             name = name.removeprefix(WITH_SECRETS)
+        if spec.network is False:
+            name = name.removeprefix(WITHOUT_NETWORK)
         executor = self._executors.get(name)
         if executor is None:
             raise WeftError(f"this worker has no executor {spec.executor!r}")
@@ -57,6 +60,8 @@ class Outgoing:
             process = msgspec.structs.replace(process, sandbox=self._limits.sandbox)
         if spec.own_paths:
             process = self._with_own_paths(process, spec.own_paths)
+        if spec.network is False:
+            process = _without_network(process)
         if one.account is not None:
             process = _under(one.account, process, spec)
         self._message.processes.append(process)
@@ -124,10 +129,27 @@ def _with_secrets(process: StartProcess, secrets: Sequence[GivenSecret]) -> Star
     )
 
 
+def _without_network(process: StartProcess) -> StartProcess:
+    """Return the process in a network namespace of its own. Never lets it run with the network."""
+    if process.warm is not None:
+        raise WeftError("calls of functions share processes, which have the network")
+    found = find_no_network(process.sandbox or ())
+    if not found.words:
+        raise WeftError(
+            f"the worker cannot keep it from the network: {found.why_not} "
+            "(`weft doctor` says more)"
+        )
+    return msgspec.structs.replace(process, sandbox=found.words)
+
+
 def _under(account: Account, process: StartProcess, spec: JobSpec) -> StartProcess:
     """Return the process with its account, whose name and home it is told as in a login."""
     if process.own_paths:
         raise WeftError("a worker whose jobs run under accounts of their users binds no paths")
+    if spec.network is False:
+        raise WeftError(
+            "a worker whose jobs run under accounts of their users keeps none from the network"
+        )
     if process.warm is not None:
         raise WeftError("a worker whose jobs run under accounts of their users calls no functions")
     env = process.env

@@ -11,12 +11,9 @@ import subprocess
 from functools import lru_cache
 from pathlib import Path
 
-from weft.plugins.runners.spawner.sandbox import PROGRAM, Sandbox
+from weft.plugins.runners.spawner.sandbox import INSTALL, PROGRAM, Sandbox
 
 _APART = ("--unshare-pid", "--as-pid-1")
-_INSTALL = (
-    "Install bubblewrap, and allow user namespaces (sysctl kernel.unprivileged_userns_clone=1)."
-)
 _OWN = frozenset({"dev", "proc"})
 _SAID_MAX = 120
 _PROOF = ("/bin/sh", "-c", "[ -d /weft-proof ]")
@@ -26,11 +23,11 @@ def find_own_root() -> Sandbox:
     """Return the command that makes such a root directory on this host, as this user."""
     program = shutil.which(PROGRAM)
     if program is None:
-        return Sandbox(why_not="the program `bwrap` is missing", way_out=_INSTALL)
+        return Sandbox(why_not="the program `bwrap` is missing", way_out=INSTALL)
     try:
         return _own_root(program, Path("/").stat().st_mtime_ns)
     except subprocess.TimeoutExpired:
-        return Sandbox(why_not="`bwrap` does not end", way_out=_INSTALL)
+        return Sandbox(why_not="`bwrap` does not end", way_out=INSTALL)
 
 
 @lru_cache(maxsize=1)
@@ -44,7 +41,7 @@ def _own_root(program: str, _changed_ns: int) -> Sandbox:
     if probe.returncode == 0:
         return Sandbox(tuple(words))
     said = probe.stderr.strip()[:_SAID_MAX]
-    return Sandbox(why_not=f"`bwrap` says: {said}" if said else "`bwrap` fails", way_out=_INSTALL)
+    return Sandbox(why_not=f"`bwrap` says: {said}" if said else "`bwrap` fails", way_out=INSTALL)
 
 
 def _host() -> list[str]:

@@ -20,7 +20,7 @@ _WEAK = ("--cap-drop", "ALL")
 _SEEN = ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
 _HIDDEN = ("/tmp", "/var/tmp", "/run")  # noqa: S108 (each job has its own)
 _SAID_MAX = 120
-_INSTALL = (
+INSTALL = (
     "Install bubblewrap, and allow user namespaces (sysctl kernel.unprivileged_userns_clone=1)."
 )
 _BE_NO_ROOT = "Run the worker as a plain user."
@@ -62,7 +62,7 @@ def find_sandbox(home: Path, *, network: bool = True, paths: Sequence[str] = ())
             return Sandbox(why_not=f"{one} of `sandbox_paths` does not exist", way_out=way_out)
     program = shutil.which(PROGRAM)
     if program is None:
-        return Sandbox(why_not="the program `bwrap` is missing", way_out=_INSTALL)
+        return Sandbox(why_not="the program `bwrap` is missing", way_out=INSTALL)
     words = [program, *_APART, *_WEAK, *(() if network else ("--unshare-net",)), *_SEEN]
     for one in _directories(*_HIDDEN, *_home_of_user()):
         words += ["--tmpfs", one]
@@ -77,11 +77,11 @@ def find_sandbox(home: Path, *, network: bool = True, paths: Sequence[str] = ())
             check=False, capture_output=True, stdin=subprocess.DEVNULL, timeout=10, text=True,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
-        return Sandbox(why_not="`bwrap` does not end", way_out=_INSTALL)
+        return Sandbox(why_not="`bwrap` does not end", way_out=INSTALL)
     if probe.returncode == 0:
         return Sandbox(tuple(words))
     said = probe.stderr.strip()[:_SAID_MAX]
-    return Sandbox(why_not=f"`bwrap` says: {said}" if said else "`bwrap` fails", way_out=_INSTALL)
+    return Sandbox(why_not=f"`bwrap` says: {said}" if said else "`bwrap` fails", way_out=INSTALL)
 
 
 def sandbox_words(home: Path, *, network: bool, paths: Sequence[str]) -> tuple[str, ...]:

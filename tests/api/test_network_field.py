@@ -1,0 +1,46 @@
+"""The field `network` of jobs, from the document to the spec that workers read."""
+
+from typing import Any
+
+import pytest
+
+from api.test_translate import rows_of
+from weft.api.translation.functions import shown_spec
+from weft.core.errors import InvalidDocument
+from weft.wire.spec import WITH_SECRETS, WITHOUT_NETWORK, JobSpec, decode_chunk
+
+COMMAND: dict[str, Any] = {"command": ["true"]}
+
+
+def test_only_workers_that_know_the_field_run_such_a_job() -> None:
+    """A worker of the previous release knows no executor of these names."""
+    secret: dict[str, Any] = {"secrets": [{"name": "db", "env": "DB"}]}
+    forbid: dict[str, Any] = {"network": False}
+    documents = [
+        {**COMMAND, **forbid}, COMMAND, {**COMMAND, "network": True},
+        {**COMMAND, **forbid, **secret}, {**COMMAND, **forbid, "values": ["a", "b"]},
+    ]  # fmt: skip
+    specs = [spec for body in rows_of(documents).chunk_body for spec in decode_chunk(body)]
+    own = f"{WITHOUT_NETWORK}process"
+
+    assert [one.executor for one in specs] == [
+        own, "process", "process", f"{WITH_SECRETS}{own}", own, own,
+    ]  # fmt: skip
+    assert [one.network for one in specs] == [False, None, True, *[False] * 3]
+
+
+def test_spec_is_shown_with_the_executor_of_its_document() -> None:
+    spec = JobSpec(("true",), network=False, executor=f"{WITH_SECRETS}{WITHOUT_NETWORK}process")
+    shown = shown_spec(spec, 1, ())
+
+    assert isinstance(shown, JobSpec)
+    assert (shown.executor, shown.network) == ("process", False)
+
+
+def test_call_of_a_function_cannot_forbid_the_network() -> None:
+    with pytest.raises(InvalidDocument) as refused:
+        rows_of([COMMAND, {"function": {"call": "math:gcd"}, "network": False}])
+
+    (error,) = refused.value.errors
+    assert error.pointer == "/jobs/1/network"
+    assert "share processes" in error.message

@@ -1,5 +1,6 @@
 """Jobs that find their own directory at further paths, which the host need not have."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from weft.wire.spec import JobSpec
 from worker.spawner_process import PATH, Agent, key_of
 
 LIMITS = ExecutorLimits(grace_ms=300, stream_bytes_max=1 << 20, stream_head_bytes=1 << 10)
+NAME = f"weft-test-{os.getpid()}"
 needs_root = pytest.mark.skipif(
     not find_own_root().words, reason="this machine lends no mount namespace"
 )
@@ -56,6 +58,21 @@ def test_path_is_the_directory_of_the_job_alone(agent: Agent) -> None:
 
     assert [agent.output(end)[0] for end in ends] == [b"one\na\n", b"two\na\n"]
     assert not Path("/weft-io").exists()
+
+
+@needs_root
+def test_nothing_is_lost_in_a_root_that_goes_with_the_job(agent: Agent) -> None:
+    """What stands beside the directories of the host is read-only; they themselves are not."""
+    script = "echo x > /weft-lost || echo refused; mkdir /weft-lost || echo again; touch /tmp/$0"
+    start(agent, assignment(1, script.replace("$0", NAME)))
+    end = agent.until_ended(1)
+    kept = Path("/tmp", NAME)
+    is_kept = kept.exists()
+    kept.unlink(missing_ok=True)
+
+    assert agent.output(end)[0] == b"refused\nagain\n"
+    assert is_kept
+    assert not Path("/weft-lost").exists()
 
 
 @needs_root

@@ -19,6 +19,17 @@ ENTRY_POINTS: Final = "weft.executors"
 
 
 @dataclass(frozen=True, kw_only=True)
+class CgroupTerms:
+    """How cgroups limit attempts to what they reserve."""
+
+    directory: str
+    """Where they are made."""
+    has_quota: bool
+    """Whether an attempt never gets more cores than it reserves, even if some are idle."""
+    processes_max: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class ExecutorLimits:
     """The limits that the settings put on one attempt."""
 
@@ -32,6 +43,8 @@ class ExecutorLimits:
     """The directory in which each attempt has one with its messages; empty: it gets none."""
     sandbox: tuple[str, ...] = ()
     """The command that makes a sandbox for each attempt; empty: they have none."""
+    cgroup: CgroupTerms | None = None
+    """None: attempts get no cgroups."""
 
 
 @dataclass(frozen=True, kw_only=True)

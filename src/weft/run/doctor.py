@@ -24,6 +24,7 @@ from weft.client.api import Api
 from weft.client.http.address import Locator, NotRunning
 from weft.core.absolute_paths import parse_paths
 from weft.core.errors import WeftError
+from weft.plugins.runners.spawner.job_cgroups import find_job_cgroup
 from weft.plugins.runners.spawner.namespace import find_namespace
 from weft.plugins.runners.spawner.no_network import find_no_network
 from weft.plugins.runners.spawner.own_paths import find_own_root
@@ -70,6 +71,7 @@ def examine(settings: Settings) -> list[Finding]:
         _sandbox,
         _own_paths,
         _without_network,
+        _job_limits,
         _limits,
     )
     findings = [finding for check in checks for finding in _done(check, settings)]
@@ -329,6 +331,23 @@ def _without_network(settings: Settings) -> Iterator[Finding]:
     else:
         what = f"jobs with `network: false` end as errors: {found.why_not}"
         yield Finding("network", "ok", what, found.way_out)
+
+
+def _job_limits(settings: Settings) -> Iterator[Finding]:
+    """Say whether jobs are held to what they reserve."""
+    found = find_job_cgroup(settings.job_cgroup)
+    if settings.job_limits == "never":
+        can = "could" if found.directory else f"could not ({found.why_not})"
+        what = f"nothing holds jobs to what they reserve; this machine {can}"
+        yield Finding("job limits", "ok", what, found.way_out)
+    elif found.directory:
+        what = f"cgroups below {found.directory} hold jobs to what they reserve"
+        yield Finding("job limits", "ok", what)
+    else:
+        verdict: Verdict = "wrong" if settings.job_limits == "always" else "warning"
+        yield Finding(
+            "job limits", verdict, f"nothing limits jobs: {found.why_not}", found.way_out
+        )
 
 
 def _limits(_: Settings) -> Iterator[Finding]:

@@ -29,6 +29,7 @@ from weft.run.child import DRAINED, is_supervised
 from weft.run.gpus import gpus_of
 from weft.run.home import Home
 from weft.run.job_accounts import job_accounts, job_directory
+from weft.run.job_cgroup import cgroup_of
 from weft.run.local_database import local_socket
 from weft.run.log_directory import find_log_directory, until_replaced
 from weft.run.login import login_dsn
@@ -158,7 +159,11 @@ def _limits_here(settings: Settings, home: Home) -> ExecutorLimits:
     """Return the limits of one attempt with its paths on this host. Accounts of users would have
     to share the directories for messages and for what jobs wait for, so they have none.
     """
-    limits = replace(limits_of(settings), sandbox=_sandbox_of(settings, home))
+    limits = replace(
+        limits_of(settings),
+        sandbox=_sandbox_of(settings, home),
+        cgroup=cgroup_of(settings, home),
+    )
     if settings.run_as == "user":
         return limits
     scratch = _scratch(settings, home)

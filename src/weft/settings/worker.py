@@ -74,6 +74,24 @@ class WorkerSettings:
     sandbox_paths: Annotated[str, Checked(parse_paths)] = setting(
         "", "directories of the host that jobs in sandboxes may write, as /data,/scratch"
     )
+    job_limits: Literal["never", "auto", "always"] = setting(
+        "never",
+        "cgroup limits that hold jobs to the cpu and memory that they reserve; auto: where the "
+        "host has delegated a cgroup to the worker; always: the worker needs one to start",
+    )
+    job_cgroup: str = setting(
+        "", "the delegated cgroup for job_limits, a directory; empty: that around the worker's own"
+    )
+    job_limits_cpu: Literal["weight", "quota"] = setting(
+        "weight",
+        "with job_limits: weight, jobs may use idle cores beyond what they reserve; quota: never",
+    )
+    job_processes_max: int = setting(
+        4096,
+        "with job_limits: processes and threads that a job may have at a time",
+        minimum=1,
+        maximum=4_194_304,
+    )
     run_as: Literal["worker", "user"] = setting(
         "worker",
         "under whose Unix account jobs run; user: that of their user, by a worker of root",

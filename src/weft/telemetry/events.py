@@ -105,6 +105,7 @@ EVENTS = MappingProxyType(
         "worker.spawner_lost": "the spawner died with its jobs; starting a new one",
         "worker.spawner_slow": "the spawner did not end in time",
         "worker.leftovers_killed": "processes of a dead spawner were killed · pids",
+        "worker.jobs_not_limited": "no cgroup is delegated, so nothing limits jobs · why",
         "worker.declared_lost": "the database declared this worker lost; killing its jobs",
         "logs.removed": "the output of deleted batches was removed · batches, first",
         "logs.not_removed": "the output of deleted batches could not be removed · error",

@@ -43,6 +43,15 @@ class Account(msgspec.Struct, frozen=True, array_like=True):
     home: str = "/"
 
 
+class Cgroup(msgspec.Struct, frozen=True, array_like=True):
+    """A cgroup of version 2 that is made for one process and all that it starts."""
+
+    parent: str
+    """The directory below which it is made."""
+    limits: tuple[tuple[str, str], ...]
+    """Files of the cgroup, and what is written to them."""
+
+
 class StartProcess(msgspec.Struct, frozen=True, array_like=True):
     """Start one process. Neither `argv` nor `script`: a no-op, which succeeds at once."""
 
@@ -85,6 +94,8 @@ class StartProcess(msgspec.Struct, frozen=True, array_like=True):
     """Under which account it runs; None: the spawner's. For `Welcome`, see `memory_files`."""
     own_paths: tuple[str, ...] = ()
     """Where its own directory is seen besides, in its sandbox."""
+    cgroup: Cgroup | None = None
+    """None: it stays in the cgroup of the spawner. For `Welcome`, see `memory_files`."""
 
 
 class WarmLimits(msgspec.Struct, frozen=True, array_like=True):
@@ -247,6 +258,7 @@ class Welcome(msgspec.Struct, frozen=True, tag="welcome"):
     uses_accounts: bool = False
     """It was started for processes under other accounts."""
     binds_own_paths: bool = False
+    makes_cgroups: bool = False
 
 
 class Report(msgspec.Struct, frozen=True, tag="report"):

@@ -1,7 +1,8 @@
 """Run a spawner: `python -m weft.worker.spawner SOCKET LOCK LOGS SCRATCH CHECKPOINTS READY_FD`.
 
-A last word `accounts`: for processes under other accounts. It writes one byte to READY_FD when an
-agent can connect. Exit code 3: another one holds the lock.
+More words: `accounts`, for processes under other accounts; `cgroups` and a directory, for cgroups
+of attempts below it. It writes one byte to READY_FD when an agent can connect. Exit code 3:
+another one holds the lock.
 """
 
 import contextlib
@@ -14,6 +15,7 @@ from types import FrameType
 
 from weft.worker.spawner.accounts import forbid_new_privileges
 from weft.worker.spawner.agent_link import AgentLink
+from weft.worker.spawner.cgroups import Cgroups
 from weft.worker.spawner.checkpoints import Checkpoints
 from weft.worker.spawner.guard import AlreadyRuns, become_reaper, kill_everything, take_lock
 from weft.worker.spawner.loop import EventLoop
@@ -23,12 +25,14 @@ from weft.worker.spawner.spawner import Spawner
 
 ALREADY_RUNS = 3
 ACCOUNTS = "accounts"
+CGROUPS = "cgroups"
 
 
 def main(argv: list[str]) -> int:
     """Serve until told to quit, then kill everything that runs."""
     socket_path, lock_path, logs, scratch, checkpoints, ready_fd, *modes = argv
-    uses_accounts = modes == [ACCOUNTS]
+    uses_accounts = ACCOUNTS in modes
+    directory = modes[modes.index(CGROUPS) + 1] if CGROUPS in modes else None
     os.chdir("/")
     incarnation = os.urandom(12).hex()
     try:
@@ -38,6 +42,7 @@ def main(argv: list[str]) -> int:
     pid_namespace = become_reaper()
     if uses_accounts:
         forbid_new_privileges()
+    cgroups = Cgroups(directory)
     memory_files = MemoryFiles(scratch)
     loop = EventLoop()
     link = AgentLink(loop, listen(socket_path))
@@ -51,6 +56,7 @@ def main(argv: list[str]) -> int:
             os.path.realpath(checkpoints), os.path.basename(scratch), for_accounts=uses_accounts
         ),
         memory_files=memory_files,
+        cgroups=cgroups,
         incarnation=incarnation,
         pid_namespace=pid_namespace,
         uses_accounts=uses_accounts,
@@ -67,6 +73,7 @@ def main(argv: list[str]) -> int:
     finally:
         kill_everything()
         memory_files.close()
+        cgroups.close()
     return 0
 
 

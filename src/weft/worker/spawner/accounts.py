@@ -10,6 +10,7 @@ import os
 from collections.abc import Mapping, Sequence
 
 from weft.wire.spawner import Account
+from weft.worker.spawner.cgroups import ENTER_FD
 from weft.worker.spawner.posix_spawn import pair
 
 _PR_SET_NO_NEW_PRIVS = 38
@@ -42,8 +43,9 @@ def entering(cwd: str, argv: Sequence[str]) -> tuple[str, ...]:
 
 
 class AccountSpawn:
-    """One prepared start, as `posix_spawn.Spawn`. `fds`: the three standard streams. The caller's
-    `cwd` is one that the account may enter: it is entered as root.
+    """One prepared start, as `posix_spawn.Spawn`. `fds`: the three standard streams, and the
+    entrance of a cgroup. The caller's `cwd` is one that the account may enter: it is entered as
+    root.
     """
 
     def __init__(
@@ -62,6 +64,7 @@ class AccountSpawn:
         self._path, self._argv, self._env, self._cwd = path, argv, env, cwd
         self._account = account
         self._streams = {its: ours for ours, its in fds}
+        self._entrance = self._streams.get(ENTER_FD)
         for its in (1, 2):  # so that the job may open /dev/stdout
             os.fchown(self._streams[its], account.uid, account.gid)
 
@@ -74,9 +77,17 @@ class AccountSpawn:
             stdin=self._streams[0], stdout=self._streams[1], stderr=self._streams[2],
             user=self._account.uid, group=self._account.gid,
             extra_groups=list(self._account.groups), process_group=0,
+            preexec_fn=None if self._entrance is None else self._enter_cgroup,  # noqa: PLW1509
         )  # fmt: skip
         process.returncode = 0  # we wait for it ourselves
         return process.pid
+
+    def _enter_cgroup(self) -> None:
+        """Enter the cgroup, in the new process: its account may not, but who opened the file may.
+        Other threads of the spawner hold no lock that this takes.
+        """
+        assert self._entrance is not None
+        os.write(self._entrance, b"0")
 
     def by_shell(self) -> None:
         """Run a script without a `#!` line with sh, as a shell does."""

@@ -18,6 +18,8 @@ class SpawnerAttempt:
 
     __slots__ = (
         "asked",
+        "cgroup",
+        "cgroup_fd",
         "checkpoint",
         "cpu_ms",
         "cwd",
@@ -76,8 +78,10 @@ class SpawnerAttempt:
         """Reason and grace in ms of a kill that arrived while it was being started."""
         self.pid = 0
         self.pidfd = self.stdin_fd = self.stdout_fd = self.stderr_fd = -1
-        self.words_fd = -1
-        """A file with words for its sandbox, until it is started."""
+        self.words_fd = self.cgroup_fd = -1
+        """A file with words for its sandbox, and the entrance of its cgroup, until it starts."""
+        self.cgroup: str | None = None
+        """The directory of its cgroup, until that is removed."""
         self.started_ns = self.ended_ns = 0
         self.watched = False
         self.output: Output | None = None

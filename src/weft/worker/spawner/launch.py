@@ -13,7 +13,7 @@ from weft.core.states import Reason
 from weft.wire.function import CONTROL_FD
 from weft.wire.spawner import Account
 from weft.worker.private_files import write_all
-from weft.worker.spawner import sandboxed
+from weft.worker.spawner import cgroups, sandboxed
 from weft.worker.spawner.accounts import AccountSpawn, entering, give
 from weft.worker.spawner.attempt import SpawnerAttempt
 from weft.worker.spawner.checkpoints import Checkpoints
@@ -157,9 +157,11 @@ class Launcher:
         scratch: Scratch,
         checkpoints: Checkpoints,
         memory_files: MemoryFiles,
+        own_cgroups: cgroups.Cgroups,
         incarnation: str,
     ) -> None:
         self._scratch = scratch
+        self._cgroups = own_cgroups
         self._memory_files = memory_files
         self._checkpoints = checkpoints
         self._incarnation = incarnation
@@ -213,6 +215,9 @@ class Launcher:
         if attempt.checkpoint is not None:
             self._checkpoints.give_back(attempt.key, attempt.checkpoint)
             attempt.checkpoint = None
+        if attempt.cgroup is not None:
+            self._cgroups.remove(attempt.cgroup)
+            attempt.cgroup = None
 
     def variables_of(self, attempt: SpawnerAttempt) -> dict[str, str]:
         """Return the variables that only the spawner knows; they win over all others."""
@@ -242,10 +247,10 @@ class Launcher:
 
     @staticmethod
     def _close_files(attempt: SpawnerAttempt) -> None:
-        for fd in (attempt.stdin_fd, attempt.words_fd):
+        for fd in (attempt.stdin_fd, attempt.words_fd, attempt.cgroup_fd):
             if fd >= 0:
                 os.close(fd)
-        attempt.stdin_fd = attempt.words_fd = -1
+        attempt.stdin_fd = attempt.words_fd = attempt.cgroup_fd = -1
 
     def _directory_of(self, attempt: SpawnerAttempt) -> str:
         """Return the job's directory: a scratch directory, or the one that it asks for."""
@@ -301,6 +306,14 @@ class Launcher:
         if account is not None and attempt.cwd is None:
             argv, cwd = entering(cwd, (path, *argv[1:])), "/"
             path = argv[0]
+        if attempt.request.cgroup is not None:
+            if attempt.request.sandbox is None and account is None:
+                _check_program(path, cwd)
+            cgroups.make(attempt)
+            given.append((attempt.cgroup_fd, cgroups.ENTER_FD))
+            if account is None:
+                argv = cgroups.entering((path, *argv[1:]))
+                path = argv[0]
         return Prepared(path, argv, env, given, cwd, attempt.request.umask, account)
 
     @staticmethod
@@ -423,6 +436,15 @@ def _explain(error: OSError, path: str, cwd: str) -> Exception:
     }
     why = words.get(error.errno or 0, f"cannot be run: {error.strerror}")
     return CannotStart(Reason.NO_PROGRAM, f"the program {path} {why}")
+
+
+def _check_program(path: str, cwd: str) -> None:
+    """Raise `CannotStart` for a program that the shell which enters the cgroup could not run."""
+    full = os.path.join(cwd, path)
+    if not os.path.exists(full):
+        raise _explain(OSError(errno.ENOENT, os.strerror(errno.ENOENT)), path, cwd)
+    if os.path.isdir(full) or not os.access(full, os.X_OK):
+        raise _explain(OSError(errno.EACCES, os.strerror(errno.EACCES)), path, cwd)
 
 
 def _interpreter_of(path: str) -> str:

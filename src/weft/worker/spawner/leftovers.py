@@ -1,9 +1,9 @@
 """Processes that jobs leave behind: their parents have ended, and the spawner adopted them.
 
 The spawner is their reaper (PID 1 or a subreaper), so every descendant of a job reaches it sooner
-or later, whatever session it moved to. Its mark or process group tells to which job it belongs.
-Without either it may belong to any job that ran when it was first seen; it is killed when all of
-those have ended.
+or later, whatever session it moved to. Its mark, process group or cgroup tells to which job it
+belongs. Without any of them it may belong to any job that ran when it was first seen; it is killed
+when all of those have ended.
 """
 
 import os
@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable
 from functools import partial
 
-from weft.worker.spawner import tree
+from weft.worker.spawner import cgroups, tree
 from weft.worker.spawner.attempt import SpawnerAttempt
 from weft.worker.spawner.launch import MARK
 from weft.worker.spawner.loop import EventLoop
@@ -75,12 +75,15 @@ class Leftovers:
             suspects |= stray.owners
         by_mark = {_mark_of(attempt): attempt for attempt in suspects}
         by_group = {attempt.pid: attempt for attempt in suspects}
+        by_cgroup = {one.cgroup: one for one in suspects if one.cgroup is not None}
         for pid in pids:
             if self._reap(pid):
                 continue
             mark = (tree.read_mark(pid, MARK.encode()) or b"").partition(b"@")[0]
             process = tree.read_process(pid)
             owner = by_mark.get(mark) or (by_group.get(process.group) if process else None)
+            if owner is None and by_cgroup:
+                owner = by_cgroup.get(cgroups.holder_of(pid, by_cgroup))
             owners = {owner} if owner is not None else set(suspects)
             for attempt in owners:
                 attempt.strays += 1
@@ -159,6 +162,9 @@ class Leftovers:
             if later:
                 self._loop.at(min(later), self._kill_due)
             return
+        for owner in {owner for pid in due for owner in self._strays[pid].owners}:
+            if owner.cgroup is not None:
+                cgroups.kill(owner.cgroup)
         tree.kill_with_descendants(due)
         self._loop.at(now_ns + _AGAIN_NS, self._kill_due)
 

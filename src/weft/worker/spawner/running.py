@@ -9,7 +9,7 @@ from functools import partial
 
 from weft.core.states import Reason
 from weft.wire.spawner import Command, LiveProcess
-from weft.worker.spawner import sandboxed, tree
+from weft.worker.spawner import cgroups, sandboxed, tree
 from weft.worker.spawner.attempt import SpawnerAttempt
 from weft.worker.spawner.launch import Launcher, Prepared, StartedProcess
 from weft.worker.spawner.leftovers import Leftovers
@@ -23,6 +23,7 @@ from weft.worker.spawner.streams import Streams
 _MS = 1_000_000
 _SHELL_SAYS_KILLED = 128 + signal.SIGKILL
 """The exit code of a shell whose last command was killed."""
+_HOST_FULL = "killed by the kernel because the memory was used up"
 # Most processes are short: their output is read when they end. The streams are watched only for
 # those that live longer; until then a pipe holds 64 KiB.
 _WATCH_AFTER_NS = 3 * _MS
@@ -326,6 +327,8 @@ class Running:
         table = tree.read_processes()
         for attempt in alive:
             others = self._others_of(attempt, table)
+            if attempt.cgroup is not None:
+                cgroups.kill(attempt.cgroup)
             tree.send_group(attempt.pid, signal.SIGKILL)
             tree.send(attempt.pid, signal.SIGKILL)
             for pid in others:
@@ -339,9 +342,14 @@ class Running:
 
     def _ask_for_oom(self, attempt: SpawnerAttempt) -> None:
         """Note that the kernel killed the attempt for lack of memory, if it did."""
-        if attempt.killed_for is None and self._oom_kills.take_one(time.monotonic_ns()):
-            attempt.killed_for = Reason.OOM
-            attempt.message = "killed by the kernel because the memory was used up"
+        if attempt.killed_for is not None:
+            return
+        why = _HOST_FULL if self._oom_kills.take_one(time.monotonic_ns()) else ""
+        if attempt.cgroup is not None:
+            known = cgroups.why_killed(attempt.cgroup)
+            why = why if known is None else known
+        if why:
+            attempt.killed_for, attempt.message = Reason.OOM, why
 
 
 def _has_ended(pid: int) -> bool:

@@ -29,6 +29,7 @@ from weft.wire.spawner import (
 from weft.worker.spawner.agent_link import AgentLink
 from weft.worker.spawner.attempt import SpawnerAttempt
 from weft.worker.spawner.capacity import Capacity, Taken
+from weft.worker.spawner.cgroups import Cgroups
 from weft.worker.spawner.checkpoints import Checkpoints
 from weft.worker.spawner.fence import Fence
 from weft.worker.spawner.launch import CannotStart, Launcher, NoRoom
@@ -58,6 +59,7 @@ class Spawner:
         scratch: Scratch,
         checkpoints: Checkpoints,
         memory_files: MemoryFiles,
+        cgroups: Cgroups,
         incarnation: str,
         pid_namespace: bool,
         uses_accounts: bool = False,
@@ -78,7 +80,7 @@ class Spawner:
         self._wait_for_room_until_ns = 0
         self._trash_emptied = 0
         self._reports = Reports(Segments(logs), link)
-        self._launcher = Launcher(scratch, checkpoints, memory_files, incarnation)
+        self._launcher = Launcher(scratch, checkpoints, memory_files, cgroups, incarnation)
         self.running = Running(
             loop, self._launcher, self._reports, logs,
             on_start_failed=self._on_start_failed, on_free=self._on_free, on_end=self._on_end,
@@ -173,6 +175,7 @@ class Spawner:
                 makes_memory_files=True,
                 makes_sandboxes=True,
                 binds_own_paths=True,
+                makes_cgroups=True,
                 uses_accounts=self._uses_accounts,
             )
         )

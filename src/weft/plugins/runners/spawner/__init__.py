@@ -49,6 +49,7 @@ def open_spawner(site: RunnerSite) -> "SpawnerRunner":
         own_log=site.role_logs / f"spawner-{site.file_name}.log",
         namespace=site.job_namespace,
         accounts=site.accounts,
+        cgroup=None if site.limits.cgroup is None else Path(site.limits.cgroup.directory),
     )
     return SpawnerRunner(
         files,
@@ -90,7 +91,7 @@ class SpawnerRunner:
         self._link: SpawnerLink | None = None
         self._is_ending = self._takes_commands = self._makes_files = False
         self._makes_sandboxes = False
-        self._binds_own_paths = False
+        self._binds_own_paths = self._makes_cgroups = False
 
     async def adopt(self) -> Known:
         """Find the spawner, or start one after proof that the older one is gone."""
@@ -112,6 +113,7 @@ class SpawnerRunner:
                     self._makes_files = welcome.makes_memory_files
                     self._makes_sandboxes = welcome.makes_sandboxes
                     self._binds_own_paths = welcome.binds_own_paths
+                    self._makes_cgroups = welcome.makes_cgroups
                     return _known(welcome)
                 log.warning("worker.spawner_outdated", version=welcome.version)
                 self._link.send(wire.Quit())
@@ -152,6 +154,8 @@ class SpawnerRunner:
             raise WeftError("its spawner is of an earlier release, which binds no paths")
         if self._limits.sandbox and not self._makes_sandboxes:
             raise WeftError("its spawner is of an earlier release, which makes no sandboxes")
+        if self._limits.cgroup is not None and not self._makes_cgroups:
+            raise WeftError("its spawner is of an earlier release, which limits no jobs")
         if one.spec.network is False and not self._makes_sandboxes:
             raise WeftError(
                 "its spawner is of an earlier release, which keeps no job from the network"
@@ -219,7 +223,13 @@ class SpawnerRunner:
 def _needs_new_spawner(one: Assignment, limits: ExecutorLimits) -> bool:
     """Say whether a spawner of an earlier release may not be able to run it as it should."""
     spec = one.spec
-    return bool(one.secrets or limits.sandbox or spec.own_paths or spec.network is False)
+    return bool(
+        one.secrets
+        or limits.sandbox
+        or limits.cgroup is not None
+        or spec.own_paths
+        or spec.network is False
+    )
 
 
 def _known(welcome: wire.Welcome) -> Known:

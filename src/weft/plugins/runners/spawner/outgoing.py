@@ -6,12 +6,13 @@ from typing import Final
 
 import msgspec
 
+from weft.core.cgroup_limits import cgroup_limits
 from weft.core.errors import WeftError
 from weft.plugins.runners.spawner.no_network import find_no_network
 from weft.plugins.runners.spawner.own_paths import find_own_root
-from weft.ports.executor import ExecutorLimits, Reservation, SpawnerExecutor
+from weft.ports.executor import CgroupTerms, ExecutorLimits, Reservation, SpawnerExecutor
 from weft.ports.runner import Assignment, GivenSecret
-from weft.wire.spawner import Account, Start, StartProcess
+from weft.wire.spawner import Account, Cgroup, Start, StartProcess
 from weft.wire.spec import WITH_SECRETS, WITHOUT_NETWORK, JobSpec
 
 MESSAGE_BYTES: Final = 8 << 20
@@ -64,6 +65,8 @@ class Outgoing:
             process = _without_network(process)
         if one.account is not None:
             process = _under(one.account, process, spec)
+        if self._limits.cgroup is not None and process.warm is None:
+            process = _limited(process, self._limits.cgroup)
         self._message.processes.append(process)
         self._bytes += _size_of(process)
         if self._bytes > MESSAGE_BYTES:
@@ -157,6 +160,17 @@ def _under(account: Account, process: StartProcess, spec: JobSpec) -> StartProce
         own = {"HOME": account.home, "LOGNAME": account.name, "USER": account.name}
         env = {**own, **env}
     return msgspec.structs.replace(process, env=env, account=account)
+
+
+def _limited(process: StartProcess, terms: CgroupTerms) -> StartProcess:
+    """Return the process with a cgroup that limits it to what it reserves."""
+    limits = cgroup_limits(
+        cpu_m=process.cpu_m,
+        memory_mib=process.memory_mib,
+        has_quota=terms.has_quota,
+        processes_max=terms.processes_max,
+    )
+    return msgspec.structs.replace(process, cgroup=Cgroup(terms.directory, limits))
 
 
 def _size_of(process: StartProcess) -> int:

@@ -50,6 +50,8 @@ class SpawnerFiles:
     """Whether the spawner gets a PID namespace."""
     accounts: bool = False
     """Whether it starts processes under other accounts."""
+    cgroup: Path | None = None
+    """Where cgroups of its attempts are."""
 
 
 async def find_or_start(files: SpawnerFiles) -> SpawnerLink:
@@ -149,6 +151,7 @@ def _spawn(files: SpawnerFiles, ready_fd: int) -> int:
         sys.executable, "-X", "utf8", "-P", "-m", "weft.worker.spawner",
         str(files.socket), str(files.lock), str(files.logs), str(files.scratch),
         str(files.checkpoints), str(_READY_FD), *(["accounts"] if files.accounts else []),
+        *(["cgroups", str(files.cgroup)] if files.cgroup is not None else []),
     ]  # fmt: skip
     appending = os.O_WRONLY | os.O_CREAT | os.O_APPEND
     actions = [

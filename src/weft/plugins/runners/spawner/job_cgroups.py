@@ -1,0 +1,138 @@
+"""Whether jobs get cgroups with limits of what they reserve, and why not (ADR 69).
+
+The host must have delegated a cgroup of version 2 in which no process runs. Below it each worker
+has a directory, and below that each attempt (`worker/spawner/cgroups.py`).
+"""
+
+import hashlib
+import os
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from weft.core.cgroup_limits import CONTROLLERS
+from weft.core.errors import Conflict
+
+_DELEGATE = (
+    "Delegate one: `Delegate=yes` and `DelegateSubgroup=weft` in the unit of the worker (systemd "
+    "254), or name it in `job_cgroup`."
+)
+_SAID_MAX = 120
+
+
+class NoCgroup(Conflict):
+    """The setting `job_limits` asks for cgroups of jobs, but none can be made."""
+
+    code = "WORKER.NO_CGROUP"
+
+
+@dataclass(frozen=True)
+class JobCgroup:
+    """Where cgroups of jobs can be made."""
+
+    directory: Path | None = None
+    """The delegated one; None: there is none."""
+    why_not: str = ""
+    way_out: str = ""
+
+
+def find_job_cgroup(wanted: str = "", proc: Path = Path("/proc/self")) -> JobCgroup:
+    """Return the delegated cgroup: the one that is wanted or, if that is empty, the one in which
+    this process has a cgroup of its own. Tries to enter it, and leaves nothing behind.
+    """
+    try:
+        directory = Path(wanted) if wanted else _around_us(proc)
+        if why_not := _why_not(directory):
+            return JobCgroup(why_not=why_not, way_out=_DELEGATE)
+    except OSError as error:
+        return JobCgroup(why_not=_words_of(error), way_out=_DELEGATE)
+    return JobCgroup(directory)
+
+
+def worker_cgroup(delegated: Path, lock: Path) -> Path:
+    """Return the cgroup of a worker. `lock`: of its spawner, which no other worker of this host
+    has: all that is in the cgroup dies with that spawner.
+    """
+    of_worker = hashlib.sha256(str(lock.absolute()).encode()).hexdigest()[:16]
+    return delegated / f"weft-{of_worker}"
+
+
+def prepare_cgroup(delegated: Path, own: Path) -> None:
+    """Make the cgroup of a worker, and let those below it have limits. Raise `NoCgroup`."""
+    try:
+        _enable(delegated)
+        own.mkdir(exist_ok=True)
+        _enable(own)
+    except OSError as error:
+        raise no_cgroup(JobCgroup(why_not=_words_of(error), way_out=_DELEGATE)) from error
+
+
+def no_cgroup(found: JobCgroup) -> NoCgroup:
+    """Return the error of a worker that must have cgroups for its jobs."""
+    return NoCgroup(
+        "cannot limit jobs",
+        detail=f"The reason: {found.why_not}.",
+        hint=f"{found.way_out} `job_limits = never` lets jobs use what they like.",
+    )
+
+
+def _around_us(proc: Path) -> Path:
+    """Return the cgroup around ours. Ours has processes, so there is none with limits below it."""
+    mount = _mount_of((proc / "mountinfo").read_text().splitlines())
+    lines = (proc / "cgroup").read_text().splitlines()
+    ours = next((one[3:] for one in lines if one.startswith("0::")), "/")
+    return (Path(mount) / ours.lstrip("/")).parent if ours != "/" else Path(mount)
+
+
+def _mount_of(lines: Sequence[str]) -> str:
+    """Return where cgroups of version 2 are mounted."""
+    for line in lines:
+        before, _, after = line.partition(" - ")
+        if after.startswith("cgroup2 "):
+            return before.split()[4]
+    return "/sys/fs/cgroup"
+
+
+def _why_not(directory: Path) -> str:
+    """Return why no cgroups with limits can be made there; empty: they can. Raise `OSError`."""
+    there = (directory / "cgroup.controllers").read_text().split()
+    missing = [one for one in CONTROLLERS if one not in there]
+    if missing:
+        return f"{directory} lacks controllers: {', '.join(missing)}"
+    entrances = (directory, directory / "cgroup.procs", directory / "cgroup.subtree_control")
+    if not all(os.access(one, os.W_OK) for one in entrances):
+        return f"{directory} is not delegated to this user"
+    if (directory / "cgroup.procs").read_text().strip():
+        return f"processes run in {directory} itself"
+    return _tried(directory / f"weft-proof-{os.getpid()}")
+
+
+def _tried(probe: Path) -> str:
+    """Return why no process can enter a cgroup there; empty: one could."""
+    probe.mkdir()
+    try:
+        with (probe / "cgroup.procs").open("w") as entrance:
+            done = subprocess.run(
+                ["/bin/sh", "-c", "echo 0"],
+                check=False, stdin=subprocess.DEVNULL, stdout=entrance, stderr=subprocess.PIPE,
+                timeout=10, text=True,
+            )  # fmt: skip
+    finally:
+        probe.rmdir()
+    said = done.stderr.strip()[:_SAID_MAX]
+    return f"no process can enter {probe.parent}: {said}" if done.returncode else ""
+
+
+def _words_of(error: OSError) -> str:
+    where = f"{error.filename}: " if error.filename else ""
+    return f"{where}{error.strerror}"
+
+
+def _enable(directory: Path) -> None:
+    """Let cgroups below this one have limits."""
+    control = directory / "cgroup.subtree_control"
+    missing = set(CONTROLLERS) - set(control.read_text().split())
+    if missing:
+        with control.open("r+") as file:
+            file.write(" ".join(f"+{one}" for one in sorted(missing)))

@@ -1,0 +1,144 @@
+"""Cgroups of attempts (version 2): made before the start, entered by the process itself, and
+removed once nothing of the attempt lives.
+"""
+
+import contextlib
+import os
+import time
+from collections.abc import Iterable, Sequence
+
+from weft.worker.private_files import write_all
+from weft.worker.spawner.attempt import SpawnerAttempt
+
+ENTER_FD = 4
+"""Where the process finds the file by which it enters its cgroup."""
+_ENTER = 'echo 0 >&4 || exit 126; exec "$@" 4>&-'
+"""It enters before the program begins, so that nothing of the job is ever outside."""
+_MAY_BE_MISSING = frozenset({"memory.swap.max", "memory.oom.group"})
+_KILLS = "oom_kill "
+_REACHED = "oom "
+_GONE_WITHIN_S = 5.0
+_STEP_S = 0.01
+
+
+def make(attempt: SpawnerAttempt) -> None:
+    """Make the cgroup of an attempt with its limits, and open its entrance. Raise `OSError`."""
+    terms = attempt.request.cgroup
+    assert terms is not None
+    key = attempt.key
+    path = f"{terms.parent}/b{key.batch_id}.j{key.job_id}.{key.attempt}"
+    os.mkdir(path)
+    attempt.cgroup = path
+    for file, value in terms.limits:
+        try:
+            _write(f"{path}/{file}", value)
+        except FileNotFoundError:
+            if file not in _MAY_BE_MISSING:
+                raise
+    attempt.cgroup_fd = os.open(f"{path}/cgroup.procs", os.O_WRONLY | os.O_CLOEXEC)
+
+
+def entering(argv: Sequence[str]) -> tuple[str, ...]:
+    """Return the command that enters the cgroup at `ENTER_FD`, then runs `argv`."""
+    return ("/bin/sh", "-c", _ENTER, "sh", *argv)
+
+
+def kill(path: str) -> None:
+    """Kill all that is in a cgroup or below, at once, if the kernel can (5.14)."""
+    with contextlib.suppress(OSError):
+        _write(f"{path}/cgroup.kill", "1")
+
+
+def holder_of(pid: int, paths: Iterable[str]) -> str | None:
+    """Return in which of these cgroups, or below which, a process is."""
+    try:
+        with open(f"/proc/{pid}/cgroup") as file:
+            lines = file.read().splitlines()
+    except OSError:
+        return None
+    names = {name for line in lines if line.startswith("0::") for name in line.split("/")}
+    return next((one for one in paths if os.path.basename(one) in names), None)
+
+
+def why_killed(path: str) -> str | None:
+    """Return why the kernel killed processes of a cgroup for lack of memory; empty: it did not;
+    None: nobody knows.
+    """
+    try:
+        with open(f"{path}/memory.events") as file:
+            lines = file.read().splitlines()
+    except OSError:
+        return None
+    if not _count(lines, _KILLS):
+        return ""
+    if _count(lines, _REACHED):
+        return "killed by the kernel because it used more memory than it had reserved"
+    return "killed by the kernel because the memory of the host was used up"
+
+
+def _count(lines: Sequence[str], name: str) -> int:
+    return next((int(one[len(name) :]) for one in lines if one.startswith(name)), 0)
+
+
+class Cgroups:
+    """The cgroups of a spawner, below a directory of its worker; None: no directory is known."""
+
+    def __init__(self, directory: str | None = None) -> None:
+        """Kill and remove what an earlier spawner of this worker has left. Raise `TimeoutError` if
+        some of it lives on.
+        """
+        self._directory = directory
+        self._left: list[str] = []
+        if directory is None:
+            return
+        deadline = time.monotonic() + _GONE_WITHIN_S
+        while not self._is_empty(directory):
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"processes of an earlier spawner live on in {directory}")
+            time.sleep(_STEP_S)
+
+    def remove(self, path: str) -> None:
+        """Remove a cgroup of which no process is known to live. If something still dies there, it
+        is tried again with the next one.
+        """
+        self._left = [one for one in (*self._left, path) if not _remove(one)]
+
+    def close(self) -> None:
+        """Remove all cgroups, once everything was killed."""
+        if self._directory is not None:
+            self._is_empty(self._directory)
+
+    @staticmethod
+    def _is_empty(directory: str) -> bool:
+        """Remove what can be removed; say whether nothing is left."""
+        try:
+            found = [one.path for one in os.scandir(directory) if one.is_dir()]
+        except FileNotFoundError:
+            return True
+        gone = [_remove(one) for one in found]
+        return all(gone)
+
+
+def _remove(path: str) -> bool:
+    """Remove a cgroup and those that its job has made below; kill what is in them. Say whether
+    it is gone.
+    """
+    try:
+        os.rmdir(path)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        kill(path)
+        for directory, _, _ in os.walk(path, topdown=False):
+            with contextlib.suppress(OSError):
+                os.rmdir(directory)
+        return not os.path.exists(path)
+    return True
+
+
+def _write(path: str, text: str) -> None:
+    fd = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+    try:
+        write_all(fd, text.encode())
+    finally:
+        os.close(fd)

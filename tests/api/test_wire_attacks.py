@@ -38,6 +38,10 @@ def get(target: str = "/v1/batches/1", headers: str = "") -> str:
     return f"GET {target} HTTP/1.1\r\n{LAST}{headers}\r\n"
 
 
+def stranger(text: str) -> str:
+    return text.replace(TOKEN_LINE, "")
+
+
 ATTACKS: dict[str, tuple[str, list[int]]] = {
     # where does a body end?
     "length and chunks": (
@@ -95,6 +99,15 @@ ATTACKS: dict[str, tuple[str, list[int]]] = {
     "bytes above 127 in a target": (get("/v1/ÿ"), [400]),
     "a space in a target": (get("/v1/batches/1 /x"), [400]),
     "encoded CRLF in a target": (get("/v1/%0d%0aset-cookie:%20a=b"), [404]),
+    # what comes after a refusal?
+    "refused without a body": (stranger(get().replace(CLOSE, "")) + NEXT, [401, 200]),
+    "refused with a small body": (
+        stranger(post("content-length: 2\r\n", "{}")) + NEXT, [401, 200]),
+    "refused with a large body": (
+        stranger(post("content-length: 70000\r\n", "{" * 70_000)) + NEXT, [401]),
+    "refused with chunks": (stranger(chunked("2\r\n{}\r\n0\r\n\r\n")) + NEXT, [401]),
+    "refused before the body": (
+        stranger(post("content-length: 2\r\nexpect: 100-continue\r\n", "{}")) + NEXT, [401]),
     # sound ones, so that this is not all refused
     "sound": (get(), [200]),
     "two in one piece": (get().replace(CLOSE, "") + NEXT, [200, 200]),

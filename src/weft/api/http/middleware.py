@@ -43,6 +43,9 @@ RecordRefusal = Callable[[Action], Awaitable[None]]
 
 DRAIN_S: Final = 10.0
 """How long the rest of a refused body is read and dropped, so that its sender sees the reply."""
+SMALL_BYTES: Final = 64 * 1024
+SMALL_S: Final = 0.1
+"""A refused body this small is read before the reply, for this time at most."""
 FORBIDDEN: Final = 403
 SERVER_ERROR: Final = 500
 _HEADERS: Final = (
@@ -119,7 +122,7 @@ class CompleteReplies:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request (ASGI)."""
         if scope["type"] == "http":
-            exchange = _Exchange(receive, send, trace_id=scope["state"]["trace_id"])
+            exchange = _Exchange(scope, receive, send)
             receive, send = exchange.receive, exchange.send
         await self._app(scope, receive, send)
 
@@ -127,8 +130,8 @@ class CompleteReplies:
 class _Exchange:
     """One request and its reply: what was received and sent so far."""
 
-    def __init__(self, receive: Receive, send: Send, trace_id: str) -> None:
-        self._trace_id = trace_id
+    def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self._scope = scope
         self._status = 0
         self._body_read = False
         self._receive = receive
@@ -143,6 +146,8 @@ class _Exchange:
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self._status = message["status"]
+            if self._must_drain:
+                await self._read_small_body()
             own = list(message.get("headers", ()))
             names = {name for name, _ in own}
             headers = own + [one for one in self._headers() if one[0] not in names]
@@ -152,7 +157,7 @@ class _Exchange:
             return
         if self._must_drain and not message.get("more_body"):
             await self._send({**message, "more_body": True})
-            await self._drain()
+            await self._drain(DRAIN_S)
             message = {"type": "http.response.body", "body": b"", "more_body": False}
         await self._send(message)
 
@@ -161,14 +166,28 @@ class _Exchange:
         return self._status >= 400 and not self._body_read  # noqa: PLR2004 (an error)
 
     def _headers(self) -> tuple[tuple[bytes, bytes], ...]:
-        trace = (b"x-trace-id", self._trace_id.encode())
-        parent = (b"traceparent", format_traceparent(self._trace_id).encode())
+        trace_id = self._scope["state"]["trace_id"]
+        trace = (b"x-trace-id", trace_id.encode())
+        parent = (b"traceparent", format_traceparent(trace_id).encode())
         return (*_HEADERS, trace, parent)
 
-    async def _drain(self) -> None:
+    async def _read_small_body(self) -> None:
+        """Read a body that has come with its head, as a rule, so that the connection can be kept.
+        One whose sender waits until it is wanted is left alone.
+        """
+        headers = _headers_of(self._scope)
+        if "transfer-encoding" in headers or "expect" in headers:
+            return
+        size = int(headers.get("content-length", "0"))
+        if not size:
+            self._body_read = True
+        elif size <= SMALL_BYTES:
+            await self._drain(SMALL_S)
+
+    async def _drain(self, within_s: float) -> None:
         """Read what is still sent: closing the connection now would destroy the reply."""
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(DRAIN_S):
+            async with asyncio.timeout(within_s):
                 while not self._body_read:
                     await self.receive()
 

@@ -368,3 +368,45 @@ def test_pages_are_read_and_drawn(tmp_path: Path) -> None:
     if result["conditions"]["chromium"]:
         assert result["drawn_p99_ms_by_page"].keys() == pages
         assert result["seen_p50_ms"] > 0
+
+
+@pytest.mark.heavy
+def test_many_tenants_are_compared_with_one(tmp_path: Path) -> None:
+    result = measured(
+        tmp_path, "tenants", "--scale", "0.0005", "--jobs", "4000000", "--rounds", "1"
+    )
+
+    assert result["ratio"] == min(result["submit_ratio"], result["latency_ratio"])
+    assert result["ratio"] > 0
+    assert result["conditions"]["sizes"]["users"] == 50
+    assert 0 < result["api_mb"]["before"] <= result["api_mb"]["all"]
+
+
+@pytest.mark.heavy
+def test_storm_is_refused_while_others_work(tmp_path: Path) -> None:
+    result = measured(tmp_path, "storm", "--scale", "0.01", "--rounds", "1")
+
+    assert result["ratio"] == max(result["reads_ratio"], result["submissions_ratio"])
+    assert result["ratio"] > 0
+    assert result["storm"]["answers"].keys() == {"200", "201", "429"}
+    assert result["storm"]["connections"] > 0
+    assert result["cpu_percent"]["weft"].keys() == {"api", "postgres", "driver"}
+
+
+@pytest.mark.heavy
+def test_limit_of_a_project_with_running_jobs_is_reached(tmp_path: Path) -> None:
+    result = measured(tmp_path, "limit", "--jobs", "20", "--rounds", "1")
+
+    assert result["reference"] > 0
+    assert len(result["overrun_in_ticks"]) == len(result["stopped_s"]) == 1
+    assert result["started_after"] == 0
+    assert result["audit_findings"] == 0
+
+
+@pytest.mark.heavy
+def test_web_tokens_are_compared_with_tokens_of_weft(tmp_path: Path) -> None:
+    result = measured(tmp_path, "jwt", "--jobs", "5")
+
+    assert result["verify"].keys() == {"RS256", "ES256", "Ed25519"}
+    assert result["weft"] == max(one["p50_us"] for one in result["verify"].values())
+    assert result["request_us"].keys() == {"own", "web", "more"}

@@ -38,11 +38,11 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
         async with running_weft(home), client_of(home) as client:
             progress.step("start and warm up")
             for _ in range(WARM_UP):
-                await _submit_one(client)
+                await submit_one(client)
             for number in range(count):
                 if number % max(1, count // STEPS) == 0:
                     progress.step(f"submission {number + 1} of {count}")
-                weft.append(await _submit_one(client))
+                weft.append(await submit_one(client))
                 reference.append(_run_one())
             conditions = await conditions_of(
                 home.secrets()["admin"], home.path, load_before=load, sizes={"submissions": count}
@@ -58,7 +58,7 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     }
 
 
-async def _submit_one(client: Api) -> float:
+async def submit_one(client: Api) -> float:
     """Return the milliseconds of one submission; afterwards nobody has anything to do."""
     await asyncio.sleep(random.uniform(REST_MIN_S, REST_MAX_S))  # noqa: S311 (spreads, guards nothing)
     begun_ns = time.time_ns()

@@ -38,6 +38,10 @@ BENCHES: Mapping[str, str] = {
     "fleet": "1,000 workers on one database: heartbeats, and jobs that come for them",
     "simulate": "three months of a recorded workload, beside real time",
     "sight-pairs": "404 for a batch of another tenant, beside one that does not exist",
+    "tenants": "one of 10,000 tenants with 10 users each, beside a tenant alone",
+    "storm": "requests beside a tenant that sends ten times as many as it may, and without it",
+    "limit": "1,000 running jobs whose project reaches its limit, beside the cost of a tick",
+    "jwt": "JSON web tokens of each algorithm, verified with the keys at hand",
     "pages": "every page of 100,000 batches and 1,000,000 jobs, by HTTP and in Chromium",
     "idle": "a minute without work: statements, time, memory",
 }

@@ -48,15 +48,15 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     with throwaway_home(plan.directory) as home:
         async with running_weft(home), client_of(home) as client:
             progress.step("start and warm up")
-            await _submit(client, min(count, WARM_UP), plain_job)
+            await submit_jobs(client, min(count, WARM_UP), plain_job)
             admin = home.secrets()["admin"]
             for number in range(1, rounds + 1):
                 progress.step(f"COPY, round {number}")
                 reference.append(await _copy(admin, count))
                 progress.step(f"weft, round {number}")
-                plain.append(await _submit(client, count, plain_job))
+                plain.append(await submit_jobs(client, count, plain_job))
                 progress.step(f"weft with names, attributes and resources, round {number}")
-                labelled.append(await _submit(client, count, labelled_job))
+                labelled.append(await submit_jobs(client, count, labelled_job))
             sizes = {"jobs": count, "rounds": rounds}
             conditions = await conditions_of(admin, home.path, load_before=load, sizes=sizes)
     copied = median_rate(reference)
@@ -76,7 +76,8 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     }
 
 
-async def _submit(client: Api, count: int, job_of: Callable[[int], Document]) -> float:
+async def submit_jobs(client: Api, count: int, job_of: Callable[[int], Document]) -> float:
+    """Submit a batch and cancel it; return jobs per second until it was committed."""
     begun = time.perf_counter()
     created = await client.create_batch({"name": "bench"})
     batch_id = int(created["id"])

@@ -1,4 +1,4 @@
-"""Every key of a job in Hail's contract is mapped, kept or refused, and the guide says which."""
+"""Every key in Hail's contract is mapped, kept or refused, and the guide says which."""
 
 import re
 from pathlib import Path
@@ -11,17 +11,37 @@ from api.hail_door import job
 from weft.api.doors.hail.jobs import Bunch, jobs_of
 from weft.api.doors.hail.plain_jobs import plain_job
 from weft.api.doors.hail.refused import Refused
-from weft.api.doors.hail.shapes import FATES
+from weft.api.doors.hail.shapes import BATCH, FATES, GROUP, RESOURCES, UPDATE
 from weft.settings import Settings
 
 CONTRACT = {
-    "job_id", "process", "in_update_parent_ids", "absolute_parent_ids", "in_update_job_group_id",
-    "absolute_job_group_id", "always_run", "n_max_attempts", "env", "attributes", "resources",
-    "timeout", "port", "regions", "user_code", "always_copy_output", "input_files",
-    "output_files", "cloudfuse", "gcsfuse", "requester_pays_project", "mount_tokens", "network",
-    "secrets", "service_account", "unconfined", "parent_ids", "command", "image", "pvc_size",
+    "a batch": {
+        "billing_project", "n_jobs", "n_job_groups", "token", "attributes", "callback",
+        "cancel_after_n_failures",
+    },
+    "an update": {"token", "n_jobs", "n_job_groups"},
+    "a job group": {
+        "job_group_id", "in_update_parent_id", "absolute_parent_id", "attributes", "callback",
+        "cancel_after_n_failures",
+    },
+    "a job": {
+        "job_id", "process", "in_update_parent_ids", "absolute_parent_ids",
+        "in_update_job_group_id", "absolute_job_group_id", "always_run", "n_max_attempts", "env",
+        "attributes", "resources", "timeout", "port", "regions", "user_code",
+        "always_copy_output", "input_files", "output_files", "cloudfuse", "gcsfuse",
+        "requester_pays_project", "mount_tokens", "network", "secrets", "service_account",
+        "unconfined", "parent_ids", "command", "image", "pvc_size",
+    },
+    "the resources of a job": {"cpu", "memory", "storage", "machine_type", "preemptible"},
+    "the process of a job": {
+        "type", "image", "command", "mount_docker_socket", "jar_spec", "profile",
+    },
 }  # fmt: skip
-"""The keys of a job spec in the contract of Hail 0.2.139, old forms included."""
+"""The keys of each document in the contract of Hail 0.2.139, old forms included."""
+SHAPES = {
+    "a batch": BATCH, "an update": UPDATE, "a job group": GROUP,
+    "the resources of a job": RESOURCES,
+}  # fmt: skip
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "coming-from-hail.md"
 FILES = [{"from": "a", "to": "b"}]
 BUCKETS = [{"bucket": "b", "mount_path": "/b", "read_only": True}]
@@ -37,15 +57,28 @@ ASKED: dict[str, Any] = {
 }
 
 
-def test_guide_says_what_becomes_of_each_key() -> None:
-    text = GUIDE.read_text(encoding="utf-8")
-    listed = dict(re.findall(r"^\| `(\w+)` \| (mapped|kept|refused) \|", text, re.MULTILINE))
+@pytest.mark.parametrize("kind", CONTRACT)
+def test_guide_says_what_becomes_of_each_key(kind: str) -> None:
+    _, _, rest = GUIDE.read_text(encoding="utf-8").partition(f"\n### Keys of {kind}\n")
+    table = rest.partition("\n#")[0]
+    listed = dict(re.findall(r"^\| `(\w+)` \| (mapped|kept|refused) \|", table, re.MULTILINE))
 
-    assert listed == FATES
-    assert listed.keys() == CONTRACT
+    assert listed == FATES[kind]
+    assert listed.keys() == CONTRACT[kind]
 
 
-@pytest.mark.parametrize("key", [key for key, fate in FATES.items() if fate == "refused"])
+@pytest.mark.parametrize("kind", SHAPES)
+def test_each_key_of_the_contract_is_known_and_no_other(kind: str) -> None:
+    said = {}
+    for key in (*CONTRACT[kind], "odd"):
+        with pytest.raises(Refused) as error:
+            SHAPES[kind]("it", {key: object()})
+        said[key] = error.value.text.startswith("unknown keys")
+
+    assert said == {**dict.fromkeys(CONTRACT[kind], False), "odd": True}
+
+
+@pytest.mark.parametrize("key", [key for key, fate in FATES["a job"].items() if fate == "refused"])
 def test_what_asks_for_a_cloud_is_refused(key: str, tmp_path: Path) -> None:
     bunch = Bunch(settings=Settings(home=tmp_path), batch_id=1)
     with pytest.raises(Refused) as error:

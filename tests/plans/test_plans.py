@@ -344,7 +344,7 @@ async def test_documents_read_what_they_show(
         ("job_history", {**mine, "job_id": 1}),
         ("list_jobs", {**mine, **page, "states": []}),
         ("get_jobs", {**mine, "job_ids": list(range(20_000, 20_050))}),
-        ("list_job_costs", {**mine, "job_ids": [*range(1, 51)]}),
+        ("list_job_entries", {**mine, **page, "after": 0, "of_job_ids": None}),
         ("log_places_v2", {**of_batch, "job_ids": [1, 20_000], "of_attempt": None}),
         ("cancel_jobs", {**mine, "job_ids": [30_000], "actor": "x"}),
         ("extend_job", {**mine, "job_id": 29_999, "by_ms": 1000, "actor": "x"}),

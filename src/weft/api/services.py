@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -12,14 +12,15 @@ from weft.api.feeds import Feeds
 from weft.api.web_tokens.providers import Providers
 from weft.core.queues import Guard, Queue, Route, compile_saved
 from weft.ports.log_store import LogStore
-from weft.ports.store import ApiStore, Caller, Row
+from weft.ports.store import ApiStore, Caller, Reserved, Row
 from weft.settings import Settings
 from weft.wire.sealed import SecretKeys
 
 WORKERS_FRESH_S: Final = 5.0
 QUEUES_FRESH_S: Final = 5.0
 OWNERS_KEPT: Final = 10_000
-PROJECTS_KEPT: Final = 10_000
+PAYERS_KEPT: Final = 10_000
+UPDATES_KEPT: Final = 1000
 Answer = dict[str, Any]
 """A document of an answer; its fields have several types."""
 
@@ -33,6 +34,13 @@ class Origin:
     trace_id: str
     key: str | None = None
     """The idempotency key; None: no repeat is recognised."""
+
+
+class Payers(NamedTuple):
+    """Who pays for a batch."""
+
+    user: str
+    project: str
 
 
 @dataclass
@@ -55,7 +63,8 @@ class Services:
     _workers: dict[int, tuple[float, Sequence[Row]]] = field(default_factory=dict)
     _licences: tuple[float, Mapping[str, int]] = field(default=(0.0, {}))
     _owned: set[tuple[int, int, int]] = field(default_factory=set)
-    _projects: dict[tuple[int, int], str] = field(default_factory=dict)
+    _payers: dict[tuple[int, int], Payers] = field(default_factory=dict)
+    _open_updates: dict[tuple[int, int, int], Reserved] = field(default_factory=dict)
 
     async def owner_of(self, caller: Caller, batch_id: int) -> str:
         """Return the user of a batch. Raise `BatchNotFound`. Owners are remembered, because they
@@ -71,18 +80,38 @@ class Services:
             self._owned.add(key)
         return owner
 
-    async def project_of(self, caller: Caller, batch_id: int) -> str:
-        """Return the billing project of a batch that the caller was just shown. Projects are
-        remembered, because a batch stays in its project, and that keeps its name.
+    async def payers_of(self, caller: Caller, batch_id: int) -> Payers:
+        """Return the user and the billing project of a batch that the caller was just shown. They
+        are remembered, because a batch keeps them, and they their names.
         """
         key = (caller.tenant_id, batch_id)
-        found = self._projects.get(key)
+        found = self._payers.get(key)
         if found is None:
-            found = str((await self.store.get_batch(caller, batch_id))["billing_project"])
-            if len(self._projects) >= PROJECTS_KEPT:
-                self._projects.clear()
-            self._projects[key] = found
+            row = await self.store.get_batch(caller, batch_id)
+            found = Payers(str(row["user"]), str(row["billing_project"]))
+            if len(self._payers) >= PAYERS_KEPT:
+                self._payers.clear()
+            self._payers[key] = found
         return found
+
+    async def open_update(self, caller: Caller, batch_id: int, update_id: int) -> Reserved:
+        """Return what an update of the caller's own batch has reserved. Open ones are remembered,
+        because their numbers never change: it may be committed, or its batch deleted, by now.
+        """
+        key = (caller.tenant_id, batch_id, update_id)
+        found = self._open_updates.get(key)
+        if found is None:
+            found = await self.store.get_update(caller, batch_id, update_id)
+            if found.committed:
+                return found
+            if len(self._open_updates) >= UPDATES_KEPT:
+                self._open_updates.clear()
+            self._open_updates[key] = found
+        return found
+
+    def forget_update(self, caller: Caller, batch_id: int, update_id: int) -> None:
+        """Read an update again: it is committed."""
+        self._open_updates.pop((caller.tenant_id, batch_id, update_id), None)
 
     async def routes(self, caller: Caller) -> Sequence[Route]:
         """Return the queues of this caller's tenant in the order of routing, with their guards; a

@@ -13,12 +13,12 @@ KEY_MARK: Final = "hail "
 """How keys of batches begin that were created by Hail's client; its token follows."""
 
 
-def time_text(text: str | None) -> str | None:
+def time_text(time: str | datetime | None) -> str | None:
     """Return a time as Hail writes it: in UTC, to the millisecond."""
-    if text is None:
+    if time is None:
         return None
-    at = datetime.fromisoformat(text).astimezone(UTC)
-    return at.strftime("%Y-%m-%dT%H:%M:%S.") + f"{at.microsecond // 1000:03d}Z"
+    at = datetime.fromisoformat(time) if isinstance(time, str) else time
+    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def time_ms(text: str | None) -> int | None:

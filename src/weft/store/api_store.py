@@ -13,7 +13,7 @@ from weft.ports.store import Caller, GroupLimits, Row
 from weft.store.billing import Billing
 from weft.store.conditions import Conditions
 from weft.store.database import open_database
-from weft.store.documents import batch_document, reason_word, with_words
+from weft.store.documents import batch_document, entry_of, reason_word, with_words
 from weft.store.edits import Edits
 from weft.store.failures import Failures
 from weft.store.fleet import Fleet
@@ -136,15 +136,6 @@ class PostgresApiStore(
         )
         return {row["batch_id"]: row["idempotency_key"] for row in rows}
 
-    async def list_job_costs(
-        self, caller: Caller, batch_id: int, job_ids: Sequence[int]
-    ) -> Mapping[int, Sequence[Row]]:
-        """Return the costs of jobs, by resource."""
-        rows = await self._database.call(
-            "list_job_costs", caller=caller, batch_id=batch_id, job_ids=list(job_ids)
-        )
-        return {row["job_id"]: row["cost_by_resource"] for row in rows}
-
     async def get_group(self, caller: Caller, batch_id: int, group: int | str) -> Row:
         """Return one group document."""
         by_path = isinstance(group, str)
@@ -197,6 +188,20 @@ class PostgresApiStore(
             states=[int(state) for state in states],
         )
         return [with_words(row[0]) for row in rows]
+
+    async def list_job_entries(
+        self, caller: Caller, batch_id: int, *, after: int, limit: int
+    ) -> Sequence[Row]:
+        """Return entries of jobs."""
+        rows = await self._database.call(
+            "list_job_entries",
+            caller=caller,
+            batch_id=batch_id,
+            after=after,
+            limit_rows=limit,
+            of_job_ids=None,
+        )
+        return [entry_of(row) for row in rows]
 
     async def count_reasons(
         self, caller: Caller, batch_id: int, group_id: int, *, after: int, limit: int

@@ -13,7 +13,7 @@ from weft.core.errors import QueryTooSlow
 from weft.core.query.reach import OfGroup, check_width, reach_of
 from weft.ports.store import BatchQuery, Caller, JobQuery, QueryLimits, Row
 from weft.store.database import Database, call_on, fetch_on
-from weft.store.documents import batch_document, with_words
+from weft.store.documents import batch_document, entry_of, with_words
 from weft.store.query_sql import Statement, select_batches, select_jobs
 
 Result = TypeVar("Result")
@@ -43,6 +43,28 @@ class Queries:
                 job_ids=found,
             )
             return [with_words(row[0]) for row in rows]
+
+        return await self._within(wanted.limits, work)
+
+    async def query_job_entries(
+        self, caller: Caller, batch_id: int, wanted: JobQuery
+    ) -> Sequence[Row]:
+        """Return entries of jobs."""
+
+        async def work(connection: asyncpg.Connection) -> Sequence[Row]:
+            found = await job_ids(connection, caller, batch_id, wanted)
+            if not found:
+                return []
+            rows = await call_on(
+                connection,
+                "list_job_entries",
+                caller=caller,
+                batch_id=batch_id,
+                after=0,
+                limit_rows=len(found),
+                of_job_ids=found,
+            )
+            return [entry_of(row) for row in rows]
 
         return await self._within(wanted.limits, work)
 

@@ -213,7 +213,6 @@ class ReadingTests(StoreTests):
         lost, live = await api.list_attempts(caller, batch, 1)
         assert (lost["attempt"], lost["reason"], live["attempt"]) == (1, "lost", 2)
         assert (live["ended_at"], live["started_at"] is None) == (None, False)
-        assert list(await api.list_job_costs(caller, batch, [1, 9])) == [1]
         history = await api.job_history(caller, batch, 1)
         assert [row["at"] for row in history] == sorted(row["at"] for row in history)
         assert (history[0]["from"], history[0]["to"]) == (None, "ready")
@@ -403,7 +402,7 @@ def calls_on_batch(
         partial(api.list_callbacks, *one, after=0, limit=9),
         partial(api.redeliver_callback, *one, 1),
         partial(api.list_jobs, *one, after=0, limit=9),
-        partial(api.list_job_costs, *one, [1]),
+        partial(api.list_job_entries, *one, after=0, limit=9),
         partial(api.count_reasons, *one, 0, after=0, limit=9),
         partial(api.list_causes, *one, show_all=True, limit=9),
         partial(api.list_dead_letters, caller, batch_id=batch, limit=9),
@@ -431,6 +430,7 @@ def calls_on_batch(
         partial(api.hold_jobs, *one, [1]),
         partial(api.release_jobs, *one, [1]),
         partial(api.query_jobs, *one, ANY_JOB),
+        partial(api.query_job_entries, *one, ANY_JOB),
         partial(api.explain_jobs, *one, ANY_JOB),
         partial(api.list_limits, *one, after=0, limit=9),
     ]

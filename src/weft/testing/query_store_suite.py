@@ -4,8 +4,9 @@ from typing import Any, Final
 
 from weft.core.errors import BatchNotFound, GroupNotFound, QueryTooWide
 from weft.core.query import Subject, parse_query
+from weft.core.states import Reason
 from weft.ports.store import BatchQuery, JobQuery, QueryLimits
-from weft.testing.builders import job_rows
+from weft.testing.builders import job_rows, start_report
 from weft.testing.store_site import TREE, StoreTests, refused
 
 LIMITS: Final = QueryLimits(timeout_s=30, scan_jobs_max=1000)
@@ -46,6 +47,34 @@ class QueryStoreSuite(StoreTests):
         page = await self.site.api.query_jobs(self.site.caller, batch, jobs_of(limit=1))
         listed = await self.site.api.list_jobs(self.site.caller, batch, after=0, limit=1)
         assert page == listed
+
+    async def test_entries_of_jobs_agree_with_their_documents(self) -> None:
+        """Whether no attempt of a job has run, one, or several."""
+        api, caller = self.site.api, self.site.caller
+        batch = await self.site.submit(job_rows(4, names={1: "one"}))
+        for reason in (Reason.LOST, None, Reason.EXIT):
+            await self.site.run(1, reason=reason)
+        (claimed,) = await self.site.claim(1)
+        store, incarnation_id = await self.site.worker()
+        await store.start_attempts(incarnation_id, [start_report(claimed)])
+        documents = await api.list_jobs(caller, batch, after=0, limit=9)
+        entries = await api.list_job_entries(caller, batch, after=0, limit=9)
+        assert [one["state"] for one in entries] == ["success", "failed", "running", "ready"]
+        names = ("job_id", "group_id", "state", "reason", "exit_code", "signal", "always_run")
+        for entry, document in zip(entries, documents, strict=True):
+            assert [entry[name] for name in names] == [document[name] for name in names]
+            attempts = await api.list_attempts(caller, batch, entry["job_id"])
+            costs = [one for attempt in attempts for one in attempt["cost_by_resource"]]
+            resources = {one["resource"] for one in costs if one["usage"]}
+            assert {one["resource"] for one in entry["cost_by_resource"]} >= resources
+            if entry["state"] != "running":
+                assert (entry["cost"] or 0) == document["cost"]
+                used = sum(one["usage"] for one in costs if one["resource"] == "cpu")
+                assert (entry["cpu_usage"] or 0) == used
+                assert entry["duration_ms"] == document["duration_ms"]
+        assert await api.list_job_entries(caller, batch, after=3, limit=1) == entries[3:]
+        found = await api.query_job_entries(caller, batch, jobs_of("state != running", limit=2))
+        assert found == entries[:2]
 
     async def test_query_finds_within_a_group(self) -> None:
         """By number or path."""

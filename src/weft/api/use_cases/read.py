@@ -85,13 +85,6 @@ async def list_child_groups(
     )
 
 
-async def list_job_costs(
-    services: Services, caller: Caller, batch_id: int, job_ids: Sequence[int]
-) -> Mapping[int, Sequence[Row]]:
-    """Return what these jobs cost so far, by resource; without those that have not started."""
-    return await services.store.list_job_costs(caller, batch_id, job_ids)
-
-
 async def list_keys(
     services: Services, caller: Caller, batch_ids: Sequence[int]
 ) -> Mapping[int, str]:
@@ -158,6 +151,18 @@ async def list_jobs(
         )
     query = _job_query(services.settings, wanted)
     return await services.store.query_jobs(caller, batch_id, query)
+
+
+async def list_job_entries(
+    services: Services, caller: Caller, batch_id: int, wanted: JobList
+) -> Sequence[Row]:
+    """Return what short lists show of jobs, in order of their numbers; see the store."""
+    if wanted.query is None and wanted.group is None:
+        return await services.store.list_job_entries(
+            caller, batch_id, after=wanted.after, limit=wanted.limit
+        )
+    query = _job_query(services.settings, wanted)
+    return await services.store.query_job_entries(caller, batch_id, query)
 
 
 async def count_reasons(

@@ -220,13 +220,6 @@ class ApiStore(
         does not see, is left out.
         """
 
-    async def list_job_costs(
-        self, caller: Caller, batch_id: int, job_ids: Sequence[int]
-    ) -> Mapping[int, Sequence[Row]]:
-        """Return what these jobs cost so far, by resource as in the documents of attempts, without
-        those that have not started. Raise `BatchNotFound`.
-        """
-
     async def get_group(self, caller: Caller, batch_id: int, group: int | str) -> Row:
         """Return one group document, by number or by path. Raise `GroupNotFound`."""
 
@@ -248,6 +241,16 @@ class ApiStore(
         """Return job documents in order of their numbers above `after`.
 
         Only those in `states`, if given.
+        """
+
+    async def list_job_entries(
+        self, caller: Caller, batch_id: int, *, after: int, limit: int
+    ) -> Sequence[Row]:
+        """Return what short lists show of jobs, in order of their numbers above `after`: some
+        fields of their documents, in the same form but for times, which are `datetime`s.
+
+        `attributes`, `cost`: None if there are none. `reason`: only of the attempt that ended the
+        job. Besides `cost_by_resource`, without units, and `cpu_usage` in mCPU * ms, None: none.
         """
 
     async def count_reasons(

@@ -51,6 +51,11 @@ class QueryStore(Protocol):
     async def query_jobs(self, caller: Caller, batch_id: int, wanted: JobQuery) -> Sequence[Row]:
         """Return job documents. Raise `BatchNotFound`, `GroupNotFound`."""
 
+    async def query_job_entries(
+        self, caller: Caller, batch_id: int, wanted: JobQuery
+    ) -> Sequence[Row]:
+        """Return entries of the jobs that match, as `list_job_entries` does."""
+
     async def explain_jobs(self, caller: Caller, batch_id: int, wanted: JobQuery) -> Row:
         """Return `{sql, plan: [lines]}` of the same query, which is not run."""
 

@@ -2,16 +2,17 @@
 groups, which callbacks carry, too, are in `core/hail_summaries.py`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
 from weft.api.doors.hail.jobs import ATTEMPT, N_MAX_ATTEMPTS, present_form
 from weft.api.doors.hail.requests import Document
 from weft.api.doors.hail.resources import REGION, asked_of
+from weft.api.services import Payers
 from weft.core.hail_summaries import breakdown, duration_text, msec_mcpu, time_ms, time_text
 from weft.core.secret_variables import masked
 from weft.ports.store import Row
@@ -64,23 +65,23 @@ def job_state(row: Row) -> str:
     return _STATES[row["state"]]
 
 
-def job_entry(row: Row, project: str, costs: Sequence[Mapping[str, Any]] = ()) -> Document:
+def job_entry(batch_id: int, row: Row, payers: Payers) -> Document:
     """Return a job as lists show it."""
     has_run = row["started_at"] is not None
     return {
-        "batch_id": row["batch_id"],
+        "batch_id": batch_id,
         "job_id": row["job_id"],
         "job_group_id": row["group_id"],
-        "name": row["attributes"].get("name"),
-        "user": row["user"],
-        "billing_project": project,
+        "name": (row["attributes"] or {}).get("name"),
+        "user": payers.user,
+        "billing_project": payers.project,
         "state": job_state(row),
         "exit_code": exit_code(row),
         "end_time": time_text(row["ended_at"]) if has_run else None,
         "duration": row["duration_ms"] if has_run else None,
-        "cost": row["cost"],
-        "msec_mcpu": msec_mcpu(costs),
-        "cost_breakdown": breakdown(costs),
+        "cost": row["cost"] or 0,
+        "msec_mcpu": row["cpu_usage"] or 0,
+        "cost_breakdown": breakdown(row["cost_by_resource"]),
         "always_run": row["always_run"],
         "display_state": None,
     }
@@ -113,11 +114,13 @@ def job_document(
     original: bytes | None,
     attempts: Sequence[Row],
     *,
-    project: str,
+    payers: Payers,
     masks: tuple[str, ...],
 ) -> Document:
     """Return a job with its spec and status."""
-    entry = job_entry(row, project, added_costs(attempts))
+    costs = added_costs(attempts)
+    used = {"cost_by_resource": costs, "cpu_usage": msec_mcpu(costs)}
+    entry = job_entry(row["batch_id"], {**row, **used}, payers)
     spec = spec_document(row, original, masks)
     state = entry["state"]
     ran = [one for one in attempts if one["started_at"] is not None]
@@ -140,6 +143,7 @@ def spec_document(row: Row, original: bytes | None, masks: tuple[str, ...]) -> D
         spec = _native_spec(row["spec"])
     else:
         spec = present_form(msgspec.json.decode(original), "job")
+        spec["process"]["command"] = _native_spec(row["spec"])["process"]["command"]
     if "env" in spec:
         spec["env"] = [
             {"name": name, "value": value}

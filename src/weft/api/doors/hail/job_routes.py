@@ -86,13 +86,9 @@ async def _list(request: AnyRequest, group_id: int, parse: Parser) -> Response[b
         query=None if node == EVERYTHING else node,
         group=None if group_id == ROOT else group_id,
     )
-    rows = await read.list_jobs(services, caller, batch_id, wanted)
-    project = await services.project_of(caller, batch_id)
-    started = [row["job_id"] for row in rows if row["cost"]]
-    costs = await read.list_job_costs(services, caller, batch_id, started) if started else {}
-    answer: Document = {
-        "jobs": [job_entry(row, project, costs.get(row["job_id"], ())) for row in rows]
-    }
+    rows = await read.list_job_entries(services, caller, batch_id, wanted)
+    payers = await services.payers_of(caller, batch_id)
+    answer: Document = {"jobs": [job_entry(batch_id, row, payers) for row in rows]}
     if len(rows) == PAGE:
         answer["last_job_id"] = rows[-1]["job_id"]
     return reply(answer)
@@ -105,9 +101,9 @@ async def get_hail_job(request: AnyRequest) -> Response[bytes]:
     services, caller = services_of(request), caller_of(request)
     row, original = await read.get_foreign_job(services, caller, batch_id, job_id)
     attempts = await read.list_attempts(services, caller, batch_id, job_id)
-    project = await services.project_of(caller, batch_id)
+    payers = await services.payers_of(caller, batch_id)
     masks = patterns_of(services.settings.masked_env)
-    return reply(job_document(row, original, attempts, project=project, masks=masks))
+    return reply(job_document(row, original, attempts, payers=payers, masks=masks))
 
 
 @get(f"{_JOB}/attempts", **READ)

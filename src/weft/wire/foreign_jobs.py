@@ -7,5 +7,6 @@ class ForeignJob(JobDocument):
     """A job that a door has translated; no client sends it. See `JobSpec` for its fields."""
 
     original: bytes | None = None
+    """As it came, or one that differs from it by its number and command only: the same object."""
     identity: dict[str, str] | None = None
     own_paths: tuple[str, ...] | None = None

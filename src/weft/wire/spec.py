@@ -74,7 +74,9 @@ class JobSpec(msgspec.Struct, frozen=True, omit_defaults=True, array_like=False)
     how many jobs before this one it is. It is the first of its chunk.
     """
     original: bytes | None = None
-    """The document in which a door received the job, as it came; None: it came through none."""
+    """The document in which a door received the job, or one that differs from it by the job's
+    number and command only; None: it came through none.
+    """
     identity: dict[str, str] | None = None
     """Variables of the other system that say who the job is. In their values `{batch}`, `{job}`
     and `{attempt}` stand for its numbers; `env` wins over them.
@@ -117,6 +119,18 @@ class _Chunk(msgspec.Struct, frozen=True, array_like=True):
     """With `values` the executor of the template, which names `_OF_VALUES` instead: a worker of
     the previous release says that it has no such executor, and does not run jobs without values.
     """
+
+
+    shared: "SharedByDoor | None" = None
+    """What stands in no spec of the chunk then."""
+
+
+class SharedByDoor(msgspec.Struct, frozen=True, array_like=True):
+    """What jobs share that a door received: these fields of their specs."""
+
+    original: bytes | None
+    identity: dict[str, str] | None
+    own_paths: tuple[str, ...] | None
 
 
 _OF_VALUES: Final = "array of values"
@@ -197,9 +211,13 @@ CHUNK_BYTES_MAX = 256 * 1024
 """Before compression, without what is shared. A longer spec is a chunk of its own."""
 
 
-def pack_specs(specs: list[JobSpec], inherit_env: dict[str, str] | None = None) -> bytes:
-    """Encode the specs of consecutive jobs; `inherit_env` is kept once for all of them."""
-    return _ENCODER.encode(_Chunk(inherit_env, specs))
+def pack_specs(
+    specs: list[JobSpec],
+    inherit_env: dict[str, str] | None = None,
+    shared: SharedByDoor | None = None,
+) -> bytes:
+    """Encode the specs of consecutive jobs; `inherit_env`, `shared`: kept once for all of them."""
+    return _ENCODER.encode(_Chunk(inherit_env, specs, shared=shared))
 
 
 def cut_values(values: Sequence[str]) -> Iterator[tuple[int, Sequence[str]]]:
@@ -246,6 +264,9 @@ def decode_chunk(body: bytes) -> Sequence[JobSpec]:
     specs = chunk.specs
     if chunk.inherit_env is not None:
         specs = [msgspec.structs.replace(one, inherit_env=chunk.inherit_env) for one in specs]
+    if chunk.shared is not None:
+        fields = msgspec.structs.asdict(chunk.shared)
+        specs = [msgspec.structs.replace(one, **fields) for one in specs]
     if chunk.array is None:
         return specs
     template = specs[0]

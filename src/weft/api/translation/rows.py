@@ -29,6 +29,7 @@ from weft.wire.spec import (
     SHARED_FIELDS,
     ArrayRange,
     JobSpec,
+    SharedByDoor,
     compress_chunk,
     encode_array,
     pack_specs,
@@ -136,7 +137,8 @@ def fill_chunks(
     """Add the specs of consecutive jobs in chunks. An array has a chunk of its own, and a job that
     carries a function begins one, so that other jobs find the function by its number.
     """
-    specs = _specs_of(jobs, context.trace_id)
+    shared = _shared_by(jobs)
+    specs = _specs_of(jobs, context.trace_id, shared)
     if carriers.positions:
         specs = with_functions(specs, jobs, positions, carriers)
     if not context.ordinary:
@@ -149,7 +151,8 @@ def fill_chunks(
     for entry in [*arrays, len(jobs)]:
         while start < entry:
             stop = min(entry, start + CHUNK_JOBS_MAX, _next_of(carrying, start, entry))
-            _add_chunks(rows, specs[start:stop], positions.firsts[start], context.inherit_env)
+            first = positions.firsts[start]
+            _add_chunks(rows, specs[start:stop], first, context.inherit_env, shared)
             start = stop
         if entry < len(jobs):
             array = ArrayRange(jobs[entry].index_from, positions.count_of(entry))
@@ -159,11 +162,27 @@ def fill_chunks(
             start = entry + 1
 
 
-def _specs_of(jobs: Sequence[JobDocument], trace_id: str) -> list[JobSpec]:
-    """Return the specs; a door translates all jobs of a request or none. No inherited environment:
-    it stands once in each chunk.
+def _shared_by(jobs: Sequence[JobDocument]) -> SharedByDoor | None:
+    """Return what all these jobs share that came through a door; None: not all is the same."""
+    first = jobs[0]
+    if not isinstance(first, ForeignJob):
+        return None
+    original, identity, own_paths = first.original, first.identity, first.own_paths
+    for job in cast("Sequence[ForeignJob]", jobs):
+        if job.original is not original or job.identity is not identity:
+            return None
+        if job.own_paths != own_paths:
+            return None
+    return SharedByDoor(original, identity, own_paths)
+
+
+def _specs_of(
+    jobs: Sequence[JobDocument], trace_id: str, shared: SharedByDoor | None
+) -> list[JobSpec]:
+    """Return the specs; a door translates all jobs of a request or none. What stands once in each
+    chunk is left out: an inherited environment, what the jobs share.
     """
-    if isinstance(jobs[0], ForeignJob):
+    if isinstance(jobs[0], ForeignJob) and shared is None:
         return [
             JobSpec(  # type: ignore[call-arg, misc]
                 *_SHARED_VALUES(job),
@@ -189,14 +208,18 @@ def _next_of(entries: Sequence[int], after: int, end: int) -> int:
 
 
 def _add_chunks(
-    rows: JobRows, specs: list[JobSpec], first: int, inherit_env: dict[str, str] | None
+    rows: JobRows,
+    specs: list[JobSpec],
+    first: int,
+    inherit_env: dict[str, str] | None,
+    shared: SharedByDoor | None,
 ) -> None:
     """Add these specs as one chunk, or as several if it would be too large."""
-    packed = pack_specs(specs, inherit_env)
+    packed = pack_specs(specs, inherit_env, shared)
     if len(packed) > CHUNK_BYTES_MAX and len(specs) > 1:
         half = len(specs) // 2
-        _add_chunks(rows, specs[:half], first, inherit_env)
-        _add_chunks(rows, specs[half:], first + half, inherit_env)
+        _add_chunks(rows, specs[:half], first, inherit_env, shared)
+        _add_chunks(rows, specs[half:], first + half, inherit_env, shared)
         return
     _add_chunk(rows, first, len(specs), compress_chunk(packed))
 

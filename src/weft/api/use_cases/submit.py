@@ -250,12 +250,20 @@ async def commit_update(
     """Make an update visible and runnable. A repeat returns the same answer."""
     with _pointing(()):
         reserved = await services.store.commit_update(caller, batch_id, update_id)
+    services.forget_update(caller, batch_id, update_id)
     return _update_answer(batch_id, reserved)
 
 
 async def get_update(services: Services, caller: Caller, batch_id: int, update_id: int) -> Answer:
     """Return what an update has reserved and whether it is committed."""
     return _update_answer(batch_id, await services.store.get_update(caller, batch_id, update_id))
+
+
+async def get_open_update(
+    services: Services, caller: Caller, batch_id: int, update_id: int
+) -> Answer:
+    """Return the same of an update of the caller's own batch, as far as it is remembered."""
+    return _update_answer(batch_id, await services.open_update(caller, batch_id, update_id))
 
 
 async def _submit(

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from weft.api.doors.hail.alike_jobs import Alike, alike_to
 from weft.api.doors.hail.plain_jobs import PlainJob, checked_job, plain_job
 from weft.api.doors.hail.refused import bad_request
 from weft.api.doors.hail.requests import Document, decode_value
@@ -33,6 +34,8 @@ _COUNTED: Final = ("lost",)
 """Of the attempts of Hail's jobs only the lost ones are repeated, and they count."""
 IO: Final = "/io"
 _IO: Final = (IO,)
+KINDS_MAX: Final = 8
+"""Of jobs that differ in more than command and number: so many are looked for others like them."""
 _NAMES_IO: Final = re.compile(rf"(?<![\w.~/-]){IO}(?![\w.-])")
 _NEEDS_CLOUD: Final = ("input_files", "output_files", "cloudfuse")
 _OLD_PROCESS: Final = ("command", "image", "mount_docker_socket")
@@ -60,9 +63,20 @@ def jobs_of(specs: Sequence[bytes], bunch: Bunch) -> tuple[int, list[ForeignJob]
     refuse_too_many("jobs", len(specs), bunch.settings)
     jobs: list[ForeignJob] = []
     asked_by_text: dict[bytes, _Asked] = {}
-    first = last = 0
+    alike: Alike | None = None
+    n_kinds = first = last = 0
     for index, raw in enumerate(specs):
-        spec = plain_job(raw) or _checked(raw, f"jobs[{index}]", bunch)
+        job = None if alike is None else alike.read(raw, last + 1)
+        if job is not None:
+            last += 1
+            if job.command is not None and job.own_paths is None:
+                job.own_paths = _paths_in(job.command)
+            jobs.append(job)
+            continue
+        spec = plain_job(raw)
+        is_plain = spec is not None
+        if spec is None:
+            spec = _checked(raw, f"jobs[{index}]", bunch)
         number = spec.job_id
         if not jobs:
             first = number
@@ -74,6 +88,9 @@ def jobs_of(specs: Sequence[bytes], bunch: Bunch) -> tuple[int, list[ForeignJob]
         if asked is None:
             asked = asked_by_text[text] = _asked_of(text, spec, bunch)
         jobs.append(_job(spec, raw, asked, bunch))
+        if is_plain and n_kinds < KINDS_MAX:
+            n_kinds += 1
+            alike = alike_to(raw, jobs[-1])
     return first, jobs
 
 
@@ -149,7 +166,7 @@ def _job(spec: PlainJob, raw: bytes, asked: _Asked, bunch: Bunch) -> ForeignJob:
         preemptible=asked.preemptible,
         original=raw,
         identity=_identity(group, spec.port),
-        own_paths=_own_paths_of(spec),
+        own_paths=_paths_in([*spec.process.command, *(one.value for one in spec.env)]),
     )
 
 
@@ -163,11 +180,8 @@ def _identity(group: int, port: int | UnsetType) -> dict[str, str]:
     return found
 
 
-def _own_paths_of(spec: PlainJob) -> tuple[str, ...] | None:
-    """Return the paths that Hail's containers have and that a job's words name."""
-    words = spec.process.command
-    if spec.env:
-        words = (*words, *(one.value for one in spec.env))
+def _paths_in(words: Sequence[str]) -> tuple[str, ...] | None:
+    """Return the paths that Hail's containers have and that these words name."""
     text = "\0".join(words)
     return _IO if IO in text and _NAMES_IO.search(text) else None
 

@@ -156,7 +156,8 @@ async def update_fast(request: AnyRequest, batch_id: int, parts: Document) -> Do
 async def open_update(request: AnyRequest, batch_id: int, update_id: int) -> Answer:
     """Return an update of the caller's that is not committed. Raise `Refused`."""
     await own(request, batch_id)
-    found = await submit.get_update(services_of(request), caller_of(request), batch_id, update_id)
+    services, caller = services_of(request), caller_of(request)
+    found = await submit.get_open_update(services, caller, batch_id, update_id)
     if found["committed"]:
         raise _committed(update_id)
     return found

@@ -1,0 +1,104 @@
+"""Jobs that differ by number and command only are read faster, with the same result."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from api.hail_door import job
+from weft.api.doors.hail.alike_jobs import alike_to
+from weft.api.doors.hail.jobs import Bunch, jobs_of
+from weft.api.doors.hail.refused import Refused
+from weft.api.translation.context import DocumentContext
+from weft.api.translation.jobs import translate
+from weft.api.translation.ordinary import are_ordinary
+from weft.core.problems import Problems
+from weft.settings import Settings
+from weft.wire.foreign_jobs import ForeignJob
+from weft.wire.spec import decode_chunk
+
+TRAP = '"job_id": 7, "command": ["x"]'
+KINDS: list[dict[str, Any]] = [
+    {},
+    {"attributes": {"name": "n"}, "env": [{"name": "A", "value": "/io/x"}], "port": 5000},
+    {"env": [{"name": "A", "value": TRAP}]},
+    {"attributes": {"command": TRAP, "job_id": "1"}},
+    {"in_update_job_group_id": 1, "timeout": 2, "resources": {"cpu": "0.25"}},
+    {"absolute_parent_ids": [1], "in_update_parent_ids": []},
+]
+COMMANDS = (["a"], ["b", TRAP], ["c", '\\" ] , é \u2028'], [], ["ls", "/io"], ["d" * 400])
+
+
+@pytest.fixture
+def bunch(tmp_path: Path) -> Bunch:
+    return Bunch(settings=Settings(home=tmp_path), batch_id=1, first_job=5, first_group=2)
+
+
+def one_by_one(raws: list[bytes], bunch: Bunch) -> list[ForeignJob]:
+    return [found for raw in raws for found in jobs_of([raw], bunch)[1]]
+
+
+def plain(found: ForeignJob) -> dict[str, Any]:
+    spec = json.loads(found.original or b"")
+    del spec["job_id"], spec["process"]["command"]
+    return {**msgspec.structs.asdict(found), "original": spec}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("indent", [None, 2])
+def test_jobs_read_as_alike_are_those_read_alone(
+    kind: dict[str, Any], indent: int | None, bunch: Bunch
+) -> None:
+    specs = [job(n, *command, **kind) for n, command in enumerate(COMMANDS, start=1)]
+    specs.insert(3, job(99, "x", **kind, user_code="differs"))
+    specs = [{**one, "job_id": number} for number, one in enumerate(specs, start=1)]
+    raws = [json.dumps(one, indent=indent).encode() for one in specs]
+    _, together = jobs_of(raws, bunch)
+
+    assert [plain(one) for one in together] == [plain(one) for one in one_by_one(raws, bunch)]
+    assert [list(one.command or ()) for one in together] == [
+        one["process"]["command"] for one in specs
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b'{"job_id":1,"process":{"type":"docker","command":["x"],"image":"i"},"job_id":1}',
+        b'{"env":[{"name":"\\"job_id\\":1","value":""}],"process":{"command":["x"]},"job_id":1}',
+        b'{"process":{"command":["x"]},"job_id":1}',
+    ],
+)
+def test_what_is_no_clear_place_is_not_taken_for_one(text: bytes) -> None:
+    assert alike_to(text, ForeignJob()) is None
+
+
+@pytest.mark.parametrize(
+    "command", [b"[1]", b"null", b'["a"', b'["a"]}, "x": {"a": []', b""]
+)
+def test_a_command_that_is_none_is_refused_as_ever(command: bytes, bunch: Bunch) -> None:
+    first, second = (msgspec.json.encode(job(n, "true")) for n in (1, 2))
+    second = second.replace(b'["true"]', command)
+    with pytest.raises(Refused) as together:
+        jobs_of([first, second], bunch)
+    with pytest.raises(Refused):
+        jobs_of([second], bunch)
+
+    assert together.value.status == 400
+
+
+def test_what_jobs_share_is_stored_once_and_found_in_each(bunch: Bunch) -> None:
+    raws = [msgspec.json.encode(job(n, "echo", str(n))) for n in range(1, 301)]
+    _, jobs = jobs_of(raws, bunch)
+    context = DocumentContext(
+        settings=bunch.settings, trace_id="0" * 32, ordinary=are_ordinary(jobs), batch_id=1
+    )
+    rows = translate(jobs, context, [], Problems()).rows
+    specs = [one for body in rows.chunk_body for one in decode_chunk(body)]
+
+    assert [one.command for one in specs] == [("echo", str(n)) for n in range(1, 301)]
+    assert {one.original for one in specs} == {raws[0]}
+    assert {(one.identity or {})["HAIL_JOB_GROUP_ID"] for one in specs} == {"0"}
+    assert sum(map(len, rows.chunk_body)) < 300 * 10

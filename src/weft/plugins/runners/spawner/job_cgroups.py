@@ -1,4 +1,4 @@
-"""Whether jobs get cgroups with limits of what they reserve, and why not (ADR 69).
+"""Whether jobs get cgroups with limits of what they reserve, and why not (ADR 71).
 
 The host must have delegated a cgroup of version 2 in which no process runs. Below it each worker
 has a directory, and below that each attempt (`worker/spawner/cgroups.py`).

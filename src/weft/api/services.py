@@ -37,7 +37,7 @@ class Origin:
 
 
 class Payers(NamedTuple):
-    """Who pays for a batch."""
+    """The user and the project that pay for a batch."""
 
     user: str
     project: str

@@ -19,3 +19,15 @@ async def require_owner(
             detail=f"It belongs to {owner}{because}",
             hint=hint,
         )
+
+
+async def refuse_functions_of_others(services: Services, caller: Caller, batch_id: int) -> None:
+    """Refuse functions from anybody but the owner: those of a batch share processes."""
+    await require_owner(
+        services,
+        caller,
+        batch_id,
+        "add functions to it",
+        because="; functions of one batch run in the same processes.",
+        hint="Create a batch of your own for them.",
+    )

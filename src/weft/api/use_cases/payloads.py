@@ -1,11 +1,15 @@
 """Take payloads: the large arguments of functions, before the jobs that are called with them."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from weft.api.services import Answer, Services
-from weft.api.use_cases.submit import refuse_functions_of_others
-from weft.core.errors import InvalidParameter, PayloadTooLarge
+from weft.api.translation.functions import payloads_of
+from weft.api.use_cases.owners import refuse_functions_of_others
+from weft.core.errors import InvalidParameter, InvalidValue, PayloadTooLarge
+from weft.core.problems import Problems
 from weft.ports.store import Caller
+from weft.wire.documents import JobDocument
 from weft.wire.payload import bytes_of_part, parts_of
 
 BYTES_MAX: Final = 1 << 40
@@ -47,3 +51,29 @@ async def add_part(
         caller, batch_id, bytes.fromhex(digest), part, body, n_bytes=n_bytes
     )
     return {"part": part, "n_parts": parts_of(n_bytes)}
+
+
+async def check_functions(
+    services: Services,
+    caller: Caller,
+    jobs: Sequence[JobDocument],
+    batch_id: int | None,
+    problems: Problems,
+) -> None:
+    """Refuse functions of others, and note which jobs refer to a payload that is not there."""
+    if batch_id is not None and any(job.function is not None for job in jobs):
+        await refuse_functions_of_others(services, caller, batch_id)
+    digest_of = payloads_of(jobs)
+    if not digest_of:
+        return
+    missing = set(digest_of.values())
+    if batch_id is not None:
+        digests = [bytes.fromhex(one) for one in sorted(missing)]
+        found = await services.store.missing_payloads(caller, batch_id, digests)
+        missing = {one.hex() for one in found}
+    for entry, digest in digest_of.items():
+        if digest in missing:
+            pointer = f"/jobs/{entry}/function/arguments_digest"
+            problems.add(
+                InvalidValue, pointer, "the batch has no such payload; send all its parts first"
+            )

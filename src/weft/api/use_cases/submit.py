@@ -11,7 +11,6 @@ from weft.api.services import Answer, Origin, Services
 from weft.api.translation.bunch_difference import JOBS_MAX, refuse_if_different, spec_fields
 from weft.api.translation.check import check_attributes, check_name
 from weft.api.translation.context import DocumentContext
-from weft.api.translation.functions import payloads_of
 from weft.api.translation.gates import batch_gates
 from weft.api.translation.groups import (
     bunch_rows,
@@ -23,7 +22,7 @@ from weft.api.translation.groups import (
 from weft.api.translation.jobs import Translated, translate
 from weft.api.translation.ordinary import are_ordinary
 from weft.api.translation.request_size import refuse_too_large_arrays, refuse_too_many
-from weft.api.use_cases.owners import require_owner
+from weft.api.use_cases.payloads import check_functions
 from weft.api.use_cases.queues import count_failures, router_of
 from weft.api.use_cases.secrets import check_secrets
 from weft.api.use_cases.signatures import sign_functions
@@ -356,7 +355,7 @@ async def _translate(
 ) -> Translated:
     """Translate; read the workers afresh before a job is refused for its size."""
     rare = context.rare(jobs)
-    await _check_functions(services, caller, rare, context.batch_id, problems)
+    await check_functions(services, caller, rare, context.batch_id, problems)
     await check_secrets(services, caller, rare, context.batch_id, problems)
     workers = await services.workers(caller)
     context = replace(context, licences=await services.licences())
@@ -382,44 +381,6 @@ async def _in_thread(
     if len(jobs) + n_values <= THREAD_JOBS:
         return translate(jobs, context, workers, problems)
     return await asyncio.to_thread(translate, jobs, context, workers, problems)
-
-
-async def _check_functions(
-    services: Services,
-    caller: Caller,
-    jobs: Sequence[JobDocument],
-    batch_id: int | None,
-    problems: Problems,
-) -> None:
-    """Refuse functions of others, and note which jobs refer to a payload that is not there."""
-    if batch_id is not None and any(job.function is not None for job in jobs):
-        await refuse_functions_of_others(services, caller, batch_id)
-    digest_of = payloads_of(jobs)
-    if not digest_of:
-        return
-    missing = set(digest_of.values())
-    if batch_id is not None:
-        digests = [bytes.fromhex(one) for one in sorted(missing)]
-        found = await services.store.missing_payloads(caller, batch_id, digests)
-        missing = {one.hex() for one in found}
-    for entry, digest in digest_of.items():
-        if digest in missing:
-            pointer = f"/jobs/{entry}/function/arguments_digest"
-            problems.add(
-                InvalidValue, pointer, "the batch has no such payload; send all its parts first"
-            )
-
-
-async def refuse_functions_of_others(services: Services, caller: Caller, batch_id: int) -> None:
-    """Refuse functions from anybody but the owner: those of a batch share processes."""
-    await require_owner(
-        services,
-        caller,
-        batch_id,
-        "add functions to it",
-        because="; functions of one batch run in the same processes.",
-        hint="Create a batch of your own for them.",
-    )
 
 
 async def _existing_groups(

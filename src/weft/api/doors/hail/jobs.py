@@ -35,7 +35,7 @@ _COUNTED: Final = ("lost",)
 IO: Final = "/io"
 _IO: Final = (IO,)
 KINDS_MAX: Final = 8
-"""Of jobs that differ in more than command and number: so many are looked for others like them."""
+"""How many jobs that differ in more than command and number others are compared with."""
 _NAMES_IO: Final = re.compile(rf"(?<![\w.~/-]){IO}(?![\w.-])")
 _NEEDS_CLOUD: Final = ("input_files", "output_files", "cloudfuse")
 _OLD_PROCESS: Final = ("command", "image", "mount_docker_socket")

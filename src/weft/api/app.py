@@ -23,6 +23,7 @@ from weft.api.http.problem_documents import as_weft_error, encode_problem
 from weft.api.http.rate_limits import FailedLogins, RateLimits
 from weft.api.http.requests import AnyRequest, ClientGone
 from weft.api.http.rights import Guard, Table, complete_table
+from weft.api.pages.view import note_moment
 from weft.api.routes import login, login_oidc, system
 from weft.api.routes.rights import PERMISSIONS, RIGHTS, UNRECORDED
 from weft.api.routes.v1 import (
@@ -199,6 +200,7 @@ def _routed(doors: Sequence[ControllerRouterHandler]) -> Litestar:
     litestar = Litestar(
         [*ROUTES, *doors],
         guards=[guard],
+        before_request=note_moment,
         openapi_config=None,
         logging_config=None,
         exception_handlers={Exception: _answer_error},

@@ -9,6 +9,7 @@ and nothing is read.
 
 import asyncio
 import contextlib
+import itertools
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -31,6 +32,10 @@ EMPTY_MAX: Final = 2
 """In a busy time the loop sleeps only after this many empty reads: to sleep and be woken costs two
 commits.
 """
+STREAMS_AT_ONCE: Final = 20
+REST_S: Final = 0.002
+"""So long each further stream lets all of them rest after a message: many get events together."""
+REST_MAX_S: Final = 0.5
 FORGOTTEN_MAX: Final = 1000
 FORGOTTEN_S: Final = 600.0
 """A request that begins a stream does not last so long before."""
@@ -84,8 +89,10 @@ class Feed:
         return self._known_from is not None and self._known_from <= position
 
     def since(self, position: Position) -> list[Remembered]:
-        """Return what is remembered after this position."""
-        return [one for one in self._memory if one.position > position]
+        """Return what is remembered after this position, in order."""
+        # From the newest on: streams ask for little of a long memory, many times a second.
+        new = list(itertools.takewhile(lambda one: one.position > position, reversed(self._memory)))
+        return new[::-1]
 
     def next_changes(self) -> "Changes":
         """Return what happens from now on."""
@@ -204,6 +211,17 @@ class Feeds:
                 self._subscriptions.discard(subscription)
                 if expiry is not None:
                     expiry.cancel()
+
+    @property
+    def n_streams(self) -> int:
+        """Return how many streams are open."""
+        return len(self._subscriptions)
+
+    def rest_s(self) -> float:
+        """Return how long a stream rests after a message: nothing while there are few. So the cost
+        of messages does not grow with the number of streams.
+        """
+        return min(REST_MAX_S, max(0, self.n_streams - STREAMS_AT_ONCE) * REST_S)
 
     def forget(self, told: int | None) -> None:
         """End the streams of callers about whom a notice is; None: of all."""

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from weft.bench.plan import BenchFailed
+from weft.bench.sessions import Session
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 _READS, _WRITES = 3, 4
@@ -23,6 +24,8 @@ _READS, _WRITES = 3, 4
 _END = b"\0"
 _MESSAGE_BYTES_MAX = 1 << 24
 _ANSWER_S = 30.0
+_DRAWN = """new Promise(done => requestAnimationFrame(() => requestAnimationFrame(
+    () => done(performance.now()))))"""
 _FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
@@ -72,6 +75,17 @@ class Tab:
         async with asyncio.timeout(_ANSWER_S):
             while "Page.loadEventFired" not in self._heard:
                 await self._read()
+
+    async def log_in(self, session: Session) -> None:
+        """Send the cookie of a session from now on."""
+        await self.call(
+            "Network.setCookie", name=session.name, value=session.value, url=session.url
+        )
+
+    async def draw(self, url: str) -> float:
+        """Open a page; return the milliseconds until it was drawn."""
+        await self.open(url)
+        return float(await self.evaluate(_DRAWN))
 
     async def evaluate(self, expression: str) -> Any:  # noqa: ANN401 (JSON)
         """Return what an expression of the page becomes, and wait for it if it is a promise."""

@@ -1,38 +1,46 @@
 """What it costs to look: every page of a large installation, by HTTP and in Chromium.
 
-A batch of 1,000,000 jobs, of which some have run, and 100,000 small ones. Each page whose address
-needs no more than a batch, a job or a billing project is read over one open connection, one after
-the other; then it is opened in Chromium, if there is one on the PATH, with its parts in its cache,
-until it is drawn. Then batches are submitted beside an open page, until it shows them. At last
-200 streams of events stay open, as 200 pages would keep them.
+A batch of 1,000,000 jobs, of which 10,000 have run and as many run, and 100,000 small batches.
+Each page whose address needs no more than a batch, a group, a job, a pool or a billing project is
+read over one open connection, one after the other; then it is opened in Chromium, if there is one
+on the PATH, with its parts in its cache, until it is drawn. Then batches are submitted beside an
+open page, until it shows them, and 200 pages stay open while nothing happens.
+
+A whole `weft up` of its own is asked for the rest: small processes beside 200 open pages and
+without them, jumps in a log of a gigabyte, and commands of the terminal.
 """
 
 import asyncio
 import contextlib
-import os
 import re
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import httpx
 from litestar.handlers import HTTPRouteHandler
 
 from weft.api.html.assets import PREFIX
 from weft.api.pages import ROUTES
+from weft.bench import command_start, long_log, open_pages
 from weft.bench.chromium import Tab, find_chromium, open_tab
 from weft.bench.conditions import conditions_of, load_average
 from weft.bench.figures import percentile
 from weft.bench.filled_batch import SHAPE, Filler
+from weft.bench.held_jobs import held_jobs
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
-from weft.bench.process_tree import cpu_s_below
 from weft.bench.runners import Runners
+from weft.bench.sessions import Session, log_in
 from weft.bench.statemachine import tidy
-from weft.bench.throwaway import running_api, running_database, running_driver, throwaway_home
+from weft.bench.throwaway import (
+    running_api,
+    running_database,
+    running_driver,
+    running_weft,
+    throwaway_home,
+)
 from weft.bench.turns import Order
-from weft.run.home import Home
 
 JOBS = 1_000_000
 RUN_SHARE = 0.01
@@ -40,15 +48,18 @@ BATCHES = 100_000
 ROUNDS = 200
 """Readings of each page by HTTP; a tenth of it in Chromium."""
 REST_S = 2.0
-"""An open page rests twenty times as long as its last reading took."""
-OPEN_PAGES = 200
+"""Pause before each submission: an open page rests after it was read again."""
 WINDOW_S = 20.0
 WARM_UP = 5
 AT_ONCE = 8
 P99 = 99
-COOKIE = "weft_session"
-_DRAWN = """new Promise(done => requestAnimationFrame(() => requestAnimationFrame(
-    () => done(performance.now()))))"""
+GOALS: Mapping[str, float] = {
+    "first_byte_p99_ms": 30, "drawn_p99_ms": 400, "kilobytes_max": 100, "seen_p50_ms": 300,
+    "open_pages_core": 0.05, "jobs_rate_ratio": 0.9, "log_jump_p99_ms": 100,
+    "log_jump_drawn_p99_ms": 400, "log_memory_mb": 20, "help_ms": 150, "ls_ms": 250,
+}  # fmt: skip
+AT_LEAST = frozenset({"jobs_rate_ratio"})
+"""The others are upper limits."""
 _SHOWS = """new Promise(done => {
   const look = () => { if (document.querySelector('main').textContent.includes('NAME')) done(1); };
   new MutationObserver(look).observe(document.body, {childList: true, subtree: true});
@@ -70,15 +81,16 @@ class Site:
     """With the token of a program."""
     browser: httpx.AsyncClient
     """With the session of a browser."""
+    session: Session
     paths: Mapping[str, str]
     """Addresses of pages, by route."""
 
 
 async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     """Return how soon pages come and are drawn, their size, and what open ones cost."""
-    load, jobs = load_average(), plan.jobs_of(JOBS)
-    batches, rounds = max(1, round(BATCHES * plan.scale)), plan.rounds_of(ROUNDS)
-    progress.begin(6)
+    load, jobs, rounds = load_average(), plan.jobs_of(JOBS), plan.rounds_of(ROUNDS)
+    batches = max(1, round(BATCHES * plan.scale))
+    progress.begin(9)
     with throwaway_home(plan.directory) as home:
         async with running_database(home) as (logins, token), running_driver(home):
             filler = Filler(logins["weft_api"], token)
@@ -86,22 +98,45 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
             async with running_api(home) as url, runners, filler:
                 progress.step(f"submit {jobs} jobs and {batches} batches")
                 large = await _fill(filler, runners, jobs, batches)
-                await tidy(logins["admin"])
-                async with _site(url, token, large) as site:
-                    figures = await _look(site, rounds, plan.scale, progress)
-            conditions = await _conditions(home, load, jobs, batches, rounds)
+                n_run = max(1, int(jobs * RUN_SHARE))
+                async with held_jobs(logins["weft_worker"], n_run):
+                    await tidy(logins["admin"])
+                    async with _site(url, token, large) as site:
+                        figures = await _look(site, rounds, plan.scale, progress)
+            sizes = {"jobs": jobs, "n_run": n_run, "batches": batches, "rounds": rounds,
+                     "open_pages": open_pages.OPEN_PAGES}  # fmt: skip
+            conditions = await conditions_of(
+                logins["admin"], home.path, load_before=load, sizes=sizes
+            )
+    figures |= await _beside(plan, progress)
     return {
-        "unit": "ms, kB, % of a core",
-        "weft": {name: value for name, value in figures.items() if not isinstance(value, dict)},
+        "unit": "ms, kB, cores, jobs/s",
+        "weft": {name: figures[name] for name in GOALS},
         "reference": None,
         "ratio": None,
+        "goals": GOALS,
+        "missed": missed(figures),
         **figures,
-        "conditions": conditions,
+        "conditions": conditions | {"chromium": find_chromium() is not None},
     }
 
 
+def missed(figures: Mapping[str, Any]) -> list[str]:
+    """Return the figures that miss their goal; those that could not be measured miss none.
+
+    >>> missed({name: 0 for name in GOALS})
+    ['jobs_rate_ratio']
+    """
+    return [
+        name
+        for name, goal in GOALS.items()
+        if (found := figures[name]) is not None
+        and (found < goal if name in AT_LEAST else found > goal)
+    ]
+
+
 async def _look(site: Site, rounds: int, scale: float, progress: BenchProgress) -> dict[str, Any]:
-    """Return all figures."""
+    """Return the figures of the large installation."""
     progress.step("read each page")
     first_byte = {
         route: await _first_byte_ms(site.browser, path, rounds)
@@ -111,18 +146,35 @@ async def _look(site: Site, rounds: int, scale: float, progress: BenchProgress) 
     progress.step("draw each page")
     drawn, seen = await _in_chromium(site, max(1, rounds // 10), progress)
     progress.step("keep pages open")
-    cpu = await _cpu_percent(site, max(1.0, WINDOW_S * scale))
+    cores = await open_pages.quiet_cores(site.session, max(1.0, WINDOW_S * scale))
     return {
         "first_byte_p99_ms": max(first_byte.values()),
         "drawn_p99_ms": max(drawn.values()) if drawn else None,
         "kilobytes_max": max(kilobytes.values()),
         "seen_p50_ms": round(percentile(seen, 50), 1) if seen else None,
         "seen_p99_ms": round(percentile(seen, P99), 1) if seen else None,
-        "open_pages_cpu_percent": cpu,
+        "open_pages_core": cores,
         "first_byte_p99_ms_by_page": first_byte,
         "drawn_p99_ms_by_page": drawn,
         "kilobytes_by_page": kilobytes,
     }
+
+
+async def _beside(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
+    """Return the figures of a whole `weft up`: rates of jobs, jumps in a log, commands."""
+    rounds = plan.rounds_of(ROUNDS)
+    with throwaway_home(plan.directory) as home:
+        (home.path / "weft.toml").write_text(long_log.SETTINGS)
+        async with running_weft(home) as up_pid:
+            progress.step("run jobs beside open pages")
+            jobs = max(1, round(open_pages.JOBS * plan.scale))
+            rates = await open_pages.rates(home, jobs, open_pages.ROUNDS)
+            progress.step("jump in a long log")
+            n_bytes = max(1_000_000, round(long_log.LOG_BYTES * plan.scale))
+            log = await long_log.measure_log(home, up_pid, n_bytes, rounds)
+            progress.step("start commands")
+            commands = await command_start.measure_commands(home, max(1, rounds // 10))
+    return {**rates, **log, **commands}
 
 
 async def _fill(filler: Filler, runners: Runners, jobs: int, batches: int) -> int:
@@ -142,8 +194,8 @@ async def _fill(filler: Filler, runners: Runners, jobs: int, batches: int) -> in
 
 @contextlib.asynccontextmanager
 async def _site(url: str, token: str, batch: int) -> AsyncIterator[Site]:
-    """Log a browser in; pages are those of a batch and its first job."""
-    known = {"b": str(batch), "j": "1", "p": "default"}
+    """Log a browser in; pages are those of a batch, its first group and its first job."""
+    known = {"b": str(batch), "j": "1", "g": "1", "p": "default"}
     paths = {}
     for route in _page_routes():
         with contextlib.suppress(KeyError):
@@ -152,23 +204,22 @@ async def _site(url: str, token: str, batch: int) -> AsyncIterator[Site]:
     async with (
         httpx.AsyncClient(base_url=url, headers=bearer, timeout=60) as http,
         httpx.AsyncClient(
-            base_url=url, headers={"origin": url, "accept-encoding": "gzip"}, timeout=60,
-            limits=httpx.Limits(max_connections=None),
+            base_url=url, headers={"accept-encoding": "gzip"}, timeout=60
         ) as browser,
     ):  # fmt: skip
-        link = (await http.post("/v1/login-links", json={})).json()["url"]
-        await browser.post("/login", data={"code": parse_qs(urlsplit(link).query)["code"][0]})
-        yield Site(http, browser, paths)
+        session = await log_in(browser, token)
+        yield Site(http, browser, session, paths)
 
 
 def _page_routes() -> Iterator[str]:
-    """Return the routes of pages, with the names of parameters in braces."""
+    """Return the routes of pages, with the names of parameters in braces; streams are none."""
     for handler in ROUTES:
         if isinstance(handler, HTTPRouteHandler) and "GET" in handler.http_methods:
             for path in handler.paths:
                 route = "/" + re.sub(r":\w+}", "}", path).lstrip("/")
                 if route.startswith("/ui") and not route.startswith(PREFIX):
-                    yield route
+                    if not route.endswith("/live"):
+                        yield route
 
 
 async def _first_byte_ms(browser: httpx.AsyncClient, path: str, rounds: int) -> float:
@@ -201,26 +252,18 @@ async def _in_chromium(
     if program is None:
         return {}, []
     drawn: dict[str, float] = {}
-    url = str(site.browser.base_url).rstrip("/")
     async with open_tab(program) as tab:
-        await tab.call(
-            "Network.setCookie", name=COOKIE, value=site.browser.cookies[COOKIE], url=url
-        )
+        await tab.log_in(site.session)
         for route, path in site.paths.items():
-            took = []
-            for number in range(1 + rounds):
-                await tab.open(f"{url}{path}")
-                ms = await tab.evaluate(_DRAWN)
-                if number:  # the first one fills its cache
-                    took.append(ms)
-            drawn[route] = round(percentile(took, P99), 1)
+            took = [await tab.draw(site.session.url + path) for _ in range(1 + rounds)]
+            drawn[route] = round(percentile(took[1:], P99), 1)  # the first one fills its cache
         progress.step("submit beside an open page")
-        return drawn, await _seen_ms(site, tab, url, 1 + rounds)
+        return drawn, await _seen_ms(site, tab, 1 + rounds)
 
 
-async def _seen_ms(site: Site, tab: Tab, url: str, rounds: int) -> list[float]:
+async def _seen_ms(site: Site, tab: Tab, rounds: int) -> list[float]:
     """Return how long after each submission the list of batches showed it."""
-    await tab.open(f"{url}/ui/batches")
+    await tab.open(f"{site.session.url}/ui/batches")
     await tab.evaluate(_LIVE)
     took = []
     for number in range(rounds):
@@ -233,28 +276,3 @@ async def _seen_ms(site: Site, tab: Tab, url: str, rounds: int) -> list[float]:
         await shown
         took.append((perf_counter() - begun) * 1000)
     return took
-
-
-async def _cpu_percent(site: Site, window_s: float) -> float:
-    """Return how much of a core 200 open pages take beside none while nothing happens."""
-
-    async def used() -> float:
-        begin = cpu_s_below(os.getpid())
-        await asyncio.sleep(window_s)
-        return cpu_s_below(os.getpid()) - begin
-
-    before = await used()
-    async with contextlib.AsyncExitStack() as pages:
-        for _ in range(OPEN_PAGES):
-            await pages.enter_async_context(site.browser.stream("GET", "/v1/events"))
-        beside = await used()
-    return round(100 * (beside - before) / window_s, 2)
-
-
-async def _conditions(
-    home: Home, load: float, jobs: int, batches: int, rounds: int
-) -> dict[str, Any]:
-    sizes = {"jobs": jobs, "batches": batches, "rounds": rounds, "open_pages": OPEN_PAGES}
-    admin = home.secrets()["admin"]
-    found = await conditions_of(admin, home.path, load_before=load, sizes=sizes)
-    return found | {"chromium": find_chromium() is not None}

@@ -37,13 +37,13 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     with throwaway_home(plan.directory) as home:
         async with running_weft(home) as up_pid, client_of(home) as client:
             progress.step("start and warm up")
-            await _run_batch(client, min(each, WARM_UP))
+            await run_batch(client, min(each, WARM_UP))
             await _run_xargs(min(each, WARM_UP))
             before = _cpu_s(home, up_pid)
             for number in range(1, rounds + 1):
                 await asyncio.sleep(REST_S)
                 progress.step(f"weft, round {number}")
-                sent_s, took_s = await _run_batch(client, each)
+                sent_s, took_s = await run_batch(client, each)
                 weft.append(each / took_s)
                 submit_s.append(sent_s)
                 await asyncio.sleep(REST_S)
@@ -84,7 +84,7 @@ def _cpu_s(home: Home, up_pid: int) -> dict[str, float]:
     }
 
 
-async def _run_batch(client: Api, count: int) -> tuple[float, float]:
+async def run_batch(client: Api, count: int) -> tuple[float, float]:
     """Return the seconds until the batch was committed, and until it was complete."""
     begun = time.perf_counter()
     created = await client.submit({"name": "bench", "jobs": [{"command": [PROGRAM]}] * count})

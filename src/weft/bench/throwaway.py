@@ -68,14 +68,18 @@ async def running_weft(home: Home) -> AsyncIterator[int]:
             run_down(home.path)
 
 
+def url_of(home: Home) -> str:
+    """Return the address of the `weft up` of a home."""
+    return str(json.loads(home.client_file.read_bytes())["url"])
+
+
 @asynccontextmanager
 async def client_of(home: Home, *, token: str | None = None) -> AsyncIterator[Api]:
     """Give a client with an open connection to the `weft up` of a home, whatever WEFT_URL says.
 
     `token`: of another user than the one of the home.
     """
-    url = json.loads(home.client_file.read_bytes())["url"]
-    async with Api(url, token or home.token(), home=home.path) as client:
+    async with Api(url_of(home), token or home.token(), home=home.path) as client:
         await client.is_ready()
         yield client
 

@@ -4,10 +4,12 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from weft.core.amounts import duration, money, size
 from weft.core.texts import harmless
+
+_SECONDS: Final = len("2026-11-22 10:00:00")
 
 
 def number(value: int | None) -> str:
@@ -22,16 +24,16 @@ def moment(at: datetime | str | None) -> Markup:
     if at is None:
         return Markup("–")
     utc = (datetime.fromisoformat(at) if isinstance(at, str) else at).astimezone(UTC)
-    return Markup('<time datetime="{}">{}</time>').format(
-        utc.isoformat(timespec="seconds"), utc.strftime("%Y-%m-%d %H:%M:%S UTC")
-    )
+    seconds = utc.isoformat(" ", "seconds")[:_SECONDS]
+    # Digits only, so there is nothing to escape: a page may show hundreds.
+    return Markup(f'<time datetime="{seconds.replace(" ", "T")}+00:00">{seconds} UTC</time>')  # noqa: S704
 
 
 def shown(text: object) -> Markup:
     """Write a text of somebody else: without what could steer, and apart from what is around it,
     so that letters which are written from right to left move nothing but themselves.
     """
-    return Markup("<bdi>{}</bdi>").format("–" if text is None else harmless(str(text)))
+    return Markup(f"<bdi>{escape('–' if text is None else harmless(str(text)))}</bdi>")  # noqa: S704
 
 
 def with_code(text: str) -> Markup:

@@ -8,9 +8,11 @@ from urllib.parse import urlencode
 from litestar import Response
 from markupsafe import Markup
 
+from weft.api.html.assets import PREFIX
 from weft.api.html.render import HTML, render
+from weft.api.http.browsers import is_page
 from weft.api.http.compression import compressed
-from weft.api.http.requests import AnyRequest, caller_of
+from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.core.rights import Right
 from weft.core.sessions import PAD_DIGITS, masked_csrf_token
 from weft.core.states import JobState
@@ -30,6 +32,21 @@ _KINDS: Final = " ".join(
     )
 )  # fmt: skip
 """Events after which a page is read again: a browser is told only of those that it names."""
+
+
+PAGES_PER_S: Final = 10
+"""So often browsers read pages again while all of them show something that changes."""
+_MOMENT: Final = "moment"
+
+
+async def note_moment(request: AnyRequest) -> None:
+    """Note the newest events before a page is read (a hook of Litestar): what happens from then on
+    tells the page to be read again.
+    """
+    path = request.scope["path"]
+    if request.method == "GET" and is_page(path) and not path.startswith(f"{PREFIX}/"):
+        moment = await services_of(request).store.events_now()
+        request.scope["state"][_MOMENT] = "{}-{}".format(*moment)
 
 
 def show(
@@ -64,6 +81,8 @@ def show(
         here=here,
         events=events,
         kinds=_KINDS,
+        since=request.scope["state"].get(_MOMENT, ""),
+        rest_ms=1000 * services_of(request).feeds.n_streams // PAGES_PER_S,
         **values,
     )
     headers = {"content-type": HTML}

@@ -1,5 +1,6 @@
 """Watch events, from a position in the past or from now on."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from time import monotonic
 from typing import Final
@@ -54,6 +55,8 @@ class EventWatch:
                 if found is not None:
                     yield found
                     self._spoke_at = monotonic()
+                    if found and (rest_s := self._services.feeds.rest_s()):
+                        await asyncio.sleep(rest_s)
 
     async def _next(self, feed: Feed) -> Sequence[Remembered] | None:
         """Return the next events, none of them after a quiet time; None: look again."""

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Annotated, Final
@@ -88,8 +87,7 @@ class Timeline(Struct, frozen=True, kw_only=True):
     workers: Annotated[list[WorkerLine], Meta(description="those that ran longest, by name")]
 
 
-@dataclass(frozen=True, kw_only=True)
-class AttemptDates:
+class AttemptDates(Struct, frozen=True, kw_only=True):
     """Dates of a job with one of its attempts; a job without attempts has none of these."""
 
     job_id: int
@@ -106,8 +104,7 @@ class AttemptDates:
     now_at: datetime
 
 
-@dataclass(frozen=True)
-class Span:
+class Span(Struct, frozen=True):
     """Some time of a job in a phase."""
 
     phase: str

@@ -22,8 +22,10 @@ async function problemOf(form) {
   return "";
 }
 
-// Where the reader looks: behind the form.
-function say(form, problem) {
+// Where the reader looks: behind the form, or its like if the page was read again meanwhile.
+function say(sender, problem) {
+  const alike = `main form[action="${CSS.escape(sender.getAttribute("action"))}"]`;
+  const form = sender.isConnected ? sender : document.querySelector(alike) ?? document.querySelector("main").lastElementChild;
   let place = form.nextElementSibling;
   if (!place?.matches(".problem.unsent")) {
     if (!problem) return;

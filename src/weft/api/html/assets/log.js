@@ -63,9 +63,18 @@ function start() {
     // The browser comes back by itself, but not after an answer that is no stream.
     if (source?.readyState === EventSource.CLOSED) {
       stop();
-      timer ??= setTimeout(() => { timer = null; start(); }, AGAIN_MS);
+      timer ??= setTimeout(again, AGAIN_MS);
     }
   };
+}
+
+// A stream that is refused does not say why; the page does.
+async function again() {
+  const answer = await fetch(location.href, { headers: { accept: "text/html" } }).catch(() => null);
+  timer = null;
+  if (answer?.status === 401 || answer?.redirected) status.textContent = "Logged out";
+  else if (answer?.status === 404) status.textContent = "What this page shows is gone";
+  else start();
 }
 
 function stop() {

@@ -7,8 +7,7 @@ const open = new Map(); // what open branches hold, by their addresses
 async function load(branch) {
   const address = branch.dataset.branch;
   const kept = open.get(address);
-  if (kept) show(branch, kept);
-  else open.set(address, null);
+  if (!kept) open.set(address, null);
   const answer = await fetch(address, { headers: { accept: "text/html" } });
   if (!answer.ok || answer.redirected || !open.has(address)) return; // the link is still there
   const text = await answer.text();
@@ -24,13 +23,18 @@ function isInUse(branch) {
 
 function show(branch, text) {
   const parts = new DOMParser().parseFromString(text, "text/html").body.childNodes;
-  branch.replaceChildren(branch.querySelector("summary"), ...parts);
+  const summary = branch.querySelector("summary"); // it stays where it is: else it would lose the focus
+  while (summary.nextSibling) summary.nextSibling.remove();
+  summary.after(...parts);
   openAgain(branch);
 }
 
 function openAgain(root) {
   for (const one of root.querySelectorAll("details.branch:not([open])")) {
-    if (open.has(one.dataset.branch)) one.open = true; // which loads it
+    if (!open.has(one.dataset.branch)) continue;
+    one.open = true; // which loads it, a little later
+    const kept = open.get(one.dataset.branch);
+    if (kept) show(one, kept);
   }
 }
 

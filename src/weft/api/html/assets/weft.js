@@ -6,7 +6,10 @@ const status = document.getElementById("live");
 const QUIET_MS = 50; // after the first event of a burst the page is read again
 const REST_MS = 250; // at least between two readings
 const PACE = 20; // a page that takes 50 ms to read is read at most once a second
+const SPREAD = 0.25; // many pages are not read all at once: each waits up to this part of its rest
+const IN_USE_MS = 500; // how often a page that is in use is asked whether it still is
 const AGAIN_MS = 3000;
+const SCROLLED = ".wide, pre.log";
 
 function localTimes(root) {
   const form = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
@@ -35,64 +38,103 @@ function isInUse() {
   const active = document.activeElement;
   const writes = active && main.contains(active) && active.matches("input, textarea, select");
   const selects = String(getSelection()) !== "" && main.contains(getSelection().anchorNode);
-  const changed = [...main.querySelectorAll("input")].some(
-    (one) => one.matches("[type=checkbox], [type=radio]") ? one.checked !== one.defaultChecked : one.value !== one.defaultValue,
-  );
+  const changed = [...main.querySelectorAll("input, textarea, select")].some(isChanged);
   return writes || changed || selects || main.querySelector("details[open]:not(.branch)") !== null;
 }
 
-// Where the keyboard is: the same link or button of the new content takes its place.
+function isChanged(field) {
+  if (field.matches("[type=checkbox], [type=radio]")) return field.checked !== field.defaultChecked;
+  if (!field.matches("select")) return field.value !== field.defaultValue;
+  const usual = [...field.options].find((one) => one.defaultSelected) ?? field.options[0];
+  return field.value !== usual?.value;
+}
+
+// Where the keyboard is: the same link, button or part of the new content takes its place.
 function placeOf(active) {
   if (!active || !main.contains(active)) return "";
+  const named = (name) => `${active.localName}[${name}="${CSS.escape(active.getAttribute(name))}"]`;
   if (active.id) return `#${CSS.escape(active.id)}`;
-  if (active.matches("a[href]")) return `a[href="${CSS.escape(active.getAttribute("href"))}"]`;
+  if (active.matches("a[href]")) return named("href");
+  if (active.matches("[aria-label]")) return named("aria-label");
+  const branch = active.matches("summary") && active.parentElement.dataset.branch;
+  if (branch) return `[data-branch="${CSS.escape(branch)}"] > summary`;
   const form = active.closest("form[action]");
   return form ? `form[action="${CSS.escape(form.getAttribute("action"))}"] ${active.tagName}` : "";
 }
 
-async function readAgain() {
-  const answer = await fetch(location.href, { headers: { accept: "text/html" } });
-  isOut = answer.status === 401 || answer.redirected;
-  if (isOut) { status.textContent = "Logged out"; stop(); return; }
-  if (!answer.ok || isInUse()) return;
-  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("main");
-  if (!fresh) return;
-  localTimes(fresh);
-  const places = [...main.querySelectorAll("pre.log")].map((one) => ({
-    top: one.scrollTop, end: one.scrollHeight - one.scrollTop - one.clientHeight < 8,
+// Of tables and outputs: they stay where they are, and an output that was at its end stays there.
+function placesOf(root) {
+  return [...root.querySelectorAll(SCROLLED)].map((one) => ({
+    left: one.scrollLeft, top: one.scrollTop, end: one.scrollHeight - one.scrollTop - one.clientHeight < 8,
   }));
-  const place = placeOf(document.activeElement);
-  main.replaceChildren(...fresh.childNodes);
-  reachable(main);
-  if (place) main.querySelector(place)?.focus({ preventScroll: true });
-  main.querySelectorAll("pre.log").forEach((one, i) => {
-    const place = places[i] ?? { end: true };
-    one.scrollTop = place.end ? one.scrollHeight : place.top;
+}
+
+function scrollTo(root, places) {
+  root.querySelectorAll(SCROLLED).forEach((one, i) => {
+    const { left, top, end } = places[i] ?? { left: 0, top: 0, end: true };
+    one.scrollLeft = left;
+    one.scrollTop = end && one.matches("pre") ? one.scrollHeight : top;
   });
 }
 
+async function readAgain() {
+  const answer = await fetch(location.href, { headers: { accept: "text/html" } });
+  if (answer.status === 401 || answer.redirected) { end("Logged out"); return; }
+  if (answer.status === 404) { end("What this page shows is gone"); return; }
+  if (answer.status >= 500) throw new Error(`the server replies ${answer.status}`);
+  if (!answer.ok) return;
+  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("main");
+  if (!fresh) return;
+  if (isInUse()) { schedule(); return; }
+  localTimes(fresh);
+  const places = placesOf(main);
+  const place = placeOf(document.activeElement);
+  main.replaceChildren(...fresh.childNodes);
+  isStale = false;
+  Object.assign(main.dataset, { since: fresh.dataset.since, restMs: fresh.dataset.restMs });
+  reachable(main);
+  scrollTo(main, places);
+  await null; // modules complete the new content first
+  if (place && !main.contains(document.activeElement)) main.querySelector(place)?.focus({ preventScroll: true });
+}
+
 let source = null;
-let isOut = false; // the session has ended
+let isOver = false; // the session has ended, or what the page shows is gone
 let timer = null;
 let busy = false;
+let isStale = false; // the page could not be read again
 let dueAgain = false;
 let restMs = REST_MS;
 let readAt = -Infinity;
 
 async function refresh() {
-  timer = null;
   if (busy) { dueAgain = true; return; }
-  busy = true;
+  busy = isStale = true;
   const begun = performance.now();
-  try { await readAgain(); } catch { status.textContent = "The server is away"; }
+  try {
+    await readAgain();
+    if (source?.readyState === EventSource.OPEN) status.textContent = "Live";
+  } catch {
+    status.textContent = "The server is away";
+    timer ??= setTimeout(due, AGAIN_MS);
+  }
   readAt = performance.now();
-  restMs = Math.max(REST_MS, PACE * (readAt - begun));
+  restMs = Math.max(REST_MS, PACE * (readAt - begun), Number(main.dataset.restMs) || 0);
   busy = false;
   if (dueAgain) { dueAgain = false; schedule(); }
 }
 
 function schedule() {
-  if (timer === null) timer = setTimeout(refresh, Math.max(QUIET_MS, readAt + restMs - performance.now()));
+  const spreadMs = SPREAD * Math.random() * Math.max(0, Number(main.dataset.restMs) - 2 * REST_MS);
+  const waitMs = isInUse() ? IN_USE_MS : spreadMs + Math.max(QUIET_MS, readAt + restMs - performance.now());
+  timer ??= setTimeout(due, waitMs);
+}
+
+function due() {
+  timer = null;
+  if (document.hidden || isOver) return; // `again` reads it
+  if (isInUse()) schedule();
+  else refresh();
 }
 
 function heard(event) {
@@ -100,15 +142,28 @@ function heard(event) {
   schedule();
 }
 
+// Events after the moment at which the page was made: none is missed between the two.
+function addressOf({ events, since }) {
+  const address = new URL(events, location);
+  if (since) address.searchParams.set("since", since);
+  return address;
+}
+
 function start() {
   if (source !== null || document.hidden || !isLive) return;
-  source = new EventSource(main.dataset.events);
-  source.onopen = () => { status.textContent = "Live"; };
+  source = new EventSource(addressOf(main.dataset));
+  source.onopen = () => {
+    status.textContent = "Live";
+    if (isStale || !main.dataset.since) schedule(); // something may have happened that no event tells
+  };
   source.onmessage = schedule;
   for (const kind of (main.dataset.kinds ?? "").split(" ").filter(Boolean)) source.addEventListener(kind, heard);
   source.onerror = () => {
     status.textContent = "The server is away";
-    if (source?.readyState === EventSource.CLOSED) { stop(); setTimeout(again, AGAIN_MS); }
+    if (source?.readyState !== EventSource.CLOSED) return;
+    stop();
+    delete main.dataset.since; // those events may be removed: the page is read again instead
+    setTimeout(again, AGAIN_MS);
   };
 }
 
@@ -117,13 +172,17 @@ function stop() {
   source = null;
 }
 
+function end(why) {
+  isOver = true;
+  stop();
+  status.textContent = why;
+}
+
 // The page says whether the session lasts; a stream of events that is refused does not say why.
 async function again() {
-  if (document.hidden || isOut) return;
+  if (document.hidden || isOver) return;
   await refresh();
-  if (isOut) return;
-  start();
-  schedule(); // for what has changed between the two
+  if (!isOver) start();
 }
 
 localTimes(document);
@@ -131,11 +190,10 @@ reachable(document);
 addEventListener("resize", () => reachable(document));
 document.addEventListener("visibilitychange", () => {
   if (!isLive) return;
-  if (document.hidden) { stop(); return; }
-  if (!isOut) { start(); schedule(); return; }
-  isOut = false; // somebody may have logged in with another tab
+  stop();
+  isOver = false; // somebody may have logged in with another tab
   again();
 });
-addEventListener("pageshow", (event) => { if (event.persisted && isLive) schedule(); });
+addEventListener("pageshow", (event) => { if (event.persisted && isLive) { stop(); again(); } });
 for (const one of main?.querySelectorAll("pre.log") ?? []) one.scrollTop = one.scrollHeight;
 start();

@@ -12,13 +12,13 @@ AS $$
         SELECT c.batch_id, c.jobs, r.first_job, r.last_job, r.last_job - r.first_job < 4 * cardinality(c.jobs) AS is_dense
         FROM weft.claim c CROSS JOIN LATERAL (SELECT min(x) AS first_job, max(x) AS last_job FROM unnest(c.jobs) x) r
         WHERE c.incarnation_id = of_incarnation_id)
-    SELECT j.* FROM (
-        SELECT y.batch_id, y.job_id FROM part p CROSS JOIN LATERAL (
-            SELECT y.batch_id, y.job_id FROM weft.job y WHERE y.batch_id = p.batch_id AND y.job_id BETWEEN p.first_job AND p.last_job
-              AND y.state = STATE_RUNNING AND y.incarnation_id = of_incarnation_id OFFSET 0) y
+    SELECT DISTINCT ON (t.batch_id, t.job_id) t.* FROM (  -- a job that was claimed again stands in two claims
+        SELECT j.* FROM part p CROSS JOIN LATERAL (
+            SELECT y.* FROM weft.job y WHERE y.batch_id = p.batch_id AND y.job_id BETWEEN p.first_job AND p.last_job
+              AND y.state = STATE_RUNNING AND y.incarnation_id = of_incarnation_id OFFSET 0) j
         WHERE p.is_dense
-        UNION
-        SELECT p.batch_id, x FROM part p CROSS JOIN unnest(p.jobs) x WHERE NOT p.is_dense) t
-    CROSS JOIN LATERAL (SELECT y.* FROM weft.job y WHERE y.batch_id = t.batch_id AND y.job_id = t.job_id OFFSET 0) j
-    WHERE j.state = STATE_RUNNING AND j.incarnation_id = of_incarnation_id
+        UNION ALL
+        SELECT j.* FROM part p CROSS JOIN unnest(p.jobs) x
+        CROSS JOIN LATERAL (SELECT y.* FROM weft.job y WHERE y.batch_id = p.batch_id AND y.job_id = x OFFSET 0) j
+        WHERE NOT p.is_dense AND j.state = STATE_RUNNING AND j.incarnation_id = of_incarnation_id) t
 $$;

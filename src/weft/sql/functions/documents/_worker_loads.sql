@@ -1,5 +1,5 @@
 -- _worker_loads: what the jobs of each live worker have reserved, and the first of those of this tenant that the caller sees, oldest first.
--- Called by: overview.   Safe to repeat: yes, it only reads.   Plan: as _live_attempts, then by key.
+-- Called by: overview.   Safe to repeat: yes, it only reads.   Plan: as _live_attempts, then by key; the oldest are seen first.
 -- Returns: no row for a worker that has claimed many jobs since its last heartbeat: they come and go faster than anybody could read.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._worker_loads(of_tenant_id int, claimed_max int DEFAULT 10000, shown_max int DEFAULT 10)
@@ -10,10 +10,11 @@ AS $$
     CROSS JOIN LATERAL (
         SELECT coalesce(sum(cardinality(c.jobs)), 0) AS n FROM weft.claim c WHERE c.incarnation_id = i.incarnation_id) k
     CROSS JOIN LATERAL (
+        WITH live AS MATERIALIZED (SELECT j AS job, j.* FROM weft._live_attempts(i.incarnation_id) j)
         SELECT count(*) AS n, coalesce(sum(s.cpu_m), 0)::bigint AS cpu_m, coalesce(sum(s.memory_mib), 0)::bigint AS memory_mib,
-            (array_agg(j ORDER BY j.claimed_at)
-                FILTER (WHERE j.tenant_id = of_tenant_id AND weft._sees_batch(j.batch_id)))[1:shown_max] AS first_jobs
-        FROM weft._live_attempts(i.incarnation_id) j JOIN weft.shape s ON s.shape_id = j.shape_id) l
+            ARRAY(SELECT o.job FROM (SELECT x.job, x.batch_id FROM live x WHERE x.tenant_id = of_tenant_id ORDER BY x.claimed_at OFFSET 0) o
+                WHERE weft._sees_batch(o.batch_id) LIMIT shown_max) AS first_jobs
+        FROM live j JOIN weft.shape s ON s.shape_id = j.shape_id) l
     CROSS JOIN LATERAL (
         SELECT jsonb_agg(jsonb_build_object('batch_id', j.batch_id, 'job_id', j.job_id, 'user', u.name,
             'name', CASE WHEN b.job_id IS NULL THEN r.name ELSE b.name END, 'index', r.first_index + j.job_id - r.first_job)

@@ -1,7 +1,8 @@
 -- list_minutes: how many jobs waited and ran at the end of each of the last 60 minutes, and how many ended in it, oldest first: those of
 --   batches that the caller owns; of the whole tenant, if they see it. As of the last fold.
 -- Called by: Store.list_minutes (api).   Safe to repeat: yes, it only reads.
--- Plan: 60 rows by key; batches of the tenant that are not complete.   Returns: the levels are those of now without what changed later.
+-- Plan: 60 rows by key; the counts of the user, or of all users of the tenant.
+-- Returns: the levels are those of now without what changed later.
 -- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_minutes(tenant_id int, at timestamptz DEFAULT clock_timestamp()) RETURNS SETOF jsonb
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -9,9 +10,8 @@ AS $$
     WITH level AS (
         SELECT coalesce(sum(c.n_pending + c.n_ready + c.n_queued + c.n_creating + c.n_blocked), 0) AS n_waiting,
             coalesce(sum(c.n_running), 0) AS n_running
-        FROM weft.group_count c JOIN weft.batch b ON b.batch_id = c.batch_id
-        WHERE c.group_id = 0 AND NOT c.complete AND c.tenant_id = list_minutes.tenant_id
-            AND b.user_id = coalesce(weft._caller_id(), b.user_id)),
+        FROM weft.user_count c
+        WHERE c.tenant_id = list_minutes.tenant_id AND c.user_id = coalesce(weft._caller_id(), c.user_id)),
     changed AS (
         SELECT s.minute, coalesce(m.n_waiting, 0) AS n_waiting, coalesce(m.n_running, 0) AS n_running,
             coalesce(m.n_succeeded, 0) AS n_succeeded, coalesce(m.n_failed, 0) AS n_failed, coalesce(m.n_cancelled, 0) AS n_cancelled

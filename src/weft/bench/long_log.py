@@ -1,0 +1,89 @@
+"""How long a jump in a log of a gigabyte takes, and what memory the api needs for it."""
+
+import random
+import time
+from collections.abc import Mapping, Sequence
+
+import httpx
+
+from weft.bench.chromium import find_chromium, open_tab
+from weft.bench.figures import percentile
+from weft.bench.plan import BenchFailed
+from weft.bench.process_tree import use_by_role
+from weft.bench.sessions import Session, log_in
+from weft.bench.throwaway import client_of, url_of
+from weft.client.api import Api
+from weft.run.home import Home
+
+LOG_BYTES = 1_000_000_000
+JUMPS = 200
+SETTINGS = "stream_bytes_max = 4_000_000_000\n"
+"""In `weft.toml` of the home."""
+SCRIPT = 'yes "$1" | head -c "$2"'
+LINE = "2026-11-22 10:00:00 step of an epoch, loss 0.0123, accuracy 0.9"
+P99 = 99
+SMALL_SHARE = 1000
+"""The log beside which memory is compared is so many times smaller."""
+
+
+async def measure_log(home: Home, up_pid: int, n_bytes: int, jumps: int) -> dict[str, object]:
+    """Return milliseconds of jumps, and the memory of the api after jumps in a small log and after
+    those in the long one. The home has `SETTINGS`.
+    """
+    async with client_of(home) as client, httpx.AsyncClient(base_url=url_of(home)) as http:
+        session = await log_in(http, home.token())
+        await _jump(http, *await _write(client, n_bytes // SMALL_SHARE), jumps)
+        before = use_by_role(home, up_pid)["api"].rss_mb
+        path, size = await _write(client, n_bytes)
+        took = await _jump(http, path, size, jumps)
+        after = use_by_role(home, up_pid)["api"].rss_mb
+        drawn = await _draw(session, path, size, max(1, jumps // 10))
+    return {
+        "log_bytes": size,
+        "log_jump_p50_ms": round(percentile(took, 50), 2),
+        "log_jump_p99_ms": round(percentile(took, P99), 2),
+        "log_jump_max_ms": round(max(took), 2),
+        "log_api_rss_mb": {"before": before, "after": after},
+        "log_memory_mb": round(after - before, 1),
+        **drawn,
+    }
+
+
+async def _write(client: Api, n_bytes: int) -> tuple[str, int]:
+    """Let a job write so much; return the path of its page, and how much of it is kept."""
+    job = {"command": ["sh", "-c", SCRIPT, "sh", LINE, str(n_bytes)]}
+    batch_id = int((await client.create_batch({"jobs": [job]}))["id"])
+    async for batch in client.watch_batch(batch_id):
+        n_succeeded = batch["n_succeeded"]
+    (attempt,) = await client.list_attempts(batch_id, 1)
+    if not n_succeeded or attempt["log"]["truncated"]:
+        raise BenchFailed("the log was not kept", detail=f"The attempt is {attempt}.")
+    return f"/ui/batches/{batch_id}/jobs/1/log", int(attempt["log"]["stdout_bytes"])
+
+
+async def _jump(http: httpx.AsyncClient, path: str, size: int, jumps: int) -> Sequence[float]:
+    """Return how long each jump took until the page was there."""
+    chance = random.Random(0)  # noqa: S311 (chooses what to read)
+    took = []
+    for _ in range(jumps):
+        begun = time.perf_counter()
+        answer = await http.get(path, params={"at": chance.randrange(size)})
+        took.append((time.perf_counter() - begun) * 1000)
+        if answer.is_error:
+            raise BenchFailed(f"{path} was answered {answer.status_code}", detail=answer.text)
+    return took
+
+
+async def _draw(session: Session, path: str, size: int, jumps: int) -> Mapping[str, float | None]:
+    """Return the same in Chromium, until the page is drawn."""
+    program = find_chromium()
+    if program is None:
+        return {"log_jump_drawn_p99_ms": None}
+    chance = random.Random(1)  # noqa: S311 (as above)
+    async with open_tab(program) as tab:
+        await tab.log_in(session)
+        took = [
+            await tab.draw(f"{session.url}{path}?at={chance.randrange(size)}")
+            for _ in range(1 + jumps)
+        ][1:]  # the first one fills its cache
+    return {"log_jump_drawn_p99_ms": round(percentile(took, P99), 1)}

@@ -29,6 +29,7 @@ from weft.wire import (
     schedules,
     secret_documents,
     session_answers,
+    system_answers,
     tenant_documents,
     token_answers,
     trail_answers,
@@ -103,6 +104,7 @@ def check(document: Any, schema: dict[str, Any]) -> None:  # noqa: ANN401
             session_answers,
             schedules,
             secret_documents,
+            system_answers,
             tenant_documents,
             why_answers,
             worker_answers,
@@ -201,6 +203,7 @@ async def test_every_answer_is_the_one_described(
     await ask("GET", "/v1/rates")
     for part in ("", "/minutes"):
         await ask("GET", "/v1/overview" + part)
+    await ask("GET", "/v1/system")
     await ask("GET", "/v1/workers")
     await ask("GET", "/v1/workers/{w}", w="w1")
     for verb in ("cordon", "drain", "uncordon"):

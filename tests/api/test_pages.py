@@ -19,7 +19,7 @@ PATHS = (
     "/ui", "/ui/batches", "/ui/batches/1", "/ui/batches/1/groups", "/ui/batches/1/jobs/1",
     "/ui/batches/1/dag", "/ui/batches/1/dag.svg", "/ui/batches/1/time", "/ui/batches/1/groups/0",
     "/ui/batches/1/groups/0/tree", "/ui/incidents", "/ui/queues", "/ui/pools/default",
-    "/ui/workers", "/ui/costs",
+    "/ui/workers", "/ui/costs", "/ui/conditions", "/ui/system", "/ui/pools",
     "/ui/costs/default",
 )  # fmt: skip
 

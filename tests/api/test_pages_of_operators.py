@@ -1,14 +1,33 @@
 """Pages for those who look after a site: the last hour, pools, workers, incidents and costs."""
 
+import html
 import re
 
 import httpx
+import pytest
 
 from api.live import LiveWorker, fold
 from api.test_conditions import block
 from api.test_users import add
+from weft.api.pages import conditions, costs, incidents, queues, workers
+from weft.core.attempt_key import AttemptKey
+from weft.core.conditions import Ask
 
 N_JOBS = 3
+
+
+async def walk(http: httpx.AsyncClient, path: str, row: str) -> list[str]:
+    """Return what a pattern finds on a page and on all that its link leads to."""
+    found: list[str] = []
+    for _ in range(9):
+        page = await http.get(path)
+        assert page.status_code == 200, page.text
+        found += map(html.unescape, re.findall(row, page.text.partition("<main")[2]))
+        after = re.search(r'rel="next" href="([^"]+)"', page.text)
+        if after is None:
+            return found
+        path = html.unescape(after[1])
+    raise AssertionError(f"{path} has no end")
 
 
 async def test_home_draws_the_last_hour(
@@ -98,20 +117,64 @@ async def test_workers_are_cordoned_by_administrators_alone(
 async def test_conditions_are_tested_released_and_failed(
     http: httpx.AsyncClient, worker: LiveWorker
 ) -> None:
-    path = f"/ui/incidents/c{await block(http, worker)}"
+    path = f"/ui/conditions/{await block(http, worker, 3)}"
     user = await add(http, "bob")
 
-    page = (await http.get("/ui/incidents")).text
-    assert all(f"{path}/{action}" in page for action in ("test", "release", "fail"))
-    others = (await http.get("/ui/incidents", headers=user)).text
+    for place in ("/ui", "/ui/incidents", "/ui/conditions"):
+        assert f'href="{path}"' in (await http.get(place)).text, place
+    page = (await http.get(path)).text
+    assert all(f'action="{path}/{action}"' in page for action in ("test", "release", "fail"))
+    assert "<code><bdi>host</bdi>=<bdi>db.example</bdi></code>" in page
+    assert len(re.findall(r'href="/ui/batches/1/jobs/\d+"', page)) == 3
+    others = (await http.get(path, headers=user)).text
+    assert f"{path}/test" in others
     assert f"{path}/release" not in others
     for action in ("release", "fail"):
         assert (await http.post(f"{path}/{action}", data={}, headers=user)).status_code == 403
+    for wrong in ("", "0", "-1", "many", "9" * 20):
+        refused = await http.post(f"{path}/release", data={"n": wrong})
+        assert refused.status_code == 400, wrong
+        assert "no job was released" in refused.text
     for action in ("test", "release", "fail"):
-        assert (await http.post(f"{path}/{action}", data={})).status_code == 303, action
-    found = (await http.get(path.replace("/ui/incidents", "/v1/conditions"))).json()
+        done = await http.post(f"{path}/{action}", data={"n": "2"})
+        assert (done.status_code, done.headers["location"]) == (303, "/ui/conditions"), action
+    found = (await http.get(path.replace("/ui/", "/v1/"))).json()
     assert found["failed_by"] == "user tester"
-    assert (await http.post("/ui/incidents/c999/test", data={})).status_code == 404
+    for method, action in (("POST", "/test"), ("POST", "/release"), ("GET", "")):
+        gone = await http.request(method, f"/ui/conditions/999{action}", data={})
+        assert gone.status_code == 404
+        assert "text/html" in gone.headers["content-type"]
+
+
+async def test_lists_of_incidents_go_on_by_their_links(
+    http: httpx.AsyncClient, worker: LiveWorker, database: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """Each row is shown once, in the order of the API."""
+    monkeypatch.setattr(conditions, "ROWS", 2)
+    monkeypatch.setattr(incidents, "LETTERS", 2)
+    monkeypatch.setattr(incidents, "CONDITIONS", 2)
+    await http.post("/v1/batches", json={"jobs": [{"command": ["true"]}] * 8})
+    claimed = await worker.claim()
+    await worker.start(claimed)
+    for number, one in enumerate(claimed[:5]):
+        ask = Ask("quota", "tcp", {"host": f"h{number}", "port": "1"})
+        await worker.ask(AttemptKey(one.batch_id, one.job_id, one.attempt), ask)
+    await worker.end(claimed[:5], exit_code=75)
+    await worker.end(claimed[5:], exit_code=3)
+
+    listed = (await http.get("/v1/conditions")).json()["items"]
+    letters = (await http.get("/v1/dead-letters")).json()["items"]
+    assert len(listed) == 5
+    assert len(letters) == 3
+    assert await walk(http, "/ui/conditions", r'href="/ui/conditions/(\d+)"') == [
+        str(one["condition_id"]) for one in listed
+    ]
+    retries = r'action="/ui/batches/1/jobs/(\d+)/retry"'
+    assert await walk(http, "/ui/incidents", retries) == [str(one["job_id"]) for one in letters]
+    assert ">All conditions</a>" in (await http.get("/ui/incidents")).text
+    for path in ("/ui/conditions", "/ui/incidents"):
+        assert (await http.get(path, params={"cursor": "x"})).status_code == 400
 
 
 async def test_costs_are_reported_by_what_the_reader_chooses(
@@ -144,3 +207,47 @@ async def test_costs_are_reported_by_what_the_reader_chooses(
         refused = await http.get("/ui/costs", params=wrong)
         assert refused.status_code in {400, 404}, wrong
         assert refused.headers["content-type"].startswith("text/html")
+
+
+async def test_lists_of_the_fleet_go_on_by_their_links(
+    http: httpx.AsyncClient, worker: LiveWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each row is shown once, in the order of the API, whatever its name."""
+    assert worker.incarnation_id
+    for module, name in (
+        (workers, "ROWS"), (queues, "QUEUES"), (queues, "POOLS"), (costs, "PROJECTS"),
+    ):  # fmt: skip
+        monkeypatch.setattr(module, name, 2)
+    names = ["a/b c", "a?b=#c&d", "50%", "ż", "é"]
+    for name in names:
+        made = await http.post("/v1/billing-projects", json={"name": name})
+        assert made.status_code == 201, made.text
+    made = await http.put(
+        "/v1/queues",
+        json={"queues": [
+            {"name": f"q{n}", "priority": 3 - n, "pools": [f"pool{n}"]} for n in range(5)
+        ]},
+    )  # fmt: skip
+    assert made.status_code == 200, made.text
+
+    async def listed(path: str, field: str) -> list[str]:
+        return [one[field] for one in (await http.get(path)).json()["items"]]
+
+    for path, api_path, field, row in (
+        ("/ui/queues", "/v1/queues", "name", r"<tr><td><bdi>([^<]+)</bdi></td><td><span"),
+        ("/ui/pools", "/v1/pools", "pool", r'href="/ui/pools/[^"]+"><bdi>([^<]+)</bdi>'),
+        ("/ui/workers", "/v1/workers", "worker",
+         r'<td class="name"><bdi>([^<]+)</bdi></td><td><a'),
+        ("/ui/costs", "/v1/billing-projects", "name",
+         r'href="/ui/costs/[^"]+"><bdi>([^<]+)</bdi>'),
+    ):  # fmt: skip
+        expected = await listed(api_path, field)
+        assert await walk(http, path, row) == expected, path
+    assert len(await listed("/v1/queues", "name")) == 6
+    assert len(await listed("/v1/pools", "pool")) == 6
+    for path in ("/ui/pools", "/ui/workers", "/ui/costs"):
+        page = await http.get(path, params={"after": "\U0010ffff"})
+        assert (page.status_code, "From the first" in page.text) == (200, True), path
+    for wrong in ("x", "1" * 9, "--1"):
+        assert (await http.get("/ui/queues", params={"below": wrong})).status_code == 400
+    assert "weft queue apply" in (await http.get("/ui/queues", params={"below": "-5"})).text

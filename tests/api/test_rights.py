@@ -26,8 +26,10 @@ OPEN = {
 }  # fmt: skip
 NOT_BY_METHOD = {
     "POST /ui/queues/test": UserRole.VIEWER,
-    "POST /ui/incidents/{c}/fail": UserRole.OPERATOR,
-    "POST /ui/incidents/{c}/release": UserRole.OPERATOR,
+    "POST /ui/conditions/{c}/fail": UserRole.OPERATOR,
+    "POST /ui/conditions/{c}/release": UserRole.OPERATOR,
+    "GET /ui/system": UserRole.ADMIN,
+    "GET /v1/system": UserRole.ADMIN,
     "POST /ui/workers/{w}/cordon": UserRole.ADMIN,
     "POST /ui/workers/{w}/drain": UserRole.ADMIN,
     "POST /ui/workers/{w}/uncordon": UserRole.ADMIN,

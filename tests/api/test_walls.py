@@ -47,6 +47,7 @@ WITHOUT_TENANT = {
     "list_pool_costs": "of a pool that the caller was shown before",
     "list_pools": "of the previous release, in which pools were everybody's",
     "list_rates": "prices are the site's",
+    "get_system": "of administrators of the site",
     "list_stale_secrets": "of administrators of the site; the values are encrypted",
     "list_tenants": "of administrators of the site",
     "live_jobs": "the tenant is the one of the transaction",
@@ -76,6 +77,8 @@ UNREACHED = {
     "create_batch_v2": "its document names fields that no row has",
     "list_minutes": "it tells counts alone",
     "list_shares": "hardly any draw names a pool with work",
+    "overview_counts": "it tells counts alone",
+    "sum_workers": "it tells sums, and names only of workers that are put aside",
     "was_project": "no project of the draws is deleted",
     "resubmit_batch": "of the changes that are drawn hardly any makes a sound batch",
 }

@@ -108,6 +108,7 @@ PAGES = [
     *(["tenant", name] for name in ("create", "ls")),
     *(["secret", name] for name in ("ls", "rm", "rotate", "set")),
     *(["user", name] for name in ("add", "ls", "rm", "role")),
+    ["pool", "shares"],
     *(["queue", name] for name in ("apply", "drain", "ls", "show", "test")),
     *(["schedule", name] for name in ("add", "ls", "pause", "resume", "rm", "run-now", "show")),
     ["convert", "dax"],

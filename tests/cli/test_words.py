@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from weft.cli.commands.config import _shown
 from weft.cli.commands.status import _attempt_row, _print_job
 from weft.cli.input.job_document import show_command
 from weft.cli.input.targets import Target, parse_target
@@ -17,7 +16,7 @@ from weft.core.amounts import duration, money, size
 from weft.core.end_words import explain_end
 from weft.core.errors import BadId
 from weft.core.texts import wrong_name
-from weft.settings import SettingValue, all_declared
+from weft.settings import all_declared, shown_value
 
 
 def test_texts_cannot_steer_the_terminal() -> None:
@@ -87,10 +86,10 @@ def test_config_shows_no_secrets() -> None:
     declared = all_declared()
     token, database = declared["token"], declared["database"]
 
-    assert _shown(token, SettingValue("abc", "default")) == "•••"
-    dsn = _shown(database, SettingValue("postgresql://me:pw@db/weft", "default"))
+    assert shown_value(token, "abc") == "•••"
+    dsn = shown_value(database, "postgresql://me:pw@db/weft")
     assert dsn == "postgresql://me:•••@db/weft"
-    assert _shown(database, SettingValue("host=db password=pw", "default")) == "•••"
+    assert shown_value(database, "host=db password=pw") == "•••"
 
 
 def test_numbers_are_written_as_ranges() -> None:

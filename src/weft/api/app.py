@@ -59,6 +59,7 @@ from weft.api.routes.v1 import (
     why,
     workers,
 )
+from weft.api.routes.v1.system import ROUTES as SYSTEM_ROUTES
 from weft.api.services import Services
 from weft.api.use_cases.schedule_runs import ScheduleRuns
 from weft.api.web_tokens.issuers import read_issuers
@@ -108,6 +109,7 @@ ROUTES: Final[Sequence[ControllerRouterHandler]] = (
     *login_oidc.ROUTES,
     *logins.ROUTES,
     *trail.ROUTES,
+    *SYSTEM_ROUTES,
     *system.ROUTES,
     *pages.ROUTES,
 )

@@ -90,6 +90,10 @@ COMMANDS = {
         "Inside a job: say what it waits for, and exit with 75.",
     ),
     "top": ("weft.cli.commands.top:top", "Show workers and batches, live."),
+    "minutes": (
+        "weft.cli.commands.minutes:minutes",
+        "Show how many jobs waited, ran and ended in the last hour.",
+    ),
     "dag": (
         "weft.cli.commands.dag:dag",
         "Draw the dependencies within a batch or a group.",
@@ -106,6 +110,10 @@ COMMANDS = {
     "audit": (
         "weft.cli.commands.audit:audit",
         "Recompute all derived data, and report differences.",
+    ),
+    "system": (
+        "weft.cli.commands.system:system",
+        "Show what runs for all tenants, on what, and whether it is well.",
     ),
     "config": ("weft.cli.commands.config:config", "Show each setting, its value and its origin."),
     "hail-config": (

@@ -355,6 +355,7 @@ class Client(BuilderSource[BatchBuilder], Twin[aio.Client]):
     create_project = waits(aio.Client.create_project)
     billing_report = waits(aio.Client.billing_report)
     set_limit = waits(aio.Client.set_limit)
+    get_system = waits(aio.Client.get_system)
     list_minutes = waits(aio.Client.list_minutes)
     list_shares = waits(aio.Client.list_shares)
     list_quotas = waits(aio.Client.list_quotas)

@@ -15,15 +15,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from weft import __version__
 from weft.client.api import Api
 from weft.client.http.address import Locator, NotRunning
 from weft.core.absolute_paths import parse_paths
 from weft.core.errors import WeftError
+from weft.core.findings import Finding, Verdict
 from weft.plugins.runners.spawner.job_cgroups import find_job_cgroup
 from weft.plugins.runners.spawner.namespace import find_namespace
 from weft.plugins.runners.spawner.no_network import find_no_network
@@ -33,7 +32,6 @@ from weft.run.admin import NoDatabase, run_status
 from weft.run.home import Home, HomeNotUsable
 from weft.settings import FILE_NAME, Settings, explain_settings
 
-Verdict = Literal["ok", "warning", "wrong"]
 PYTHON_MIN, PYTHON_MAX = (3, 11), (3, 13)
 DISK_LOW_BYTES, DISK_EMPTY_BYTES = 2 << 30, 200 << 20
 INODES_LOW = 10_000
@@ -46,17 +44,6 @@ SEE_SECURITY = "See docs/security.md."
 ALLOW = "Allow user namespaces (sysctl kernel.unprivileged_userns_clone=1), or run as root."
 
 
-@dataclass(frozen=True)
-class Finding:
-    """The result of one check."""
-
-    check: str
-    verdict: Verdict
-    found: str
-    advice: str = ""
-    """The suggested repair; empty if all is well."""
-
-
 def examine(settings: Settings) -> list[Finding]:
     """Return all findings; repair the first wrong one first."""
     checks: tuple[Callable[[Settings], Iterator[Finding]], ...] = (
@@ -65,6 +52,7 @@ def examine(settings: Settings) -> list[Finding]:
         _home,
         _disk,
         _server,
+        _site,
         _schema,
         _roles,
         _namespaces,
@@ -217,6 +205,23 @@ async def _ask_server(settings: Settings) -> str | None:
         await client.is_ready()
         await client.overview()
         return await client.server_date()
+
+
+def _site(settings: Settings) -> Iterator[Finding]:
+    """Yield what the server finds of its site that is not as it should be, if it says so: only
+    administrators are told, and only by this release.
+    """
+    try:
+        Locator(settings.url, settings.token, settings.home).locate()
+        found = asyncio.run(_ask_site(settings))
+    except WeftError:
+        return
+    yield from (one for one in found if one.verdict != "ok")
+
+
+async def _ask_site(settings: Settings) -> list[Finding]:
+    async with Api(settings.url, settings.token, home=settings.home, patience_s=1) as client:
+        return [Finding(**one) for one in (await client.get_system())["health"]]
 
 
 def _clock(date: str | None) -> Iterator[Finding]:

@@ -31,6 +31,7 @@ from weft.settings.load import (
     variable_of,
 )
 from weft.settings.settings import Settings
+from weft.settings.shown import shown_value
 
 __all__ = [
     "FILE_NAME",
@@ -50,6 +51,7 @@ __all__ = [
     "misspelt_variables",
     "secret_variables",
     "setting",
+    "shown_value",
     "sql_settings",
     "values_of",
     "variable_of",

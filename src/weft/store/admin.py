@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import asyncpg
 
+from weft import __version__
 from weft.core.rates import MachinePrice
 from weft.sql import files_of, text_of
 from weft.store.database import CONNECT_TIMEOUT_S, call_on, prepare_connection
@@ -191,6 +192,23 @@ class Admin:
                 )
                 for file in files_of("audit")
             ]
+
+    async def record_audit(self, findings: Sequence[AuditFinding], *, took_ms: int) -> None:
+        """Keep what an audit has found, for `weft system`. A server that only reads keeps nothing.
+
+        Raises as `require_schema`.
+        """
+        await require_schema(self._connection)
+        wrong = [
+            {"check": one.check, "sentence": one.sentence, "n_rows": len(one.rows)}
+            for one in findings
+            if one.rows
+        ]
+        with suppress(asyncpg.ReadOnlySQLTransactionError):
+            await call_on(
+                self._connection, "record_audit", took_ms=took_ms, version=__version__,
+                n_checks=len(findings), wrong=wrong,
+            )  # fmt: skip
 
     async def machines(self) -> list[Mapping[str, Any]]:
         """Return every machine with its owner. Raises as `require_schema`."""

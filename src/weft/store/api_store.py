@@ -33,6 +33,7 @@ from weft.store.secrets import Secrets
 from weft.store.sessions import Sessions
 from weft.store.spending import Limits
 from weft.store.submission import SubmissionCalls
+from weft.store.system import System
 from weft.store.tenants import Tenants
 from weft.store.tokens import Tokens
 from weft.store.trail import Trail
@@ -65,6 +66,7 @@ class PostgresApiStore(
     Quotas,
     Limits,
     Secrets,
+    System,
     Trail,
     Why,
 ):
@@ -383,6 +385,11 @@ class PostgresApiStore(
         document: Row = await self._database.value(
             "overview_v2", caller=caller, pools_of_tenant_id=pools_of(caller)
         )
+        return document
+
+    async def overview_counts(self, caller: Caller) -> Row:
+        """Return how many jobs wait and run."""
+        document: Row = await self._database.value("overview_counts", caller=caller)
         return document
 
     async def list_minutes(self, caller: Caller) -> Sequence[Row]:

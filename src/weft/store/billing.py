@@ -15,10 +15,24 @@ class Billing:
 
     _database: Database
 
-    async def list_projects(self, caller: Caller, name: str | None) -> Sequence[Row]:
+    async def list_projects(
+        self,
+        caller: Caller,
+        name: str | None,
+        *,
+        names: Sequence[str] | None = None,
+        after: str | None = None,
+        limit: int | None = None,
+    ) -> Sequence[Row]:
         """Return project documents."""
         rows = await self._database.call(
-            "list_projects", caller=caller, of_user_id=_seen_by(caller), of_name=name
+            "list_projects_v2",
+            caller=caller,
+            of_user_id=_seen_by(caller),
+            of_name=name,
+            of_names=None if names is None else list(names),
+            after_name=after,
+            limit_rows=limit,
         )
         return [row[0] for row in rows]
 

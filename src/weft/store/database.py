@@ -5,8 +5,10 @@ Timed, counted, retried where that is safe, errors translated.
 
 import asyncio
 import itertools
+import os
 import random
 import re
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import cache, partial
@@ -16,6 +18,7 @@ from typing import Any, TypeVar
 import asyncpg
 import msgspec
 
+from weft import __version__
 from weft.core.errors import Unavailable, WeftError
 from weft.ports.store import ACTION, Action, Caller
 from weft.sql import program_schema
@@ -28,6 +31,7 @@ log = get_logger()
 
 TRIES_MAX = 5
 CONNECT_TIMEOUT_S = 5.0
+NAME_CHARS = 63
 KEPT_CALLS = 1000
 """So often a connection goes back to the pool, which replaces those that are old."""
 _FORM = re.compile(r"_v\d+$")
@@ -242,8 +246,12 @@ async def fetch_on(
 
 
 def session_name(purpose: str = "") -> str:
-    """Return the application_name: it shows people and `weft db contract` who is connected."""
-    return f"weft{purpose and ' '}{purpose} (schema {program_schema()})"
+    """Return the application_name: it shows people, `weft system` and `weft db contract` who is
+    connected. PostgreSQL keeps 63 letters of it, all of them ASCII.
+    """
+    made_for = f"weft{purpose and ' '}{purpose} (schema {program_schema()})"
+    name = f"{made_for} {__version__} {os.getpid()}@{socket.gethostname()}"
+    return name.encode("ascii", "replace").decode()[:NAME_CHARS]
 
 
 async def prepare_connection(connection: asyncpg.Connection) -> None:

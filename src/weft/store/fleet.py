@@ -13,17 +13,32 @@ class Fleet:
     _database: Database
 
     async def list_workers(
-        self, caller: Caller, *, with_deleted: bool, limit: int
+        self,
+        caller: Caller,
+        *,
+        with_deleted: bool,
+        limit: int,
+        after: tuple[str, str] | None = None,
     ) -> Sequence[Row]:
         """Return worker documents."""
+        name, pool = after or (None, None)
         rows = await self._database.call(
             "list_workers_v2",
             caller=caller,
             pools_of_tenant_id=pools_of(caller),
             with_deleted=with_deleted,
+            after_name=name,
+            after_pool=pool,
             limit_rows=limit,
         )
         return [row[0] for row in rows]
+
+    async def sum_workers(self, caller: Caller, *, limit: int) -> Row:
+        """Return what the workers have together."""
+        found: Row = await self._database.value(
+            "sum_workers", pools_of_tenant_id=pools_of(caller), limit_rows=limit
+        )
+        return found
 
     async def get_worker(self, caller: Caller, name: str, pool: str | None) -> Row:
         """Return the document of a worker."""

@@ -15,9 +15,22 @@ class Pools:
 
     _database: Database
 
-    async def list_pools(self, caller: Caller) -> Sequence[Row]:
+    async def list_pools(
+        self,
+        caller: Caller,
+        *,
+        name: str | None = None,
+        after: str | None = None,
+        limit: int | None = None,
+    ) -> Sequence[Row]:
         """Return the pools that the caller sees."""
-        rows = await self._database.call("list_pools_v2", of_tenant_id=pools_of(caller))
+        rows = await self._database.call(
+            "list_pools_v2",
+            of_tenant_id=pools_of(caller),
+            of_name=name,
+            after_name=after,
+            limit_rows=limit,
+        )
         return [row[0] for row in rows]
 
     async def save_pools(self, caller: Caller, pools: Sequence[Pool]) -> None:

@@ -15,9 +15,18 @@ class Queues:
 
     _database: Database
 
-    async def list_queues(self, caller: Caller, *, with_counts: bool = True) -> Sequence[Row]:
+    async def list_queues(
+        self,
+        caller: Caller,
+        *,
+        with_counts: bool = True,
+        below: int | None = None,
+        limit: int | None = None,
+    ) -> Sequence[Row]:
         """Return the queues of the tenant."""
-        rows = await self._database.call("list_queues", caller=caller, with_counts=with_counts)
+        rows = await self._database.call(
+            "list_queues", caller=caller, with_counts=with_counts, below=below, limit_rows=limit
+        )
         return [row[0] for row in rows]
 
     async def save_queues(self, caller: Caller, queues: Sequence[Queue]) -> None:

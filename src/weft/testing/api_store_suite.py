@@ -233,6 +233,12 @@ class ReadingTests(StoreTests):
         (first,) = await api.list_attempt_logs(caller, batch, [1, 2], 1)
         assert (first.job_id, first.attempt, first.reason) == (1, 1, "lost")
 
+    async def test_site_is_shown_with_its_database(self) -> None:
+        """Whoever asks: the api asks for administrators only."""
+        found = await self.site.api.get_system(limit=3)
+        assert found["database"]["bytes"] > 0
+        assert {"processes", "programs", "audit", "driver_settings", "at"} <= found.keys()
+
     async def test_workers_are_shown_with_what_they_offer(self) -> None:
         """And how many jobs wait and run."""
         api, caller = self.site.api, self.site.caller
@@ -242,6 +248,7 @@ class ReadingTests(StoreTests):
         counts = [overview[state] for state in ("running", "ready", "pending")]
         assert counts == [1, 1, 1]
         assert len(overview["workers"]) > 0
+        assert {**await api.overview_counts(caller), "workers": overview["workers"]} == overview
         assert {"at", "n_waiting"} <= (await api.list_minutes(caller))[59].keys()
         assert await api.list_shares(caller, "no-such-pool", limit=9) == []
         offers = await api.pool_offers(caller)

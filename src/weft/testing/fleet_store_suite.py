@@ -27,6 +27,30 @@ class FleetStoreSuite(StoreTests):
         rows = await self.site.api.list_workers(self.site.caller, with_deleted=True, limit=1)
         assert len(rows) == 1
 
+    async def test_workers_are_listed_page_by_page(self) -> None:
+        """Also those of one name in several pools; the last one of a page may be gone."""
+        api, caller = self.site.api, self.site.caller
+        names = ("a", "b", "d")
+        for name in names:
+            await self.site.open_worker(name)
+        whole = [
+            (row["worker"], row["pool"])
+            for row in await api.list_workers(caller, with_deleted=False, limit=1000)
+        ]
+        found: list[tuple[str, str]] = []
+        while rows := await api.list_workers(
+            caller, with_deleted=False, limit=2, after=found[-1] if found else None
+        ):
+            found += [(row["worker"], row["pool"]) for row in rows]
+        assert found == whole
+        later = await api.list_workers(
+            caller, with_deleted=False, limit=1000, after=("c", "no-such-pool")
+        )
+        assert [row["worker"] for row in later if row["pool"] == self.site.pool] == ["d"]
+        sums = await api.sum_workers(caller, limit=9)
+        assert sums["n_workers"] >= len(names)
+        assert {"cpu", "memory", "cpu_used", "set_aside"} <= sums.keys()
+
     async def test_cordoned_worker_gets_no_job(self) -> None:
         """It keeps what it has; a repeat changes nothing."""
         api, caller, pool = self.site.api, self.site.caller, self.site.pool

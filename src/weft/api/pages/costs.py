@@ -16,14 +16,17 @@ from weft.ports.store import ReportQuery, Row
 
 DAYS: Final = 60
 ROWS: Final = 200
+PROJECTS: Final = 50
 REPORT: Final = ("by", "key", "project", "first_day", "last_day")
 
 
 @get("/ui/costs", include_in_schema=False)
 async def show_costs(request: AnyRequest) -> Response[bytes]:
-    """Show the caller's billing projects, and what they cost by what the reader chose."""
-    query = Query(request, REPORT)
-    services, caller = services_of(request), caller_of(request)
+    """Show the caller's billing projects, `after`: those after this one, and what all of them cost
+    by what the reader chose.
+    """
+    query = Query(request, (*REPORT, "after"))
+    services, caller, after = services_of(request), caller_of(request), query.text("after")
     chosen = {name: query.text(name) or None for name in REPORT}
     asked = _asked_of(chosen)
     rows: Sequence[Row] = ()
@@ -34,6 +37,8 @@ async def show_costs(request: AnyRequest) -> Response[bytes]:
     except (ProjectNotFound, ReportTooLarge) as error:
         problem = error
     rows = sorted(rows, key=lambda row: -float(row["cost"])) if asked.by != "day" else rows
+    projects = await services.store.list_projects(caller, None, after=after, limit=PROJECTS)
+    more = len(projects) == PROJECTS
     by = chosen["by"] or DIVISIONS[0]
     parameters = {**chosen, "by": f"attribute={asked.attribute}" if asked.attribute else by}
     del parameters["key"]
@@ -41,7 +46,9 @@ async def show_costs(request: AnyRequest) -> Response[bytes]:
         request,
         "costs.html",
         here="/ui/costs",
-        projects=await services.store.list_projects(caller, None),
+        projects=projects,
+        after=after,
+        next=link("/ui/costs", {**chosen, "after": projects[-1]["name"]}) if more else None,
         divisions=(*DIVISIONS, "attribute"),
         chosen={**chosen, "by": by},
         rows=rows[:ROWS],

@@ -1,44 +1,16 @@
-"""What the buttons of operators do to conditions and to workers."""
+"""What the buttons of administrators do to workers."""
 
 from typing import Final
 
 from litestar import post
 from litestar.response import Redirect
 
-from weft.api.http.path_ids import condition_id_of, worker_of
+from weft.api.http.path_ids import worker_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.pages.forms import back_to, check_form
-from weft.api.use_cases import conditions, workers
+from weft.api.use_cases import workers
 
-INCIDENTS: Final = "/ui/incidents"
 WORKERS: Final = "/ui/workers"
-
-
-@post(INCIDENTS + "/{c:str}/test", include_in_schema=False)
-async def press_test_condition(request: AnyRequest) -> Redirect:
-    """Test a condition now."""
-    await check_form(request)
-    condition_id = condition_id_of(request)
-    await conditions.test_condition(services_of(request), caller_of(request), condition_id)
-    return back_to(INCIDENTS)
-
-
-@post(INCIDENTS + "/{c:str}/release", include_in_schema=False)
-async def press_release_condition(request: AnyRequest) -> Redirect:
-    """Let the first job of a condition go on without a test."""
-    await check_form(request)
-    services, caller = services_of(request), caller_of(request)
-    await conditions.release_condition(services, caller, condition_id_of(request), 1)
-    return back_to(INCIDENTS)
-
-
-@post(INCIDENTS + "/{c:str}/fail", include_in_schema=False)
-async def press_fail_condition(request: AnyRequest) -> Redirect:
-    """End the jobs of a condition as errors."""
-    await check_form(request)
-    condition_id = condition_id_of(request)
-    await conditions.fail_condition(services_of(request), caller_of(request), condition_id)
-    return back_to(INCIDENTS)
 
 
 @post(WORKERS + "/{w:str}/cordon", include_in_schema=False)
@@ -77,8 +49,5 @@ async def _pool_of(request: AnyRequest) -> str | None:
     return values[-1] if values else None
 
 
-ROUTES = (
-    press_test_condition, press_release_condition, press_fail_condition, press_cordon_worker,
-    press_drain_worker, press_uncordon_worker,
-)  # fmt: skip
-"""The routes of buttons of operators."""
+ROUTES = (press_cordon_worker, press_drain_worker, press_uncordon_worker)
+"""The routes of buttons of administrators."""

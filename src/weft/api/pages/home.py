@@ -13,11 +13,12 @@ from weft.api.pages.view import show
 from weft.api.services import Services
 from weft.api.use_cases import read
 from weft.core.charts import stacked
-from weft.ports.store import Caller, ReportQuery, Row
+from weft.ports.store import Caller, ReportQuery
 
 BATCHES: Final = 20
 INCIDENTS: Final = 20
 PROJECTS: Final = 10
+FIRST_PROJECTS: Final = 20
 WIDTH, HEIGHT = 600, 100
 LEVELS: Final = {"n_running": "running", "n_waiting": "waiting"}
 ENDS: Final = {"n_succeeded": "success", "n_failed": "failed", "n_cancelled": "cancelled"}
@@ -35,16 +36,15 @@ async def show_home(request: AnyRequest) -> Response[bytes]:
     """Show incidents, what runs and waits, the last hour, costs, and the newest batches."""
     Query(request, ())
     services, caller = services_of(request), caller_of(request)
-    overview = await services.store.overview(caller)
+    workers = await services.store.sum_workers(caller, limit=INCIDENTS)
     minutes = await services.store.list_minutes(caller)
     return show(
         request,
         "home.html",
         here="/ui",
-        overview=overview,
+        overview=await services.store.overview_counts(caller),
+        workers=workers,
         conditions=await services.store.list_conditions(caller, after_id=0, limit=INCIDENTS),
-        set_aside=[one for one in overview["workers"] if one["cordon_reason"]][:INCIDENTS],
-        machines=_machines_of(overview["workers"]),
         minutes=minutes,
         levels=stacked(minutes, tuple(LEVELS), width=WIDTH, height=HEIGHT),
         ends=stacked(minutes, tuple(ENDS), width=WIDTH, height=HEIGHT),
@@ -55,30 +55,24 @@ async def show_home(request: AnyRequest) -> Response[bytes]:
     )
 
 
-def _machines_of(workers: Sequence[Row]) -> Mapping[str, float]:
-    """Return cores and bytes of the workers, and how much of them jobs have reserved."""
-    counted = [one for one in workers if one["cpu_used"] is not None]
-    return {
-        "cpu": sum(one["cpu"] for one in counted),
-        "cpu_used": sum(one["cpu_used"] for one in counted),
-        "memory": sum(one["memory"] for one in counted),
-        "memory_used": sum(one["memory_used"] or 0 for one in counted),
-        "n_uncounted": len(workers) - len(counted),
-    }
-
-
 async def _costs_today(services: Services, caller: Caller) -> Sequence[Mapping[str, Any]]:
-    """Return projects that cost something today, or have a limit, the dearest first."""
+    """Return projects that cost something today, the dearest first; then, of the first ones by
+    name, those that have a limit.
+    """
     today = datetime.now(UTC).date()
     asked = ReportQuery(by="project", first_day=today, last_day=today)
     most = services.settings.report_batches_max
     rows = await services.store.billing_report(caller, asked, rows_max=most)
     cost = {row["name"]: float(row["cost"]) for row in rows}
-    projects = [
-        {**one, "today": cost.get(one["name"], 0.0)}
-        for one in await services.store.list_projects(caller, None)
-    ]
-    wanted = [one for one in projects if one["today"] or one["cost_max"] is not None]
+    dearest = sorted(cost, key=lambda name: -cost[name])[:PROJECTS]
+    found = {
+        one["name"]: {**one, "today": cost.get(one["name"], 0.0)}
+        for one in (
+            *await services.store.list_projects(caller, None, names=dearest),
+            *await services.store.list_projects(caller, None, limit=FIRST_PROJECTS),
+        )
+    }
+    wanted = [one for one in found.values() if one["today"] or one["cost_max"] is not None]
     return sorted(wanted, key=lambda one: -float(one["today"]))[:PROJECTS]
 
 

@@ -4,27 +4,36 @@ from typing import Final
 
 from litestar import Response, get
 
+from weft.api.http.dead_letter_pages import after_of, last_of
+from weft.api.http.paging import page_until
 from weft.api.http.parameters import Query
 from weft.api.http.requests import AnyRequest, caller_of, services_of
-from weft.api.pages.view import show
+from weft.api.pages.view import link, show
 from weft.api.use_cases import failures
 
-SHOWN_MAX: Final = 100
+PLACE: Final = "/ui/incidents"
+CONDITIONS: Final = 20
+LETTERS: Final = 50
+KIND: Final = "f"
 
 
-@get("/ui/incidents", include_in_schema=False)
+@get(PLACE, include_in_schema=False)
 async def show_incidents(request: AnyRequest) -> Response[bytes]:
-    """Show conditions, and failed jobs that nobody has acknowledged."""
-    Query(request, ())
-    services, caller = services_of(request), caller_of(request)
-    wanted = failures.DeadLetterList(limit=SHOWN_MAX)
+    """Show the oldest conditions, and failed jobs that nobody has acknowledged."""
+    query = Query(request, ("cursor",))
+    services, caller, after = services_of(request), caller_of(request), after_of(query, KIND)
+    wanted = failures.DeadLetterList(limit=LETTERS, after=after)
+    letters = await failures.list_dead_letters(services, caller, wanted)
+    cursor = page_until(letters, KIND, last_of(letters, LETTERS))["cursor"]
     return show(
         request,
         "incidents.html",
-        here="/ui/incidents",
-        conditions=await services.store.list_conditions(caller, after_id=0, limit=SHOWN_MAX),
-        letters=await failures.list_dead_letters(services, caller, wanted),
-        shown_max=SHOWN_MAX,
+        here=PLACE,
+        conditions=await services.store.list_conditions(caller, after_id=0, limit=CONDITIONS),
+        conditions_max=CONDITIONS,
+        letters=letters,
+        cursor=after,
+        next=cursor and link(PLACE, {"cursor": cursor}),
     )
 
 

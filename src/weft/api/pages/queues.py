@@ -1,33 +1,42 @@
-"""`/ui/queues` and `/ui/pools/{p}`: where jobs wait, whose turn it is, and who makes the machines
-that run them.
+"""`/ui/queues`, `/ui/pools` and `/ui/pools/{p}`: where jobs wait, whose turn it is, and who makes
+the machines that run them.
 """
 
+import re
+from collections.abc import Sequence
 from typing import Any, Final
 
 from litestar import Response, get, post
 
 from weft.api.http.decoding import JSON, decode
-from weft.api.http.parameters import Query
+from weft.api.http.parameters import Query, wrong_parameter
 from weft.api.http.path_ids import pool_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of, trace_id_of
 from weft.api.pages.forms import check_form
-from weft.api.pages.view import show
+from weft.api.pages.view import link, show
 from weft.api.services import Origin
 from weft.api.use_cases import pools, queues
 from weft.core.errors import WeftError
+from weft.ports.store import Row
 from weft.wire.documents import BatchDocument
 
+QUEUES: Final = 50
+POOLS: Final = 50
+SHARES: Final = 100
 CHANGES: Final = 50
 MACHINES: Final = 200
-COSTS: Final = 30
+COST_DAYS: Final = 30
+_PRIORITY: Final = re.compile(r"-?[0-9]{1,7}")
 EXAMPLE: Final = '{"jobs": [{"command": ["true"], "resources": {"cpu": 2}}]}'
 
 
 @get("/ui/queues", include_in_schema=False)
 async def show_queues(request: AnyRequest) -> Response[bytes]:
-    """Show queues in the order of routing, and pools."""
-    Query(request, ())
-    return await _show(request, document=EXAMPLE)
+    """Show queues in the order of routing, `below`: those of a lower priority; and pools."""
+    text = Query(request, ("below",)).text("below")
+    if text is not None and not _PRIORITY.fullmatch(text):
+        raise wrong_parameter("below", "it is not the priority of a queue")
+    return await _show(request, below=None if text is None else int(text), document=EXAMPLE)
 
 
 @post("/ui/queues/test", status_code=200, include_in_schema=False)
@@ -50,15 +59,53 @@ async def test_guards(request: AnyRequest) -> Response[bytes]:
 
 async def _show(
     request: AnyRequest,
+    *,
+    below: int | None = None,
     **values: Any,  # noqa: ANN401 (what the template shows)
 ) -> Response[bytes]:
     services, caller = services_of(request), caller_of(request)
-    found = await queues.list_queues(services, caller)
-    rows = await services.store.list_pools(caller)
+    found = await services.store.list_queues(caller, below=below, limit=QUEUES)
     known: dict[str, Any] = {"problem": None, "routes": None}
     return show(
-        request, "queues.html", here="/ui/queues", queues=found, pools=rows, **(known | values)
+        request,
+        "queues.html",
+        here="/ui/queues",
+        queues=found,
+        next=_after(found),
+        **await _pools_page(request, None),
+        **(known | values),
     )
+
+
+def _after(found: Sequence[Row]) -> str | None:
+    """Return the address of the queues of lower priorities; after `default` there is none."""
+    if len(found) < QUEUES or found[-1]["priority"] is None:
+        return None
+    return link("/ui/queues", {"below": str(found[-1]["priority"])})
+
+
+@get("/ui/pools", include_in_schema=False)
+async def show_pools(request: AnyRequest) -> Response[bytes]:
+    """Show the pools by name; `after`: those after this one."""
+    after = Query(request, ("after",)).text("after")
+    return show(
+        request,
+        "pools.html",
+        here="/ui/queues",
+        after=after,
+        **await _pools_page(request, after),
+    )
+
+
+async def _pools_page(request: AnyRequest, after: str | None) -> dict[str, Any]:
+    rows = await services_of(request).store.list_pools(
+        caller_of(request), after=after, limit=POOLS
+    )
+    more = len(rows) == POOLS
+    return {
+        "pools": rows,
+        "next_pools": link("/ui/pools", {"after": rows[-1]["pool"]}) if more else None,
+    }
 
 
 @get("/ui/pools/{p:str}", include_in_schema=False)
@@ -68,20 +115,20 @@ async def show_pool(request: AnyRequest) -> Response[bytes]:
     """
     Query(request, ())
     services, caller, name = services_of(request), caller_of(request), pool_of(request)
-    pool = await pools.get_pool(services, caller, name)
-    changes = await pools.list_pool_changes(services, caller, name)
-    costs = await pools.list_pool_costs(services, caller, name)
+    pool = await pools.get_pool(services, caller, name, machines_max=MACHINES)
+    shares = await pools.list_shares(services, caller, name)
     return show(
         request,
         "pool.html",
         here="/ui/queues",
         pool=pool,
-        machines=pool["machine_list"][:MACHINES],
-        shares=await pools.list_shares(services, caller, name),
-        changes=changes[:CHANGES],
-        costs=costs[:COSTS],
+        machines_max=MACHINES,
+        shares=shares[:SHARES],
+        n_shares=len(shares),
+        changes=await pools.list_pool_changes(services, caller, name, limit=CHANGES),
+        costs=await pools.list_pool_costs(services, caller, name, days=COST_DAYS),
     )
 
 
-ROUTES = (show_queues, test_guards, show_pool)
+ROUTES = (show_queues, test_guards, show_pools, show_pool)
 """The routes of queues and pools."""

@@ -6,19 +6,32 @@ from litestar import Response, get
 
 from weft.api.http.parameters import Query
 from weft.api.http.requests import AnyRequest, caller_of, services_of
-from weft.api.pages.view import show
+from weft.api.pages.view import link, show
 
-SHOWN_MAX: Final = 500
+PLACE: Final = "/ui/workers"
+ROWS: Final = 100
 
 
-@get("/ui/workers", include_in_schema=False)
+@get(PLACE, include_in_schema=False)
 async def show_workers(request: AnyRequest) -> Response[bytes]:
-    """Show the workers by name."""
-    Query(request, ())
+    """Show the workers by name; `after` and `pool`: those after this one."""
+    query = Query(request, ("after", "pool"))
+    name = query.text("after")
     rows = await services_of(request).store.list_workers(
-        caller_of(request), with_deleted=False, limit=SHOWN_MAX
+        caller_of(request),
+        with_deleted=False,
+        limit=ROWS,
+        after=None if name is None else (name, query.text("pool") or ""),
     )
-    return show(request, "workers.html", here="/ui/workers", rows=rows)
+    last = rows[-1] if len(rows) == ROWS else None
+    return show(
+        request,
+        "workers.html",
+        here=PLACE,
+        rows=rows,
+        after=name,
+        next=last and link(PLACE, {"after": last["worker"], "pool": last["pool"]}),
+    )
 
 
 ROUTES = (show_workers,)

@@ -18,21 +18,26 @@ MACHINES_MAX = 10_000
 CHANGES_MAX = 1_000
 COST_DAYS_MAX = 400
 SHARES_MAX = 1_000
+POOLS_NAMED = 20
 MCPU = 1000
 log = get_logger()
 
 
-async def get_pool(services: Services, caller: Caller, name: str) -> Answer:
+async def get_pool(
+    services: Services, caller: Caller, name: str, *, machines_max: int = MACHINES_MAX
+) -> Answer:
     """Return a pool with its machines. Raise `PoolNotFound`."""
     row = await _find(services, caller, name)
-    machines = await services.store.list_machines(name, limit=MACHINES_MAX)
+    machines = await services.store.list_machines(name, limit=machines_max)
     return {**row, "machine_list": machines}
 
 
-async def list_pool_changes(services: Services, caller: Caller, name: str) -> Sequence[Row]:
+async def list_pool_changes(
+    services: Services, caller: Caller, name: str, *, limit: int = CHANGES_MAX
+) -> Sequence[Row]:
     """Return what was decided about a pool. Raise `PoolNotFound`."""
     await _find(services, caller, name)
-    return await services.store.list_pool_changes(name, limit=CHANGES_MAX)
+    return await services.store.list_pool_changes(name, limit=limit)
 
 
 async def list_shares(services: Services, caller: Caller, name: str) -> Sequence[Row]:
@@ -58,10 +63,12 @@ async def list_shares(services: Services, caller: Caller, name: str) -> Sequence
     ]
 
 
-async def list_pool_costs(services: Services, caller: Caller, name: str) -> Sequence[Row]:
+async def list_pool_costs(
+    services: Services, caller: Caller, name: str, *, days: int = COST_DAYS_MAX
+) -> Sequence[Row]:
     """Return what the machines of a pool cost. Raise `PoolNotFound`."""
     await _find(services, caller, name)
-    return await services.store.list_pool_costs(name, days=COST_DAYS_MAX)
+    return await services.store.list_pool_costs(name, days=days)
 
 
 async def save_pools(services: Services, caller: Caller, document: PoolsDocument) -> Answer:
@@ -96,10 +103,9 @@ def _surplus(rows: Sequence[Row], wanted: Sequence[Pool]) -> list[Answer]:
 
 
 async def _find(services: Services, caller: Caller, name: str) -> Row:
-    rows = await services.store.list_pools(caller)
-    for row in rows:
-        if row["pool"] == name:
-            return row
+    for row in await services.store.list_pools(caller, name=name):
+        return row
+    rows = await services.store.list_pools(caller, limit=POOLS_NAMED)
     raise PoolNotFound(
         f'pool "{name}" does not exist',
         detail=f"There are: {', '.join(row['pool'] for row in rows)[:500]}.",

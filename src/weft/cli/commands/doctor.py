@@ -1,6 +1,5 @@
 """`weft doctor`: find problems, and suggest repairs."""
 
-import sys
 from dataclasses import asdict
 from typing import Annotated
 
@@ -8,11 +7,8 @@ from cyclopts import Parameter
 
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.settings import settings_of
-from weft.cli.terminal.plain import plain
+from weft.cli.terminal.findings import print_findings
 from weft.cli.terminal.screen import print_json
-from weft.cli.terminal.wrapped import wrapped
-
-MARKS = {"ok": "ok     ", "warning": "warning", "wrong": "WRONG  "}
 
 
 def doctor(
@@ -36,10 +32,5 @@ def doctor(
     if shared.json:
         print_json([asdict(one) for one in shown])
     else:
-        for one in shown:
-            first = f"{MARKS[one.verdict]}  {one.check:<11} "
-            rest = " " * len(first)
-            print(wrapped(plain(one.found), sys.stdout, first=first, rest=rest))
-            if one.advice:
-                print(wrapped(plain(one.advice), sys.stdout, first=rest, rest=rest))
+        print_findings(shown)
     return 1 if any(one.verdict == "wrong" for one in findings) else 0

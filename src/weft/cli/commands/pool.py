@@ -31,6 +31,7 @@ Document = Mapping[str, Any]
 HEADER = ("Pool", "Workers", "Machines", "CPU", "Memory", "Running", "Queues")
 LIVE = frozenset({"active", "cordoned", "draining"})
 COST_HEADER = ("Day", "Flavour", "Machine h", "Used h", "Cost", "Idle")
+SHARE_HEADER = ("User", "Ready", "Ready cores", "In use", "Fair", "Weight")
 MACHINE_HEADER = ("Machine", "Flavour", "Region", "State", "Since", "Why")
 
 
@@ -106,6 +107,34 @@ def show(name: str, /, *, shared: Shared = SHARED) -> int:
         ]
         print_table(MACHINE_HEADER, rows, spare=("Region", "Flavour", "Why"))
     return 0
+
+
+@app.command
+def shares(name: str, /, *, shared: Shared = SHARED) -> int:
+    """Show who runs how much in a pool, what would be fair, and who is served next.
+
+        weft pool shares default
+
+    The fair share is of the cores that are in use now, by weight. You see your
+    own line; operators and administrators see all.
+
+    Args:
+        name: Name of the pool.
+        shared: Options of every command.
+    """
+    found = shared.ask(lambda client: client.list_shares(name))
+    if shared.json:
+        print_json(found)
+    elif found:
+        print_table(SHARE_HEADER, [_share_row(one) for one in found], right=SHARE_HEADER[1:])
+    else:
+        note("nobody whom you see has work in this pool")
+    return 0
+
+
+def _share_row(one: Document) -> tuple[object, ...]:
+    cores = (f"{one[name]:,.1f}" for name in ("ready_cpu", "running_cpu", "fair_cpu"))
+    return one_line(one["user"], width=64), f"{one['n_ready']:,}", *cores, f"{one['weight']:g}"
 
 
 @app.command

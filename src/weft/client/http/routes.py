@@ -19,6 +19,7 @@ from weft.client.http.login_routes import LoginRoutes
 from weft.client.http.picture_routes import PictureRoutes
 from weft.client.http.schedule_routes import ScheduleRoutes
 from weft.client.http.session import new_key
+from weft.client.http.system_routes import SystemRoutes
 from weft.client.http.tenant_routes import TenantRoutes
 from weft.client.http.usage_routes import UsageRoutes
 
@@ -36,6 +37,7 @@ class Routes(
     PictureRoutes,
     TenantRoutes,
     BrowserRoutes,
+    SystemRoutes,
     UsageRoutes,
     LoginRoutes,
 ):

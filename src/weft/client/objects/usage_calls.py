@@ -1,4 +1,4 @@
-"""The part of the client that tells what projects and users use."""
+"""The part of the client that tells what projects and users use, and how the site is."""
 
 from datetime import date
 from typing import TYPE_CHECKING
@@ -8,7 +8,7 @@ from weft.client.http.listing import Document, Listing
 
 
 class UsageCalls:
-    """Methods about costs, quotas, limits and what happened of late."""
+    """Methods about costs, quotas, limits, what happened of late, and the whole site."""
 
     if TYPE_CHECKING:
         api: Api
@@ -27,6 +27,13 @@ class UsageCalls:
         `ReportTooLarge`.
         """
         return await self.api.billing_report(by, project=project, since=since, until=until)
+
+    async def get_system(self) -> Document:
+        """Return the health of the site, the processes that are connected, the database, what the
+        last audit has found, and the settings in force: `health, processes, programs, database,
+        audit, settings`. Only for administrators of the site. Raise `RightMissing`.
+        """
+        return await self.api.get_system()
 
     async def list_minutes(self) -> list[Document]:
         """Return how many jobs waited and ran at the end of each of the last 60 minutes, and how

@@ -24,6 +24,7 @@ from weft.ports.store.secrets import SecretStore
 from weft.ports.store.sessions import SessionStore
 from weft.ports.store.spending import LimitStore
 from weft.ports.store.submitted import JobRows, NewBatch, NewGroup, Reserved
+from weft.ports.store.system import SystemStore
 from weft.ports.store.tenants import TenantStore
 from weft.ports.store.tokens import TokenStore
 from weft.ports.store.trail import TrailStore
@@ -52,6 +53,7 @@ class ApiStore(
     QuotaStore,
     LimitStore,
     SecretStore,
+    SystemStore,
     TrailStore,
     WhyStore,
     Protocol,
@@ -351,6 +353,9 @@ class ApiStore(
 
         Workers are those of all tenants, counts those of the caller's.
         """
+
+    async def overview_counts(self, caller: Caller) -> Row:
+        """Return what `overview` does but for the workers."""
 
     async def list_minutes(self, caller: Caller) -> Sequence[Row]:
         """Return `at, n_waiting, n_running, n_succeeded, n_failed, n_cancelled` of each of the

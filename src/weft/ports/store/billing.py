@@ -23,14 +23,23 @@ class ReportQuery:
 class BillingStore(Protocol):
     """Costs of billing projects, computed from usage when they are read; prices."""
 
-    async def list_projects(self, caller: Caller, name: str | None) -> Sequence[Row]:
+    async def list_projects(
+        self,
+        caller: Caller,
+        name: str | None,
+        *,
+        names: Sequence[str] | None = None,
+        after: str | None = None,
+        limit: int | None = None,
+    ) -> Sequence[Row]:
         """Return `name, closed, cost_max, cost_soft_max, on_limit, limit_state, cost_per_hour,
         limit_in_s, cost, cost_by_resource, members` of the caller's projects, by name; somebody
         who manages the tenant has all.
 
         `limit_in_s`: when the limit is reached if what runs goes on.
 
-        If a name is given: of that project, or raise `ProjectNotFound`.
+        If a name is given: of that project, or raise `ProjectNotFound`. `names`: only of those of
+        these that exist; `after`: the name of the last one of the page before; no `limit`: all.
         """
 
     async def list_project_days(

@@ -15,9 +15,22 @@ class FleetStore(Protocol):
     """
 
     async def list_workers(
-        self, caller: Caller, *, with_deleted: bool, limit: int
+        self,
+        caller: Caller,
+        *,
+        with_deleted: bool,
+        limit: int,
+        after: tuple[str, str] | None = None,
     ) -> Sequence[Row]:
-        """Return worker documents by name; those that have ended in order only if asked for."""
+        """Return worker documents by name; those that have ended in order only if asked for.
+        `after`: name and pool of the last worker of the page before.
+        """
+
+    async def sum_workers(self, caller: Caller, *, limit: int) -> Row:
+        """Return `n_workers` that live, what they have (`cpu`, `memory`), `cpu_used` by jobs as of
+        the last fold, and `set_aside`: `worker, pool, state, cordoned_at, cordon_reason` of those
+        that take no jobs for a reason, at most `limit`.
+        """
 
     async def get_worker(self, caller: Caller, name: str, pool: str | None) -> Row:
         """Return the document of a worker with its `history`, newest first."""

@@ -10,10 +10,18 @@ from weft.ports.store.callers import Caller, Row
 class PoolStore(Protocol):
     """Pools as operators describe them."""
 
-    async def list_pools(self, caller: Caller) -> Sequence[Row]:
+    async def list_pools(
+        self,
+        caller: Caller,
+        *,
+        name: str | None = None,
+        after: str | None = None,
+        limit: int | None = None,
+    ) -> Sequence[Row]:
         """Return the pools of the caller's tenant and those that all share, of all tenants to who
         may administer the site, by name: `pool`, `plan` (a document of `Pool`, or None) and
-        `machines` (how many by state).
+        `machines` (how many by state). `name`: only this one; `after`: the name of the last
+        one of the page before; no `limit`: all.
         """
 
     async def save_pools(self, caller: Caller, pools: Sequence[Pool]) -> None:

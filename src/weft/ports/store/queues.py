@@ -23,9 +23,17 @@ class Waiting(NamedTuple):
 class QueueStore(Protocol):
     """Queues of a tenant."""
 
-    async def list_queues(self, caller: Caller, *, with_counts: bool = True) -> Sequence[Row]:
+    async def list_queues(
+        self,
+        caller: Caller,
+        *,
+        with_counts: bool = True,
+        below: int | None = None,
+        limit: int | None = None,
+    ) -> Sequence[Row]:
         """Return queues in the order of routing, `default` last: the fields of `Queue`,
-        `n_waiting` and `n_running` (None without counts).
+        `n_waiting` and `n_running` (None without counts). `below`: only those of a lower priority;
+        no `limit`: all.
         """
 
     async def save_queues(self, caller: Caller, queues: Sequence[Queue]) -> None:

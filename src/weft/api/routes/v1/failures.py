@@ -1,11 +1,11 @@
 """`/v1/dead-letters` and `/v1/batches/{b}/failures`: jobs that failed for good, by cause."""
 
-import re
 from typing import Final
 
 from litestar import Response, get, post
 
-from weft.api.http.paging import PAGE, cursor_text, kind_of, limit_of, page_until, wrong_cursor
+from weft.api.http.dead_letter_pages import after_of, last_of
+from weft.api.http.paging import PAGE, kind_of, limit_of, page_until
 from weft.api.http.parameters import Query, cause_of, wrong_parameter
 from weft.api.http.path_ids import batch_id_of
 from weft.api.http.replies import reply
@@ -18,7 +18,6 @@ from weft.wire.failure_documents import AcknowledgeDocument
 
 _REASONS: Final = {reason.word: reason for reason in Reason}
 _LIST: Final = ("batch", "cause", "reason", "acknowledged", *PAGE)
-_KEY: Final = re.compile(r"([0-9]{1,18})\.([0-9a-f]{12})\.([0-9]{1,10})")
 
 
 @get("/v1/batches/{b:str}/failures", opt={"answer": Failures, "query": ("all", "limit")})
@@ -54,14 +53,11 @@ async def list_dead_letters(request: AnyRequest) -> Response[bytes]:
         cause=cause,
         reason=_reason(query),
         acknowledged=query.flag("acknowledged"),
-        after=_after(query, kind),
+        after=after_of(query, kind),
     )
     rows = await failures.list_dead_letters(services, caller_of(request), wanted)
-    last = None
-    if len(rows) == wanted.limit:
-        last = "{batch_id}.{cause}.{job_id}".format_map(rows[-1])
     shown = [{name: one[name] for name in one if name != "cause_id"} for one in rows]
-    return reply(page_until(shown, kind, last))
+    return reply(page_until(shown, kind, last_of(rows, wanted.limit)))
 
 
 def _reason(query: Query) -> Reason | None:
@@ -69,16 +65,6 @@ def _reason(query: Query) -> Reason | None:
     if word is not None and word not in _REASONS:
         raise wrong_parameter("reason", f"{word[:40]!r} is not one of {', '.join(_REASONS)}")
     return None if word is None else _REASONS[word]
-
-
-def _after(query: Query, kind: str) -> tuple[int, int, int] | None:
-    text = cursor_text(query, kind)
-    if text is None:
-        return None
-    key = _KEY.fullmatch(text)
-    if key is None:
-        raise wrong_cursor()
-    return int(key[1]), int(key[2], 16), int(key[3])
 
 
 @post(

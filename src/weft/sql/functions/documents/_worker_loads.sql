@@ -1,12 +1,14 @@
--- _worker_loads: what the jobs of each live worker have reserved, and the first of those of this tenant that the caller sees, oldest first.
--- Called by: overview.   Safe to repeat: yes, it only reads.   Plan: as _live_attempts, then by key; the oldest are seen first.
+-- _worker_loads: what the jobs of each of these workers have reserved, if it lives, and the first of those of this tenant that the caller
+--   sees, oldest first.
+-- Called by: _worker_documents.   Safe to repeat: yes, it only reads.   Plan: as _live_attempts, then by key; the oldest are seen first.
 -- Returns: no row for a worker that has claimed many jobs since its last heartbeat: they come and go faster than anybody could read.
 -- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._worker_loads(of_tenant_id int, claimed_max int DEFAULT 10000, shown_max int DEFAULT 10)
+CREATE OR REPLACE FUNCTION weft._worker_loads(of_tenant_id int, incarnation_ids int[], claimed_max int DEFAULT 10000, shown_max int DEFAULT 10)
 RETURNS TABLE (incarnation_id int, n_running bigint, cpu_m bigint, memory_mib bigint, jobs jsonb) LANGUAGE sql STABLE
 AS $$
     SELECT i.incarnation_id, l.n, l.cpu_m, l.memory_mib, coalesce(d.jobs, '[]')
-    FROM weft.worker_incarnation i
+    FROM unnest(_worker_loads.incarnation_ids) x (id)
+    CROSS JOIN LATERAL (SELECT y.* FROM weft.worker_incarnation y WHERE y.incarnation_id = x.id OFFSET 0) i
     CROSS JOIN LATERAL (
         SELECT coalesce(sum(cardinality(c.jobs)), 0) AS n FROM weft.claim c WHERE c.incarnation_id = i.incarnation_id) k
     CROSS JOIN LATERAL (

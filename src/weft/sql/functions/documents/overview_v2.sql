@@ -1,31 +1,11 @@
 -- overview_v2: workers in the pools that serve a tenant (NULL: in all) with what runs there, and how many jobs that the caller sees
 --   wait and run; for `weft top` and for metrics.
--- Called by: Store.overview (api).   Safe to repeat: yes, it only reads.   Plan: small tables; counts of users,
---   and those of batches that others share; the unfolded deltas.
+-- Called by: Store.overview (api).   Safe to repeat: yes, it only reads.   Plan: as overview_counts; all live workers, as _worker_documents.
 -- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.overview_v2(tenant_id int, pools_of_tenant_id int) RETURNS jsonb
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
-    WITH caller AS (SELECT weft._caller_id() AS user_id),
-    part AS (
-        SELECT c.n_pending, c.n_ready, c.n_running, c.n_queued, c.n_blocked FROM weft.user_count c CROSS JOIN caller u
-        WHERE c.tenant_id = overview_v2.tenant_id AND (u.user_id IS NULL OR c.user_id = u.user_id OR EXISTS (
-            SELECT FROM weft.billing_member m WHERE m.project_id = c.project_id AND m.user_id = u.user_id))
-        UNION ALL
-        SELECT c.n_pending, c.n_ready, c.n_running, c.n_queued, c.n_blocked
-        FROM caller u JOIN weft.batch_grant g ON g.user_id = u.user_id AND g.tenant_id = overview_v2.tenant_id
-        JOIN weft.batch b ON b.batch_id = g.batch_id AND b.user_id <> u.user_id
-        JOIN weft.group_count c ON c.batch_id = b.batch_id AND c.group_id = 0
-        WHERE NOT EXISTS (SELECT FROM weft.billing_member m WHERE m.project_id = b.project_id AND m.user_id = u.user_id)
-        UNION ALL
-        SELECT sum(d.n_pending), sum(d.n_ready), sum(d.n_running), sum(d.n_queued), sum(d.n_blocked) FROM weft.fold f
-        JOIN weft.job_delta d ON d.xid >= pg_snapshot_xmin(f.upto) AND NOT pg_visible_in_snapshot(d.xid, f.upto)
-        WHERE d.tenant_id = overview_v2.tenant_id GROUP BY d.batch_id HAVING weft._sees_batch(d.batch_id))
-    SELECT jsonb_build_object(
-        'pending', (SELECT coalesce(sum(n_pending), 0) FROM part), 'ready', (SELECT coalesce(sum(n_ready), 0) FROM part),
-        'running', (SELECT coalesce(sum(n_running), 0) FROM part), 'queued', (SELECT coalesce(sum(n_queued), 0) FROM part),
-        'blocked', (SELECT coalesce(sum(n_blocked), 0) FROM part),
-        'conditions', (SELECT count(*) FROM weft.condition c WHERE c.tenant_id = overview_v2.tenant_id),
+    SELECT weft.overview_counts(overview_v2.tenant_id) || jsonb_build_object(
         'workers', (SELECT coalesce(jsonb_agg(d.document ORDER BY d.name, d.worker_id), '[]')
             FROM weft._worker_documents(overview_v2.tenant_id,
                 ARRAY(SELECT i.incarnation_id FROM weft.worker_incarnation i

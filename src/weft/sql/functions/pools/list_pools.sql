@@ -4,5 +4,5 @@
 CREATE OR REPLACE FUNCTION weft.list_pools() RETURNS SETOF jsonb LANGUAGE sql STABLE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT weft.list_pools_v2(NULL)
+    SELECT weft.list_pools_v2(NULL, NULL, NULL, NULL)
 $$;

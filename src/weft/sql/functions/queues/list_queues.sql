@@ -1,8 +1,10 @@
 -- list_queues: the queues of a tenant in the order of routing, with how many jobs wait and run in each.
--- Called by: Store.list_queues (api).   Safe to repeat: yes, it only reads.   Plan: queues of the tenant, which are few; as _queue_counts.
--- with_counts: NULL counts otherwise, for routing.   Returns: documents; `default` is the last one.
+-- Called by: Store.list_queues (api).   Safe to repeat: yes, it only reads.   Plan: queues of the tenant by priority, a page; as
+--   _queue_counts.
+-- with_counts: NULL counts otherwise, for routing.   below: those of a lower priority; limit_rows: at most so many; NULL: all.
+-- Returns: documents; `default`, which has no priority, is the last one.
 -- Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.list_queues(tenant_id int, with_counts boolean) RETURNS SETOF jsonb LANGUAGE plpgsql SECURITY DEFINER
+CREATE OR REPLACE FUNCTION weft.list_queues(tenant_id int, with_counts boolean, below int, limit_rows int) RETURNS SETOF jsonb LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
@@ -16,7 +18,11 @@ BEGIN
         'max_running', q.max_running, 'max_running_per_user', q.max_running_per_user, 'max_waiting', q.max_waiting,
         'transport', q.transport, 'monitor', q.monitor, 'n_waiting', CASE WHEN with_counts THEN coalesce(c.n_waiting, 0) END,
         'n_running', CASE WHEN with_counts THEN coalesce(c.n_running, 0) END)
-    FROM weft.queue q
+    FROM ((SELECT x.* FROM weft.queue x
+           WHERE x.tenant_id = list_queues.tenant_id AND x.priority < coalesce(below::bigint, 2147483648)
+           ORDER BY x.priority DESC LIMIT limit_rows)
+          UNION ALL
+          SELECT x.* FROM weft.queue x WHERE x.tenant_id = list_queues.tenant_id AND x.priority IS NULL) q
     LEFT JOIN (SELECT x.* FROM weft._queue_counts(list_queues.tenant_id) x WHERE with_counts) c ON c.queue = q.name
-    ORDER BY q.priority DESC NULLS LAST, q.name;
+    ORDER BY q.priority DESC NULLS LAST, q.name LIMIT limit_rows;
 END $$;

@@ -1,5 +1,5 @@
 -- _worker_documents: workers as the api shows them, each by one of its incarnations, with what runs there.
--- Called by: overview, list_workers, get_worker.   Safe to repeat: yes, it only reads.   Plan: incarnations by key; as _worker_loads.
+-- Called by: overview_v2, list_workers_v2, get_worker_v2.   Safe to repeat: yes, it only reads.   Plan: incarnations by key; as _worker_loads.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._worker_documents(of_tenant_id int, incarnation_ids int[])
 RETURNS TABLE (worker_id int, name text, state text, document jsonb) LANGUAGE sql STABLE
@@ -19,6 +19,6 @@ AS $$
         FROM weft.reservation r LEFT JOIN weft.batch b ON b.batch_id = r.batch_id AND b.tenant_id = of_tenant_id
             AND weft._sees_batch(b.batch_id)
         WHERE r.incarnation_id = i.incarnation_id AND i.ended_at IS NULL AND weft._kept_for(r)) k ON true
-    LEFT JOIN weft._worker_loads(of_tenant_id) l ON l.incarnation_id = i.incarnation_id
+    LEFT JOIN weft._worker_loads(of_tenant_id, _worker_documents.incarnation_ids) l ON l.incarnation_id = i.incarnation_id
     WHERE i.incarnation_id = ANY (_worker_documents.incarnation_ids)
 $$;

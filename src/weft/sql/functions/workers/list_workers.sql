@@ -4,5 +4,5 @@
 CREATE OR REPLACE FUNCTION weft.list_workers(tenant_id int, with_deleted boolean, limit_rows int) RETURNS SETOF jsonb
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT weft.list_workers_v2(list_workers.tenant_id, NULL, list_workers.with_deleted, list_workers.limit_rows)
+    SELECT weft.list_workers_v2(list_workers.tenant_id, NULL, list_workers.with_deleted, NULL, NULL, list_workers.limit_rows)
 $$;

@@ -1,0 +1,96 @@
+"""`/ui/conditions`: what jobs wait for together, and one such condition with its jobs."""
+
+from typing import Final
+
+from litestar import Response, get, post
+from litestar.response import Redirect
+
+from weft.api.http.paging import cursor_of, page
+from weft.api.http.parameters import Query
+from weft.api.http.path_ids import condition_id_of
+from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.pages.forms import back_to, check_form
+from weft.api.pages.view import link, show
+from weft.api.use_cases import conditions
+from weft.core.errors import FieldError, InvalidValue
+
+PLACE: Final = "/ui/conditions"
+ROWS: Final = 50
+JOBS_MAX: Final = 1_000_000_000
+INCIDENTS: Final = "/ui/incidents"
+
+
+@get(PLACE, include_in_schema=False)
+async def show_conditions(request: AnyRequest) -> Response[bytes]:
+    """Show what blocked jobs wait for together, the oldest first."""
+    query = Query(request, ("cursor",))
+    services, after = services_of(request), cursor_of(query, "c")
+    rows = await services.store.list_conditions(
+        caller_of(request), after_id=after or 0, limit=ROWS
+    )
+    cursor = page(rows, ROWS, "c", "condition_id")["cursor"]
+    return show(
+        request,
+        "conditions.html",
+        here=INCIDENTS,
+        conditions=rows,
+        cursor=after,
+        next=cursor and link(PLACE, {"cursor": cursor}),
+    )
+
+
+@get(PLACE + "/{c:str}", include_in_schema=False)
+async def show_condition(request: AnyRequest) -> Response[bytes]:
+    """Show a condition: how it is tested, what the last test said, and the jobs due first."""
+    Query(request, ())
+    found = await conditions.get_condition(
+        services_of(request), caller_of(request), condition_id_of(request)
+    )
+    return show(request, "condition.html", here=INCIDENTS, one=found)
+
+
+@post(PLACE + "/{c:str}/test", include_in_schema=False)
+async def press_test_condition(request: AnyRequest) -> Redirect:
+    """Test a condition now."""
+    await check_form(request)
+    condition_id = condition_id_of(request)
+    await conditions.test_condition(services_of(request), caller_of(request), condition_id)
+    return back_to(PLACE)
+
+
+@post(PLACE + "/{c:str}/release", include_in_schema=False)
+async def press_release_condition(request: AnyRequest) -> Redirect:
+    """Let some jobs of a condition go on without a test, those that are due first."""
+    form = await check_form(request)
+    services, caller, number = services_of(request), caller_of(request), condition_id_of(request)
+    await conditions.get_condition(services, caller, number)  # what is no number comes second
+    n_jobs = _count_of(form.get("n", [""])[-1])
+    await conditions.release_condition(services, caller, number, n_jobs)
+    return back_to(PLACE)
+
+
+@post(PLACE + "/{c:str}/fail", include_in_schema=False)
+async def press_fail_condition(request: AnyRequest) -> Redirect:
+    """End the jobs of a condition as errors."""
+    await check_form(request)
+    condition_id = condition_id_of(request)
+    await conditions.fail_condition(services_of(request), caller_of(request), condition_id)
+    return back_to(PLACE)
+
+
+def _count_of(text: str) -> int:
+    if text.isdecimal() and len(text) < len(str(JOBS_MAX)) and int(text) > 0:
+        return int(text)
+    why = f"a whole number from 1 to {JOBS_MAX - 1:,}"
+    raise InvalidValue(
+        "no job was released",
+        hint=f"Write how many jobs go on: {why}. Go back, what you typed is there.",
+        errors=[FieldError("/n", f"it is not {why}")],
+    )
+
+
+ROUTES = (
+    show_conditions, show_condition, press_test_condition, press_release_condition,
+    press_fail_condition,
+)  # fmt: skip
+"""The routes of conditions."""

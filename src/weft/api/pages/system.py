@@ -1,0 +1,33 @@
+"""`/ui/system`: what runs for all tenants, on what, and whether it is well."""
+
+from typing import Final
+
+from litestar import Response, get
+
+from weft.api.http.parameters import Query
+from weft.api.http.requests import AnyRequest, services_of
+from weft.api.pages.view import show
+from weft.api.use_cases import system
+
+TABLES: Final = 15
+
+
+@get("/ui/system", include_in_schema=False)
+async def show_system(request: AnyRequest) -> Response[bytes]:
+    """Show health, processes, the database, the last audit and the settings in force."""
+    Query(request, ())
+    found = await system.get_system(services_of(request))
+    changed = [one for one in found["settings"] if not one["is_default"] or one["driver_value"]]
+    return show(
+        request,
+        "system.html",
+        here="/ui/system",
+        events="",  # none tells of what is shown here
+        found=found,
+        tables=found["database"]["tables"][:TABLES],
+        changed=changed,
+    )
+
+
+ROUTES = (show_system,)
+"""The route of the site."""

@@ -1,0 +1,40 @@
+"""The whole site, for those who administer it: what runs, on what, and whether it is well."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any, Final
+
+from weft import __version__
+from weft.api.services import Answer, Services
+from weft.core.system_health import judge
+from weft.settings import Settings, all_declared, shown_value, values_of
+
+ROWS_MAX: Final = 50
+
+
+async def get_system(services: Services) -> Answer:
+    """Return the processes, the database, the last audit, the settings in force, and what is not
+    as it should be.
+    """
+    found = dict(await services.store.get_system(limit=ROWS_MAX))
+    handed_over = found.pop("driver_settings")
+    return {
+        **found,
+        "version": __version__,
+        "health": [asdict(one) for one in judge(found)],
+        "settings": list(_parameters(services.settings, handed_over)),
+    }
+
+
+def _parameters(settings: Settings, handed_over: Mapping[str, Any]) -> Iterator[Answer]:
+    values = values_of(settings)
+    for name, declared in all_declared().items():
+        value = shown_value(declared, values[name])
+        followed = shown_value(declared, handed_over.get(name, values[name]))
+        yield {
+            "name": name,
+            "value": value,
+            "is_default": values[name] == declared.default,
+            "driver_value": None if followed == value else followed,
+            "help": declared.help,
+        }

@@ -1,0 +1,41 @@
+"""`weft minutes`: what happened in the last hour."""
+
+from typing import Annotated
+
+from cyclopts import Parameter, validators
+
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.terminal.amounts import moment
+from weft.cli.terminal.screen import print_json, print_table
+
+HEADER = ("Minute", "Waiting", "Running", "Succeeded", "Failed", "Cancelled")
+_COUNTS = ("n_waiting", "n_running", "n_succeeded", "n_failed", "n_cancelled")
+KEPT = 60
+
+
+def minutes(
+    *,
+    last: Annotated[
+        int, Parameter(name=["--last", "-n"], validator=validators.Number(gte=1, lte=KEPT))
+    ] = KEPT,
+    shared: Shared = SHARED,
+) -> int:
+    """Show how many jobs waited and ran at the end of each of the last minutes, and how many ended
+    in it.
+
+        weft minutes --last 10
+
+    It counts the jobs of your own batches; for operators and administrators
+    those of all.
+
+    Args:
+        last: How many minutes; 60 are kept.
+        shared: Options of every command.
+    """
+    found = shared.ask(lambda client: client.list_minutes())[-last:]
+    if shared.json:
+        print_json(found)
+        return 0
+    rows = [(moment(one["at"])[:-3], *(f"{one[name]:,}" for name in _COUNTS)) for one in found]
+    print_table(HEADER, rows, right=HEADER[1:])
+    return 0

@@ -1,0 +1,86 @@
+"""What the pages read of lists: one page, however long the list is."""
+
+from typing import Any
+
+import pytest
+
+from plans.test_plans import reads
+from store.world import World
+from weft.store.database import call_on
+
+pytestmark = pytest.mark.slow
+N = 2_000
+PAGE = 20
+TABLES = (
+    "worker", "worker_incarnation", "claim", "job", "pool", "machine", "billing_project",
+    "project_usage", "billing_member", "queue", "user_share",
+)  # fmt: skip
+
+
+async def _fill(world: World) -> None:
+    """Make a fleet: each second worker has ended in order, and each was started three times."""
+    execute, tenant = world.admin.execute, world.caller.tenant_id
+    pool = await world.admin.fetchval("SELECT pool_id FROM weft.pool WHERE name = $1", world.pool)
+    await execute(
+        "INSERT INTO weft.worker (pool_id, name, host, deleted_at) SELECT $2, "
+        "'n' || lpad(n::text, 5, '0'), 'h', CASE WHEN n % 2 = 0 THEN clock_timestamp() END "
+        "FROM generate_series(1, $1) n", N, pool
+    )  # fmt: skip
+    await execute(
+        "INSERT INTO weft.worker_incarnation (worker_id, pool_id, name, version, cpu_m, "
+        "memory_mib, storage_mib, gpu, registered_at, heartbeat_at, ended_at, offers) "
+        "SELECT w.worker_id, w.pool_id, w.name || '.' || n, '1', 1000, 1024, 0, 0, "
+        "clock_timestamp(), clock_timestamp(), "
+        "CASE WHEN n < 3 OR w.deleted_at IS NOT NULL THEN clock_timestamp() END, '{}' "
+        "FROM weft.worker w CROSS JOIN generate_series(1, 3) n WHERE w.pool_id = $1", pool
+    )  # fmt: skip
+    numbers = "lpad(n::text, 5, '0') FROM generate_series(1, $1) n"
+    await execute(f"INSERT INTO weft.pool (name) SELECT 'p' || {numbers}", N)
+    await execute(
+        f"INSERT INTO weft.billing_project (tenant_id, name) SELECT $2, 'p' || {numbers}",
+        N,
+        tenant,
+    )
+    await execute(
+        "INSERT INTO weft.queue (tenant_id, pool_id, name, priority) "
+        "SELECT $2, $3, 'q' || n, n FROM generate_series(1, $1) n", N, tenant, pool
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("analysed", [False, True])
+async def test_page_of_a_list_reads_no_more_than_it_shows(
+    own_world: World, *, analysed: bool
+) -> None:
+    world = own_world
+    for table in TABLES:
+        await world.admin.execute(f"ALTER TABLE weft.{table} SET (autovacuum_enabled = false)")
+    await _fill(world)
+    if analysed:
+        await world.admin.execute("ANALYZE")
+    tenant, page = {"tenant_id": world.caller.tenant_id}, {"limit_rows": PAGE}
+    calls: dict[str, dict[str, Any]] = {
+        "list_workers_v2": {**tenant, "pools_of_tenant_id": None, "with_deleted": False,
+                            "after_name": "n01000", "after_pool": world.pool},
+        "list_pools_v2": {"of_tenant_id": None, "of_name": None, "after_name": "p01000"},
+        "list_projects_v2": {**tenant, "of_user_id": None, "of_name": None, "of_names": None,
+                             "after_name": "p01000"},
+        "list_queues": {**tenant, "with_counts": True, "below": 1000},
+    }  # fmt: skip
+    connection = await world.connect("weft_api")
+    await connection.execute("SELECT set_config('weft.user', '', false)")
+    over = {}
+    for function, arguments in calls.items():
+        await connection.execute("SELECT pg_stat_force_next_flush()")
+        async with reads(connection, *TABLES) as found:
+            rows = await call_on(connection, function, **arguments, **page)
+        assert len(rows) == PAGE
+        read = {name: one.rows_scanned + one.rows_by_index for name, one in found.items()}
+        over[function] = {name: n for name, n in read.items() if n > 8 * PAGE}
+        if function == "list_workers_v2":
+            assert [row[0]["worker"] for row in rows[:2]] == ["n01001", "n01003"]
+    async with reads(connection, "job", "claim", "attempt") as jobs:
+        await call_on(connection, "sum_workers", pools_of_tenant_id=None, limit_rows=PAGE)
+    await connection.close()
+
+    assert {one.scans + one.index_scans for one in jobs.values()} == {0}
+    assert {function: more for function, more in over.items() if more} == {}

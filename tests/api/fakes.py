@@ -6,7 +6,17 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
 from weft.core.errors import BatchNotFound, GroupNotFound, Unavailable
-from weft.ports.store import Action, Caller, JobRows, NewBatch, NewGroup, Reserved, Row
+from weft.ports.store import (
+    Action,
+    Caller,
+    FailedLogin,
+    JobRows,
+    LoginOwner,
+    NewBatch,
+    NewGroup,
+    Reserved,
+    Row,
+)
 
 TOKEN = "a-good-token"
 OFFERS = {"storage_mib": 10_240, "gpu": 0, "executor": ["process", "function"]}
@@ -24,6 +34,7 @@ class RecordingStore:
         self.authenticated = 0
         self.away = False
         self.refused: list[Action] = []
+        self.failed_logins: list[FailedLogin] = []
 
     async def ready(self) -> None:
         if self.away:
@@ -38,6 +49,12 @@ class RecordingStore:
 
     async def record_refusal(self, action: Action) -> None:
         self.refused.append(action)
+
+    async def login_owner(self, digest: bytes) -> LoginOwner | None:
+        return None
+
+    async def record_failed_login(self, failed: FailedLogin) -> None:
+        self.failed_logins.append(failed)
 
     async def pool_offers(self, caller: Caller) -> Sequence[Row]:
         self.workers_asked += 1
@@ -76,6 +93,11 @@ class RecordingStore:
         if batch_id != 1:
             raise BatchNotFound(batch_id)
         return {"id": batch_id, "trace_id": "0" * 32, "user": "somebody"}
+
+    async def sees_batch(self, caller: Caller, batch_id: int) -> bool:
+        if batch_id != 1:
+            raise BatchNotFound(batch_id)
+        return True
 
     async def get_group(self, caller: Caller, batch_id: int, group: int | str) -> Row:
         assert "\0" not in str(group)

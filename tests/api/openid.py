@@ -50,6 +50,7 @@ class Provider:
             "authorization_endpoint": f"{self.url}/authorize?prompt=login",
             "token_endpoint": f"{self.url}/token",
             "device_authorization_endpoint": f"{self.url}/device",
+            "end_session_endpoint": f"{self.url}/logout?ui=1",
             "token_endpoint_auth_methods_supported": self.auth_methods,
             **self.description,
         }
@@ -113,6 +114,9 @@ def provider() -> Iterator[Provider]:
             if parts.path == "/authorize":
                 url = one.authorize(dict(parse_qsl(parts.query)))
                 self._send(302, {"location": url}, b"")
+            elif parts.path == "/logout":
+                back = dict(parse_qsl(parts.query)).get("post_logout_redirect_uri")
+                self._send(200 if back is None else 302, {"location": back} if back else {}, b"")
             elif parts.path == "/keys":
                 self._answer(200, {"keys": [KEY.as_dict(private=False)]})
             elif parts.path == "/.well-known/openid-configuration":

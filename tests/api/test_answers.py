@@ -323,15 +323,17 @@ async def ask_users(ask: Described) -> None:
     await ask("PATCH", "/v1/users/{user}/quota", user="bob", body={"jobs": 5})
     await ask("PATCH", "/v1/user-quota", body={"batches": None})
     await ask("GET", "/v1/quotas")
-    b = (await ask("POST", "/v1/batches", body={}))["id"]
+    b = (await ask("POST", "/v1/batches", body={"jobs": [{"command": ["true"]}]}))["id"]
     for of in ("users/{user}", "billing-projects/{p}", "batches/{b}", "batches/{b}/groups/{g}"):
         path = f"/v1/{of}/limit"
         await ask("PATCH", path, user="bob", p="default", b=b, g=0, body={"amount_max": 5})
     await ask("GET", "/v1/limits")
-    shared = "/v1/batches/{b}/permissions"
-    await ask("PUT", shared + "/{user}", b=b, user="bob", body={"permission": "read"})
-    await ask("GET", shared, b=b)
-    await ask("DELETE", shared + "/{user}", b=b, user="bob", body={})
+    for of in ("", "/jobs/{j}"):
+        shared = f"/v1/batches/{{b}}{of}/permissions"
+        await ask("PUT", shared + "/{user}", b=b, j=1, user="bob", body={"permission": "read"})
+        await ask("GET", shared, b=b, j=1)
+        await ask("DELETE", shared + "/{user}", b=b, j=1, user="bob", body={})
+    await ask("GET", "/v1/shared-jobs")
     await ask("DELETE", "/v1/users/{user}", user="bob", query="?cancel_batches=true", body={})
 
 

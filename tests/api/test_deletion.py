@@ -18,6 +18,7 @@ BODIES: dict[str, Any] = {
     "/v1/batches/{b}/updates/{u}/groups": {"first": 1, "groups": [{"name": "h"}]},
     "/v1/batches/{b}/groups": {"name": "s"},
     "/v1/batches/{b}/permissions/{user}": {"permission": "read"},
+    "/v1/batches/{b}/jobs/{j}/permissions/{user}": {"permission": "read"},
     "/v1/batches/{b}/groups/{g}/members": {"jobs": [1]},
     "/v1/batches/{b}/failures/acknowledge": {"note": "seen"},
     "/v1/batches/{b}/jobs/{j}/signal": {"signal": "USR1"},

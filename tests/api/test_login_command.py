@@ -1,6 +1,7 @@
 """`weft login` against a server and issuers that run: ours, and one that somebody else wrote."""
 
 import asyncio
+import html
 import json
 import os
 import re
@@ -133,6 +134,26 @@ async def _token_works(terminal: Terminal) -> None:
     assert (out.code, after.code) == (0, 4)
     assert "the token of `weft login` is revoked" in out.err
     assert "API.UNAUTHENTICATED" in (await terminal.run("whoami", "--json")).err
+
+
+async def test_browser_logs_out_at_an_issuer_of_others(others: str, terminal: Terminal) -> None:
+    """By the link on the page; the issuer asks whether one means it."""
+    headers = {"origin": terminal.url}
+    async with (
+        httpx.AsyncClient(base_url=terminal.url, headers=headers) as browser,
+        httpx.AsyncClient() as elsewhere,
+    ):
+        start = await browser.get("/login/oidc/start")
+        page = await elsewhere.post(start.headers["location"], data={"sub": ADA})
+        assert (await browser.get(page.headers["location"])).status_code == 303
+        who = (await browser.get("/v1/whoami")).json()
+        out = await browser.post("/logout", data={"csrf_token": who["csrf_token"]})
+        (link,) = re.findall(r'<a href="([^"]*)">Log out at your issuer', out.text)
+        asked = await elsewhere.get(html.unescape(link))
+        after = await browser.get("/v1/whoami")
+
+    assert link.startswith(f"{others}/oauth2/end_session?client_id={CLIENT}")
+    assert (asked.status_code, "<form" in asked.text, after.status_code) == (200, True, 401)
 
 
 async def test_login_at_an_issuer_of_others(others: str, terminal: Terminal) -> None:

@@ -53,10 +53,10 @@ def batch_routes(api: LiveApi) -> list[tuple[str, str]]:
 
 
 async def ask(
-    http: httpx.AsyncClient, header: Header, method: str, route: str, batch: int
+    http: httpx.AsyncClient, header: Header, method: str, route: str, batch: int, job: int = 1
 ) -> httpx.Response:
     """Ask one route about a batch, with a body that it takes."""
-    path = route.format(b=batch, j=1, a=1, g=1, u=1, d=1, s="0" * 64, n=1, user="ann")
+    path = route.format(b=batch, j=job, a=1, g=1, u=1, d=1, s="0" * 64, n=1, user="ann")
     body = None if method == "GET" else body_of(method, route)
     params = {"bytes": 2} if "payloads" in route else None
     async with http.stream(method, path, params=params, json=body, headers=header) as answer:
@@ -190,7 +190,9 @@ def test_what_routes_need() -> None:
     assert PERMISSIONS.keys() <= RIGHTS.keys()
     assert by_needs[Permission.READ] == {"POST /v1/batches/{b}/resubmit"}
     assert by_needs[Permission.ALL] == {
-        f"{method} /v1/batches/{{b}}/permissions/{{user}}" for method in ("PUT", "DELETE")
+        f"{method} /v1/batches/{{b}}{of}/permissions/{{user}}"
+        for method in ("PUT", "DELETE")
+        for of in ("", "/jobs/{j}")
     }
     assert {name.rsplit("/", 1)[1] for name in by_needs[Permission.EXECUTE]} == {
         "acknowledge", "cancel", "extend", "hold", "message", "redeliver", "release", "retry",

@@ -117,15 +117,15 @@ async def test_stream_that_begins_after_the_notice_ends_at_once(
     batch = (await http.post("/v1/batches", json={})).json()["id"]
     services = api.app.services
     asked, told = asyncio.Event(), asyncio.Event()
-    get_batch = services.store.get_batch
+    sees_batch = services.store.sees_batch
 
     async def slow(*arguments: object) -> object:
         asked.set()
         await told.wait()
-        return await get_batch(*arguments)  # type: ignore[arg-type]  # passed on
+        return await sees_batch(*arguments)  # type: ignore[arg-type]  # passed on
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(services.store, "get_batch", slow)
+        patched.setattr(services.store, "sees_batch", slow)
         reading = asyncio.create_task(http.get(f"/v1/events?batch={batch}", headers=bob))
         await asked.wait()
         await revoked(http, bob)

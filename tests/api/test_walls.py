@@ -51,6 +51,7 @@ WITHOUT_TENANT = {
     "list_stale_secrets": "of administrators of the site; the values are encrypted",
     "list_tenants": "of administrators of the site",
     "live_jobs": "the tenant is the one of the transaction",
+    "login_owner": "the digest of a token is the proof",
     "may_see": "asked about rows that row security has let through",
     "list_whole_trail": "of administrators of the site",
     "next_schedule_run": "each api runs the schedules of all tenants",

@@ -19,6 +19,11 @@ _FILL = """
         'project_id', CASE WHEN n % $2 = 1 THEN $4 ELSE b.project_id END))).*
     FROM weft.batch b, generate_series(1, $5::int) n WHERE b.batch_id = $1
 """
+_GRANT_JOBS = """
+    INSERT INTO weft.batch_grant (batch_id, job_id, user_id, tenant_id, permission, granted_by,
+        granted_at)
+    SELECT $1::bigint + n, 1, $2, $3, 1, 'user ann', now() FROM generate_series(1, $4::int) n
+"""
 
 
 @pytest.mark.parametrize("analysed", [False, True], ids=["never analysed", "analysed"])
@@ -38,6 +43,8 @@ async def test_page_of_who_sees_few_batches(
     await join(world, bob, project)
     for batch in (first + 2, first + N_BATCHES // 2 + 2):
         await grant(world, bob, batch, Permission.READ)
+    # Single jobs of all others were granted, too, which makes none of them a batch that bob sees.
+    await world.admin.execute(_GRANT_JOBS, first, bob.user_id, bob.tenant_id, N_BATCHES)
     if analysed:
         await world.admin.execute("ANALYZE")
     connection = await world.connect()
@@ -52,9 +59,17 @@ async def test_page_of_who_sees_few_batches(
                 "SELECT * FROM weft._visible_batches($1, $2, 50, false)", caller.user_id, 2**62
             )
         read[name] = found
+    async with reads(connection, *TABLES) as found:
+        await connection.fetch(
+            "SELECT * FROM weft.list_shared_jobs(tenant_id => $1, of_user_id => $2, "
+            "before_batch => $3, before_job => 1, limit_rows => 50)",
+            bob.tenant_id, bob.user_id, first + N_BATCHES // 2,
+        )  # fmt: skip
+    read["jobs"] = found
 
     assert [row[0] - first for row in seen["few"]] == [20_000, 10_002, 10_001, 10_000, 2, 1]
     assert len(seen["many"]) == 50
+    assert read["jobs"]["batch_grant"].rows_by_index >= 50
     for one in read.values():
         assert [table.rows_scanned for table in one.values()] == [0, 0, 0]
         assert sum(table.rows_by_index for table in one.values()) < 300, one

@@ -16,6 +16,7 @@ from weft.api.feeds import Feeds
 from weft.api.html.assets import PREFIX
 from weft.api.http.decoding import JSON, decode
 from weft.api.http.event_stream import encode_event
+from weft.api.http.failed_logins import LoginFailures
 from weft.api.http.forwarded import ReadForwarded
 from weft.api.http.identity import Identities
 from weft.api.http.middleware import AnswerOptions, App, Receive, Scope, Send, add_middleware
@@ -35,6 +36,7 @@ from weft.api.routes.v1 import (
     events,
     failures,
     groups,
+    job_permissions,
     jobs,
     licences,
     limits,
@@ -86,6 +88,7 @@ ROUTES: Final[Sequence[ControllerRouterHandler]] = (
     *jobs.ROUTES,
     *groups.ROUTES,
     *permissions.ROUTES,
+    *job_permissions.ROUTES,
     *pictures.ROUTES,
     *operations.ROUTES,
     *callbacks.ROUTES,
@@ -143,7 +146,8 @@ class Application:
         limits = RateLimits(per_s) if per_s else None
         record = services.store.record_refusal
         is_open = partial(_is_open, open_paths)
-        inner = add_middleware(options, identities, is_open, record, limits)
+        self._login_failures = LoginFailures(services.store)
+        inner = add_middleware(options, identities, is_open, record, limits, self._login_failures)
         self._app = ReadForwarded(inner, trusted)
         self.forget_revoked = partial(identities.forget_revoked, notices, services.feeds.forget)
         """Run it beside the server: tokens that are revoked are refused at once, and their streams
@@ -165,6 +169,7 @@ class Application:
         await self.services.feeds.finish()
 
 
+        await self._login_failures.finish()
 def create_app(
     store: ApiStore,
     notices: Notices,
@@ -238,6 +243,8 @@ def _answer_error(request: AnyRequest, error: Exception) -> Response[bytes]:
     state["error"] = known.code
     if isinstance(known, Internal) and not isinstance(error, ClientGone):
         log.error("request.failed", path=scope["path"], exc_info=error)
+    if known.login is not None:
+        state["login"] = known.login
     body, headers = encode_problem(known, state["trace_id"], scope["path"])
     return Response(
         body, status_code=known.status, headers=headers, media_type=headers["content-type"]

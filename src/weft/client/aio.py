@@ -22,6 +22,7 @@ from weft.client.objects.group import JobGroup
 from weft.client.objects.job import Job
 from weft.client.objects.project_calls import ProjectCalls
 from weft.client.objects.secret_calls import SecretCalls
+from weft.client.objects.shared_calls import SharedCalls
 from weft.client.objects.trail_calls import TrailCalls
 from weft.client.objects.usage_calls import UsageCalls
 from weft.client.progress import Progress
@@ -72,7 +73,13 @@ class BatchBuilder(Builder[Job]):
 
 
 class Client(
-    BuilderSource[BatchBuilder], SecretCalls, BrowserCalls, TrailCalls, ProjectCalls, UsageCalls
+    BuilderSource[BatchBuilder],
+    SecretCalls,
+    BrowserCalls,
+    TrailCalls,
+    ProjectCalls,
+    UsageCalls,
+    SharedCalls,
 ):
     """The client of a weft server, for asyncio.
 

@@ -101,6 +101,9 @@ class Job(Twin[aio.Job]):
     attempts = waits(aio.Job.attempts)
     usage = waits(aio.Job.usage)
     history = waits(aio.Job.history)
+    share = waits(aio.Job.share)
+    unshare = waits(aio.Job.unshare)
+    list_permissions = lists(aio.Job.list_permissions)
 
     def wait(self, *, timeout_s: float | None = None) -> Document:
         """Wait until the job has ended; return its document.
@@ -372,6 +375,7 @@ class Client(BuilderSource[BatchBuilder], Twin[aio.Client]):
     create_tenant = waits(aio.Client.create_tenant)
     list_limits = lists(aio.Client.list_limits)
     list_trail = lists(aio.Client.list_trail)
+    list_shared_jobs = lists(aio.Client.list_shared_jobs)
     list_users = lists(aio.Client.list_users)
     add_user = waits(aio.Client.add_user)
     set_user_role = waits(aio.Client.set_user_role)

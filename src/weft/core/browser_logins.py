@@ -62,3 +62,15 @@ def login_in(cookies: str, scheme: str) -> BrowserLogin | None:
     """Return the login in a header `Cookie`."""
     found = _FORM.fullmatch(cookie_in(cookies, login_cookie_name(scheme)) or "")
     return BrowserLogin(found[1], found[2], int(found[3])) if found else None
+
+
+def issuer_cookie_name(scheme: str) -> str:
+    """Return the name of the cookie that says at which issuer a browser has logged in, so that it
+    can be led there to log out. It is no secret.
+    """
+    return "__Host-weft_issuer" if scheme == "https" else "weft_issuer"
+
+
+def issuer_in(cookies: str, scheme: str) -> str | None:
+    """Return the id of that issuer in a header `Cookie`."""
+    return cookie_in(cookies, issuer_cookie_name(scheme))

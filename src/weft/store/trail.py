@@ -2,7 +2,15 @@
 
 from collections.abc import Sequence
 
-from weft.ports.store import ACTION, Action, Caller, Row, TrailQuery
+from weft.ports.store import (
+    ACTION,
+    Action,
+    Caller,
+    FailedLogin,
+    LoginOwner,
+    Row,
+    TrailQuery,
+)
 from weft.store.database import Database
 
 
@@ -15,6 +23,16 @@ class Trail:
         """Add a refused request."""
         ACTION.set(None)  # what was refused is over
         await self._database.call("record_request", request=action.row(), n_rows=None)
+
+    async def login_owner(self, digest: bytes) -> LoginOwner | None:
+        """Return whose it is."""
+        rows = await self._database.call("login_owner", of_hash=digest)
+        return LoginOwner(**rows[0]) if rows else None
+
+    async def record_failed_login(self, failed: FailedLogin) -> None:
+        """Add a login that failed."""
+        ACTION.set(None)  # a pipelined request has no other
+        await self._database.call("record_request", request=failed.row(), n_rows=None)
 
     async def list_trail(
         self,

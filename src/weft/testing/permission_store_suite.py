@@ -3,7 +3,7 @@
 from dataclasses import replace
 from uuid import uuid4
 
-from weft.core.errors import BatchNotFound, PermissionMissing, UserNotFound
+from weft.core.errors import BatchNotFound, JobNotFound, PermissionMissing, UserNotFound
 from weft.core.permissions import Permission
 from weft.core.rights import UserRole
 from weft.testing.store_site import StoreTests, refused
@@ -40,3 +40,46 @@ class PermissionStoreSuite(StoreTests):
         assert await api.list_permissions(caller, batch, after=0, limit=9) == []
         with refused(BatchNotFound):
             await api.get_batch(bob, batch)
+
+    async def test_job_is_shared_alone_until_it_is_not(self) -> None:
+        """The batch and its other jobs stay out of sight."""
+        api, caller, token = self.site.api, self.site.caller, uuid4().hex
+        await api.add_user(caller, "joe", UserRole.USER, token)
+        await api.set_project_member(caller, "default", "joe", is_member=False)
+        found = await api.authenticate(token)
+        assert found is not None
+        joe = replace(found, needs=Permission.READ)
+        batch = await self.site.submit(3)
+        with refused(BatchNotFound):
+            await api.sees_batch(joe, batch)
+        with refused(JobNotFound):
+            await api.share_job(caller, batch, 9, "joe", Permission.READ)
+        with refused(UserNotFound):
+            await api.share_job(caller, batch, 2, "nobody", Permission.READ)
+        one, other = 2, 3
+        for job in (one, other):
+            shared = await api.share_job(caller, batch, job, "JOE", Permission.EXECUTE)
+            assert (shared["job_id"], shared["permission"]) == (job, "execute")
+            assert await api.list_job_permissions(joe, batch, job, after=0, limit=9) == [shared]
+        assert await api.list_permissions(caller, batch, after=0, limit=9) == []
+        assert (await api.get_job(joe, batch, one))["job_id"] == one
+        with refused(BatchNotFound):
+            await api.get_job(joe, batch, 1)
+        with refused(BatchNotFound):
+            await api.get_batch(joe, batch)
+        assert not await api.sees_batch(joe, batch)
+        assert await api.sees_batch(caller, batch)
+        with refused(PermissionMissing):
+            await api.get_job(replace(joe, needs=Permission.WRITE), batch, one)
+        (last,) = await api.list_shared_jobs(joe, before=None, limit=1)
+        (first,) = await api.list_shared_jobs(joe, before=(batch, other), limit=9)
+        assert [(one["job_id"], one["permission"]) for one in (last, first)] == [
+            (other, "execute"),
+            (one, "execute"),
+        ]
+        told = await self.site.notice(
+            "callers", after=lambda: api.share_job(caller, batch, one, "joe", None)
+        )
+        assert told == str(-joe.user_id)
+        with refused(BatchNotFound):
+            await api.get_job(joe, batch, one)

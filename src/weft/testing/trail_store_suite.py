@@ -1,8 +1,9 @@
 """What every adapter of the port `TrailStore` must do: a part of the api's suite."""
 
+from hashlib import sha256
 from uuid import uuid4
 
-from weft.ports.store import ACTION, Action, TrailQuery
+from weft.ports.store import ACTION, Action, FailedLogin, LoginOwner, TrailQuery
 from weft.testing.store_site import TRACE_ID, StoreTests
 
 
@@ -39,3 +40,29 @@ class TrailStoreSuite(StoreTests):
         assert older == found[1]
         theirs = await api.list_trail(self.site.stranger, TrailQuery(), before=None, limit=9)
         assert path not in [one["path"] for one in theirs]
+
+    async def test_failed_login_is_in_the_trail_of_its_tenant_or_of_none(self) -> None:
+        """Whose an expired token is can be known; a login of nobody is for the site alone."""
+        api, caller, path, token = self.site.api, self.site.caller, uuid4().hex, uuid4().hex
+        await api.create_token(caller, token, name="t", scopes=None, valid_s=0, tokens_max=99)
+        assert await api.authenticate(token) is None
+        owner = await api.login_owner(sha256(token.encode()).digest())
+        assert owner == LoginOwner(caller.tenant_id, caller.user_id, caller.user_name)
+        assert await api.login_owner(sha256(b"guessed").digest()) is None
+        whose = [owner, LoginOwner(tenant="no such", user_name="x"), LoginOwner()]
+        for times, one in enumerate(whose, 1):
+            await api.record_failed_login(
+                FailedLogin(
+                    owner=one, name="authenticate", path=path, trace_id=TRACE_ID, address=None,
+                    refused="API.X", times=times,
+                )
+            )  # fmt: skip
+        await self.site.sweep("seal_trail")
+        query = TrailQuery(action="authenticate")
+        ours = await api.list_trail(caller, query, before=None, limit=9)
+        all_ = await api.list_trail(caller, query, before=None, limit=9, all_tenants=True)
+        told = [(one["user"], one["times"]) for one in reversed(all_) if one["path"] == path]
+        assert told == [(caller.user_name, 1), ("x", 2), (None, 3)]
+        assert [one for one in ours if one["path"] == path] == [
+            one for one in all_ if one["path"] == path and one["user"] == caller.user_name
+        ]

@@ -11,7 +11,9 @@ PermissionWord = Literal["read", "execute", "write", "all"]
 
 
 class PermissionDocument(Struct, forbid_unknown_fields=True):
-    """`PUT /v1/batches/{b}/permissions/{user}`: what the user may do from now on."""
+    """`PUT /v1/batches/{b}/permissions/{user}`, and the same of one job: what the user may do
+    from now on.
+    """
 
     permission: Annotated[
         PermissionWord,
@@ -33,3 +35,9 @@ class SharedWith(Struct, kw_only=True):
     """None: it is not shared with them."""
     granted_by: str | None
     granted_at: datetime | None
+
+
+class SharedJobWith(SharedWith, kw_only=True):
+    """What a user may do with one job, because it was shared with them."""
+
+    job_id: int

@@ -18,6 +18,7 @@ from weft.api.web_tokens.bearers import (
     is_web_token,
 )
 from weft.core.errors import Unauthenticated, Unavailable
+from weft.core.login_attempts import LoginAttempt, attempt_with
 from weft.core.sessions import csrf_token_of, session_in
 from weft.ports.store import ApiStore, Caller, Notices
 from weft.telemetry.log import get_logger
@@ -93,13 +94,8 @@ class Identities:
             caller = await self._find(token, header)
         except Unauthenticated:
             self._failed_logins.note(address)
-            raise
-        if caller is None:
-            self._failed_logins.note(address)
             self._known.pop(digest, None)
-            raise _refused(
-                f"The {'session' if header == COOKIE else 'token'} is unknown or has expired."
-            )
+            raise
         caller = replace(caller, known_at=began)
         if epoch == self._epoch:  # else it may have been read before it was revoked
             ends_in_s = math.inf if caller.expires_at is None else caller.expires_at - time.time()
@@ -119,28 +115,36 @@ class Identities:
                 return _checked(session), COOKIE
         return _bearer_token(headers.get("authorization")), None
 
-    async def _find(self, token: str, header: str | None) -> Caller | None:
-        """Return who has this token."""
+    async def _find(self, token: str, header: str | None) -> Caller:
+        """Return who has this token. Raise `Unauthenticated`."""
         if header == COOKIE:
             found = await self._store.authenticate_session(token)
-            return found and replace(found, csrf_token=csrf_token_of(token))
+            if found is None:
+                raise _unknown("session", attempt_with(token))
+            return replace(found, csrf_token=csrf_token_of(token))
         if header is None and not is_web_token(token):
-            return await self._store.authenticate(token)
+            found = await self._store.authenticate(token)
+            if found is None:
+                raise _unknown("token", attempt_with(token))
+            return found
         try:
             bearer = await self._web_tokens.verify(token, header)
         except TokenRefused as error:
             log.debug("token.refused", why=str(error))
-            raise _refused(f"The JSON web token is not accepted. {error}") from error
+            why = f"The JSON web token is not accepted. {error}"
+            raise _refused(why, LoginAttempt(tenant=error.tenant, user=error.user)) from error
         except IssuerAway as error:
             raise Unavailable(
                 "the keys of the token's issuer cannot be read",
                 detail=f"Its issuer is {error}.",
                 hint="Try again later; the log of the api says why.",
             ) from error
-        caller = await self._store.admit_user(
+        found = await self._store.admit_user(
             bearer.tenant, bearer.user_name, bearer.role, may_create=bearer.may_create
         )
-        return None if caller is None else replace(caller, expires_at=bearer.expires_at)
+        if found is None:
+            raise _unknown("token", LoginAttempt(tenant=bearer.tenant, user=bearer.user_name))
+        return replace(found, expires_at=bearer.expires_at)
 
 
 def _bearer_token(authorization: str | None) -> str:
@@ -155,14 +159,20 @@ def _bearer_token(authorization: str | None) -> str:
 
 def _checked(token: str) -> str:
     if len(token) > TOKEN_CHARS_MAX or not token.isascii() or not token.isprintable():
-        raise _refused("The token is malformed.")
+        raise _refused("The token is malformed.", LoginAttempt())
     return token
 
 
-def _refused(why: str) -> Unauthenticated:
-    return Unauthenticated(
+def _unknown(what: str, login: LoginAttempt) -> Unauthenticated:
+    return _refused(f"The {what} is unknown or has expired.", login)
+
+
+def _refused(why: str, login: LoginAttempt | None = None) -> Unauthenticated:
+    error = Unauthenticated(
         "the request is not authenticated",
         detail=why,
         hint="Name the home of the server (--home), give its token (WEFT_TOKEN) or log in (`weft "
         "login`); a request carries a token as `Authorization: Bearer TOKEN`.",
     )
+    error.login = login
+    return error

@@ -18,6 +18,7 @@ from weft.api.http.browsers import (
     refuse_foreign,
     refuse_origin,
 )
+from weft.api.http.failed_logins import LoginFailures
 from weft.api.http.identity import Identities
 from weft.api.http.problem_documents import encode_problem
 from weft.api.http.rate_limits import RateLimits
@@ -65,12 +66,14 @@ def add_middleware(
     is_open: Callable[[str], bool],
     record_refusal: RecordRefusal,
     limits: RateLimits | None,
+    failures: LoginFailures,
 ) -> App:
     """Return the application with everything around it. `is_open`: the path asks for no token."""
     app = RecordRefusals(app, record_refusal)
     if limits is not None:
         app = LimitRates(app, limits)
-    return RecordRequests(CompleteReplies(Authenticate(app, identities, is_open)))
+    app = RecordFailedLogins(Authenticate(app, identities, is_open), failures)
+    return RecordRequests(CompleteReplies(app))
 
 
 class RecordRequests:
@@ -311,8 +314,29 @@ class RecordRefusals:
             await self._record(action)
 
 
+class RecordFailedLogins:
+    """Add logins that are refused to the trail, before the reply."""
+
+    def __init__(self, app: App, failures: LoginFailures) -> None:
+        self._app = app
+        self._failures = failures
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request (ASGI)."""
+
+        async def note(message: Message) -> None:
+            if message["type"] == "http.response.start" and "login" in scope["state"]:
+                state = scope["state"]
+                await self._failures.note(scope, state["login"], state["error"])
+            await send(message)
+
+        await self._app(scope, receive, note)
+
+
 async def _refuse(error: WeftError, scope: Scope, send: Send) -> None:
     """Reply with a problem document."""
+    if error.login is not None:
+        scope["state"]["login"] = error.login
     body, headers = encode_problem(error, scope["state"]["trace_id"], scope["path"])
     scope["state"]["error"] = error.code
     headers["content-length"] = str(len(body))

@@ -11,6 +11,7 @@ from ipaddress import IPv6Address, ip_address
 from typing import Final
 
 from weft.core.errors import TooManyFailedLogins
+from weft.core.login_attempts import LoginAttempt
 from weft.ports.store import Caller
 from weft.telemetry import metrics
 
@@ -59,7 +60,7 @@ class FailedLogins:
         """Raise `TooManyFailedLogins`."""
         if self._buckets is None:
             return
-        level = self._buckets.level_of(_sender_of(address))
+        level = self._buckets.level_of(sender_of(address))
         if level < 1:
             wait_s = self._buckets.wait_s(level)
             error = TooManyFailedLogins(
@@ -68,17 +69,18 @@ class FailedLogins:
                 hint=f"Try again in {wait_s} s, with a token that is valid.",
             )
             error.retry_after_s = wait_s
+            error.login = LoginAttempt()
             raise error
 
     def note(self, address: str) -> None:
         """Count a request with a wrong token."""
         metrics.LOGINS_FAILED.inc()
         if self._buckets is not None:
-            sender = _sender_of(address)
+            sender = sender_of(address)
             self._buckets.set_level(sender, max(0.0, self._buckets.level_of(sender) - 1))
 
 
-def _sender_of(address: str) -> Hashable:
+def sender_of(address: str) -> Hashable:
     """Return what somebody has at least: an address of IPv4, or a /64 of IPv6."""
     try:
         found = ip_address(address)

@@ -57,9 +57,15 @@ def action_of(scope: Mapping[str, Any], *, refused: str | None = None) -> Action
     return Action(
         caller=state["caller"],
         name=state["operation"],
-        path=scope["path"].replace("\0", "\\0")[:PATH_CHARS_MAX],
+        path=shown_path(scope),
         trace_id=state["trace_id"],
         address=client[0] if client else None,
         batch_id=batch_id,
         refused=refused,
     )
+
+
+def shown_path(scope: Mapping[str, Any]) -> str:
+    """Return the path of a request as the trail has it: without its query."""
+    path: str = scope["path"].replace("\0", "\\0")[:PATH_CHARS_MAX]
+    return path

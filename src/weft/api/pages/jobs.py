@@ -61,6 +61,7 @@ async def show_job(request: AnyRequest) -> Response[bytes]:
     services, caller = services_of(request), caller_of(request)
     batch_id, job_id = batch_id_of(request), job_id_of(request)
     job = await read.get_job(services, caller, batch_id, job_id)
+    sees_batch = await services.store.sees_batch(caller, batch_id)
     path, spec = f"/ui/batches/{batch_id}/jobs/{job_id}", encode(job["spec"])
     document = msgspec.json.decode(spec)
     explained = await why.why_job(services, caller, batch_id, job_id)
@@ -71,6 +72,7 @@ async def show_job(request: AnyRequest) -> Response[bytes]:
         events=events_of(batch_id),
         path=path,
         job=job,
+        sees_batch=sees_batch,
         parents=_neighbours(job["parents"], query, "parents", path),
         why=explained["causes"],
         outputs=await _outputs_of(services, caller, batch_id, job_id),

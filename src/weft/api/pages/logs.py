@@ -106,6 +106,7 @@ async def show_log(request: AnyRequest) -> Response[bytes] | Redirect:
         here="/ui/batches",
         events="",
         job=job,
+        sees_batch=await services.store.sees_batch(caller, batch_id),
         attempts=await services.store.list_attempts(caller, batch_id, job_id),
         log=log,
         asked=asked,

@@ -1,6 +1,7 @@
 """The pages on which a browser logs in and out. What pages show of jobs is not here."""
 
 from litestar import Response, get, post
+from litestar.datastructures import Cookie
 
 from weft.api.html.render import HTML, render
 from weft.api.http.browsers import (
@@ -14,7 +15,8 @@ from weft.api.http.browsers import (
 from weft.api.http.parameters import Query
 from weft.api.http.requests import AnyRequest, services_of
 from weft.api.http.trail import record_login
-from weft.api.use_cases import sessions
+from weft.api.use_cases import logins, sessions
+from weft.core.browser_logins import issuer_cookie_name, issuer_in
 from weft.core.sessions import cookie_of, session_in
 from weft.ports.store import Caller
 
@@ -63,7 +65,9 @@ async def log_in(request: AnyRequest) -> Response[bytes]:
 
 @post("/logout", status_code=200, opt={"bytes": (MEDIA,), "refuses": (403, 413)})
 async def log_out(request: AnyRequest) -> Response[bytes]:
-    """End the session of this browser, from a page of this server."""
+    """End the session of this browser, from a page of this server. The answer leads to the issuer
+    at which it has logged in, to log out there as well.
+    """
     Query(request, ())
     scheme = request.scope["scheme"]
     refuse_origin(request.headers, scheme)
@@ -73,7 +77,18 @@ async def log_out(request: AnyRequest) -> Response[bytes]:
         refuse_wrong_token(caller.csrf_token, given)
         record_login(request.scope, caller, "log_out")
         await sessions.end_session(services_of(request), caller, caller.token_id)
-    return _page(request, cookie_of("", scheme, 0))
+    url = await logins.logout_url(
+        services_of(request),
+        issuer_in(request.headers.get("cookie", ""), scheme),
+        f"{scheme}://{request.headers.get('host', '')}/login",
+    )
+    answer = _page(request, cookie_of("", scheme, 0), logout_url=url)
+    if url is not None:
+        name, secure = issuer_cookie_name(scheme), scheme == "https"
+        answer.cookies = [
+            Cookie(key=name, value="", max_age=0, httponly=True, samesite="lax", secure=secure)
+        ]
+    return answer
 
 
 async def _caller_of(request: AnyRequest) -> Caller | None:
@@ -90,7 +105,9 @@ def _page(request: AnyRequest, cookie: str | None = None, **values: object) -> R
     if cookie is not None:
         headers["set-cookie"] = cookie
     n_issuers = len(services_of(request).providers.find(None, None))
-    known = {"code": None, "user_name": "", "caller": None, "n_issuers": n_issuers}
+    known = {
+        "code": None, "user_name": "", "caller": None, "n_issuers": n_issuers, "logout_url": None
+    }  # fmt: skip
     return Response(render("login.html", **known | values), headers=headers)
 
 

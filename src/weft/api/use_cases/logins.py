@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from weft.api.services import Answer, Services
 from weft.api.use_cases.sessions import SECRET_BYTES, record_opened, shown_browser
 from weft.api.use_cases.tokens import new_token
-from weft.api.web_tokens.bearers import Bearer, IssuerAway
+from weft.api.web_tokens.bearers import Bearer, IssuerAway, TokenRefused
 from weft.api.web_tokens.providers import (
     Busy,
     LoginNotDone,
@@ -26,6 +26,7 @@ from weft.core.errors import (
     LoginRefused,
     NoDeviceLogin,
 )
+from weft.core.login_attempts import LoginAttempt
 from weft.ports.store import Caller
 from weft.telemetry.log import get_logger
 from weft.wire.login_documents import (
@@ -186,6 +187,12 @@ async def finish_in_browser(
     return provider, await _admitted(services, provider, bearer)
 
 
+async def logout_url(services: Services, provider_id: str | None, back: str) -> str | None:
+    """Return where a browser logs out at the issuer at which it has logged in; None: nowhere."""
+    provider = None if provider_id is None else services.providers.with_id(provider_id)
+    return None if provider is None else await provider.logout_url(back)
+
+
 async def open_session(
     services: Services,
     provider: Provider,
@@ -209,7 +216,8 @@ async def open_session(
         sessions_max=services.settings.sessions_per_user_max,
     )
     if number is None:
-        raise _refused("It has opened a session already.")
+        login_of = LoginAttempt(tenant=provider.tenant, user=caller.user_name)
+        raise _refused("It has opened a session already.", login_of)
     record_opened(number, caller)
     return session
 
@@ -221,7 +229,7 @@ async def _admitted(services: Services, provider: Provider, bearer: Bearer) -> C
     )
     if caller is None:
         log.info("login.refused", issuer=provider.issuer, why="no user")
-        raise LoginRefused(
+        refused = LoginRefused(
             "you are no user here",
             detail=f"The issuer {provider.issuer} knows you as {bearer.user_name}; the tenant "
             f"{bearer.tenant} has no such user, or has removed them.",
@@ -233,11 +241,16 @@ async def _admitted(services: Services, provider: Provider, bearer: Bearer) -> C
 @contextmanager
 def _explained(provider: Provider) -> Iterator[None]:
     """Turn what went wrong at an issuer into an error for people."""
+        refused.login = LoginAttempt(tenant=bearer.tenant, user=bearer.user_name)
+        raise refused
     try:
         yield
     except LoginNotDone as error:
         log.info("login.refused", issuer=provider.issuer, why=str(error))
-        raise _refused(str(error)) from error
+        cause = error.__cause__
+        user = cause.user if isinstance(cause, TokenRefused) else None
+        login = LoginAttempt(tenant=provider.tenant, user=user)
+        raise _refused(str(error), login) from error
     except NoDeviceFlow as error:
         raise NoDeviceLogin(
             "the issuer does not let terminals log in by a code",
@@ -258,9 +271,11 @@ def _explained(provider: Provider) -> Iterator[None]:
         ) from error
 
 
-def _refused(why: str) -> LoginRefused:
-    return LoginRefused(
+def _refused(why: str, login: LoginAttempt | None = None) -> LoginRefused:
+    error = LoginRefused(
         "the login is refused",
         detail=why,
         hint="Begin again, with `weft login` or on the page /login.",
     )
+    error.login = login or LoginAttempt()
+    return error

@@ -86,9 +86,14 @@ class Outputs:
             yield [log for log in found if log.state in ENDED_WORDS]
 
 
-async def outputs_of(services: Services, caller: Caller, batch_id: int) -> Outputs:
-    """Return the outputs of a batch. Raise `BatchNotFound`."""
-    await services.store.get_batch(caller, batch_id)
+async def outputs_of(
+    services: Services, caller: Caller, batch_id: int, job_ids: Sequence[int]
+) -> Outputs:
+    """Return the outputs of a batch, to read those of these jobs. Raise `BatchNotFound`, also if
+    the caller sees single jobs of it, and not all of these.
+    """
+    if not await services.store.sees_batch(caller, batch_id):
+        await services.store.list_attempt_logs(caller, batch_id, job_ids, None)
     return Outputs(services, caller, batch_id)
 
 

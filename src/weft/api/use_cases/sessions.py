@@ -7,6 +7,7 @@ from typing import Final
 
 from weft.api.services import Answer, Services
 from weft.core.errors import LoginLinkRefused, RightMissing, SessionNotFound
+from weft.core.login_attempts import attempt_with
 from weft.core.sessions import csrf_token_of
 from weft.ports.store import Caller
 from weft.telemetry.log import get_logger
@@ -41,7 +42,7 @@ async def user_of_link(services: Services, code: str) -> Caller:
     if 0 < len(code) <= SECRET_CHARS_MAX:
         caller = await services.store.authenticate_code(code)
     if caller is None:
-        raise _link_refused()
+        raise _link_refused(code)
     return caller
 
 
@@ -61,7 +62,7 @@ async def log_in(
         sessions_max=services.settings.sessions_per_user_max,
     )
     if caller is None:
-        raise _link_refused()
+        raise _link_refused(code)
     record_opened(caller.token_id, caller)
     return session, known_by(session, caller)
 
@@ -102,13 +103,15 @@ async def end_all_sessions(services: Services, caller: Caller) -> Answer:
     return {"n_ended": n_ended}
 
 
-def _link_refused() -> LoginLinkRefused:
-    return LoginLinkRefused(
+def _link_refused(code: str) -> LoginLinkRefused:
+    error = LoginLinkRefused(
         "this login link cannot be used",
         detail=f"It was used before, is older than {CODE_VALID_S / 60:.0f} minutes, or another "
         "one was made since, or the token that made it was revoked.",
         hint="Make another one with `weft open`.",
     )
+    error.login = attempt_with(code)
+    return error
 
 
 def _require_no_scopes(caller: Caller) -> None:

@@ -24,7 +24,7 @@ async def watch_events(
     Raise `BatchNotFound`, or `EventsGone` if events after that position are removed already.
     """
     if batch_id is not None:
-        await services.store.get_batch(caller, batch_id)
+        await services.store.sees_batch(caller, batch_id)  # or single jobs of it
     if after is None:
         after = await services.store.events_now()
     else:

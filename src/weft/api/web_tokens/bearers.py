@@ -12,6 +12,11 @@ PARTS: Final = 3
 class TokenRefused(Exception):
     """The token is not believed; the text says why, without anything of the token."""
 
+    tenant: str | None = None
+    """That of the issuer, if it has signed the token."""
+    user: str | None = None
+    """The user that its issuer names in it."""
+
 
 class IssuerAway(Exception):
     """Whether the token is good cannot be said now: the keys of its issuer cannot be read."""

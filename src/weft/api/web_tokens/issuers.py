@@ -57,6 +57,10 @@ class IssuerDocument(Struct, forbid_unknown_fields=True, kw_only=True):
     scopes: Annotated[tuple[Text, ...], Meta(max_length=64)] = ("openid", "email")
     login_s: Annotated[float, Meta(ge=60, le=31_536_000)] = 43_200.0
     """How long a session or a token lasts that a login has made."""
+    leads_back: bool = False
+    """Whether the issuer may lead browsers back to `/login` after a logout; it has to know that
+    address.
+    """
 
 
 class _IssuersFile(Struct, forbid_unknown_fields=True):

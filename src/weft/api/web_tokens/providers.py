@@ -69,6 +69,7 @@ class _Description(Struct):
     authorization_endpoint: Text
     token_endpoint: Text
     device_authorization_endpoint: Text | None = None
+    end_session_endpoint: Text | None = None
     token_endpoint_auth_methods_supported: tuple[str, ...] = ("client_secret_basic",)
     authorization_response_iss_parameter_supported: bool = False
 
@@ -184,7 +185,21 @@ class Provider:
             "code_challenge": challenge,
             "code_challenge_method": "S256",
         }
-        return f"{endpoint}{'&' if urlsplit(endpoint).query else '?'}{urlencode(query)}"
+        return _with_query(endpoint, query)
+
+    async def logout_url(self, back: str) -> str | None:
+        """Return where a browser logs out at the issuer (OpenID Connect RP-Initiated Logout 1.0);
+        None: it has no such page, or does not answer. `back`: where it goes on, if the issuer
+        leads back.
+        """
+        with suppress(IssuerAway):  # which is logged
+            endpoint = (await self._description()).end_session_endpoint
+            if endpoint is not None:
+                query = {"client_id": str(self._entry.client_id)}
+                if self._entry.leads_back:
+                    query["post_logout_redirect_uri"] = back
+                return _with_query(endpoint, query)
+        return None
 
     async def exchange(
         self, code: str, *, verifier: str, redirect_uri: str, nonce: str, named: str | None
@@ -303,7 +318,8 @@ class Provider:
             raise self._away("it says that it is another issuer")
         scheme = urlsplit(self.issuer).scheme
         for one in (
-            found.authorization_endpoint, found.token_endpoint, found.device_authorization_endpoint
+            found.authorization_endpoint, found.token_endpoint,
+            found.device_authorization_endpoint, found.end_session_endpoint,
         ):  # fmt: skip
             if one is not None and not (is_safe_url(one) and urlsplit(one).scheme == scheme):
                 raise self._away("one of its endpoints is no address like its own")
@@ -325,6 +341,10 @@ class Provider:
     def _away(self, why: str) -> IssuerAway:
         log.warning("issuer.failed", issuer=self.issuer, why=why)
         return IssuerAway(self.issuer)
+
+
+def _with_query(endpoint: str, query: Mapping[str, str]) -> str:
+    return f"{endpoint}{'&' if urlsplit(endpoint).query else '?'}{urlencode(query)}"
 
 
 def refused_by_issuer(error: str, description: str | None) -> LoginNotDone:

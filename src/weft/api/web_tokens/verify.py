@@ -85,17 +85,20 @@ class WebTokens:
         raise TokenRefused("Its issuer and audience are not known here.")
 
     def _bearer(self, claims: Mapping[str, Any], issuer: IssuerDocument) -> Bearer:
-        expires_at = _check_times(claims, self._clock(), issuer.leeway_s)
-        for name, value in issuer.required.items():
-            if not _says(claims.get(name), value):
-                raise TokenRefused(f"Its claim `{name}` is not the required one.")
-        user: Any = claims.get(issuer.user_claim)
-        if (
-            not isinstance(user, str)
-            or wrong_name(user, chars_max=USER_CHARS_MAX)
-            or user != user.strip()
-        ):
-            raise TokenRefused(f"Its claim `{issuer.user_claim}` names no user.")
+        """Return the bearer of a token that its issuer has signed. Raise `TokenRefused`, which
+        says whose it is.
+        """
+        user = _user_of(claims, issuer)
+        try:
+            expires_at = _check_times(claims, self._clock(), issuer.leeway_s)
+            _check_required(claims, issuer)
+        except TokenRefused as error:
+            error.tenant, error.user = issuer.tenant, user
+            raise
+        if user is None:
+            refused = TokenRefused(f"Its claim `{issuer.user_claim}` names no user.")
+            refused.tenant = issuer.tenant
+            raise refused
         return Bearer(
             issuer.tenant, user, _role_of(claims, issuer), issuer.create_users, expires_at
         )
@@ -177,6 +180,19 @@ def _check_times(claims: Mapping[str, Any], now: float, leeway_s: float) -> floa
     if any(now < times[name] - leeway_s for name in ("nbf", "iat") if name in times):
         raise TokenRefused("It is not valid yet.")
     return times["exp"] + leeway_s
+
+
+def _check_required(claims: Mapping[str, Any], issuer: IssuerDocument) -> None:
+    for name, value in issuer.required.items():
+        if not _says(claims.get(name), value):
+            raise TokenRefused(f"Its claim `{name}` is not the required one.")
+
+
+def _user_of(claims: Mapping[str, Any], issuer: IssuerDocument) -> str | None:
+    user = claims.get(issuer.user_claim)
+    if not isinstance(user, str) or user != user.strip():
+        return None
+    return None if wrong_name(user, chars_max=USER_CHARS_MAX) else user
 
 
 def _says(claim: object, value: str | bool | int) -> bool:  # noqa: FBT001 (what the file asks for)

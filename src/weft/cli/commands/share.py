@@ -1,4 +1,4 @@
-"""`weft share` and `weft unshare`: who else sees a batch, and what they may do."""
+"""`weft share` and `weft unshare`: who else sees a batch or a job, and what they may do."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -6,15 +6,19 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.targets import parse_batch
+from weft.cli.input.targets import Target, parse_target
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
-from weft.core.ids import format_batch_id
+from weft.client.api import Api
+from weft.client.http.listing import Document, Listing
+from weft.core.errors import BadId
+from weft.core.ids import format_batch_id, format_job_ref
 from weft.wire.permission_documents import PermissionWord
 
 HEADER = ("User", "May", "Since", "By")
+JOBS_HEADER = ("Job", "Name", "State", "Of", "May", "Since", "By")
 _MEANS = {
     "read": "see",
     "execute": "see and control",
@@ -25,47 +29,72 @@ With = Annotated[str, Parameter(name="--with")]
 
 
 def share(
-    batch: str,
+    target: str | None = None,
     /,
     *,
     user: Annotated[str | None, Parameter(name="--with")] = None,
     may: PermissionWord = "read",
     shared: Shared = SHARED,
 ) -> int:
-    """Let a user of your tenant see a batch, or list with whom it is shared.
+    """Let a user of your tenant see a batch or one job, or list with whom it is shared.
 
         weft share b12 --with ann --may execute
+        weft share b12.j7 --with ann
         weft share b12
+        weft share
 
     The owner and the members of the billing project may do everything anyway.
+    Without a target it lists the single jobs that others have shared with you; `weft ls`
+    shows the batches.
 
     Args:
-        batch: `b12`.
+        target: `b12` or `b12.j7`.
         user: Name of the user.
-        may: read: see it; execute: also cancel, hold, release and retry its jobs;
-            write: also edit it, add jobs, hide and delete it; all: also share it.
+        may: read: see it; execute: also cancel, hold and release its jobs; write: also
+            edit it; all: also share it. With a batch, execute also retries its jobs, and
+            write also adds jobs, hides and deletes it.
         shared: Options of every command.
     """
-    batch_id = parse_batch(batch)
+    if target is None:
+        if user is not None:
+            raise BadId("", expected="name what to share: a batch b12 or a job b12.j7")
+        return _list_jobs(shared)
+    found = parse_target(target, groups=False)
     if user is None:
-        return _list(shared, batch_id)
-    return _tell(shared, shared.ask(lambda client: client.share_batch(batch_id, user, may)))
+        return _list(shared, found)
+    return _tell(shared, shared.ask(lambda client: _share(client, found, user, may)))
 
 
-def unshare(batch: str, /, *, user: With, shared: Shared = SHARED) -> int:
-    """Share a batch with a user no longer.
+def unshare(target: str, /, *, user: With, shared: Shared = SHARED) -> int:
+    """Share a batch or one job with a user no longer.
 
         weft unshare b12 --with ann
 
     A member of its billing project still sees it.
 
     Args:
-        batch: `b12`.
+        target: `b12` or `b12.j7`.
         user: Name of the user.
         shared: Options of every command.
     """
-    batch_id = parse_batch(batch)
-    return _tell(shared, shared.ask(lambda client: client.unshare_batch(batch_id, user)))
+    found = parse_target(target, groups=False)
+    return _tell(shared, shared.ask(lambda client: _share(client, found, user, None)))
+
+
+async def _share(client: Api, of: Target, user: str, may: PermissionWord | None) -> Document:
+    if of.job_id is None:
+        if may is None:
+            return await client.unshare_batch(of.batch_id, user)
+        return await client.share_batch(of.batch_id, user, may)
+    if may is None:
+        return await client.unshare_job(of.batch_id, of.job_id, user)
+    return await client.share_job(of.batch_id, of.job_id, user, may)
+
+
+def _permissions(client: Api, of: Target) -> Listing:
+    if of.job_id is None:
+        return client.list_permissions(of.batch_id)
+    return client.list_job_permissions(of.batch_id, of.job_id)
 
 
 def _tell(shared: Shared, answer: Mapping[str, Any]) -> int:
@@ -73,6 +102,8 @@ def _tell(shared: Shared, answer: Mapping[str, Any]) -> int:
         print_json(answer)
         return 0
     name, what = one_line(answer["user"], width=64), format_batch_id(answer["batch_id"])
+    if "job_id" in answer:
+        what = format_job_ref(answer["batch_id"], answer["job_id"])
     if answer["permission"] is None:
         note(f"{what} is not shared with {name}")
     else:
@@ -80,8 +111,8 @@ def _tell(shared: Shared, answer: Mapping[str, Any]) -> int:
     return 0
 
 
-def _list(shared: Shared, batch_id: int) -> int:
-    found = shared.ask_all(lambda client: client.list_permissions(batch_id))
+def _list(shared: Shared, of: Target) -> int:
+    found = shared.ask_all(lambda client: _permissions(client, of))
     if shared.json:
         print_json(found)
         return 0
@@ -95,4 +126,25 @@ def _list(shared: Shared, batch_id: int) -> int:
         for one in found
     ]
     print_table(HEADER, rows, spare=("By",))
+    return 0
+
+
+def _list_jobs(shared: Shared) -> int:
+    found = shared.ask_all(lambda client: client.list_shared_jobs())
+    if shared.json:
+        print_json(found)
+        return 0
+    rows = [
+        (
+            format_job_ref(one["batch_id"], one["job_id"]),
+            one_line(one["name"] or "-", width=64),
+            one["state"],
+            one_line(one["user"], width=64),
+            one["permission"],
+            moment(one["granted_at"]),
+            one_line(one["granted_by"], width=64),
+        )
+        for one in found
+    ]
+    print_table(JOBS_HEADER, rows, spare=("By", "Since", "Name"))
     return 0

@@ -37,6 +37,11 @@ def trail(
     """Show what users of your tenant have changed or were refused, newest first.
 
         weft trail --user bob --since 2h
+        weft trail --action log_in
+
+    Logins that failed are in it, as far as it is known that they were of your
+    tenant; --all-tenants shows the others, too. After the first one, all that are
+    alike within a minute have one entry.
 
     An entry is shown when it is sealed, within a second. --json also prints its
     digest, which goes over all entries before it; `weft audit` checks them. Only
@@ -71,7 +76,8 @@ def trail(
 
 
 def _row(entry: Document) -> tuple[str, ...]:
-    who = one_line(entry["user"], width=WIDTH)
+    who = one_line(entry["user"] or "-", width=WIDTH)
+    result, times = entry["refused"] or "done", entry.get("times", 1)
     return (
         str(entry["number"]),
         moment(entry["at"]),
@@ -80,7 +86,7 @@ def _row(entry: Document) -> tuple[str, ...]:
         one_line(entry["path"], width=WIDTH),
         one_line(entry["address"] or "-", width=WIDTH),
         entry["trace_id"],
-        entry["refused"] or "done",
+        result if times == 1 else f"{result}, {times:,} times",
     )
 
 

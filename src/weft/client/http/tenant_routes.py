@@ -95,6 +95,23 @@ class TenantRoutes(Requests):
         """Share a batch with a user no longer. Raise `UserNotFound`."""
         return await self._delete(_permission_path(batch_id, user))
 
+    def list_job_permissions(self, batch_id: int, job_id: int) -> Listing:
+        """Yield the users with whom one job is shared, in the order of their numbers."""
+        return self._list(f"/v1/batches/{batch_id}/jobs/{job_id}/permissions", {})
+
+    async def share_job(self, batch_id: int, job_id: int, user: str, permission: str) -> Document:
+        """Let a user `read`, `execute`, `write` or do `all` to one job. Raise `UserNotFound`."""
+        path = _job_permission_path(batch_id, job_id, user)
+        return await self._put(path, {"permission": permission})
+
+    async def unshare_job(self, batch_id: int, job_id: int, user: str) -> Document:
+        """Share one job with a user no longer. Raise `UserNotFound`."""
+        return await self._delete(_job_permission_path(batch_id, job_id, user))
+
+    def list_shared_jobs(self) -> Listing:
+        """Yield single jobs that were shared with the caller, of the newest batches first."""
+        return self._list("/v1/shared-jobs", {})
+
 
 def _user_path(name: str) -> str:
     return f"/v1/users/{_quoted(name, 'user')}"
@@ -110,6 +127,10 @@ def _member_path(name: str, user: str) -> str:
 
 def _permission_path(batch_id: int, user: str) -> str:
     return f"/v1/batches/{batch_id}/permissions/{_quoted(user, 'user')}"
+
+
+def _job_permission_path(batch_id: int, job_id: int, user: str) -> str:
+    return f"/v1/batches/{batch_id}/jobs/{job_id}/permissions/{_quoted(user, 'user')}"
 
 
 def _quoted(name: str, kind: str) -> str:

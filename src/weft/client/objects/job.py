@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 import msgspec
 
 from weft.client.api import Api, LogEvent
-from weft.client.http.listing import Document
+from weft.client.http.listing import Document, Listing
 from weft.client.http.routes import Stream
 from weft.client.http.sse import ServerEvent
 from weft.client.objects.counted import patch_of
@@ -150,6 +150,24 @@ class Job:
     async def release(self) -> Document:
         """Let it start, unless a group of it is held."""
         return await self._api.release_job(self.batch_id, self.job_id)
+
+    async def share(self, user: str, permission: str = "read") -> Document:
+        """Let a user of the tenant see this job alone, and nothing of its batch.
+
+        Args:
+            user: Name of the user.
+            permission: `read`; `execute`: also cancel, hold and release it, and send it signals;
+                `write`: also edit it; `all`: also share it.
+        """
+        return await self._api.share_job(self.batch_id, self.job_id, user, permission)
+
+    async def unshare(self, user: str) -> Document:
+        """Share it with a user no longer."""
+        return await self._api.unshare_job(self.batch_id, self.job_id, user)
+
+    def list_permissions(self) -> Listing:
+        """Yield the users with whom this job alone is shared."""
+        return self._api.list_job_permissions(self.batch_id, self.job_id)
 
     async def log(self, *, stream: Stream = "both", attempt: int | None = None) -> str:
         """Return what the job has written so far.

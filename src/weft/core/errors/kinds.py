@@ -5,6 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from weft.core.login_attempts import LoginAttempt
+
 
 @dataclass(frozen=True)
 class FieldError:
@@ -37,6 +39,8 @@ class WeftError(Exception):
     """The default hint."""
     retry_after_s: int | None = None
     """When repeating the request may help (`Retry-After`); `None`: nobody knows, or never."""
+    login: LoginAttempt | None = None
+    """The login that this error refuses, for the trail."""
 
     def __init__(
         self, message: str, *, detail: str = "", hint: str = "", errors: Sequence[FieldError] = ()

@@ -40,7 +40,7 @@ from weft.ports.store.submitted import (
     Reserved,
     Shape,
 )
-from weft.ports.store.trail import ACTION, Action, TrailQuery
+from weft.ports.store.trail import ACTION, Action, FailedLogin, LoginOwner, TrailQuery
 from weft.ports.store.worker import (
     Claimed,
     ClaimRequest,
@@ -74,6 +74,7 @@ __all__ = [
     "EditLimits",
     "EditStore",
     "EndReport",
+    "FailedLogin",
     "FleetStore",
     "Folded",
     "Gate",
@@ -82,6 +83,7 @@ __all__ = [
     "JobQuery",
     "JobRows",
     "JobUser",
+    "LoginOwner",
     "NewBatch",
     "NewGroup",
     "NewSchedule",

@@ -19,6 +19,35 @@ class PermissionStore(Protocol):
         Raise `BatchNotFound`, `PermissionMissing`, `UserNotFound`.
         """
 
+    async def share_job(
+        self, caller: Caller, batch_id: int, job_id: int, user: str, permission: Permission | None
+    ) -> Row:
+        """Do what `share_batch` does with one job; the row also has its `job_id`.
+
+        Raise `BatchNotFound`, `JobNotFound`, `PermissionMissing`, `UserNotFound`.
+        """
+
+    async def list_job_permissions(
+        self, caller: Caller, batch_id: int, job_id: int, *, after: int, limit: int
+    ) -> Sequence[Row]:
+        """Return with whom one job is shared, as `share_job` does, after a user number.
+
+        Raise `BatchNotFound`, `JobNotFound`.
+        """
+
+    async def list_shared_jobs(
+        self, caller: Caller, *, before: tuple[int, int] | None, limit: int
+    ) -> Sequence[Row]:
+        """Return the documents of single jobs that were shared with the caller, with `permission,
+        granted_by, granted_at`, below a batch and job number, the highest first.
+        """
+
+    async def sees_batch(self, caller: Caller, batch_id: int) -> bool:
+        """Return whether the caller sees the whole batch; False: single jobs of it alone.
+
+        Raise `BatchNotFound`.
+        """
+
     async def list_permissions(
         self, caller: Caller, batch_id: int, *, after: int, limit: int
     ) -> Sequence[Row]:

@@ -45,6 +45,49 @@ class Action:
         }
 
 
+@dataclass(frozen=True)
+class LoginOwner:
+    """Whose a login was, as far as that is known."""
+
+    tenant_id: int | None = None
+    user_id: int | None = None
+    user_name: str | None = None
+    tenant: str | None = None
+    """The tenant's name, if its number is not known."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FailedLogin:
+    """A login that failed, or several that are alike: what the trail says of them."""
+
+    owner: LoginOwner
+    name: str
+    """That of the operation, or `authenticate`."""
+    path: str
+    trace_id: str
+    address: str | None
+    """None: from several."""
+    refused: str
+    times: int = 1
+    request_id: UUID = field(default_factory=uuid4)
+
+    def row(self) -> dict[str, Any]:
+        """Return it as the functions of the trail take it."""
+        return {
+            "request_id": self.request_id,
+            "tenant_id": self.owner.tenant_id,
+            "tenant": self.owner.tenant,
+            "user_id": self.owner.user_id,
+            "user_name": self.owner.user_name,
+            "address": self.address,
+            "trace_id": self.trace_id,
+            "action": self.name,
+            "path": self.path,
+            "refused": self.refused,
+            "times": self.times,
+        }
+
+
 ACTION: Final[ContextVar[Action | None]] = ContextVar("action", default=None)
 """The request that is served. The store adds it to the trail in the transaction of the first call
 that changes anything; None: nothing is added.
@@ -68,6 +111,14 @@ class TrailStore(Protocol):
     async def record_refusal(self, action: Action) -> None:
         """Add a request to the trail that was refused."""
 
+    async def login_owner(self, digest: bytes) -> LoginOwner | None:
+        """Return whose token, session or login code has this SHA-256, also if it has expired;
+        None: nobody's.
+        """
+
+    async def record_failed_login(self, failed: FailedLogin) -> None:
+        """Add a login that failed to the trail: of its tenant, or of none."""
+
     async def list_trail(
         self,
         caller: Caller,
@@ -78,5 +129,5 @@ class TrailStore(Protocol):
         all_tenants: bool = False,
     ) -> Sequence[Row]:
         """Return sealed entries of the tenant, or of all, newest first: `number, at, tenant, user,
-        token_id, address, trace_id, action, path, batch_id, refused, sealed_at, digest`.
+        token_id, address, trace_id, action, path, batch_id, refused, times, sealed_at, digest`.
         """

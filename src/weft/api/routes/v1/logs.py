@@ -85,8 +85,9 @@ async def read_outputs(request: AnyRequest) -> Response[bytes] | Stream:
     if last - first >= OUTPUTS_MAX:
         raise wrong_parameter("last", f"at most {OUTPUTS_MAX} jobs per request")
     services = services_of(request)
-    outputs = await outputs_of(services, caller_of(request), batch_id)
-    lines = output_lines(services.logs, outputs.ended(range(first, last + 1)))
+    jobs = range(first, last + 1)
+    outputs = await outputs_of(services, caller_of(request), batch_id, jobs)
+    lines = output_lines(services.logs, outputs.ended(jobs))
     return stream_reply(lines, media=LINES)
 
 
@@ -104,7 +105,7 @@ async def read_results(request: AnyRequest) -> Response[bytes] | Stream:
     except ValueError as error:
         raise wrong_parameter("jobs", str(error)) from error
     services = services_of(request)
-    outputs = await outputs_of(services, caller_of(request), batch_id)
+    outputs = await outputs_of(services, caller_of(request), batch_id, jobs)
     lines = result_lines(services.logs, outputs.ended(jobs))
     return stream_reply(lines, media=LINES)
 

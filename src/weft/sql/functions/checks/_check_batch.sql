@@ -5,20 +5,11 @@
 CREATE OR REPLACE FUNCTION weft._check_batch(of_batch_id bigint) RETURNS void LANGUAGE plpgsql
 AS $$
 DECLARE
-    v_permission int; v_needs int;
+    v_permission int;
 BEGIN
     SELECT weft._permission(b.batch_id, b.user_id, b.project_id) INTO v_permission
     FROM weft.batch b WHERE b.batch_id = of_batch_id AND b.deleted_at IS NULL;
-    IF v_permission = PERMISSION_ALL THEN
-        RETURN;
-    ELSIF coalesce(v_permission, 0) = 0 THEN
-        PERFORM weft._fail('WF101', format('batch b%s does not exist', of_batch_id),
-                           'No batch with this number is visible to you.', 'List your batches with `weft ls`.');
-    END IF;
-    v_needs := coalesce(nullif(current_setting('weft.needs', true), ''), '1')::int;
-    IF v_permission < v_needs THEN
-        PERFORM weft._fail('WF130', format('you may not do this to batch b%s', of_batch_id),
-            format('Your permission is "%s"; this needs "%s".', weft._permission_word(v_permission), weft._permission_word(v_needs)),
-            'Ask its owner for it, or a member of its billing project.');
+    IF v_permission IS DISTINCT FROM PERMISSION_ALL THEN
+        PERFORM weft._check_permission(of_batch_id, v_permission, format('batch b%s', of_batch_id));
     END IF;
 END $$;

@@ -8,7 +8,7 @@ AS $$
 DECLARE
     v_wrong int;
 BEGIN
-    PERFORM weft._check_batch(of_batch_id);
+    PERFORM weft._check_jobs(of_batch_id, of_job_ids);
     SELECT x INTO v_wrong FROM unnest(of_job_ids) x
     WHERE (SELECT (SELECT u.committed_at FROM weft.batch_update u WHERE u.batch_id = j.batch_id AND u.update_id = j.update_id)
            FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = x) IS NULL LIMIT 1;

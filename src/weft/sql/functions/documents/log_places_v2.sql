@@ -12,7 +12,7 @@ AS $$
 #variable_conflict use_column
 BEGIN
     PERFORM weft._as_tenant(log_places_v2.tenant_id);
-    PERFORM weft._check_batch(of_batch_id);
+    PERFORM weft._check_jobs(of_batch_id, log_places_v2.job_ids);
     RETURN QUERY
     SELECT j.batch_id, j.job_id, coalesce(a.attempt, j.attempt), a.attempt IS NOT NULL OR j.state >= STATE_SUCCESS, a.log_segment,
         a.log_offset,

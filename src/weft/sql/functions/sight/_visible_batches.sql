@@ -22,7 +22,7 @@ AS $$
         (SELECT b.batch_id FROM weft.batch_grant g CROSS JOIN LATERAL (
             SELECT y.batch_id FROM weft.batch y
             WHERE y.batch_id = g.batch_id AND y.deleted_at IS NULL AND (with_hidden OR NOT y.hidden) OFFSET 0) b
-         WHERE (g.user_id, g.batch_id) >= (of_user_id, 0) AND (g.user_id, g.batch_id) < (of_user_id, before)
+         WHERE g.job_id = 0 AND (g.user_id, g.batch_id) >= (of_user_id, 0) AND (g.user_id, g.batch_id) < (of_user_id, before)
          ORDER BY g.user_id DESC, g.batch_id DESC LIMIT limit_rows)) x
     ORDER BY x.batch_id DESC LIMIT limit_rows
 $$;

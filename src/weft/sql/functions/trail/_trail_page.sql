@@ -19,7 +19,7 @@ BEGIN
     END IF;
     RETURN QUERY SELECT jsonb_build_object('number', t.number, 'at', t.at, 'tenant', n.name, 'user', t.user_name, 'token_id', t.token_id,
         'address', t.address, 'trace_id', t.trace_id, 'action', t.action, 'path', t.path, 'batch_id', t.batch_id, 'refused', t.refused,
-        'sealed_at', t.sealed_at, 'digest', encode(t.digest, 'hex'))
+        'times', coalesce(t.times, 1), 'sealed_at', t.sealed_at, 'digest', encode(t.digest, 'hex'))
     FROM weft.trail_entry t LEFT JOIN weft.tenant n USING (tenant_id)
     WHERE (of_tenant_id IS NULL OR t.tenant_id = of_tenant_id) AND (of_user IS NULL OR t.user_name = of_user)
         AND (of_action IS NULL OR t.action = of_action) AND (of_batch_id IS NULL OR t.batch_id = of_batch_id)

@@ -80,9 +80,11 @@ class Filler:
         await self.ask("PATCH", f"/v1/billing-projects/{word}-closed", {"closed": True})
         token = await self.ask("POST", "/v1/tokens", {"name": f"{word}-token"})
         await self.ask("PUT", f"/v1/secrets/{word}-secret", {"value": f"{word}-value"})
+        await self.ask("PUT", f"/v1/saved-queries/{word}-query", {"query": f"name = {word}"})
         self.ids |= {
             "user": f"{word}-bob", "billing-projects/{p}": project, "costs/{p}": project,
             "t": token["token_id"], "secret": f"{word}-secret",
+            "saved": f"{word}-query",
         }  # fmt: skip
 
     async def open_session(self) -> None:

@@ -26,6 +26,7 @@ from weft.wire import (
     queue_answers,
     quota_documents,
     report_answers,
+    saved_query_documents,
     schedules,
     secret_documents,
     session_answers,
@@ -103,6 +104,7 @@ def check(document: Any, schema: dict[str, Any]) -> None:  # noqa: ANN401
             report_answers,
             session_answers,
             schedules,
+            saved_query_documents,
             secret_documents,
             system_answers,
             tenant_documents,
@@ -260,6 +262,7 @@ async def test_every_field_of_a_document_is_described(ask: Described) -> None:
 async def ask_attempts(ask: Described, worker: LiveWorker, key: AttemptKey) -> None:
     attempts = "/v1/batches/{b}/jobs/{j}/attempts"
     await ask("GET", attempts, b=key.batch_id, j=key.job_id)
+    await ask("GET", "/v1/batches/{b}/jobs/{j}/children", b=key.batch_id, j=key.job_id)
     await worker.keep_samples(key, [UsageSample(5000, 1, 2)])
     await ask("GET", attempts + "/{a}/usage", b=key.batch_id, j=key.job_id, a=key.attempt)
 
@@ -282,7 +285,15 @@ async def ask_licences(ask: Described) -> None:
     await ask("DELETE", "/v1/licences/{l}", l="l1", body={})
 
 
+async def ask_saved_queries(ask: Described) -> None:
+    await ask("PUT", "/v1/saved-queries/{saved}", saved="a", body={"query": "state = running"})
+    await ask("GET", "/v1/saved-queries")
+    await ask("GET", "/v1/saved-queries/{saved}", saved="a")
+    await ask("DELETE", "/v1/saved-queries/{saved}", saved="a", body={})
+
+
 async def ask_secrets(ask: Described) -> None:
+    await ask_saved_queries(ask)
     await ask("PUT", "/v1/secrets/{secret}", secret="db", body={"value": "swordfish"})
     await ask("GET", "/v1/secrets")
     await ask("POST", "/v1/secret-rotation", body={})

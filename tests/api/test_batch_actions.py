@@ -11,6 +11,7 @@ import pytest
 from api.live import LiveApi, LiveWorker
 from api.test_trail import trail
 from api.test_users import add
+from weft.api.use_cases import bulk
 
 COUNT, ACT = "/ui/batch-actions/count", "/ui/batch-actions"
 
@@ -152,3 +153,51 @@ async def test_viewer_has_no_buttons_and_is_refused(http: httpx.AsyncClient) -> 
         form = {"b": batch_id, "action": "cancel"}
         assert (await http.post(path, data=form, headers=viewer)).status_code == 403
     assert not (await _read(http, [batch_id]))[0]["cancelled"]
+
+
+async def test_query_leaves_out_what_is_shared_only_to_be_read(http: httpx.AsyncClient) -> None:
+    """Also where it is between batches that may be changed; nothing is said of it."""
+    ann, bob = await add(http, "ann"), await add(http, "bob")
+    for name in ("ann", "bob"):
+        await http.request("DELETE", f"/v1/billing-projects/default/members/{name}")
+        await http.post("/v1/billing-projects", json={"name": name})
+        await http.put(f"/v1/billing-projects/{name}/members/{name}")
+    mine = await _submit(http, bob, billing_project="bob")
+    read, run, hidden = [await _submit(http, ann, billing_project="ann") for _ in range(3)]
+    for batch, permission in ((read, "read"), (run, "execute")):
+        shared = f"/v1/batches/{batch}/permissions/bob"
+        await http.put(shared, json={"permission": permission}, headers=ann)
+    last = await _submit(http, bob, billing_project="bob")
+
+    seen = (await http.get("/v1/batches", headers=bob)).json()["items"]
+    assert [one["id"] for one in seen] == [last, run, read, mine]
+    every = await http.post(COUNT, data={"all": "true", "action": "cancel"}, headers=bob)
+    assert _chosen(every) == [last, run, mine]
+    assert "<p>6 jobs" in every.text
+    done = await http.post(ACT, data={"b": _chosen(every), "action": "cancel"}, headers=bob)
+    assert done.headers["location"].endswith("done=cancel+3")
+    found = await _read(http, [mine, read, run, hidden, last])
+    assert [one["cancelled"] for one in found] == [True, False, True, False, True]
+
+
+async def test_retry_goes_on_past_a_batch_that_a_person_cancelled(
+    http: httpx.AsyncClient, worker: LiveWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also if they did so after the batches were counted."""
+    ids = [await _submit(http) for _ in range(3)]
+    claimed = await worker.claim()
+    await worker.start(claimed)
+    await worker.end(claimed[::2], exit_code=1)
+    await http.post(f"/v1/batches/{ids[1]}/cancel", json={})
+    form = {"b": ids, "action": "retry"}
+
+    page = await http.post(COUNT, data=form)
+    assert _chosen(page) == [ids[2], ids[0]]
+    assert "1 more is left as it is" in page.text
+    assert (await http.post(ACT, data=form)).headers["location"].endswith("done=retry+2")
+    every = replace(bulk.KINDS["retry"], concerns=lambda _: 1)  # as if it were cancelled just now
+    monkeypatch.setitem(bulk.KINDS, "retry", every)  # type: ignore[arg-type]  # it is a dict
+    done = await http.post(ACT, data=form)
+    assert (done.status_code, done.headers["location"][-7:]) == (303, "retry+2")
+    operations = (await http.get("/v1/operations")).json()["items"]
+    assert sorted(one["batch_id"] for one in operations) == sorted([ids[0], ids[2]] * 2)

@@ -12,7 +12,9 @@ from litestar.routes import HTTPRoute
 from api.live import LiveApi, LiveWorker
 from weft.api.html.assets import assets
 from weft.api.routes.rights import RIGHTS
+from weft.core.attempt_key import AttemptKey
 from weft.wire.log_format import STDERR, STDOUT
+from weft.wire.usage_format import UsageSample
 
 HOSTILE = "<script>alert(1)</script>\u202e\"'><img src=x onerror=alert(2)>"
 PATHS = (
@@ -156,6 +158,38 @@ async def test_list_goes_on_by_its_link(
     assert f"/ui/batches/{first}/jobs/3" in (await browser.get(more)).text
 
 
+async def test_heads_of_the_list_sort_it(
+    browser: httpx.AsyncClient, http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A second press turns the order round; a query and the next page keep it."""
+    monkeypatch.setattr("weft.api.pages.batches.BATCHES", 2)
+    ids = [await _submit(http, name=name, jobs=[{}]) for name in "cab"]
+
+    def links(page: httpx.Response) -> Mapping[str, str]:
+        found = re.findall(r'<th scope="col"[^>]*><a href="([^"]+)">(\w+)<', page.text)
+        return {name: href.replace("&amp;", "&") for href, name in found}
+
+    def shown(page: httpx.Response) -> list[int]:
+        return [int(one) for one in re.findall(r'<td><a href="/ui/batches/(\d+)">b', page.text)]
+
+    page = await browser.get("/ui/batches", params={"q": "name != x"})
+    assert links(page).keys() == {"Batch", "Name", "Created", "Completed"}
+    assert page.text.count("aria-sort") == 1
+    page = await browser.get(links(page)["Name"])
+    assert 'aria-sort="ascending"><a href="/ui/batches?q=name' in page.text
+    assert "without a name are left out" in page.text
+    (more,) = re.findall(r'rel="next" href="([^"]+)"', page.text)
+    assert shown(page) + shown(await browser.get(more.replace("&amp;", "&"))) == [
+        ids[1], ids[2], ids[0],
+    ]  # fmt: skip
+    turned = await browser.get(links(page)["Name"])
+    assert shown(turned) == [ids[0], ids[2]]
+    assert 'name="reverse" value="true"' in turned.text
+    completed = await browser.get(links(page)["Completed"])
+    assert (shown(completed), completed.status_code) == ([], 200)
+    assert (await browser.get("/ui/batches?sort=cost")).status_code == 400
+
+
 async def test_buttons_do_what_they_say(
     browser: httpx.AsyncClient, http: httpx.AsyncClient, worker: LiveWorker
 ) -> None:
@@ -213,19 +247,54 @@ async def test_buttons_of_a_job_do_what_they_say(
     assert (await http.get("/v1/operations")).json()["items"][0]["kind"] == "retry"
 
 
-async def test_parents_of_a_job_go_on_by_a_link(
+async def test_parents_and_children_of_a_job_go_on_by_links(
     browser: httpx.AsyncClient, http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("weft.api.pages.jobs.NEIGHBOURS", 2)
     jobs: list[dict[str, Any]] = [{"command": ["true"]}] * 5
-    batch_id = await _submit(http, jobs=[*jobs, {"command": ["true"], "parents": [1, 2, 3, 4, 5]}])
-    step, seen = f"/ui/batches/{batch_id}/jobs/6", list[str]()
-    while step:
-        page = await browser.get(step)
-        seen += re.findall(rf'href="/ui/batches/{batch_id}/jobs/(\d)">j', page.text)
-        found = re.search(r'rel="next" href="([^"]+)"', page.text)
-        step = found[1] if found else ""
-    assert seen == ["1", "2", "3", "4", "5"]
+    below = [{"command": ["true"], "parents": [6]}] * 5
+    middle = {"command": ["true"], "parents": [1, 2, 3, 4, 5]}
+    batch_id = await _submit(http, jobs=[*jobs, middle, *below])
+    for name, numbers, state in (
+        ("parents", range(1, 6), ""),
+        ("children", range(7, 12), "pending"),
+    ):
+        step, seen = f"/ui/batches/{batch_id}/jobs/6", list[int]()
+        while step:
+            page = await browser.get(step)
+            (part,) = re.findall(
+                r"<dt>(?:Parents)</dt>.*" if name == "parents" else r"<dt>Jobs that.*", page.text
+            )
+            seen += map(int, re.findall(rf'href="/ui/batches/{batch_id}/jobs/(\d+)">j', part))
+            assert not state or f"s-{state}" in part
+            found = re.search(r'rel="next" href="([^"]+)"', part)
+            step = found[1] if found else ""
+        assert seen == list(numbers)
+
+
+async def test_page_of_a_job_draws_what_each_attempt_used(
+    browser: httpx.AsyncClient, http: httpx.AsyncClient, worker: LiveWorker
+) -> None:
+    batch_id = await _submit(
+        http, jobs=[{"command": ["true"], "max_attempts": 2, "retry_on": ["exit"]}]
+    )
+    path = f"/ui/batches/{batch_id}/jobs/1"
+    assert "Resource use" not in (await browser.get(path)).text
+    for number, cores in ((1, 1), (2, 2)):
+        (one,) = await worker.claim()
+        await worker.start([one])
+        samples = [UsageSample(1000 * n, 1000 * n * cores, n << 20) for n in (1, 2, 3)]
+        assert "There are no samples" in (await browser.get(path)).text
+        await worker.keep_samples(AttemptKey(batch_id, 1, number), samples)
+        await worker.end([one], exit_code=1)
+
+    last, first = await browser.get(path), await browser.get(path, params={"usage": 1})
+    for page, number, cores in ((last, 2, "2.00"), (first, 1, "1.00")):
+        assert f"Resource use of attempt {number}" in page.text
+        assert f"Cores: at most {cores}, reserved 1" in page.text
+        assert "Memory: at most 3.0 MiB, reserved 512.0 MiB" in page.text
+        assert page.text.count('<path class="u-') == 4
+    assert (await browser.get(path, params={"usage": 3})).status_code == 404
 
 
 async def test_every_form_needs_a_page_of_this_server(

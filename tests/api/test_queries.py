@@ -157,3 +157,36 @@ async def test_expensive_query_is_told_what_to_add(
 
     assert_problem(answer, 422, error.code)
     assert answer.json()["hint"] == "Narrow it."
+
+
+async def test_batches_come_in_the_order_that_is_asked_for(http: httpx.AsyncClient) -> None:
+    """A cursor fits no other order; long names and names with signs are places like others."""
+    names = ["b:1", None, "ä" * 256, "a"]
+    ids = [
+        (await http.post("/v1/batches", json={"name": one, "jobs": [{}]})).json()["id"]
+        for one in names
+    ]
+
+    async def listed(path: str) -> list[int]:
+        seen, cursor = list[int](), ""
+        while True:
+            page = (await http.get(f"{path}&limit=1{cursor}")).json()
+            seen += [one["id"] for one in page["items"]]
+            if page["cursor"] is None:
+                return seen
+            cursor = f"&cursor={page['cursor']}"
+
+    assert await listed("/v1/batches?sort=name") == [ids[3], ids[0], ids[2]]
+    assert await listed("/v1/batches?sort=name&reverse=true") == [ids[2], ids[0], ids[3]]
+    assert await listed("/v1/batches?reverse=true") == ids
+    assert await listed("/v1/batches?sort=created") == ids[::-1]
+    assert await listed("/v1/batches?sort=completed") == []
+    assert await listed("/v1/batches?sort=created&q=not+name+%3D+a") == [ids[2], ids[1], ids[0]]
+    cursor = (await http.get("/v1/batches?sort=name&limit=1")).json()["cursor"]
+    for order in ("sort=created", "sort=name&reverse=true", "sort=name&q=x", "hidden=true"):
+        wrong = await http.get(f"/v1/batches?{order}&cursor={cursor}")
+        assert (wrong.status_code, wrong.json()["code"]) == (400, "API.INVALID_PARAMETER"), order
+    unknown = await http.get("/v1/batches?sort=cost")
+    assert "number, name, created, completed" in unknown.json()["errors"][0]["message"]
+    plan = (await http.get("/v1/batches?sort=created&explain=true")).json()
+    assert "ORDER BY b.created_at DESC" in plan["sql"]

@@ -74,6 +74,7 @@ WITHOUT_TENANT = {
 PREVIOUS = {"get_worker", "list_workers", "overview"}
 """Functions that the previous release calls, in which pools were everybody's: they go with it."""
 UNREACHED = {
+    "begin_ordered_query": "it prepares a transaction and returns nothing",
     "add_schedule": "its document names fields that no row has",
     "create_batch_v2": "its document names fields that no row has",
     "list_minutes": "it tells counts alone",

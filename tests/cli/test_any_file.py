@@ -40,6 +40,7 @@ WORDS: dict[tuple[str, ...], list[str]] = {
     ("pool", "apply"): ["pools.toml", "--yes"],
     ("licence", "set"): ["spice", "5"],
     ("token", "create"): ["ci"],
+    ("query", "save"): ["a", "x"], ("query", "rm"): ["a"],
     ("secret", "set"): ["db", "--file", "p.json"], ("secret", "rm"): ["db"],
     ("token", "revoke"): ["3"], ("session", "rm"): ["7"],
     **{("billing", "project", name): ["p"]

@@ -39,6 +39,10 @@ def test_script_names_every_command_and_is_accepted(
         ("worker ", None),
         ("billing project show ", "projects"),
         ("run --queue ", "queues"),
+        ("query rm ", "queries"),
+        ("ls @", "@queries"),
+        ("ls @ br", "@queries"),  # as bash takes it apart
+        ("ls st", None),
         ("status --limit ", None),
         ("status -", None),
         ("run -- cancel ", None),

@@ -30,6 +30,30 @@ async def test_edges_between_some_jobs(world: World) -> None:
     assert (len(found), is_cut) == (4, True)
 
 
+async def test_children_are_listed_in_pages_without_those_that_are_staged(world: World) -> None:
+    """Staged jobs are passed over as a whole, wherever a page ends; none is shown twice."""
+    batch = await world.submit(job_rows(4, parents={2: [1], 4: [1, 2]}))
+    api, caller = world.api, world.caller
+    key = {"idempotency_key": None, "digest": b"", "trace_id": "0" * 32}
+    staged, _ = await api.create_update(caller, batch, n_jobs=5, n_groups=0, **key)
+    rows = job_rows(5, parents={n: [-1] for n in range(1, 6)})
+    await api.add_jobs(caller, batch, staged.update_id, rows)
+    later, _ = await api.create_update(caller, batch, n_jobs=2, n_groups=0, **key)
+    await api.add_jobs(caller, batch, later.update_id, job_rows(2, parents={1: [-1], 2: [-1]}))
+    await api.commit_update(caller, batch, later.update_id)
+
+    async def listed(after: int, limit: int) -> list[int]:
+        found = await api.list_children(caller, batch, 1, after=after, limit=limit)
+        return [one["job_id"] for one in found]
+
+    assert await listed(0, 9) == [2, 4, 10, 11]
+    for limit in (1, 2, 3):
+        pages = [await listed(0, limit)]
+        while len(pages[-1]) == limit:
+            pages.append(await listed(pages[-1][-1], limit))
+        assert [one for page in pages for one in page] == [2, 4, 10, 11]
+
+
 async def test_edges_between_groups_count_jobs_below_them(world: World) -> None:
     """Jobs in none of the groups stand for the group itself; sets are no part of the tree."""
     rows = job_rows(6, group=[0, 1, 2, 3, 3, 0], parents={2: [1], 3: [2], 4: [2, 3], 5: [3]})

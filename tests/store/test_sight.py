@@ -10,6 +10,7 @@ from store.test_conditions import block
 from store.test_deletion import delete, remove
 from store.world import World
 from weft.core import errors
+from weft.core.batch_order import BatchOrder, BatchSort
 from weft.core.permissions import Permission
 from weft.core.rights import UserRole
 from weft.ports.store import BatchQuery, Caller, QueryLimits
@@ -60,6 +61,13 @@ async def pages(world: World, caller: Caller, name: str | None = None) -> list[i
 async def by_query(world: World, caller: Caller) -> list[int]:
     wanted = BatchQuery(limit=100, limits=LIMITS)
     return [row["id"] for row in await world.api.query_batches(caller, wanted)]
+
+
+async def by_name(world: World, caller: Caller) -> list[int]:
+    order = BatchOrder(BatchSort.NAME)
+    wanted = BatchQuery(limit=100, limits=LIMITS, order=order, hidden=True)
+    rows, _ = await world.api.sort_batches(caller, wanted)
+    return [row["id"] for row in rows]
 
 
 async def by_events(world: World, caller: Caller, position: tuple[int, int]) -> set[int]:
@@ -114,6 +122,7 @@ async def test_all_ways_of_asking_show_the_same_batches(world: World, seed: int)
         assert await by_query(world, one) == shown
         assert await pages(world, one, "a") == named
         assert set(named) <= set(shown)
+        assert sorted(await by_name(world, one), reverse=True) == seen
         assert await by_events(world, one, start) - {deleted} == set(seen)
         assert deleted not in seen
     assert await pages(world, admin) == [

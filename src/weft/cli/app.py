@@ -146,6 +146,10 @@ COMMANDS = {
         "weft.cli.commands.token:app",
         "Make, list and revoke the tokens that stand for you.",
     ),
+    "query": (
+        "weft.cli.commands.query:app",
+        "Save, list and remove queries for batches.",
+    ),
     "secret": (
         "weft.cli.commands.secret:app",
         "Set, list and remove secrets for your jobs.",

@@ -6,6 +6,7 @@ from typing import Self
 
 from weft.client.api import Api, LogEvent
 from weft.client.http.listing import Document, Listing
+from weft.client.http.routes import BatchSort
 from weft.client.http.session import PATIENCE_S, WAIT_PATIENCE_S
 from weft.client.objects.batch import Batch, JobTree
 from weft.client.objects.browser_calls import BrowserCalls
@@ -21,6 +22,7 @@ from weft.client.objects.counted import Counted
 from weft.client.objects.group import JobGroup
 from weft.client.objects.job import Job
 from weft.client.objects.project_calls import ProjectCalls
+from weft.client.objects.query_calls import QueryCalls
 from weft.client.objects.secret_calls import SecretCalls
 from weft.client.objects.shared_calls import SharedCalls
 from weft.client.objects.trail_calls import TrailCalls
@@ -80,6 +82,7 @@ class Client(
     ProjectCalls,
     UsageCalls,
     SharedCalls,
+    QueryCalls,
 ):
     """The client of a weft server, for asyncio.
 
@@ -140,9 +143,18 @@ class Client(
         """Return a batch. Raise `BatchNotFound`."""
         return Batch(self.api, int((await self.api.get_batch(batch_id))["id"]))
 
-    def list_batches(self, q: str | None = None) -> Listing:
-        """Yield batch documents, newest first: all, or those that a query finds."""
-        return self.api.list_batches(q)
+    def list_batches(
+        self, q: str | None = None, *, sort: BatchSort | None = None, reverse: bool = False
+    ) -> Listing:
+        """Yield batch documents, newest first: all, or those that a query finds.
+
+        Args:
+            q: A query.
+            sort: `number`, `created` or `completed`, from the newest, or `name`, from A on. By
+                `name` only those that have one, by `completed` only those that are complete.
+            reverse: The other way round.
+        """
+        return self.api.list_batches(q, sort=sort, reverse=reverse)
 
     async def add_schedule(
         self,

@@ -1,4 +1,4 @@
-"""Charts of bars: where each bar stands in a picture of a given size, without drawing it."""
+"""Charts of bars or steps: where each stands in a picture of a given size, without drawing it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -49,6 +49,20 @@ def stacked(
                 y -= tall
                 bars.append(Bar(one, index * step, y, 0.9 * step, tall))
     return Chart(bars, top, width, height)
+
+
+def steps(
+    values: Sequence[tuple[float, float]], *, until: float, top: float, width: float, height: float
+) -> str:
+    """Return the outline of values, each with the end until which it holds, as the path of an SVG.
+
+    >>> steps([(2, 1), (4, 0.5)], until=4, top=1, width=100, height=10)
+    'M0 10.0V0.0H50.0V5.0H100.0V10.0Z'
+    """
+    parts = [
+        f"V{height - height * value / top:.1f}H{width * end / until:.1f}" for end, value in values
+    ]
+    return f"M0 {height:.1f}{''.join(parts)}V{height:.1f}Z"
 
 
 def round_up(value: int) -> int:

@@ -48,6 +48,9 @@ class SubmissionSettings:
     secrets_per_user_max: int = setting(
         100, "secrets that a user may have", minimum=0, maximum=10_000
     )
+    saved_queries_per_user_max: int = setting(
+        100, "saved queries that a user may have", minimum=0, maximum=1000
+    )
     secret_bytes_max: Bytes = setting(
         1 << 16, "bytes of the value of a secret", minimum=1, maximum=1 << 20
     )

@@ -27,6 +27,7 @@ from weft.store.pools import Pools, pools_of
 from weft.store.queries import QUERIES_AT_ONCE, Queries
 from weft.store.queues import Queues
 from weft.store.quotas import Quotas
+from weft.store.saved_queries import SavedQueries
 from weft.store.schedules import Schedules
 from weft.store.schema_range import check_schema
 from weft.store.secrets import Secrets
@@ -65,6 +66,7 @@ class PostgresApiStore(
     Tenants,
     Quotas,
     Limits,
+    SavedQueries,
     Secrets,
     System,
     Trail,

@@ -6,6 +6,7 @@ from weft.core.pictures.timeline import AttemptDates
 from weft.core.states import JobState
 from weft.ports.store import Caller, Row
 from weft.store.database import Database
+from weft.store.documents import with_words
 
 
 class Pictures:
@@ -26,6 +27,20 @@ class Pictures:
         )
         pairs = [(row["parent_id"], row["child_id"]) for row in rows if row["child_id"]]
         return pairs, rows[0]["cut"]
+
+    async def list_children(
+        self, caller: Caller, batch_id: int, job_id: int, *, after: int, limit: int
+    ) -> Sequence[Row]:
+        """Return documents of jobs."""
+        rows = await self._database.call(
+            "list_children",
+            caller=caller,
+            batch_id=batch_id,
+            job_id=job_id,
+            after=after,
+            limit_rows=limit,
+        )
+        return [with_words(row[0]) for row in rows]
 
     async def list_group_edges(
         self, caller: Caller, batch_id: int, group_id: int, *, limit: int

@@ -9,12 +9,13 @@ from typing import Any, Final, TypeVar
 
 import asyncpg
 
+from weft.core.batch_order import BatchPlace
 from weft.core.errors import QueryTooSlow
 from weft.core.query.reach import OfGroup, check_width, reach_of
 from weft.ports.store import BatchQuery, Caller, JobQuery, QueryLimits, Row
 from weft.store.database import Database, call_on, fetch_on
 from weft.store.documents import batch_document, entry_of, with_words
-from weft.store.query_sql import Statement, select_batches, select_jobs
+from weft.store.query_sql import Statement, select_batches, select_jobs, sort_batches
 
 Result = TypeVar("Result")
 QUERIES_AT_ONCE: Final = 4
@@ -82,17 +83,22 @@ class Queries:
         """Return batch documents."""
 
         async def work(connection: asyncpg.Connection) -> Sequence[Row]:
-            statement = await _batch_statement(connection, caller, wanted)
-            found = await fetch_on(connection, "query_batches", statement.text, statement.values)
-            if not found:
-                return []
-            rows = await call_on(
-                connection,
-                "get_batches",
-                caller=caller,
-                batch_ids=[row[0] for row in found],
-            )
-            return [batch_document(row[0]) for row in rows]
+            found = await batch_rows(connection, caller, wanted)
+            return await _batches_of(connection, caller, found)
+
+        return await self._within(wanted.limits, work)
+
+    async def sort_batches(
+        self, caller: Caller, wanted: BatchQuery
+    ) -> tuple[Sequence[Row], BatchPlace | None]:
+        """Return batch documents in an order."""
+
+        async def work(connection: asyncpg.Connection) -> tuple[Sequence[Row], BatchPlace | None]:
+            found = await batch_rows(connection, caller, wanted)
+            documents = {one["id"]: one for one in await _batches_of(connection, caller, found)}
+            rows = [documents[row[0]] for row in found if row[0] in documents]
+            is_last = len(found) < wanted.limit
+            return rows, None if is_last else BatchPlace(found[-1][1], found[-1][0])
 
         return await self._within(wanted.limits, work)
 
@@ -170,9 +176,39 @@ async def _job_statement(
     )
 
 
+async def batch_rows(
+    connection: asyncpg.Connection, caller: Caller, wanted: BatchQuery
+) -> Sequence[asyncpg.Record]:
+    """Return the numbers of the batches that match; in an order, each with what it is sorted by.
+    The transaction belongs to this query.
+    """
+    statement = await _batch_statement(connection, caller, wanted)
+    return await fetch_on(connection, "query_batches", statement.text, statement.values)
+
+
+async def _batches_of(
+    connection: asyncpg.Connection, caller: Caller, found: Sequence[asyncpg.Record]
+) -> Sequence[Row]:
+    if not found:
+        return []
+    ids = [row[0] for row in found]
+    rows = await call_on(connection, "get_batches", caller=caller, batch_ids=ids)
+    return [batch_document(row[0]) for row in rows]
+
+
 async def _batch_statement(
     connection: asyncpg.Connection, caller: Caller, wanted: BatchQuery
 ) -> Statement:
+    timeout_ms = round(wanted.limits.timeout_s * 1000)
+    if wanted.order is not None:
+        await call_on(connection, "begin_ordered_query", caller=caller, timeout_ms=timeout_ms)
+        return sort_batches(
+            wanted.query,
+            order=wanted.order,
+            after=wanted.after,
+            limit=wanted.limit,
+            hidden=wanted.hidden,
+        )
     await call_on(
         connection,
         "begin_query",
@@ -180,7 +216,7 @@ async def _batch_statement(
         batch_id=None,
         of_group=None,
         of_path=None,
-        timeout_ms=round(wanted.limits.timeout_s * 1000),
+        timeout_ms=timeout_ms,
     )
     before = NEWEST if wanted.before is None else wanted.before
     return select_batches(wanted.query, before=before, limit=wanted.limit, hidden=wanted.hidden)

@@ -40,6 +40,7 @@ from weft.testing.pool_store_suite import PoolStoreSuite
 from weft.testing.query_store_suite import QueryStoreSuite
 from weft.testing.queue_store_suite import QueueStoreSuite
 from weft.testing.quota_store_suite import QuotaStoreSuite
+from weft.testing.saved_query_store_suite import SavedQueryStoreSuite
 from weft.testing.schedule_store_suite import ScheduleStoreSuite
 from weft.testing.secret_store_suite import SecretStoreSuite
 from weft.testing.session_store_suite import SessionStoreSuite
@@ -377,6 +378,7 @@ class ApiStoreSuite(
     ScheduleStoreSuite, BillingStoreSuite, FleetStoreSuite, PoolStoreSuite, LicenceStoreSuite,
     PermissionStoreSuite, FailureStoreSuite, TokenStoreSuite, SessionStoreSuite, UserStoreSuite,
     TenantStoreSuite, QuotaStoreSuite, SecretStoreSuite, TrailStoreSuite, WhyStoreSuite,
+    SavedQueryStoreSuite,
     ConditionStoreSuite, PictureStoreSuite, LimitStoreSuite,
 ):  # fmt: skip
     """Tests of the port; see `StoreTests`."""

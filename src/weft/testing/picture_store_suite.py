@@ -18,6 +18,7 @@ def picture_calls(
         partial(api.list_parent_groups, *one, [0]),
         partial(api.list_sets, *one, after="", limit=9),
         partial(api.list_edges, *one, [1], limit=9),
+        partial(api.list_children, *one, 1, after=0, limit=9),
         partial(api.list_group_edges, *one, 0, limit=9),
         partial(api.sample_attempts, *one, limit=9),
     ]
@@ -36,6 +37,8 @@ class PictureStoreSuite(StoreTests):
         await self.site.run(1)
 
         assert await api.list_edges(caller, batch, [2, 3], limit=9) == ([(2, 3)], False)
+        children = await api.list_children(caller, batch, 1, after=2, limit=9)
+        assert [(one["job_id"], one["state"]) for one in children] == [(3, "pending")]
         assert await api.list_group_edges(caller, batch, 0, limit=9) == (
             [(0, 1, 2), (1, 1, 1)], False,
         )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from weft.core.batch_order import BatchOrder, BatchSort
 from weft.core.errors import BatchNotFound, GroupNotFound, QueryTooWide
 from weft.core.query import Subject, parse_query
 from weft.core.states import Reason
@@ -104,6 +105,33 @@ class QueryStoreSuite(StoreTests):
         (row,) = await api.query_batches(caller, batches_of("name = y"))
         (listed,) = await api.list_batches(caller, before=None, limit=9, name="y")
         assert row.keys() == listed.keys()
+
+    async def test_batches_are_sorted_page_by_page(self) -> None:
+        """By number, name, creation and completion; each also the other way round."""
+        api, caller = self.site.api, self.site.caller
+        ids = [await self.site.submit(1, name=name) for name in ("b", None, "c", "a", "b")]
+        await self.site.run(5)
+        empty = await self.site.submit(0, name="d")
+        await self.site.drive()
+
+        async def listed(sort: BatchSort, query: str, *, reverse: bool) -> list[int]:
+            seen, after = list[int](), None
+            while True:
+                wanted = batches_of(query, limit=2, order=BatchOrder(sort, reverse), after=after)
+                rows, after = await api.sort_batches(caller, wanted)
+                seen += [row["id"] for row in rows]
+                if after is None:
+                    return seen
+
+        by_name = [ids[3], ids[0], ids[4], ids[2], empty]
+        expected = {
+            BatchSort.NUMBER: [empty, *ids[::-1]], BatchSort.CREATED: [empty, *ids[::-1]],
+            BatchSort.NAME: by_name, BatchSort.COMPLETED: ids[::-1],
+        }  # fmt: skip
+        for sort, numbers in expected.items():
+            assert await listed(sort, "", reverse=False) == numbers, sort
+            assert await listed(sort, "", reverse=True) == numbers[::-1], sort
+        assert await listed(BatchSort.NAME, "name = b", reverse=False) == [ids[0], ids[4]]
 
     async def test_queries_are_explained_and_not_run(self) -> None:
         """A statement, and the lines of a plan."""

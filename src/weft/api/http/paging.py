@@ -12,7 +12,8 @@ from weft.ports.store import Row
 from weft.settings import Settings
 
 LIMIT_MAX: Final = 1000
-CURSOR_CHARS_MAX: Final = 64
+CURSOR_CHARS_MAX: Final = 8192
+"""One in the order of names holds a name."""
 PAGE: Final = ("limit", "cursor")
 
 
@@ -41,9 +42,7 @@ def cursor_text(query: Query, kind: str) -> str | None:
         return None
     try:
         found, _, last = (
-            base64.urlsafe_b64decode(text[:CURSOR_CHARS_MAX].encode())
-            .decode("ascii")
-            .partition(":")
+            base64.urlsafe_b64decode(text[:CURSOR_CHARS_MAX].encode()).decode().partition(":")
         )
     except (ValueError, binascii.Error) as error:
         raise wrong_cursor() from error

@@ -8,6 +8,7 @@ from weft.api.http.log_stream import LOG_POSITION
 from weft.api.http.paging import CURSOR_CHARS_MAX, LIMIT_MAX
 from weft.api.http.path_ids import ATTEMPT, ATTEMPTS_MAX, NUMBER, PART, QUEUE, UPDATE
 from weft.api.http.requests import KEY
+from weft.core.batch_order import BatchSort
 from weft.core.ids import BATCH, CONDITION
 from weft.core.query.reach import JOB_ID_MAX
 from weft.core.states import JobState, Reason
@@ -55,6 +56,7 @@ PATH: Final[Mapping[str, tuple[str, Schema]]] = {
     "l": ("The name of a licence.", _whole(r"[^\x00]+")),
     "w": ("The name of a worker, with each slash as %2F.", _whole(r"[^\x00]+")),
     "secret": ("The name of a secret.", _whole(QUEUE.pattern)),
+    "saved": ("The name of a saved query.", _whole(QUEUE.pattern)),
     "tenant": ("The name of a tenant, with each slash as %2F.", _whole(r"[^\x00]+")),
     "user": ("The name of a user, with each slash as %2F.", _whole(r"[^\x00]+")),
     "q": ("The name of a queue.", _whole(QUEUE.pattern)),
@@ -77,6 +79,12 @@ QUERY: Final[Mapping[str, tuple[str, Schema]]] = {
     "q": ("A query, such as `state = failed and cost > 5`.", _TEXT),
     "why": ("Say why each job waits.", {"type": "boolean", "default": False}),
     "hidden": ("Also hidden batches.", {"type": "boolean", "default": False}),
+    "sort": (
+        "Names begin with A, all else with the newest; `name`: only those that have one; "  # noqa: ISC004
+        "`completed`: only those that are complete and have jobs.",
+        {"enum": list(BatchSort), "default": BatchSort.NUMBER},
+    ),
+    "reverse": ("The other way round.", {"type": "boolean", "default": False}),
     "explain": ("Show how the query would run instead.", {"type": "boolean", "default": False}),
     "state": (
         "A state; may be repeated.",

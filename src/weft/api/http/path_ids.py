@@ -188,6 +188,22 @@ def secret_of(request: AnyRequest) -> str:
     return name
 
 
+def saved_query_of(request: AnyRequest) -> str:
+    """Return the name of a saved query. Raise `BadId` for what none can have."""
+    return parse_saved_query(_segment(request, "saved"))
+
+
+def parse_saved_query(name: str) -> str:
+    """Return it. Raise `BadId` for what is no name of a saved query."""
+    if not QUEUE.fullmatch(name):
+        raise BadId(
+            name,
+            expected="a saved query has a name such as broken",
+            hint="List yours with `weft query ls`.",
+        )
+    return name
+
+
 def _number(request: AnyRequest, parameter: str, expected: str, **more: str) -> int:
     """Return the number in the path. Raise `BadId`, which says what is `expected`."""
     text = _segment(request, parameter)

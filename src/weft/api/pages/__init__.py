@@ -23,6 +23,7 @@ from weft.api.pages import (
     pictures,
     queues,
     system,
+    saved_queries,
     tree,
     workers,
 )
@@ -44,5 +45,6 @@ ROUTES: Final[Sequence[ControllerRouterHandler]] = (
     *job_actions.ROUTES,
     *fleet_actions.ROUTES,
     *batch_actions.ROUTES,
+    *saved_queries.ROUTES,
     *files.ROUTES,
 )

@@ -1,17 +1,22 @@
 """`/ui/batches`: the list, and one batch with its jobs."""
 
+from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 from litestar import Response, get
 
+from weft.api.http.batch_pages import ORDER, BatchPage
 from weft.api.http.paging import cursor_of, kind_of, page
 from weft.api.http.parameters import Query
 from weft.api.http.path_ids import batch_id_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.pages.batch_orders import sort_links
 from weft.api.pages.batch_parts import columns_of, parts_of
 from weft.api.pages.search import BATCH_WORDS, JOB_WORDS, find, query_of
 from weft.api.pages.view import events_of, link, show
 from weft.api.use_cases import failures, read, why
+from weft.ports.store import Row
 
 BATCHES: Final = 50
 JOBS: Final = 100
@@ -20,22 +25,30 @@ CAUSES: Final = 5
 ROOT_GROUP: Final = 0
 _LIST: Final = ("q", "cursor")
 _JOBS: Final = (*_LIST, "column")
-_BATCHES: Final = (*_LIST, "done")
+_BATCHES: Final = (*_LIST, *ORDER, "done")
 
 
 @get("/ui/batches", include_in_schema=False)
 async def show_batches(request: AnyRequest) -> Response[bytes]:
-    """Show batches, newest first; `q`: those that match a query; `done`: what was done to many."""
+    """Show batches, newest first, or as `sort` and `reverse` say; `q`: those that match a query;
+    `done`: what was done to many.
+    """
     query = Query(request, _BATCHES)
     services, caller, text = services_of(request), caller_of(request), query_of(query)
-    kind = kind_of("b", text)
-    wanted = read.BatchList(limit=BATCHES, before=cursor_of(query, kind), query=text)
-    found = await find(
-        read.list_batches(services, caller, wanted),
-        lambda: read.doubt_batches(services, caller, wanted),
-        is_first=wanted.before is None,
+    asked, last = BatchPage(query, text), None
+    wanted = read.BatchList(
+        limit=BATCHES, before=asked.before, order=asked.order, after=asked.after, query=text
     )
-    cursor = page(found.rows, BATCHES, kind, "id")["cursor"]
+
+    async def rows() -> Sequence[Row]:
+        nonlocal last
+        found, last = await read.page_of_batches(services, caller, wanted)
+        return found
+
+    doubt = partial(read.doubt_batches, services, caller, wanted)
+    found = await find(rows(), doubt, is_first=asked.is_first)
+    cursor = asked.document(found.rows, last)["cursor"]
+    here = {name: query.text(name) for name in ORDER}
     return show(
         request,
         "batches.html",
@@ -45,9 +58,12 @@ async def show_batches(request: AnyRequest) -> Response[bytes]:
         q=text,
         words=BATCH_WORDS,
         done=query.text("done"),
+        saved=await services.store.list_saved_queries(caller),
         most=services.settings.bulk_batches_max,
-        cursor=wanted.before,
-        next=cursor and link("/ui/batches", {"q": text, "cursor": cursor}),
+        is_first=asked.is_first,
+        order=asked.order,
+        sorts=sort_links(text, asked.order),
+        next=cursor and link("/ui/batches", {"q": text, **here, "cursor": cursor}),
     )
 
 

@@ -10,20 +10,21 @@ from markupsafe import Markup
 
 from weft.api.html.log_text import LogText
 from weft.api.http.parameters import Query
-from weft.api.http.path_ids import batch_id_of, job_id_of
+from weft.api.http.path_ids import ATTEMPTS_MAX, batch_id_of, job_id_of
 from weft.api.http.replies import encode
 from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.pages.job_usage import usage_of
 from weft.api.pages.view import events_of, link, show
-from weft.api.services import Services
+from weft.api.services import Answer, Services
 from weft.api.use_cases import read, why
 from weft.api.use_cases.output import STREAMS, Outputs
 from weft.core.errors import AttemptNotFound, OutputElsewhere, WeftError
 from weft.core.query.reach import JOB_ID_MAX
 from weft.core.texts import harmless
-from weft.ports.store import Caller
+from weft.ports.store import Caller, Row
 
 NEIGHBOURS: Final = 50
-_LISTS: Final = ("parents", "children")
+_SHOWN: Final = ("parents", "children", "usage")
 TAIL_BYTES: Final = 8 * 1024
 
 
@@ -47,7 +48,8 @@ class Output:
 class Neighbours:
     """One page of the parents or children of a job."""
 
-    jobs: Sequence[int]
+    jobs: Sequence[Row]
+    """With their states, if they are children."""
     next: str | None
     """The address of the page of the next ones."""
     first: str | None
@@ -56,8 +58,10 @@ class Neighbours:
 
 @get("/ui/batches/{b:str}/jobs/{j:str}", include_in_schema=False)
 async def show_job(request: AnyRequest) -> Response[bytes]:
-    """Show a job with its attempts, its history, and the end of its output."""
-    query = Query(request, _LISTS)
+    """Show a job with its attempts, its history, and the end of its output; `parents`, `children`:
+    those after a number; `usage`: what this attempt used, default: the last one.
+    """
+    query = Query(request, _SHOWN)
     services, caller = services_of(request), caller_of(request)
     batch_id, job_id = batch_id_of(request), job_id_of(request)
     job = await read.get_job(services, caller, batch_id, job_id)
@@ -65,6 +69,8 @@ async def show_job(request: AnyRequest) -> Response[bytes]:
     path, spec = f"/ui/batches/{batch_id}/jobs/{job_id}", encode(job["spec"])
     document = msgspec.json.decode(spec)
     explained = await why.why_job(services, caller, batch_id, job_id)
+    attempts = await services.store.list_attempts(caller, batch_id, job_id)
+    number = query.integer("usage", default=_last_of(attempts), least=1, most=ATTEMPTS_MAX)
     return show(
         request,
         "job.html",
@@ -73,10 +79,12 @@ async def show_job(request: AnyRequest) -> Response[bytes]:
         path=path,
         job=job,
         sees_batch=sees_batch,
-        parents=_neighbours(job["parents"], query, "parents", path),
+        parents=_parents_of(job, query, path),
+        children=sees_batch and await _children_of(services, caller, job, query, path),
         why=explained["causes"],
         outputs=await _outputs_of(services, caller, batch_id, job_id),
-        attempts=await services.store.list_attempts(caller, batch_id, job_id),
+        attempts=attempts,
+        usage=number and await usage_of(services, caller, job, number),
         history=await services.store.job_history(caller, batch_id, job_id),
         spec=document,
         spec_json=harmless(msgspec.json.format(spec, indent=2).decode()),
@@ -84,15 +92,38 @@ async def show_job(request: AnyRequest) -> Response[bytes]:
     )
 
 
-def _neighbours(some: Sequence[int], query: Query, name: str, path: str) -> Neighbours:
-    """Return the page of neighbours above the number that the request gives."""
-    after = query.integer(name, default=0, least=0, most=JOB_ID_MAX) or 0
-    above = [one for one in some if one > after]
-    page = above[:NEIGHBOURS]
-    more = len(above) > len(page)
+def _last_of(attempts: Sequence[Row]) -> int | None:
+    return int(attempts[-1]["attempt"]) if attempts else None
+
+
+def _after(query: Query, name: str) -> int:
+    """Return the number of a job after which the page of neighbours begins."""
+    return query.integer(name, default=0, least=0, most=JOB_ID_MAX) or 0
+
+
+def _parents_of(job: Answer, query: Query, path: str) -> Neighbours:
+    after = _after(query, "parents")
+    found = [{"job_id": one} for one in job["parents"] if one > after][: NEIGHBOURS + 1]
+    return _page_of(found, "parents", path, after)
+
+
+async def _children_of(
+    services: Services, caller: Caller, job: Answer, query: Query, path: str
+) -> Neighbours:
+    after = _after(query, "children")
+    found = await services.store.list_children(
+        caller, job["batch_id"], job["job_id"], after=after, limit=NEIGHBOURS + 1
+    )
+    return _page_of(found, "children", path, after)
+
+
+def _page_of(found: Sequence[Row], name: str, path: str, after: int) -> Neighbours:
+    """Return the page of some neighbours, of which there may be one more than it shows."""
+    jobs = found[:NEIGHBOURS]
+    more = len(found) > len(jobs)
     return Neighbours(
-        page,
-        next=link(path, {name: str(page[-1])}) if more else None,
+        jobs,
+        next=link(path, {name: str(jobs[-1]["job_id"])}) if more else None,
         first=path if after else None,
     )
 

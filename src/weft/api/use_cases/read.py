@@ -6,6 +6,7 @@ from typing import Final
 
 from weft.api.services import Answer, Services
 from weft.api.translation.functions import shown_spec
+from weft.core.batch_order import BatchOrder, BatchPlace
 from weft.core.errors import QueryTooWide
 from weft.core.query import EVERYTHING, Node, Subject, all_of, parse_query
 from weft.core.query.terms import attribute_keys, doubt_of
@@ -21,11 +22,15 @@ DOUBTED_MAX: Final = 5
 
 @dataclass(frozen=True, kw_only=True)
 class BatchList:
-    """Which batches to list, newest first."""
+    """Which batches to list, newest first, or in another order."""
 
     limit: int
     before: int | None = None
     """Only numbers below this one."""
+    order: BatchOrder | None = None
+    """Another order, for `page_of_batches`."""
+    after: BatchPlace | None = None
+    """Only those after this place of the order."""
     query: str | Node | None = None
     """As text, or parsed by a door that has a language of its own."""
     name: str | None = None
@@ -64,6 +69,19 @@ async def list_batches(services: Services, caller: Caller, wanted: BatchList) ->
             hidden=wanted.hidden,
         )
     return await services.store.query_batches(caller, _batch_query(services.settings, wanted))
+
+
+async def page_of_batches(
+    services: Services, caller: Caller, wanted: BatchList
+) -> tuple[Sequence[Row], BatchPlace | None]:
+    """Return batches in any order, and the place after which the next page begins; None: there is
+    none.
+    """
+    if wanted.order is not None:
+        return await services.store.sort_batches(caller, _batch_query(services.settings, wanted))
+    rows = await list_batches(services, caller, wanted)
+    last = int(rows[-1]["id"]) if len(rows) == wanted.limit else None
+    return rows, last and BatchPlace(last, last)
 
 
 async def explain_batches(services: Services, caller: Caller, wanted: BatchList) -> Row:
@@ -239,6 +257,8 @@ def _batch_query(settings: Settings, wanted: BatchList) -> BatchQuery:
     return BatchQuery(
         query=all_of((parse(wanted.query, Subject.BATCHES, settings), named or EVERYTHING)),
         before=wanted.before,
+        order=wanted.order,
+        after=wanted.after,
         hidden=wanted.hidden,
         limit=wanted.limit,
         limits=_limits(settings),

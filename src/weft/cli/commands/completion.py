@@ -7,8 +7,8 @@ from weft.cli.terminal.screen import print_json
 
 def completion(shell: Shell, /, *, shared: Shared = SHARED) -> int:
     """Print the script that lets a shell complete weft's commands and options, and from the server
-    batches, jobs, groups, workers, queues, pools, conditions and billing projects. Source it in
-    the start-up file of bash or zsh; in fish, pipe it into `source`.
+    batches, jobs, groups, workers, queues, pools, conditions, billing projects and saved queries.
+    Source it in the start-up file of bash or zsh; in fish, pipe it into `source`.
 
         weft completion bash
 

@@ -1,4 +1,6 @@
-"""`weft jobs`: the jobs of a batch or group, all or those that match a query."""
+"""`weft jobs`: the jobs of a batch or group, all or those that match a query; or those that depend
+on a job.
+"""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -13,6 +15,7 @@ from weft.cli.terminal.names import job_name, state_words
 from weft.cli.terminal.plans import print_plan
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import JsonItems, TableRows
+from weft.client.http.listing import Listing
 from weft.core.amounts import duration, money
 from weft.core.end_words import explain_end
 from weft.core.errors import BadId, Invalid
@@ -50,12 +53,13 @@ def jobs(
     explain: Annotated[bool, Parameter(negative="")] = False,
     shared: Shared = SHARED,
 ) -> int:
-    """List the jobs of a batch or group, by number.
+    """List the jobs of a batch or group, or those that depend on a job, by number.
 
         weft jobs b12 'state = failed and cost > 5'
+        weft jobs b12.j7
 
     Args:
-        target: A batch `b12`, or a group `b12/stage1`.
+        target: A batch `b12`, or a group `b12/stage1`; a job `b12.j7`: those that depend on it.
         query: Only jobs that match: one term per line, or joined by and, or, not.
         group: Only jobs of this group: its path, its number or the name of a set.
         state: Only jobs in this state; may be repeated.
@@ -65,8 +69,13 @@ def jobs(
         shared: Options of every command.
     """
     batch = parse_target(target)
+    shown = 0 if everything else limit
     if batch.job_id is not None:
-        raise BadId(target, expected="a batch is written b12, a group b12/stage1")
+        if query or group or state or explain:
+            raise BadId(
+                target, expected="what is chosen from is a batch b12 or a group b12/stage1"
+            )
+        return asyncio.run(_list_children(shared, shown, batch.batch_id, batch.job_id))
     if batch.group is not None and group is not None:
         raise TwoGroups(
             "the group is named twice",
@@ -74,7 +83,6 @@ def jobs(
             hint="Name the group once.",
         )
     where = (batch.batch_id, query, batch.group or group)
-    shown = 0 if everything else limit
     return asyncio.run(
         _explain(shared, *where) if explain else _list(shared, shown, *where, state)
     )
@@ -95,28 +103,44 @@ async def _list(
     group: str | None,
     states: Sequence[str] = (),
 ) -> int:
-    rows = TableRows(HEADER, right=NUMBERS, spare=SPARE, least=WIDTHS, optional=("Name",))
-    items = JsonItems()
     async with shared.client() as client:
-        page_rows = min(limit + 1 if limit else PAGE_ROWS, PAGE_ROWS)
+        page_rows = _page_rows(limit)
         listing = client.list_jobs(
             batch_id, query, group=group, states=states, why=not shared.json, page_rows=page_rows
         )
-        count, more = 0, False
-        while not more and (page := await listing.next_page()):
-            more = bool(limit) and count + len(page) > limit
-            shown = page[: limit - count] if limit else page
-            count += len(shown)
-            if shared.json:
-                items.print(shown)
-            else:
-                rows.print([_row(job) for job in shown])
+        nothing = "no job matches" if query or group or states else "the batch has no jobs"
+        return await _print(listing, limit, nothing, as_json=shared.json)
+
+
+async def _list_children(shared: Shared, limit: int, batch_id: int, job_id: int) -> int:
+    async with shared.client() as client:
+        listing = client.list_children(batch_id, job_id, page_rows=_page_rows(limit))
+        return await _print(listing, limit, "no job depends on it", as_json=shared.json)
+
+
+def _page_rows(limit: int) -> int:
+    return min(limit + 1 if limit else PAGE_ROWS, PAGE_ROWS)
+
+
+async def _print(listing: Listing, limit: int, nothing: str, *, as_json: bool) -> int:
+    """Print a list page by page; of nothing, this note."""
+    rows = TableRows(HEADER, right=NUMBERS, spare=SPARE, least=WIDTHS, optional=("Name",))
+    items = JsonItems()
+    count, more = 0, False
+    while not more and (page := await listing.next_page()):
+        more = bool(limit) and count + len(page) > limit
+        shown = page[: limit - count] if limit else page
+        count += len(shown)
+        if as_json:
+            items.print(shown)
+        else:
+            rows.print([_row(job) for job in shown])
     for text in listing.warnings:
         note(text)
-    if shared.json:
+    if as_json:
         items.end()
     elif not count:
-        note("no job matches" if query or group or states else "the batch has no jobs")
+        note(nothing)
     elif more:
         note(f"these are the first {count}; `--all` prints all, `-n` says how many")
     return 0

@@ -1,7 +1,9 @@
 """`weft ls`: the batches of this user."""
 
 import asyncio
+import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from cyclopts import Parameter, validators
@@ -14,6 +16,7 @@ from weft.cli.terminal.plans import print_plan
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
 from weft.client.api import Api
+from weft.client.http.routes import BatchSort
 from weft.core.amounts import duration, money
 from weft.core.ids import format_batch_id
 
@@ -22,6 +25,7 @@ NUMBERS = ("Jobs", "Done", "Failed", "Cost", "Took")
 SPARE = ("Created", "Cost", "Done", "Took")
 """Columns that a narrow terminal leaves out, in this order."""
 PAGE_ROWS = 1000
+SAVED = re.compile(r"@([A-Za-z][A-Za-z0-9_.-]{0,62})")
 
 
 def ls(
@@ -32,6 +36,8 @@ def ls(
         int, Parameter(name=["--limit", "-n"], validator=validators.Number(gte=0))
     ] = 20,
     name: str | None = None,
+    sort: BatchSort = "number",
+    reverse: Annotated[bool, Parameter(negative="")] = False,
     all: Annotated[bool, Parameter(negative="")] = False,  # noqa: A002 (the option's name)
     explain: Annotated[bool, Parameter(negative="")] = False,
     shared: Shared = SHARED,
@@ -39,28 +45,54 @@ def ls(
     """List batches, newest first.
 
         weft ls 'state = running and user = ada'
+        weft ls --sort completed
 
     Args:
-        query: Only batches that match: one term per line, or joined by and, or, not.
+        query: Only batches that match: one term per line, or joined by and, or, not. `@NAME`: the
+            query that was saved under this name.
         limit: Show at most this number of batches; 0: all.
         name: Only batches with exactly this name.
+        sort: `number`, `created` or `completed`: the newest first; `name`: A first. `name` leaves
+            out batches without one, `completed` those that are not complete.
+        reverse: The other way round.
         all: Also hidden batches.
         explain: Show how the server would run the query, and do not run it.
         shared: Options of every command.
     """
-    return asyncio.run(_ls(query, limit, name, shared, hidden=all, explain=explain))
+    wanted = _Wanted(query, name, sort if reverse or sort != "number" else None, reverse)
+    return asyncio.run(_ls(wanted, limit, shared, hidden=all, explain=explain))
 
 
-async def _ls(
-    query: str | None, limit: int, name: str | None, shared: Shared, *, hidden: bool, explain: bool
-) -> int:
+@dataclass(frozen=True)
+class _Wanted:
+    """Which batches, and in which order."""
+
+    query: str | None
+    name: str | None
+    sort: BatchSort | None
+    reverse: bool
+
+
+async def _ls(wanted: _Wanted, limit: int, shared: Shared, *, hidden: bool, explain: bool) -> int:
+    name = wanted.name
     async with shared.client() as client:
+        query = await _query_of(client, wanted.query)
         if explain:
-            print_plan(await client.explain_batches(query, name=name), as_json=shared.json)
+            plan = await client.explain_batches(
+                query, name=name, sort=wanted.sort, reverse=wanted.reverse
+            )
+            print_plan(plan, as_json=shared.json)
             return 0
         page_rows = min(limit or PAGE_ROWS, PAGE_ROWS)
         batches: list[Mapping[str, Any]] = []
-        listing = client.list_batches(query, name=name, hidden=hidden, page_rows=page_rows)
+        listing = client.list_batches(
+            query,
+            name=name,
+            hidden=hidden,
+            sort=wanted.sort,
+            reverse=wanted.reverse,
+            page_rows=page_rows,
+        )
         async for batch in listing:
             batches.append(batch)
             if len(batches) == limit:
@@ -79,6 +111,13 @@ async def _ls(
     else:
         note("no batches yet; `weft run -- date` creates one")
     return 0
+
+
+async def _query_of(client: Api, text: str | None) -> str | None:
+    """Return a query as it is, or the one that was saved as `@NAME`."""
+    if text and (saved := SAVED.fullmatch(text)):
+        return str((await client.get_saved_query(saved[1]))["query"])
+    return text
 
 
 async def _has_hidden(client: Api, query: str | None, name: str | None) -> bool:

@@ -1,18 +1,18 @@
 """`weft usage`: what a job used while it ran."""
 
 import asyncio
-from collections.abc import Sequence
 
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import parse_target
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
-from weft.client.api import Api, Document
+from weft.client.api import Api
 from weft.core.amounts import duration, size
 from weft.core.errors import BadId
+from weft.core.usage_points import UsagePoint, points_of
+from weft.wire.usage_format import UsageSample
 
 ROWS_MAX = 20
-Row = tuple[str, str, str, str]
 
 
 def usage(target: str, /, *, attempt: int | None = None, shared: Shared = SHARED) -> int:
@@ -47,7 +47,8 @@ async def _show(shared: Shared, batch_id: int, job_id: int, attempt: int | None)
     if not samples:
         note("there are no samples: it was too short, or its runner measures nothing")
         return 0
-    print_table(("After", "Cores", "CPU", "Memory"), rows_of(samples), right=("Cores",))
+    points = points_of([UsageSample(**one) for one in samples], most=ROWS_MAX)
+    print_table(("After", "Cores", "CPU", "Memory"), map(_row, points), right=("Cores",))
     return 0
 
 
@@ -57,15 +58,6 @@ async def _last_attempt(client: Api, batch_id: int, job_id: int) -> int:
     return int(job.get("attempt") or 1)
 
 
-def rows_of(samples: Sequence[Document]) -> list[Row]:
-    """Return some of these samples, the last one included, with the cores used in between."""
-    step = -(-len(samples) // ROWS_MAX)
-    shown = samples[::-1][::step][::-1]
-    rows: list[Row] = []
-    at_ms = cpu_ms = 0
-    for one in shown:
-        took_ms = max(1, one["at_ms"] - at_ms)
-        cores = (one["cpu_ms"] - cpu_ms) / took_ms
-        at_ms, cpu_ms = one["at_ms"], one["cpu_ms"]
-        rows.append((duration(at_ms), f"{cores:.2f}", duration(cpu_ms), size(one["memory_bytes"])))
-    return rows
+def _row(point: UsagePoint) -> tuple[str, str, str, str]:
+    cores, cpu = f"{point.cores:.2f}", duration(point.cpu_ms)
+    return duration(point.at_ms), cores, cpu, size(point.memory_bytes)

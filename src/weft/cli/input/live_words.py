@@ -20,7 +20,7 @@ busy answers within 100 ms."""
 WORDS_MAX = 100
 MAGNITUDES = 6
 """Digits that may follow those of a job's number."""
-_SAFE = re.compile(r"[\w/][\w.,/+%-]*")
+_SAFE = re.compile(r"[\w/@][\w.,/+%-]*")
 """Words that no shell takes apart or runs. Others are not offered: they can still be typed."""
 
 ONE_TARGET = frozenset({
@@ -37,6 +37,7 @@ NAMED: Mapping[tuple[str, ...], str] = {
     **{("pool", word): "pools" for word in ("cost", "log", "show")},
     **{("condition", word): "conditions" for word in ("fail", "release", "show", "test")},
     **{("billing", "project", word): "projects" for word in _PROJECT},
+    ("query", "rm"): "queries",
     ("callback", "ls"): "batches",
     ("callback", "redeliver"): "batches",
     ("failures", "ack"): "batches",
@@ -76,6 +77,8 @@ def kind_of(words: Sequence[str]) -> str | None:
     for path, kind in NAMED.items():
         if tuple([command, *given][: len(path)]) == path:
             return kind
+    if command == "ls" and (current.startswith("@") or last == "@"):
+        return "@queries"
     if command in TARGETS or (command in ONE_TARGET and not given):
         return "batches"
     return None
@@ -150,6 +153,16 @@ async def _projects(client: "Api", _: str) -> list[str]:
     return [one["name"] for one in await client.list_projects()]
 
 
+async def _queries(client: "Api", _: str) -> list[str]:
+    return [one["name"] for one in await client.list_saved_queries()]
+
+
+async def _at_queries(client: "Api", current: str) -> list[str]:
+    """Return `@NAME`; bash takes the sign for a word of its own."""
+    sign = "@" if current.startswith("@") else ""
+    return [f"{sign}{name}" for name in await _queries(client, current)]
+
+
 async def _conditions(client: "Api", _: str) -> list[str]:
     from weft.core.ids import format_condition_id  # noqa: PLC0415
 
@@ -159,5 +172,5 @@ async def _conditions(client: "Api", _: str) -> list[str]:
 
 _ASKS: Mapping[str, Callable[["Api", str], Awaitable[list[str]]]] = {
     "batches": _targets, "workers": _workers, "queues": _queues, "pools": _pools,
-    "projects": _projects, "conditions": _conditions,
+    "projects": _projects, "conditions": _conditions, "queries": _queries, "@queries": _at_queries,
 }  # fmt: skip

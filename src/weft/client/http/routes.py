@@ -17,6 +17,7 @@ from weft.client.http.group_path import group_segment
 from weft.client.http.listing import Document, Listing
 from weft.client.http.login_routes import LoginRoutes
 from weft.client.http.picture_routes import PictureRoutes
+from weft.client.http.query_routes import QueryRoutes
 from weft.client.http.schedule_routes import ScheduleRoutes
 from weft.client.http.session import new_key
 from weft.client.http.system_routes import SystemRoutes
@@ -24,6 +25,7 @@ from weft.client.http.tenant_routes import TenantRoutes
 from weft.client.http.usage_routes import UsageRoutes
 
 Stream = Literal["stdout", "stderr", "both"]
+BatchSort = Literal["number", "name", "created", "completed"]
 BYTES = "application/octet-stream"
 
 _decode = msgspec.json.Decoder().decode
@@ -35,6 +37,7 @@ class Routes(
     ConditionRoutes,
     FailureRoutes,
     PictureRoutes,
+    QueryRoutes,
     TenantRoutes,
     BrowserRoutes,
     SystemRoutes,
@@ -71,17 +74,28 @@ class Routes(
         *,
         name: str | None = None,
         hidden: bool = False,
+        sort: BatchSort | None = None,
+        reverse: bool = False,
         page_rows: int = PAGE_ROWS,
     ) -> Listing:
         """Yield batch documents, newest first: those that a query finds; `name`: only those of
-        exactly this name; `hidden`: also hidden ones.
+        exactly this name; `hidden`: also hidden ones. `sort`, `reverse`: in another order.
         """
-        query = {"q": q, "name": name, "hidden": hidden or None, "limit": page_rows}
+        query = {"q": q, "name": name, "hidden": hidden or None, "sort": sort}
+        query |= {"reverse": reverse or None, "limit": page_rows}
         return self._list("/v1/batches", query)
 
-    async def explain_batches(self, q: str | None = None, *, name: str | None = None) -> Document:
+    async def explain_batches(
+        self,
+        q: str | None = None,
+        *,
+        name: str | None = None,
+        sort: BatchSort | None = None,
+        reverse: bool = False,
+    ) -> Document:
         """Return `{sql, plan: [lines]}`: how such a query of batches would be run."""
-        return await self._get("/v1/batches", {"q": q, "name": name, "explain": True})
+        query = {"q": q, "name": name, "sort": sort, "reverse": reverse or None, "explain": True}
+        return await self._get("/v1/batches", query)
 
     async def reserve_update(
         self, batch_id: int, *, n_jobs: int, n_groups: int = 0, key: str | None = None
@@ -194,6 +208,11 @@ class Routes(
     async def why_job(self, batch_id: int, job_id: int) -> Document:
         """Return why a job waits, or what became of it: `causes`, each `kind, text, command`."""
         return await self._get(f"/v1/batches/{batch_id}/jobs/{job_id}/why")
+
+    def list_children(self, batch_id: int, job_id: int, *, page_rows: int = PAGE_ROWS) -> Listing:
+        """Yield the documents of the jobs that depend directly on a job, by number."""
+        path = f"/v1/batches/{batch_id}/jobs/{job_id}/children"
+        return self._list(path, {"limit": page_rows})
 
     async def list_attempts(self, batch_id: int, job_id: int) -> Sequence[Document]:
         """Return the attempts of a job, oldest first."""

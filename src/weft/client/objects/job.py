@@ -187,6 +187,10 @@ class Job:
         """
         return self._api.follow_log(self.batch_id, self.job_id, stream=stream, attempt=attempt)
 
+    def children(self) -> Listing:
+        """Yield the documents of the jobs that depend directly on it, by number."""
+        return self._api.list_children(self.batch_id, self.job_id)
+
     async def attempts(self) -> Sequence[Document]:
         """Return its attempts, oldest first, those that were lost or preempted included."""
         return await self._api.list_attempts(self.batch_id, self.job_id)

@@ -1,6 +1,6 @@
 """Errors in queries: the text cannot be read, or the query would cost too much."""
 
-from weft.core.errors.kinds import FieldError, Invalid
+from weft.core.errors.kinds import Conflict, FieldError, Invalid, NotFound
 
 
 class BadQuery(Invalid):
@@ -32,3 +32,17 @@ class QueryTooSlow(Invalid):
 
     code = "API.QUERY_TOO_SLOW"
     status = 422
+
+
+class SavedQueryNotFound(NotFound):
+    """The caller has no saved query of this name."""
+
+    code = "API.SAVED_QUERY_NOT_FOUND"
+    advice = "List yours with `weft query ls`; `weft query save NAME QUERY` makes one."
+
+
+class TooManySavedQueries(Conflict):
+    """The caller has as many saved queries as a user may have."""
+
+    code = "API.TOO_MANY_SAVED_QUERIES"
+    advice = "Remove one with `weft query rm NAME`."

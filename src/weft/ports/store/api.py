@@ -19,6 +19,7 @@ from weft.ports.store.pools import PoolStore
 from weft.ports.store.queries import QueryStore
 from weft.ports.store.queues import QueueStore
 from weft.ports.store.quotas import QuotaStore
+from weft.ports.store.saved_queries import SavedQueryStore
 from weft.ports.store.schedules import ScheduleStore
 from weft.ports.store.secrets import SecretStore
 from weft.ports.store.sessions import SessionStore
@@ -52,6 +53,7 @@ class ApiStore(
     TenantStore,
     QuotaStore,
     LimitStore,
+    SavedQueryStore,
     SecretStore,
     SystemStore,
     TrailStore,

@@ -20,6 +20,13 @@ class PictureStore(Protocol):
         `BatchNotFound`.
         """
 
+    async def list_children(
+        self, caller: Caller, batch_id: int, job_id: int, *, after: int, limit: int
+    ) -> Sequence[Row]:
+        """Return the documents of the committed jobs that depend directly on a job, in order of
+        their numbers above `after`. Raise `JobNotFound`.
+        """
+
     async def list_group_edges(
         self, caller: Caller, batch_id: int, group_id: int, *, limit: int
     ) -> tuple[Sequence[tuple[int, int, int]], bool]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from weft.core.batch_order import BatchOrder, BatchPlace
 from weft.core.query import EVERYTHING, Node
 from weft.ports.store.callers import Caller, Row
 
@@ -31,10 +32,15 @@ class JobQuery:
 
 @dataclass(frozen=True, kw_only=True)
 class BatchQuery:
-    """A query for batches: a page, newest first, of those below `before`."""
+    """A query for batches: a page, newest first, of those below `before`; or in another order, of
+    those after a place.
+    """
 
     query: Node = EVERYTHING
     before: int | None = None
+    order: BatchOrder | None = None
+    after: BatchPlace | None = None
+    """Only with an order."""
     hidden: bool = False
     """Also those that are hidden."""
     limit: int
@@ -60,7 +66,14 @@ class QueryStore(Protocol):
         """Return `{sql, plan: [lines]}` of the same query, which is not run."""
 
     async def query_batches(self, caller: Caller, wanted: BatchQuery) -> Sequence[Row]:
-        """Return batch documents."""
+        """Return batch documents, newest first."""
+
+    async def sort_batches(
+        self, caller: Caller, wanted: BatchQuery
+    ) -> tuple[Sequence[Row], BatchPlace | None]:
+        """Return batch documents in the order that the query names, and the place after which the
+        next page begins; None: it is the last page.
+        """
 
     async def explain_batches(self, caller: Caller, wanted: BatchQuery) -> Row:
         """Return `{sql, plan: [lines]}` of the same query, which is not run."""

@@ -6,7 +6,8 @@ from typing import Final
 
 from litestar import Response, delete, get, patch, post
 
-from weft.api.http.paging import PAGE, cursor_of, kind_of, limit_of, page
+from weft.api.http.batch_pages import ORDER, BatchPage
+from weft.api.http.paging import PAGE, cursor_of, limit_of, page
 from weft.api.http.parameters import Query, cause_of, wrong_parameter
 from weft.api.http.path_ids import batch_id_of, parse_group
 from weft.api.http.replies import created, reply
@@ -34,7 +35,7 @@ from weft.wire.repeat_documents import ResubmitDocument, RetryJobsDocument
 
 ROOT_GROUP: Final = 0
 _RETRY: Final = ("q", "group", "cause")
-_LIST: Final = ("name", "q", "hidden", "explain", *PAGE)
+_LIST: Final = ("name", "q", "hidden", *ORDER, "explain", *PAGE)
 
 
 @post("/v1/batches", opt={"answer": BatchCreated, "body": BatchDocument, "creates": True})
@@ -52,26 +53,30 @@ async def create_batch(request: AnyRequest) -> Response[bytes]:
 
 @get("/v1/batches", opt={"page": Batch, "explained": Plan, "query": _LIST})
 async def list_batches(request: AnyRequest) -> Response[bytes]:
-    """List batches, newest first. `q`: only batches that match this query; `name`: only batches of
-    exactly this name; `hidden=true`: also hidden batches; `explain=true`: show how the query would
-    run instead of running it.
+    """List batches, newest first, or as `sort` says. `q`: only batches that match this query;
+    `name`: only batches of exactly this name; `hidden=true`: also hidden batches; `explain=true`:
+    show how the query would run instead of running it.
     """
     query = Query(request, _LIST)
     services, caller = services_of(request), caller_of(request)
-    kind = kind_of("b", query.text("q"), query.text("name"), query.text("hidden"))
+    asked = BatchPage(query, query.text("q"), query.text("name"), query.text("hidden"))
     wanted = read.BatchList(
         limit=limit_of(query, services.settings),
-        before=cursor_of(query, kind),
+        before=asked.before,
+        order=asked.order,
+        after=asked.after,
         query=query.text("q"),
         name=query.text("name"),
         hidden=query.flag("hidden"),
     )
     if query.flag("explain"):
         return reply(await read.explain_batches(services, caller, wanted))
-    rows = await read.list_batches(services, caller, wanted)
-    is_first = not rows and wanted.before is None
-    warnings = await read.doubt_batches(services, caller, wanted) if is_first else ()
-    return reply(page(rows, wanted.limit, kind, "id", warnings=warnings))
+    rows, last = await read.page_of_batches(services, caller, wanted)
+    found = asked.document(rows, last)
+    if asked.is_first and not rows:
+        warnings = await read.doubt_batches(services, caller, wanted)
+        found |= {"warnings": warnings} if warnings else {}
+    return reply(found)
 
 
 @get("/v1/batches/{b:str}", opt={"answer": Batch})

@@ -1,5 +1,5 @@
-"""`/v1/batches/{b}/jobs`: list, get, edit, attempts, history, cancel, signal, message, extend,
-hold, release.
+"""`/v1/batches/{b}/jobs`: list, get, edit, children, attempts, history, cancel, signal, message,
+extend, hold, release.
 """
 
 from typing import Final
@@ -116,6 +116,24 @@ async def edit_job(request: AnyRequest) -> Response[bytes]:
     )
 
 
+@get("/v1/batches/{b:str}/jobs/{j:str}/children", opt={"page": Job, "query": PAGE})
+async def list_children(request: AnyRequest) -> Response[bytes]:
+    """List the jobs that depend directly on a job, in order of their numbers. What it depends on
+    itself is `parents` of the job.
+    """
+    query = Query(request, PAGE)
+    services, kind = services_of(request), "d"
+    limit = limit_of(query, services.settings)
+    rows = await services.store.list_children(
+        caller_of(request),
+        batch_id_of(request),
+        job_id_of(request),
+        after=cursor_of(query, kind) or 0,
+        limit=limit,
+    )
+    return reply(page(rows, limit, kind, "job_id"))
+
+
 @get("/v1/batches/{b:str}/jobs/{j:str}/attempts", opt={"page": Attempt})
 async def list_attempts(request: AnyRequest) -> Response[bytes]:
     """List the attempts of a job, oldest first, including a running one."""
@@ -214,6 +232,6 @@ async def release_job(request: AnyRequest) -> Response[bytes]:
 
 
 ROUTES = (
-    list_jobs, count_reasons, get_job, edit_job, list_attempts, job_history, cancel_job,
-    signal_job, message_job, extend_job, hold_job, release_job,
+    list_jobs, count_reasons, get_job, edit_job, list_children, list_attempts, job_history,
+    cancel_job, signal_job, message_job, extend_job, hold_job, release_job,
 )  # fmt: skip

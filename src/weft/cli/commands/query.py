@@ -1,0 +1,80 @@
+"""`weft query`: queries for batches that have names."""
+
+from cyclopts import App
+
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.terminal.amounts import moment
+from weft.cli.terminal.plain import one_line
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import print_json, print_table
+
+app = App(
+    name="query",
+    help="Save, list and remove queries for batches.\n\n"
+    "    weft query save broken 'state = failure'\n\n"
+    "    weft ls @broken",
+)
+
+HEADER = ("Name", "Query", "Saved")
+
+
+@app.command(name="save")
+def save(name: str, query: str, /, *, shared: Shared = SHARED) -> int:
+    """Save a query for batches, in place of one of the same name.
+
+        weft query save broken 'state = failure'
+
+    Then `weft ls @broken` lists what it finds.
+
+    Args:
+        name: Its name, such as broken.
+        query: The query.
+        shared: Options of every command.
+    """
+    found = shared.ask(lambda client: client.save_query(name, query))
+    if shared.json:
+        print_json(found)
+    else:
+        note(f"saved; `weft ls @{name}` lists what it finds")
+    return 0
+
+
+@app.command(name="ls")
+def list_all(*, shared: Shared = SHARED) -> int:
+    """List your saved queries by name.
+
+        weft query ls
+
+    Args:
+        shared: Options of every command.
+    """
+    found = shared.ask(lambda client: client.list_saved_queries())
+    if shared.json:
+        print_json(found)
+        return 0
+    rows = [
+        (one["name"], one_line(one["query"], width=80), moment(one["updated_at"])) for one in found
+    ]
+    if rows:
+        print_table(HEADER, rows, spare=("Saved",))
+    else:
+        note("you have no saved queries; `weft query save NAME QUERY` saves one")
+    return 0
+
+
+@app.command(name="rm")
+def remove(name: str, /, *, shared: Shared = SHARED) -> int:
+    """Forget a saved query.
+
+        weft query rm broken
+
+    Args:
+        name: Its name.
+        shared: Options of every command.
+    """
+    shared.ask(lambda client: client.remove_saved_query(name))
+    if shared.json:
+        print_json({"name": name})
+    else:
+        note(f"query {one_line(name, width=64)} is gone")
+    return 0

@@ -1,0 +1,33 @@
+"""The part of a client for the saved queries of its user."""
+
+from typing import TYPE_CHECKING
+
+from weft.client.api import Api
+from weft.client.http.listing import Document
+
+
+class QueryCalls:
+    """Queries for batches to which the user has given names."""
+
+    if TYPE_CHECKING:
+        api: Api
+
+    async def list_saved_queries(self) -> list[Document]:
+        """Return one's saved queries by name, each with `name`, `query` and `updated_at`."""
+        return await self.api.list_saved_queries()
+
+    async def get_saved_query(self, name: str) -> Document:
+        """Return one of one's saved queries: `list_batches` takes its `query`. Raise
+        `SavedQueryNotFound`.
+        """
+        return await self.api.get_saved_query(name)
+
+    async def save_query(self, name: str, query: str) -> Document:
+        """Give a query for batches a name, in place of one of the same name. Raise `BadQuery`,
+        `TooManySavedQueries`.
+        """
+        return await self.api.save_query(name, query)
+
+    async def remove_saved_query(self, name: str) -> None:
+        """Forget one of one's saved queries. Raise `SavedQueryNotFound`."""
+        await self.api.remove_saved_query(name)

@@ -1,0 +1,62 @@
+"""The orders in which batches can be listed, and places in them."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class BatchSort(StrEnum):
+    """What batches are sorted by. Only what has an index, so that any page is read alone."""
+
+    NUMBER = "number"
+    NAME = "name"
+    """Only batches that have one."""
+    CREATED = "created"
+    COMPLETED = "completed"
+    """Only batches that are complete and have jobs, as of the last fold."""
+
+
+@dataclass(frozen=True)
+class BatchOrder:
+    """The order of a list: names from A on, all else from the newest; or the other way round."""
+
+    sort: BatchSort
+    reverse: bool = False
+
+    @property
+    def is_descending(self) -> bool:
+        """Whether what is sorted by gets smaller from row to row."""
+        return (self.sort is BatchSort.NAME) == self.reverse
+
+
+class BatchPlace(NamedTuple):
+    """The last batch of a page: the next page begins after it."""
+
+    key: int | str | datetime
+    """What it is sorted by."""
+    batch_id: int
+
+    def text(self) -> str:
+        """Write it for a cursor."""
+        key = self.key.isoformat() if isinstance(self.key, datetime) else self.key
+        return f"{self.batch_id}:{key}"
+
+
+def parse_place(text: str, sort: BatchSort) -> BatchPlace:
+    """Read what `BatchPlace.text` wrote. Raise `ValueError`.
+
+    >>> place = BatchPlace("a:b", 12)
+    >>> parse_place(place.text(), BatchSort.NAME) == place
+    True
+    """
+    number, _, key = text.partition(":")
+    batch_id = int(number)
+    if sort is BatchSort.NUMBER:
+        return BatchPlace(int(key), batch_id)
+    if sort is BatchSort.NAME:
+        return BatchPlace(key, batch_id)
+    at = datetime.fromisoformat(key)
+    if at.tzinfo is None:
+        raise ValueError(key)
+    return BatchPlace(at, batch_id)

@@ -1,0 +1,54 @@
+"""`weft query`, and lists of batches and jobs, with a server."""
+
+import asyncio
+import json
+
+import httpx
+import pytest
+
+from api.conftest import api, http
+from api.live import TOKEN, LiveApi
+from weft.cli.app import run_command
+
+__all__ = ["api", "http"]  # fixtures
+LOGGED = "\x1b[2m"
+"""How lines begin that the server of the test writes to the same stream."""
+
+
+@pytest.fixture(autouse=True)
+def _server(api: LiveApi, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WEFT_URL", api.url)
+    monkeypatch.setenv("WEFT_TOKEN", TOKEN)
+
+
+async def test_batches_are_listed_by_a_saved_query_and_in_an_order(
+    http: httpx.AsyncClient,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    jobs = [{}, {"parents": [1]}, {"parents": [1]}]
+    ids = [(await http.post("/v1/batches", json={"name": name, "jobs": jobs})).json()["id"]
+           for name in "bca"]  # fmt: skip
+
+    async def weft(*words: str, code: int = 0) -> str:
+        assert await asyncio.to_thread(run_command, list(words)) == code, words
+        said = capsys.readouterr()
+        lines = (said.err if code else said.out).splitlines()
+        return "\n".join(line for line in lines if not line.startswith(LOGGED))
+
+    async def listed(*words: str) -> list[int]:
+        return [one["id"] for one in json.loads(await weft("ls", "--json", *words))]
+
+    assert await listed("--sort", "name") == [ids[2], ids[0], ids[1]]
+    assert await listed("--sort", "name", "--reverse", "-n", "2") == [ids[1], ids[0]]
+    assert await listed("--reverse") == ids
+    assert await listed("--sort", "completed") == []
+    await weft("query", "save", "not-a", "name != a")
+    assert await listed("@not-a", "--sort", "created") == [ids[1], ids[0]]
+    assert "name != a" in await weft("query", "ls")
+    assert "ORDER BY b.name" in await weft("ls", "@not-a", "--sort", "name", "--explain")
+    await weft("query", "rm", "not-a")
+    assert json.loads(await weft("query", "ls", "--json")) == []
+    assert "saved query not-a does not exist" in await weft("ls", "@not-a", code=2)
+    children = json.loads(await weft("jobs", f"b{ids[0]}.j1", "--json"))
+    assert [one["job_id"] for one in children] == [2, 3]
+    assert "chosen from" in await weft("jobs", f"b{ids[0]}.j1", "state = failed", code=2)

@@ -1,0 +1,82 @@
+"""A page of batches in any order reads what it shows, however many there are."""
+
+import pytest
+
+from plans.test_plans import reads
+from store.world import World
+from weft.core.batch_order import BatchOrder, BatchPlace, BatchSort
+from weft.ports.store import BatchQuery, QueryLimits
+from weft.store.queries import batch_rows
+
+pytestmark = pytest.mark.slow
+N_BATCHES = 5000
+LIMIT = 50
+TABLES = ("batch", "group_completion", "group_count")
+
+
+async def fill(world: World) -> None:
+    """Add batches like one that has ended; every second one is not complete, or without a name."""
+    for table in TABLES:
+        await world.admin.execute(f"ALTER TABLE weft.{table} SET (autovacuum_enabled = false)")
+    batch = await world.submit(1, name="first")
+    worker = await world.worker()
+    await worker.run(1)
+    await world.fold()
+    for table, columns in (
+        ("batch", "batch_id, name, created_at"),
+        ("group_count", "batch_id, complete"),
+        ("group_completion", "batch_id, completed_at"),
+    ):
+        values = {
+            "batch_id": "x.batch_id + n",
+            "name": f"CASE WHEN n % 2 = 0 THEN 'n' || (n * 7919) % {N_BATCHES} END",
+            "created_at": "x.created_at + n * interval '1 s'",
+            "complete": "n % 2 = 0",
+            "completed_at": f"x.completed_at + (n * 7919) % {N_BATCHES} * interval '1 s'",
+        }
+        names = await world.admin.fetchval(
+            "SELECT string_agg(attname, ', ') FROM pg_attribute WHERE attnum > 0 "
+            "AND NOT attisdropped AND attrelid = $1::text::regclass AND attname <> ALL ($2)",
+            f"weft.{table}", columns.split(", "),
+        )  # fmt: skip
+        made = ", ".join(values[one] for one in columns.split(", "))
+        await world.admin.execute(
+            f"INSERT INTO weft.{table} ({columns}, {names}) "  # noqa: S608 (names of the catalog)
+            f"OVERRIDING SYSTEM VALUE SELECT {made}, {names} "
+            f"FROM weft.{table} x, generate_series(1, {N_BATCHES}) n WHERE x.batch_id = $1",
+            batch,
+        )
+
+
+@pytest.mark.parametrize("analysed", [False, True], ids=["never analysed", "analysed"])
+async def test_any_page_in_any_order_is_read_alone(
+    own_world: World, analysed: bool  # noqa: FBT001 (a parameter)
+) -> None:  # fmt: skip
+    """By completion every second batch is passed over; deep pages cost what the first one does."""
+    world = own_world
+    await fill(world)
+    if analysed:
+        await world.admin.execute("ANALYZE")
+    wrong = {}
+    for sort in BatchSort:
+        for reverse in (False, True):
+            after = None
+            for depth in range(3):
+                limit = LIMIT if depth != 1 else 1000
+                wanted = BatchQuery(
+                    order=BatchOrder(sort, reverse),
+                    after=after,
+                    limit=limit,
+                    limits=QueryLimits(timeout_s=60, scan_jobs_max=10),
+                )
+                connection = await world.connect("weft_api")
+                async with reads(connection, *TABLES) as found:
+                    rows = await batch_rows(connection, world.caller, wanted)
+                await connection.close()
+                after = BatchPlace(rows[-1][1], rows[-1][0])
+                read = {name: one.rows_scanned + one.rows_by_index for name, one in found.items()}
+                assert len(rows) == limit
+                if max(read.values()) > 2.5 * limit or any(one.scans for one in found.values()):
+                    wrong[sort, reverse, depth] = read
+
+    assert wrong == {}

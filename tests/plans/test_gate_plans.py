@@ -76,6 +76,26 @@ async def test_limits_of_queues_read_the_jobs_that_they_admit(own_world: World) 
     assert found["place"].rows_by_index < 300
 
 
+async def test_quotas_of_cores_read_the_jobs_that_they_admit(own_world: World) -> None:
+    """However many users and jobs wait behind them, and however many notes were taken before."""
+    world = own_world
+    others = [await world.user(f"user{n}") for n in range(5)]
+    await world.api.set_tenant_quota(world.caller, world.pool, {"cores": 20})
+    await world.api.set_quota(world.caller, None, {"cores": 15})
+    shapes = [Shape(words=(("pool", world.pool),))]
+    for caller in (world.caller, *others):
+        await world.submit(job_rows(2_000, shapes=shapes), caller=caller)
+    worker = await world.worker()
+    claimed = await turns(worker, 20)
+    found = await read_by_ends(world, worker, claimed)
+
+    assert len(claimed) == 20
+    assert [table for table, read in found.items() if read.scans] == []
+    assert found["job"].rows_by_index < 600
+    assert found["ready_job"].rows_by_index < 400
+    assert found["place"].rows_by_index < 300
+
+
 @pytest.mark.parametrize("waiting", [4, 40])
 async def test_admission_by_keys_reads_the_jobs_that_it_admits(
     own_world: World, waiting: int

@@ -20,7 +20,7 @@ from weft.core import errors
 from weft.core.pools.keep import Keep, LongWaiting, Room, keep_workers
 from weft.core.queues import Queue
 from weft.core.states import Reason
-from weft.ports.store import Claimed, JobRows, NewGroup
+from weft.ports.store import Claimed, JobRows, NewGroup, Shape
 from weft.testing.builders import end_report, job_rows
 from weft.wire.documents import ConcurrencyKey
 
@@ -28,6 +28,8 @@ N_JOBS = 40
 """Of each of the updates, of which a world has three."""
 KEYS = {"one": 1, "two": 2}
 N_LICENCES = 3
+N_CORES = 6
+LARGE_CPU_M = 2000
 LOOPS = ("sweep_cancelled", "settle_children", "sweep_holds", "pass_gates", "sweep_deadlines")
 ENDS = (None, None, None, None, Reason.EXIT, Reason.OOM, Reason.LOST)
 GROUPS = [
@@ -42,7 +44,7 @@ _OVERLAPS = """
         JOIN weft.gate_member m ON m.gate_set_id = j.gate_set_id
         JOIN weft.gate g USING (gate_id)
         CROSS JOIN LATERAL (SELECT g.kind || ' ' || g.key, m.cost) y (key, cost)
-        WHERE a.batch_id = ANY ($1) AND g.kind IN ('concurrency_key', 'licence')),
+        WHERE a.batch_id = ANY ($1) AND g.kind IN ('concurrency_key', 'licence', 'cores_user')),
     point AS (
         SELECT key, claimed_at AS at, cost AS n FROM used
         UNION ALL SELECT key, ended_at, -cost FROM used)
@@ -99,17 +101,19 @@ class Crowd:
     def rows(self) -> JobRows:
         """Return jobs of which most have something that limits them."""
         chance, now = self.chance, datetime.now(UTC)
-        tenant = self.world.caller.tenant_id
+        tenant, user = self.world.caller.tenant_id, self.world.caller.user_id
+        shapes = [*shapes_of(self.world.pool)[:4], Shape(cpu_m=LARGE_CPU_M)]
         rows = job_rows(
-            N_JOBS, shapes=shapes_of(self.world.pool), max_attempts=3, retry_on=[Reason.EXIT],
-            shape_index=[chance.choice([0, 0, 1, 2, 3]) for _ in range(N_JOBS)],
+            N_JOBS, shapes=shapes, max_attempts=3, retry_on=[Reason.EXIT],
+            shape_index=[chance.choice([0, 0, 1, 2, 3, 4]) for _ in range(N_JOBS)],
             parents={j: chance.sample(range(1, j), k=min(j - 1, chance.randrange(3)))
                      for j in range(1, N_JOBS + 1)},
             group=[-chance.choice([0, 1, 2, 3]) for _ in range(N_JOBS)],
             priority=[chance.choice([0, 0, 5]) for _ in range(N_JOBS)],
         )  # fmt: skip
         for job in range(1, N_JOBS + 1):
-            wanted: Counter[str] = Counter()
+            cpu_m = shapes[rows.shape_index[job - 1]].cpu_m
+            wanted = Counter({f"cores_user t{tenant}/{user}": cpu_m})
             gates = []
             fields: dict[str, Any] = {"preemptible": chance.random() < 0.5}
             if n := chance.choice([0, 0, 1, 1, 2]):
@@ -149,6 +153,7 @@ class Crowd:
 
     async def work(self, number: int, worker: Worker) -> None:
         """Claim, start, stop and end; now and then begin anew."""
+        chance = self.chance
         while not self.finished.is_set():
             claimed = await self.claim(worker)
             if self.chance.random() < 0.02:
@@ -162,7 +167,10 @@ class Crowd:
             await worker.start(*claimed[::2])
             stopped = {*(await worker.beat(*claimed)).to_stop}
             reports = [
-                end_report(one, Reason.CANCELLED if key in stopped else self.chance.choice(ENDS))
+                msgspec.structs.replace(
+                    end_report(one, Reason.CANCELLED if key in stopped else chance.choice(ENDS)),
+                    stdout_bytes=chance.randrange(9),
+                )
                 for one in claimed
                 for key in [(one.batch_id, one.job_id, one.attempt)]
             ]
@@ -273,6 +281,8 @@ class Crowd:
         self.batch = await self.world.submit(0, groups=GROUPS)
         queue = Queue(name="narrow", priority=1, pools=(self.world.pool,), max_running=2)
         await self.world.api.save_queues(self.world.caller, [queue])
+        ada = self.world.caller
+        await self.world.api.set_quota(ada, ada.user_name, {"cores": N_CORES, "bytes": 10**9})
         await self.world.submit(self.rows(), batch=self.batch)
         workers = [await self.register(number) for number in range(3)]
         async with asyncio.TaskGroup() as group:
@@ -322,7 +332,9 @@ async def test_no_limit_is_exceeded_when_all_work_at_once(
         for batch in batches:
             assert not set(await world.states(batch)) - set("sfec")
         for name, n in [*uses.most.items(), *((row["key"], row["n"]) for row in overlaps)]:
-            assert n <= (N_LICENCES if name.startswith("licence") else KEYS[name.split("/")[1]])
+            kind, _, key = name.partition(" ")
+            most = {"licence": N_LICENCES, "cores_user": N_CORES * 1000}.get(kind)
+            assert n <= (most or KEYS[key.split("/")[1]])
         assert await world.admin.fetch(_TWICE, batches) == []
         # There is one lock order for all (ADR 0008).
         assert await deadlocks(world) == 0, await deadlock_report(world)

@@ -1,0 +1,37 @@
+"""What quotas cost those who submit."""
+
+import pytest
+
+from plans.test_plans import reads
+from store.test_byte_quotas import ONE
+from store.world import World
+
+pytestmark = pytest.mark.slow
+N_USERS = 5_000
+OF_OTHERS = """
+    WITH person AS (
+        INSERT INTO weft.tenant_user (tenant_id, name) SELECT $1, 'user ' || n FROM generate_series(1, $2::int) n RETURNING *),
+    stored AS (
+        INSERT INTO weft.user_storage (tenant_id, user_id, n_bytes) SELECT p.tenant_id, p.user_id, 0 FROM person p)
+    INSERT INTO weft.quota (tenant_id, user_id, bytes_max, cores_max_m) SELECT p.tenant_id, p.user_id, 5, 5000 FROM person p
+"""  # noqa: E501 (SQL)
+SUBMITTED = """
+    SELECT weft._core_gates($1, NULL, $2), weft._check_bytes($1, (SELECT user_id FROM weft.batch WHERE batch_id = $2), 1)
+"""  # noqa: E501 (SQL)
+
+
+async def test_submission_looks_for_quotas_and_sums_by_key(own_world: World) -> None:
+    """Whatever others of the tenant have."""
+    world = own_world
+    batch = await world.submit(1)
+    await world.fold()
+    await world.api.set_quota(world.caller, world.caller.user_name, {"bytes": 9 * ONE, "cores": 4})
+    await world.api.set_tenant_quota(world.caller, world.pool, {"bytes": 9 * ONE, "cores": 9})
+    await world.admin.execute(OF_OTHERS, world.caller.tenant_id, N_USERS)
+    await world.admin.execute("VACUUM ANALYZE weft.quota, weft.user_storage, weft.batch")
+    async with reads(world.admin, "quota", "user_storage", "batch") as found:
+        await world.admin.execute(SUBMITTED, world.caller.tenant_id, batch)
+
+    assert [table for table, read in found.items() if read.scans] == []
+    assert found["user_storage"].rows_by_index <= 4
+    assert found["quota"].rows_by_index <= 20

@@ -1,13 +1,11 @@
 """A process that sends requests at a steady rate: `python -m weft.bench.stormer`.
 
 It reads its order as a line of JSON, writes a line when the first request is refused, and one with
-what came of it when its input has ended. It stands for other machines, so it leaves the cores to
-whoever else wants them.
+what came of it when its input has ended.
 """
 
 import asyncio
 import itertools
-import os
 import re
 import sys
 import time
@@ -18,7 +16,6 @@ from typing import Final
 import msgspec
 
 CONNECTIONS: Final = 16
-NICE: Final = 10
 TOO_MANY: Final = 429
 _END: Final = b"\r\n\r\n"
 _LENGTH: Final = re.compile(rb"content-length: (\d+)")
@@ -107,7 +104,6 @@ def _write(message: object) -> None:
 
 def main() -> None:
     """Carry out one order."""
-    os.nice(NICE)
     order = msgspec.json.decode(sys.stdin.buffer.readline(), type=StormOrder)
     _write(asyncio.run(_Storm(order).run()))
 

@@ -243,6 +243,7 @@ async def test_what_comes_back_and_is_not_believed(
 async def test_user_whom_the_tenant_does_not_know(
     browser: httpx.AsyncClient, api: LiveApi, openid: Provider, database: dict[str, str]
 ) -> None:
+    """The trail tells whom the issuer has named, and of which tenant; a guess is of nobody."""
     openid.claims = {"email": "eve@example.org"}
     back = await come_back(browser)
     answer = await browser.get(back)
@@ -270,7 +271,6 @@ async def test_user_whom_the_tenant_does_not_know(
     for text in (*openid.tokens, dict(parse_qsl(urlsplit(back).query))["code"], "guessed"):
         assert text not in str(all_)
 
-    """The trail tells whom the issuer has named, and of which tenant; a guess is of nobody."""
     assert refused(answer) == (401, "API.LOGIN_REFUSED")
     assert answer.json()["title"] == "you are no user here"
     assert "eve@example.org" in answer.json()["detail"]

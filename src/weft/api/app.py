@@ -169,9 +169,9 @@ class Application:
     async def finish(self) -> None:
         """Leave nothing behind in the database; call it when the server has stopped."""
         await self.services.feeds.finish()
-
-
         await self._login_failures.finish()
+
+
 def create_app(
     store: ApiStore,
     notices: Notices,
@@ -243,10 +243,10 @@ def _answer_error(request: AnyRequest, error: Exception) -> Response[bytes]:
     known = as_weft_error(error, scope["path"], scope["method"], partial(_methods, request.app))
     state = scope["state"]
     state["error"] = known.code
-    if isinstance(known, Internal) and not isinstance(error, ClientGone):
-        log.error("request.failed", path=scope["path"], exc_info=error)
     if known.login is not None:
         state["login"] = known.login
+    if isinstance(known, Internal) and not isinstance(error, ClientGone):
+        log.error("request.failed", path=scope["path"], exc_info=error)
     body, headers = encode_problem(known, state["trace_id"], scope["path"])
     return Response(
         body, status_code=known.status, headers=headers, media_type=headers["content-type"]

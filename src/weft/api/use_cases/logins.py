@@ -235,14 +235,14 @@ async def _admitted(services: Services, provider: Provider, bearer: Bearer) -> C
             f"{bearer.tenant} has no such user, or has removed them.",
             hint="Ask an administrator of the tenant to let you in: `weft user add`.",
         )
+        refused.login = LoginAttempt(tenant=bearer.tenant, user=bearer.user_name)
+        raise refused
     return caller
 
 
 @contextmanager
 def _explained(provider: Provider) -> Iterator[None]:
     """Turn what went wrong at an issuer into an error for people."""
-        refused.login = LoginAttempt(tenant=bearer.tenant, user=bearer.user_name)
-        raise refused
     try:
         yield
     except LoginNotDone as error:

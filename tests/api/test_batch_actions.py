@@ -196,7 +196,7 @@ async def test_retry_goes_on_past_a_batch_that_a_person_cancelled(
     assert "1 more is left as it is" in page.text
     assert (await http.post(ACT, data=form)).headers["location"].endswith("done=retry+2")
     every = replace(bulk.KINDS["retry"], concerns=lambda _: 1)  # as if it were cancelled just now
-    monkeypatch.setitem(bulk.KINDS, "retry", every)  # type: ignore[arg-type]  # it is a dict
+    monkeypatch.setitem(bulk.KINDS, "retry", every)
     done = await http.post(ACT, data=form)
     assert (done.status_code, done.headers["location"][-7:]) == (303, "retry+2")
     operations = (await http.get("/v1/operations")).json()["items"]

@@ -289,9 +289,9 @@ async def test_page_of_a_job_draws_what_each_attempt_used(
         await worker.end([one], exit_code=1)
 
     last, first = await browser.get(path), await browser.get(path, params={"usage": 1})
-    for page, number, cores in ((last, 2, "2.00"), (first, 1, "1.00")):
+    for page, number, told in ((last, 2, "2.00"), (first, 1, "1.00")):
         assert f"Resource use of attempt {number}" in page.text
-        assert f"Cores: at most {cores}, reserved 1" in page.text
+        assert f"Cores: at most {told}, reserved 1" in page.text
         assert "Memory: at most 3.0 MiB, reserved 512.0 MiB" in page.text
         assert page.text.count('<path class="u-') == 4
     assert (await browser.get(path, params={"usage": 3})).status_code == 404

@@ -1,6 +1,7 @@
 """What pictures of batches show, from few rows of large ones."""
 
 from datetime import UTC, datetime
+from functools import partial
 
 from store.world import World
 from weft.core.pictures.timeline import build_timeline
@@ -34,11 +35,13 @@ async def test_children_are_listed_in_pages_without_those_that_are_staged(world:
     """Staged jobs are passed over as a whole, wherever a page ends; none is shown twice."""
     batch = await world.submit(job_rows(4, parents={2: [1], 4: [1, 2]}))
     api, caller = world.api, world.caller
-    key = {"idempotency_key": None, "digest": b"", "trace_id": "0" * 32}
-    staged, _ = await api.create_update(caller, batch, n_jobs=5, n_groups=0, **key)
+    reserve = partial(
+        api.create_update, caller, batch, n_groups=0, idempotency_key=None, digest=b"", trace_id=""
+    )
+    staged, _ = await reserve(n_jobs=5)
     rows = job_rows(5, parents={n: [-1] for n in range(1, 6)})
     await api.add_jobs(caller, batch, staged.update_id, rows)
-    later, _ = await api.create_update(caller, batch, n_jobs=2, n_groups=0, **key)
+    later, _ = await reserve(n_jobs=2)
     await api.add_jobs(caller, batch, later.update_id, job_rows(2, parents={1: [-1], 2: [-1]}))
     await api.commit_update(caller, batch, later.update_id)
 

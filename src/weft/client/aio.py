@@ -6,7 +6,6 @@ from typing import Self
 
 from weft.client.api import Api, LogEvent
 from weft.client.http.listing import Document, Listing
-from weft.client.http.routes import BatchSort
 from weft.client.http.session import PATIENCE_S, WAIT_PATIENCE_S
 from weft.client.objects.batch import Batch, JobTree
 from weft.client.objects.browser_calls import BrowserCalls
@@ -142,19 +141,6 @@ class Client(
     async def get_batch(self, batch_id: int) -> Batch:
         """Return a batch. Raise `BatchNotFound`."""
         return Batch(self.api, int((await self.api.get_batch(batch_id))["id"]))
-
-    def list_batches(
-        self, q: str | None = None, *, sort: BatchSort | None = None, reverse: bool = False
-    ) -> Listing:
-        """Yield batch documents, newest first: all, or those that a query finds.
-
-        Args:
-            q: A query.
-            sort: `number`, `created` or `completed`, from the newest, or `name`, from A on. By
-                `name` only those that have one, by `completed` only those that are complete.
-            reverse: The other way round.
-        """
-        return self.api.list_batches(q, sort=sort, reverse=reverse)
 
     async def add_schedule(
         self,

@@ -46,8 +46,8 @@ class BatchPlace(NamedTuple):
 def parse_place(text: str, sort: BatchSort) -> BatchPlace:
     """Read what `BatchPlace.text` wrote. Raise `ValueError`.
 
-    >>> place = BatchPlace("a:b", 12)
-    >>> parse_place(place.text(), BatchSort.NAME) == place
+    >>> last = BatchPlace("a:b", 12)
+    >>> parse_place(last.text(), BatchSort.NAME) == last
     True
     """
     number, _, key = text.partition(":")

@@ -194,7 +194,7 @@ def saved_query_of(request: AnyRequest) -> str:
 
 
 def parse_saved_query(name: str) -> str:
-    """Return it. Raise `BadId` for what is no name of a saved query."""
+    """Return it. Raise `BadId` for what cannot name a saved query."""
     if not QUEUE.fullmatch(name):
         raise BadId(
             name,

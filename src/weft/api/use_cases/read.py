@@ -80,8 +80,10 @@ async def page_of_batches(
     if wanted.order is not None:
         return await services.store.sort_batches(caller, _batch_query(services.settings, wanted))
     rows = await list_batches(services, caller, wanted)
-    last = int(rows[-1]["id"]) if len(rows) == wanted.limit else None
-    return rows, last and BatchPlace(last, last)
+    if len(rows) < wanted.limit:
+        return rows, None
+    last = int(rows[-1]["id"])
+    return rows, BatchPlace(last, last)
 
 
 async def explain_batches(services: Services, caller: Caller, wanted: BatchList) -> Row:

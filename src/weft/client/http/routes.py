@@ -81,9 +81,9 @@ class Routes(
         """Yield batch documents, newest first: those that a query finds; `name`: only those of
         exactly this name; `hidden`: also hidden ones. `sort`, `reverse`: in another order.
         """
-        query = {"q": q, "name": name, "hidden": hidden or None, "sort": sort}
-        query |= {"reverse": reverse or None, "limit": page_rows}
-        return self._list("/v1/batches", query)
+        order = {"sort": sort, "reverse": reverse or None}
+        query = {"q": q, "name": name, "hidden": hidden or None, "limit": page_rows}
+        return self._list("/v1/batches", {**query, **order})
 
     async def explain_batches(
         self,

@@ -1,16 +1,30 @@
-"""The part of a client for the saved queries of its user."""
+"""The part of a client for lists of batches, and for the saved queries of its user."""
 
 from typing import TYPE_CHECKING
 
 from weft.client.api import Api
-from weft.client.http.listing import Document
+from weft.client.http.listing import Document, Listing
+from weft.client.http.routes import BatchSort
 
 
 class QueryCalls:
-    """Queries for batches to which the user has given names."""
+    """Lists of batches, and queries to which the user has given names."""
 
     if TYPE_CHECKING:
         api: Api
+
+    def list_batches(
+        self, q: str | None = None, *, sort: BatchSort | None = None, reverse: bool = False
+    ) -> Listing:
+        """Yield batch documents, newest first: all, or those that a query finds.
+
+        Args:
+            q: A query.
+            sort: `number`, `created` or `completed`, from the newest, or `name`, from A on. By
+                `name` only those that have one, by `completed` only those that are complete.
+            reverse: The other way round.
+        """
+        return self.api.list_batches(q, sort=sort, reverse=reverse)
 
     async def list_saved_queries(self) -> list[Document]:
         """Return one's saved queries by name, each with `name`, `query` and `updated_at`."""

@@ -136,8 +136,8 @@ def sort_batches(
     parameters = Parameters()
     key, number, kind, follows, source = _ORDERS[order.sort]
     if after is not None:
-        place = f"({parameters.bind(after.key, kind)}, {parameters.integer(after.batch_id)})"
-        follows += f" AND ({key}, {number}) {'<' if order.is_descending else '>'} {place}"
+        last = f"({parameters.bind(after.key, kind)}, {parameters.integer(after.batch_id)})"
+        follows += f" AND ({key}, {number}) {'<' if order.is_descending else '>'} {last}"
     condition = condition_of(node, parameters, _term)
     text = _SORTED.format(
         key=key,

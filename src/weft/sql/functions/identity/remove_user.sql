@@ -1,7 +1,7 @@
--- remove_user: take a user out of a tenant: every api refuses their tokens at once, their schedules pause, their secrets and saved queries are gone.
--- What they submitted goes on.
+-- remove_user: take a user out of a tenant: every api refuses their tokens at once, their schedules pause, their secrets and
+--   saved queries are gone. What they submitted goes on.
 -- Called by: Store.remove_user (api).   Safe to repeat: yes.
--- Locks: as _lock_users; as _user_to_change; user; token; secret; saved query; member; grant; schedule; schedule_run.
+-- Locks: as _lock_users; as _user_to_change; user; token; secret; saved_query; member; grant; schedule; schedule_run.
 -- Plan: users of the tenant, the rest of the user by index.
 -- by_user_id, by_role: the caller.   may_give: as in _user_to_change.   Returns: the user's document.  Raises WF118, WF120, WF121.
 -- Owner: weft_tenant.  Granted to: weft_api.

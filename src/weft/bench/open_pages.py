@@ -70,7 +70,10 @@ async def rates(home: Home, jobs: int, rounds: int) -> dict[str, object]:
         "jobs_rate_ratio": ratio_of(median_rate(beside), median_rate(without)),
         "pages_read_again": n_read,
         "readers_cpu_s": round(cpu_s, 2),
-        "rounds_of_jobs": {"beside": list(map(round, beside)), "without": list(map(round, without))},
+        "rounds_of_jobs": {
+            "beside": list(map(round, beside)),
+            "without": list(map(round, without)),
+        },
     }
 
 

@@ -217,9 +217,9 @@ def _page_routes() -> Iterator[str]:
         if isinstance(handler, HTTPRouteHandler) and "GET" in handler.http_methods:
             for path in handler.paths:
                 route = "/" + re.sub(r":\w+}", "}", path).lstrip("/")
-                if route.startswith("/ui") and not route.startswith(PREFIX):
-                    if not route.endswith("/live"):
-                        yield route
+                is_other = route.startswith(PREFIX) or route.endswith("/live")
+                if route.startswith("/ui") and not is_other:
+                    yield route
 
 
 async def _first_byte_ms(browser: httpx.AsyncClient, path: str, rounds: int) -> float:

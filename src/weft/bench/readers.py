@@ -2,7 +2,7 @@
 
 Each does what the module of a page does: it follows events from the moment at which its page was
 made, and reads the page again after one, with the same pauses. It says `ready` when all pages are
-open, and at the end of its input how often pages were read again, and the time that it took itself.
+open, and at the end of its input how often pages were read again, and its own CPU time.
 """
 
 import asyncio

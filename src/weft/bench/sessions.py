@@ -22,7 +22,7 @@ class Session:
         return f"{self.name}={self.value}"
 
 
-async def log_in(http: httpx.AsyncClient, token: str) -> Session:
+async def log_in(http: httpx.AsyncClient, token: str | None) -> Session:
     """Log in as a person does: with a link, and the button of its page. Later requests of this
     client have the session.
     """

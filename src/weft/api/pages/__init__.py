@@ -22,8 +22,8 @@ from weft.api.pages import (
     logs,
     pictures,
     queues,
-    system,
     saved_queries,
+    system,
     tree,
     workers,
 )

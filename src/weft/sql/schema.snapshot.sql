@@ -341,6 +341,10 @@ CREATE FUNCTION weft._check_job(of_batch_id bigint, of_job_id integer) RETURNS v
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._check_job(of_batch_id bigint, of_job_id integer) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._check_jobs(of_batch_id bigint, of_job_ids integer[]) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._check_jobs(of_batch_id bigint, of_job_ids integer[]) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._check_liftable(of_batch_id bigint, of_group_id integer, as_whole boolean) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._check_liftable(of_batch_id bigint, of_group_id integer, as_whole boolean) OWNER TO weft_tenant;
@@ -348,6 +352,10 @@ ALTER FUNCTION weft._check_liftable(of_batch_id bigint, of_group_id integer, as_
 CREATE FUNCTION weft._check_open(of_batch_id bigint, of_group_id integer) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._check_open(of_batch_id bigint, of_group_id integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._check_permission(of_batch_id bigint, permission integer, what text) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._check_permission(of_batch_id bigint, permission integer, what text) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._check_pools(of_tenant_id integer, names text[]) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -559,6 +567,10 @@ ALTER FUNCTION weft._counted_failures(of_batch_id bigint, of_job_ids integer[]) 
 CREATE FUNCTION weft._create_operation(tenant_id integer, user_id integer, batch_id bigint, kind text, arguments jsonb, n_total bigint, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) RETURNS bigint
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._create_operation(tenant_id integer, user_id integer, batch_id bigint, kind text, arguments jsonb, n_total bigint, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._database_facts(limit_rows integer) RETURNS jsonb
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._database_facts(limit_rows integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft._deactivate_idle_users() RETURNS void
     LANGUAGE plpgsql;
@@ -1454,9 +1466,13 @@ CREATE FUNCTION weft._permission(of_batch_id bigint, of_user_id integer, of_proj
     LANGUAGE plpgsql STABLE;
 ALTER FUNCTION weft._permission(of_batch_id bigint, of_user_id integer, of_project_id integer) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft._permission_document(of_batch_id bigint, of_user_id integer) RETURNS jsonb
+CREATE FUNCTION weft._permission_document(of_batch_id bigint, of_job_id integer, of_user_id integer) RETURNS jsonb
     LANGUAGE sql STABLE;
-ALTER FUNCTION weft._permission_document(of_batch_id bigint, of_user_id integer) OWNER TO weft_tenant;
+ALTER FUNCTION weft._permission_document(of_batch_id bigint, of_job_id integer, of_user_id integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._permission_on_jobs(of_batch_id bigint, of_user_id integer, of_project_id integer, of_job_ids integer[]) RETURNS integer
+    LANGUAGE plpgsql STABLE;
+ALTER FUNCTION weft._permission_on_jobs(of_batch_id bigint, of_user_id integer, of_project_id integer, of_job_ids integer[]) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._permission_word(permission integer) RETURNS text
     LANGUAGE sql IMMUTABLE;
@@ -1538,6 +1554,10 @@ CREATE FUNCTION weft._prioritize_job(of_batch_id bigint, of_job_id integer, new_
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._prioritize_job(of_batch_id bigint, of_job_id integer, new_priority smallint) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._programs(limit_rows integer) RETURNS jsonb
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._programs(limit_rows integer) OWNER TO weft_system;
+
 CREATE FUNCTION weft._project_forecasts(of_project_ids integer[]) RETURNS TABLE(project_id integer, facts jsonb)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -1600,6 +1620,10 @@ CREATE FUNCTION weft._record_hold(of_batch_id bigint, of_job_ids integer[], of_k
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._record_hold(of_batch_id bigint, of_job_ids integer[], of_kind text, actor text, at timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft._record_job_share(of_batch_id bigint, of_job_id integer, of_kind text, actor text, message text, at timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._record_job_share(of_batch_id bigint, of_job_id integer, of_kind text, actor text, message text, at timestamp with time zone) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._record_limit(of_batch_ids bigint[], of_group_ids integer[], of_limit weft.spend_limit, of_kind text, at timestamp with time zone) RETURNS void
     LANGUAGE sql;
 ALTER FUNCTION weft._record_limit(of_batch_ids bigint[], of_group_ids integer[], of_limit weft.spend_limit, of_kind text, at timestamp with time zone) OWNER TO weft_tenant;
@@ -1623,6 +1647,10 @@ ALTER FUNCTION weft._recount_parents(of_batch_id bigint, of_job_ids integer[], m
 CREATE FUNCTION weft._recount_shares() RETURNS void
     LANGUAGE sql;
 ALTER FUNCTION weft._recount_shares() OWNER TO weft_system;
+
+CREATE FUNCTION weft._recount_users() RETURNS void
+    LANGUAGE sql;
+ALTER FUNCTION weft._recount_users() OWNER TO weft_system;
 
 CREATE FUNCTION weft._recovery_due() RETURNS interval
     LANGUAGE sql STABLE;
@@ -1892,6 +1920,10 @@ CREATE FUNCTION weft._shape_pool(of_shape_id integer, of_pool_id integer) RETURN
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._shape_pool(of_shape_id integer, of_pool_id integer) OWNER TO weft_system;
 
+CREATE FUNCTION weft._share(of_tenant_id integer, of_batch_id bigint, of_job_id integer, of_user text, permission integer, actor text, at timestamp with time zone) RETURNS jsonb
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._share(of_tenant_id integer, of_batch_id bigint, of_job_id integer, of_user text, permission integer, actor text, at timestamp with time zone) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._short_gates(of_gate_set_id integer, locked_gate_ids integer[]) RETURNS integer[]
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._short_gates(of_gate_set_id integer, locked_gate_ids integer[]) OWNER TO weft_system;
@@ -1899,6 +1931,10 @@ ALTER FUNCTION weft._short_gates(of_gate_set_id integer, locked_gate_ids integer
 CREATE FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id integer, at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id integer, at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft._shown_jobs(of_batch_id bigint, of_job_ids integer[]) RETURNS integer[]
+    LANGUAGE plpgsql STABLE;
+ALTER FUNCTION weft._shown_jobs(of_batch_id bigint, of_job_ids integer[]) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._skip_touched(offer weft.offer, from_job integer, snapshot pg_snapshot) RETURNS integer
     LANGUAGE plpgsql STABLE;
@@ -2024,9 +2060,9 @@ ALTER FUNCTION weft._token_that_asks(of_user_id integer, by_token bigint) OWNER 
 CREATE TABLE weft.trail_entry (
     number bigint NOT NULL,
     request_id uuid CONSTRAINT trail_unsealed_request_id_not_null NOT NULL,
-    tenant_id integer CONSTRAINT trail_unsealed_tenant_id_not_null NOT NULL,
-    user_id integer CONSTRAINT trail_unsealed_user_id_not_null NOT NULL,
-    user_name text CONSTRAINT trail_unsealed_user_name_not_null NOT NULL,
+    tenant_id integer,
+    user_id integer,
+    user_name text,
     token_id bigint,
     address text,
     trace_id text CONSTRAINT trail_unsealed_trace_id_not_null NOT NULL,
@@ -2037,6 +2073,8 @@ CREATE TABLE weft.trail_entry (
     at timestamp with time zone CONSTRAINT trail_unsealed_at_not_null NOT NULL,
     sealed_at timestamp with time zone NOT NULL,
     digest bytea NOT NULL,
+    times integer,
+    CONSTRAINT trail_entry_times_check CHECK ((times > 1)),
     CONSTRAINT trail_unsealed_path_check CHECK ((length(path) <= 1000))
 );
 ALTER TABLE weft.trail_entry OWNER TO postgres;
@@ -2153,9 +2191,9 @@ CREATE FUNCTION weft._worker_documents(of_tenant_id integer, incarnation_ids int
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._worker_documents(of_tenant_id integer, incarnation_ids integer[]) OWNER TO weft_system;
 
-CREATE FUNCTION weft._worker_loads(of_tenant_id integer, claimed_max integer DEFAULT 10000, shown_max integer DEFAULT 10) RETURNS TABLE(incarnation_id integer, n_running bigint, cpu_m bigint, memory_mib bigint, jobs jsonb)
+CREATE FUNCTION weft._worker_loads(of_tenant_id integer, incarnation_ids integer[], claimed_max integer DEFAULT 10000, shown_max integer DEFAULT 10) RETURNS TABLE(incarnation_id integer, n_running bigint, cpu_m bigint, memory_mib bigint, jobs jsonb)
     LANGUAGE sql STABLE;
-ALTER FUNCTION weft._worker_loads(of_tenant_id integer, claimed_max integer, shown_max integer) OWNER TO weft_system;
+ALTER FUNCTION weft._worker_loads(of_tenant_id integer, incarnation_ids integer[], claimed_max integer, shown_max integer) OWNER TO weft_system;
 
 CREATE TABLE weft.worker (
     worker_id integer NOT NULL,
@@ -2290,6 +2328,11 @@ CREATE FUNCTION weft.beat_driver(epoch bigint, grace_s double precision) RETURNS
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off';
 ALTER FUNCTION weft.beat_driver(epoch bigint, grace_s double precision) OWNER TO weft_system;
+
+CREATE FUNCTION weft.begin_ordered_query(tenant_id integer, timeout_ms integer) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.begin_ordered_query(tenant_id integer, timeout_ms integer) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.begin_query(tenant_id integer, batch_id bigint, of_group integer, of_path text, timeout_ms integer) RETURNS TABLE(last_job integer, group_id integer, n_jobs bigint, numbers integer[])
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2714,6 +2757,11 @@ CREATE FUNCTION weft.get_specs(tenant_id integer, of_batch_id bigint, first_jobs
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.get_specs(tenant_id integer, of_batch_id bigint, first_jobs integer[]) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft.get_system(limit_rows integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.get_system(limit_rows integer, at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft.get_update(tenant_id integer, batch_id bigint, of_update_id integer) RETURNS TABLE(update_id integer, first_job integer, first_group integer, n_jobs integer, n_groups integer, committed boolean)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -2847,6 +2895,16 @@ CREATE FUNCTION weft.list_child_groups(tenant_id integer, batch_id bigint, of_gr
     SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.list_child_groups(tenant_id integer, batch_id bigint, of_group_id integer, after integer, limit_rows integer) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft.list_children(tenant_id integer, batch_id bigint, job_id integer, after integer, limit_rows integer) RETURNS SETOF jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off';
+ALTER FUNCTION weft.list_children(tenant_id integer, batch_id bigint, job_id integer, after integer, limit_rows integer) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft.list_commands(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], at timestamp with time zone DEFAULT clock_timestamp(), OUT asks_again boolean, OUT command_ids bigint[], OUT of_batch_ids bigint[], OUT of_job_ids integer[], OUT of_attempts smallint[], OUT signals smallint[], OUT extensions_ms bigint[], OUT messages text[]) RETURNS record
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -2921,6 +2979,11 @@ CREATE FUNCTION weft.list_job_entries(tenant_id integer, batch_id bigint, after 
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.list_job_entries(tenant_id integer, batch_id bigint, after integer, limit_rows integer, of_job_ids integer[]) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.list_job_permissions(tenant_id integer, batch_id bigint, job_id integer, after integer, limit_rows integer) RETURNS SETOF jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.list_job_permissions(tenant_id integer, batch_id bigint, job_id integer, after integer, limit_rows integer) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.list_job_users(batch_ids bigint[], job_ids integer[]) RETURNS TABLE(batch_id bigint, job_id integer, tenant_id integer, owner_id integer, tenant text, submitter text)
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -3002,10 +3065,10 @@ CREATE FUNCTION weft.list_pools() RETURNS SETOF jsonb
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_pools() OWNER TO weft_system;
 
-CREATE FUNCTION weft.list_pools_v2(of_tenant_id integer) RETURNS SETOF jsonb
+CREATE FUNCTION weft.list_pools_v2(of_tenant_id integer, of_name text, after_name text, limit_rows integer) RETURNS SETOF jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.list_pools_v2(of_tenant_id integer) OWNER TO weft_system;
+ALTER FUNCTION weft.list_pools_v2(of_tenant_id integer, of_name text, after_name text, limit_rows integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft.list_project_days(tenant_id integer, of_user_id integer, of_name text, before date, limit_rows integer) RETURNS SETOF jsonb
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3013,14 +3076,19 @@ CREATE FUNCTION weft.list_project_days(tenant_id integer, of_user_id integer, of
 ALTER FUNCTION weft.list_project_days(tenant_id integer, of_user_id integer, of_name text, before date, limit_rows integer) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.list_projects(tenant_id integer, of_user_id integer, of_name text) RETURNS SETOF jsonb
-    LANGUAGE plpgsql SECURITY DEFINER
+    LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_projects(tenant_id integer, of_user_id integer, of_name text) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft.list_queues(tenant_id integer, with_counts boolean) RETURNS SETOF jsonb
+CREATE FUNCTION weft.list_projects_v2(tenant_id integer, of_user_id integer, of_name text, of_names text[], after_name text, limit_rows integer) RETURNS SETOF jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.list_queues(tenant_id integer, with_counts boolean) OWNER TO weft_tenant;
+ALTER FUNCTION weft.list_projects_v2(tenant_id integer, of_user_id integer, of_name text, of_names text[], after_name text, limit_rows integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.list_queues(tenant_id integer, with_counts boolean, below integer, limit_rows integer) RETURNS SETOF jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.list_queues(tenant_id integer, with_counts boolean, below integer, limit_rows integer) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.list_quotas(tenant_id integer, of_user_id integer) RETURNS SETOF jsonb
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3046,6 +3114,11 @@ CREATE FUNCTION weft.list_resubmitted(epoch bigint, of_operation_id bigint, afte
     SET enable_bitmapscan TO 'off';
 ALTER FUNCTION weft.list_resubmitted(epoch bigint, of_operation_id bigint, after_job bigint, limit_rows integer, at timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft.list_saved_queries(tenant_id integer, user_id integer, of_name text) RETURNS SETOF jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.list_saved_queries(tenant_id integer, user_id integer, of_name text) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft.list_schedules(tenant_id integer, after bigint, limit_rows integer) RETURNS SETOF jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -3068,6 +3141,17 @@ CREATE FUNCTION weft.list_sets(tenant_id integer, batch_id bigint, after text, l
     SET enable_seqscan TO 'off'
     SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.list_sets(tenant_id integer, batch_id bigint, after text, limit_rows integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.list_shared_jobs(tenant_id integer, of_user_id integer, before_batch bigint, before_job integer, limit_rows integer) RETURNS SETOF jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off';
+ALTER FUNCTION weft.list_shared_jobs(tenant_id integer, of_user_id integer, before_batch bigint, before_job integer, limit_rows integer) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.list_shares(tenant_id integer, of_pool text, limit_rows integer) RETURNS SETOF jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -3128,10 +3212,15 @@ CREATE FUNCTION weft.list_workers(tenant_id integer, with_deleted boolean, limit
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_workers(tenant_id integer, with_deleted boolean, limit_rows integer) OWNER TO weft_system;
 
-CREATE FUNCTION weft.list_workers_v2(tenant_id integer, pools_of_tenant_id integer, with_deleted boolean, limit_rows integer) RETURNS SETOF jsonb
+CREATE FUNCTION weft.list_workers_v2(tenant_id integer, pools_of_tenant_id integer, with_deleted boolean, after_name text, after_pool text, limit_rows integer) RETURNS SETOF jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.list_workers_v2(tenant_id integer, pools_of_tenant_id integer, with_deleted boolean, limit_rows integer) OWNER TO weft_system;
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_bitmapscan TO 'off';
+ALTER FUNCTION weft.list_workers_v2(tenant_id integer, pools_of_tenant_id integer, with_deleted boolean, after_name text, after_pool text, limit_rows integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft.live_jobs(of_batch_id bigint, first_job bigint, last_job bigint) RETURNS SETOF integer
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -3147,6 +3236,11 @@ CREATE FUNCTION weft.log_places_v2(tenant_id integer, of_batch_id bigint, job_id
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.log_places_v2(tenant_id integer, of_batch_id bigint, job_ids integer[], of_attempt smallint) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.login_owner(of_hash bytea) RETURNS TABLE(tenant_id integer, user_id integer, user_name text)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.login_owner(of_hash bytea) OWNER TO weft_system;
 
 CREATE FUNCTION weft.lose_workers(epoch bigint, grace_s double precision, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(worker text, incarnation_id integer, n_attempts bigint, silent_s double precision)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3218,6 +3312,11 @@ CREATE FUNCTION weft.overview(tenant_id integer) RETURNS jsonb
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.overview(tenant_id integer) OWNER TO weft_system;
 
+CREATE FUNCTION weft.overview_counts(tenant_id integer) RETURNS jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.overview_counts(tenant_id integer) OWNER TO weft_system;
+
 CREATE FUNCTION weft.overview_v2(tenant_id integer, pools_of_tenant_id integer) RETURNS jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -3288,6 +3387,10 @@ CREATE FUNCTION weft.reconcile_machines(epoch bigint, of_provider text, names te
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.reconcile_machines(epoch bigint, of_provider text, names text[], asked_s double precision) OWNER TO weft_system;
+
+CREATE FUNCTION weft.record_audit(took_ms bigint, version text, n_checks integer, wrong jsonb, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS void
+    LANGUAGE sql;
+ALTER FUNCTION weft.record_audit(took_ms bigint, version text, n_checks integer, wrong jsonb, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.record_deliveries(epoch bigint, delivery_ids bigint[], delivered_list boolean[], statuses integer[], errors text[], retries_in_s double precision[], at timestamp with time zone DEFAULT clock_timestamp()) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3393,6 +3496,11 @@ CREATE FUNCTION weft.remove_old(epoch bigint, events_keep_s double precision, up
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.remove_old(epoch bigint, events_keep_s double precision, updates_keep_s double precision, at timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft.remove_saved_query(tenant_id integer, user_id integer, of_name text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.remove_saved_query(tenant_id integer, user_id integer, of_name text) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft.remove_secret(tenant_id integer, user_id integer, of_name text) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -3453,6 +3561,11 @@ CREATE FUNCTION weft.save_pools(pools jsonb, actor text) RETURNS void
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.save_pools(pools jsonb, actor text) OWNER TO weft_system;
 
+CREATE FUNCTION weft.save_query(tenant_id integer, user_id integer, of_name text, of_query text, queries_max integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.save_query(tenant_id integer, user_id integer, of_name text, of_query text, queries_max integer, at timestamp with time zone) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft.save_queues(tenant_id integer, queues jsonb) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -3473,6 +3586,11 @@ CREATE FUNCTION weft.seal_trail(epoch bigint, limit_jobs integer, at timestamp w
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan';
 ALTER FUNCTION weft.seal_trail(epoch bigint, limit_jobs integer, at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft.sees_batch(tenant_id integer, batch_id bigint) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.sees_batch(tenant_id integer, batch_id bigint) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.set_licence(of_name text, count integer, actor text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3534,6 +3652,11 @@ CREATE FUNCTION weft.share_batch(tenant_id integer, batch_id bigint, of_user tex
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.share_batch(tenant_id integer, batch_id bigint, of_user text, permission integer, actor text, at timestamp with time zone) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft.share_job(tenant_id integer, batch_id bigint, job_id integer, of_user text, permission integer, actor text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.share_job(tenant_id integer, batch_id bigint, job_id integer, of_user text, permission integer, actor text, at timestamp with time zone) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft.signal_job(tenant_id integer, batch_id bigint, job_id integer, signal integer, word text, actor text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -3567,6 +3690,11 @@ CREATE FUNCTION weft.submit_v2(tenant_id integer, user_id integer, of_batch_id b
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan';
 ALTER FUNCTION weft.submit_v2(tenant_id integer, user_id integer, of_batch_id bigint, batch jsonb, groups weft.group_columns, new_jobs integer, jobs weft.job_columns, depth_max integer, groups_max integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.sum_workers(pools_of_tenant_id integer, limit_rows integer) RETURNS jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.sum_workers(pools_of_tenant_id integer, limit_rows integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft.sweep_cancelled(epoch bigint, limit_jobs integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3737,6 +3865,7 @@ CREATE TABLE weft.batch_grant (
     permission smallint NOT NULL,
     granted_by text NOT NULL,
     granted_at timestamp with time zone NOT NULL,
+    job_id integer DEFAULT 0 NOT NULL,
     CONSTRAINT batch_grant_permission_check CHECK (((permission >= 1) AND (permission <= 4)))
 );
 ALTER TABLE weft.batch_grant OWNER TO postgres;
@@ -4388,6 +4517,21 @@ ALTER TABLE weft.lane ALTER COLUMN lane_id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE TABLE weft.last_audit (
+    one_row boolean DEFAULT true NOT NULL,
+    ended_at timestamp with time zone NOT NULL,
+    took_ms bigint NOT NULL,
+    version text NOT NULL,
+    n_checks integer NOT NULL,
+    wrong jsonb NOT NULL,
+    CONSTRAINT last_audit_n_checks_check CHECK ((n_checks >= 0)),
+    CONSTRAINT last_audit_one_row_check CHECK (one_row),
+    CONSTRAINT last_audit_took_ms_check CHECK ((took_ms >= 0)),
+    CONSTRAINT last_audit_version_check CHECK ((length(version) <= 64)),
+    CONSTRAINT last_audit_wrong_check CHECK ((jsonb_typeof(wrong) = 'array'::text))
+);
+ALTER TABLE weft.last_audit OWNER TO postgres;
+
 CREATE TABLE weft.late_job (
     batch_id bigint NOT NULL,
     job_id integer NOT NULL,
@@ -4710,6 +4854,17 @@ ALTER TABLE weft.runnable ALTER COLUMN runnable_id ADD GENERATED ALWAYS AS IDENT
     CACHE 1
 );
 
+CREATE TABLE weft.saved_query (
+    user_id integer NOT NULL,
+    name text NOT NULL,
+    tenant_id integer NOT NULL,
+    query text NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT saved_query_name_check CHECK ((name ~ '^[A-Za-z][A-Za-z0-9_.-]{0,62}$'::text)),
+    CONSTRAINT saved_query_query_check CHECK (((length(query) >= 1) AND (length(query) <= 65536)))
+);
+ALTER TABLE weft.saved_query OWNER TO postgres;
+
 ALTER TABLE weft.schedule ALTER COLUMN schedule_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME weft.schedule_schedule_id_seq
     START WITH 1
@@ -4810,9 +4965,9 @@ ALTER TABLE weft.trail_head OWNER TO postgres;
 
 CREATE TABLE weft.trail_unsealed (
     request_id uuid NOT NULL,
-    tenant_id integer NOT NULL,
-    user_id integer NOT NULL,
-    user_name text NOT NULL,
+    tenant_id integer,
+    user_id integer,
+    user_name text,
     token_id bigint,
     address text,
     trace_id text NOT NULL,
@@ -4821,7 +4976,9 @@ CREATE TABLE weft.trail_unsealed (
     batch_id bigint,
     refused text,
     at timestamp with time zone NOT NULL,
-    CONSTRAINT trail_unsealed_path_check CHECK ((length(path) <= 1000))
+    times integer,
+    CONSTRAINT trail_unsealed_path_check CHECK ((length(path) <= 1000)),
+    CONSTRAINT trail_unsealed_times_check CHECK ((times > 1))
 );
 ALTER TABLE weft.trail_unsealed OWNER TO postgres;
 
@@ -4837,6 +4994,20 @@ CREATE TABLE weft.user_batch_count (
 )
 WITH (fillfactor='50');
 ALTER TABLE weft.user_batch_count OWNER TO postgres;
+
+CREATE TABLE weft.user_count (
+    tenant_id integer NOT NULL,
+    user_id integer NOT NULL,
+    project_id integer NOT NULL,
+    n_pending bigint NOT NULL,
+    n_ready bigint NOT NULL,
+    n_queued bigint NOT NULL,
+    n_creating bigint NOT NULL,
+    n_running bigint NOT NULL,
+    n_blocked bigint NOT NULL
+)
+WITH (fillfactor='50');
+ALTER TABLE weft.user_count OWNER TO postgres;
 
 CREATE TABLE weft.user_minute (
     tenant_id integer NOT NULL,
@@ -4945,7 +5116,7 @@ ALTER TABLE ONLY weft.attempt_watch
     ADD CONSTRAINT attempt_watch_pkey PRIMARY KEY (batch_id, job_id);
 
 ALTER TABLE ONLY weft.batch_grant
-    ADD CONSTRAINT batch_grant_pkey PRIMARY KEY (batch_id, user_id);
+    ADD CONSTRAINT batch_grant_pkey PRIMARY KEY (batch_id, job_id, user_id);
 
 ALTER TABLE ONLY weft.batch_payload
     ADD CONSTRAINT batch_payload_pkey PRIMARY KEY (batch_id, digest, part);
@@ -5124,6 +5295,9 @@ ALTER TABLE ONLY weft.lane
 ALTER TABLE ONLY weft.lane
     ADD CONSTRAINT lane_pkey PRIMARY KEY (lane_id);
 
+ALTER TABLE ONLY weft.last_audit
+    ADD CONSTRAINT last_audit_pkey PRIMARY KEY (one_row);
+
 ALTER TABLE ONLY weft.late_job
     ADD CONSTRAINT late_job_pkey PRIMARY KEY (batch_id, job_id);
 
@@ -5220,6 +5394,9 @@ ALTER TABLE ONLY weft.resubmitted_span
 ALTER TABLE ONLY weft.runnable
     ADD CONSTRAINT runnable_pkey PRIMARY KEY (runnable_id);
 
+ALTER TABLE ONLY weft.saved_query
+    ADD CONSTRAINT saved_query_pkey PRIMARY KEY (user_id, name);
+
 ALTER TABLE ONLY weft.schedule
     ADD CONSTRAINT schedule_pkey PRIMARY KEY (schedule_id);
 
@@ -5271,6 +5448,9 @@ ALTER TABLE ONLY weft.trail_head
 ALTER TABLE ONLY weft.user_batch_count
     ADD CONSTRAINT user_batch_count_pkey PRIMARY KEY (pool_id, user_id, batch_id);
 
+ALTER TABLE ONLY weft.user_count
+    ADD CONSTRAINT user_count_pkey PRIMARY KEY (tenant_id, user_id, project_id);
+
 ALTER TABLE ONLY weft.user_minute
     ADD CONSTRAINT user_minute_pkey PRIMARY KEY (tenant_id, user_id, minute);
 
@@ -5311,7 +5491,11 @@ CREATE INDEX attempt_watch_due_at_idx ON weft.attempt_watch USING btree (due_at)
 
 CREATE INDEX attempt_watch_incarnation_id_idx ON weft.attempt_watch USING btree (incarnation_id);
 
-CREATE INDEX batch_grant_user_idx ON weft.batch_grant USING btree (user_id, batch_id);
+CREATE INDEX batch_created_idx ON weft.batch USING btree (tenant_id, created_at, batch_id);
+
+CREATE INDEX batch_grant_job_idx ON weft.batch_grant USING btree (user_id, batch_id, job_id) WHERE (job_id > 0);
+
+CREATE INDEX batch_grant_user_idx ON weft.batch_grant USING btree (user_id, batch_id) WHERE (job_id = 0);
 
 CREATE UNIQUE INDEX batch_idempotency_key_idx ON weft.batch USING btree (user_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 
@@ -5382,6 +5566,8 @@ CREATE INDEX group_ancestor_members_idx ON weft.group_ancestor USING btree (batc
 CREATE INDEX group_cancel_unswept_idx ON weft.group_cancel USING btree (batch_id) WHERE (NOT swept);
 
 CREATE INDEX group_cancel_user_idx ON weft.group_cancel USING btree (user_id, cancelled_at) WHERE (NOT swept);
+
+CREATE INDEX group_completion_completed_idx ON weft.group_completion USING btree (tenant_id, completed_at, batch_id) WHERE (group_id = 0);
 
 CREATE INDEX group_count_open_idx ON weft.group_count USING btree (tenant_id, batch_id) WHERE ((group_id = 0) AND (NOT complete));
 
@@ -5487,7 +5673,13 @@ CREATE INDEX user_usage_user_idx ON weft.user_usage USING btree (user_id);
 
 CREATE INDEX worker_incarnation_alive_idx ON weft.worker_incarnation USING btree (pool_id) WHERE (ended_at IS NULL);
 
+CREATE INDEX worker_incarnation_newest_idx ON weft.worker_incarnation USING btree (worker_id, incarnation_id);
+
 CREATE UNIQUE INDEX worker_incarnation_one_alive ON weft.worker_incarnation USING btree (worker_id) WHERE (ended_at IS NULL);
+
+CREATE INDEX worker_name_idx ON weft.worker USING btree (name, worker_id);
+
+CREATE INDEX worker_there_idx ON weft.worker USING btree (name, worker_id) WHERE (deleted_at IS NULL);
 
 CREATE TRIGGER job_transition_is_legal AFTER UPDATE OF state ON weft.job FOR EACH ROW WHEN (((old.state <> new.state) AND (((('{770,796,818,786,994,898,0,3,3,3}'::integer[])[(old.state + 1)] >> (new.state)::integer) & 1) = 0))) EXECUTE FUNCTION weft._refuse_transition();
 
@@ -5610,6 +5802,9 @@ ALTER TABLE ONLY weft.rate
 
 ALTER TABLE ONLY weft.reservation
     ADD CONSTRAINT reservation_incarnation_id_fkey FOREIGN KEY (incarnation_id) REFERENCES weft.worker_incarnation(incarnation_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY weft.saved_query
+    ADD CONSTRAINT saved_query_user_id_fkey FOREIGN KEY (user_id) REFERENCES weft.tenant_user(user_id);
 
 ALTER TABLE ONLY weft.schedule_run
     ADD CONSTRAINT schedule_run_schedule_id_fkey FOREIGN KEY (schedule_id) REFERENCES weft.schedule(schedule_id) ON DELETE CASCADE;
@@ -5846,6 +6041,8 @@ ALTER TABLE weft.resubmitted_span ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.runnable ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.saved_query ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.schedule ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.schedule_run ENABLE ROW LEVEL SECURITY;
@@ -5996,6 +6193,8 @@ CREATE POLICY system_rows ON weft.resubmitted_span TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.runnable TO weft_system USING (true);
 
+CREATE POLICY system_rows ON weft.saved_query TO weft_system USING (true);
+
 CREATE POLICY system_rows ON weft.schedule TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.schedule_run TO weft_system USING (true);
@@ -6015,6 +6214,8 @@ CREATE POLICY system_rows ON weft.trail_entry TO weft_system USING (true);
 CREATE POLICY system_rows ON weft.trail_unsealed TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.user_batch_count TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.user_count TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.user_minute TO weft_system USING (true);
 
@@ -6146,6 +6347,8 @@ CREATE POLICY tenant_rows ON weft.resubmitted_span TO weft_tenant USING ((tenant
 
 CREATE POLICY tenant_rows ON weft.runnable TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
+CREATE POLICY tenant_rows ON weft.saved_query TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
 CREATE POLICY tenant_rows ON weft.schedule TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.schedule_run TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
@@ -6166,6 +6369,8 @@ CREATE POLICY tenant_rows ON weft.trail_unsealed TO weft_tenant USING ((tenant_i
 
 CREATE POLICY tenant_rows ON weft.user_batch_count TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
+CREATE POLICY tenant_rows ON weft.user_count TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
 CREATE POLICY tenant_rows ON weft.user_minute TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.user_share TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
@@ -6183,6 +6388,8 @@ ALTER TABLE weft.trail_entry ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.trail_unsealed ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.user_batch_count ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.user_count ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.user_minute ENABLE ROW LEVEL SECURITY;
 
@@ -6311,9 +6518,13 @@ REVOKE ALL ON FUNCTION weft._check_group(of_batch_id bigint, of_group_id integer
 
 REVOKE ALL ON FUNCTION weft._check_job(of_batch_id bigint, of_job_id integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._check_jobs(of_batch_id bigint, of_job_ids integer[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._check_liftable(of_batch_id bigint, of_group_id integer, as_whole boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._check_open(of_batch_id bigint, of_group_id integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._check_permission(of_batch_id bigint, permission integer, what text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._check_pools(of_tenant_id integer, names text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._check_pools(of_tenant_id integer, names text[]) TO weft_tenant;
@@ -6398,6 +6609,8 @@ GRANT ALL ON FUNCTION weft._counted_failures(of_batch_id bigint, of_job_ids inte
 
 REVOKE ALL ON FUNCTION weft._create_operation(tenant_id integer, user_id integer, batch_id bigint, kind text, arguments jsonb, n_total bigint, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._create_operation(tenant_id integer, user_id integer, batch_id bigint, kind text, arguments jsonb, n_total bigint, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) TO weft_system;
+
+REVOKE ALL ON FUNCTION weft._database_facts(limit_rows integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._deactivate_idle_users() FROM PUBLIC;
 
@@ -6828,7 +7041,9 @@ REVOKE ALL ON FUNCTION weft._pause_for_limit(reached weft.spend_limit, limit_row
 REVOKE ALL ON FUNCTION weft._permission(of_batch_id bigint, of_user_id integer, of_project_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._permission(of_batch_id bigint, of_user_id integer, of_project_id integer) TO weft_system;
 
-REVOKE ALL ON FUNCTION weft._permission_document(of_batch_id bigint, of_user_id integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._permission_document(of_batch_id bigint, of_job_id integer, of_user_id integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._permission_on_jobs(of_batch_id bigint, of_user_id integer, of_project_id integer, of_job_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._permission_word(permission integer) FROM PUBLIC;
 
@@ -6865,6 +7080,8 @@ GRANT ALL ON FUNCTION weft._priced_usage(owners bigint[], rate_card_ids smallint
 REVOKE ALL ON FUNCTION weft._prices(of_rate_card_id smallint, of_shape_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._prioritize_job(of_batch_id bigint, of_job_id integer, new_priority smallint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._programs(limit_rows integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._project_forecasts(of_project_ids integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._project_forecasts(of_project_ids integer[]) TO weft_tenant;
@@ -6903,6 +7120,8 @@ REVOKE ALL ON FUNCTION weft._record_claim(picked weft.picked, offer weft.offer, 
 REVOKE ALL ON FUNCTION weft._record_hold(of_batch_id bigint, of_job_ids integer[], of_kind text, actor text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._record_hold(of_batch_id bigint, of_job_ids integer[], of_kind text, actor text, at timestamp with time zone) TO weft_tenant;
 
+REVOKE ALL ON FUNCTION weft._record_job_share(of_batch_id bigint, of_job_id integer, of_kind text, actor text, message text, at timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._record_limit(of_batch_ids bigint[], of_group_ids integer[], of_limit weft.spend_limit, of_kind text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._record_limit(of_batch_ids bigint[], of_group_ids integer[], of_limit weft.spend_limit, of_kind text, at timestamp with time zone) TO weft_system;
 
@@ -6915,6 +7134,8 @@ REVOKE ALL ON FUNCTION weft._record_worker_change(of_worker_id integer, state te
 REVOKE ALL ON FUNCTION weft._recount_parents(of_batch_id bigint, of_job_ids integer[], may_open integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._recount_shares() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._recount_users() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._recovery_due() FROM PUBLIC;
 
@@ -7024,9 +7245,13 @@ GRANT ALL ON FUNCTION weft._shape_ids(cpu_ms bigint[], memory_mibs bigint[], sto
 REVOKE ALL ON FUNCTION weft._shape_pool(of_shape_id integer, of_pool_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._shape_pool(of_shape_id integer, of_pool_id integer) TO weft_tenant;
 
+REVOKE ALL ON FUNCTION weft._share(of_tenant_id integer, of_batch_id bigint, of_job_id integer, of_user text, permission integer, actor text, at timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._short_gates(of_gate_set_id integer, locked_gate_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id integer, at timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._shown_jobs(of_batch_id bigint, of_job_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._skip_touched(offer weft.offer, from_job integer, snapshot pg_snapshot) FROM PUBLIC;
 
@@ -7138,7 +7363,7 @@ REVOKE ALL ON FUNCTION weft._why_facts(of_batch_id bigint, of_job_ids integer[],
 
 REVOKE ALL ON FUNCTION weft._worker_documents(of_tenant_id integer, incarnation_ids integer[]) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._worker_loads(of_tenant_id integer, claimed_max integer, shown_max integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._worker_loads(of_tenant_id integer, incarnation_ids integer[], claimed_max integer, shown_max integer) FROM PUBLIC;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.worker TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.worker TO weft_system;
@@ -7211,6 +7436,9 @@ GRANT ALL ON FUNCTION weft.authenticate_v3(token_hash bytea, of_kind text, at ti
 
 REVOKE ALL ON FUNCTION weft.beat_driver(epoch bigint, grace_s double precision) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.beat_driver(epoch bigint, grace_s double precision) TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft.begin_ordered_query(tenant_id integer, timeout_ms integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.begin_ordered_query(tenant_id integer, timeout_ms integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.begin_query(tenant_id integer, batch_id bigint, of_group integer, of_path text, timeout_ms integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.begin_query(tenant_id integer, batch_id bigint, of_group integer, of_path text, timeout_ms integer) TO weft_api;
@@ -7434,6 +7662,9 @@ GRANT ALL ON FUNCTION weft.get_secrets(incarnation_id integer, batch_ids bigint[
 REVOKE ALL ON FUNCTION weft.get_specs(tenant_id integer, of_batch_id bigint, first_jobs integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.get_specs(tenant_id integer, of_batch_id bigint, first_jobs integer[]) TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.get_system(limit_rows integer, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.get_system(limit_rows integer, at timestamp with time zone) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.get_update(tenant_id integer, batch_id bigint, of_update_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.get_update(tenant_id integer, batch_id bigint, of_update_id integer) TO weft_api;
 
@@ -7506,6 +7737,9 @@ GRANT ALL ON FUNCTION weft.list_causes(tenant_id integer, batch_id bigint, show_
 REVOKE ALL ON FUNCTION weft.list_child_groups(tenant_id integer, batch_id bigint, of_group_id integer, after integer, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_child_groups(tenant_id integer, batch_id bigint, of_group_id integer, after integer, limit_rows integer) TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.list_children(tenant_id integer, batch_id bigint, job_id integer, after integer, limit_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_children(tenant_id integer, batch_id bigint, job_id integer, after integer, limit_rows integer) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.list_commands(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], at timestamp with time zone, OUT asks_again boolean, OUT command_ids bigint[], OUT of_batch_ids bigint[], OUT of_job_ids integer[], OUT of_attempts smallint[], OUT signals smallint[], OUT extensions_ms bigint[], OUT messages text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_commands(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], at timestamp with time zone, OUT asks_again boolean, OUT command_ids bigint[], OUT of_batch_ids bigint[], OUT of_job_ids integer[], OUT of_attempts smallint[], OUT signals smallint[], OUT extensions_ms bigint[], OUT messages text[]) TO weft_worker;
 
@@ -7535,6 +7769,9 @@ GRANT ALL ON FUNCTION weft.list_groups(tenant_id integer, batch_id bigint, after
 
 REVOKE ALL ON FUNCTION weft.list_job_entries(tenant_id integer, batch_id bigint, after integer, limit_rows integer, of_job_ids integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_job_entries(tenant_id integer, batch_id bigint, after integer, limit_rows integer, of_job_ids integer[]) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.list_job_permissions(tenant_id integer, batch_id bigint, job_id integer, after integer, limit_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_job_permissions(tenant_id integer, batch_id bigint, job_id integer, after integer, limit_rows integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.list_job_users(batch_ids bigint[], job_ids integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_job_users(batch_ids bigint[], job_ids integer[]) TO weft_worker;
@@ -7578,8 +7815,8 @@ GRANT ALL ON FUNCTION weft.list_pool_costs(of_pool text, limit_days integer) TO 
 REVOKE ALL ON FUNCTION weft.list_pools() FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_pools() TO weft_api;
 
-REVOKE ALL ON FUNCTION weft.list_pools_v2(of_tenant_id integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.list_pools_v2(of_tenant_id integer) TO weft_api;
+REVOKE ALL ON FUNCTION weft.list_pools_v2(of_tenant_id integer, of_name text, after_name text, limit_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_pools_v2(of_tenant_id integer, of_name text, after_name text, limit_rows integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.list_project_days(tenant_id integer, of_user_id integer, of_name text, before date, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_project_days(tenant_id integer, of_user_id integer, of_name text, before date, limit_rows integer) TO weft_api;
@@ -7587,8 +7824,11 @@ GRANT ALL ON FUNCTION weft.list_project_days(tenant_id integer, of_user_id integ
 REVOKE ALL ON FUNCTION weft.list_projects(tenant_id integer, of_user_id integer, of_name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_projects(tenant_id integer, of_user_id integer, of_name text) TO weft_api;
 
-REVOKE ALL ON FUNCTION weft.list_queues(tenant_id integer, with_counts boolean) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.list_queues(tenant_id integer, with_counts boolean) TO weft_api;
+REVOKE ALL ON FUNCTION weft.list_projects_v2(tenant_id integer, of_user_id integer, of_name text, of_names text[], after_name text, limit_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_projects_v2(tenant_id integer, of_user_id integer, of_name text, of_names text[], after_name text, limit_rows integer) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.list_queues(tenant_id integer, with_counts boolean, below integer, limit_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_queues(tenant_id integer, with_counts boolean, below integer, limit_rows integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.list_quotas(tenant_id integer, of_user_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_quotas(tenant_id integer, of_user_id integer) TO weft_api;
@@ -7602,6 +7842,9 @@ GRANT ALL ON FUNCTION weft.list_removed(batch_ids bigint[]) TO weft_worker;
 REVOKE ALL ON FUNCTION weft.list_resubmitted(epoch bigint, of_operation_id bigint, after_job bigint, limit_rows integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_resubmitted(epoch bigint, of_operation_id bigint, after_job bigint, limit_rows integer, at timestamp with time zone) TO weft_driver;
 
+REVOKE ALL ON FUNCTION weft.list_saved_queries(tenant_id integer, user_id integer, of_name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_saved_queries(tenant_id integer, user_id integer, of_name text) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.list_schedules(tenant_id integer, after bigint, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_schedules(tenant_id integer, after bigint, limit_rows integer) TO weft_api;
 
@@ -7613,6 +7856,9 @@ GRANT ALL ON FUNCTION weft.list_sessions(tenant_id integer, user_id integer, at 
 
 REVOKE ALL ON FUNCTION weft.list_sets(tenant_id integer, batch_id bigint, after text, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_sets(tenant_id integer, batch_id bigint, after text, limit_rows integer) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.list_shared_jobs(tenant_id integer, of_user_id integer, before_batch bigint, before_job integer, limit_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_shared_jobs(tenant_id integer, of_user_id integer, before_batch bigint, before_job integer, limit_rows integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.list_shares(tenant_id integer, of_pool text, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_shares(tenant_id integer, of_pool text, limit_rows integer) TO weft_api;
@@ -7647,8 +7893,8 @@ GRANT ALL ON FUNCTION weft.list_whole_trail(of_user text, of_action text, of_bat
 REVOKE ALL ON FUNCTION weft.list_workers(tenant_id integer, with_deleted boolean, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_workers(tenant_id integer, with_deleted boolean, limit_rows integer) TO weft_api;
 
-REVOKE ALL ON FUNCTION weft.list_workers_v2(tenant_id integer, pools_of_tenant_id integer, with_deleted boolean, limit_rows integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.list_workers_v2(tenant_id integer, pools_of_tenant_id integer, with_deleted boolean, limit_rows integer) TO weft_api;
+REVOKE ALL ON FUNCTION weft.list_workers_v2(tenant_id integer, pools_of_tenant_id integer, with_deleted boolean, after_name text, after_pool text, limit_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_workers_v2(tenant_id integer, pools_of_tenant_id integer, with_deleted boolean, after_name text, after_pool text, limit_rows integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.live_jobs(of_batch_id bigint, first_job bigint, last_job bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.live_jobs(of_batch_id bigint, first_job bigint, last_job bigint) TO weft_api;
@@ -7659,6 +7905,9 @@ GRANT ALL ON FUNCTION weft.log_places(tenant_id integer, of_batch_id bigint, job
 
 REVOKE ALL ON FUNCTION weft.log_places_v2(tenant_id integer, of_batch_id bigint, job_ids integer[], of_attempt smallint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.log_places_v2(tenant_id integer, of_batch_id bigint, job_ids integer[], of_attempt smallint) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.login_owner(of_hash bytea) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.login_owner(of_hash bytea) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.lose_workers(epoch bigint, grace_s double precision, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.lose_workers(epoch bigint, grace_s double precision, at timestamp with time zone) TO weft_driver;
@@ -7699,6 +7948,9 @@ GRANT ALL ON FUNCTION weft.open_session(code_hash bytea, session_hash bytea, of_
 REVOKE ALL ON FUNCTION weft.overview(tenant_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.overview(tenant_id integer) TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.overview_counts(tenant_id integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.overview_counts(tenant_id integer) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.overview_v2(tenant_id integer, pools_of_tenant_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.overview_v2(tenant_id integer, pools_of_tenant_id integer) TO weft_api;
 
@@ -7734,6 +7986,8 @@ GRANT ALL ON FUNCTION weft.recent_ends(epoch bigint, window_s double precision, 
 
 REVOKE ALL ON FUNCTION weft.reconcile_machines(epoch bigint, of_provider text, names text[], asked_s double precision) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.reconcile_machines(epoch bigint, of_provider text, names text[], asked_s double precision) TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft.record_audit(took_ms bigint, version text, n_checks integer, wrong jsonb, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft.record_deliveries(epoch bigint, delivery_ids bigint[], delivered_list boolean[], statuses integer[], errors text[], retries_in_s double precision[], at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.record_deliveries(epoch bigint, delivery_ids bigint[], delivered_list boolean[], statuses integer[], errors text[], retries_in_s double precision[], at timestamp with time zone) TO weft_driver;
@@ -7786,6 +8040,9 @@ GRANT ALL ON FUNCTION weft.remove_licence(of_name text) TO weft_api;
 REVOKE ALL ON FUNCTION weft.remove_old(epoch bigint, events_keep_s double precision, updates_keep_s double precision, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.remove_old(epoch bigint, events_keep_s double precision, updates_keep_s double precision, at timestamp with time zone) TO weft_driver;
 
+REVOKE ALL ON FUNCTION weft.remove_saved_query(tenant_id integer, user_id integer, of_name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.remove_saved_query(tenant_id integer, user_id integer, of_name text) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.remove_secret(tenant_id integer, user_id integer, of_name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.remove_secret(tenant_id integer, user_id integer, of_name text) TO weft_api;
 
@@ -7819,6 +8076,9 @@ GRANT ALL ON FUNCTION weft.sample_attempts(tenant_id integer, batch_id bigint, l
 REVOKE ALL ON FUNCTION weft.save_pools(pools jsonb, actor text) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.save_pools(pools jsonb, actor text) TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.save_query(tenant_id integer, user_id integer, of_name text, of_query text, queries_max integer, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.save_query(tenant_id integer, user_id integer, of_name text, of_query text, queries_max integer, at timestamp with time zone) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.save_queues(tenant_id integer, queues jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.save_queues(tenant_id integer, queues jsonb) TO weft_api;
 
@@ -7832,6 +8092,9 @@ GRANT ALL ON FUNCTION weft.schema_range(OUT schema integer, OUT oldest_program i
 
 REVOKE ALL ON FUNCTION weft.seal_trail(epoch bigint, limit_jobs integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.seal_trail(epoch bigint, limit_jobs integer, at timestamp with time zone) TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft.sees_batch(tenant_id integer, batch_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.sees_batch(tenant_id integer, batch_id bigint) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.set_licence(of_name text, count integer, actor text) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.set_licence(of_name text, count integer, actor text) TO weft_api;
@@ -7865,6 +8128,9 @@ GRANT ALL ON FUNCTION weft.settle_children(epoch bigint, limit_jobs integer, at 
 REVOKE ALL ON FUNCTION weft.share_batch(tenant_id integer, batch_id bigint, of_user text, permission integer, actor text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.share_batch(tenant_id integer, batch_id bigint, of_user text, permission integer, actor text, at timestamp with time zone) TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.share_job(tenant_id integer, batch_id bigint, job_id integer, of_user text, permission integer, actor text, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.share_job(tenant_id integer, batch_id bigint, job_id integer, of_user text, permission integer, actor text, at timestamp with time zone) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.signal_job(tenant_id integer, batch_id bigint, job_id integer, signal integer, word text, actor text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.signal_job(tenant_id integer, batch_id bigint, job_id integer, signal integer, word text, actor text, at timestamp with time zone) TO weft_api;
 
@@ -7879,6 +8145,9 @@ GRANT ALL ON FUNCTION weft.submit(tenant_id integer, user_id integer, of_batch_i
 
 REVOKE ALL ON FUNCTION weft.submit_v2(tenant_id integer, user_id integer, of_batch_id bigint, batch jsonb, groups weft.group_columns, new_jobs integer, jobs weft.job_columns, depth_max integer, groups_max integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.submit_v2(tenant_id integer, user_id integer, of_batch_id bigint, batch jsonb, groups weft.group_columns, new_jobs integer, jobs weft.job_columns, depth_max integer, groups_max integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.sum_workers(pools_of_tenant_id integer, limit_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.sum_workers(pools_of_tenant_id integer, limit_rows integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.sweep_cancelled(epoch bigint, limit_jobs integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.sweep_cancelled(epoch bigint, limit_jobs integer, at timestamp with time zone) TO weft_driver;
@@ -8166,6 +8435,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.lane TO weft_system;
 GRANT USAGE ON SEQUENCE weft.lane_lane_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.lane_lane_id_seq TO weft_system;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.last_audit TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.last_audit TO weft_system;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.late_job TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.late_job TO weft_system;
 
@@ -8266,6 +8538,9 @@ GRANT SELECT ON TABLE weft.runnable TO weft_driver;
 GRANT USAGE ON SEQUENCE weft.runnable_runnable_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.runnable_runnable_id_seq TO weft_system;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.saved_query TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.saved_query TO weft_system;
+
 GRANT USAGE ON SEQUENCE weft.schedule_schedule_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.schedule_schedule_id_seq TO weft_system;
 
@@ -8302,6 +8577,9 @@ GRANT SELECT,INSERT,DELETE ON TABLE weft.trail_unsealed TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_batch_count TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_batch_count TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_count TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_count TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_minute TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_minute TO weft_system;

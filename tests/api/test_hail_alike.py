@@ -28,7 +28,7 @@ KINDS: list[dict[str, Any]] = [
     {"in_update_job_group_id": 1, "timeout": 2, "resources": {"cpu": "0.25"}},
     {"absolute_parent_ids": [1], "in_update_parent_ids": []},
 ]
-COMMANDS = (["a"], ["b", TRAP], ["c", '\\" ] , é \u2028'], [], ["ls", "/io"], ["d" * 400])
+COMMANDS: tuple[list[str], ...] = (["a"], ["b", TRAP], ["c", '\\" ] , é \u2028'], [], ["ls", "/io"], ["d" * 400])
 
 
 @pytest.fixture

@@ -91,14 +91,14 @@ async def test_events_name_granted_jobs_alone(
 ) -> None:
     batch = await submit(http, ann, jobs=[{"command": ["true"]}] * 3)
     path = f"/v1/batches/{batch}"
-    for job in (2, 3):
-        share = f"{path}/jobs/{job}/permissions/bob"
+    shares = [f"{path}/jobs/{job}/permissions/bob" for job in (2, 3)]
+    for share in shares:
         await http.put(share, json={"permission": "read"}, headers=ann)
     since = await api.store.events_now()
     await http.post(f"{path}/hold", json={}, headers=ann)
     for job in (1, 2, 3):
         await http.post(f"{path}/jobs/{job}/cancel", json={}, headers=ann)
-    await http.request("DELETE", share, json={}, headers=ann)
+    await http.request("DELETE", shares[-1], json={}, headers=ann)
     bob, owner = [
         await api.store.authenticate(one["authorization"].removeprefix("Bearer "))
         for one in (stranger, ann)

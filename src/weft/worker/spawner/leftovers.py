@@ -83,7 +83,7 @@ class Leftovers:
             process = tree.read_process(pid)
             owner = by_mark.get(mark) or (by_group.get(process.group) if process else None)
             if owner is None and by_cgroup:
-                owner = by_cgroup.get(cgroups.holder_of(pid, by_cgroup))
+                owner = by_cgroup.get(cgroups.holder_of(pid, by_cgroup) or "")
             owners = {owner} if owner is not None else set(suspects)
             for attempt in owners:
                 attempt.strays += 1

@@ -1,5 +1,4 @@
--- At no time did jobs behind a gate have more places of it than it ever had; so no licence was used more often than there were, and no
--- quota of cores was exceeded.
+-- At no time did jobs behind a gate have more places of it than it ever had; so no licence was over-used, and no quota of cores.
 -- A claim is dated before it looks, and a report may end another attempt meanwhile: an attempt counts from 1 s after its claim.
 WITH run AS (
     SELECT a.batch_id, a.job_id, a.shape_id, a.claimed_at + interval '1 second' AS began_at, a.ended_at FROM weft.attempt a

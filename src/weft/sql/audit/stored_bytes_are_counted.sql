@@ -1,23 +1,29 @@
 -- What is stored for a batch is the output of its attempts, the specs of committed jobs and its payloads, folded and not folded together.
-WITH recent AS (
-    SELECT d.batch_id, sum(d.stored_bytes) AS n_bytes FROM weft.fold f
-    JOIN weft.job_delta d ON d.xid >= pg_snapshot_xmin(f.upto) AND NOT pg_visible_in_snapshot(d.xid, f.upto) GROUP BY 1),
-of_batch AS (
-    SELECT b.batch_id, coalesce(s.n_bytes, 0) + coalesce(r.n_bytes, 0) AS counted, (
-            SELECT coalesce(sum(weft._kept_bytes(a.stdout_bytes, a.stderr_bytes, a.truncated)), 0) FROM weft.attempt a
-            WHERE a.batch_id = b.batch_id) + (
-            SELECT coalesce(sum(octet_length(p.body)), 0) FROM weft.job_spec p
-            JOIN weft.batch_update u ON u.batch_id = p.batch_id AND p.first_job >= u.first_job AND p.first_job < u.first_job + u.n_jobs
-            WHERE p.batch_id = b.batch_id AND u.committed_at IS NOT NULL) + (
-            SELECT coalesce(sum(octet_length(p.body)), 0) FROM weft.batch_payload p WHERE p.batch_id = b.batch_id) AS recounted
-    FROM weft.batch b LEFT JOIN weft.batch_storage s USING (batch_id) LEFT JOIN recent r USING (batch_id)
-    WHERE b.bytes_counted AND NOT b.removing),
+WITH counted AS (
+    SELECT x.batch_id, sum(x.n_bytes) AS n_bytes FROM (
+        SELECT s.batch_id, s.n_bytes FROM weft.batch_storage s
+        UNION ALL
+        SELECT d.batch_id, d.stored_bytes FROM weft.fold f
+        JOIN weft.job_delta d ON d.xid >= pg_snapshot_xmin(f.upto) AND NOT pg_visible_in_snapshot(d.xid, f.upto)) x
+    GROUP BY 1),
+recounted AS (
+    SELECT x.batch_id, sum(x.n_bytes) AS n_bytes FROM (
+        SELECT a.batch_id, weft._kept_bytes(a.stdout_bytes, a.stderr_bytes, a.truncated) AS n_bytes FROM weft.attempt a
+        UNION ALL
+        SELECT p.batch_id, octet_length(p.body) FROM weft.job_spec p
+        JOIN weft.job j ON j.batch_id = p.batch_id AND j.job_id = p.first_job
+        JOIN weft.batch_update u ON u.batch_id = j.batch_id AND u.update_id = j.update_id AND u.committed_at IS NOT NULL
+        UNION ALL
+        SELECT p.batch_id, octet_length(p.body) FROM weft.batch_payload p) x
+    GROUP BY 1),
 -- The sums of users and tenants are those of their batches.
 of_user AS (
     SELECT b.tenant_id, coalesce(b.user_id, 0) AS user_id, sum(s.n_bytes) AS n_bytes
     FROM weft.batch_storage s JOIN weft.batch b USING (batch_id)
     WHERE NOT b.removing GROUP BY GROUPING SETS ((b.tenant_id, b.user_id), (b.tenant_id)))
-SELECT o.batch_id, NULL::int AS tenant_id, NULL::int AS user_id, o.counted, o.recounted FROM of_batch o WHERE o.counted <> o.recounted
+SELECT b.batch_id, NULL::int AS tenant_id, NULL::int AS user_id, coalesce(c.n_bytes, 0) AS counted, coalesce(r.n_bytes, 0) AS recounted
+FROM weft.batch b LEFT JOIN counted c USING (batch_id) LEFT JOIN recounted r USING (batch_id)
+WHERE b.bytes_counted AND NOT b.removing AND coalesce(c.n_bytes, 0) <> coalesce(r.n_bytes, 0)
 UNION ALL
 SELECT NULL, tenant_id, user_id, coalesce(s.n_bytes, 0), coalesce(o.n_bytes, 0)
 FROM weft.user_storage s FULL JOIN of_user o USING (tenant_id, user_id) WHERE coalesce(s.n_bytes, 0) <> coalesce(o.n_bytes, 0)

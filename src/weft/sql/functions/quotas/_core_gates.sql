@@ -1,7 +1,7 @@
 -- _core_gates: the gates that count the running cores of the jobs of a batch: of its owner and of the tenant, as far as they have a quota
 --   of them. Until the commit these quotas stay.
 -- Called by: submit_v2, add_jobs_v2, add_resubmitted.   Safe to repeat: yes.
--- Locks: quota (shared: set_quota waits for it).   Plan: quotas by key; without one of cores in the tenant nothing else is read.
+-- Locks: quota (shared: set_quota waits for it).   Plan: the batch and at most three quotas by key.
 -- of_user_id NULL: the owner of the batch.   Returns: as _intern_gates takes them, without their costs; NULL: none.
 -- Owner: weft_tenant.  Granted to: weft_system.
 CREATE OR REPLACE FUNCTION weft._core_gates(of_tenant_id int, of_user_id int, of_batch_id bigint) RETURNS jsonb LANGUAGE plpgsql
@@ -9,13 +9,14 @@ AS $$
 DECLARE
     v_user int := of_user_id;
 BEGIN
-    IF NOT EXISTS (SELECT FROM weft.quota q WHERE q.tenant_id = of_tenant_id AND q.cores_max_m IS NOT NULL) THEN
-        RETURN NULL;
-    END IF;
     IF v_user IS NULL THEN
         SELECT b.user_id INTO v_user FROM weft.batch b WHERE b.batch_id = of_batch_id;
     END IF;
-    PERFORM FROM weft.quota q WHERE q.tenant_id = of_tenant_id AND q.user_id IN (-1, 0, v_user) ORDER BY q.user_id FOR SHARE;
+    PERFORM FROM weft.quota q WHERE q.tenant_id = of_tenant_id AND q.user_id IN (-1, 0, v_user) AND q.cores_max_m IS NOT NULL
+    ORDER BY q.user_id FOR SHARE;
+    IF NOT FOUND THEN
+        RETURN NULL;
+    END IF;
     -- In a statement of its own, which sees quotas that have just been set.
     RETURN (
         SELECT jsonb_agg(jsonb_build_object('kind', x.kind, 'key', x.key, 'shared', true, 'max_places', x.cores_max_m))

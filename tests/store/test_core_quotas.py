@@ -106,20 +106,21 @@ async def test_an_array_is_admitted_by_cores_and_so_are_children(world: World) -
 
 
 async def test_large_job_is_not_passed_by_small_ones_of_its_user(world: World) -> None:
-    """Others of the tenant pass it while its user has no room."""
+    """Others of the tenant pass it while its user has no room, also those who run more."""
     bob = await world.user("bob")
-    await set_of_tenant(world, cores=7)
+    await set_of_tenant(world, cores=8)
     await set_quota(world, "ada", cores=4)
+    his = await world.submit(asking(world, *[1000] * 4), caller=bob)
     hers = await world.submit(asking(world, 1000, 4000, 1000))
     worker = await world.worker()
     first = await worker.claim()
-    his = await world.submit(asking(world, 2000, 2000, 2000), caller=bob)
+    await world.fold()
+    more = await world.submit(asking(world, *[1000] * 3), caller=bob)
     second = await worker.claim()
 
-    assert ids(first) == [(hers, 1)]
-    assert ids(second) == [(his, 1), (his, 2), (his, 3)]
-    await worker.end(*first)
-    await worker.end(*second)
+    assert {*ids(first)} == {*[(his, n) for n in range(1, 5)], (hers, 1)}
+    assert ids(second) == [(more, n) for n in range(1, 4)]
+    await worker.end(*first, *second)
     assert ids(await worker.claim()) == [(hers, 2)]
 
 

@@ -21,6 +21,8 @@ QUEUES_FRESH_S: Final = 5.0
 OWNERS_KEPT: Final = 10_000
 PAYERS_KEPT: Final = 10_000
 UPDATES_KEPT: Final = 1000
+ROUTES_KEPT: Final = 10_000
+"""Tenants whose queues are known."""
 Answer = dict[str, Any]
 """A document of an answer; its fields have several types."""
 
@@ -60,7 +62,7 @@ class Services:
     providers: Providers = field(default_factory=Providers)
     """The issuers at which people log in."""
     _routes: dict[int, tuple[float, Sequence[Route]]] = field(default_factory=dict)
-    _workers: dict[int, tuple[float, Sequence[Row]]] = field(default_factory=dict)
+    _workers: tuple[float, Sequence[Row]] = field(default=(0.0, ()))
     _licences: tuple[float, Mapping[str, int]] = field(default=(0.0, {}))
     _owned: set[tuple[int, int, int]] = field(default_factory=set)
     _payers: dict[tuple[int, int], Payers] = field(default_factory=dict)
@@ -124,7 +126,12 @@ class Services:
         guards = {one.guard.text: one.guard for one in known[1] if one.guard} if known else {}
         rows = await self.store.list_queues(caller, with_counts=False)
         queues = [msgspec.convert(row, Queue) for row in rows]
-        found = await asyncio.to_thread(_routes_of, queues, guards)
+        if all(one.guard is None or one.guard in guards for one in queues):
+            found = _routes_of(queues, guards)
+        else:
+            found = await asyncio.to_thread(_routes_of, queues, guards)
+        if len(self._routes) >= ROUTES_KEPT:
+            self._routes.clear()
         self._routes[caller.tenant_id] = (now + QUEUES_FRESH_S, found)
         return found
 
@@ -144,17 +151,15 @@ class Services:
         self._licences = (0.0, {})
 
     async def workers(self, caller: Caller, *, fresh: bool = False) -> Sequence[Row]:
-        """Return the capacities of the workers that this caller's jobs may use; a few seconds old
-        unless `fresh`.
+        """Return the capacities of all workers, whatever tenant asks (routes say which pools a job
+        may use); a few seconds old unless `fresh`.
         """
         now = time.monotonic()
-        known = self._workers.get(caller.tenant_id)
-        if known is not None and now < known[0] and not fresh:
-            return known[1]
-        found = await self.store.pool_offers(caller)
-        # A first worker may be about to register, so "none" is not remembered.
-        self._workers[caller.tenant_id] = (now + (WORKERS_FRESH_S if found else 0), found)
-        return found
+        if now >= self._workers[0] or fresh:
+            found = await self.store.pool_offers(caller)
+            # A first worker may be about to register, so "none" is not remembered.
+            self._workers = (now + (WORKERS_FRESH_S if found else 0), found)
+        return self._workers[1]
 
 
 def _routes_of(queues: Sequence[Queue], guards: Mapping[str, Guard]) -> list[Route]:

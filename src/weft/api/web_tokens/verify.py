@@ -142,10 +142,7 @@ def _parsed(token: str) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     if len(parts) != PARTS:
         raise TokenRefused("It is malformed.")
     try:
-        head, claims = (
-            json.loads(urlsafe_b64decode(part.encode()), object_pairs_hook=_once)
-            for part in parts[:2]
-        )
+        head, claims = (_decode(urlsafe_b64decode(part.encode()).decode()) for part in parts[:2])
     except (ValueError, RecursionError) as error:
         raise TokenRefused("It is malformed.") from error
     if not isinstance(head, dict) or not isinstance(claims, dict):
@@ -159,6 +156,10 @@ def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         raise ValueError("a member twice")
     return found
+
+
+_decode: Final = json.JSONDecoder(object_pairs_hook=_once).decode
+"""`json.loads` would make a decoder for each text."""
 
 
 def _check_times(claims: Mapping[str, Any], now: float, leeway_s: float) -> float:

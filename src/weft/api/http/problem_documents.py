@@ -18,6 +18,8 @@ from weft.core.errors import (
 from weft.core.problem_document import problem_document
 
 MEDIA: Final = "application/problem+json"
+TEXT: Final = "text/plain"
+TEXT_PATHS: Final = ("/api/v1alpha/", "/api/v2alpha/")
 _NO_PATH_HINT: Final = "`/openapi.json` lists every path with its methods."
 
 
@@ -56,8 +58,11 @@ def as_weft_error(
 def encode_problem(
     error: WeftError, trace_id: str, path: str = ""
 ) -> tuple[bytes, dict[str, str]]:
-    """Return the body and the headers of the reply: a page for the paths of pages."""
-    headers = {"content-type": HTML if is_page(path) else MEDIA}
+    """Return the body and the headers of the reply: a page for the paths of pages, a text for
+    those of doors whose clients show it.
+    """
+    is_text = path.startswith(TEXT_PATHS)
+    headers = {"content-type": HTML if is_page(path) else TEXT if is_text else MEDIA}
     if error.status == 401:  # noqa: PLR2004 (RFC 9110 wants it)
         headers["www-authenticate"] = 'Bearer realm="weft"'
     if isinstance(error, MethodNotAllowed):
@@ -66,4 +71,12 @@ def encode_problem(
         headers["retry-after"] = str(error.retry_after_s)
     if is_page(path):
         return render_error(error, trace_id), headers
+    if is_text:
+        return describe(error).encode(), headers
     return msgspec.json.encode(problem_document(error, trace_id)), headers
+
+
+def describe(error: WeftError) -> str:
+    """Return what there is to say of an error, without its hint, which is about weft's client."""
+    fields = [f"{one.pointer or '/'}: {one.message}" for one in error.errors]
+    return "; ".join([error.message, *(fields or [error.detail])]).rstrip("; ")

@@ -6,7 +6,7 @@ does.
 
 from datetime import datetime
 from enum import Enum, StrEnum
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 
@@ -58,6 +58,10 @@ class StateTerm(Struct, frozen=True):
 
     operator: Operator
     word: str
+
+
+EVER_CANCELLED: Final = "cancelled at any time"
+"""A word of a batch's `StateTerm` that no query can say: also if all had ended before."""
 
 
 class ReasonTerm(Struct, frozen=True):

@@ -42,11 +42,12 @@ _IN_STATUS: Final = MappingProxyType(
         "Cancelled": "cancelled",
     }
 )
-_SIGNALLED: Final = 128
+SIGNALLED: Final = 128
 _SHORT_ERRORS: Final = MappingProxyType(
     {"timeout": "timed out", "oom": "out of memory", "no_image": "image not found"}
 )
 _ERRORS: Final = MappingProxyType({"timeout": "ContainerTimeoutError", "oom": "out of memory"})
+_FAILED: Final = frozenset({"Failed", "Error"})
 _LOST: Final = frozenset({"cancelled", "preempted", "lost"})
 """Reasons that Hail's attempts have, too; a job's own end has none there."""
 _USED: Final = ("time_msecs", "memory_in_bytes", "cpu_usage")
@@ -92,7 +93,7 @@ def exit_code(row: Row) -> int | None:
     if row["state"] not in {"success", "failed"}:
         return None
     if row["exit_code"] is None and row["signal"] is not None:
-        return _SIGNALLED + int(row["signal"])
+        return SIGNALLED + int(row["signal"])
     return None if row["exit_code"] is None else int(row["exit_code"])
 
 
@@ -123,7 +124,8 @@ def job_document(
     entry = job_entry(row["batch_id"], {**row, **used}, payers)
     spec = spec_document(row, original, masks)
     state = entry["state"]
-    ran = [one for one in attempts if one["started_at"] is not None]
+    # What could not be started failed, and says why; what was cancelled says nothing.
+    ran = [one for one in attempts if one["started_at"] is not None or state in _FAILED]
     status = status_document(row, ran[-1], state) if ran and state in _IN_STATUS else None
     document = {
         **entry,
@@ -160,6 +162,12 @@ def spec_document(row: Row, original: bytes | None, masks: tuple[str, ...]) -> D
     }
 
 
+def image_of(original: bytes) -> str:
+    """Return the image that a spec names."""
+    image: str = present_form(msgspec.json.decode(original), "job")["process"]["image"]
+    return image
+
+
 def _native_spec(spec: JobSpec | None) -> Document:
     """Return the spec of a job that was submitted to weft itself."""
     command = list(spec.command or ()) if spec is not None else []
@@ -176,6 +184,8 @@ def status_document(row: Row, attempt: Row, state: str) -> Document:
     started, ended = time_ms(attempt["started_at"]), time_ms(attempt["ended_at"])
     name = _IN_STATUS[state]
     reason, code = attempt["reason"], exit_code(row)
+    if started is not None and ended is not None and row["duration_ms"] is not None:
+        ended = started + row["duration_ms"]  # both were rounded
     duration = None if ended is None or started is None else ended - started
     inner: Document = {
         "state": "running" if ended is None else "finished",
@@ -188,9 +198,11 @@ def status_document(row: Row, attempt: Row, state: str) -> Document:
     main: Document = {
         "name": "main",
         "state": name,
-        "timing": {"running": {"start_time": started, "duration": duration}},
-        "container_status": inner,
+        "timing": {},
     }
+    if started is not None:
+        main["timing"] = {"running": {"start_time": started, "duration": duration}}
+        main["container_status"] = inner
     status: Document = {
         "version": _STATUS_VERSION,
         "worker": attempt["worker"],
@@ -203,12 +215,12 @@ def status_document(row: Row, attempt: Row, state: str) -> Document:
         "format_version": _FORMAT_VERSION,
         "resources": [],
         "region": REGION,
-        "start_time": started,
+        "start_time": ended if started is None else started,
         "end_time": ended,
         "timing": {},
         "container_statuses": {"main": main},
     }
-    if reason is not None and state in {"Error", "Failed"} and code is None:
+    if reason is not None and state in _FAILED and code is None:
         text = attempt["message"] or reason
         main["error"] = f"{_ERRORS[reason]}: {text}" if reason in _ERRORS else text
         main["short_error"] = _SHORT_ERRORS.get(reason, reason)

@@ -9,6 +9,7 @@ from litestar.response import Stream
 from weft.api.doors.hail.batch_routes import API, SECOND
 from weft.api.doors.hail.documents import (
     attempt_document,
+    image_of,
     job_document,
     job_entry,
     usage_document,
@@ -48,6 +49,11 @@ BYTES: Final = "application/octet-stream"
 LOG_BYTES_MAX: Final = 16 * 1024 * 1024
 """Of a log in a document, which is made in memory."""
 ROOT: Final = 0
+_NOT_SUCCEEDED: Final = frozenset({"failed", "error"})
+IMAGE_WARNING: Final = (
+    "weft: warning: image {image!r} is only a label here: the job ran as a process of its "
+    "worker's host.\n"
+)
 
 
 @get(f"{API}{_OF_BATCH}/jobs", **READ)
@@ -149,7 +155,20 @@ async def get_hail_log(request: AnyRequest) -> Response[bytes]:
         raise bad_request(
             "log is not valid UTF-8; read the bytes of a container instead"
         ) from error
+    if log.state in _NOT_SUCCEEDED:
+        text = await _about_image(request) + text
     return reply({"main": text})
+
+
+async def _about_image(request: AnyRequest) -> str:
+    """Return a line about the image of a job that did not succeed: it may have missed something
+    that is in the image. Those that succeeded did not, and programs read what they wrote.
+    """
+    _, original = await read.get_foreign_job(
+        services_of(request), caller_of(request), batch_of(request), number_of(request, "j")
+    )
+    image = "" if original is None else image_of(original)
+    return IMAGE_WARNING.format(image=image) if image else ""
 
 
 @get(f"{_JOB}/log/{{container:str}}", **READ)

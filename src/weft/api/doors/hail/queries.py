@@ -7,9 +7,11 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Final
 
+from weft.api.doors.hail.documents import SIGNALLED
 from weft.api.doors.hail.refused import bad_request
 from weft.core.query import EVERYTHING, Node, Subject, all_of
 from weft.core.query.tree import (
+    EVER_CANCELLED,
     AmountTerm,
     AnyTerm,
     AttributeTerm,
@@ -73,6 +75,8 @@ def state_of(word: str, subject: Subject) -> Node:
         if word == "error":
             return all_of((is_error, Not(_NO_PROGRAM)))
         return Or((StateTerm(_O.EQ, "failed"), all_of((is_error, _NO_PROGRAM))))
+    if subject is Subject.BATCHES and word == "cancelled":
+        return StateTerm(_O.EQ, EVER_CANCELLED)
     return StateTerm(_O.EQ, word)
 
 
@@ -170,10 +174,29 @@ def _integer(field: Field, most: int = _MOST) -> "_Reader":
     return read
 
 
-def _exit_code(subject: Subject, sign: str, right: str) -> Node:
+def _exit_code(_subject: Subject, sign: str, right: str) -> Node:
+    """Read what is said of an exit code, as documents show it: of jobs that succeeded or failed; a
+    signal counts from 128 on.
+    """
     if right == "NULL":
-        return MissingTerm(Field.EXIT_CODE, _operator(sign, _EXACT))
-    return _integer(Field.EXIT_CODE)(subject, sign, right)
+        operator = _operator(sign, _EXACT)
+        found = _of_ends(MissingTerm(Field.EXIT_CODE, _O.NE), MissingTerm(Field.SIGNAL, _O.NE))
+        return Not(found) if operator is _O.EQ else found
+    operator = _operator(sign, _COMPARED)
+    if not _is_whole(right):
+        raise bad_request(f"expected int, but found {right}")
+    code = _whole(right)
+    compared = _O.EQ if operator is _O.NE else operator
+    found = _of_ends(
+        IntegerTerm(Field.EXIT_CODE, compared, code),
+        IntegerTerm(Field.SIGNAL, compared, code - SIGNALLED),
+    )
+    return Not(found) if operator is _O.NE else found
+
+
+def _of_ends(by_code: Node, by_signal: Node) -> Node:
+    ended = Or((StateTerm(_O.EQ, "success"), StateTerm(_O.EQ, "failed")))
+    return all_of((ended, Or((by_code, by_signal))))
 
 
 def _amount(field: Field, prefix: str = "") -> "_Reader":

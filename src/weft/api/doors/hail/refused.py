@@ -4,9 +4,11 @@ from typing import Final
 
 from litestar import Response
 
+from weft.api.http.problem_documents import TEXT, describe
 from weft.api.http.requests import AnyRequest
 from weft.core.errors import (
     Forbidden,
+    GroupNotFound,
     GroupTooDeep,
     Invalid,
     NotFound,
@@ -17,7 +19,6 @@ from weft.core.errors import (
     WeftError,
 )
 
-TEXT: Final = "text/plain"
 _CODES: Final = {
     400: Invalid.code,
     401: Unauthenticated.code,
@@ -57,15 +58,11 @@ def answer_error(request: AnyRequest, error: WeftError) -> Response[str]:
         status = 401  # as Hail says it of whoever may not administer billing projects
     if isinstance(error, QuotaExceeded):
         status = 403  # Hail's client would repeat a 429 for ever
+    if isinstance(error, GroupNotFound) and request.method == "POST":
+        status = 400  # what was sent names it, not the path
     if isinstance(error, GroupTooDeep):
         return _text(status, TOO_DEEP)
     return _text(status, describe(error))
-
-
-def describe(error: WeftError) -> str:
-    """Return what there is to say of an error, without its hint, which is about weft's client."""
-    fields = [f"{one.pointer or '/'}: {one.message}" for one in error.errors]
-    return "; ".join([error.message, *(fields or [error.detail])]).rstrip("; ")
 
 
 def _text(status: int, text: str) -> Response[str]:

@@ -6,8 +6,8 @@ from litestar import Response, get
 
 from weft.api.doors.hail.batch_routes import API, empty
 from weft.api.doors.hail.options import OPEN, READ
-from weft.api.doors.hail.refused import TEXT
 from weft.api.doors.hail.resources import CLOUD, REGION
+from weft.api.http.problem_documents import TEXT
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of
 from weft.core.rights import Right

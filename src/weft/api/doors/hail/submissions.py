@@ -15,10 +15,11 @@ from weft.api.doors.hail.groups import (
     whole_groups,
 )
 from weft.api.doors.hail.jobs import Bunch, jobs_of, present_form
-from weft.api.doors.hail.refused import Refused, bad_request, describe
+from weft.api.doors.hail.refused import Refused, bad_request
 from weft.api.doors.hail.requests import Document, decode_value, origin_of
 from weft.api.doors.hail.resources import unsatisfiable
 from weft.api.doors.hail.shapes import BATCH, UPDATE
+from weft.api.http.problem_documents import describe
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.services import Answer, Origin
 from weft.api.use_cases import projects, read, submit
@@ -185,6 +186,8 @@ async def add_groups(request: AnyRequest, update: Answer, raw: Sequence[bytes]) 
 
 async def add_jobs(request: AnyRequest, update: Answer, raw: Sequence[bytes]) -> None:
     """Add a bunch of jobs to an update."""
+    if not raw:
+        return
     services, caller = services_of(request), caller_of(request)
     batch_id, first_group = update["batch_id"], update["first_group"]
     bunch = Bunch(

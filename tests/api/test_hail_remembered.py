@@ -1,0 +1,79 @@
+"""What the door remembers of batches and updates is shown to nobody else, and is never wrong."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from api.hail_door import API, Hail, batch, job
+from api.live import LiveApi, LiveWorker, make_user
+from api.test_users import add
+from weft.api.doors import hail as door
+from weft.core.states import Reason
+from weft.settings import Settings
+
+
+@pytest.fixture
+async def api(database: dict[str, str], tmp_path: Path) -> AsyncIterator[LiveApi]:
+    """Give the api with the door."""
+    await make_user(database["admin"])
+    live = LiveApi(database["weft_api"], Settings(home=tmp_path), doors=door.ROUTES)
+    await live.start()
+    yield live
+    await live.stop()
+
+
+@pytest.fixture
+def hail(http: httpx.AsyncClient) -> Hail:
+    return Hail(http)
+
+
+async def test_what_is_remembered_of_a_batch_is_for_those_who_see_it(hail: Hail) -> None:
+    """The names in lists of jobs, and the numbers of an open update."""
+    made = await hail.ask("POST", "/batches/create", batch("t", n_jobs=2))
+    b = made["id"]
+    bob = await add(hail.http, "bob")
+    await hail.http.request("DELETE", "/v1/billing-projects/default/members/bob")
+    jobs, update = f"/batches/{b}/jobs", f"/batches/{b}/updates/1"
+    await hail.ask("POST", f"{update}/jobs/create", [job(1, "true")])
+    foreign = await hail.http.post(
+        f"{API}{update}/jobs/create", json=[job(2, "true")], headers=bob
+    )
+    await hail.ask("POST", f"{update}/jobs/create", [job(2, "true")])
+    await hail.ask("PATCH", f"{update}/commit")
+    listed = await hail.ask("GET", jobs)
+    hidden = [
+        (await hail.http.get(f"{API}{path}", headers=bob)).status_code
+        for path in (jobs, f"{jobs}/1", f"/batches/{b}/job-groups/0/jobs?q=success")
+    ]
+    late = await hail.refused("POST", f"{update}/jobs/create", [job(2, "true")])
+    another = await hail.ask("POST", f"/batches/{b}/updates/create", {"token": "u", "n_jobs": 1})
+    path = f"/batches/{b}/updates/{another['update_id']}/jobs/create"
+    await hail.ask("POST", path, [])
+    await hail.ask("DELETE", f"/batches/{b}")
+    gone = [await hail.refused("POST", path, [job(1, "x")]), await hail.refused("GET", jobs)]
+
+    assert (foreign.status_code, hidden) == (404, [404] * 3)
+    assert [one["user"] for one in listed["jobs"]] == ["tester"] * 2
+    assert late == (400, "update 1 is already committed")
+    assert [status for status, _ in gone] == [404, 404]
+
+
+async def test_log_of_a_job_that_failed_says_once_that_its_image_is_a_label(
+    hail: Hail, worker: LiveWorker
+) -> None:
+    """What the job wrote is never changed."""
+    b = await hail.submit("t", job(1, "false"), job(2, "true"))
+    for reason in (Reason.EXIT, None):
+        (claimed,) = await worker.claim(1)
+        await worker.start([claimed])
+        worker.write(claimed, (1, b"out\n"))
+        await worker.end([claimed], output=(4, 0), reason=reason)
+    failed = (await hail.ask("GET", f"/batches/{b}/jobs/1/log"))["main"]
+    good = (await hail.ask("GET", f"/batches/{b}/jobs/2/log"))["main"]
+    raw = await hail.http.get(f"{API}/batches/{b}/jobs/1/log/main")
+
+    assert failed.splitlines()[1:] == ["out"]
+    assert failed.count("image 'ubuntu:24.04' is only a label") == 1
+    assert (good, raw.content) == ("out\n", b"out\n")

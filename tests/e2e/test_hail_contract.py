@@ -1,0 +1,196 @@
+"""Hail's unmodified client on a weft that is up: pages, groups, updates, callbacks, deletion."""
+
+import json
+import queue
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from e2e.conftest import WITHIN_S, Weft
+from e2e.hail_client import HailClient, hail_python
+
+pytestmark = pytest.mark.heavy
+Posts = "queue.Queue[tuple[str, str, Any]]"
+
+
+@pytest.fixture(scope="module")
+def hail(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HailClient]:
+    """Give the client of a weft whose callbacks may go to this host."""
+    weft = Weft(tmp_path_factory.mktemp("home"))
+    env = {"WEFT_CALLBACK_PRIVATE_HOSTS": "127.0.0.0/8"}
+    up = weft.run("up", "--port", "0", "--detach", env=env)
+    assert up.returncode == 0, up.stderr.decode()
+    try:
+        directory = tmp_path_factory.mktemp("hail")
+        written = weft.run("hail-config", str(directory), "--json")
+        assert written.returncode == 0, written.stderr.decode()
+        yield HailClient(hail_python(), directory, json.loads(written.stdout)["variables"])
+    finally:
+        down = weft.run("down")
+        assert down.returncode == 0, down.stderr.decode()
+
+
+@contextmanager
+def receiver() -> "Iterator[tuple[str, Posts]]":
+    """Give the address of a receiver of callbacks, and what it got."""
+    posts: Posts = queue.Queue()
+
+    class Receiver(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            posts.put((self.path, self.headers["Content-Type"], json.loads(body)))
+            self.send_response(500)  # it is sent once, whatever is answered
+            self.end_headers()
+
+        def log_message(self, format: str, *args: object) -> None: ...  # noqa: A002 (its name)
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}", posts
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def test_callbacks_of_groups_and_batch_arrive_once(hail: HailClient) -> None:
+    with receiver() as (url, posts):
+        said = hail.run(f"""
+b = bc.create_batch(callback='{url}/batch', token='called')
+outer = b.create_job_group(callback='{url}/outer', attributes={{'name': 'outer'}})
+inner = outer.create_job_group(callback='{url}/inner')
+first = inner.create_job('i', ['true'])
+outer.create_job('i', ['false'], parents=[first])
+b.create_job('i', ['true'])
+b.submit()
+b.wait()
+say({{'batch': b.status(), 'outer': outer.status(), 'inner': inner.status()}})
+""")
+        got = {}
+        for _ in range(3):
+            path, media, document = posts.get(timeout=WITHIN_S)
+            got[path] = document
+            assert media == "application/json"
+
+    documents = {f"/{name}": document for name, document in said.items()}
+    assert got == documents
+    assert posts.empty()
+    assert (got["/batch"]["token"], got["/batch"]["state"]) == ("called", "failure")
+    assert got["/inner"]["time_completed"] <= got["/outer"]["time_completed"]
+
+
+def test_lists_have_pages_of_fifty(hail: HailClient) -> None:
+    """The client reads all of them; raw requests show what is in each."""
+    said = hail.run("""
+import asyncio
+
+async def fill():
+    client = await aioclient.BatchClient.create('default')
+    made = []
+    for n in range(103):
+        b = client.create_batch(attributes={'paged': 'yes'})
+        await b.submit(disable_progress_bar=True)
+        made.append(b.id)
+    b = client.create_batch()
+    groups = [b.create_job_group() for _ in range(101)]
+    for n in range(100):
+        groups[n].create_job('i', ['true'])
+    await b.submit(disable_progress_bar=True)
+    await b.wait(disable_progress_bar=True)
+    pages = {}
+    for name, path, last in (
+        ('batches', '/api/v1alpha/batches?q=paged=yes', 'last_batch_id'),
+        ('job_groups', f'/api/v1alpha/batches/{b.id}/job-groups?', 'last_job_group_id'),
+        ('jobs', f'/api/v1alpha/batches/{b.id}/jobs?recursive=True', 'last_job_id')):
+        pages[name], more = [], ''
+        while True:
+            page = await (await client._get(path + more)).json()
+            pages[name].append(len(page[name]))
+            if last not in page:
+                break
+            more = f'&{last}={page[last]}'
+    said = {'made': made, 'pages': pages,
+            'listed': [x.id async for x in client.list_batches('paged=yes')],
+            'groups': [x.job_group_id async for x in b.job_groups()],
+            'jobs': [x['job_id'] async for x in b.jobs()]}
+    await client.close()
+    return said
+
+say(asyncio.run(fill()))
+""")
+
+    assert said["pages"] == {
+        "batches": [50, 50, 3], "job_groups": [50, 50, 1], "jobs": [50, 50, 0],
+    }  # fmt: skip
+    assert said["listed"] == said["made"][::-1]
+    assert said["groups"] == list(range(1, 102))
+    assert said["jobs"] == list(range(1, 101))
+
+
+def test_batch_grows_while_its_jobs_run(hail: HailClient) -> None:
+    """In groups, of which one is cancelled; then the batch is deleted."""
+    gate = hail.directory / "gate"
+    said = hail.run(f"""
+import pathlib
+from hailtop.httpx import ClientResponseError
+
+b = bc.create_batch()
+outer = b.create_job_group(attributes={{'name': 'outer'}})
+inner = outer.create_job_group()
+first = inner.create_job('i', ['sh', '-c', 'while ! [ -e {gate} ]; do sleep 0.05; done'])
+b.submit()
+first._wait_for_states('Running')
+more = b.create_job_group()
+child = more.create_job('i', ['true'], parents=[first])
+clean = inner.create_job('i', ['echo', 'cleaned'], parents=[first], always_run=True)
+stopped = inner.create_job('i', ['sleep', '600'])
+b.submit()
+running = b.status()
+said = {{'child': child.status()['state'], 'running': [running['state'], running['n_jobs']],
+        'counts': [g.status()['n_jobs'] for g in (outer, inner, more)]}}
+inner.cancel()
+said['stopped'] = stopped.wait()['state']
+said['first'] = first.wait()
+said['attempt'] = first.attempts()
+pathlib.Path('{gate}').touch()
+done = b.wait()
+said |= {{'clean': clean.log()['main'], 'done': [done['state'], done['n_completed']],
+         'after': [j['state'] for j in b.jobs()], 'outer': outer.status()['state'],
+         'inner': inner.status()['state'], 'more': more.status()['state'],
+         'in_inner': [j['job_id'] for j in inner.jobs()],
+         'below_outer': [j['job_id'] for j in outer.jobs(recursive=True)]}}
+try:
+    inner.create_job('i', ['true'])
+    b.submit()
+except ClientResponseError as error:
+    said['refused'] = [error.status, error.body]
+later = bc.get_batch(b.id)
+for _ in range(2):
+    later.delete()  # the client takes a 404 for done
+gone = []
+for ask in (later.status, lambda: bc.get_job(b.id, 1), lambda: list(later.jobs()), later.cancel,
+            later.delete):
+    try:
+        ask()
+    except ClientResponseError as error:
+        gone.append(error.status)
+say({{**said, 'gone': gone, 'listed': b.id in [x.id for x in bc.list_batches()]}})
+""")
+
+    assert (said["child"], said["running"]) == ("Pending", ["running", 4])
+    assert said["counts"] == [3, 3, 1]
+    assert (said["stopped"], said["first"]["state"]) == ("Cancelled", "Cancelled")
+    assert said["first"]["exit_code"] is None
+    assert [one["reason"] for one in said["attempt"]] == ["cancelled"]
+    assert (said["clean"], said["done"]) == ("cleaned\n", ["cancelled", 4])
+    assert said["after"] == ["Cancelled", "Cancelled", "Success", "Cancelled"]
+    assert (said["outer"], said["inner"], said["more"]) == ("cancelled",) * 3
+    assert (said["in_inner"], said["below_outer"]) == ([1, 3, 4], [1, 3, 4])
+    assert said["refused"][0] == 400
+    assert said["refused"][1].startswith("bunch contains job where the job group has already")
+    assert (said["gone"], said["listed"]) == ([404] * 4, False)

@@ -13,7 +13,7 @@ from e2e.conftest import WITHIN_S, Weft
 from e2e.hail_client import HailClient, hail_python
 
 pytestmark = pytest.mark.heavy
-Posts = "queue.Queue[tuple[str, str, Any]]"
+Posts: TypeAlias = "queue.Queue[tuple[str, str, Any]]"
 
 
 @pytest.fixture(scope="module")

@@ -119,7 +119,7 @@ def job_document(
     masks: tuple[str, ...],
 ) -> Document:
     """Return a job with its spec and status."""
-    costs = added_costs(attempts)
+    costs = added_costs([one for one in attempts if one["started_at"] is not None])
     used = {"cost_by_resource": costs, "cpu_usage": msec_mcpu(costs)}
     entry = job_entry(row["batch_id"], {**row, **used}, payers)
     spec = spec_document(row, original, masks)

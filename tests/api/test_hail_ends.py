@@ -1,0 +1,111 @@
+"""How jobs and batches of Hail's client end, in documents, queries and refusals alike."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest
+from msgspec.structs import replace
+
+from api.hail_door import API, Hail, batch, job
+from api.live import LiveApi, LiveWorker, make_user
+from weft.api.doors import hail as door
+from weft.core.states import Reason
+from weft.ports.store import EndReport
+from weft.settings import Settings
+
+
+@pytest.fixture
+async def api(database: dict[str, str], tmp_path: Path) -> AsyncIterator[LiveApi]:
+    """Give the api with the door."""
+    await make_user(database["admin"])
+    live = LiveApi(database["weft_api"], Settings(home=tmp_path), doors=door.ROUTES)
+    await live.start()
+    yield live
+    await live.stop()
+
+
+@pytest.fixture
+def hail(http: httpx.AsyncClient) -> Hail:
+    return Hail(http)
+
+
+async def test_ends_are_found_as_they_are_shown(hail: Hail, worker: LiveWorker) -> None:
+    """By signal, by a code, out of memory, without a start."""
+    b = await hail.submit("t", *[job(n, "x") for n in range(1, 6)])
+    report = EndReport(
+        batch_id=b, job_id=1, attempt=1, start_age_us=1500, end_age_us=0, reason=Reason.SIGNAL,
+        exit_code=None, signal=9, cpu_ms=1, memory_peak_bytes=1, stdout_bytes=0, stderr_bytes=0,
+        truncated=False, location=None, message="",
+    )  # fmt: skip
+    await worker.start((await worker.claim())[:4])
+    ends = [
+        report,
+        replace(report, job_id=2, reason=Reason.EXIT, signal=None, exit_code=3),
+        replace(report, job_id=3, reason=Reason.OOM),
+        replace(report, job_id=4, reason=None, signal=None, exit_code=0),
+        replace(report, job_id=5, reason=Reason.NO_PROGRAM, signal=None, start_age_us=None),
+    ]
+    assert set(await worker.store.complete_attempts(worker.incarnation_id, ends)) == {"ok"}
+    jobs = [await hail.ask("GET", f"/batches/{b}/jobs/{n}") for n in range(1, 6)]
+    listed = (await hail.ask("GET", f"/batches/{b}/jobs"))["jobs"]
+    found = {}
+    for query in ("= NULL", "!= NULL", "> 3", "= 137", "!= 137", "<= 3"):
+        answer = await hail.http.get(
+            f"/api/v2alpha/batches/{b}/jobs", params={"q": f"exit_code {query}"}
+        )
+        found[query] = [one["job_id"] for one in answer.json()["jobs"]]
+
+    assert [one["state"] for one in jobs] == ["Failed", "Failed", "Error", "Success", "Failed"]
+    assert [one["exit_code"] for one in jobs] == [137, 3, None, 0, None]
+    assert found == {
+        "= NULL": [3, 5], "!= NULL": [1, 2, 4], "> 3": [1], "= 137": [1], "!= 137": [2, 3, 4, 5],
+        "<= 3": [2, 4],
+    }  # fmt: skip
+    for entry, one in zip(listed, jobs, strict=True):
+        assert entry == {name: one[name] for name in entry}
+    for one in jobs[:4]:
+        status = one["status"]
+        assert one["duration"] == status["end_time"] - status["start_time"]
+    main = jobs[4]["status"]["container_statuses"]["main"]
+    assert ("container_status" in main, bool(main["error"])) == (False, True)
+
+
+async def test_cancelled_batch_is_found_even_if_all_had_ended(
+    hail: Hail, worker: LiveWorker
+) -> None:
+    b = await hail.submit("t", job(1, "x"))
+    await worker.work()
+    await hail.ask("PATCH", f"/batches/{b}/cancel")
+    shown = await hail.ask("GET", f"/batches/{b}")
+    other = await hail.submit("u", job(1, "x"))
+    found = [
+        [one["id"] for one in (await hail.http.get(path)).json()["batches"]]
+        for path in (f"{API}/batches?q=cancelled", "/api/v2alpha/batches?q=state=cancelled")
+    ]
+    rest = await hail.ask("GET", "/batches?q=!cancelled")
+    ours = (await hail.http.get("/v1/batches?q=state=cancelled")).json()["items"]
+
+    assert (shown["state"], shown["n_succeeded"]) == ("cancelled", 1)
+    assert found == [[b], [b]]
+    assert [one["id"] for one in rest["batches"]] == [other]
+    assert ours == []
+
+
+async def test_refusals_are_texts_wherever_they_come_from(hail: Hail, api: LiveApi) -> None:
+    """Before a route is found, too. A group that a spec names wrongly is no path."""
+    made = await hail.ask("POST", "/batches/create", batch("t", n_jobs=1))
+    path = f"/batches/{made['id']}/updates/{made['update_id']}/jobs/create"
+    async with httpx.AsyncClient(base_url=api.url) as stranger:
+        answers = [
+            await stranger.get(f"{API}/batches"),
+            await hail.http.get(f"{API}/nothing"),
+            await hail.http.put(f"{API}/batches/create"),
+            await hail.http.post(API + path, json=[job(1, "x", absolute_job_group_id=7)]),
+        ]
+
+    assert [one.status_code for one in answers] == [401, 404, 405, 400]
+    for one in answers:
+        assert one.headers["content-type"].startswith("text/plain")
+        assert one.text
+        assert "{" not in one.text

@@ -28,7 +28,14 @@ KINDS: list[dict[str, Any]] = [
     {"in_update_job_group_id": 1, "timeout": 2, "resources": {"cpu": "0.25"}},
     {"absolute_parent_ids": [1], "in_update_parent_ids": []},
 ]
-COMMANDS: tuple[list[str], ...] = (["a"], ["b", TRAP], ["c", '\\" ] , é \u2028'], [], ["ls", "/io"], ["d" * 400])
+COMMANDS: tuple[list[str], ...] = (
+    ["a"],
+    ["b", TRAP],
+    ["c", '\\" ] , é \u2028'],
+    [],
+    ["ls", "/io"],
+    ["d" * 400],
+)
 
 
 @pytest.fixture
@@ -75,9 +82,7 @@ def test_what_is_no_clear_place_is_not_taken_for_one(text: bytes) -> None:
     assert alike_to(text, ForeignJob()) is None
 
 
-@pytest.mark.parametrize(
-    "command", [b"[1]", b"null", b'["a"', b'["a"]}, "x": {"a": []', b""]
-)
+@pytest.mark.parametrize("command", [b"[1]", b"null", b'["a"', b'["a"]}, "x": {"a": []', b""])
 def test_a_command_that_is_none_is_refused_as_ever(command: bytes, bunch: Bunch) -> None:
     first, second = (msgspec.json.encode(job(n, "true")) for n in (1, 2))
     second = second.replace(b'["true"]', command)

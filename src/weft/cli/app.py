@@ -113,7 +113,7 @@ COMMANDS = {
     ),
     "system": (
         "weft.cli.commands.system:system",
-        "Show what runs for all tenants, on what, and whether it is well.",
+        "Show how the whole site is, for its administrators.",
     ),
     "config": ("weft.cli.commands.config:config", "Show each setting, its value and its origin."),
     "hail-config": (

@@ -38,9 +38,10 @@ class FleetStoreSuite(StoreTests):
             for row in await api.list_workers(caller, with_deleted=False, limit=1000)
         ]
         found: list[tuple[str, str]] = []
-        while rows := await api.list_workers(
-            caller, with_deleted=False, limit=2, after=found[-1] if found else None
-        ):
+        for _ in whole:
+            rows = await api.list_workers(
+                caller, with_deleted=False, limit=2, after=found[-1] if found else None
+            )
             found += [(row["worker"], row["pool"]) for row in rows]
         assert found == whole
         later = await api.list_workers(

@@ -63,7 +63,7 @@ async def press_release_condition(request: AnyRequest) -> Redirect:
     """Let some jobs of a condition go on without a test, those that are due first."""
     form = await check_form(request)
     services, caller, number = services_of(request), caller_of(request), condition_id_of(request)
-    await conditions.get_condition(services, caller, number)  # what is no number comes second
+    await conditions.get_condition(services, caller, number)  # the form is read second
     n_jobs = _count_of(form.get("n", [""])[-1])
     await conditions.release_condition(services, caller, number, n_jobs)
     return back_to(PLACE)

@@ -3,7 +3,8 @@
 -- Called by: _worker_documents.   Safe to repeat: yes, it only reads.   Plan: as _live_attempts, then by key; the oldest are seen first.
 -- Returns: no row for a worker that has claimed many jobs since its last heartbeat: they come and go faster than anybody could read.
 -- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._worker_loads(of_tenant_id int, incarnation_ids int[], claimed_max int DEFAULT 10000, shown_max int DEFAULT 10)
+CREATE OR REPLACE FUNCTION weft._worker_loads(of_tenant_id int, incarnation_ids int[], claimed_max int DEFAULT 10000,
+    shown_max int DEFAULT 10)
 RETURNS TABLE (incarnation_id int, n_running bigint, cpu_m bigint, memory_mib bigint, jobs jsonb) LANGUAGE sql STABLE
 AS $$
     SELECT i.incarnation_id, l.n, l.cpu_m, l.memory_mib, coalesce(d.jobs, '[]')

@@ -1,6 +1,6 @@
 -- overview_v2: workers in the pools that serve a tenant (NULL: in all) with what runs there, and how many jobs that the caller sees
 --   wait and run; for `weft top` and for metrics.
--- Called by: Store.overview (api).   Safe to repeat: yes, it only reads.   Plan: as overview_counts; all live workers, as _worker_documents.
+-- Called by: Store.overview (api).   Safe to repeat: yes, it only reads.   Plan: as overview_counts; as _worker_documents, of all.
 -- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.overview_v2(tenant_id int, pools_of_tenant_id int) RETURNS jsonb
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp

@@ -1,7 +1,7 @@
 -- list_pools_v2: the pools by name that serve a tenant (NULL: all pools): what is described, and how many machines each has in which state.
 -- Called by: Store.list_pools (api).   Safe to repeat: yes, it only reads.
 -- Plan: pools by name, a page; machines of these that are not deleted, by the partial index.
--- of_name: only this one; after_name: those after this name; limit_rows: at most so many; NULL: all.
+-- of_name: only this one; after_name: those after this name; limit_rows: at most this number; NULL: all.
 -- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_pools_v2(of_tenant_id int, of_name text, after_name text, limit_rows int) RETURNS SETOF jsonb
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp

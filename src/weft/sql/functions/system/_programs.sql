@@ -15,8 +15,8 @@ AS $$
         CROSS JOIN LATERAL (SELECT regexp_match(a.application_name, '\) (\S+) (\d{1,9})@(.*)$') AS parts) n
         WHERE a.datname = current_database() AND a.usename IN ('weft_api', 'weft_driver', 'weft_worker')),
     process AS (
-        SELECT s.role, s.version, s.schema, s.host, s.pid, count(*) AS n_connections, bool_or(s.leads) AS leads, min(s.backend_start) AS since,
-            max(s.state_change) AS heard_at
+        SELECT s.role, s.version, s.schema, s.host, s.pid, count(*) AS n_connections, bool_or(s.leads) AS leads,
+            min(s.backend_start) AS since, max(s.state_change) AS heard_at
         FROM session s GROUP BY 1, 2, 3, 4, 5)
     SELECT jsonb_build_object(
         'processes', (SELECT coalesce(jsonb_agg(to_jsonb(p)), '[]') FROM (

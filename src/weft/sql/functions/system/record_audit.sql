@@ -2,8 +2,8 @@
 -- Called by: Admin.record_audit.   Safe to repeat: yes.
 -- Locks: last_audit.
 -- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft.record_audit(took_ms bigint, version text, n_checks int, wrong jsonb, at timestamptz DEFAULT clock_timestamp())
-RETURNS void LANGUAGE sql
+CREATE OR REPLACE FUNCTION weft.record_audit(took_ms bigint, version text, n_checks int, wrong jsonb,
+    at timestamptz DEFAULT clock_timestamp()) RETURNS void LANGUAGE sql
 AS $$
     INSERT INTO weft.last_audit (ended_at, took_ms, version, n_checks, wrong)
     VALUES (record_audit.at, record_audit.took_ms, record_audit.version, record_audit.n_checks, record_audit.wrong)

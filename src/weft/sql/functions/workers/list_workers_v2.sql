@@ -16,7 +16,8 @@ AS $$
         FROM weft.worker w JOIN weft.pool p USING (pool_id)
         WHERE weft._serves_tenant(p, pools_of_tenant_id) AND (with_deleted OR w.deleted_at IS NULL)
             AND (after_name IS NULL OR w.name >= after_name AND (w.name, w.worker_id) > (after_name, coalesce((
-                SELECT x.worker_id FROM weft.worker x JOIN weft.pool y USING (pool_id) WHERE y.name = after_pool AND x.name = after_name), 0)))
+                SELECT x.worker_id FROM weft.worker x JOIN weft.pool y USING (pool_id)
+                WHERE y.name = after_pool AND x.name = after_name), 0)))
         ORDER BY w.name, w.worker_id LIMIT limit_rows)) d
     ORDER BY d.name, d.worker_id
 $$;

@@ -145,7 +145,8 @@ class Filler:
         await self.ask("POST", f"{path}/groups/{word}-set/members", {"jobs": [2]})
         await self.ask("POST", f"{path}/groups?q=all", {"name": f"{word}-found"})
         grant = {"permission": "read"}
-        await self.ask("PUT", f"{path}/permissions/{word}-bob", grant)
+        for of in (path, f"{path}/jobs/1"):
+            await self.ask("PUT", f"{of}/permissions/{word}-bob", grant)
 
     async def run(self, worker: LiveWorker, batch: int) -> None:
         """Let one job succeed, one fail, one be blocked, and one run."""

@@ -94,6 +94,11 @@ class Provider:
             return "client_secret_basic" in self.auth_methods and given == (CLIENT, self.secret)
         return (form.get("client_id"), form.get("client_secret")) == (CLIENT, self.secret)
 
+    def logged_out(self, query: dict[str, str]) -> tuple[int, dict[str, str], bytes]:
+        """Return what a browser is answered that logs out."""
+        back = query.get("post_logout_redirect_uri")
+        return (200, {}, b"") if back is None else (302, {"location": back}, b"")
+
     def device(self) -> dict[str, Any]:
         return {
             "device_code": "d-code", "user_code": "WDJB-MJHT", "interval": 1, "expires_in": 60,
@@ -115,8 +120,7 @@ def provider() -> Iterator[Provider]:
                 url = one.authorize(dict(parse_qsl(parts.query)))
                 self._send(302, {"location": url}, b"")
             elif parts.path == "/logout":
-                back = dict(parse_qsl(parts.query)).get("post_logout_redirect_uri")
-                self._send(200 if back is None else 302, {"location": back} if back else {}, b"")
+                self._send(*one.logged_out(dict(parse_qsl(parts.query))))
             elif parts.path == "/keys":
                 self._answer(200, {"keys": [KEY.as_dict(private=False)]})
             elif parts.path == "/.well-known/openid-configuration":

@@ -384,6 +384,17 @@ class ApiStoreSuite(
     """Tests of the port; see `StoreTests`."""
 
 
+def job_sharing_calls(
+    api: ApiStore, caller: Caller, batch: int
+) -> Sequence[partial[Any]]:  # what each returns
+    """Return the calls about grants on jobs."""
+    return (
+        partial(api.share_job, caller, batch, 1, "ann", Permission.READ),
+        partial(api.list_job_permissions, caller, batch, 1, after=0, limit=9),
+        partial(api.sees_batch, caller, batch),
+    )
+
+
 def calls_on_batch(
     api: ApiStore, caller: Caller, batch: int
 ) -> Sequence[partial[Any]]:  # what each returns
@@ -433,9 +444,7 @@ def calls_on_batch(
         partial(api.hide_batch, *one, hidden=True),
         partial(api.share_batch, *one, "ann", Permission.READ),
         partial(api.list_permissions, *one, after=0, limit=9),
-        partial(api.share_job, *one, 1, "ann", Permission.READ),
-        partial(api.list_job_permissions, *one, 1, after=0, limit=9),
-        partial(api.sees_batch, *one),
+        *job_sharing_calls(api, *one),
         partial(api.retry_jobs, *one, job_ids=None, query=None, within_group=None, **UNKEYED),
         partial(api.resubmit_batch, *one, failed=False, changes={}, **UNKEYED),
         partial(api.edit_job, *one, 1, **EDIT),

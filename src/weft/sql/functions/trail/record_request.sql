@@ -2,7 +2,8 @@
 --   request was refused. The driver seals it soon. Several entries of one request are one in the end.
 -- Called by: Store (api), within the statement that calls the function which does what is asked, and after it; Store.record_refusal.
 -- Safe to repeat: yes.   Locks: announcements (shared, until the commit); as _announce (if the driver sleeps).
--- request: what the entry says, by names of columns; `tenant`: the name of the tenant, if its number is not known.   n_rows: of the answer of that function, so that it is called before; NULL: it was
+-- request: what the entry says, by names of columns; `tenant`: the name of the tenant, if its number is not known.
+-- n_rows: of the answer of that function, so that it is called before; NULL: it was
 --   refused.
 -- Returns: false.
 -- Owner: weft_system.  Granted to: weft_api.
@@ -18,7 +19,8 @@ BEGIN
     INSERT INTO weft.trail_unsealed (request_id, tenant_id, user_id, user_name, token_id, address, trace_id, action, path, batch_id,
         refused, times, at)
     VALUES ((request ->> 'request_id')::uuid, coalesce((request ->> 'tenant_id')::int,
-            (SELECT t.tenant_id FROM weft.tenant t WHERE lower(t.name) = lower(request ->> 'tenant'))), (request ->> 'user_id')::int, request ->> 'user_name',
+            (SELECT t.tenant_id FROM weft.tenant t WHERE lower(t.name) = lower(request ->> 'tenant'))),
+        (request ->> 'user_id')::int, request ->> 'user_name',
         (request ->> 'token_id')::bigint, request ->> 'address', request ->> 'trace_id', request ->> 'action', request ->> 'path',
         coalesce((request ->> 'batch_id')::bigint, nullif(current_setting('weft.made_batch', true), '')::bigint),
         request ->> 'refused', nullif((request ->> 'times')::int, 1), clock_timestamp());

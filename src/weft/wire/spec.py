@@ -120,7 +120,6 @@ class _Chunk(msgspec.Struct, frozen=True, array_like=True):
     the previous release says that it has no such executor, and does not run jobs without values.
     """
 
-
     shared: "SharedByDoor | None" = None
     """What stands in no spec of the chunk then."""
 

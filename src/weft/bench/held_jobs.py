@@ -16,7 +16,7 @@ SET = 1_000
 
 @contextlib.asynccontextmanager
 async def held_jobs(worker_dsn: str, jobs: int) -> AsyncIterator[None]:
-    """Let so many of the jobs that are ready run until the end of the block."""
+    """Let this number of ready jobs run until the end of the block."""
     async with open_worker_store(worker_dsn) as store:
         incarnation_id = await register(store, "holder", cores=jobs)
         held: list[Claimed] = []

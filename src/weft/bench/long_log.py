@@ -23,7 +23,7 @@ SCRIPT = 'yes "$1" | head -c "$2"'
 LINE = "2026-11-22 10:00:00 step of an epoch, loss 0.0123, accuracy 0.9"
 P99 = 99
 SMALL_SHARE = 1000
-"""The log beside which memory is compared is so many times smaller."""
+"""How many times smaller the log is beside which memory is compared."""
 
 
 async def measure_log(home: Home, up_pid: int, n_bytes: int, jumps: int) -> dict[str, object]:
@@ -50,7 +50,7 @@ async def measure_log(home: Home, up_pid: int, n_bytes: int, jumps: int) -> dict
 
 
 async def _write(client: Api, n_bytes: int) -> tuple[str, int]:
-    """Let a job write so much; return the path of its page, and how much of it is kept."""
+    """Let a job write this number of bytes; return the path of its page, and what is kept."""
     job = {"command": ["sh", "-c", SCRIPT, "sh", LINE, str(n_bytes)]}
     batch_id = int((await client.create_batch({"jobs": [job]}))["id"])
     n_succeeded = 0

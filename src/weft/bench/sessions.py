@@ -10,7 +10,7 @@ from weft.bench.plan import BenchFailed
 
 @dataclass(frozen=True)
 class Session:
-    """Who looks at pages, and where."""
+    """The session of a reader of pages."""
 
     url: str
     name: str

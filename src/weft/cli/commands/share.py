@@ -44,8 +44,8 @@ def share(
         weft share
 
     The owner and the members of the billing project may do everything anyway.
-    Without a target it lists the single jobs that others have shared with you; `weft ls`
-    shows the batches.
+    Without a target, list the single jobs that others have shared with you;
+    `weft ls` lists the batches.
 
     Args:
         target: `b12` or `b12.j7`.

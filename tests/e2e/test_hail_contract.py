@@ -183,15 +183,17 @@ for ask in (later.status, lambda: bc.get_job(b.id, 1), lambda: list(later.jobs()
 say({{**said, 'gone': gone, 'listed': b.id in [x.id for x in bc.list_batches()]}})
 """)
 
-    assert (said["child"], said["running"]) == ("Pending", ["running", 4])
-    assert said["counts"] == [3, 3, 1]
+    assert [said[x] for x in ("child", "running", "counts")] == [
+        "Pending",
+        ["running", 4],
+        [3, 3, 1],
+    ]
     assert (said["stopped"], said["first"]["state"]) == ("Cancelled", "Cancelled")
-    attempts = [one["reason"] for one in said["attempt"]]
-    assert (said["first"]["exit_code"], attempts) == (None, ["cancelled"])
+    assert (said["first"]["exit_code"], said["attempt"][0]["reason"]) == (None, "cancelled")
     assert (said["clean"], said["done"]) == ("cleaned\n", ["cancelled", 4])
     assert said["after"] == ["Cancelled", "Cancelled", "Success", "Cancelled"]
     assert (said["outer"], said["inner"], said["more"]) == ("cancelled",) * 3
     assert (said["in_inner"], said["below_outer"]) == ([1, 3, 4], [1, 3, 4])
-    status, text = said["refused"]
-    assert (status, text[:32]) == (400, "bunch contains job where the job")
+    assert said["refused"][0] == 400
+    assert said["refused"][1].startswith("bunch contains job where the job group has already")
     assert (said["gone"], said["listed"]) == ([404] * 4, False)

@@ -39,7 +39,7 @@ class Origin:
 
 
 class Payers(NamedTuple):
-    """The user and the project that pay for a batch."""
+    """The user and the billing project of a batch."""
 
     user: str
     project: str

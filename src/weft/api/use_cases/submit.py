@@ -258,13 +258,6 @@ async def get_update(services: Services, caller: Caller, batch_id: int, update_i
     return _update_answer(batch_id, await services.store.get_update(caller, batch_id, update_id))
 
 
-async def get_open_update(
-    services: Services, caller: Caller, batch_id: int, update_id: int
-) -> Answer:
-    """Return the same of an update of the caller's own batch, as far as it is remembered."""
-    return _update_answer(batch_id, await services.open_update(caller, batch_id, update_id))
-
-
 async def _submit(
     services: Services,
     caller: Caller,

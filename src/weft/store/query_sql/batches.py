@@ -43,7 +43,6 @@ _N_OPEN: Final = (
 _N_BAD: Final = "(coalesce(c.n_failed + c.n_errored, 0) + coalesce(f.n_bad, 0))"
 _N_CANCELLED: Final = "(coalesce(c.n_cancelled, 0) + coalesce(f.n_cancelled, 0))"
 _N_GOOD: Final = "(coalesce(c.n_succeeded, 0) + coalesce(f.n_good, 0))"
-_CANCEL: Final = "SELECT FROM weft.group_cancel g WHERE g.batch_id = b.batch_id AND g.group_id = 0"
 _STATES: Final = MappingProxyType(
     {
         "open": "false",
@@ -52,9 +51,10 @@ _STATES: Final = MappingProxyType(
         "complete": f"{_N_OPEN} = 0",
         "success": f"{_N_OPEN} + {_N_BAD} + {_N_CANCELLED} = 0",
         "failure": f"{_N_BAD} > 0",
-        EVER_CANCELLED: f"({_N_CANCELLED} > 0 OR EXISTS ({_CANCEL}))",
+        EVER_CANCELLED: f"""({_N_CANCELLED} > 0 OR EXISTS (
+    SELECT FROM weft.group_cancel g WHERE g.batch_id = b.batch_id AND g.group_id = 0))""",
         "cancelled": f"""({_N_CANCELLED} > 0 OR EXISTS (
-    {_CANCEL}
+    SELECT FROM weft.group_cancel g WHERE g.batch_id = b.batch_id AND g.group_id = 0
       AND ({_N_OPEN} = 0
            AND greatest(c.last_ended_at, f.last_ended_at) <= g.cancelled_at) IS NOT TRUE))""",
     }

@@ -56,7 +56,7 @@ class Alike(NamedTuple):
 
 
 def alike_to(raw: bytes, job: ForeignJob) -> Alike | None:
-    """Return what specs like this one share; None: it cannot be said.
+    """Return what specs like this one share; None: they cannot be told apart.
 
     Number and command are looked for as text. So that they are taken for nothing else, a spec with
     other ones in their places must differ in these values alone.

@@ -35,7 +35,7 @@ _COUNTED: Final = ("lost",)
 IO: Final = "/io"
 _IO: Final = (IO,)
 KINDS_MAX: Final = 8
-"""How many jobs that differ in more than command and number others are compared with."""
+"""How many jobs of a bunch are compared with those that follow."""
 _NAMES_IO: Final = re.compile(rf"(?<![\w.~/-]){IO}(?![\w.-])")
 _NEEDS_CLOUD: Final = ("input_files", "output_files", "cloudfuse")
 _OLD_PROCESS: Final = ("command", "image", "mount_docker_socket")

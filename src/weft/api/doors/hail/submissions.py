@@ -158,10 +158,16 @@ async def open_update(request: AnyRequest, batch_id: int, update_id: int) -> Ans
     """Return an update of the caller's that is not committed. Raise `Refused`."""
     await own(request, batch_id)
     services, caller = services_of(request), caller_of(request)
-    found = await submit.get_open_update(services, caller, batch_id, update_id)
-    if found["committed"]:
+    found = await services.open_update(caller, batch_id, update_id)
+    if found.committed:
         raise _committed(update_id)
-    return found
+    return {
+        "batch_id": batch_id,
+        "update_id": update_id,
+        "first_job": found.first_job,
+        "first_group": found.first_group,
+        "n_jobs": found.n_jobs,
+    }
 
 
 async def add_groups(request: AnyRequest, update: Answer, raw: Sequence[bytes]) -> None:

@@ -93,7 +93,7 @@ async def test_cancelled_batch_is_found_even_if_all_had_ended(
 
 
 async def test_refusals_are_texts_wherever_they_come_from(hail: Hail, api: LiveApi) -> None:
-    """Before a route is found, too. A group that a spec names wrongly is no path."""
+    """Before a route is found, too. What a spec says of a group does not count as a path."""
     made = await hail.ask("POST", "/batches/create", batch("t", n_jobs=1))
     path = f"/batches/{made['id']}/updates/{made['update_id']}/jobs/create"
     async with httpx.AsyncClient(base_url=api.url) as stranger:

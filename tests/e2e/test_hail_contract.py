@@ -133,17 +133,14 @@ say(asyncio.run(fill()))
     assert said["jobs"] == list(range(1, 101))
 
 
-def test_batch_grows_while_its_jobs_run(hail: HailClient) -> None:
-    """In groups, of which one is cancelled; then the batch is deleted."""
-    gate = hail.directory / "gate"
-    said = hail.run(f"""
+_GROWING = """
 import pathlib
 from hailtop.httpx import ClientResponseError
 
 b = bc.create_batch()
-outer = b.create_job_group(attributes={{'name': 'outer'}})
+outer = b.create_job_group(attributes={'name': 'outer'})
 inner = outer.create_job_group()
-first = inner.create_job('i', ['sh', '-c', 'while ! [ -e {gate} ]; do sleep 0.05; done'])
+first = inner.create_job('i', ['sh', '-c', 'while ! [ -e GATE ]; do sleep 0.05; done'])
 b.submit()
 first._wait_for_states('Running')
 more = b.create_job_group()
@@ -152,19 +149,19 @@ clean = inner.create_job('i', ['echo', 'cleaned'], parents=[first], always_run=T
 stopped = inner.create_job('i', ['sleep', '600'])
 b.submit()
 running = b.status()
-said = {{'child': child.status()['state'], 'running': [running['state'], running['n_jobs']],
-        'counts': [g.status()['n_jobs'] for g in (outer, inner, more)]}}
+said = {'child': child.status()['state'], 'running': [running['state'], running['n_jobs']],
+        'counts': [g.status()['n_jobs'] for g in (outer, inner, more)]}
 inner.cancel()
 said['stopped'] = stopped.wait()['state']
 said['first'] = first.wait()
 said['attempt'] = first.attempts()
-pathlib.Path('{gate}').touch()
+pathlib.Path('GATE').touch()
 done = b.wait()
-said |= {{'clean': clean.log()['main'], 'done': [done['state'], done['n_completed']],
+said |= {'clean': clean.log()['main'], 'done': [done['state'], done['n_completed']],
          'after': [j['state'] for j in b.jobs()], 'outer': outer.status()['state'],
          'inner': inner.status()['state'], 'more': more.status()['state'],
          'in_inner': [j['job_id'] for j in inner.jobs()],
-         'below_outer': [j['job_id'] for j in outer.jobs(recursive=True)]}}
+         'below_outer': [j['job_id'] for j in outer.jobs(recursive=True)]}
 try:
     inner.create_job('i', ['true'])
     b.submit()
@@ -180,8 +177,14 @@ for ask in (later.status, lambda: bc.get_job(b.id, 1), lambda: list(later.jobs()
         ask()
     except ClientResponseError as error:
         gone.append(error.status)
-say({{**said, 'gone': gone, 'listed': b.id in [x.id for x in bc.list_batches()]}})
-""")
+say({**said, 'gone': gone, 'listed': b.id in [x.id for x in bc.list_batches()]})
+"""
+
+
+def test_batch_grows_while_its_jobs_run(hail: HailClient) -> None:
+    """In groups, of which one is cancelled; then the batch is deleted."""
+    gate = hail.directory / "gate"
+    said = hail.run(_GROWING.replace("GATE", str(gate)))
 
     assert [said[x] for x in ("child", "running", "counts")] == [
         "Pending",

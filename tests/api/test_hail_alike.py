@@ -29,6 +29,7 @@ KINDS: list[dict[str, Any]] = [
     {"absolute_parent_ids": [1], "in_update_parent_ids": []},
 ]
 COMMANDS: tuple[list[str], ...] = (
+    ["cat", "/io/x"],
     ["a"],
     ["b", TRAP],
     ["c", '\\" ] , é \u2028'],

@@ -16,7 +16,7 @@ async def _save(http: httpx.AsyncClient, name: str, query: str, **more: object) 
 
 
 async def test_saved_queries_are_each_users_own(http: httpx.AsyncClient, api: LiveApi) -> None:
-    services = api.app.litestar.state.services
+    services = api.app.services
     services.settings = replace(services.settings, saved_queries_per_user_max=2)
     ann = await add(http, "ann")
     made = await _save(http, "broken", "state = failure")
@@ -44,6 +44,7 @@ async def test_what_is_no_query_or_no_name_is_not_saved(http: httpx.AsyncClient)
     for name, query, code in (
         ("a", "state = runing", "API.INVALID_QUERY"), ("a", "(user = ada", "API.INVALID_QUERY"),
         ("a", "", "API.WRONG_TYPE"), ("a", "x" * 9000, "API.INVALID_QUERY"),
+        ("a", " ", "API.INVALID_VALUE"),
         ("-a", "x", "API.INVALID_ID"), ("a" * 64, "x", "API.INVALID_ID"),
     ):  # fmt: skip
         assert code_of(await _save(http, name, query)) == code, (name, query[:20])

@@ -240,7 +240,7 @@ def no_checks(monkeypatch: pytest.MonkeyPatch) -> None:
         pass
 
     monkeypatch.setattr("weft.api.http.rights.require", lambda *_: None)
-    for module in ("secrets", "resubmit", "submit"):
+    for module in ("secrets", "resubmit", "owners"):
         monkeypatch.setattr(f"weft.api.use_cases.{module}.require_owner", allow)
 
 

@@ -130,9 +130,9 @@ def test_another_runner_makes_no_cgroups(tmp_path: Path) -> None:
     [
         ("never", True, "ok", "to what they reserve; this machine could"),
         ("never", False, "ok", "this machine could not (/nowhere"),
-        ("auto", False, "warning", "nothing limits jobs: /nowhere"),
-        ("always", False, "wrong", "nothing limits jobs: /nowhere"),
-        ("always", True, "ok", "hold jobs to what they reserve"),
+        ("auto", False, "warning", "limits nothing: /nowhere"),
+        ("always", False, "wrong", "limits nothing: /nowhere"),
+        ("always", True, "ok", "holds jobs to what they reserve"),
     ],
 )
 def test_doctor_says_whether_limits_are_enforced(

@@ -1,13 +1,18 @@
 """The orders in which batches can be listed, and places in them."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+NUMBER_CHARS_MAX: Final = 18
+"""More do not fit in a column."""
 
 
 class BatchSort(StrEnum):
-    """What batches are sorted by. Only what has an index, so that any page is read alone."""
+    """What batches are sorted by. Only what has an index, which is one of the whole tenant:
+    whoever sees few of many batches may run into the time limit of queries.
+    """
 
     NUMBER = "number"
     NAME = "name"
@@ -51,12 +56,22 @@ def parse_place(text: str, sort: BatchSort) -> BatchPlace:
     True
     """
     number, _, key = text.partition(":")
-    batch_id = int(number)
+    batch_id = _number(number)
     if sort is BatchSort.NUMBER:
-        return BatchPlace(int(key), batch_id)
+        return BatchPlace(_number(key), batch_id)
     if sort is BatchSort.NAME:
         return BatchPlace(key, batch_id)
     at = datetime.fromisoformat(key)
     if at.tzinfo is None:
         raise ValueError(key)
-    return BatchPlace(at, batch_id)
+    try:
+        return BatchPlace(at.astimezone(UTC), batch_id)
+    except OverflowError as error:
+        raise ValueError(key) from error
+
+
+def _number(text: str) -> int:
+    """Return the number of a batch."""
+    if not text.isdecimal() or len(text) > NUMBER_CHARS_MAX:
+        raise ValueError(text)
+    return int(text)

@@ -346,12 +346,15 @@ def _job_limits(settings: Settings) -> Iterator[Finding]:
         what = f"nothing holds jobs to what they reserve; this machine {can}"
         yield Finding("job limits", "ok", what, found.way_out)
     elif found.directory:
-        what = f"cgroups below {found.directory} hold jobs to what they reserve"
+        what = f"a worker that is started here holds jobs to what they reserve: {found.directory}"
         yield Finding("job limits", "ok", what)
     else:
         verdict: Verdict = "wrong" if settings.job_limits == "always" else "warning"
         yield Finding(
-            "job limits", verdict, f"nothing limits jobs: {found.why_not}", found.way_out
+            "job limits",
+            verdict,
+            f"a worker that is started here limits nothing: {found.why_not}",
+            found.way_out,
         )
 
 

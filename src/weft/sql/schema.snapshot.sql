@@ -1713,7 +1713,7 @@ CREATE TABLE weft.batch (
     gated boolean DEFAULT false NOT NULL,
     hidden boolean DEFAULT false NOT NULL,
     resubmitted_from bigint,
-    bytes_counted boolean DEFAULT true NOT NULL,
+    bytes_counted boolean DEFAULT false NOT NULL,
     CONSTRAINT batch_cancel_after_n_failures_check CHECK ((cancel_after_n_failures > 0)),
     CONSTRAINT batch_max_running_check CHECK ((max_running > 0)),
     CONSTRAINT batch_name_check CHECK ((length(name) <= 1024))

@@ -67,6 +67,8 @@ class PermissionStoreSuite(StoreTests):
             await api.get_job(joe, batch, 1)
         with refused(BatchNotFound):
             await api.get_batch(joe, batch)
+        with refused(BatchNotFound):
+            await api.list_children(joe, batch, one, after=0, limit=9)
         assert not await api.sees_batch(joe, batch)
         assert await api.sees_batch(caller, batch)
         with refused(PermissionMissing):

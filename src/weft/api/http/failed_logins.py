@@ -95,8 +95,9 @@ class LoginFailures:
 
     async def _record_counted(self, now: float) -> None:
         over = [key for key, window in self._windows.items() if window.ends_at <= now]
-        for window in [self._windows.pop(key) for key in over]:
-            if window.n_unrecorded:
+        for key in over:  # one by one: what is not recorded yet stays for `finish`
+            window = self._windows.pop(key, None)
+            if window is not None and window.n_unrecorded:
                 times = window.n_unrecorded
                 await self._record(replace(window.last, times=times, request_id=uuid4()))
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from weft.api.http.parameters import Query, wrong_parameter
+from weft.core.batch_order import NUMBER_CHARS_MAX
 from weft.core.errors import InvalidParameter
 from weft.ports.store import Row
 from weft.settings import Settings
@@ -30,7 +31,7 @@ def cursor_of(query: Query, kind: str) -> int | None:
     number = cursor_text(query, kind)
     if number is None:
         return None
-    if not number.isdecimal():
+    if not number.isdecimal() or len(number) > NUMBER_CHARS_MAX:
         raise wrong_cursor()
     return int(number)
 

@@ -2,7 +2,7 @@
 
 from weft.api.services import Answer, Services
 from weft.api.use_cases import read
-from weft.core.errors import SavedQueryNotFound, TooManySavedQueries
+from weft.core.errors import FieldError, InvalidValue, SavedQueryNotFound, TooManySavedQueries
 from weft.core.query import Subject
 from weft.ports.store import Caller
 
@@ -11,6 +11,8 @@ async def save_query(services: Services, caller: Caller, name: str, query: str) 
     """Give a query for batches a name, in place of one of the same name. Raise `BadQuery`,
     `TooManySavedQueries`.
     """
+    if not query.strip():
+        raise InvalidValue("no query was saved", errors=[FieldError("/query", "it is empty")])
     read.parse(query, Subject.BATCHES, services.settings)
     most = services.settings.saved_queries_per_user_max
     found = await services.store.save_query(caller, name, query, queries_max=most)

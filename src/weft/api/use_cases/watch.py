@@ -55,7 +55,8 @@ class EventWatch:
                 if found is not None:
                     yield found
                     self._spoke_at = monotonic()
-                    if found and (rest_s := self._services.feeds.rest_s()):
+                    is_behind = len(found) >= CATCH_UP_ROWS  # there may be more
+                    if found and not is_behind and (rest_s := self._services.feeds.rest_s()):
                         await asyncio.sleep(rest_s)
 
     async def _next(self, feed: Feed) -> Sequence[Remembered] | None:

@@ -1,9 +1,8 @@
 -- How much is stored for a user, or for all users of a tenant: output of attempts, specs and payloads (ADR 70).
 ALTER TABLE weft.quota ADD COLUMN bytes_max bigint CONSTRAINT quota_of_bytes CHECK (bytes_max >= 0);
 ALTER TABLE weft.job_delta ADD COLUMN stored_bytes bigint NOT NULL DEFAULT 0;
--- Whether all that is stored for the batch is in the sums: batches that are older than they are not.
+-- Whether all that is stored for the batch is in the sums: only of batches that were made by a function that counts it.
 ALTER TABLE weft.batch ADD COLUMN bytes_counted boolean NOT NULL DEFAULT false;
-ALTER TABLE weft.batch ALTER COLUMN bytes_counted SET DEFAULT true;
 -- By batch, until it is removed; and by the owners of batches, with user 0 for all of a tenant. Folded with the counters.
 CREATE TABLE weft.batch_storage (
     batch_id bigint PRIMARY KEY,

@@ -5,7 +5,7 @@ removed once nothing of the attempt lives.
 import contextlib
 import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from weft.worker.private_files import write_all
 from weft.worker.spawner.attempt import SpawnerAttempt
@@ -13,7 +13,7 @@ from weft.worker.spawner.attempt import SpawnerAttempt
 ENTER_FD = 4
 """Where the process finds the file by which it enters its cgroup."""
 _ENTER = 'echo 0 >&4 || exit 126; exec "$@" 4>&-'
-"""It enters before the program begins, so that nothing of the job is ever outside."""
+"""It enters before the program begins, so that nothing of the program is ever outside."""
 _MAY_BE_MISSING = frozenset({"memory.swap.max", "memory.oom.group"})
 _KILLS = "oom_kill "
 _REACHED = "oom "
@@ -38,9 +38,13 @@ def make(attempt: SpawnerAttempt) -> None:
     attempt.cgroup_fd = os.open(f"{path}/cgroup.procs", os.O_WRONLY | os.O_CLOEXEC)
 
 
-def entering(argv: Sequence[str]) -> tuple[str, ...]:
-    """Return the command that enters the cgroup at `ENTER_FD`, then runs `argv`."""
-    return ("/bin/sh", "-c", _ENTER, "sh", *argv)
+def entering(argv: Sequence[str], env: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the command that enters the cgroup at `ENTER_FD`, then runs `argv`. A shell drops
+    variables whose names it cannot have: they are given back.
+    """
+    odd = [f"{k}={v}" for k, v in env.items() if not (k.isascii() and k.isidentifier())]
+    again = ("/usr/bin/env", *odd) if odd else ()
+    return ("/bin/sh", "-c", _ENTER, "sh", *again, *argv)
 
 
 def kill(path: str) -> None:

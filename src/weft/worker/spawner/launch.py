@@ -312,7 +312,7 @@ class Launcher:
             cgroups.make(attempt)
             given.append((attempt.cgroup_fd, cgroups.ENTER_FD))
             if account is None:
-                argv = cgroups.entering((path, *argv[1:]))
+                argv = cgroups.entering((path, *argv[1:]), env)
                 path = argv[0]
         return Prepared(path, argv, env, given, cwd, attempt.request.umask, account)
 

@@ -64,6 +64,8 @@ def alike_to(raw: bytes, job: ForeignJob) -> Alike | None:
     number, command = _NUMBER.search(raw), _COMMAND.search(raw)
     if number is None or command is None or number.end() > command.start():
         return None
+    if list(job.command or ()) == _MARKS[1]:
+        return None  # it would be taken for the mark
     words = bytes(_DECODER.decode(raw).process.command)
     end = command.end() + len(words)
     found = Alike(raw[: number.start(1)], raw[number.end(1) : command.end()], raw[end:], job)

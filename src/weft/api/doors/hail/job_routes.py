@@ -30,6 +30,7 @@ from weft.api.http.path_ids import ATTEMPTS_MAX
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.sse import stream_reply
+from weft.api.services import Payers
 from weft.api.use_cases import read
 from weft.api.use_cases.attempt_usage import read_samples
 from weft.api.use_cases.output import Outputs
@@ -107,7 +108,10 @@ async def get_hail_job(request: AnyRequest) -> Response[bytes]:
     services, caller = services_of(request), caller_of(request)
     row, original = await read.get_foreign_job(services, caller, batch_id, job_id)
     attempts = await read.list_attempts(services, caller, batch_id, job_id)
-    payers = await services.payers_of(caller, batch_id)
+    if row["user"] == caller.user_name or await services.store.sees_batch(caller, batch_id):
+        payers = await services.payers_of(caller, batch_id)
+    else:  # this job alone was shared with them
+        payers = Payers(str(row["user"]), "")
     masks = patterns_of(services.settings.masked_env)
     return reply(job_document(row, original, attempts, payers=payers, masks=masks))
 

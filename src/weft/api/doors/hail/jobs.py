@@ -64,13 +64,13 @@ def jobs_of(specs: Sequence[bytes], bunch: Bunch) -> tuple[int, list[ForeignJob]
     jobs: list[ForeignJob] = []
     asked_by_text: dict[bytes, _Asked] = {}
     alike: Alike | None = None
+    paths: tuple[str, ...] | None = None  # those that the variables of `alike` name
     n_kinds = first = last = 0
     for index, raw in enumerate(specs):
         job = None if alike is None else alike.read(raw, last + 1)
         if job is not None:
             last += 1
-            if job.command is not None and job.own_paths is None:
-                job.own_paths = _paths_in(job.command)
+            job.own_paths = paths or _paths_in(job.command or ())
             jobs.append(job)
             continue
         spec = plain_job(raw)
@@ -91,6 +91,7 @@ def jobs_of(specs: Sequence[bytes], bunch: Bunch) -> tuple[int, list[ForeignJob]
         if is_plain and n_kinds < KINDS_MAX:
             n_kinds += 1
             alike = alike_to(raw, jobs[-1])
+            paths = _paths_in([one.value for one in spec.env])
     return first, jobs
 
 

@@ -43,6 +43,10 @@ def find_job_cgroup(wanted: str = "", proc: Path = Path("/proc/self")) -> JobCgr
     """
     try:
         directory = Path(wanted) if wanted else _around_us(proc)
+        if not wanted and directory.suffix == ".slice":
+            # Root, and the user of a user manager, may write there, but it is systemd's.
+            why_not = f"{directory} belongs to systemd, which delegates no slices"
+            return JobCgroup(why_not=why_not, way_out=_DELEGATE)
         if why_not := _why_not(directory):
             return JobCgroup(why_not=why_not, way_out=_DELEGATE)
     except OSError as error:

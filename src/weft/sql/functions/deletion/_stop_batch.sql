@@ -1,6 +1,6 @@
 -- _stop_batch: check whether all jobs of a deleted batch have ended and been folded, so that its rows may go; if so, mark its row.
 -- Called by: remove_batch.   Safe to repeat: yes.   Returns: whether there was something to do; if not, look again later.
--- Locks: operation (by the caller); delivery; sums (nobody else); batch_row (nobody else); as _end_operation.
+-- Locks: operation (by the caller); delivery; sums (of users in their order; others nobody else); batch_row (nobody else); as _end_operation.
 -- Plan: by key; the unfolded deltas.
 -- Deliveries go first: nobody is notified any more.
 -- Owner: weft_system.
@@ -39,6 +39,8 @@ BEGIN
     SELECT b.project_id, u.rate_card_id, u.shape_id, u.tenant_id, u.usage_ms
     FROM weft.batch b JOIN weft.group_usage u ON u.batch_id = b.batch_id AND u.group_id = 0 WHERE b.batch_id = v_batch
     ON CONFLICT (project_id, rate_card_id, shape_id) DO UPDATE SET usage_ms = r.usage_ms + excluded.usage_ms;
+    PERFORM FROM weft.batch b JOIN weft.user_storage u ON u.tenant_id = b.tenant_id AND u.user_id IN (0, b.user_id)
+    WHERE b.batch_id = v_batch ORDER BY u.user_id FOR UPDATE OF u;  -- as a fold takes them
     UPDATE weft.user_storage u SET n_bytes = u.n_bytes - s.n_bytes
     FROM weft.batch b JOIN weft.batch_storage s ON s.batch_id = b.batch_id
     WHERE b.batch_id = v_batch AND u.tenant_id = b.tenant_id AND u.user_id IN (0, b.user_id);

@@ -14,7 +14,7 @@ BEGIN
     CROSS JOIN LATERAL (
         SELECT coalesce(sum(x.n_bytes), 0) AS n_bytes FROM weft._stored_bytes(of_tenant_id) x
         WHERE x.user_id = CASE WHEN l.is_user THEN of_user_id ELSE 0 END) s
-    WHERE s.n_bytes + more > l.bytes_max AND more > 0 -- NULL: no limit
+    WHERE l.bytes_max IS NOT NULL AND more > 0 AND s.n_bytes + more > l.bytes_max
     ORDER BY l.is_user DESC LIMIT 1;
     IF FOUND THEN
         PERFORM weft._fail('WF134',

@@ -19,10 +19,10 @@ BEGIN
         r (name text, billing_project text, attributes jsonb, callback text, cancel_after_n_failures int, gates jsonb);
     v_project := weft._project_of(create_batch_v2.tenant_id, create_batch_v2.user_id, v_new.billing_project);
     INSERT INTO weft.batch (tenant_id, user_id, project_id, queue_id, name, attributes, callback, cancel_after_n_failures, trace_id,
-                            idempotency_key, digest, created_at)
+                            idempotency_key, digest, created_at, bytes_counted)
     SELECT create_batch_v2.tenant_id, create_batch_v2.user_id, v_project, q.queue_id, v_new.name, v_new.attributes, v_new.callback,
            v_new.cancel_after_n_failures, create_batch_v2.trace_id, create_batch_v2.idempotency_key, create_batch_v2.digest,
-           create_batch_v2.at
+           create_batch_v2.at, true
     FROM weft.queue q WHERE q.tenant_id = create_batch_v2.tenant_id AND q.name = 'default'
     ON CONFLICT (user_id, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
     RETURNING batch.batch_id INTO v_batch;

@@ -1,6 +1,6 @@
 -- _stop_batch: check whether all jobs of a deleted batch have ended and been folded, so that its rows may go; if so, mark its row.
 -- Called by: remove_batch.   Safe to repeat: yes.   Returns: whether there was something to do; if not, look again later.
--- Locks: operation (by the caller); delivery; sums (of users in their order; others nobody else); batch_row (nobody else); as _end_operation.
+-- Locks: operation (by the caller); delivery; sums (nobody else, or by user); batch_row (nobody else); as _end_operation.
 -- Plan: by key; the unfolded deltas.
 -- Deliveries go first: nobody is notified any more.
 -- Owner: weft_system.

@@ -13,8 +13,10 @@ DECLARE
     v_ids int[] := '{}'; v_found int[]; v_after int := list_children.after;
 BEGIN
     PERFORM weft._as_tenant(list_children.tenant_id);
-    PERFORM weft._check_batch(list_children.batch_id);  -- they are other jobs: a grant on this one alone does not show them
     PERFORM weft._check_job(list_children.batch_id, list_children.job_id);
+    IF NOT weft._sees_batch(list_children.batch_id) THEN
+        RETURN;  -- to whom single jobs were granted: of the others they see nothing
+    END IF;
     WHILE v_after IS NOT NULL AND cardinality(v_ids) < limit_rows LOOP
         SELECT array_agg(e.child_id ORDER BY e.child_id) FILTER (WHERE u.is_committed),
             max(CASE WHEN u.is_committed THEN e.child_id ELSE u.last_job END)

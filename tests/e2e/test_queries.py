@@ -72,7 +72,7 @@ def test_wrong_query_is_marked(weft: Weft, batch: str) -> None:
     assert lines[-2:] == ["  name = x and state = runing", "                       ^^^^^^"]
     assert "line 1, column 22" in lines[1]
     assert weft.run("jobs", "b999999").returncode == 2
-    assert weft.run("jobs", f"{batch}.j1").returncode == 2
+    assert weft.run("jobs", f"{batch}.j999999").returncode == 2
     both = weft.run("jobs", f"{batch}/a", "--group", "/b", "--json")
     assert "CLI.TWO_GROUPS" in both.stderr.decode()
 

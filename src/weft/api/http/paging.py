@@ -13,7 +13,7 @@ from weft.ports.store import Row
 from weft.settings import Settings
 
 LIMIT_MAX: Final = 1000
-CURSOR_CHARS_MAX: Final = 8192
+CURSOR_CHARS_MAX: Final = 4096
 """One in the order of names holds a name."""
 PAGE: Final = ("limit", "cursor")
 

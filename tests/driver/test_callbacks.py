@@ -5,6 +5,7 @@ import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from typing import Any
 
 import msgspec
 import pytest
@@ -226,3 +227,19 @@ async def test_without_a_key_nobody_is_called_and_the_rest_goes_on() -> None:
 
         assert found.store.calls["due_callbacks"] == 0
         assert found.states == ["leader"]
+
+
+async def test_next_date_is_asked_for_before_what_is_due(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What falls due between the two questions would wait for a bell otherwise."""
+    found, dates_asked = driver(FakeSender()), []
+    ask = found.store.due_callbacks
+
+    async def asked(*args: Any, **more: Any) -> Any:  # noqa: ANN401
+        dates_asked.append(found.store.calls["next_callback"])
+        return await ask(*args, **more)
+
+    monkeypatch.setattr(found.store, "due_callbacks", asked)
+    async with running(found):
+        await found.store.until("due_callbacks", 1)
+
+    assert dates_asked[0] == 1

@@ -56,8 +56,10 @@ class CallbackLoop:
         """Send until cancelled; the next term repeats deliveries that were under way."""
         try:
             while True:
-                await self._start_due()
+                # Asked first: what falls due between the two is started, instead of waiting for a
+                # bell.
                 wait_s = await self._store.next_callback(self._epoch)
+                await self._start_due()
                 if wait_s is not None:
                     wait_s = min(wait_s + LATE_S, LONGEST_WAIT_S)
                 await self._bell.heard(wait_s)

@@ -66,7 +66,9 @@ def test_two_attempts_do_not_share_what_each_has_left(tmp_path: Path) -> None:
 def test_killed_spawner_leaves_what_its_jobs_had_written(plain_spawner: SpawnerProcess) -> None:
     root = plain_spawner.root
     agent = plain_spawner.connect()
-    script = f"{WRITE}; touch {root}/written; until [ -e {root}/end ]; do sleep 0.05; done"
+    # It also ends when its directory is removed before it has looked once more.
+    lives = f"[ -d {root} ] && ! [ -e {root}/end ]"
+    script = f"{WRITE}; touch {root}/written; while {lives}; do sleep 0.05; done"
     agent.start(process(1, "sh", "-c", script))
     agent.until_started(1)
     _until_there(root / "written")

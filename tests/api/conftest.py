@@ -1,12 +1,14 @@
 """Fixtures of the api's tests: the application on a recording store, and a client for it."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
 
 import httpx
 import pytest
+from litestar.types import ControllerRouterHandler
 
 from api.fakes import TOKEN, RecordingStore, SilentNotices
+from api.hail_door import Hail
 from api.live import LiveApi, LiveWorker, make_user, open_worker
 from api.openid import Provider, provider
 from weft.api.app import Application, create_app
@@ -36,10 +38,18 @@ async def client(app: Application) -> AsyncIterator[httpx.AsyncClient]:
 
 
 @pytest.fixture
-async def api(database: dict[str, str], tmp_path: Path) -> AsyncIterator[LiveApi]:
+def doors() -> Sequence[ControllerRouterHandler]:
+    """Say which doors the live api has; a file of tests of one gives its own."""
+    return ()
+
+
+@pytest.fixture
+async def api(
+    database: dict[str, str], tmp_path: Path, doors: Sequence[ControllerRouterHandler]
+) -> AsyncIterator[LiveApi]:
     """Give the api on a database of its own, behind a real server."""
     await make_user(database["admin"])
-    live = LiveApi(database["weft_api"], Settings(home=tmp_path))
+    live = LiveApi(database["weft_api"], Settings(home=tmp_path), doors=doors)
     await live.start()
     yield live
     await live.stop()
@@ -50,6 +60,12 @@ async def http(api: LiveApi) -> AsyncIterator[httpx.AsyncClient]:
     """Give a client of the live api."""
     async with api.client() as found:
         yield found
+
+
+@pytest.fixture
+def hail(http: httpx.AsyncClient) -> Hail:
+    """Give a client of Hail's door."""
+    return Hail(http)
 
 
 @pytest.fixture

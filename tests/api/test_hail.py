@@ -1,38 +1,27 @@
 """The door for Hail's client, asked as that client asks it."""
 
 import json
-from collections.abc import AsyncIterator
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 import httpx
 import pytest
+from litestar.types import ControllerRouterHandler
 
 from api.hail_door import API, Hail, batch, job
-from api.live import LiveApi, LiveWorker, fold, make_user
+from api.live import LiveApi, LiveWorker, fold
 from api.test_users import add
 from weft.api.doors import hail as door
 from weft.core.attempt_key import AttemptKey
 from weft.core.states import Reason
 from weft.driver.loops.callback_body import body_of
-from weft.settings import Settings
 from weft.store import open_driver_store
 from weft.wire.usage_format import UsageSample
 
 
 @pytest.fixture
-async def api(database: dict[str, str], tmp_path: Path) -> AsyncIterator[LiveApi]:
-    """Give the api with the door."""
-    await make_user(database["admin"])
-    live = LiveApi(database["weft_api"], Settings(home=tmp_path), doors=door.ROUTES)
-    await live.start()
-    yield live
-    await live.stop()
-
-
-@pytest.fixture
-def hail(http: httpx.AsyncClient) -> Hail:
-    return Hail(http)
+def doors() -> Sequence[ControllerRouterHandler]:
+    return door.ROUTES
 
 
 async def test_batch_is_submitted_run_and_read(hail: Hail, worker: LiveWorker) -> None:

@@ -3,16 +3,15 @@
 import copy
 import json
 import random
-from collections.abc import AsyncIterator, Iterable, Iterator
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import pytest
+from litestar.types import ControllerRouterHandler
 
 from api.hail_door import API, Hail, batch, job
-from api.live import LiveApi, make_user
+from api.live import LiveApi
 from weft.api.doors import hail as door
-from weft.settings import Settings
 
 SEEDS = 2
 MUTATIONS = 60
@@ -36,13 +35,8 @@ SEGMENTS = ("0", "1", "2", "x", "-1", "9" * 8, "9" * 18, "9" * 40, "%00", "a%2Fb
 
 
 @pytest.fixture
-async def api(database: dict[str, str], tmp_path: Path) -> AsyncIterator[LiveApi]:
-    """Give the api with the door."""
-    await make_user(database["admin"])
-    live = LiveApi(database["weft_api"], Settings(home=tmp_path), doors=door.ROUTES)
-    await live.start()
-    yield live
-    await live.stop()
+def doors() -> Sequence[ControllerRouterHandler]:
+    return door.ROUTES
 
 
 def places(document: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:  # noqa: ANN401

@@ -1,33 +1,22 @@
 """How jobs and batches of Hail's client end, in documents, queries and refusals alike."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
+from collections.abc import Sequence
 
 import httpx
 import pytest
+from litestar.types import ControllerRouterHandler
 from msgspec.structs import replace
 
 from api.hail_door import API, Hail, batch, job
-from api.live import LiveApi, LiveWorker, make_user
+from api.live import LiveApi, LiveWorker
 from weft.api.doors import hail as door
 from weft.core.states import Reason
 from weft.ports.store import EndReport
-from weft.settings import Settings
 
 
 @pytest.fixture
-async def api(database: dict[str, str], tmp_path: Path) -> AsyncIterator[LiveApi]:
-    """Give the api with the door."""
-    await make_user(database["admin"])
-    live = LiveApi(database["weft_api"], Settings(home=tmp_path), doors=door.ROUTES)
-    await live.start()
-    yield live
-    await live.stop()
-
-
-@pytest.fixture
-def hail(http: httpx.AsyncClient) -> Hail:
-    return Hail(http)
+def doors() -> Sequence[ControllerRouterHandler]:
+    return door.ROUTES
 
 
 async def test_ends_are_found_as_they_are_shown(hail: Hail, worker: LiveWorker) -> None:

@@ -1,32 +1,20 @@
 """What the door remembers of batches and updates is shown to nobody else, and is never wrong."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
+from collections.abc import Sequence
 
-import httpx
 import pytest
+from litestar.types import ControllerRouterHandler
 
 from api.hail_door import API, Hail, batch, job
-from api.live import LiveApi, LiveWorker, make_user
+from api.live import LiveWorker
 from api.test_users import add
 from weft.api.doors import hail as door
 from weft.core.states import Reason
-from weft.settings import Settings
 
 
 @pytest.fixture
-async def api(database: dict[str, str], tmp_path: Path) -> AsyncIterator[LiveApi]:
-    """Give the api with the door."""
-    await make_user(database["admin"])
-    live = LiveApi(database["weft_api"], Settings(home=tmp_path), doors=door.ROUTES)
-    await live.start()
-    yield live
-    await live.stop()
-
-
-@pytest.fixture
-def hail(http: httpx.AsyncClient) -> Hail:
-    return Hail(http)
+def doors() -> Sequence[ControllerRouterHandler]:
+    return door.ROUTES
 
 
 async def test_what_is_remembered_of_a_batch_is_for_those_who_see_it(hail: Hail) -> None:

@@ -1,5 +1,7 @@
 """What admission at a gate reads."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from plans.test_plans import N_JOBS, Reads, reads
@@ -48,6 +50,22 @@ async def test_admission_reads_the_jobs_that_it_admits(own_world: World) -> None
     assert found["place"].rows_by_index < 200
 
 
+async def reads_what_it_admits(world: World, shapes: Sequence[Shape]) -> None:
+    """Let six users submit 2,000 jobs each, of which 20 run, and end these."""
+    others = [await world.user(f"user{n}") for n in range(5)]
+    for caller in (world.caller, *others):
+        await world.submit(job_rows(2_000, shapes=shapes), caller=caller)
+    worker = await world.worker()
+    claimed = await turns(worker, 20)
+    found = await read_by_ends(world, worker, claimed)
+
+    assert len(claimed) == 20
+    assert [table for table, read in found.items() if read.scans] == []
+    assert found["job"].rows_by_index < 600
+    assert found["ready_job"].rows_by_index < 400
+    assert found["place"].rows_by_index < 300
+
+
 async def test_limits_of_queues_read_the_jobs_that_they_admit(own_world: World) -> None:
     """However many users and jobs wait behind them. A submission reads the queues by name."""
     world = own_world
@@ -62,38 +80,16 @@ async def test_limits_of_queues_read_the_jobs_that_they_admit(own_world: World) 
     )
     await world.api.save_queues(world.caller, [limited, *queues])
     shapes = [Shape(words=(("pool", world.pool), ("queue", "q1")))]
-    others = [await world.user(f"user{n}") for n in range(5)]
-    for caller in (world.caller, *others):
-        await world.submit(job_rows(2_000, shapes=shapes), caller=caller)
-    worker = await world.worker()
-    claimed = await turns(worker, 20)
-    found = await read_by_ends(world, worker, claimed)
-
-    assert len(claimed) == 20
-    assert [table for table, read in found.items() if read.scans] == []
-    assert found["job"].rows_by_index < 600
-    assert found["ready_job"].rows_by_index < 400
-    assert found["place"].rows_by_index < 300
+    await reads_what_it_admits(world, shapes)
 
 
 async def test_quotas_of_cores_read_the_jobs_that_they_admit(own_world: World) -> None:
     """However many users and jobs wait behind them, and however many notes were taken before."""
     world = own_world
-    others = [await world.user(f"user{n}") for n in range(5)]
     await world.api.set_tenant_quota(world.caller, world.pool, {"cores": 20})
     await world.api.set_quota(world.caller, None, {"cores": 15})
     shapes = [Shape(words=(("pool", world.pool),))]
-    for caller in (world.caller, *others):
-        await world.submit(job_rows(2_000, shapes=shapes), caller=caller)
-    worker = await world.worker()
-    claimed = await turns(worker, 20)
-    found = await read_by_ends(world, worker, claimed)
-
-    assert len(claimed) == 20
-    assert [table for table, read in found.items() if read.scans] == []
-    assert found["job"].rows_by_index < 600
-    assert found["ready_job"].rows_by_index < 400
-    assert found["place"].rows_by_index < 300
+    await reads_what_it_admits(world, shapes)
 
 
 @pytest.mark.parametrize("waiting", [4, 40])

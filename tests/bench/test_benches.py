@@ -390,6 +390,7 @@ def test_storm_is_refused_while_others_work(tmp_path: Path) -> None:
     assert result["ratio"] > 0
     assert result["storm"]["answers"].keys() == {"200", "201", "429"}
     assert result["storm"]["connections"] > 0
+    assert result["weft"].keys() == result["within_limit"].keys() == result["reference"].keys()
     assert result["cpu_percent"]["weft"].keys() == {"api", "postgres", "driver"}
 
 

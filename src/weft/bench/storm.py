@@ -1,9 +1,9 @@
 """Whether a tenant that sends ten times as many requests as it may slows down another one.
 
-By turns nobody else does anything, and one token of another tenant sends reads and submissions at
-ten times the rate limit (setting `requests_per_s`), from a process of its own. Meanwhile a user
-reads and submits, one request after the other with short pauses. There are no workers: jobs are
-stored, and do not run.
+By turns nobody else does anything, one token of another tenant sends reads and submissions as fast
+as it may, and ten times as fast (setting `requests_per_s`), from a process of its own. Meanwhile a
+user reads and submits, one request after the other with short pauses. There are no workers: jobs
+are stored, and do not run.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from weft.bench.conditions import conditions_of, load_average
 from weft.bench.figures import percentile, ratio_of
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.process_tree import use_by_role
-from weft.bench.stormer import StormDone, StormOrder
+from weft.bench.stormer import TOO_MANY, StormDone, StormOrder
 from weft.bench.throwaway import running_api, running_database, running_driver, throwaway_home
 from weft.client.api import Api
 from weft.run.home import Home
@@ -33,6 +33,8 @@ from weft.settings.load import FILE_NAME
 
 LIMIT_PER_S: Final = 50
 TIMES: Final = 10
+ALLOWED: Final = 0.9
+"""So much of its rate limit a tenant uses that is refused nothing."""
 WINDOW_S: Final = 10.0
 WINDOW_MIN_S: Final = 1.0
 ROUNDS: Final = 8
@@ -89,10 +91,14 @@ def _cpu_s(home: Home) -> dict[str, float]:
 
 
 async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
-    """Return the 99th percentiles of a user's requests, in a storm and without one."""
+    """Return the 99th percentiles of a user's requests, in a storm and without one.
+
+    Beside them stands what a tenant costs the user that keeps within its limit: what a storm adds
+    to that are the refusals.
+    """
     load, rounds = load_average(), plan.rounds_of(ROUNDS)
     window_s = max(WINDOW_S * plan.scale, WINDOW_MIN_S)
-    progress.begin(2 * rounds + 1)
+    progress.begin(3 * rounds + 1)
     with throwaway_home(plan.directory) as home:
         (home.path / FILE_NAME).write_text(f"requests_per_s = {LIMIT_PER_S}\n")
         async with (
@@ -105,30 +111,40 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
             one, other = [await site.create_tenant(name, admin="ann") for name in ("one", "other")]
             async with Api(url, one["token"], home=home.path) as client:
                 order = await _order(url, other["token"], home.path)
+                allowed = msgspec.structs.replace(order, per_s=ALLOWED * LIMIT_PER_S)
                 batch_id = (await client.create_batch({"jobs": [{}]}))["id"]
-                warm, calm, stormy = (_User(client, batch_id) for _ in range(3))
+                warm, calm, beside, stormy = (_User(client, batch_id) for _ in range(4))
                 await warm.work(home, WARM_UP_S)
                 storms = []
                 for number in range(1, rounds + 1):
                     progress.step(f"calm, round {number}")
                     await calm.work(home, window_s)
+                    progress.step(f"within the limit, round {number}")
+                    within = await _work_beside(beside, allowed, home, window_s)
+                    if TOO_MANY in within.answers:
+                        raise BenchFailed("a tenant within its limit was refused")
                     progress.step(f"storm, round {number}")
-                    storms.append(await _work_in_storm(stormy, order, home, window_s))
+                    storms.append(await _work_beside(stormy, order, home, window_s))
             sizes = {"rounds": rounds, "window_s": window_s, "limit_per_s": LIMIT_PER_S}
             conditions = await conditions_of(
                 logins["admin"], home.path, load_before=load, sizes=sizes
             )
-    weft, reference = stormy.figures(), calm.figures()
+    weft, within_limit, reference = (who.figures() for who in (stormy, beside, calm))
     ratios = {name: ratio_of(weft[name]["p99_ms"], reference[name]["p99_ms"]) for name in weft}
     return {
         "unit": "ms",
         "weft": weft,
+        "within_limit": within_limit,
         "reference": reference,
         "ratio": max(ratios.values()),
         "goal": f"at most {GOAL}",
         **{f"{name}_ratio": ratio for name, ratio in ratios.items()},
         "storm": _summary(storms),
-        "cpu_percent": {"weft": stormy.cpu_percent(), "reference": calm.cpu_percent()},
+        "cpu_percent": {
+            "weft": stormy.cpu_percent(),
+            "within_limit": beside.cpu_percent(),
+            "reference": calm.cpu_percent(),
+        },
         "conditions": conditions,
     }
 
@@ -150,9 +166,9 @@ async def _order(url: str, token: str, home: Path) -> StormOrder:
     )
 
 
-async def _work_in_storm(user: _User, order: StormOrder, home: Home, window_s: float) -> StormDone:
-    """Let a user work for a while from the first refusal on: a token that was silent may send the
-    requests of ten seconds at once.
+async def _work_beside(user: _User, order: StormOrder, home: Home, window_s: float) -> StormDone:
+    """Let a user work for a while beside another tenant, if that one sends more than it may, from
+    its first refusal on: a token that was silent may send the requests of ten seconds at once.
     """
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-P", "-m", "weft.bench.stormer", stdin=PIPE, stdout=PIPE,
@@ -162,8 +178,9 @@ async def _work_in_storm(user: _User, order: StormOrder, home: Home, window_s: f
     assert process.stdout is not None
     try:
         process.stdin.write(msgspec.json.encode(order) + b"\n")
-        async with asyncio.timeout(PATIENCE_S):
-            await process.stdout.readline()
+        if order.per_s > LIMIT_PER_S:
+            async with asyncio.timeout(PATIENCE_S):
+                await process.stdout.readline()
         await user.work(home, window_s)
         process.stdin.close()
         answer = await process.stdout.readline()

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
-HOUR_MS: Final = 3_600_000
+from weft.core.rates import HOUR_MS
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,13 @@ UNITS_OF_A_PRICE: Final = MappingProxyType(
     {"cpu": 1000, "memory": 1024, "storage": 1024, "gpu": 1}
 )
 """How many kept units (mCPU, MiB, MiB, GPU) one of the person's is (core, GiB, GiB, GPU)."""
+HOUR_MS: Final = 3_600_000
+HOURS_OF: Final = MappingProxyType(
+    {"cpu": "core h", "memory": "GiB h", "storage": "GiB h of disk", "gpu": "GPU h"}
+)
+"""What usage is written in: the units of its price."""
 PRICE_MAX: Final = Decimal(1_000_000)
+_WHOLE_FROM: Final = 100
 PRICE_DIGITS: Final = 12
 """Of a machine's price, behind the point."""
 
@@ -28,6 +34,26 @@ class InvalidPrice(Invalid):
     """An invalid price."""
 
     code = "BILLING.INVALID_PRICE"
+
+
+def hours_used(resource: str, usage: int) -> float:
+    """Return what was used of a resource (in kept units × ms) in the units of its price.
+
+    >>> hours_used("cpu", 2_500 * HOUR_MS)
+    2.5
+    """
+    return usage / HOUR_MS / UNITS_OF_A_PRICE[resource]
+
+
+def written_hours(hours: float) -> str:
+    """Write what was used: three digits that say something.
+
+    >>> [written_hours(hours) for hours in (0, 0.000125, 12.3456, 98765.4)]
+    ['0', '0.000125', '12.3', '98,765']
+    """
+    if hours >= _WHOLE_FROM:
+        return f"{hours:,.0f}"
+    return f"{hours:.3g}" if hours else "0"
 
 
 def kept_prices(prices: Mapping[str, str | float | None]) -> dict[str, str]:

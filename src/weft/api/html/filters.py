@@ -7,6 +7,7 @@ from typing import Any, Final
 from markupsafe import Markup, escape
 
 from weft.core.amounts import duration, money, size
+from weft.core.rates import HOURS_OF, hours_used, written_hours
 from weft.core.texts import harmless
 
 _SECONDS: Final = len("2026-11-22 10:00:00")
@@ -47,6 +48,12 @@ def with_code(text: str) -> Markup:
     )
 
 
+def hours(used: Mapping[str, Any]) -> str:
+    """Write how much of a resource was used, in the units of its price: `1.25 core h`."""
+    resource = used["resource"]
+    return f"{written_hours(hours_used(resource, used['usage']))} {HOURS_OF[resource]}"
+
+
 def shares(counted: Mapping[str, Any]) -> list[tuple[str, int, float]]:
     """Return the states of a batch or group that have jobs: state, jobs, and percent of all."""
     states = (
@@ -72,6 +79,7 @@ FILTERS: Final = {
     "shown": shown,
     "with_code": with_code,
     "harmless": harmless,
+    "hours": hours,
     "shares": shares,
 }
 """By the names that templates use."""

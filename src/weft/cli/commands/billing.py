@@ -16,7 +16,7 @@ from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
 from weft.core.amounts import duration, money
 from weft.core.errors import Invalid
-from weft.core.rates import UNITS_OF_A_PRICE
+from weft.core.rates import UNITS_OF_A_PRICE, hours_used, written_hours
 from weft.settings import load_settings
 
 app = App(
@@ -42,7 +42,6 @@ class PricesMixed(Invalid):
 
 
 RESOURCES = ("cpu", "memory", "storage", "gpu")
-MS_PER_HOUR = 3_600_000
 
 Document = Mapping[str, Any]
 
@@ -278,11 +277,10 @@ def _titled(project: Document) -> str:
 
 def _cost_row(key: str, document: Document) -> tuple[str, ...]:
     used = {one["resource"]: one["usage"] for one in document["cost_by_resource"]}
-    hours = (used.get(name, 0) / MS_PER_HOUR / UNITS_OF_A_PRICE[name] for name in RESOURCES)
     return (
         one_line(document[key], width=120),
         money(document["cost"]),
-        *(f"{amount:.3g}" if amount else "0" for amount in hours),
+        *(written_hours(hours_used(name, used.get(name, 0))) for name in RESOURCES),
     )
 
 

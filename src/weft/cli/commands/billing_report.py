@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Mapping
 from datetime import date
-from decimal import Decimal
 from typing import Annotated, Any
 
 from cyclopts import Parameter
@@ -14,10 +13,9 @@ from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
 from weft.core.amounts import money
-from weft.core.rates import UNITS_OF_A_PRICE
+from weft.core.rates import UNITS_OF_A_PRICE, hours_used, written_hours
 from weft.core.reports import Division, csv_of, parse_division
 
-MS_PER_HOUR = 3_600_000
 TITLES = {"project": "Project", "user": "User", "day": "Day", "resource": "Resource"}
 Document = Mapping[str, Any]
 
@@ -79,13 +77,9 @@ def _print(division: Division, found: Document) -> None:
 
 def _row(row: Document) -> tuple[str, ...]:
     used = {one["resource"]: one["usage"] for one in row["cost_by_resource"]}
-    hours = (
-        Decimal(used.get(name, 0)) / MS_PER_HOUR / units
-        for name, units in UNITS_OF_A_PRICE.items()
-    )
     name = {"none": "(no value)", "unknown": "(unknown)"}.get(row["kind"])
     return (
         name or one_line(row["name"], width=40),
         money(float(row["cost"])),
-        *(f"{amount:.3g}" if amount else "0" for amount in hours),
+        *(written_hours(hours_used(name, used.get(name, 0))) for name in UNITS_OF_A_PRICE),
     )

@@ -20,6 +20,7 @@ _BY_KEY = {
     "7703": "incarnation",
     "7704": "lanes",
     "7705": "new_work",
+    "7706": "quotas",
     None: "batch",
 }
 _ROW_LOCK = re.compile(r"\bFOR (?:NO KEY |KEY )?(?:UPDATE|SHARE)\b")

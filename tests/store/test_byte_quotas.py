@@ -8,7 +8,8 @@ from collections import defaultdict
 import msgspec
 import pytest
 
-from store.test_deletion import delete, remove
+from store.test_deletion import delete, remove, settle, step
+from store.test_monitor import look, running
 from store.test_quotas import set_of_tenant, set_quota
 from store.test_resubmissions import copy
 from store.test_submission import add, new_batch, open_update
@@ -16,6 +17,8 @@ from store.world import Worker, World
 from weft.core.errors import QuotaExceeded
 from weft.core.states import Reason
 from weft.ports.store import Caller, Claimed, JobRows
+from weft.store.database import call_on
+from weft.store.worker_store import end_columns
 from weft.testing.builders import end_report, job_rows
 from weft.wire.payload import PART_BYTES
 
@@ -181,6 +184,31 @@ async def test_batch_that_is_older_than_the_sums_is_not_missed(world: World) -> 
 
     assert await stored(world) == 100
     await remove(world, await delete(world, batch), audited=True)
+    assert await stored(world) == 0
+
+
+async def test_late_end_beside_the_removal_of_its_batch_leaves_no_bytes(world: World) -> None:
+    """Committed after the look for what is not added up, and folded before the batch is marked."""
+    worker = await world.worker(world.pool)
+    batch, one = await running(world, worker, executing_s=60)
+    await look(world, in_s=90)
+    operation = await delete(world, batch)
+    await step(world, operation)
+    await settle(world)
+    report = msgspec.structs.replace(end_report(one), stdout_bytes=100)
+    late, removal = await world.connect(), await world.connect()
+    arguments = {"epoch": await world.lead(), "of_operation_id": operation, "limit_rows": 100}
+    async with removal.transaction():
+        async with late.transaction():
+            mine = {"incarnation_id": worker.id, **end_columns([report])}
+            await call_on(late, "complete_attempts_v2", **mine)
+            await call_on(removal, "remove_batch", **arguments)
+        folding = asyncio.create_task(world.fold())
+        await world.until_somebody_waits()
+    await folding
+
+    assert await world.findings() == {}
+    await remove(world, operation, audited=True)
     assert await stored(world) == 0
 
 

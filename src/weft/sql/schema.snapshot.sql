@@ -761,6 +761,13 @@ CREATE FUNCTION weft._give_back(own_gate_ids integer[], batch_ids bigint[], job_
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._give_back(own_gate_ids integer[], batch_ids bigint[], job_ids integer[]) OWNER TO weft_system;
 
+CREATE FUNCTION weft._give_core_gates(of_tenant_id integer, of_batch_id bigint, cores jsonb, after_job integer, limit_jobs integer) RETURNS integer
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off';
+ALTER FUNCTION weft._give_core_gates(of_tenant_id integer, of_batch_id bigint, cores jsonb, after_job integer, limit_jobs integer) OWNER TO weft_system;
+
 CREATE FUNCTION weft._group_costs(batch_ids bigint[], group_ids integer[], folded boolean DEFAULT false) RETURNS TABLE(batch_id bigint, group_id integer, cost numeric, cost_by_resource jsonb)
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._group_costs(batch_ids bigint[], group_ids integer[], folded boolean) OWNER TO weft_tenant;
@@ -1311,6 +1318,13 @@ CREATE FUNCTION weft._move_rows(of_batch_id bigint, of_job_ids integer[], old_sh
     SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft._move_rows(of_batch_id bigint, of_job_ids integer[], old_shapes integer[], new_shapes integer[], new_lanes integer[], queue_set integer, actor text, OUT sets integer[], OUT pools integer[]) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._move_to_core_gates(of_batch_id bigint, of_job_ids integer[], gate_sets integer[]) RETURNS void
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off';
+ALTER FUNCTION weft._move_to_core_gates(of_batch_id bigint, of_job_ids integer[], gate_sets integer[]) OWNER TO weft_system;
+
 CREATE FUNCTION weft._moved_gate_set(own integer, of_queue integer) RETURNS integer
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -1368,6 +1382,10 @@ ALTER FUNCTION weft._note_machines(of_pool_id integer, flavours text[], regions 
 CREATE FUNCTION weft._offers(i weft.worker_incarnation) RETURNS jsonb
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._offers(i weft.worker_incarnation) OWNER TO weft_system;
+
+CREATE FUNCTION weft._open_batches(of_tenant_id integer, from_batch_id bigint, limit_batches integer) RETURNS bigint[]
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._open_batches(of_tenant_id integer, from_batch_id bigint, limit_batches integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft._open_gates(at timestamp with time zone) RETURNS boolean
     LANGUAGE plpgsql;
@@ -1900,6 +1918,10 @@ CREATE FUNCTION weft._sets_at(of_gate_ids integer[]) RETURNS integer[]
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._sets_at(of_gate_ids integer[]) OWNER TO weft_system;
 
+CREATE FUNCTION weft._sets_of_cores(of_tenant_id integer, of_batch_id bigint, cores jsonb, cpu_ms bigint[]) RETURNS integer[]
+    LANGUAGE sql;
+ALTER FUNCTION weft._sets_of_cores(of_tenant_id integer, of_batch_id bigint, cores jsonb, cpu_ms bigint[]) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._settle_children(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._settle_children(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) OWNER TO weft_system;
@@ -1993,6 +2015,10 @@ CREATE FUNCTION weft._stuck_places(at timestamp with time zone, until timestamp 
     SET enable_mergejoin TO 'off'
     SET enable_bitmapscan TO 'off';
 ALTER FUNCTION weft._stuck_places(at timestamp with time zone, until timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft._sweep_cores(limit_jobs integer) RETURNS boolean
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._sweep_cores(limit_jobs integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft._sweep_parts(limit_jobs integer) RETURNS TABLE(batch_id bigint, group_id integer, running integer[], jobs integer[], next_job integer, n_looked bigint)
     LANGUAGE plpgsql;
@@ -2186,6 +2212,10 @@ ALTER FUNCTION weft._watch_attempts(of_incarnation_id integer, batch_ids bigint[
 CREATE FUNCTION weft._why_facts(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(job_id integer, facts jsonb)
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._why_facts(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._with_core_gates(of_tenant_id integer, of_batch_id bigint, of_job_ids integer[], cores jsonb) RETURNS TABLE(job_id integer, gate_set_id integer)
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._with_core_gates(of_tenant_id integer, of_batch_id bigint, of_job_ids integer[], cores jsonb) OWNER TO weft_system;
 
 CREATE FUNCTION weft._worker_documents(of_tenant_id integer, incarnation_ids integer[]) RETURNS TABLE(worker_id integer, name text, state text, document jsonb)
     LANGUAGE sql STABLE;
@@ -4018,6 +4048,16 @@ CREATE TABLE weft.condition_delta (
 );
 ALTER TABLE weft.condition_delta OWNER TO postgres;
 
+CREATE TABLE weft.core_sweep (
+    tenant_id integer NOT NULL,
+    user_id integer NOT NULL,
+    hides boolean DEFAULT true NOT NULL,
+    next_batch bigint DEFAULT 0 NOT NULL,
+    last_job integer DEFAULT 0 NOT NULL,
+    done_at timestamp with time zone
+);
+ALTER TABLE weft.core_sweep OWNER TO postgres;
+
 CREATE TABLE weft.dead_letter (
     batch_id bigint NOT NULL,
     job_id integer NOT NULL,
@@ -5175,6 +5215,9 @@ ALTER TABLE ONLY weft.condition
 ALTER TABLE ONLY weft.condition
     ADD CONSTRAINT condition_tenant_id_digest_key UNIQUE (tenant_id, digest);
 
+ALTER TABLE ONLY weft.core_sweep
+    ADD CONSTRAINT core_sweep_pkey PRIMARY KEY (tenant_id, user_id);
+
 ALTER TABLE ONLY weft.dead_letter
     ADD CONSTRAINT dead_letter_pkey PRIMARY KEY (batch_id, job_id);
 
@@ -5543,6 +5586,8 @@ CREATE INDEX condition_next_test_at_idx ON weft.condition USING btree (next_test
 
 CREATE INDEX condition_page_idx ON weft.condition USING btree (tenant_id, condition_id);
 
+CREATE INDEX core_sweep_open_idx ON weft.core_sweep USING btree (tenant_id, user_id) WHERE (done_at IS NULL);
+
 CREATE INDEX dead_letter_cause_idx ON weft.dead_letter USING btree (batch_id, acknowledged, cause_id, job_id);
 
 CREATE INDEX edge_child_idx ON weft.edge USING btree (batch_id, child_id, parent_id);
@@ -5897,6 +5942,8 @@ ALTER TABLE weft.condition ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.condition_delta ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.core_sweep ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.dead_letter ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.edge ENABLE ROW LEVEL SECURITY;
@@ -6091,6 +6138,8 @@ CREATE POLICY system_rows ON weft.condition TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.condition_delta TO weft_system USING (true);
 
+CREATE POLICY system_rows ON weft.core_sweep TO weft_system USING (true);
+
 CREATE POLICY system_rows ON weft.dead_letter TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.edge TO weft_system USING (true);
@@ -6264,6 +6313,8 @@ CREATE POLICY tenant_rows ON weft.cascade TO weft_tenant USING ((tenant_id = ( S
 CREATE POLICY tenant_rows ON weft.condition TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.condition_delta TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.core_sweep TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.dead_letter TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
@@ -6704,6 +6755,8 @@ REVOKE ALL ON FUNCTION weft._gates_due() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._give_back(own_gate_ids integer[], batch_ids bigint[], job_ids integer[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._give_core_gates(of_tenant_id integer, of_batch_id bigint, cores jsonb, after_job integer, limit_jobs integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._group_costs(batch_ids bigint[], group_ids integer[], folded boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._group_costs(batch_ids bigint[], group_ids integer[], folded boolean) TO weft_system;
 
@@ -6963,6 +7016,8 @@ REVOKE ALL ON FUNCTION weft._move_ranges(batch_ids bigint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._move_rows(of_batch_id bigint, of_job_ids integer[], old_shapes integer[], new_shapes integer[], new_lanes integer[], queue_set integer, actor text, OUT sets integer[], OUT pools integer[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._move_to_core_gates(of_batch_id bigint, of_job_ids integer[], gate_sets integer[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._moved_gate_set(own integer, of_queue integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._moved_gate_set(own integer, of_queue integer) TO weft_tenant;
 
@@ -6993,6 +7048,8 @@ REVOKE ALL ON FUNCTION weft._note_late_ends(of_incarnation_id integer, batch_ids
 REVOKE ALL ON FUNCTION weft._note_machines(of_pool_id integer, flavours text[], regions text[], reasons text[], batch_ids bigint[], job_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._offers(i weft.worker_incarnation) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._open_batches(of_tenant_id integer, from_batch_id bigint, limit_batches integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._open_gates(at timestamp with time zone) FROM PUBLIC;
 
@@ -7232,6 +7289,9 @@ REVOKE ALL ON FUNCTION weft._set_project_limit(of_tenant_id integer, of_project_
 
 REVOKE ALL ON FUNCTION weft._sets_at(of_gate_ids integer[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._sets_of_cores(of_tenant_id integer, of_batch_id bigint, cores jsonb, cpu_ms bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._sets_of_cores(of_tenant_id integer, of_batch_id bigint, cores jsonb, cpu_ms bigint[]) TO weft_system;
+
 REVOKE ALL ON FUNCTION weft._settle_children(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._settle_children(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) TO weft_tenant;
 
@@ -7278,6 +7338,8 @@ REVOKE ALL ON FUNCTION weft._stop_reasons(batch_ids bigint[], job_ids integer[],
 REVOKE ALL ON FUNCTION weft._stored_bytes(of_tenant_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._stuck_places(at timestamp with time zone, until timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._sweep_cores(limit_jobs integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._sweep_parts(limit_jobs integer) FROM PUBLIC;
 
@@ -7360,6 +7422,8 @@ REVOKE ALL ON FUNCTION weft._wake_workers(pool_ids integer[], lane_ids integer[]
 REVOKE ALL ON FUNCTION weft._watch_attempts(of_incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], claiming boolean, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._why_facts(of_batch_id bigint, of_job_ids integer[], at timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._with_core_gates(of_tenant_id integer, of_batch_id bigint, of_job_ids integer[], cores jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._worker_documents(of_tenant_id integer, incarnation_ids integer[]) FROM PUBLIC;
 
@@ -8263,6 +8327,9 @@ GRANT USAGE ON SEQUENCE weft.condition_condition_id_seq TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.condition_delta TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.condition_delta TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.core_sweep TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.core_sweep TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.dead_letter TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.dead_letter TO weft_system;

@@ -17,3 +17,14 @@ LEFT JOIN LATERAL (
     WHERE x.tenant_id = k.tenant_id AND CASE WHEN k.user_id IS NULL THEN x.user_id = -1 ELSE x.user_id IN (0, k.user_id) END) q ON true
 WHERE g.kind IN ('cores', 'cores_user') AND g.max_places IS DISTINCT FROM q.cores_max_m
   AND NOT EXISTS (SELECT FROM weft.gate_note n WHERE n.gate_id = g.gate_id AND n.max_places IS NOT NULL)
+UNION ALL
+-- Each job that has not ended has those of all quotas, once they have reached the jobs that were there before.
+SELECT j.batch_id, j.job_id, k.kind, NULL, NULL, q.cores_max_m, b.user_id
+FROM weft.quota q
+CROSS JOIN LATERAL (SELECT CASE WHEN q.user_id < 0 THEN 'cores' ELSE 'cores_user' END AS kind) k
+JOIN weft.batch b ON b.tenant_id = q.tenant_id AND (q.user_id <= 0 OR b.user_id = q.user_id) AND NOT b.removing
+JOIN weft.job j ON j.batch_id = b.batch_id AND j.state < STATE_SUCCESS
+WHERE q.cores_max_m IS NOT NULL
+  AND EXISTS (SELECT FROM weft.core_sweep s WHERE s.tenant_id = q.tenant_id AND s.user_id = q.user_id AND s.done_at IS NOT NULL)
+  AND NOT EXISTS (SELECT FROM weft.gate_member m JOIN weft.gate g USING (gate_id)
+      WHERE m.gate_set_id = j.gate_set_id AND g.kind = k.kind)

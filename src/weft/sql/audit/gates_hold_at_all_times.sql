@@ -1,10 +1,12 @@
 -- At no time did jobs behind a gate have more places of it than it ever had; so no licence was over-used, and no quota of cores.
+-- What was claimed before all jobs had the gates of a first quota of cores does not count.
 -- A claim is dated before it looks, and a report may end another attempt meanwhile: an attempt counts from 1 s after its claim.
 WITH run AS (
-    SELECT a.batch_id, a.job_id, a.shape_id, a.claimed_at + interval '1 second' AS began_at, a.ended_at FROM weft.attempt a
+    SELECT a.batch_id, a.job_id, a.shape_id, a.claimed_at, a.claimed_at + interval '1 second' AS began_at, a.ended_at FROM weft.attempt a
     WHERE a.claimed_at + interval '1 second' < a.ended_at
     UNION ALL
-    SELECT j.batch_id, j.job_id, j.shape_id, j.claimed_at + interval '1 second', NULL FROM weft.job j WHERE j.state = STATE_RUNNING),
+    SELECT j.batch_id, j.job_id, j.shape_id, j.claimed_at, j.claimed_at + interval '1 second', NULL FROM weft.job j
+    WHERE j.state = STATE_RUNNING),
 point AS (
     SELECT m.gate_id, p.at, sum(p.n * CASE WHEN g.kind IN ('cores', 'cores_user') THEN h.cpu_m ELSE m.cost END) AS n
     FROM run r
@@ -15,7 +17,11 @@ point AS (
     JOIN weft.gate g ON g.gate_id = m.gate_id
     JOIN weft.shape h ON h.shape_id = r.shape_id  -- earlier attempts may have asked for fewer cores
     CROSS JOIN LATERAL (VALUES (r.began_at, 1), (r.ended_at, -1)) p (at, n)
-    WHERE p.at IS NOT NULL GROUP BY 1, 2),
+    WHERE p.at IS NOT NULL AND NOT EXISTS (
+        SELECT FROM weft.core_sweep s
+        WHERE s.tenant_id = b.tenant_id AND (g.kind = 'cores' AND s.user_id = -1 OR g.kind = 'cores_user' AND s.user_id IN (0, b.user_id))
+          AND coalesce(s.done_at, 'infinity') >= r.claimed_at)
+    GROUP BY 1, 2),
 level AS (SELECT p.gate_id, p.at, sum(p.n) OVER (PARTITION BY p.gate_id ORDER BY p.at) AS n_running FROM point p)
 SELECT g.gate_id, g.kind, g.key, l.at, l.n_running, g.max_ever FROM level l JOIN weft.gate g USING (gate_id)
 WHERE l.n_running > g.max_ever

@@ -1,7 +1,8 @@
 -- Every ready job is listed in its lane at the rank of its priority, or in a range of its lane, unless it is held or waits before gates.
 -- Only jobs of priority 0 stand in a range.
 -- A range holds it at or above its low mark, and its user is active. A parked one may be held no more if its group was released and
--- the sweep is about to list it. A late one is parked until the driver ends it.
+-- the sweep is about to list it. A late one is parked until the driver ends it. A first quota of cores hides ranges until it has
+-- listed their jobs.
 SELECT x.* FROM (
 SELECT j.batch_id, j.job_id, j.listed, s.active
 FROM weft.job j
@@ -25,6 +26,7 @@ WHERE j.state = STATE_READY AND NOT CASE
     WHEN p.gate_set_id = 1 THEN weft._is_closed(j.batch_id, j.group_id, j.job_id)
                             OR EXISTS (SELECT FROM weft.group_hold h WHERE h.batch_id = j.batch_id AND h.released_at IS NOT NULL
                                 AND NOT h.swept)
+                            OR NOT j.listed AND EXISTS (SELECT FROM weft.core_sweep c WHERE c.tenant_id = j.tenant_id AND c.done_at IS NULL)
                             OR EXISTS (SELECT FROM weft.late_job t WHERE t.batch_id = j.batch_id AND t.job_id = j.job_id)
     ELSE coalesce((SELECT s.gate_ids FROM weft.gate_set s WHERE s.gate_set_id = p.gate_set_id) = ARRAY(
         SELECT u.x FROM (

@@ -16,6 +16,5 @@ AS $$
         ON CONFLICT (batch_id) DO UPDATE SET n_bytes = s.n_bytes + excluded.n_bytes)
     INSERT INTO weft.user_storage AS s (tenant_id, user_id, n_bytes)
     SELECT p.tenant_id, coalesce(p.user_id, 0), sum(p.n_bytes) FROM part p GROUP BY GROUPING SETS ((p.tenant_id, p.user_id), (p.tenant_id))
-    ORDER BY 1, 2  -- as _stop_batch locks them
     ON CONFLICT (tenant_id, user_id) DO UPDATE SET n_bytes = s.n_bytes + excluded.n_bytes
 $$;

@@ -1,6 +1,6 @@
 -- _stop_batch: check whether all jobs of a deleted batch have ended and been folded, so that its rows may go; if so, mark its row.
 -- Called by: remove_batch.   Safe to repeat: yes.   Returns: whether there was something to do; if not, look again later.
--- Locks: operation (by the caller); delivery; sums (nobody else, or by user); batch_row (nobody else); as _end_operation.
+-- Locks: operation (by the caller); delivery; fold; sums (nobody else); batch_row (nobody else); as _end_operation.
 -- Plan: by key; the unfolded deltas.
 -- Deliveries go first: nobody is notified any more.
 -- Owner: weft_system.
@@ -24,6 +24,8 @@ BEGIN
     PERFORM weft._end_operation(o.operation_id, jsonb_build_object('code', 'API.BATCH_NOT_FOUND', 'title', format('batch b%s was deleted',
         v_batch)), NULL, _stop_batch.at)
     FROM weft.operation o WHERE o.batch_id = v_batch AND o.state = 'running' AND o.operation_id <> operation.operation_id;
+    -- No fold adds bytes to the sums of its owner after they were taken off: a report of a late end may have just been committed.
+    PERFORM FROM weft.fold f FOR UPDATE;
     IF EXISTS (SELECT FROM weft.group_cancel c WHERE c.batch_id = v_batch AND NOT c.swept)
        OR EXISTS (SELECT FROM weft.cascade c WHERE c.batch_id = v_batch)
        OR EXISTS (SELECT FROM weft.group_hold h WHERE h.batch_id = v_batch AND NOT h.swept)
@@ -39,8 +41,6 @@ BEGIN
     SELECT b.project_id, u.rate_card_id, u.shape_id, u.tenant_id, u.usage_ms
     FROM weft.batch b JOIN weft.group_usage u ON u.batch_id = b.batch_id AND u.group_id = 0 WHERE b.batch_id = v_batch
     ON CONFLICT (project_id, rate_card_id, shape_id) DO UPDATE SET usage_ms = r.usage_ms + excluded.usage_ms;
-    PERFORM FROM weft.batch b JOIN weft.user_storage u ON u.tenant_id = b.tenant_id AND u.user_id IN (0, b.user_id)
-    WHERE b.batch_id = v_batch ORDER BY u.user_id FOR UPDATE OF u;  -- as a fold takes them
     UPDATE weft.user_storage u SET n_bytes = u.n_bytes - s.n_bytes
     FROM weft.batch b JOIN weft.batch_storage s ON s.batch_id = b.batch_id
     WHERE b.batch_id = v_batch AND u.tenant_id = b.tenant_id AND u.user_id IN (0, b.user_id);

@@ -14,7 +14,7 @@ BEGIN
             SELECT FROM weft._black_holes() b WHERE b.outcome <> 'none' AND b.due_at IS NOT NULL) THEN 'black_holes' END,
         CASE WHEN EXISTS (SELECT FROM weft.failure_delta) THEN 'failures' END,
         CASE WHEN EXISTS (SELECT FROM weft.trail_unsealed) THEN 'trail' END,
-        CASE WHEN EXISTS (SELECT FROM weft.gate_note) THEN 'gates' END,
+        CASE WHEN EXISTS (SELECT FROM weft.gate_note) OR EXISTS (SELECT FROM weft.core_sweep WHERE done_at IS NULL) THEN 'gates' END,
         CASE WHEN EXISTS (SELECT FROM weft.operation WHERE state = 'running') THEN 'operate' END
     ], NULL);
 END $$;

@@ -1,8 +1,9 @@
--- pass_gates: one bounded step: open gates whose date has come; or admit jobs at gates that were locked when something changed; or let
---   admitted jobs that no worker claims give their places to others, and not try again for a minute.
+-- pass_gates: one bounded step: open gates whose date has come; or admit jobs at gates that were locked when something changed; or give
+--   jobs that were there before a first quota of cores its gates; or let admitted jobs that no worker claims give their places to others,
+--   and not try again for a minute.
 -- Called by: DriverStore.sweep, again and again until it returns 0.   Safe to repeat: yes.
--- Locks: as _check_epoch; gate (in order); as _pass_gates.   Plan: as _open_gates; notes by key, at most 100 gates per call; as
---   _stuck_places.
+-- Locks: as _check_epoch; as _sweep_cores (instead); gate (in order); as _pass_gates.
+-- Plan: as _open_gates; notes by key, at most 100 gates per call; as _sweep_cores; as _stuck_places.
 -- Returns: how many jobs it moved, at least 1 while work remains.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.pass_gates(epoch bigint, limit_jobs int, at timestamptz DEFAULT clock_timestamp()) RETURNS bigint
@@ -21,7 +22,9 @@ BEGIN
     IF v_gates IS NOT NULL THEN
         v_n := weft._pass_gates(v_gates, true, true, limit_jobs, pass_gates.at);
         DELETE FROM weft.gate_note n WHERE n.gate_id = ANY (v_gates) AND NOT EXISTS (SELECT FROM weft.gate g WHERE g.gate_id = n.gate_id);
-        RETURN greatest(v_n, (cardinality(v_gates) = 100)::int);
+        RETURN greatest(v_n, (cardinality(v_gates) = 100 OR EXISTS (SELECT FROM weft.core_sweep s WHERE s.done_at IS NULL))::int);
+    ELSIF weft._sweep_cores(limit_jobs) THEN
+        RETURN 1;
     END IF;
     DELETE FROM weft.gate_pause u WHERE u.until_at <= pass_gates.at;
     SELECT array_agg(s.batch_id) AS batches, array_agg(s.job_id) AS jobs,

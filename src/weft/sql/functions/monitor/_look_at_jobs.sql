@@ -45,6 +45,8 @@ AS $$
                         SELECT FROM weft.user_share s WHERE s.pool_id = l.pool_id AND s.user_id = l.user_id AND s.active)
                     WHEN 1 THEN weft._is_closed(l.batch_id, l.group_id, l.job_id)
                         OR EXISTS (SELECT FROM weft.group_hold h WHERE h.batch_id = l.batch_id AND NOT h.swept)
+                        OR NOT l.listed AND EXISTS (
+                            SELECT FROM weft.core_sweep c WHERE c.tenant_id = l.tenant_id AND c.done_at IS NULL)
                         OR EXISTS (SELECT FROM weft.late_job t WHERE t.batch_id = l.batch_id AND t.job_id = l.job_id)
                     ELSE true END)
             WHEN STATE_CREATING THEN EXISTS (SELECT FROM weft.machine m WHERE m.for_batch_id = l.batch_id AND m.for_job_id = l.job_id

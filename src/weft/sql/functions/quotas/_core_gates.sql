@@ -1,7 +1,7 @@
 -- _core_gates: the gates that count the running cores of the jobs of a batch: of its owner and of the tenant, as far as they have a quota
 --   of them. Until the commit these quotas stay.
--- Called by: submit_v2, add_jobs_v2, add_resubmitted.   Safe to repeat: yes.
--- Locks: quota (shared: set_quota waits for it).   Plan: the batch and at most three quotas by key.
+-- Called by: submit_v2, add_jobs_v2, add_resubmitted, retry_failed, _sweep_cores.   Safe to repeat: yes.
+-- Locks: quotas (shared); quota (shared: set_quota waits for both).   Plan: the batch and at most three quotas by key.
 -- of_user_id NULL: the owner of the batch.   Returns: as _intern_gates takes them, without their costs; NULL: none.
 -- Owner: weft_tenant.  Granted to: weft_system.
 CREATE OR REPLACE FUNCTION weft._core_gates(of_tenant_id int, of_user_id int, of_batch_id bigint) RETURNS jsonb LANGUAGE plpgsql
@@ -9,6 +9,8 @@ AS $$
 DECLARE
     v_user int := of_user_id;
 BEGIN
+    -- A first quota has no row to wait for.
+    PERFORM pg_advisory_xact_lock_shared(7706, of_tenant_id);
     IF v_user IS NULL THEN
         SELECT b.user_id INTO v_user FROM weft.batch b WHERE b.batch_id = of_batch_id;
     END IF;

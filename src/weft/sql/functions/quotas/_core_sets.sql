@@ -1,5 +1,5 @@
 -- _core_sets: the gate sets of jobs of these shapes at gates of running cores: each takes as many places as it asks for mCPU.
--- Called by: _limit_gate_sets.   Safe to repeat: yes.   Locks: as _intern_gates.   Plan: as _intern_gates, once for each number of mCPU.
+-- Called by: _limit_gate_sets.   Safe to repeat: yes.   Locks: as _sets_of_cores.   Plan: as _sets_of_cores.
 -- cores: as from _core_gates.   Returns: a set for each shape, also of those that only later attempts may ask for.
 -- Raises WF134 (a job asks for more than may ever run).
 -- Owner: weft_tenant.
@@ -18,8 +18,6 @@ BEGIN
             format('Jobs that run at the same time may have %s cores in all.', trim_scale(v_over.max_places / 1000.0)),
             'Ask for fewer cores. `weft quota ls` shows what is allowed.');
     END IF;
-    v_sets := weft._intern_gates(bunch.tenant_id, bunch.batch_id, ARRAY(
-        SELECT (SELECT jsonb_agg(g || jsonb_build_object('cost', c)) FROM jsonb_array_elements(cores) g)
-        FROM unnest(v_asked) WITH ORDINALITY t (c, n) ORDER BY t.n));
+    v_sets := weft._sets_of_cores(bunch.tenant_id, bunch.batch_id, cores, v_asked);
     RETURN ARRAY(SELECT v_sets[array_position(v_asked, t.c)] FROM unnest(jobs.shape_cpu_ms) WITH ORDINALITY t (c, n) ORDER BY t.n);
 END $$;

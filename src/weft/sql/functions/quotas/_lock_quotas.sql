@@ -1,6 +1,7 @@
 -- _lock_quotas: let nobody else submit for a user, or for a tenant, whose quotas have to be counted, until the commit.
 -- Called by: submit_v2, commit_update, copy_batch, add_payload_part.   Safe to repeat: yes.
--- Locks: tenant (if it has a quota); user (if they have one).   Plan: quotas by key; without one of the tenant nothing else is read.
+-- Locks: quotas (shared); tenant (if it has a quota); user (if they have one).
+-- Plan: quotas by key; without one of the tenant nothing else is read.
 -- of_user_id NULL: the owner of the batch.   Returns: whether there are quotas to check; NULL: the tenant has none at all. Cores, which
 --   gates count, are not checked, and nobody waits for them.
 -- Owner: weft_tenant.  Granted to: weft_system.
@@ -9,6 +10,7 @@ AS $$
 DECLARE
     v_user int := of_user_id; v_has record;
 BEGIN
+    PERFORM pg_advisory_xact_lock_shared(7706, of_tenant_id);
     IF NOT EXISTS (SELECT FROM weft.quota q WHERE q.tenant_id = of_tenant_id) THEN
         RETURN NULL;
     END IF;

@@ -1,7 +1,7 @@
 -- set_quota: change how much a user of the tenant, or each of them, may have at a time.
 -- Called by: Store.set_quota (api).   Safe to repeat: yes.
 -- Locks: as _save_quota; as _limit_cores.   Plan: user by name.   Raises WF118 (no such user).
--- What was submitted already stays, and submissions under way may not see it yet.
+-- Submissions that are under way end first, and those after it see it.
 -- of_name NULL: each user.   patch: any of jobs, batches, cores, bytes (null: no limit).
 -- Returns: the limits now; what is used is in list_quotas.
 -- Owner: weft_tenant.  Granted to: weft_api.

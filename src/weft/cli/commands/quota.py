@@ -51,7 +51,10 @@ MEASURES: Final[Mapping[str, Measure]] = {
     "bytes": Measure("Stored", parse_bytes, size),
 }
 """By the field of a quota."""
-HEADER = ("Quota", *(word for one in MEASURES.values() for word in (one.header, "Of")))
+HEADER = (
+    "Quota",
+    *(word for one in MEASURES.values() for word in (one.header, f"Max {one.header.lower()}")),
+)
 
 
 @app.command(name="ls")

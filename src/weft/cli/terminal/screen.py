@@ -76,6 +76,7 @@ class TableRows:
         optional: Sequence[str] = (),
     ) -> None:
         """`optional`: columns that are left out of a terminal as long as they are empty."""
+        assert len({*header}) == len(header), header
         self._header = header
         self._optional = optional
         self._right = right

@@ -60,6 +60,10 @@ async def test_first_quota_reaches_all_jobs_that_have_not_ended(world: World) ->
     others = await world.submit(1, caller=bob)
     assert await world.findings() == {}
     await set_quota(world, "ada", cores=3)
+    for _ in range(5):
+        await world.driver.sweep("pass_gates", await world.lead(), limit_jobs=2)
+    assert (await world.job(first, 5))["gate_set_id"] is None
+    told_early = await why(world, first, 5)
     steps = await sweep(world)
     told = await why(world, first, 4)
     claimed = await worker.claim()
@@ -67,7 +71,7 @@ async def test_first_quota_reaches_all_jobs_that_have_not_ended(world: World) ->
     assert steps > 10
     # Its priority is served first, and only then the head of the oldest batch.
     assert {*ids(claimed)} == {(family, 2), (others, 1)}
-    assert told == ["waits: ada runs 3 of 3 cores that the quota allows"]
+    assert told == told_early == ["waits: ada runs 3 of 3 cores that the quota allows"]
     assert await parked(world, resting) == [1, 2, 3]
     await world.api.commit_update(world.caller, staged, update.update_id)
     await release(world, resting)
@@ -169,6 +173,15 @@ async def under_way(
             await hold(world, batch)
             await park(world)
             return "release_group", group
+        case "unpark":
+            await hold(world, batch)
+            await park(world)
+            # As a release of a large batch leaves it.
+            await world.admin.execute(
+                "UPDATE weft.group_hold SET released_at = held_at, sweep_job = 0, swept = false "
+                "WHERE batch_id = $1", batch
+            )  # fmt: skip
+            return "sweep_holds", {"epoch": await world.lead(), "limit_jobs": 100}
     update = await open_update(world, batch, 2)
     if act == "add":
         return "add_jobs_v2", _bunch(world.caller, batch, update.update_id, rows)
@@ -176,11 +189,14 @@ async def under_way(
     return "commit_update", ours | {"of_update_id": update.update_id}
 
 
-@pytest.mark.parametrize("act", ["claim", "lost", "ended", "hold", "release", "add", "commit"])
+@pytest.mark.parametrize(
+    "act", ["claim", "lost", "ended", "hold", "release", "unpark", "add", "commit"]
+)
 async def test_who_is_under_way_is_waited_for(world: World, act: str) -> None:
     """Whatever commits only after the quota or a step has begun."""
     worker = await world.worker()
-    batch = await world.submit(job_rows(4, max_attempts=3))
+    priority = 1 if act == "unpark" else 0
+    batch = await world.submit(job_rows(4, max_attempts=3, priority=priority))
     running = await worker.claim(1)
     function, arguments = await under_way(world, act, worker, batch, running)
     other = await world.connect()

@@ -229,6 +229,10 @@ CREATE FUNCTION weft._batch_terms(of_batch_id bigint, ranged boolean) RETURNS TA
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._batch_terms(of_batch_id bigint, ranged boolean) OWNER TO weft_system;
 
+CREATE FUNCTION weft._begin_core_sweep(of_tenant_id integer, of_user_id integer) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._begin_core_sweep(of_tenant_id integer, of_user_id integer) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._begin_creating(of_batch_id bigint, of_job_id integer, of_pool_id integer, cpu_m bigint, memory_mib bigint) RETURNS boolean
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._begin_creating(of_batch_id bigint, of_job_id integer, of_pool_id integer, cpu_m bigint, memory_mib bigint) OWNER TO weft_system;
@@ -519,6 +523,10 @@ ALTER FUNCTION weft._cordon(of_name text, of_pool text, actor text, reason text,
 CREATE FUNCTION weft._core_gates(of_tenant_id integer, of_user_id integer, of_batch_id bigint) RETURNS jsonb
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._core_gates(of_tenant_id integer, of_user_id integer, of_batch_id bigint) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._core_gates_to_come(of_batch_id bigint, of_job_id integer) RETURNS TABLE(gate_id integer, cost integer)
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._core_gates_to_come(of_batch_id bigint, of_job_id integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft._core_sets(bunch weft.bunch, jobs weft.job_columns, cores jsonb) RETURNS integer[]
     LANGUAGE plpgsql;
@@ -1949,6 +1957,10 @@ ALTER FUNCTION weft._share(of_tenant_id integer, of_batch_id bigint, of_job_id i
 CREATE FUNCTION weft._short_gates(of_gate_set_id integer, locked_gate_ids integer[]) RETURNS integer[]
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._short_gates(of_gate_set_id integer, locked_gate_ids integer[]) OWNER TO weft_system;
+
+CREATE FUNCTION weft._show_ranges(of_batch_id bigint) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._show_ranges(of_batch_id bigint) OWNER TO weft_system;
 
 CREATE FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id integer, at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
@@ -4051,10 +4063,11 @@ ALTER TABLE weft.condition_delta OWNER TO postgres;
 CREATE TABLE weft.core_sweep (
     tenant_id integer NOT NULL,
     user_id integer NOT NULL,
-    hides boolean DEFAULT true NOT NULL,
+    pass text DEFAULT 'hide'::text NOT NULL,
     next_batch bigint DEFAULT 0 NOT NULL,
     last_job integer DEFAULT 0 NOT NULL,
-    done_at timestamp with time zone
+    done_at timestamp with time zone,
+    CONSTRAINT core_sweep_pass_check CHECK ((pass = ANY (ARRAY['hide'::text, 'gate'::text, 'show'::text])))
 );
 ALTER TABLE weft.core_sweep OWNER TO postgres;
 
@@ -6519,6 +6532,9 @@ GRANT ALL ON FUNCTION weft._batch_pools(of_batch_id bigint) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._batch_terms(of_batch_id bigint, ranged boolean) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._begin_core_sweep(of_tenant_id integer, of_user_id integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._begin_core_sweep(of_tenant_id integer, of_user_id integer) TO weft_system;
+
 REVOKE ALL ON FUNCTION weft._begin_creating(of_batch_id bigint, of_job_id integer, of_pool_id integer, cpu_m bigint, memory_mib bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._begin_deadlines(of_batch_id bigint, from_job integer, to_job integer, at timestamp with time zone) FROM PUBLIC;
@@ -6630,6 +6646,8 @@ REVOKE ALL ON FUNCTION weft._cordon(of_name text, of_pool text, actor text, reas
 
 REVOKE ALL ON FUNCTION weft._core_gates(of_tenant_id integer, of_user_id integer, of_batch_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._core_gates(of_tenant_id integer, of_user_id integer, of_batch_id bigint) TO weft_system;
+
+REVOKE ALL ON FUNCTION weft._core_gates_to_come(of_batch_id bigint, of_job_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._core_sets(bunch weft.bunch, jobs weft.job_columns, cores jsonb) FROM PUBLIC;
 
@@ -7308,6 +7326,8 @@ GRANT ALL ON FUNCTION weft._shape_pool(of_shape_id integer, of_pool_id integer) 
 REVOKE ALL ON FUNCTION weft._share(of_tenant_id integer, of_batch_id bigint, of_job_id integer, of_user text, permission integer, actor text, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._short_gates(of_gate_set_id integer, locked_gate_ids integer[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._show_ranges(of_batch_id bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id integer, at timestamp with time zone) FROM PUBLIC;
 

@@ -16,7 +16,8 @@ BEGIN
         RETURN false;
     END IF;
     v_page := weft._open_batches(v_sweep.tenant_id, v_sweep.next_batch, 1000);
-    v_own := ARRAY(SELECT b.batch_id FROM unnest(v_page) x JOIN weft.batch b ON b.batch_id = x
+    v_own := ARRAY(SELECT x FROM unnest(v_page) x
+        CROSS JOIN LATERAL (SELECT y.user_id, y.removing FROM weft.batch y WHERE y.batch_id = x OFFSET 0) b
         WHERE NOT b.removing AND (v_sweep.user_id <= 0 OR b.user_id = v_sweep.user_id) ORDER BY 1 LIMIT 101);
     IF v_sweep.pass = 'gate' AND v_own <> '{}' THEN
         v_cores := weft._core_gates(v_sweep.tenant_id, NULL, v_own[1]);

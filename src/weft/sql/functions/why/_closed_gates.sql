@@ -1,6 +1,6 @@
 -- _closed_gates: the gates that keep a job from being offered: those of its batch and its own that open later, or that have no place left
---   and gave it none; each with the first jobs that have a place.
--- Called by: _why_facts.   Safe to repeat: yes, it only reads.   Plan: gates and places by key.
+--   and gave it none; each with the first jobs that have a place. Those count, too, that a first quota of cores is about to give it.
+-- Called by: _why_facts.   Safe to repeat: yes, it only reads.   Plan: gates and places by key; as _core_gates_to_come.
 -- Returns: objects with `kind`, `key` without the number of its tenant or batch, `max_places`, `n_taken`, `opens_at`, `cost`, `holders`:
 --   those of the job's own tenant that the caller sees. A key that would name a job which they do not see is empty.
 -- Owner: weft_system.  Granted to: weft_tenant.
@@ -12,7 +12,9 @@ AS $$
             ELSE regexp_replace(g.key, '^(t?[0-9]+|s)/', '') END,
         'max_places', g.max_places, 'n_taken', g.n_taken, 'opens_at', g.opens_at, 'cost', m.cost,
         'holders', h.jobs) ORDER BY g.gate_id), '[]')
-    FROM (SELECT x.gate_id, max(x.cost) AS cost FROM weft.gate_member x WHERE x.gate_set_id = ANY (of_gate_set_ids) GROUP BY 1) m
+    FROM (SELECT y.gate_id, max(y.cost) AS cost FROM (
+              SELECT x.gate_id, x.cost FROM weft.gate_member x WHERE x.gate_set_id = ANY (of_gate_set_ids)
+              UNION ALL SELECT c.gate_id, c.cost FROM weft._core_gates_to_come(of_batch_id, of_job_id) c) y GROUP BY 1) m
     JOIN weft.gate g USING (gate_id)
     CROSS JOIN LATERAL (
         SELECT coalesce(jsonb_agg(jsonb_build_object('batch_id', x.batch_id, 'job_id', x.job_id, 'user', u.name, 'cost', x.cost)

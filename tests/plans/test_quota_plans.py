@@ -9,7 +9,7 @@ from weft.store.database import call_on
 
 pytestmark = pytest.mark.slow
 N_USERS = 5_000
-N_JOBS = 30_000
+N_JOBS = 10_000
 OF_OTHERS = """
     WITH person AS (
         INSERT INTO weft.tenant_user (tenant_id, name) SELECT $1, 'user ' || n FROM generate_series(1, $2::int) n RETURNING *),

@@ -137,6 +137,10 @@ CREATE FUNCTION weft._add_bunch(of_update weft.batch_update, bunch weft.bunch, j
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._add_bunch(of_update weft.batch_update, bunch weft.bunch, jobs weft.job_columns, limited text[], cores jsonb) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._add_core_gates(of_tenant_id integer, of_batch_id bigint, of_job_ids integer[]) RETURNS void
+    LANGUAGE sql;
+ALTER FUNCTION weft._add_core_gates(of_tenant_id integer, of_batch_id bigint, of_job_ids integer[]) OWNER TO weft_system;
+
 CREATE FUNCTION weft._add_dead_letters(batch_ids bigint[], job_ids integer[], reasons smallint[], exit_codes integer[], signals smallint[], messages text[], at timestamp with time zone) RETURNS void
     LANGUAGE sql
     SET enable_hashjoin TO 'on';
@@ -6482,6 +6486,8 @@ GRANT SELECT ON TABLE weft.batch_update TO weft_api;
 GRANT SELECT ON TABLE weft.batch_update TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft._add_bunch(of_update weft.batch_update, bunch weft.bunch, jobs weft.job_columns, limited text[], cores jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._add_core_gates(of_tenant_id integer, of_batch_id bigint, of_job_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._add_dead_letters(batch_ids bigint[], job_ids integer[], reasons smallint[], exit_codes integer[], signals smallint[], messages text[], at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._add_dead_letters(batch_ids bigint[], job_ids integer[], reasons smallint[], exit_codes integer[], signals smallint[], messages text[], at timestamp with time zone) TO weft_tenant;

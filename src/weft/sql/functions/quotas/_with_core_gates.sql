@@ -1,5 +1,5 @@
 -- _with_core_gates: the gate sets of those of these jobs that lack a gate of running cores: their own gates and these.
--- Called by: _give_core_gates, _retry.   Safe to repeat: yes.   Locks: as _sets_of_cores; as _gate_set_id.
+-- Called by: _give_core_gates, _add_core_gates.   Safe to repeat: yes.   Locks: as _sets_of_cores; as _gate_set_id.
 -- Plan: jobs by key; sets once for each that the jobs have and each number of mCPU.
 -- cores: as from _core_gates.   Returns: no row for a job that has them all.
 -- Owner: weft_system.

@@ -1,8 +1,8 @@
 -- _retry: make ended jobs of one batch pending or ready again, and let their waiting children wait for them once more. Attempts keep their
 --   rows and numbers; those so far count no more, so each job has all its tries again.
 -- Called by: retry_failed.   Safe to repeat: yes, only jobs that ended without success are changed.
--- Locks: as _core_gates (by the caller); batch (shared, by the caller); job (SKIP LOCKED); failure_count (SKIP LOCKED); child (SKIP LOCKED);
---   as _may_open_span; as _pause_batch; as _ask_for_more; as _add_ranges; as _list_ready.
+-- Locks: as _core_gates (by the caller); batch (shared, by the caller); job (SKIP LOCKED); as _add_core_gates; failure_count (SKIP LOCKED);
+--   child (SKIP LOCKED); as _may_open_span; as _pause_batch; as _ask_for_more; as _add_ranges; as _list_ready.
 -- Plan: jobs by key, edges by parent and by child.
 -- Jobs whose children are still to be told of their ends are left until they are, and so are those of which another transaction holds a
 --   row.
@@ -56,10 +56,7 @@ BEGIN
             RETURN false;
         END IF;
     END IF;
-    -- Those that ended before there was a quota of running cores.
-    UPDATE weft.job j SET gate_set_id = w.gate_set_id FROM weft._core_gates(v_batch.tenant_id, NULL, of_batch_id) c
-    CROSS JOIN LATERAL weft._with_core_gates(v_batch.tenant_id, of_batch_id, v_job, c) w
-    WHERE c IS NOT NULL AND j.batch_id = of_batch_id AND j.job_id = w.job_id;
+    PERFORM weft._add_core_gates(v_batch.tenant_id, of_batch_id, v_job);
     v_ranged := v_span.is_uniform AND NOT v_batch.has_edges AND NOT v_span.may_ask
         AND weft._may_open_span(of_batch_id, v_span.first_job, v_span.last_job, v_span.n_plain);
     UPDATE weft.job j SET state = CASE WHEN v_batch.has_edges THEN STATE_PENDING ELSE STATE_READY END, cancelled_at = NULL,

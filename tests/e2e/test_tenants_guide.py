@@ -38,7 +38,8 @@ def test_commands_of_the_guide(own: Weft) -> None:
     me = json.loads(own.run("whoami", "--json").stdout)["user"]
     batch = own.run("submit", "-", "--format", "json", stdin=json.dumps(BATCH).encode())
     here = batch.stdout.decode().strip()
-    wrong, tables = [], []
+    wrong: list[tuple[str, ...]] = []
+    tables = []
     for command, text in commands_of(GUIDE.read_text()):
         if NOT_HERE.search(command):
             continue

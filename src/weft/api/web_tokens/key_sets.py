@@ -1,7 +1,8 @@
 """Public keys as texts: PEM, and JSON web key sets. Whoever wrote them may mean ill."""
 
+import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 from joserfc import jwk
@@ -20,22 +21,35 @@ _RSA_CHARS_MAX: Final = {"n": 1400, "e": 6}
 _CURVES: Final = ("P-256", "Ed25519")
 
 
+class KnownKey(NamedTuple):
+    """A key of an issuer."""
+
+    key: Key
+    digest: bytes
+    """That of the key itself: another key with the same id has another one."""
+
+
 class KeySet:
     """Some keys, by their ids."""
 
     def __init__(self, keys: Sequence[tuple[str, Key]] = ()) -> None:
-        self._keys = keys
+        self._keys = [(name, KnownKey(key, _digest_of(key))) for name, key in keys]
 
-    def fitting(self, key_id: str | None, algorithm: str) -> list[Key]:
+    def fitting(self, key_id: str | None, algorithm: str) -> list[KnownKey]:
         """Return the keys that may have signed: those of the id, or those without one; of this
         algorithm, and at most three of them.
         """
         found = [
-            key
-            for name, key in self._keys
-            if (name in (key_id, "") or key_id is None) and algorithm in ALGORITHMS_OF[type(key)]
+            known
+            for name, known in self._keys
+            if (name in (key_id, "") or key_id is None)
+            and algorithm in ALGORITHMS_OF[type(known.key)]
         ]
         return found[:3]
+
+
+def _digest_of(key: Key) -> bytes:
+    return hashlib.sha256(key.as_der(private=False)).digest()
 
 
 def key_of_pem(text: str) -> Key:

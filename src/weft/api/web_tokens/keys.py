@@ -10,7 +10,7 @@ from joserfc.errors import JoseError
 
 from weft.api.web_tokens.fetching import BYTES_MAX, FETCH_S, fetch, in_thread_of_its_own
 from weft.api.web_tokens.issuers import Issuer
-from weft.api.web_tokens.key_sets import Key, KeySet, key_of_pem, keys_in
+from weft.api.web_tokens.key_sets import KeySet, KnownKey, key_of_pem, keys_in
 from weft.settings.declare import InvalidSetting
 from weft.telemetry.log import get_logger
 
@@ -29,7 +29,7 @@ class KeysAway(Exception):
 class Keys(Protocol):
     """The keys of one issuer."""
 
-    async def find(self, key_id: str | None, algorithm: str) -> list[Key]:
+    async def find(self, key_id: str | None, algorithm: str) -> list[KnownKey]:
         """Return the keys that may have signed a token. Raise `KeysAway`."""
 
 
@@ -60,7 +60,7 @@ class FixedKeys:
     def __init__(self, keys: KeySet) -> None:
         self._keys = keys
 
-    async def find(self, key_id: str | None, algorithm: str) -> list[Key]:
+    async def find(self, key_id: str | None, algorithm: str) -> list[KnownKey]:
         """Return the keys that may have signed a token."""
         return self._keys.fitting(key_id, algorithm)
 
@@ -89,7 +89,7 @@ class SourceKeys:
         self._tried_at = float("-inf")
         self._reading: asyncio.Task[None] | None = None
 
-    async def find(self, key_id: str | None, algorithm: str) -> list[Key]:
+    async def find(self, key_id: str | None, algorithm: str) -> list[KnownKey]:
         """Return the keys that may have signed a token. Raise `KeysAway`."""
         if self._clock() - self._read_at > self._fresh_s:
             await self._read_again()

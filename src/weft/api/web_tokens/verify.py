@@ -9,16 +9,13 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
-from warnings import catch_warnings, simplefilter
 
-from joserfc import jws
-from joserfc.errors import JoseError, SecurityWarning
 from joserfc.util import urlsafe_b64decode
 
 from weft.api.web_tokens.bearers import PARTS, Bearer, IssuerAway, TokenRefused
 from weft.api.web_tokens.issuers import Issuer, IssuerDocument
-from weft.api.web_tokens.key_sets import Key
 from weft.api.web_tokens.keys import Keys, KeysAway, keys_of
+from weft.api.web_tokens.signatures import IsSigned, Signatures, is_signed
 from weft.core.rights import UserRole
 from weft.core.texts import wrong_name
 
@@ -32,8 +29,15 @@ _NOT_OF_TOKENS: Final = "b64"
 class WebTokens:
     """The issuers that are believed, with their keys."""
 
-    def __init__(self, issuers: Sequence[Issuer], clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        issuers: Sequence[Issuer],
+        clock: Callable[[], float] = time.time,
+        keys_of: Callable[[Issuer], Keys] = keys_of,
+        signatures: Signatures | None = None,
+    ) -> None:
         self._clock = clock
+        self._signatures = Signatures() if signatures is None else signatures
         self._issuers: list[tuple[IssuerDocument, Keys]] = [
             (one.document, keys_of(one)) for one in issuers
         ]
@@ -49,7 +53,7 @@ class WebTokens:
         """
         head, claims = _parsed(token)
         issuer, keys = self._issuer_of(claims, header)
-        await _check_signature(token, head, issuer, keys)
+        await _check_signature(token, head, issuer, keys, self._signatures.is_signed)
         return self._bearer(claims, issuer)
 
     async def verify_login(self, token: str, issuer: IssuerDocument, nonce: str | None) -> Bearer:
@@ -67,7 +71,7 @@ class WebTokens:
         is_for_several = isinstance(claims["aud"], list) and len(claims["aud"]) > 1
         if claims.get("azp", None if is_for_several else issuer.client_id) != issuer.client_id:
             raise TokenRefused("It is for another client.")
-        await _check_signature(token, head, issuer, keys)
+        await _check_signature(token, head, issuer, keys, is_signed)
         if nonce is not None and claims.get("nonce") != nonce:
             raise TokenRefused("It was made for another login: its nonce differs.")
         return self._bearer(claims, issuer)
@@ -105,9 +109,11 @@ class WebTokens:
 
 
 async def _check_signature(
-    token: str, head: Mapping[str, Any], issuer: IssuerDocument, keys: Keys
+    token: str, head: Mapping[str, Any], issuer: IssuerDocument, keys: Keys, by_any: IsSigned
 ) -> None:
-    """Raise `TokenRefused` unless a key of the issuer has signed the token."""
+    """Raise `TokenRefused` unless a key of the issuer has signed the token. `by_any` is asked
+    last, about keys that count now: what it remembers is no answer to anything else.
+    """
     algorithm, key_id = head.get("alg"), head.get("kid")
     if algorithm not in issuer.algorithms:
         raise TokenRefused("Its algorithm is not one of its issuer's.")
@@ -121,19 +127,8 @@ async def _check_signature(
         raise IssuerAway(issuer.issuer) from error
     if not fitting:
         raise TokenRefused("No key of its issuer has its key id and algorithm.")
-    if not any(_is_signed(token, key, str(algorithm)) for key in fitting):
+    if not by_any(token, fitting, str(algorithm)):
         raise TokenRefused("Its signature or its header is wrong.")
-
-
-def _is_signed(token: str, key: Key, algorithm: str) -> bool:
-    registry = jws.JWSRegistry(algorithms=[algorithm], strict_check_header=False)
-    try:
-        with catch_warnings():
-            simplefilter("ignore", SecurityWarning)  # about the name EdDSA
-            jws.deserialize_compact(token, key, registry=registry)
-    except (JoseError, ValueError, TypeError):
-        return False
-    return True
 
 
 def _parsed(token: str) -> tuple[Mapping[str, Any], Mapping[str, Any]]:

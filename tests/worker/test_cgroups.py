@@ -1,6 +1,7 @@
 """Attempts in cgroups of their own: their limits, how they end, and what is left of them."""
 
 import os
+import re
 import signal
 import sys
 import tempfile
@@ -149,6 +150,64 @@ def test_attempt_that_cannot_be_limited_or_started_says_why(
     assert (end.failure, end.started_ns) == (reason, 0)
     assert why in end.message
     assert not (pretended / "b1.j1.1").exists()
+
+
+def without_loader(program: Path) -> bytes:
+    """Return a program whose loader has a name that does not exist."""
+    return re.sub(rb"/lib(\d*/[^\0]*ld[^\0]*\.so)", rb"/nix\1", program.read_bytes(), count=1)
+
+
+REFUSED: dict[str, bytes | Callable[[], bytes]] = {
+    "no interpreter": b"#!/no/such/interpreter -x\n",
+    "no interpreter in the directory": b"#! no-such-interpreter\n",
+    "directory as interpreter": b"#!/etc\n",
+    "interpreter that is no program": b"#!/etc/passwd\n",
+    "interpreter below a file": b"#!/etc/passwd/sh\n",
+    "interpreter that is itself": b"#!{program}\n",
+    "no loader": lambda: without_loader(Path("/bin/true")),
+}
+RUN: dict[str, bytes | Callable[[], bytes]] = {
+    "script": b"#! /bin/sh\nexit 127",
+    "script of a script": b"#!{other}\n",
+    "no interpreter named": b"exit 127\n",
+    "copied program": lambda: Path("/bin/false").read_bytes(),
+    "empty": b"",
+}
+
+
+@pytest.mark.parametrize("what", [*REFUSED, *RUN])
+def test_program_ends_the_same_with_limits_and_without(
+    pretending: Agent, pretended: Path, tmp_path: Path, what: str
+) -> None:
+    """Also one that the kernel refuses only after the shell has entered the cgroup."""
+    given = (REFUSED | RUN)[what]
+    program, other = tmp_path / "program", tmp_path / "other"
+    text = given if isinstance(given, bytes) else given()
+    for name, path in ((b"{program}", program), (b"{other}", other)):
+        text = text.replace(name, bytes(path))
+    program.write_bytes(text)
+    other.write_text("#!/bin/sh\nexit 127\n")
+    for path in (program, other):
+        path.chmod(0o755)
+    plain = pretending.run(str(program))
+    limited = pretending.run(str(program), job_id=2, cgroup=Cgroup(str(pretended), LIMITS))
+
+    assert (limited.failure, limited.message) == (plain.failure, plain.message)
+    assert limited.exit_code == plain.exit_code
+    assert plain.failure == (Reason.NO_PROGRAM if what in REFUSED else None)
+
+
+def test_what_only_looks_like_a_program_keeps_no_spawner_waiting(
+    pretending: Agent, pretended: Path, tmp_path: Path
+) -> None:
+    pipe, half = tmp_path / "pipe", tmp_path / "half"
+    os.mkfifo(pipe, 0o755)
+    half.write_bytes(b"\x7fELF\x02\x01\0" + b"\xff" * 100)
+    half.chmod(0o755)
+    cgroup = Cgroup(str(pretended), LIMITS)
+
+    assert pretending.run(str(pipe), cgroup=cgroup).failure == Reason.NO_PROGRAM
+    assert pretending.run(str(half), job_id=2, cgroup=cgroup).exit_code == 126
 
 
 def test_missing_limits_of_swap_are_no_failure(pretending: Agent, pretended: Path) -> None:

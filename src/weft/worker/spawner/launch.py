@@ -19,6 +19,7 @@ from weft.worker.spawner.attempt import SpawnerAttempt
 from weft.worker.spawner.checkpoints import Checkpoints
 from weft.worker.spawner.memory_files import MemoryFiles, NoMemoryFileSystem
 from weft.worker.spawner.posix_spawn import Spawn
+from weft.worker.spawner.programs import CannotStart, check_program, explain
 from weft.worker.spawner.scratch import Scratch
 
 _NO_ROOM = frozenset({errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM})
@@ -51,15 +52,6 @@ class Spawned(NamedTuple):
 
 class NoRoom(Exception):
     """The system has no process, file or memory available now."""
-
-
-class CannotStart(Exception):
-    """This attempt cannot be started, now or later."""
-
-    def __init__(self, reason: Reason, message: str) -> None:
-        super().__init__(message)
-        self.reason = reason
-        self.message = message
 
 
 class Prepared:
@@ -126,7 +118,7 @@ class Prepared:
         if isinstance(started, Exception):
             self.close()
             if isinstance(started, OSError):
-                raise _explain(started, self._path, self._cwd) from started
+                raise _why_not(started, self._path, self._cwd) from started
             raise started
         try:
             pidfd = _open_pidfd(started.pid)
@@ -308,7 +300,7 @@ class Launcher:
             path = argv[0]
         if attempt.request.cgroup is not None:
             if attempt.request.sandbox is None and account is None:
-                _check_program(path, cwd)
+                check_program(path, cwd)
             cgroups.make(attempt)
             given.append((attempt.cgroup_fd, cgroups.ENTER_FD))
             if account is None:
@@ -411,47 +403,6 @@ def _open_pidfd(pid: int) -> int:
         raise
 
 
-def _explain(error: OSError, path: str, cwd: str) -> Exception:
-    """Say why a program could not be started, with its name."""
-    if error.errno in _NO_ROOM:
-        return error
-    if not os.path.isdir(cwd):
-        return CannotStart(Reason.BAD_SPEC, f"the directory {cwd} has been removed")
-    if error.errno == errno.E2BIG:
-        return CannotStart(
-            Reason.BAD_SPEC, "the arguments and the environment are too long together"
-        )
-    full = os.path.join(cwd, path)
-    if error.errno == errno.ENOENT and os.path.lexists(full):
-        interpreter = _interpreter_of(full)
-        if interpreter:
-            message = f"the interpreter {interpreter} of {path} does not exist"
-            return CannotStart(Reason.NO_PROGRAM, message)
-    if error.errno == errno.EACCES and os.path.isdir(full):
-        return CannotStart(Reason.NO_PROGRAM, f"{path} is a directory")
-    words = {
-        errno.ENOENT: "does not exist",
-        errno.EACCES: "is not executable",
-        errno.ENOTDIR: "does not exist: a part of its path is not a directory",
-    }
-    why = words.get(error.errno or 0, f"cannot be run: {error.strerror}")
-    return CannotStart(Reason.NO_PROGRAM, f"the program {path} {why}")
-
-
-def _check_program(path: str, cwd: str) -> None:
-    """Raise `CannotStart` for a program that the shell which enters the cgroup could not run."""
-    full = os.path.join(cwd, path)
-    if not os.path.exists(full):
-        raise _explain(OSError(errno.ENOENT, os.strerror(errno.ENOENT)), path, cwd)
-    if os.path.isdir(full) or not os.access(full, os.X_OK):
-        raise _explain(OSError(errno.EACCES, os.strerror(errno.EACCES)), path, cwd)
-
-
-def _interpreter_of(path: str) -> str:
-    try:
-        with open(path, "rb") as file:
-            line = file.readline(256)
-    except OSError:
-        return ""
-    words = line[2:].split() if line.startswith(b"#!") else []
-    return words[0].decode(errors="replace") if words else ""
+def _why_not(error: OSError, path: str, cwd: str) -> Exception:
+    """Say why a program was not started, unless it may be later."""
+    return error if error.errno in _NO_ROOM else explain(error, path, cwd)

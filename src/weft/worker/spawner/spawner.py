@@ -32,9 +32,10 @@ from weft.worker.spawner.capacity import Capacity, Taken
 from weft.worker.spawner.cgroups import Cgroups
 from weft.worker.spawner.checkpoints import Checkpoints
 from weft.worker.spawner.fence import Fence
-from weft.worker.spawner.launch import CannotStart, Launcher, NoRoom
+from weft.worker.spawner.launch import Launcher, NoRoom
 from weft.worker.spawner.loop import EventLoop
 from weft.worker.spawner.memory_files import MemoryFiles
+from weft.worker.spawner.programs import CannotStart
 from weft.worker.spawner.reports import Reports
 from weft.worker.spawner.running import Running
 from weft.worker.spawner.scratch import Scratch

@@ -1,0 +1,127 @@
+"""Programs that cannot be run: why, and which the kernel would refuse."""
+
+import errno
+import os
+import stat
+import struct
+from typing import BinaryIO, NamedTuple
+
+from weft.core.states import Reason
+
+_HEAD_BYTES = 256
+"""So much of its first line the kernel reads."""
+_FILES_MAX = 7
+"""So many files the kernel reads at most: five scripts that interpret each other, the program that
+interprets the last one, and its loader.
+"""
+_PATH_MAX = 4096
+_TABLE_BYTES = 65536
+"""The kernel runs no program with a larger one."""
+_INTERPRETER = 3
+"""The type of the program header that names the loader."""
+
+
+class CannotStart(Exception):
+    """This attempt cannot be started, now or later."""
+
+    def __init__(self, reason: Reason, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.message = message
+
+
+class _Elf(NamedTuple):
+    """Where the fields of an ELF file are that name the loader, and their forms."""
+
+    table: tuple[str, int]
+    sizes: tuple[str, int]
+    place: tuple[str, int]
+    length: tuple[str, int]
+
+
+_ELFS = {
+    1: _Elf(("I", 28), ("HH", 42), ("I", 4), ("I", 16)),
+    2: _Elf(("Q", 32), ("HH", 54), ("Q", 8), ("Q", 32)),
+}
+"""By the class of the file: of 32 and of 64 bits."""
+
+
+def check_program(path: str, cwd: str) -> None:
+    """Raise `CannotStart` for a program that the kernel would not run, and for one whose
+    interpreter it would not: a shell that is to become it can only end with 126 or 127, as
+    programs do as well.
+    """
+    full = os.path.join(cwd, path)
+    for _ in range(_FILES_MAX):
+        try:
+            is_file = stat.S_ISREG(os.stat(full).st_mode)
+        except OSError as error:
+            raise explain(error, path, cwd) from error
+        if not is_file or not os.access(full, os.X_OK):
+            raise explain(OSError(errno.EACCES, os.strerror(errno.EACCES)), path, cwd)
+        interpreter = _interpreter_of(full)
+        if not interpreter:
+            return
+        full = os.path.join(cwd, interpreter)
+    raise explain(OSError(errno.ELOOP, os.strerror(errno.ELOOP)), path, cwd)
+
+
+def explain(error: OSError, path: str, cwd: str) -> CannotStart:
+    """Say why a program could not be started, with its name."""
+    if not os.path.isdir(cwd):
+        return CannotStart(Reason.BAD_SPEC, f"the directory {cwd} has been removed")
+    if error.errno == errno.E2BIG:
+        return CannotStart(
+            Reason.BAD_SPEC, "the arguments and the environment are too long together"
+        )
+    full = os.path.join(cwd, path)
+    if error.errno == errno.ENOENT and os.path.lexists(full):
+        interpreter = _interpreter_of(full)
+        if interpreter:
+            message = f"the interpreter {interpreter} of {path} does not exist"
+            return CannotStart(Reason.NO_PROGRAM, message)
+    if error.errno == errno.EACCES and os.path.isdir(full):
+        return CannotStart(Reason.NO_PROGRAM, f"{path} is a directory")
+    words = {
+        errno.ENOENT: "does not exist",
+        errno.EACCES: "is not executable",
+        errno.ENOTDIR: "does not exist: a part of its path is not a directory",
+    }
+    why = words.get(error.errno or 0, f"cannot be run: {error.strerror}")
+    return CannotStart(Reason.NO_PROGRAM, f"the program {path} {why}")
+
+
+def _interpreter_of(path: str) -> str:
+    """Return what runs a script, or loads a program; empty: nothing does, or nobody knows."""
+    try:
+        with open(path, "rb") as file:
+            head = file.read(_HEAD_BYTES)
+            if head.startswith(b"\x7fELF"):
+                return _loader_of(file, head)
+    except (OSError, struct.error, OverflowError):
+        return ""
+    words = head.partition(b"\n")[0][2:].split() if head.startswith(b"#!") else []
+    return os.fsdecode(words[0]) if words else ""
+
+
+def _loader_of(file: BinaryIO, head: bytes) -> str:
+    """Raise `OSError`, `struct.error`, `OverflowError` for a file that is none."""
+    order = "<" if head[5] == 1 else ">"
+
+    def read(field: tuple[str, int], where: bytes) -> tuple[int, ...]:
+        return struct.unpack_from(order + field[0], where, field[1])
+
+    form = _ELFS.get(head[4])
+    if form is None:
+        return ""
+    (table,), (size, count) = read(form.table, head), read(form.sizes, head)
+    if size * count > _TABLE_BYTES:
+        return ""
+    file.seek(table)
+    entries = file.read(size * count)
+    for first in range(0, len(entries), max(size, 1)):
+        entry = entries[first : first + size]
+        if read(("I", 0), entry) == (_INTERPRETER,):
+            file.seek(*read(form.place, entry))
+            return os.fsdecode(file.read(min(*read(form.length, entry), _PATH_MAX)).rstrip(b"\0"))
+    return ""

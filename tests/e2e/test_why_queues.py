@@ -185,7 +185,7 @@ def test_the_share_of_a_user_is_used(own: Weft) -> None:
 
     async def add_user() -> None:
         async with open_admin(secret) as admin:
-            await admin.ensure_local_user(tenant="local", user="bob", token=token)
+            await admin.ensure_local_user(user="bob", token=token)
 
     asyncio.run(add_user())
     url = json.loads((own.home / "client.json").read_text())["url"]

@@ -241,8 +241,26 @@ async def test_audit_of_an_unfit_schema_says_what_is_missing_and_what_to_do(
 async def test_local_user_is_made_once(database: Dsns, owner: asyncpg.Connection) -> None:
     async with open_admin(database["admin"]) as admin:
         for _ in range(2):
-            await admin.ensure_local_user(tenant="local", user="ada", token="secret")
+            await admin.ensure_local_user(user="ada", token="secret")
     rows = await call_on(owner, "overview", tenant_id=1)
 
     assert await owner.fetchval("SELECT count(*) FROM weft.tenant_user") == 1
     assert len(rows) == 1
+
+
+@pytest.mark.parametrize(("first", "later"), [(None, "local"), ("local", "default")])
+async def test_local_user_is_of_the_first_tenant(
+    database: Dsns, owner: asyncpg.Connection, first: str | None, later: str
+) -> None:
+    """Also where an earlier release has made that one, and another one has today's name."""
+    async with open_admin(database["admin"]) as admin:
+        await admin.ensure_local_user(user="ada", token="a", tenant=first)
+        await admin.ensure_local_user(user="eve", token="b", tenant=later)
+        await admin.ensure_local_user(user="bob", token="c")
+    rows = await owner.fetch(
+        "SELECT t.name AS tenant, u.name FROM weft.tenant t JOIN weft.tenant_user u"
+        " USING (tenant_id) ORDER BY u.user_id"
+    )
+
+    home = first or "default"
+    assert [tuple(row) for row in rows] == [(home, "ada"), (later, "eve"), (home, "bob")]

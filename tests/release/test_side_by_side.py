@@ -177,6 +177,9 @@ def _with_new_programs(home: Path, database: Mapping[str, str]) -> list[Mapping[
         api = Api(home)
         before = api.until_complete(api.submit("expanded"))
         ask_owner(database, lambda admin: admin.contract())
+        # What `weft up` does: the tenant of a home keeps the name that the old release gave it.
+        ask_owner(database, lambda admin: admin.ensure_local_user(user="ada", token=TOKEN))
+        assert [one["name"] for one in api.ask("/tenants")["items"]] == ["local"]
         return [before, api.until_complete(api.submit("contracted"))]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from weft.core.run_as import account_of, parse_accounts
+from weft.core.run_as import NamedTwice, account_of, parse_accounts
 from weft.run.home import Home
 from weft.run.job_accounts import NoAccounts, job_directory
 from weft.run.worker import executors_of
@@ -70,7 +70,7 @@ def test_worker_with_accounts_offers_no_functions() -> None:
         ("ada", "form user=account"), ("=ada", "form"), ("ada=", "form"), ("/ada=ada", "form"),
         ("acme/=ada", "form"), ("ada=1:x", "uid:gid"), ("ada=-1:2", "uid:gid"),
         ("ada=4294967295:1", "uid:gid"), ("ada=a,ada=b", "named twice"),
-        ("ada=a,local/ada=b", "named twice"), ("ada=a,Local/ADA=b", "named twice"),
+        ("ada=a,ADA=b", "named twice"), ("acme/ada=a,Acme/ADA=b", "named twice"),
     ],
 )  # fmt: skip
 def test_wrong_accounts_are_refused(text: str, why: str) -> None:
@@ -78,16 +78,23 @@ def test_wrong_accounts_are_refused(text: str, why: str) -> None:
         parse_accounts(text)
 
 
-def test_account_of_a_user_who_is_not_named() -> None:
+@pytest.mark.parametrize("home", ["default", "Local"])
+def test_account_of_a_user_who_is_not_named(home: str) -> None:
     accounts = parse_accounts("ada=a, Acme/eve=e, bo=20001:20002")
 
-    assert account_of(("local", "ada"), accounts) == "a"
-    assert account_of(("acme", "Eve"), accounts) == "e"
-    assert account_of(("Local", "Bo"), accounts) == (20001, 20002)
-    assert account_of(("local", "1000:6"), accounts) == "1000:6"
-    assert account_of(("acme", "1000:6"), accounts) is None
+    def found(tenant: str, name: str, given: str = "") -> str | tuple[int, int] | None:
+        return account_of((tenant, name), parse_accounts(given) or accounts, home)
+
+    assert found(home, "ada") == "a"
+    assert found("acme", "Eve") == "e"
+    assert found(home.upper(), "Bo") == (20001, 20002)
+    assert found(home, "1000:6") == "1000:6"
+    assert found("acme", "1000:6") is None
     # For the database a user of their own, as its collation may say.
-    assert account_of(("local", "B\u00d6"), parse_accounts("b\u00f6=b")) == "B\u00d6"
-    assert account_of(("local", "bob"), accounts) == "bob"
-    assert account_of(("acme", "bob"), accounts) is None
-    assert account_of(("acme", "ada"), accounts) is None
+    assert found(home, "B\u00d6", "b\u00f6=b") == "B\u00d6"
+    assert found(home, "bob") == "bob"
+    assert found("acme", "bob") is None
+    assert found("acme", "ada") is None
+    assert found(home, "ada", f"{home}/ada=b") == "b"
+    with pytest.raises(NamedTwice):
+        found(home, "ada", f"ada=a,{home}/ada=b")

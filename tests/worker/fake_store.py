@@ -222,6 +222,10 @@ class FakeStore:
         self._check()
         return [JobUser(batch, job, 1, 1, *self.submitter) for batch, job in jobs]
 
+    async def home_tenant(self) -> str | None:
+        self._check()
+        return "local"
+
     async def get_secrets(
         self, incarnation_id: int, wanted: Sequence[tuple[AttemptKey, str]]
     ) -> Sequence[StoredSecret | None]:

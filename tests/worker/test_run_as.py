@@ -226,7 +226,9 @@ async def test_each_job_gets_the_account_of_its_user(worker: Worker) -> None:
 @pytest.mark.parametrize(
     ("user", "accounts", "uid_min", "found"),
     [
+        (("local", "ada"), {("", "ada"): "20001:20101"}, 1000, 20001),
         (("local", "ada"), {("local", "ada"): "20001:20101"}, 1000, 20001),
+        (("local", "ada"), {("", "ada"): "1:1", ("local", "ada"): "2:2"}, 1000, "and local/ada"),
         (("local", "nobody"), {}, 1, pwd.getpwnam("nobody").pw_uid),
         (("local", "root"), {}, 1, "its number 0 is below 1"),
         (("local", "daemon"), {}, 1000, "is below 1000 (`run_as_uid_min`)"),
@@ -235,6 +237,8 @@ async def test_each_job_gets_the_account_of_its_user(worker: Worker) -> None:
         (("local", "1000:6"), {}, 1000, "this host has no account '1000:6'"),
         (("Local", "Ada"), {("local", "ada"): "20001:20101"}, 1000, 20001),
         (("acme", "nobody"), {}, 1, "does not name acme/nobody"),
+        # Somebody's tenant, in an installation that an earlier release made.
+        (("default", "nobody"), {("", "nobody"): "nobody"}, 1, "not name default/nobody"),
     ],
 )
 async def test_account_of_a_user(

@@ -96,7 +96,7 @@ async def _fill(admin_dsn: str, api_dsn: str, jobs: int) -> None:
         store = await stack.enter_async_context(open_api_store(api_dsn))
         for number in range(USERS):
             token = secrets.token_urlsafe(32)
-            await admin.ensure_local_user(tenant="local", user=f"user{number}", token=token)
+            await admin.ensure_local_user(user=f"user{number}", token=token)
             if number == 0:
                 caller = await store.authenticate(token)
                 if caller is None:

@@ -44,7 +44,6 @@ SPARE: Final = 2.5
 GOAL_JAIN: Final = 0.98
 GOAL_START_MS: Final = JOB_S * 1000
 NS_PER_S: Final = 1e9
-TENANT: Final = "local"
 
 
 async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
@@ -149,7 +148,7 @@ class _Bench:
     async def _user(self, name: str) -> AsyncIterator[Api]:
         token = secrets.token_urlsafe(32)
         async with open_admin(self._admin_dsn) as admin:
-            await admin.ensure_local_user(tenant=TENANT, user=name, token=token)
+            await admin.ensure_local_user(user=name, token=token)
         async with client_of(self._home, token=token) as client:
             yield client
 

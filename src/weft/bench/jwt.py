@@ -31,7 +31,7 @@ TOKENS: Final = 2000
 """Of each algorithm, and pairs of requests."""
 WARM_UP: Final = 50
 REFERENCE_US: Final = 100.0
-TENANT: Final = "local"
+TENANT: Final = "default"
 ISSUER: Final = "https://issuer.example.org"
 VALID_S: Final = 3600
 _US_PER_S: Final = 1e6

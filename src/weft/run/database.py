@@ -119,7 +119,7 @@ async def prepare_schema(
             with suppress(OlderProgramsConnected):  # somebody connected by hand
                 await admin.contract()
         await admin.set_login_passwords({name: password_of(secrets[name]) for name in LOGINS})
-        await admin.ensure_local_user(tenant="local", user=user, token=token)
+        await admin.ensure_local_user(user=user, token=token)
 
 
 def password_of(dsn: str) -> str:

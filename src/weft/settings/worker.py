@@ -99,7 +99,7 @@ class WorkerSettings:
     run_as_accounts: Annotated[str, Checked(parse_accounts)] = setting(
         "",
         "accounts of users with run_as, as ada=ada,bob=20001:20001,acme/eve=eve; users of the "
-        "tenant local who are not named have the one of their name",
+        "installation's own tenant who are not named have the one of their name",
     )
     run_as_directory: str = setting(
         "/var/lib/weft-jobs",

@@ -2857,6 +2857,11 @@ CREATE FUNCTION weft.hold_jobs(tenant_id integer, batch_id bigint, job_ids integ
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.hold_jobs(tenant_id integer, batch_id bigint, job_ids integer[], actor text, at timestamp with time zone) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft.home_tenant() RETURNS text
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.home_tenant() OWNER TO weft_system;
+
 CREATE FUNCTION weft.idle_driver(epoch bigint) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -7781,6 +7786,9 @@ GRANT ALL ON FUNCTION weft.hold_group(tenant_id integer, batch_id bigint, group_
 
 REVOKE ALL ON FUNCTION weft.hold_jobs(tenant_id integer, batch_id bigint, job_ids integer[], actor text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.hold_jobs(tenant_id integer, batch_id bigint, job_ids integer[], actor text, at timestamp with time zone) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.home_tenant() FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.home_tenant() TO weft_worker;
 
 REVOKE ALL ON FUNCTION weft.idle_driver(epoch bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.idle_driver(epoch bigint) TO weft_driver;

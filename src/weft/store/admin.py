@@ -25,6 +25,8 @@ from weft.store.migrate import (
 from weft.store.scram import scram_verifier
 
 FINDING_ROWS_MAX = 100
+HOME_TENANT = "default"
+"""What a new installation calls its own tenant (`home_tenant`)."""
 
 
 @dataclass(frozen=True)
@@ -96,8 +98,14 @@ class Admin:
             )
             await self._connection.execute(statement)
 
-    async def ensure_local_user(self, *, tenant: str, user: str, token: str) -> None:
-        """Make the tenant, user, project, queue and token of a home, as far as missing."""
+    async def ensure_local_user(self, *, user: str, token: str, tenant: str | None = None) -> None:
+        """Make the tenant, user, project, queue and token of a home, as far as missing.
+
+        `tenant`: its name; None: the installation's own one, `default` if there is none yet.
+        """
+        if tenant is None:
+            ((home,),) = await call_on(self._connection, "home_tenant")
+            tenant = home or HOME_TENANT
         await call_on(
             self._connection, "ensure_local_user", tenant=tenant, user_name=user,
             token_hash=hashlib.sha256(token.encode()).digest(),

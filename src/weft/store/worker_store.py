@@ -173,6 +173,11 @@ class PostgresWorkerStore:
         )
         return [JobUser(*row) for row in rows]
 
+    async def home_tenant(self) -> str | None:
+        """Return what the installation's own tenant is called."""
+        ((name,),) = await self._database.call("home_tenant")
+        return None if name is None else str(name)
+
     async def get_secrets(
         self, incarnation_id: int, wanted: Sequence[tuple[AttemptKey, str]]
     ) -> Sequence[StoredSecret | None]:

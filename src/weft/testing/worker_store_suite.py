@@ -86,6 +86,11 @@ class WorkerStoreSuite:
         assert found.tenant
         assert found.submitter
 
+    async def test_installation_has_a_tenant_of_its_own(self) -> None:
+        """It has one as soon as somebody submits jobs."""
+        store, _incarnation_id, _ = await self.claim(1)
+        assert await store.home_tenant()
+
     async def test_secrets_are_for_attempts_that_the_worker_has(self) -> None:
         """`ApiStoreSuite` sets one and reads it."""
         store, worker, (one,) = await self.claim(1)

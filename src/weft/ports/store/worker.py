@@ -189,6 +189,11 @@ class WorkerStore(Protocol):
         left out.
         """
 
+    async def home_tenant(self) -> str | None:
+        """Return what the installation's own tenant is called, which `weft up` has made; None:
+        there are no tenants yet.
+        """
+
     async def get_payload_part(
         self, batch_id: int, digest: bytes, part: int
     ) -> tuple[int, bytes] | None:

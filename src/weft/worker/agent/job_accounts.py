@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from weft.core.run_as import User, account_of
+from weft.core.run_as import NamedTwice, User, account_of
 from weft.core.states import Reason
 from weft.ports.runner import Assignment, Ended, never_started
 from weft.ports.store import WorkerStore
@@ -52,11 +52,14 @@ class JobAccounts:
         self._uid_min = uid_min
         self._clock = clock
         self._known: dict[User, _Known] = {}
+        self._home_tenant: str | None = None
 
     async def give(self, some: Sequence[Assignment | Ended]) -> Sequence[Assignment | Ended]:
         """Return each attempt with its account, or how it ends without one."""
         jobs = {(one.key.batch_id, one.key.job_id) for one in some if isinstance(one, Assignment)}
         users = await until_answered(lambda: self._store.list_job_users(sorted(jobs)))
+        if self._home_tenant is None:
+            self._home_tenant = await until_answered(self._store.home_tenant)
         user_of = {(one.batch_id, one.job_id): (one.tenant, one.submitter) for one in users}
         for user in set(user_of.values()):
             await self._look_up(user)
@@ -96,7 +99,10 @@ class JobAccounts:
     def _find(self, user: User) -> Account | str:
         """Return the account, or why there is none. Raise `_NoEntry`."""
         tenant, name = user
-        wanted = account_of(user, self._accounts)
+        try:
+            wanted = account_of(user, self._accounts, self._home_tenant or "")
+        except NamedTwice:
+            return f"`run_as_accounts` of this worker names {name} and {tenant}/{name}"
         if wanted is None:
             return f"`run_as_accounts` of this worker does not name {tenant}/{name}"
         if isinstance(wanted, tuple):

@@ -24,6 +24,7 @@ from weft.run.database import EmbeddedDatabase, check_dsn, external_secrets, pre
 from weft.run.home import Home, HomeNotUsable
 from weft.run.leftovers import end_machines, end_roles, end_spawners
 from weft.run.log_rotation import keep_small
+from weft.run.named_tenants import warn_of_missing_tenants
 from weft.run.role_environment import role_environment
 from weft.run.role_process import RoleProcess, describe_end, until_exit
 from weft.run.secret_keys import ensure_secret_keys
@@ -101,6 +102,7 @@ class Supervisor:
             logins["admin"], logins, user=user_name(), token=self._token,
             only_ours=self._database is not None,
         )  # fmt: skip
+        await warn_of_missing_tenants(logins["admin"], self.settings)
         # Not before they have worked: until then the former database stays the one in use.
         self.home.write_secrets(logins, database)
 

@@ -3313,6 +3313,10 @@ CREATE FUNCTION weft.missing_payloads(tenant_id integer, of_batch_id bigint, dig
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.missing_payloads(tenant_id integer, of_batch_id bigint, digests bytea[], part_bytes integer) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft.missing_tenants(names text[]) RETURNS SETOF text
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft.missing_tenants(names text[]) OWNER TO weft_system;
+
 CREATE FUNCTION weft.move_black_hole(epoch bigint, of_worker_id integer, decision text, reason text, retry_s double precision) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -8018,6 +8022,8 @@ GRANT ALL ON FUNCTION weft.message_job(tenant_id integer, batch_id bigint, job_i
 
 REVOKE ALL ON FUNCTION weft.missing_payloads(tenant_id integer, of_batch_id bigint, digests bytea[], part_bytes integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.missing_payloads(tenant_id integer, of_batch_id bigint, digests bytea[], part_bytes integer) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.missing_tenants(names text[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft.move_black_hole(epoch bigint, of_worker_id integer, decision text, reason text, retry_s double precision) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.move_black_hole(epoch bigint, of_worker_id integer, decision text, reason text, retry_s double precision) TO weft_driver;

@@ -111,6 +111,11 @@ class Admin:
             token_hash=hashlib.sha256(token.encode()).digest(),
         )  # fmt: skip
 
+    async def missing_tenants(self, names: Sequence[str]) -> Sequence[str]:
+        """Return those of the names that no tenant has, in their order."""
+        rows = await call_on(self._connection, "missing_tenants", names=names)
+        return [name for (name,) in rows]
+
     async def add_rates(self, prices: Mapping[str, str], valid_from: datetime | None) -> int:
         """Set prices per unit and hour by resource, from a moment on; return their version.
 

@@ -35,7 +35,7 @@ class _Elf(NamedTuple):
 
     table: tuple[str, int]
     sizes: tuple[str, int]
-    place: tuple[str, int]
+    offset: tuple[str, int]
     length: tuple[str, int]
 
 
@@ -122,6 +122,6 @@ def _loader_of(file: BinaryIO, head: bytes) -> str:
     for first in range(0, len(entries), max(size, 1)):
         entry = entries[first : first + size]
         if read(("I", 0), entry) == (_INTERPRETER,):
-            file.seek(*read(form.place, entry))
+            file.seek(*read(form.offset, entry))
             return os.fsdecode(file.read(min(*read(form.length, entry), _PATH_MAX)).rstrip(b"\0"))
     return ""

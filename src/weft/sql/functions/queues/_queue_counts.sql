@@ -1,6 +1,6 @@
 -- _queue_counts: how many jobs wait and run in each queue of a tenant that has some.
 -- Called by: list_queues, save_queues, commit_update (for queues with a limit).   Safe to repeat: yes, it only reads.
--- Plan: sums by tenant; the deltas that are not folded; batches of the tenant that are not complete.
+-- Plan: sums of queues and of users by tenant, not batches; the deltas that are not folded.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._queue_counts(of_tenant_id int) RETURNS TABLE (queue text, n_waiting bigint, n_running bigint)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -16,7 +16,7 @@ AS $$
             UNION ALL SELECT n.* FROM newer n WHERE n.queue IS NOT NULL) x GROUP BY 1),
     every AS (
         SELECT sum(c.n_pending + c.n_ready + c.n_queued + c.n_creating + c.n_blocked) AS n_waiting, sum(c.n_running) AS n_running
-        FROM weft.group_count c WHERE c.tenant_id = of_tenant_id AND c.group_id = 0 AND NOT c.complete
+        FROM weft.user_count c WHERE c.tenant_id = of_tenant_id
         UNION ALL SELECT n.n_waiting, n.n_running FROM newer n)
     SELECT n.* FROM named n
     UNION ALL

@@ -11,9 +11,11 @@ from weft.store.database import call_on
 pytestmark = pytest.mark.slow
 N = 2_000
 PAGE = 20
+CLAIMED = 1_000
+"""Jobs of each worker: those of ten workers may be read for a page."""
 TABLES = (
     "worker", "worker_incarnation", "claim", "job", "pool", "machine", "billing_project",
-    "project_usage", "billing_member", "queue", "user_share",
+    "project_usage", "billing_member", "queue", "user_share", "group_count",
 )  # fmt: skip
 
 
@@ -44,6 +46,15 @@ async def _fill(world: World) -> None:
     await execute(
         "INSERT INTO weft.queue (tenant_id, pool_id, name, priority) "
         "SELECT $2, $3, 'q' || n, n FROM generate_series(1, $1) n", N, tenant, pool
+    )  # fmt: skip
+    await execute(
+        "INSERT INTO weft.group_count (batch_id, group_id, tenant_id, n_ready) "
+        "SELECT 1000000 + n, 0, $2, 1 FROM generate_series(1, $1) n", N, tenant
+    )  # fmt: skip
+    await execute(
+        "INSERT INTO weft.claim (incarnation_id, batch_id, lane_id, jobs) "
+        "SELECT i.incarnation_id, 1000000, 1, ARRAY(SELECT generate_series(1, $1)) "
+        "FROM weft.worker_incarnation i WHERE i.ended_at IS NULL", CLAIMED
     )  # fmt: skip
 
 
@@ -78,6 +89,7 @@ async def test_page_of_a_list_reads_no_more_than_it_shows(
         over[function] = {name: n for name, n in read.items() if n > 8 * PAGE}
         if function == "list_workers_v2":
             assert [row[0]["worker"] for row in rows[:2]] == ["n01001", "n01003"]
+            assert [row[0]["n_running"] for row in rows] == [0] * 10 + [None] * 10
     async with reads(connection, "job", "claim", "attempt") as jobs:
         await call_on(connection, "sum_workers", pools_of_tenant_id=None, limit_rows=PAGE)
     await connection.close()

@@ -1153,6 +1153,15 @@ CREATE FUNCTION weft._live_attempts(of_incarnation_id integer) RETURNS SETOF wef
     SET enable_bitmapscan TO 'off';
 ALTER FUNCTION weft._live_attempts(of_incarnation_id integer) OWNER TO weft_system;
 
+CREATE FUNCTION weft._live_jobs(of_incarnation_id integer) RETURNS TABLE(batch_id bigint, job_id integer, tenant_id integer, shape_id integer, spec_first integer, claimed_at timestamp with time zone)
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_bitmapscan TO 'off';
+ALTER FUNCTION weft._live_jobs(of_incarnation_id integer) OWNER TO weft_system;
+
 CREATE FUNCTION weft._lock_failure_counts(of_batch_id bigint, of_job_ids integer[]) RETURNS void
     LANGUAGE sql;
 ALTER FUNCTION weft._lock_failure_counts(of_batch_id bigint, of_job_ids integer[]) OWNER TO weft_system;
@@ -6956,6 +6965,8 @@ REVOKE ALL ON FUNCTION weft._list_ready(batch_ids bigint[], job_ids integer[], s
 GRANT ALL ON FUNCTION weft._list_ready(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._live_attempts(of_incarnation_id integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._live_jobs(of_incarnation_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._lock_failure_counts(of_batch_id bigint, of_job_ids integer[]) FROM PUBLIC;
 

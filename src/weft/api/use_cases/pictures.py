@@ -136,8 +136,15 @@ def _found(
 async def get_timeline(services: Services, caller: Caller, batch_id: int) -> Timeline:
     """Return in which phase the jobs of a batch were when, and where its attempts ran."""
     batch = await read.get_batch(services, caller, batch_id)
-    created_at = datetime.fromisoformat(batch["created_at"])
-    rows = await services.store.sample_attempts(caller, batch_id, limit=JOBS_SAMPLED)
+    return await timeline_of(services, caller, batch, jobs_max=JOBS_SAMPLED)
+
+
+async def timeline_of(
+    services: Services, caller: Caller, batch: Row, *, jobs_max: int
+) -> Timeline:
+    """Return the same of a document of a batch, from at most this number of its jobs."""
+    batch_id, created_at = int(batch["id"]), datetime.fromisoformat(batch["created_at"])
+    rows = await services.store.sample_attempts(caller, batch_id, limit=jobs_max)
     return await asyncio.to_thread(build_timeline, batch_id, batch["n_jobs"], created_at, rows)
 
 

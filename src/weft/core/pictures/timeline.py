@@ -1,10 +1,10 @@
 """The time axis of a batch: in which phase its jobs were, and where attempts ran."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import groupby
-from typing import Annotated, Final
+from typing import Annotated, Final, NamedTuple
 
 from msgspec import Meta, Struct
 
@@ -104,7 +104,7 @@ class AttemptDates(Struct, frozen=True, kw_only=True):
     now_at: datetime
 
 
-class Span(Struct, frozen=True):
+class Span(NamedTuple):
     """Some time of a job in a phase."""
 
     phase: str
@@ -116,24 +116,25 @@ def build_timeline(
     batch_id: int, n_jobs: int, created_at: datetime, rows: Sequence[AttemptDates]
 ) -> Timeline:
     """Return the time axis. `rows`: dates of jobs with their attempts, in order."""
-    spans: list[Span] = []
+    by_phase: dict[str, list[tuple[datetime, datetime]]] = {phase: [] for phase in PHASES}
     n_sampled = 0
     for _, found in groupby(rows, key=lambda one: one.job_id):
         n_sampled += 1
-        spans += (one for one in spans_of(tuple(found)) if one.begun_at <= one.ended_at)
+        for phase, begin, end in spans_of(tuple(found)):
+            if begin <= end:
+                by_phase[phase].append((begin, end))
+    spans = [one for found in by_phase.values() for one in found]
     factor = n_jobs / n_sampled if n_jobs > n_sampled > 0 else 1.0
-    begun_at = min((one.begun_at for one in spans), default=created_at)
-    ended_at = max((one.ended_at for one in spans), default=begun_at)
+    begun_at = min((begin for begin, _ in spans), default=created_at)
+    ended_at = max((end for _, end in spans), default=begun_at)
     bucket = max(-((begun_at - ended_at) // BUCKETS), _MS)
     n_buckets = max(-((begun_at - ended_at) // bucket), 1)
     axis = _Axis(begun_at, bucket, n_buckets)
-    means = {
-        phase: axis.means((one.begun_at, one.ended_at) for one in spans if one.phase == phase)
-        for phase in PHASES
+    means = {phase: axis.means(found) for phase, found in by_phase.items()}
+    times = {
+        f"{phase}_ms": sum((end - begin for begin, end in found), timedelta())
+        for phase, found in by_phase.items()
     }
-    times = dict.fromkeys((f"{phase}_ms" for phase in PHASES), timedelta())
-    for one in spans:
-        times[f"{one.phase}_ms"] += one.ended_at - one.begun_at
     lines = _worker_lines(rows, axis, factor)
     return Timeline(
         batch_id=batch_id,
@@ -204,17 +205,18 @@ class _Axis:
         """Return for each stretch how many of these spans cover it, on average."""
         # What a span covers whole is added as a difference, so that its length costs nothing.
         part, whole = [0.0] * (self._n + 1), [0] * (self._n + 1)
-        for begun_at, ended_at in spans:
+        # Jobs of one submission wait since one moment, and all that wait do so until now.
+        for (begun_at, ended_at), count in Counter(spans).items():
             first = self._place(begun_at)
             last = max(self._place(ended_at), first)
             i, k = int(first), int(last)
             if i == k:
-                part[i] += last - first
+                part[i] += (last - first) * count
             else:
-                part[i] += i + 1 - first
-                part[k] += last - k
-                whole[i + 1] += 1
-                whole[k] -= 1
+                part[i] += (i + 1 - first) * count
+                part[k] += (last - k) * count
+                whole[i + 1] += count
+                whole[k] -= count
         found, covered = [], 0
         for i in range(self._n):
             covered += whole[i]

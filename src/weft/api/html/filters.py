@@ -54,6 +54,11 @@ def hours(used: Mapping[str, Any]) -> str:
     return f"{written_hours(hours_used(resource, used['usage']))} {HOURS_OF[resource]}"
 
 
+def duration_or_dash(milliseconds: int | None) -> str:
+    """Write a time span, or that there is none."""
+    return duration(milliseconds) or "–"
+
+
 def shares(counted: Mapping[str, Any]) -> list[tuple[str, int, float]]:
     """Return the states of a batch or group that have jobs: state, jobs, and percent of all."""
     states = (
@@ -72,7 +77,7 @@ def shares(counted: Mapping[str, Any]) -> list[tuple[str, int, float]]:
 
 FILTERS: Final = {
     "number": number,
-    "duration": lambda milliseconds: duration(milliseconds) or "–",
+    "duration": duration_or_dash,
     "money": money,
     "size": lambda n_bytes: size(n_bytes) or "–",
     "moment": moment,

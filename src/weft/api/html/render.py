@@ -30,6 +30,7 @@ def _environment() -> "Environment":
     from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415
 
     from weft.api.html.filters import FILTERS  # noqa: PLC0415
+    from weft.api.html.job_cells import job_cells  # noqa: PLC0415
 
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES),
@@ -39,6 +40,6 @@ def _environment() -> "Environment":
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.filters.update(FILTERS)
+    environment.filters.update(FILTERS, job_cells=job_cells)
     environment.globals["asset"] = lambda name: assets()[name].path
     return environment

@@ -1,0 +1,65 @@
+"""The cells of the table of jobs, the longest of all: written by functions, they take a fifth of
+the time that macros take.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from markupsafe import Markup, escape
+
+from weft.api.html.filters import duration_or_dash, moment, shown
+from weft.core.amounts import money
+
+Job = Mapping[str, Any]
+_NAMES: Final = frozenset({"name", "message", "attributes"})
+"""Columns of long texts."""
+
+
+def job_cells(job: Job, columns: Sequence[str], numbers: frozenset[str]) -> Markup:
+    """Return the cells of a row; `numbers`: the columns that stand at the right."""
+    cells = [f"<td{_class_of(one, numbers)}>{_CELLS[one](job)}</td>\n" for one in columns]
+    return Markup("".join(cells))  # noqa: S704 (each function below escapes its texts)
+
+
+def _class_of(column: str, numbers: frozenset[str]) -> str:
+    if column in numbers:
+        return ' class="n"'
+    return ' class="name"' if column in _NAMES else ""
+
+
+def _badge(word: str) -> str:
+    return f'<span class="badge s-{escape(word)}">{escape(word)}</span>'
+
+
+def _state(job: Job) -> str:
+    held = ' <span class="badge">held</span>' if job["held"] else ""
+    return _badge(job["state"]) + held
+
+
+def _reason(job: Job) -> str:
+    code = f" {job['exit_code']:d}" if job["exit_code"] is not None else ""
+    return f"{escape(job['reason'])}{code}" if job["reason"] else ""
+
+
+def _attributes(job: Job) -> str:
+    return ", ".join(f"{shown(key)} = {shown(value)}" for key, value in job["attributes"].items())
+
+
+_CELLS: Final[Mapping[str, Callable[[Job], str]]] = {
+    "name": lambda job: shown(job["name"]),
+    "state": _state,
+    "reason": _reason,
+    "attempt": lambda job: f"{job['attempt']:d}",
+    "duration": lambda job: duration_or_dash(job["duration_ms"]),
+    "started": lambda job: moment(job["started_at"]),
+    "ended": lambda job: moment(job["ended_at"]),
+    "ready": lambda job: moment(job["ready_at"]),
+    "user": lambda job: shown(job["user"]),
+    "queue": lambda job: shown(job["queue"]),
+    "priority": lambda job: f"{job['priority']:d}",
+    "cost": lambda job: escape(money(job["cost"])),
+    "group": lambda job: f"g{job['group_id']:d}",
+    "message": lambda job: shown(job["message"]),
+    "attributes": _attributes,
+}
+"""What stands in the cell of a column, as HTML."""

@@ -36,6 +36,8 @@ async def _fill(world: World) -> None:
         "CASE WHEN n < 3 OR w.deleted_at IS NOT NULL THEN clock_timestamp() END, '{}' "
         "FROM weft.worker w CROSS JOIN generate_series(1, 3) n WHERE w.pool_id = $1", pool
     )  # fmt: skip
+    await execute("UPDATE weft.worker SET cordon_reason = 'new disk' WHERE pool_id = $1", pool)
+    await execute("SELECT weft._fold_worker_sums()")
     numbers = "lpad(n::text, 5, '0') FROM generate_series(1, $1) n"
     await execute(f"INSERT INTO weft.pool (name) SELECT 'p' || {numbers}", N)
     await execute(
@@ -92,7 +94,12 @@ async def test_page_of_a_list_reads_no_more_than_it_shows(
             assert [row[0]["n_running"] for row in rows] == [0] * 10 + [None] * 10
     async with reads(connection, "job", "claim", "attempt") as jobs:
         await call_on(connection, "sum_workers", pools_of_tenant_id=None, limit_rows=PAGE)
+    tables = ("worker", "worker_incarnation", "worker_sum", "pool")
+    async with reads(connection, *tables) as fleet:
+        sums = await call_on(connection, "sum_workers", pools_of_tenant_id=1, limit_rows=PAGE)
     await connection.close()
 
     assert {one.scans + one.index_scans for one in jobs.values()} == {0}
+    assert (sums[0][0]["n_workers"], len(sums[0][0]["set_aside"])) == (N // 2, PAGE)
+    assert max(one.rows_scanned + one.rows_by_index for one in fleet.values()) < 4 * PAGE
     assert {function: more for function, more in over.items() if more} == {}

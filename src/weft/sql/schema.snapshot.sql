@@ -572,6 +572,10 @@ CREATE FUNCTION weft._count_usage(used weft.usage_part[]) RETURNS void
     LANGUAGE sql;
 ALTER FUNCTION weft._count_usage(used weft.usage_part[]) OWNER TO weft_system;
 
+CREATE FUNCTION weft._count_worker() RETURNS trigger
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._count_worker() OWNER TO postgres;
+
 CREATE FUNCTION weft._counted_failures(of_batch_id bigint, of_job_ids integer[]) RETURNS TABLE(group_id integer, n integer)
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._counted_failures(of_batch_id bigint, of_job_ids integer[]) OWNER TO weft_system;
@@ -733,6 +737,10 @@ ALTER TABLE weft.pool OWNER TO postgres;
 CREATE FUNCTION weft._flavours(of_pool weft.pool) RETURNS TABLE(flavour text, cpu_m bigint, memory_mib bigint, offers jsonb)
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._flavours(of_pool weft.pool) OWNER TO weft_system;
+
+CREATE FUNCTION weft._fold_worker_sums(rows_max integer DEFAULT 200) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._fold_worker_sums(rows_max integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft._follow_ends(incarnation_id integer, batch_ids bigint[], job_ids integer[], states smallint[], again boolean, failed boolean, frees boolean, at timestamp with time zone, ended_at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
@@ -3757,7 +3765,12 @@ ALTER FUNCTION weft.submit_v2(tenant_id integer, user_id integer, of_batch_id bi
 
 CREATE FUNCTION weft.sum_workers(pools_of_tenant_id integer, limit_rows integer) RETURNS jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_bitmapscan TO 'off';
 ALTER FUNCTION weft.sum_workers(pools_of_tenant_id integer, limit_rows integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft.sweep_cancelled(epoch bigint, limit_jobs integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
@@ -5166,6 +5179,14 @@ CREATE TABLE weft.worker_lane (
 );
 ALTER TABLE weft.worker_lane OWNER TO postgres;
 
+CREATE TABLE weft.worker_sum (
+    pool_id integer NOT NULL,
+    n_workers bigint NOT NULL,
+    cpu_m bigint NOT NULL,
+    memory_mib bigint NOT NULL
+);
+ALTER TABLE weft.worker_sum OWNER TO postgres;
+
 ALTER TABLE weft.worker ALTER COLUMN worker_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME weft.worker_worker_id_seq
     START WITH 1
@@ -5759,9 +5780,15 @@ CREATE UNIQUE INDEX worker_incarnation_one_alive ON weft.worker_incarnation USIN
 
 CREATE INDEX worker_name_idx ON weft.worker USING btree (name, worker_id);
 
+CREATE INDEX worker_set_aside_idx ON weft.worker USING btree (name, worker_id) WHERE ((cordon_reason IS NOT NULL) AND (deleted_at IS NULL));
+
 CREATE INDEX worker_there_idx ON weft.worker USING btree (name, worker_id) WHERE (deleted_at IS NULL);
 
 CREATE TRIGGER job_transition_is_legal AFTER UPDATE OF state ON weft.job FOR EACH ROW WHEN (((old.state <> new.state) AND (((('{770,796,818,786,994,898,0,3,3,3}'::integer[])[(old.state + 1)] >> (new.state)::integer) & 1) = 0))) EXECUTE FUNCTION weft._refuse_transition();
+
+CREATE TRIGGER worker_begins AFTER INSERT ON weft.worker_incarnation FOR EACH ROW WHEN ((new.ended_at IS NULL)) EXECUTE FUNCTION weft._count_worker();
+
+CREATE TRIGGER worker_ends AFTER UPDATE OF ended_at ON weft.worker_incarnation FOR EACH ROW WHEN (((old.ended_at IS NULL) <> (new.ended_at IS NULL))) EXECUTE FUNCTION weft._count_worker();
 
 ALTER TABLE ONLY weft.batch_grant
     ADD CONSTRAINT batch_grant_user_id_fkey FOREIGN KEY (user_id) REFERENCES weft.tenant_user(user_id);
@@ -6697,6 +6724,8 @@ REVOKE ALL ON FUNCTION weft._count_stored(old pg_snapshot, new pg_snapshot) FROM
 
 REVOKE ALL ON FUNCTION weft._count_usage(used weft.usage_part[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._count_worker() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._counted_failures(of_batch_id bigint, of_job_ids integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._counted_failures(of_batch_id bigint, of_job_ids integer[]) TO weft_tenant;
 
@@ -6776,6 +6805,8 @@ GRANT SELECT ON TABLE weft.pool TO weft_api;
 GRANT SELECT ON TABLE weft.pool TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft._flavours(of_pool weft.pool) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._fold_worker_sums(rows_max integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._follow_ends(incarnation_id integer, batch_ids bigint[], job_ids integer[], states smallint[], again boolean, failed boolean, frees boolean, at timestamp with time zone, ended_at timestamp with time zone) FROM PUBLIC;
 
@@ -8722,6 +8753,9 @@ GRANT USAGE ON SEQUENCE weft.worker_incarnation_incarnation_id_seq TO weft_syste
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.worker_lane TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.worker_lane TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.worker_sum TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.worker_sum TO weft_system;
 
 GRANT USAGE ON SEQUENCE weft.worker_worker_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.worker_worker_id_seq TO weft_system;

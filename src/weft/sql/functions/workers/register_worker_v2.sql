@@ -1,6 +1,6 @@
 -- register_worker_v2: register a worker with this incarnation; its older incarnation ends, whose attempts are lost.
 -- Called by: Store.register_worker (worker agent).   Safe to repeat: yes.
--- Locks: lanes; worker; incarnation (its row, if it registers again); as _lose_incarnation; as _keep_for_job; as _announce. A lane added
+-- Locks: lanes; as _fold_worker_sums; worker; incarnation (its row, if it registers again); as _lose_incarnation; as _keep_for_job; as _announce. A lane added
 --   meanwhile is seen.
 -- offers: resources beside cpu, memory, storage and gpus (weft.worker_incarnation.offers). Like the size, they never change for an
 --   incarnation.
@@ -37,6 +37,7 @@ BEGIN
         PERFORM weft._check_queues(register_worker_v2.offers);
     END IF;
     PERFORM pg_advisory_xact_lock(7704, 0);
+    PERFORM weft._fold_worker_sums();
     INSERT INTO weft.worker (pool_id, name, host) VALUES (v_pool, register_worker_v2.name, register_worker_v2.host) ON CONFLICT DO NOTHING;
     SELECT w.* INTO v_worker FROM weft.worker w WHERE w.pool_id = v_pool AND w.name = register_worker_v2.name FOR UPDATE;
     SELECT i.* INTO v_old FROM weft.worker_incarnation i WHERE i.worker_id = v_worker.worker_id AND i.ended_at IS NULL;

@@ -359,7 +359,7 @@ def test_hails_client_is_compared_with_itself(tmp_path: Path) -> None:
 
 @pytest.mark.heavy
 def test_pages_are_read_and_drawn(tmp_path: Path) -> None:
-    result = measured(tmp_path, "pages", "--scale", "0.0005", "--rounds", "2")
+    result = measured(tmp_path, "pages", "--scale", "0.0005", "--rounds", "2", "--part", "site")
 
     pages = result["first_byte_p99_ms_by_page"].keys()
     assert {"/ui", "/ui/batches/{b}", "/ui/batches/{b}/jobs/{j}", "/ui/costs/{p}"} <= pages
@@ -368,6 +368,27 @@ def test_pages_are_read_and_drawn(tmp_path: Path) -> None:
     if result["conditions"]["chromium"]:
         assert result["drawn_p99_ms_by_page"].keys() == pages
         assert result["seen_p50_ms"] > 0
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize(
+    ("part", "figures"),
+    [
+        ("jobs", {"jobs_rate_ratio"}),
+        ("log", {"log_jump_p99_ms", "log_memory_mb"}),
+        ("commands", {"help_ms", "ls_ms"}),
+    ],
+)
+def test_part_of_a_bench_is_measured_alone(
+    tmp_path: Path, part: str, figures: set[str]
+) -> None:  # fmt: skip
+    options = ("--scale", "0.0005", "--rounds", "2", "--part", part)
+    result = printed("pages", "--dir", str(tmp_path), *options)
+
+    found = {name for name, figure in result["weft"].items() if figure is not None}
+    assert found - {"log_jump_drawn_p99_ms"} == figures
+    if part == "log":
+        assert result["log_find_ms"]["steps"] == result["log_error_ms"]["steps"] == 1
 
 
 @pytest.mark.heavy

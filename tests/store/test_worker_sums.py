@@ -76,4 +76,3 @@ async def test_audit_sees_wrong_sums(own_world: World) -> None:
         "INSERT INTO weft.worker_sum SELECT pool_id, 1, cpu_m, memory_mib "
         "FROM weft.worker_incarnation WHERE ended_at IS NULL"
     )
-

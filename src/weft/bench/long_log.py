@@ -1,6 +1,7 @@
-"""How long a jump in a log of a gigabyte takes, and what memory the api needs for it."""
+"""How long jumps and searches in a log of a gigabyte take, and what memory they need."""
 
 import random
+import re
 import time
 from collections.abc import Mapping, Sequence
 
@@ -22,6 +23,7 @@ SETTINGS = "stream_bytes_max = 4_000_000_000\n"
 SCRIPT = 'yes "$1" | head -c "$2"'
 LINE = "2026-11-22 10:00:00 step of an epoch, loss 0.0123, accuracy 0.9"
 P99 = 99
+_ON = re.compile(r"from=([0-9]+)[^>]*>(?:Find|Look) further<")
 SMALL_SHARE = 1000
 """How many times smaller the log is beside which memory is compared."""
 
@@ -36,6 +38,10 @@ async def measure_log(home: Home, up_pid: int, n_bytes: int, jumps: int) -> dict
         before = use_by_role(home, up_pid)["api"].rss_mb
         path, size = await _write(client, n_bytes)
         took = await _jump(http, path, size, jumps)
+        searched = {
+            "log_find_ms": await _search(http, path, {"q": "no such text"}),
+            "log_error_ms": await _search(http, path, {"errors": "true"}),
+        }
         after = use_by_role(home, up_pid)["api"].rss_mb
         drawn = await _draw(session, path, size, max(1, jumps // 10))
     return {
@@ -45,6 +51,7 @@ async def measure_log(home: Home, up_pid: int, n_bytes: int, jumps: int) -> dict
         "log_jump_max_ms": round(max(took), 2),
         "log_api_rss_mb": {"before": before, "after": after},
         "log_memory_mb": round(after - before, 1),
+        **searched,
         **drawn,
     }
 
@@ -75,16 +82,36 @@ async def _jump(http: httpx.AsyncClient, path: str, size: int, jumps: int) -> Se
     return took
 
 
-async def _draw(session: Session, path: str, size: int, jumps: int) -> Mapping[str, float | None]:
-    """Return the same in Chromium, until the page is drawn."""
+async def _search(http: httpx.AsyncClient, path: str, asked: Mapping[str, str]) -> object:
+    """Search the whole log for what is not there, step by step, as a reader presses the link that
+    goes on; return how long a step and all of them took.
+    """
+    took: list[float] = []
+    following: Mapping[str, str] | None = asked
+    while following is not None:
+        begun = time.perf_counter()
+        answer = await http.get(path, params=following)
+        took.append((time.perf_counter() - begun) * 1000)
+        if answer.is_error or 'class="note"' not in answer.text:
+            raise BenchFailed(f"{path} was answered {answer.status_code}", detail=answer.text)
+        on = _ON.search(answer.text)
+        following = None if on is None else {**asked, "from": on[1]}
+    return {"steps": len(took), "max": round(max(took), 1), "all": round(sum(took), 1)}
+
+
+async def _draw(session: Session, path: str, size: int, jumps: int) -> Mapping[str, object]:
+    """Return the same in Chromium, until the page is drawn, and what its heap grew to."""
     program = find_chromium()
     if program is None:
-        return {"log_jump_drawn_p99_ms": None}
+        return {"log_jump_drawn_p99_ms": None, "log_browser_mb": None}
     chance = random.Random(1)  # noqa: S311 (as above)
     async with open_tab(program) as tab:
         await tab.log_in(session)
-        took = [
-            await tab.draw(f"{session.url}{path}?at={chance.randrange(size)}")
-            for _ in range(1 + jumps)
-        ][1:]  # the first one fills its cache
-    return {"log_jump_drawn_p99_ms": round(percentile(took, P99), 1)}
+        took, heap_mb = [], []
+        for _ in range(1 + jumps):  # the first one fills its cache
+            took.append(await tab.draw(f"{session.url}{path}?at={chance.randrange(size)}"))
+            heap_mb.append(await tab.heap_mb())
+    return {
+        "log_jump_drawn_p99_ms": round(percentile(took[1:], P99), 1),
+        "log_browser_mb": {"first": heap_mb[0], "most": max(heap_mb)},
+    }

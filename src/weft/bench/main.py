@@ -2,7 +2,7 @@
 
 import asyncio
 import signal
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -46,6 +46,9 @@ BENCHES: Mapping[str, str] = {
     "idle": "a minute without work: statements, time, memory",
 }
 """Name of the module that measures it, with dashes, and what it asks."""
+
+PARTS: Mapping[str, Sequence[str]] = {"pages": ("site", "jobs", "log", "commands")}
+"""The parts of benches that can be measured alone."""
 
 Measure = Callable[[BenchPlan, BenchProgress], Awaitable[dict[str, Any]]]
 

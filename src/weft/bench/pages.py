@@ -25,7 +25,7 @@ from weft.api.html.assets import PREFIX
 from weft.api.pages import ROUTES
 from weft.bench import command_start, long_log, open_pages
 from weft.bench.chromium import Tab, find_chromium, open_tab
-from weft.bench.conditions import conditions_of, load_average
+from weft.bench.conditions import conditions_of, load_average, machine_conditions
 from weft.bench.figures import percentile
 from weft.bench.filled_batch import SHAPE, Filler
 from weft.bench.held_jobs import held_jobs
@@ -88,9 +88,31 @@ class Site:
 
 async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     """Return how soon pages come and are drawn, their size, and what open ones cost."""
-    load, jobs, rounds = load_average(), plan.jobs_of(JOBS), plan.rounds_of(ROUNDS)
-    batches = max(1, round(BATCHES * plan.scale))
+    load = load_average()
     progress.begin(9)
+    figures: dict[str, Any] = {}
+    conditions = machine_conditions(load_before=load, sizes={"rounds": plan.rounds_of(ROUNDS)})
+    if plan.wants("site"):
+        figures, conditions = await _of_site(plan, progress, load)
+    figures |= await _beside(plan, progress)
+    return {
+        "unit": "ms, kB, cores, jobs/s",
+        "weft": {name: figures.get(name) for name in GOALS},
+        "reference": None,
+        "ratio": None,
+        "goals": GOALS,
+        "missed": missed(figures),
+        **figures,
+        "conditions": conditions | {"chromium": find_chromium() is not None},
+    }
+
+
+async def _of_site(
+    plan: BenchPlan, progress: BenchProgress, load: float
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the figures and the conditions of the large installation."""
+    jobs, rounds = plan.jobs_of(JOBS), plan.rounds_of(ROUNDS)
+    batches = max(1, round(BATCHES * plan.scale))
     with throwaway_home(plan.directory) as home:
         async with running_database(home) as (logins, token), running_driver(home):
             filler = Filler(logins["weft_api"], token)
@@ -105,24 +127,13 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
                         figures = await _look(site, rounds, plan.scale, progress)
             sizes = {"jobs": jobs, "n_run": n_run, "batches": batches, "rounds": rounds,
                      "open_pages": open_pages.OPEN_PAGES}  # fmt: skip
-            conditions = await conditions_of(
+            return figures, await conditions_of(
                 logins["admin"], home.path, load_before=load, sizes=sizes
             )
-    figures |= await _beside(plan, progress)
-    return {
-        "unit": "ms, kB, cores, jobs/s",
-        "weft": {name: figures[name] for name in GOALS},
-        "reference": None,
-        "ratio": None,
-        "goals": GOALS,
-        "missed": missed(figures),
-        **figures,
-        "conditions": conditions | {"chromium": find_chromium() is not None},
-    }
 
 
 def missed(figures: Mapping[str, Any]) -> list[str]:
-    """Return the figures that miss their goal; those that could not be measured miss none.
+    """Return the figures that miss their goal; those that were not measured miss none.
 
     >>> missed({name: 0 for name in GOALS})
     ['jobs_rate_ratio']
@@ -130,7 +141,7 @@ def missed(figures: Mapping[str, Any]) -> list[str]:
     return [
         name
         for name, goal in GOALS.items()
-        if (found := figures[name]) is not None
+        if (found := figures.get(name)) is not None
         and (found < goal if name in AT_LEAST else found > goal)
     ]
 
@@ -163,18 +174,24 @@ async def _look(site: Site, rounds: int, scale: float, progress: BenchProgress) 
 async def _beside(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     """Return the figures of a whole `weft up`: rates of jobs, jumps in a log, commands."""
     rounds = plan.rounds_of(ROUNDS)
+    found: dict[str, Any] = {}
+    if plan.part == "site":
+        return found
     with throwaway_home(plan.directory) as home:
         (home.path / "weft.toml").write_text(long_log.SETTINGS)
         async with running_weft(home) as up_pid:
-            progress.step("run jobs beside open pages")
-            jobs = max(1, round(open_pages.JOBS * plan.scale))
-            rates = await open_pages.rates(home, jobs, open_pages.ROUNDS)
-            progress.step("jump in a long log")
-            n_bytes = max(1_000_000, round(long_log.LOG_BYTES * plan.scale))
-            log = await long_log.measure_log(home, up_pid, n_bytes, rounds)
-            progress.step("start commands")
-            commands = await command_start.measure_commands(home, max(1, rounds // 10))
-    return {**rates, **log, **commands}
+            if plan.wants("jobs"):
+                progress.step("run jobs beside open pages")
+                jobs = max(1, round(open_pages.JOBS * plan.scale))
+                found |= await open_pages.rates(home, jobs, open_pages.ROUNDS)
+            if plan.wants("log"):
+                progress.step("jump in a long log")
+                n_bytes = max(1_000_000, round(long_log.LOG_BYTES * plan.scale))
+                found |= await long_log.measure_log(home, up_pid, n_bytes, rounds)
+            if plan.wants("commands"):
+                progress.step("start commands")
+                found |= await command_start.measure_commands(home, max(1, rounds // 10))
+    return found
 
 
 async def _fill(filler: Filler, runners: Runners, jobs: int, batches: int) -> int:

@@ -28,10 +28,16 @@ class BenchPlan:
     """Where the throw-away home is made; else on a disk: `/var/tmp`."""
     trace: Path | None = None
     """A recorded workload for `simulate`."""
+    part: str | None = None
+    """The only part to measure, of a bench that has parts."""
 
     def jobs_of(self, usual: int) -> int:
         """Return how many jobs to run."""
         return max(1, round((self.jobs or usual) * self.scale))
+
+    def wants(self, part: str) -> bool:
+        """Say whether to measure a part of a bench."""
+        return self.part in {None, part}
 
     def rounds_of(self, usual: int) -> int:
         """Return how many rounds to make."""

@@ -31,6 +31,7 @@ def bench(
     rounds: int | None = None,
     directory: Annotated[Path | None, Parameter(name="--dir")] = None,
     trace: Path | None = None,
+    part: str | None = None,
     shared: Shared = SHARED,
 ) -> int:
     """Measure weft and a reference in turns, on a throw-away server.
@@ -44,10 +45,11 @@ def bench(
         rounds: Number of rounds, instead of the default.
         directory: Where the throw-away home is made (default: /var/tmp).
         trace: Recorded workload (SWF) for `simulate`, instead of one that is made up.
+        part: Only this part of `pages`: site, jobs, log or commands.
         shared: Options of every command.
     """
-    from weft.bench.main import BENCHES, run_bench  # noqa: PLC0415 (heavy: the server's side)
-    from weft.bench.plan import BenchPlan, Silent  # noqa: PLC0415
+    from weft.bench.main import BENCHES, PARTS, run_bench  # noqa: PLC0415 (heavy: the server's side)
+    from weft.bench.plan import BenchPlan  # noqa: PLC0415
 
     if name is None:
         _list(BENCHES, as_json=shared.json)
@@ -58,9 +60,17 @@ def bench(
             detail=f"The benches are {', '.join(BENCHES)}.",
             hint="`weft bench` lists the benches and what they measure.",
         )
-    plan = BenchPlan(scale=scale, jobs=jobs, rounds=rounds, directory=directory, trace=trace)
+    if part is not None and part not in PARTS.get(name, ()):
+        raise UnknownBench(
+            f"bench {name!r} has no part {part!r}",
+            detail=f"Its parts are {', '.join(PARTS.get(name, ())) or 'not apart'}.",
+            hint="Without --part the whole bench is measured.",
+        )
+    plan = BenchPlan(
+        scale=scale, jobs=jobs, rounds=rounds, directory=directory, trace=trace, part=part
+    )
     if shared.json:
-        print_json(run_bench(name, plan, Silent()))
+        print_json(run_bench(name, plan, _Lines()))
         return 0
     with _progress(name) as progress:
         result = run_bench(name, plan, progress)

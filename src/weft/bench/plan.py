@@ -52,13 +52,3 @@ class BenchProgress(Protocol):
 
     def step(self, what: str) -> None:
         """Say that the next step begins."""
-
-
-class Silent:
-    """Tells nobody."""
-
-    def begin(self, steps: int) -> None:
-        """Say nothing."""
-
-    def step(self, what: str) -> None:
-        """Say nothing."""

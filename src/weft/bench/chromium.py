@@ -90,7 +90,8 @@ class Tab:
     async def heap_mb(self) -> float:
         """Return how many millions of bytes the scripts of the page keep."""
         await self.call("HeapProfiler.collectGarbage")
-        return round((await self.call("Runtime.getHeapUsage"))["usedSize"] / 1_000_000, 1)
+        used = await self.call("Runtime.getHeapUsage")
+        return round(float(used["usedSize"]) / 1_000_000, 1)
 
     async def evaluate(self, expression: str) -> Any:  # noqa: ANN401 (JSON)
         """Return what an expression of the page becomes, and wait for it if it is a promise."""

@@ -1,4 +1,5 @@
--- _live_jobs: what _live_attempts returns, as far as lists of workers need it: of ten thousand whole rows the copies cost more than reading.
+-- _live_jobs: what _live_attempts returns, as far as lists of workers need it: copies of ten thousand whole rows cost more than to read
+--   them.
 -- Called by: _worker_loads.   Safe to repeat: yes, it only reads.   Plan: as _live_attempts.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._live_jobs(of_incarnation_id int)

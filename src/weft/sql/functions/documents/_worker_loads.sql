@@ -3,7 +3,7 @@
 -- Called by: _worker_documents.   Safe to repeat: yes, it only reads.
 -- Plan: the claims of these incarnations by key; then as _live_jobs, of those that have claimed least, as long as they have claimed
 --   claimed_max jobs together, or 100 for each that was asked for; the oldest are seen first.
--- Returns: no row for a worker that has claimed so many jobs since its last heartbeat: they come and go faster than anybody could read.
+-- Returns: no row for the others: what has claimed thousands of jobs since its last heartbeat ends them faster than anybody could read.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._worker_loads(of_tenant_id int, incarnation_ids int[], claimed_max int DEFAULT 10000,
     shown_max int DEFAULT 10)

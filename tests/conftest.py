@@ -26,6 +26,7 @@ import structlog
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
+from data_directory import data_directory
 from up.external_server import external_server
 from weft.store.embedded import EmbeddedServer
 from weft.telemetry.log import STRICT_VARIABLE
@@ -50,7 +51,11 @@ EXTERNAL = os.environ.get(EXTERNAL_VARIABLE)
 TEMPLATE = "weft_template"
 # Safe only because nobody wants these data after a crash of the machine.
 # The server's log names every long wait for a lock: a report of a deadlock has one side only.
-FAST = ("fsync=off", "full_page_writes=off", "max_connections=100", "log_lock_waits=on")
+# Each connection is a process that maps all shared buffers; hundreds of tests need few of them.
+FAST = (
+    "fsync=off", "full_page_writes=off", "max_connections=100", "log_lock_waits=on",
+    "shared_buffers=64MB",
+)  # fmt: skip
 
 # What was started in the background, or by nohup, ignores these, and so would all it starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -117,6 +122,7 @@ class Postgres:
         self._password = password
         self._owner = owner
         self._count = 0
+        self._dropped: list[str] = []
 
     def dsn(self, database: str = SUPERUSER, user: str = SUPERUSER) -> str:
         """Return how to reach a database as one of the roles; all have the same password."""
@@ -151,13 +157,17 @@ class Postgres:
 
     def _create(self, name: str, template: str) -> None:
         # To copy files is ten times faster here than to write each page to the log, the default.
+        dropped, self._dropped = self._dropped, []
         self.execute(
-            f"CREATE DATABASE {name} TEMPLATE {template} OWNER {self._owner} STRATEGY FILE_COPY"
+            *[f"DROP DATABASE IF EXISTS {old} WITH (FORCE)" for old in dropped],
+            f"CREATE DATABASE {name} TEMPLATE {template} OWNER {self._owner} STRATEGY FILE_COPY",
         )
 
     def drop_database(self, name: str) -> None:
-        """Remove a database, whoever is connected."""
-        self.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+        """Remove a database, whoever is connected: before the next one is made, which saves a
+        connection.
+        """
+        self._dropped.append(name)
 
     def make_template(self) -> None:
         """Make the migrated database that the others are copies of."""
@@ -181,16 +191,14 @@ class Postgres:
 
 @contextmanager
 def _embedded_server(password: str) -> Iterator[Server]:
-    # Not below pytest's own directory: the path of a socket must be short.
-    directory = Path(tempfile.mkdtemp(prefix="weft-test-"))
-    server = EmbeddedServer(directory / "pg", directory / "run")
-    try:
-        server.initialise(password, durable=False)
-        server.start(options=FAST)
-        yield server
-    finally:
-        server.stop(fast=False)
-        shutil.rmtree(directory, ignore_errors=True)
+    with data_directory() as directory:
+        server = EmbeddedServer(directory / "pg", directory / "run")
+        try:
+            server.initialise(password, durable=False)
+            server.start(options=FAST)
+            yield server
+        finally:
+            server.stop(fast=False)
 
 
 @pytest.fixture(autouse=True)

@@ -1,8 +1,6 @@
 """A PostgreSQL of the distribution, as somebody's external server."""
 
-import shutil
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
+from data_directory import data_directory
 from weft.store.embedded.account import server_account
 
 PASSWORD = "p@ss/word:1"
@@ -34,34 +33,34 @@ class ExternalServer:
 @contextmanager
 def external_server(program: Path, *, password: str = PASSWORD) -> Iterator[ExternalServer]:
     """Start the program `postgres` on an empty cluster of its own."""
-    base = Path(tempfile.mkdtemp(prefix="weft-external-"))
-    base.chmod(0o755)
-    data, password_file = base / "data", base / "password"
-    password_file.write_text(password)
-    data.mkdir(mode=0o700)
-    account = server_account(data)
-    account.give(data)
-    process = None
-    try:
-        subprocess.run(
-            [
-                program.with_name("initdb"), "-D", data, "-U", SUPERUSER, "--no-sync",
-                "--auth=scram-sha-256", f"--pwfile={password_file}", "-E", "UTF8", "--locale=C",
-            ],
-            check=True, capture_output=True, cwd=data, **account.popen_options(),
-        )  # fmt: skip
-        process = subprocess.Popen(
-            [program, "-D", data, "-h", "", "-k", data, "-c", "fsync=off"],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=data,
-            **account.popen_options(),
-        )  # fmt: skip
-        _wait_ready(process, data)
-        yield ExternalServer(data)
-    finally:
-        if process is not None:
-            process.kill()
-            process.wait()
-        shutil.rmtree(base, ignore_errors=True)
+    with data_directory() as base:
+        base.chmod(0o755)
+        data, password_file = base / "data", base / "password"
+        password_file.write_text(password)
+        data.mkdir(mode=0o700)
+        account = server_account(data)
+        account.give(data)
+        process = None
+        try:
+            subprocess.run(
+                [
+                    program.with_name("initdb"), "-D", data, "-U", SUPERUSER, "--no-sync",
+                    "--auth=scram-sha-256", f"--pwfile={password_file}", "-E", "UTF8",
+                    "--locale=C",
+                ],
+                check=True, capture_output=True, cwd=data, **account.popen_options(),
+            )  # fmt: skip
+            process = subprocess.Popen(
+                [program, "-D", data, "-h", "", "-k", data, "-c", "fsync=off"],
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=data,
+                **account.popen_options(),
+            )  # fmt: skip
+            _wait_ready(process, data)
+            yield ExternalServer(data)
+        finally:
+            if process is not None:
+                process.kill()
+                process.wait()
 
 
 def _wait_ready(process: subprocess.Popen[bytes], data: Path) -> None:

@@ -3,6 +3,9 @@
 # is flaky: its name is in the output of the first run, and it is a bug to fix. Arguments go to pytest.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+# With it pytest would rewrite each file for each of its processes, and each process that a test starts compile its modules:
+# a third of all work.
+unset PYTHONDONTWRITEBYTECODE
 cache=$(mktemp -d)
 trap 'rm -rf "$cache"' EXIT
 .venv/bin/pytest -o "cache_dir=$cache" "$@" && exit 0

@@ -8,7 +8,7 @@ from migrations.older_schema import older_schema
 from weft.sql import files_of
 from weft.store import open_admin
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.heavy  # a migration that was released does not change any more
 _ROWS = """
     INSERT INTO weft.gate (kind, key, max_places) VALUES ('licence', 's/a', 5), ('licence', 's/b', 5);
     INSERT INTO weft.gate_set (gate_ids) VALUES ('{2}'), ('{2,2,2}'), ('{2,2,3}');

@@ -8,6 +8,7 @@ import pytest
 from migrations.older_schema import older_schema
 from weft.store import open_admin
 
+pytestmark = pytest.mark.heavy  # a migration that was released does not change any more
 _ROWS = """
     INSERT INTO weft.batch (tenant_id, user_id, project_id, queue_id, max_running, trace_id,
                             created_at, next_job)

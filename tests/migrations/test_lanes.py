@@ -8,6 +8,7 @@ import pytest
 from migrations.older_schema import older_schema
 from weft.store import open_admin
 
+pytestmark = pytest.mark.heavy  # a migration that was released does not change any more
 _ROWS = """
     -- Shapes: 1 plain, 2 a gpu, 3 storage, 4 a licence, 5 both a gpu and storage.
     INSERT INTO weft.shape (cpu_m, memory_mib, storage_mib, gpu, countables)

@@ -9,6 +9,7 @@ from store.world import open_backend, open_world
 from weft.sql import files_of
 from weft.store import open_admin
 
+pytestmark = pytest.mark.heavy  # a migration that was released does not change any more
 BEFORE = "0075_pre_spend_limits"
 OLD_HOLD = """
     INSERT INTO weft.batch (tenant_id, user_id, project_id, queue_id, trace_id, created_at)

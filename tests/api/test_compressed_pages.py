@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import httpx
 import pytest
 
-from api.live import LiveApi
+from api.live import NO_TLS, LiveApi
 from weft.api.html.assets import assets
 from weft.api.http.compression import SMALL_BYTES
 from weft.core.sessions import is_csrf_token, masked_csrf_token
@@ -20,7 +20,9 @@ async def browser(api: LiveApi, http: httpx.AsyncClient) -> AsyncIterator[httpx.
     """Give a browser that has logged in."""
     url = (await http.post("/v1/login-links", json={})).json()["url"]
     headers = {"origin": api.url}
-    async with httpx.AsyncClient(base_url=api.url, headers=headers, timeout=20) as found:
+    async with httpx.AsyncClient(
+        base_url=api.url, headers=headers, timeout=60, verify=NO_TLS
+    ) as found:
         await found.post("/login", data={"code": url.partition("code=")[2]})
         yield found
 

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from api.fakes import RecordingStore
-from api.live import TOKEN, LiveApi
+from api.live import NO_TLS, TOKEN, LiveApi
 from api.test_trail import seal, trail
 from weft.api.http.failed_logins import WINDOW_S, WINDOWS_MAX, LoginFailures
 from weft.cli.app import run_command
@@ -40,7 +40,9 @@ async def test_failed_logins_tell_whose_they_were(
         "OR user_id = (SELECT user_id FROM weft.tenant_user WHERE name = 'bob')"
     )
     await connection.close()
-    async with httpx.AsyncClient(base_url=api.url, headers={"origin": api.url}) as client:
+    async with httpx.AsyncClient(
+        base_url=api.url, headers={"origin": api.url}, verify=NO_TLS
+    ) as client:
         answers = [
             await client.get(
                 "/v1/batches?q=1",

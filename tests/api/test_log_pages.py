@@ -9,7 +9,7 @@ import httpx
 import msgspec
 import pytest
 
-from api.live import TOKEN, EventReader, LiveApi, LiveWorker, make_user
+from api.live import NO_TLS, TOKEN, EventReader, LiveApi, LiveWorker, make_user
 from weft.ports.store import Claimed
 from weft.wire.log_format import STDERR, STDOUT, encode_cut
 
@@ -28,7 +28,9 @@ HOSTILE = (
 async def browser(api: LiveApi, http: httpx.AsyncClient) -> AsyncIterator[httpx.AsyncClient]:
     """Give a browser that has logged in."""
     url = (await http.post("/v1/login-links", json={})).json()["url"]
-    async with httpx.AsyncClient(base_url=api.url, headers={"origin": api.url}, timeout=20) as one:
+    async with httpx.AsyncClient(
+        base_url=api.url, headers={"origin": api.url}, timeout=60, verify=NO_TLS
+    ) as one:
         assert (
             await one.post("/login", data={"code": url.partition("code=")[2]})
         ).status_code == 303
@@ -198,7 +200,7 @@ async def test_log_of_a_job_that_waits_or_that_others_own(
     worker.write(one, (STDOUT, b"secret of mine\n"))
     await make_user(database["admin"], tenant="other", token=f"{TOKEN}-2")
     bearer = {"authorization": f"Bearer {TOKEN}-2"}
-    async with httpx.AsyncClient(base_url=api.url, headers=bearer) as stranger:
+    async with httpx.AsyncClient(base_url=api.url, headers=bearer, verify=NO_TLS) as stranger:
         for some in ("", "/live", "?q=secret", "?errors=true", "?attempt=1"):
             answer = await stranger.get(f"{path}{some}")
             assert answer.status_code == 404

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import httpx
 import pytest
 
-from api.live import LiveApi, make_user
+from api.live import NO_TLS, LiveApi, make_user
 from api.openid import CLIENT, Provider, entry_of
 from weft.settings import Settings
 
@@ -113,14 +113,14 @@ def entries(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 async def _log_in_with_others(url: str) -> None:
-    async with httpx.AsyncClient() as browser:
+    async with httpx.AsyncClient(verify=NO_TLS) as browser:
         page = await browser.post(url, data={"sub": ADA})
         assert page.status_code == 302, page.text
         await browser.get(page.headers["location"])
 
 
 async def _log_in_with_ours(url: str) -> None:
-    async with httpx.AsyncClient(follow_redirects=True) as browser:
+    async with httpx.AsyncClient(follow_redirects=True, verify=NO_TLS) as browser:
         assert (await browser.get(url)).status_code == 200
 
 
@@ -140,8 +140,8 @@ async def test_browser_logs_out_at_an_issuer_of_others(others: str, terminal: Te
     """By the link on the page; the issuer asks whether one means it."""
     headers = {"origin": terminal.url}
     async with (
-        httpx.AsyncClient(base_url=terminal.url, headers=headers) as browser,
-        httpx.AsyncClient() as elsewhere,
+        httpx.AsyncClient(base_url=terminal.url, headers=headers, verify=NO_TLS) as browser,
+        httpx.AsyncClient(verify=NO_TLS) as elsewhere,
     ):
         start = await browser.get("/login/oidc/start")
         page = await elsewhere.post(start.headers["location"], data={"sub": ADA})
@@ -167,9 +167,9 @@ async def test_login_at_an_issuer_of_others(others: str, terminal: Terminal) -> 
 
 
 async def test_browser_logs_in_at_an_issuer_of_others(others: str, terminal: Terminal) -> None:
-    async with httpx.AsyncClient(base_url=terminal.url) as browser:
+    async with httpx.AsyncClient(base_url=terminal.url, verify=NO_TLS) as browser:
         start = await browser.get("/login/oidc/start")
-        async with httpx.AsyncClient() as elsewhere:
+        async with httpx.AsyncClient(verify=NO_TLS) as elsewhere:
             back = await elsewhere.post(start.headers["location"], data={"sub": ADA})
         won = await browser.get(back.headers["location"])
         cookies = dict(browser.cookies)

@@ -16,7 +16,7 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 
-from api.live import LiveApi, make_user
+from api.live import NO_TLS, LiveApi, make_user
 from api.openid import CLIENT, Provider, entry_of, provider
 from api.test_trail import trail
 from weft.api.web_tokens.issuers import read_issuers
@@ -64,7 +64,7 @@ async def come_back(browser: httpx.AsyncClient) -> str:
     """Log in at the issuer; return where it sends the browser."""
     start = await browser.get("/login/oidc/start")
     assert start.status_code == 303, start.text
-    async with httpx.AsyncClient() as elsewhere:
+    async with httpx.AsyncClient(verify=NO_TLS) as elsewhere:
         back = await elsewhere.get(start.headers["location"])
     return str(back.headers["location"])
 
@@ -131,7 +131,7 @@ async def test_login_opens_one_session(
     assert (await browser.get(back)).status_code == 303
     async with (
         serving(database["weft_api"], tmp_path / "second", entry_of(openid)) as second,
-        httpx.AsyncClient() as thief,
+        httpx.AsyncClient(verify=NO_TLS) as thief,
     ):
         again = [
             await thief.get(back, headers=cookie),
@@ -291,14 +291,14 @@ async def test_answers_of_an_issuer_that_are_none(
         home = tmp_path / f"api{n}"
         async with (
             serving(database["weft_api"], home, entry_of(openid)) as live,
-            httpx.AsyncClient(base_url=live.url) as client,
+            httpx.AsyncClient(base_url=live.url, verify=NO_TLS) as client,
         ):
             answer = await client.get("/login/oidc/start")
             assert refused(answer) == (503, "API.ISSUER_NOT_ANSWERING"), description
     openid.sent[config] = html
     async with (
         serving(database["weft_api"], tmp_path / "last", entry_of(openid)) as live,
-        httpx.AsyncClient(base_url=live.url) as client,
+        httpx.AsyncClient(base_url=live.url, verify=NO_TLS) as client,
     ):
         answer = await client.post("/v1/logins", json=begun_with()[0])
         assert refused(answer) == (503, "API.ISSUER_NOT_ANSWERING")
@@ -433,7 +433,7 @@ async def test_issuer_without_a_device_endpoint_and_with_a_malformed_one(
     openid.description = {"device_authorization_endpoint": None}
     async with (
         serving(database["weft_api"], tmp_path / "second", entry_of(openid)) as second,
-        httpx.AsyncClient(base_url=second.url) as client,
+        httpx.AsyncClient(base_url=second.url, verify=NO_TLS) as client,
     ):
         answer = await client.post("/v1/device-logins", json={})
     assert refused(answer) == (409, "API.NO_DEVICE_LOGIN")
@@ -450,7 +450,7 @@ async def test_issuer_is_that_of_the_tenant(
         async with (
             serving(database["weft_api"], tmp_path, *text) as live,
             live.client() as admin,
-            httpx.AsyncClient(base_url=live.url) as client,
+            httpx.AsyncClient(base_url=live.url, verify=NO_TLS) as client,
         ):
             made = await admin.post("/v1/tenants", json={"name": "acme", "admin": "ann"})
             assert made.status_code == 201
@@ -462,7 +462,7 @@ async def test_issuer_is_that_of_the_tenant(
                 await client.get(f"/login/oidc/start?{query}")
                 for query in ("tenant=nobody", f"tenant=acme&issuer={openid.url}")
             ]
-            async with httpx.AsyncClient() as elsewhere:
+            async with httpx.AsyncClient(verify=NO_TLS) as elsewhere:
                 await client.get("/login/oidc/start?tenant=acme")
                 url = (await client.get("/login/oidc/start?tenant=acme")).headers["location"]
                 back = (await elsewhere.get(url)).headers["location"]
@@ -489,7 +489,7 @@ async def test_client_with_a_secret(
     with capture_logs() as logs:
         async with (
             serving(database["weft_api"], tmp_path, entry) as live,
-            httpx.AsyncClient(base_url=live.url) as client,
+            httpx.AsyncClient(base_url=live.url, verify=NO_TLS) as client,
         ):
             done = await end_of(client, openid)
             (tmp_path / "secret").unlink()

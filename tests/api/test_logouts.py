@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, urlsplit
 import httpx
 import pytest
 
-from api.live import LiveApi, make_user
+from api.live import NO_TLS, LiveApi, make_user
 from api.openid import CLIENT, Provider, entry_of
 from api.test_logins import CALLBACK, api, browser, changed, come_back, refused, serving
 from api.test_trail import trail
@@ -57,8 +57,10 @@ async def test_browser_is_led_to_the_issuer_to_log_out_there_too(
     entry = entry_of(openid) + "create_users = true\n" + "leads_back = true\n" * leads_back
     async with (
         serving(database["weft_api"], tmp_path, entry) as live,
-        httpx.AsyncClient(base_url=live.url, headers={"origin": live.url}) as browser,
-        httpx.AsyncClient() as elsewhere,
+        httpx.AsyncClient(
+            base_url=live.url, headers={"origin": live.url}, verify=NO_TLS
+        ) as browser,
+        httpx.AsyncClient(verify=NO_TLS) as elsewhere,
     ):
         assert (await browser.get(await come_back(browser))).status_code == 303
         who = (await browser.get("/v1/whoami")).json()

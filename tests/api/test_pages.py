@@ -9,7 +9,7 @@ import httpx
 import pytest
 from litestar.routes import HTTPRoute
 
-from api.live import LiveApi, LiveWorker
+from api.live import NO_TLS, LiveApi, LiveWorker
 from weft.api.html.assets import assets
 from weft.api.routes.rights import RIGHTS
 from weft.core.attempt_key import AttemptKey
@@ -31,7 +31,9 @@ async def browser(api: LiveApi, http: httpx.AsyncClient) -> AsyncIterator[httpx.
     """Give a browser that has logged in."""
     url = (await http.post("/v1/login-links", json={})).json()["url"]
     headers = {"origin": api.url}
-    async with httpx.AsyncClient(base_url=api.url, headers=headers, timeout=20) as found:
+    async with httpx.AsyncClient(
+        base_url=api.url, headers=headers, timeout=60, verify=NO_TLS
+    ) as found:
         answer = await found.post("/login", data={"code": url.partition("code=")[2]})
         assert (answer.status_code, answer.headers["location"]) == (303, "/ui"), answer.text
         yield found
@@ -325,7 +327,7 @@ async def test_strangers_and_viewers(
     api: LiveApi, browser: httpx.AsyncClient, http: httpx.AsyncClient
 ) -> None:
     batch_id = await _submit(http, jobs=[{"command": ["true"]}])
-    async with httpx.AsyncClient(base_url=api.url) as stranger:
+    async with httpx.AsyncClient(base_url=api.url, verify=NO_TLS) as stranger:
         for path in PATHS:
             page = await stranger.get(path)
             assert page.status_code == 401
@@ -334,7 +336,7 @@ async def test_strangers_and_viewers(
             assert page.headers["content-type"].startswith("text/html")
     made = await http.post("/v1/tokens", json={"name": "looks", "scopes": ["read"]})
     bearer = {"authorization": f"Bearer {made.json()['token']}"}
-    async with httpx.AsyncClient(base_url=api.url, headers=bearer) as viewer:
+    async with httpx.AsyncClient(base_url=api.url, headers=bearer, verify=NO_TLS) as viewer:
         page = await viewer.get(f"/ui/batches/{batch_id}")
         assert page.status_code == 200
         assert "<button>Hold" not in page.text
@@ -347,7 +349,7 @@ async def test_strangers_and_viewers(
 
 
 async def test_assets_are_kept_for_ever_below_their_digest(api: LiveApi) -> None:
-    async with httpx.AsyncClient(base_url=api.url) as stranger:
+    async with httpx.AsyncClient(base_url=api.url, verify=NO_TLS) as stranger:
         for asset in assets().values():
             answer = await stranger.get(asset.path)
             assert answer.status_code == 200

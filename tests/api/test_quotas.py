@@ -20,7 +20,7 @@ async def test_refusal_says_when_to_try_again(http: httpx.AsyncClient, api: Live
         builder = client.create_batch()
         for _ in range(2):
             builder.create_job(["true"])
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             with pytest.raises(QuotaExceeded) as raised:
                 await builder.submit(progress=False)
 

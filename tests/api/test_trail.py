@@ -146,7 +146,7 @@ async def test_pipelined_request_is_not_recorded_as_the_one_before(
             + content
         )
     answer = b""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while answer.count(b"HTTP/1.1 ") < 2 or not answer.endswith(b"}"):
             answer += await reader.read(65536)
     writer.close()

@@ -26,7 +26,7 @@ async def add(http: httpx.AsyncClient, name: str, **document: Any) -> dict[str, 
 
 async def until(http: httpx.AsyncClient, status: int, header: dict[str, str]) -> None:
     """Return when an api answers a read of this user so."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while (await http.get("/v1/batches", headers=header)).status_code != status:
             await asyncio.sleep(0)
 

@@ -29,7 +29,7 @@ async def port(app: Application) -> AsyncIterator[int]:
 
 
 async def read_answer(reader: asyncio.StreamReader) -> tuple[int, dict[str, str]]:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         head = (await reader.readuntil(b"\r\n\r\n")).decode()
         length = int(head.lower().partition("content-length: ")[2].partition("\r\n")[0])
         return int(head.split()[1]), json.loads(await reader.readexactly(length))

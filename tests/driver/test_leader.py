@@ -16,7 +16,7 @@ from weft.store import PostgresDriverStore, open_driver_store
 from weft.telemetry import metrics
 
 SETTINGS = Settings(home=Path("/nowhere"), heartbeat_s=3600, losses_max=7)
-DEADLINE_S = 20
+DEADLINE_S = 60
 
 
 class Member:

@@ -30,7 +30,7 @@ async def plans_of(
     found = await call_on(connection, function, **{parameter: incarnation}, **budget)
     assert bool(found) != is_cordoned or function == "_has_work"
     await connection.execute(f"DO $$ BEGIN RAISE LOG '{LAST}'; END $$")
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not told or told[-1].message != LAST:
             await asyncio.sleep(0)
     await connection.close()

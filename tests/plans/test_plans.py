@@ -489,7 +489,7 @@ async def test_changes_of_state_touch_no_index(own_world: World) -> None:
         await call_on(connection, "complete_attempts_v2", incarnation_id=worker.id, **columns)
     await connection.execute("SELECT pg_stat_force_next_flush()")
     await connection.close()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         row = None
         while row is None or row["n_tup_upd"] < 9000:
             row = await world.admin.fetchrow(

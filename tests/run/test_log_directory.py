@@ -10,7 +10,7 @@ from weft.run.home import Home
 from weft.run.log_directory import DatabaseReplaced, find_log_directory, until_replaced
 
 DSN = "postgresql://weft_worker:secret@db.example/weft"
-WITHIN_S = 20
+WITHIN_S = 60
 
 
 class Database:

@@ -74,7 +74,7 @@ class TestDirectoryRunner(RemoteRunnerSuite):
         return one, Ask("licence_missing", "tcp", {"host": "licences", "port": "1"})
 
     async def settled(self) -> None:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while list((self.root / "state" / "handles").iterdir()):
                 await asyncio.sleep(0)
 

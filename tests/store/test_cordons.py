@@ -75,7 +75,7 @@ async def test_uncordoned_worker_wakes_and_claims(world: World) -> None:
     await world.submit(2)
     assert await uncordon(world)
 
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         assert await heard.get() == f"{worker.registered.pool_id}:{worker.id}"
     assert len(await worker.claim()) == 2
     assert (await shown(world))["state"] == "active"
@@ -214,7 +214,7 @@ async def test_a_cordon_becomes_a_drain_and_is_taken_back(world: World) -> None:
     await cordon(world, reason="hot")
 
     assert [await drain(world, reason="old"), await drain(world)] == [True, False]
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         assert await heard.get() == str(worker.id)
     assert not await cordon(world)
     found = await shown(world)

@@ -22,7 +22,7 @@ async def _backends(owner: asyncpg.Connection) -> set[int]:
 
 async def _until_ended(store: Database) -> None:
     """Wait until this process has read the end of the connections that are kept."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         with suppress(asyncpg.InterfaceError):  # the pool has it already
             while not all(one.is_closed() for one in store._kept):
                 await asyncio.sleep(0)
@@ -65,7 +65,7 @@ async def test_a_failed_call_costs_no_connection(database: dict[str, str]) -> No
 
 async def test_the_end_waits_for_a_call_under_way(database: dict[str, str]) -> None:
     async with (
-        asyncio.timeout(20),
+        asyncio.timeout(60),
         open_database(database["weft_worker"], connections_max=2, timeout_s=10) as store,
     ):
         await store.call("schema_range")

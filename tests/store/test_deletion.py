@@ -259,7 +259,7 @@ async def test_workers_are_told_of_a_batch_when_it_is_removed(world: World) -> N
     await remove(world, operation)
 
     assert await store.list_removed([kept, batch]) == [batch]
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         assert await anext(notices) == ("removed", str(batch))
     await notices.aclose()  # type: ignore[attr-defined]  # a generator
 

@@ -120,7 +120,7 @@ def test_orphans_of_a_killed_postmaster_do_not_prevent_the_next_start(
         )
         backend = connection.get_server_pid()
         watcher = await asyncpg.connect(server.dsn("postgres", PASSWORD))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not await watcher.fetchval(
                 "SELECT count(*) FROM pg_stat_activity WHERE pid = $1 AND state = 'active'",
                 backend,

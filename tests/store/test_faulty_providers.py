@@ -204,7 +204,7 @@ async def test_a_machine_that_the_provider_forgot_is_replaced(site: Site) -> Non
 
 async def test_a_create_that_hangs_ends_and_leaves_nothing(site: Site) -> None:
     site.provider.hangs = {"create"}
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         await site.rounds()
     reasons = {why for kind, why in await site.log() if kind == "fail"}
     site.provider.hangs = set()

@@ -39,7 +39,7 @@ async def test_end_does_not_wait_for_a_busy_gate_and_rings_the_driver(world: Wor
     listener = await ear(world, "driver")
     async with connection.transaction():
         await connection.execute("SELECT FROM weft.gate WHERE batch_id = $1 FOR UPDATE", batch)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             await worker.end(*claimed)
         heard = [await listener.hears()]
         while heard[-1] != ("driver", "gates"):
@@ -76,7 +76,7 @@ async def test_change_of_a_batch_while_the_end_of_a_job_admits_the_next(
         changing = asyncio.create_task(changes[change]())
         await world.until_somebody_waits()
         assert await world.findings() == {}
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         result = await changing
     assert await world.findings() == {}
     after = numbers(await worker.claim())
@@ -114,7 +114,7 @@ async def test_batch_that_is_being_held_admits_nobody(world: World) -> None:
             connection, "hold_group", tenant_id=world.caller.tenant_id, batch_id=batch, group_id=0,
             actor="x",
         )  # fmt: skip
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             await worker.end(*claimed)
         assert await places(world, batch) == []
         assert await world.findings() == {}
@@ -147,7 +147,7 @@ async def test_jobs_that_come_while_the_gate_opens_are_admitted(world: World) ->
                     at=opens_at + timedelta(seconds=1))
         )  # fmt: skip
         await world.until_somebody_waits()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await opening
     await visit(world)
 
@@ -163,7 +163,7 @@ async def test_job_that_is_being_claimed_is_not_overtaken(world: World) -> None:
             connection, "claim_jobs", incarnation_id=worker.id, budget_cpu_m=10**9,
             budget_memory_mib=10**9, limit_jobs=5,
         )  # fmt: skip
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             await world.submit(job_rows(1, priority=9), batch=batch)
         assert await other.claim() == []
     assert [row["job_id"] for row in rows] == [1]

@@ -42,7 +42,7 @@ async def told(world: World) -> AsyncIterator[Callable[[], Any]]:
 
     async def so_far() -> list[str]:
         await connection.execute("SELECT pg_notify('work', $1)", f"{pool}:end")
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while "end" not in found:
                 await asyncio.sleep(0)
         return found[: found.index("end")]

@@ -143,7 +143,7 @@ async def test_without_a_quota_nobody_waits_for_another(world: World) -> None:
             "SELECT FROM weft.tenant t JOIN weft.tenant_user u USING (tenant_id) "
             "WHERE tenant_id = $1 FOR NO KEY UPDATE OF t, u", world.caller.tenant_id,
         )  # fmt: skip
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             batch = await world.submit(1)
             await world.submit(1, batch=batch)
         waiting = asyncio.create_task(world.submit(1, caller=bob))

@@ -344,7 +344,7 @@ async def test_notice_tells_the_driver(world: World) -> None:
         **columns,
     )  # fmt: skip
 
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await heard.wait()
     assert await world.states(batch) == "b"
 

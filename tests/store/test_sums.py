@@ -102,7 +102,7 @@ async def test_fold_that_waits_for_a_range_keeps_nobody_from_announcing(world: W
             "SELECT FROM weft.user_share WHERE user_id = $1 FOR UPDATE NOWAIT",
             world.caller.user_id,
         )
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         folded = await folding
 
     assert (len(shares), folded > 0) == (1, True)

@@ -155,7 +155,7 @@ async def test_entries_are_numbered_as_they_are_committed(own_world: World) -> N
     values = (world.caller.tenant_id, world.caller.user_id, token)
     async with late.transaction():
         (row,) = await late.fetch(text, *values, action(world.caller, "revoke_token").row())
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             with acting(action(world.caller)):
                 await make_token_of(world, bob, "new")
             early = await seal(world)
@@ -242,7 +242,7 @@ async def test_idle_driver_is_told_of_an_entry(own_world: World) -> None:
     await listener.add_listener("driver", lambda *_: told.put_nowait(""))
     with acting(action(world.caller)):
         await make_token(world, "a")
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await told.get()
     folded = await world.driver.fold_deltas(epoch)
     awake = await world.driver.idle_driver(epoch)

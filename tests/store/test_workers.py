@@ -104,7 +104,7 @@ async def test_the_driver_locks_a_silent_worker_in_the_order_of_the_worker_itsel
     async with other.transaction():
         await other.execute("SELECT pg_advisory_xact_lock(7703, $1)", worker.id)
         losing = asyncio.create_task(lose(world))
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while not await world.admin.fetchval(waiting, worker.id):
                 assert not losing.done()
         await other.execute(
@@ -400,7 +400,7 @@ async def test_claim_of_a_worker_that_slept_waits_for_nobody(world: World) -> No
     (first,) = await worker.claim(1)
     await worker.store.wait_for_work(worker.id)
     connection = await world.connect("admin")
-    async with connection.transaction(), asyncio.timeout(10):
+    async with connection.transaction(), asyncio.timeout(60):
         await connection.execute(
             "SELECT FROM weft.worker_incarnation WHERE incarnation_id = $1 FOR NO KEY UPDATE",
             worker.id,

@@ -318,7 +318,7 @@ class World:
             "SELECT count(*) FROM pg_locks l JOIN pg_stat_activity a USING (pid) "
             "WHERE NOT l.granted AND a.datname = current_database()"
         )
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while await self.admin.fetchval(waiting) < n:
                 await asyncio.sleep(0)
 

@@ -27,7 +27,7 @@ ESCAPE = "setsid env -i /bin/sh -c 'trap \"\" TERM; touch {0}; sleep 600 & wait;
 
 
 def until(is_so: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while not is_so():
         assert time.monotonic() < deadline
 

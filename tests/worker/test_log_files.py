@@ -172,7 +172,7 @@ def test_torn_piece_at_the_end_is_left_out_until_it_is_whole(tmp_path: Path) -> 
 
     async def follow() -> list[bytes]:
         found = []
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             async for piece in each(FileLogStore(tmp_path).follow(place, 0)):
                 found.append(piece.data)
                 if len(found) == 1:
@@ -195,7 +195,7 @@ def test_follower_crosses_parts_and_resumes(tmp_path: Path) -> None:
 
     async def follow(after: int) -> list[bytes]:
         found: list[bytes] = []
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             async for piece in each(FileLogStore(tmp_path).follow(place, after)):
                 found.append(piece.data[:3])
                 if piece.data.startswith(b"049"):

@@ -79,7 +79,7 @@ async def test_job_that_an_old_spawner_cannot_run_ends_and_says_why(
     ordinary = Assignment(key_of(2), JobSpec(("ordinary",)), 100, 16, (1, 2))
     await runner.submit([special, ordinary] if limits == LIMITS else [special])
     try:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             happened = await anext(aiter(runner.happened()))
             if limits == LIMITS:
                 await old.has_started.wait()

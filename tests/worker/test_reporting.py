@@ -32,7 +32,7 @@ class OrderedStore:
         self.something.set()
 
     async def until(self, count: int) -> list[tuple[str, int]]:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while len(self.told) < count:
                 self.something.clear()
                 await self.something.wait()

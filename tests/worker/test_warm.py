@@ -210,7 +210,7 @@ def test_a_call_has_its_secrets_and_the_next_one_has_none(caller: Caller) -> Non
 
     assert found == ["canary", "of the secret"]
     assert caller.call(key(2), secrets_of_the_call) == (pid, None, None, "of the document")
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while Path(directory).exists():
         assert time.monotonic() < deadline
 

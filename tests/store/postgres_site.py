@@ -1,7 +1,7 @@
 """The PostgreSQL adapters for the suites of `weft.testing`."""
 
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from hashlib import sha256
 from uuid import uuid4
 
@@ -59,10 +59,12 @@ class PostgresSite(StoreSite):
 
 @asynccontextmanager
 async def open_site(backend: Backend) -> AsyncIterator[PostgresSite]:
-    """Make two tenants; what the test did is audited at the end."""
+    """Make two tenants; what the test did is audited at the end, once for both."""
     async with (
         open_driver_store(backend.dsns["weft_driver"]) as driver,
         open_world(backend) as world,
-        open_world(backend) as other,
+        AsyncExitStack() as stack,
     ):
+        other = World(backend, stack)
+        await other.open()
         yield PostgresSite(world, other, driver)

@@ -4,6 +4,7 @@ made from those of weft.
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, Final
 
 Document = dict[str, Any]
@@ -19,6 +20,18 @@ def time_text(time: str | datetime | None) -> str | None:
         return None
     at = datetime.fromisoformat(time) if isinstance(time, str) else time
     return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def text_of_ms(ms: int) -> str:
+    """Return a time that is given in milliseconds since 1970 as `time_text` does."""
+    seconds, rest = divmod(ms, 1000)
+    return f"{_text_of_second(seconds)}.{rest:03}Z"
+
+
+@lru_cache(maxsize=1024)
+def _text_of_second(seconds: int) -> str:
+    """Return a time without its zone. Many jobs end in the same second."""
+    return datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None).isoformat()
 
 
 def time_ms(text: str | None) -> int | None:

@@ -997,10 +997,6 @@ CREATE FUNCTION weft._is_within(ranges jsonb, code integer) RETURNS boolean
     LANGUAGE sql IMMUTABLE;
 ALTER FUNCTION weft._is_within(ranges jsonb, code integer) OWNER TO weft_system;
 
-CREATE FUNCTION weft._job_costs(of_batch_id bigint, of_job_id integer) RETURNS TABLE(cost numeric, cost_by_resource jsonb)
-    LANGUAGE sql STABLE;
-ALTER FUNCTION weft._job_costs(of_batch_id bigint, of_job_id integer) OWNER TO weft_tenant;
-
 CREATE FUNCTION weft._job_documents(of_batch_id bigint, of_job_ids integer[]) RETURNS TABLE(job_id integer, document jsonb)
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._job_documents(of_batch_id bigint, of_job_ids integer[]) OWNER TO weft_tenant;
@@ -1588,6 +1584,10 @@ ALTER FUNCTION weft._preemption_waiting(of_pool_id integer, queues text[]) OWNER
 CREATE FUNCTION weft._price_machines(of_pool_id integer) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._price_machines(of_pool_id integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft._priced_jobs(of_batch_id bigint, of_job_ids integer[]) RETURNS TABLE(job_id integer, price_ms numeric, cpu_usage bigint, of_cpu numeric, of_memory numeric, of_storage numeric, of_gpu numeric)
+    LANGUAGE plpgsql STABLE;
+ALTER FUNCTION weft._priced_jobs(of_batch_id bigint, of_job_ids integer[]) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._priced_usage(owners bigint[], rate_card_ids smallint[], shape_ids integer[], usage_ms_list numeric[]) RETURNS TABLE(owner bigint, resource_id smallint, usage numeric, price_ms numeric)
     LANGUAGE sql STABLE;
@@ -3038,7 +3038,7 @@ CREATE FUNCTION weft.list_groups(tenant_id integer, batch_id bigint, after integ
     SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.list_groups(tenant_id integer, batch_id bigint, after integer, limit_rows integer) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft.list_job_entries(tenant_id integer, batch_id bigint, after integer, limit_rows integer, of_job_ids integer[]) RETURNS TABLE(job_id integer, group_id integer, attributes jsonb, state smallint, reason smallint, exit_code integer, signal smallint, always_run boolean, started_at timestamp with time zone, ended_at timestamp with time zone, duration_ms bigint, cost double precision, cpu_usage bigint, cpu_cost double precision, memory_cost double precision, storage_cost double precision, gpu_cost double precision, cost_by_resource jsonb)
+CREATE FUNCTION weft.list_job_entries(tenant_id integer, batch_id bigint, after integer, limit_rows integer, of_job_ids integer[]) RETURNS TABLE(job_id integer, group_id integer, attributes jsonb, state smallint, reason smallint, exit_code integer, signal smallint, always_run boolean, ended_ms bigint, duration_ms bigint, cost double precision, cpu_usage bigint, cpu_cost double precision, memory_cost double precision, storage_cost double precision, gpu_cost double precision)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -6910,8 +6910,6 @@ REVOKE ALL ON FUNCTION weft._is_untouched(x xid, snapshot pg_snapshot) FROM PUBL
 REVOKE ALL ON FUNCTION weft._is_within(ranges jsonb, code integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._is_within(ranges jsonb, code integer) TO weft_tenant;
 
-REVOKE ALL ON FUNCTION weft._job_costs(of_batch_id bigint, of_job_id integer) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION weft._job_documents(of_batch_id bigint, of_job_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._job_gate_sets(bunch weft.bunch, base integer, jobs weft.job_columns) FROM PUBLIC;
@@ -7205,6 +7203,8 @@ REVOKE ALL ON FUNCTION weft._preemption_hosts(of_pool_id integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION weft._preemption_waiting(of_pool_id integer, queues text[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._price_machines(of_pool_id integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._priced_jobs(of_batch_id bigint, of_job_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._priced_usage(owners bigint[], rate_card_ids smallint[], shape_ids integer[], usage_ms_list numeric[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._priced_usage(owners bigint[], rate_card_ids smallint[], shape_ids integer[], usage_ms_list numeric[]) TO weft_system;

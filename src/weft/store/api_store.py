@@ -9,7 +9,7 @@ from functools import cache
 import msgspec
 
 from weft.ports.log_store import AttemptLog
-from weft.ports.store import Caller, GroupLimits, Row
+from weft.ports.store import Caller, GroupLimits, JobEntry, Row
 from weft.store.billing import Billing
 from weft.store.conditions import Conditions
 from weft.store.database import open_database
@@ -195,7 +195,7 @@ class PostgresApiStore(
 
     async def list_job_entries(
         self, caller: Caller, batch_id: int, *, after: int, limit: int
-    ) -> Sequence[Row]:
+    ) -> Sequence[JobEntry]:
         """Return entries of jobs."""
         rows = await self._database.call(
             "list_job_entries",

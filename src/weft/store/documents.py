@@ -1,13 +1,11 @@
 """Documents as the database makes them, with some fields rewritten for people."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any, Final
 
 from weft.core.states import JobState, Phase, Reason
-from weft.ports.store import Row
+from weft.ports.store import JobEntry, Row
 
-_CPU: Final = "cpu"
-_COSTS: Final = tuple((name, f"{name}_cost") for name in (_CPU, "memory", "storage", "gpu"))
 _STATES: Final = tuple(state.word for state in JobState)
 
 
@@ -32,22 +30,10 @@ def with_words(document: dict[str, Any]) -> dict[str, Any]:
     return document
 
 
-def entry_of(row: Mapping[str, Any]) -> Row:
+def entry_of(row: Sequence[Any]) -> JobEntry:
     """Return an entry of a list of jobs from a row of `list_job_entries`."""
-    entry = dict(row)
-    entry["state"] = _STATES[entry["state"]]
-    if entry["reason"] is not None:
-        entry["reason"] = reason_word(entry["reason"])
-    found = entry["cost_by_resource"]
-    if found is None:
-        entry["cost_by_resource"] = [
-            {"resource": resource, "cost": cost}
-            for resource, column in _COSTS
-            if (cost := entry[column]) is not None
-        ]
-    else:
-        entry["cpu_usage"] = sum(one["usage"] for one in found if one["resource"] == _CPU)
-    return entry
+    job_id, group_id, attributes, state, reason, *rest = row
+    return JobEntry(job_id, group_id, attributes, _STATES[state], reason_word(reason), *rest)
 
 
 def reason_word(number: int | None) -> str | None:

@@ -12,7 +12,7 @@ import asyncpg
 from weft.core.batch_order import BatchPlace
 from weft.core.errors import QueryTooSlow
 from weft.core.query.reach import OfGroup, check_width, reach_of
-from weft.ports.store import BatchQuery, Caller, JobQuery, QueryLimits, Row
+from weft.ports.store import BatchQuery, Caller, JobEntry, JobQuery, QueryLimits, Row
 from weft.store.database import Database, call_on, fetch_on
 from weft.store.documents import batch_document, entry_of, with_words
 from weft.store.query_sql import Statement, select_batches, select_jobs, sort_batches
@@ -49,10 +49,10 @@ class Queries:
 
     async def query_job_entries(
         self, caller: Caller, batch_id: int, wanted: JobQuery
-    ) -> Sequence[Row]:
+    ) -> Sequence[JobEntry]:
         """Return entries of jobs."""
 
-        async def work(connection: asyncpg.Connection) -> Sequence[Row]:
+        async def work(connection: asyncpg.Connection) -> Sequence[JobEntry]:
             found = await job_ids(connection, caller, batch_id, wanted)
             if not found:
                 return []

@@ -1,5 +1,6 @@
 """What every adapter of the port `QueryStore` must do: a part of the api's suite."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from weft.core.batch_order import BatchOrder, BatchSort
@@ -11,6 +12,8 @@ from weft.testing.builders import job_rows, start_report
 from weft.testing.store_site import TREE, StoreTests, refused
 
 LIMITS: Final = QueryLimits(timeout_s=30, scan_jobs_max=1000)
+DIFFERENCE_MAX: Final = 1e-11
+"""Of the sum of rounded costs from the rounded sum."""
 NARROW: Final = QueryLimits(timeout_s=30, scan_jobs_max=1)
 
 
@@ -60,19 +63,31 @@ class QueryStoreSuite(StoreTests):
         await store.start_attempts(incarnation_id, [start_report(claimed)])
         documents = await api.list_jobs(caller, batch, after=0, limit=9)
         entries = await api.list_job_entries(caller, batch, after=0, limit=9)
-        assert [one["state"] for one in entries] == ["success", "failed", "running", "ready"]
+        assert [one.state for one in entries] == ["success", "failed", "running", "ready"]
         names = ("job_id", "group_id", "state", "reason", "exit_code", "signal", "always_run")
+        resources = ("cpu", "memory", "storage", "gpu")
         for entry, document in zip(entries, documents, strict=True):
-            assert [entry[name] for name in names] == [document[name] for name in names]
-            attempts = await api.list_attempts(caller, batch, entry["job_id"])
+            assert [getattr(entry, name) for name in names] == [document[name] for name in names]
+            attempts = await api.list_attempts(caller, batch, entry.job_id)
             costs = [one for attempt in attempts for one in attempt["cost_by_resource"]]
-            resources = {one["resource"] for one in costs if one["usage"]}
-            assert {one["resource"] for one in entry["cost_by_resource"]} >= resources
-            if entry["state"] != "running":
-                assert (entry["cost"] or 0) == document["cost"]
-                used = sum(one["usage"] for one in costs if one["resource"] == "cpu")
-                assert (entry["cpu_usage"] or 0) == used
-                assert entry["duration_ms"] == document["duration_ms"]
+            used = {one["resource"] for one in costs if one["usage"]}
+            listed = dict(zip(resources, entry.costs, strict=True))
+            assert {name for name, cost in listed.items() if cost is not None} >= used
+            if entry.state != "running":
+                assert (entry.cost or 0) == document["cost"]
+                used_cpu = sum(one["usage"] for one in costs if one["resource"] == "cpu")
+                assert (entry.cpu_usage or 0) == used_cpu
+                assert entry.duration_ms == document["duration_ms"]
+                sums = dict.fromkeys(used, 0.0)
+                for one in costs:
+                    sums[one["resource"]] += one["cost"]
+                assert all(
+                    abs((listed[name] or 0) - sums[name]) <= DIFFERENCE_MAX for name in used
+                )
+            if entry.ended_ms is not None:
+                ended_at = datetime.fromisoformat(document["ended_at"])
+                passed = ended_at - datetime.fromtimestamp(0, UTC)
+                assert entry.ended_ms == passed // timedelta(milliseconds=1)
         assert await api.list_job_entries(caller, batch, after=3, limit=1) == entries[3:]
         found = await api.query_job_entries(caller, batch, jobs_of("state != running", limit=2))
         assert found == entries[:2]

@@ -13,7 +13,7 @@ from weft.core.query.terms import attribute_keys, doubt_of
 from weft.core.query.tree import AttributeTerm, Field, Operator, StateTerm, TextTerm, any_of
 from weft.core.secret_variables import patterns_of
 from weft.core.states import JobState
-from weft.ports.store import BatchQuery, Caller, JobQuery, QueryLimits, Row
+from weft.ports.store import BatchQuery, Caller, JobEntry, JobQuery, QueryLimits, Row
 from weft.settings import Settings
 
 DOUBTED_MAX: Final = 5
@@ -175,7 +175,7 @@ async def list_jobs(
 
 async def list_job_entries(
     services: Services, caller: Caller, batch_id: int, wanted: JobList
-) -> Sequence[Row]:
+) -> Sequence[JobEntry]:
     """Return what short lists show of jobs, in order of their numbers; see the store."""
     if wanted.query is None and wanted.group is None:
         return await services.store.list_job_entries(

@@ -16,6 +16,7 @@ from weft.ports.store.driver import Beat, DriverStore, Folded
 from weft.ports.store.edits import EditLimits, EditStore, Patch
 from weft.ports.store.fleet import FleetStore
 from weft.ports.store.groups import SetGroupStore
+from weft.ports.store.job_entries import JobEntry
 from weft.ports.store.notices import Notices
 from weft.ports.store.operations import Operation, Resubmitted
 from weft.ports.store.patrol import Patrolled, Position
@@ -80,6 +81,7 @@ __all__ = [
     "Gate",
     "GroupLimits",
     "HeartbeatAnswer",
+    "JobEntry",
     "JobQuery",
     "JobRows",
     "JobUser",

@@ -12,6 +12,7 @@ from weft.ports.store.edits import EditStore
 from weft.ports.store.failures import FailureStore
 from weft.ports.store.fleet import FleetStore
 from weft.ports.store.groups import SetGroupStore
+from weft.ports.store.job_entries import JobEntry
 from weft.ports.store.licences import LicenceStore
 from weft.ports.store.permissions import PermissionStore
 from weft.ports.store.pictures import PictureStore
@@ -249,13 +250,8 @@ class ApiStore(
 
     async def list_job_entries(
         self, caller: Caller, batch_id: int, *, after: int, limit: int
-    ) -> Sequence[Row]:
-        """Return what short lists show of jobs, in order of their numbers above `after`: some
-        fields of their documents, in the same form but for times, which are `datetime`s.
-
-        `attributes`, `cost`: None if there are none. `reason`: only of the attempt that ended the
-        job. Besides `cost_by_resource`, without units, and `cpu_usage` in mCPU * ms, None: none.
-        """
+    ) -> Sequence[JobEntry]:
+        """Return what short lists show of jobs, in order of their numbers above `after`."""
 
     async def count_reasons(
         self, caller: Caller, batch_id: int, group_id: int, *, after: int, limit: int

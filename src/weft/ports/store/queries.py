@@ -7,6 +7,7 @@ from typing import Protocol
 from weft.core.batch_order import BatchOrder, BatchPlace
 from weft.core.query import EVERYTHING, Node
 from weft.ports.store.callers import Caller, Row
+from weft.ports.store.job_entries import JobEntry
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class QueryStore(Protocol):
 
     async def query_job_entries(
         self, caller: Caller, batch_id: int, wanted: JobQuery
-    ) -> Sequence[Row]:
+    ) -> Sequence[JobEntry]:
         """Return entries of the jobs that match, as `list_job_entries` does."""
 
     async def explain_jobs(self, caller: Caller, batch_id: int, wanted: JobQuery) -> Row:

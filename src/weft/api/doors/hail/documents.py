@@ -3,7 +3,7 @@ groups, which callbacks carry, too, are in `core/hail_summaries.py`.
 """
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import Final
 
@@ -13,9 +13,9 @@ from weft.api.doors.hail.jobs import ATTEMPT, N_MAX_ATTEMPTS, present_form
 from weft.api.doors.hail.requests import Document
 from weft.api.doors.hail.resources import REGION, asked_of
 from weft.api.services import Payers
-from weft.core.hail_summaries import breakdown, duration_text, msec_mcpu, time_ms, time_text
+from weft.core.hail_summaries import duration_text, msec_mcpu, text_of_ms, time_ms, time_text
 from weft.core.secret_variables import masked
-from weft.ports.store import Row
+from weft.ports.store import JobEntry, Row
 from weft.wire.spec import JobSpec
 from weft.wire.usage_format import UsageSample
 
@@ -42,6 +42,9 @@ _IN_STATUS: Final = MappingProxyType(
         "Cancelled": "cancelled",
     }
 )
+_EXITED: Final = frozenset({"success", "failed"})
+_RESOURCES: Final = ("cpu", "memory", "storage", "gpu")
+"""In the order of `JobEntry.costs`."""
 SIGNALLED: Final = 128
 _SHORT_ERRORS: Final = MappingProxyType(
     {"timeout": "timed out", "oom": "out of memory", "no_image": "image not found"}
@@ -53,48 +56,54 @@ _LOST: Final = frozenset({"cancelled", "preempted", "lost"})
 _USED: Final = ("time_msecs", "memory_in_bytes", "cpu_usage")
 _STATUS_VERSION: Final = 5
 _FORMAT_VERSION: Final = 7
+_EPOCH: Final = datetime.fromtimestamp(0, UTC)
+_MILLISECOND: Final = timedelta(milliseconds=1)
 
 
-def job_state(row: Row) -> str:
+def job_state(job: JobEntry) -> str:
     """Return the state of a job. A lease has not started, so its job is ready there; a program
     that cannot be executed is the job's own failure there.
     """
-    if row["state"] == "running" and row["started_at"] is None:
+    if job.state == "running" and job.duration_ms is None:
         return "Ready"
-    if row["state"] == "error" and row["reason"] == "no_program":
+    if job.state == "error" and job.reason == "no_program":
         return "Failed"
-    return _STATES[row["state"]]
+    return _STATES[job.state]
 
 
-def job_entry(batch_id: int, row: Row, payers: Payers) -> Document:
+def job_entry(batch_id: int, job: JobEntry, payers: Payers) -> Document:
     """Return a job as lists show it."""
-    has_run = row["started_at"] is not None
+    has_run = job.duration_ms is not None
     return {
         "batch_id": batch_id,
-        "job_id": row["job_id"],
-        "job_group_id": row["group_id"],
-        "name": (row["attributes"] or {}).get("name"),
+        "job_id": job.job_id,
+        "job_group_id": job.group_id,
+        "name": job.attributes.get("name") if job.attributes else None,
         "user": payers.user,
         "billing_project": payers.project,
-        "state": job_state(row),
-        "exit_code": exit_code(row),
-        "end_time": time_text(row["ended_at"]) if has_run else None,
-        "duration": row["duration_ms"] if has_run else None,
-        "cost": row["cost"] or 0,
-        "msec_mcpu": row["cpu_usage"] or 0,
-        "cost_breakdown": breakdown(row["cost_by_resource"]),
-        "always_run": row["always_run"],
+        "state": job_state(job),
+        "exit_code": exit_code(job),
+        "end_time": text_of_ms(job.ended_ms) if has_run and job.ended_ms is not None else None,
+        "duration": job.duration_ms,
+        "cost": job.cost or 0,
+        "msec_mcpu": job.cpu_usage or 0,
+        "cost_breakdown": [
+            {"resource": resource, "cost": cost}
+            for resource, cost in zip(_RESOURCES, job.costs, strict=True)
+            if cost is not None
+        ],
+        "always_run": job.always_run,
         "display_state": None,
     }
 
 
-def exit_code(row: Row) -> int | None:
-    """Return the exit code of a job or an attempt; a signal counts from 128 on."""
-    if row["state"] not in {"success", "failed"}:
+def exit_code(job: JobEntry) -> int | None:
+    """Return the exit code of a job; a signal counts from 128 on."""
+    if job.state not in _EXITED:
         return None
-    if row["exit_code"] is None and row["signal"] is not None:
-        return SIGNALLED + int(row["signal"])
-    return None if row["exit_code"] is None else int(row["exit_code"])
+    if job.exit_code is None and job.signal is not None:
+        return SIGNALLED + job.signal
+    return job.exit_code
 
 
 def added_costs(attempts: Sequence[Row]) -> list[Document]:
@@ -119,14 +128,14 @@ def job_document(
     masks: tuple[str, ...],
 ) -> Document:
     """Return a job with its spec and status."""
-    costs = added_costs([one for one in attempts if one["started_at"] is not None])
-    used = {"cost_by_resource": costs, "cpu_usage": msec_mcpu(costs)}
-    entry = job_entry(row["batch_id"], {**row, **used}, payers)
+    entry = job_entry(row["batch_id"], _listed(row, attempts), payers)
     spec = spec_document(row, original, masks)
     state = entry["state"]
     # What could not be started failed, and says why; what was cancelled says nothing.
     ran = [one for one in attempts if one["started_at"] is not None or state in _FAILED]
-    status = status_document(row, ran[-1], state) if ran and state in _IN_STATUS else None
+    status = None
+    if ran and state in _IN_STATUS:
+        status = status_document(row, ran[-1], state, entry["exit_code"])
     document = {
         **entry,
         "n_max_attempts": spec["n_max_attempts"],
@@ -135,6 +144,31 @@ def job_document(
         "inst_coll": asked_of(spec, "").collection if original else "standard",
     }
     return {**document, "attributes": row["attributes"]} if row["attributes"] else document
+
+
+def _listed(row: Row, attempts: Sequence[Row]) -> JobEntry:
+    """Return what lists show of a job, from its document."""
+    costs = added_costs([one for one in attempts if one["started_at"] is not None])
+    cost_of = {one["resource"]: one["cost"] for one in costs}
+    ended_at = None if row["ended_at"] is None else datetime.fromisoformat(row["ended_at"])
+    return JobEntry(
+        job_id=row["job_id"],
+        group_id=row["group_id"],
+        attributes=row["attributes"],
+        state=row["state"],
+        reason=row["reason"],
+        exit_code=row["exit_code"],
+        signal=row["signal"],
+        always_run=row["always_run"],
+        ended_ms=None if ended_at is None else (ended_at - _EPOCH) // _MILLISECOND,
+        duration_ms=None if row["started_at"] is None else row["duration_ms"],
+        cost=row["cost"],
+        cpu_usage=msec_mcpu(costs),
+        cpu_cost=cost_of.get("cpu"),
+        memory_cost=cost_of.get("memory"),
+        storage_cost=cost_of.get("storage"),
+        gpu_cost=cost_of.get("gpu"),
+    )
 
 
 def spec_document(row: Row, original: bytes | None, masks: tuple[str, ...]) -> Document:
@@ -179,11 +213,11 @@ def _native_spec(spec: JobSpec | None) -> Document:
     return found
 
 
-def status_document(row: Row, attempt: Row, state: str) -> Document:
+def status_document(row: Row, attempt: Row, state: str, code: int | None) -> Document:
     """Return what Hail's workers say of the last attempt that ran."""
     started, ended = time_ms(attempt["started_at"]), time_ms(attempt["ended_at"])
     name = _IN_STATUS[state]
-    reason, code = attempt["reason"], exit_code(row)
+    reason = attempt["reason"]
     if started is not None and ended is not None and row["duration_ms"] is not None:
         ended = started + row["duration_ms"]  # both were rounded
     duration = None if ended is None or started is None else ended - started

@@ -97,7 +97,7 @@ async def _list(request: AnyRequest, group_id: int, parse: Parser) -> Response[b
     payers = await services.payers_of(caller, batch_id)
     answer: Document = {"jobs": [job_entry(batch_id, row, payers) for row in rows]}
     if len(rows) == PAGE:
-        answer["last_job_id"] = rows[-1]["job_id"]
+        answer["last_job_id"] = rows[-1].job_id
     return reply(answer)
 
 

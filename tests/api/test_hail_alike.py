@@ -95,6 +95,18 @@ def test_a_command_that_is_none_is_refused_as_ever(command: bytes, bunch: Bunch)
     assert together.value.status == 400
 
 
+def test_a_job_with_more_than_a_command_in_its_place_is_read_alone(bunch: Bunch) -> None:
+    raws = [msgspec.json.encode(job(n, "echo", str(n))) for n in range(1, 80)]
+    for number in (2, 40, 41):
+        word = b'"%d"]' % number
+        raws[number - 1] = raws[number - 1].replace(word, word + b',"command":["other"]')
+    _, jobs = jobs_of(raws, bunch)
+
+    assert [one.command for one in jobs] == [
+        ("other",) if n in {2, 40, 41} else ("echo", str(n)) for n in range(1, 80)
+    ]
+
+
 def test_what_jobs_share_is_stored_once_and_found_in_each(bunch: Bunch) -> None:
     raws = [msgspec.json.encode(job(n, "echo", str(n))) for n in range(1, 301)]
     _, jobs = jobs_of(raws, bunch)

@@ -3,7 +3,8 @@ bunches do: nothing else of them is read.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -27,6 +28,7 @@ class _Spec(Struct, gc=False):
 
 _DECODER: Final = msgspec.json.Decoder(_Spec)
 _WORDS: Final = msgspec.json.Decoder(tuple[str, ...])
+_COMMANDS: Final = msgspec.json.Decoder(list[tuple[str, ...]])
 
 
 class Alike(NamedTuple):
@@ -40,19 +42,38 @@ class Alike(NamedTuple):
     job: ForeignJob
     """The job of one of them."""
 
-    def read(self, raw: bytes, number: int) -> ForeignJob | None:
-        """Return the job of a spec; None: it is not like these, or has another number."""
-        begin = b"%b%d%b" % (self.before, number, self.between)
-        if not raw.startswith(begin) or not raw.endswith(self.after):
-            return None
-        try:
-            command = _WORDS.decode(raw[len(begin) : len(raw) - len(self.after)])
-        except _WRONG:
-            return None
-        # `copy` calls this, and takes three times as long.
-        job: ForeignJob = self.job.__copy__()  # type: ignore[attr-defined]  # of every Struct
-        job.command = command
-        return job
+    def read(self, specs: Sequence[bytes], first: int) -> list[ForeignJob]:
+        """Return the jobs of the specs, which have the numbers from `first` on, up to one that is
+        not like these or has another number.
+        """
+        words: list[bytes] = []
+        for number, raw in enumerate(specs, start=first):
+            begin = b"%b%d%b" % (self.before, number, self.between)
+            if not raw.startswith(begin) or not raw.endswith(self.after):
+                break
+            words.append(raw[len(begin) : len(raw) - len(self.after)])
+        jobs: list[ForeignJob] = []
+        for command in _commands_of(words):
+            # `copy` calls this, and takes three times as long.
+            job: ForeignJob = self.job.__copy__()  # type: ignore[attr-defined]  # of every Struct
+            job.command = command
+            jobs.append(job)
+        return jobs
+
+
+def _commands_of(words: Sequence[bytes]) -> list[tuple[str, ...]]:
+    """Return the commands up to one that is none. What is no value of JSON by itself, but stood in
+    the place of one, is none within a list either.
+    """
+    try:
+        return _COMMANDS.decode(b"[%b]" % b",".join(words))
+    except _WRONG:
+        pass
+    found: list[tuple[str, ...]] = []
+    with suppress(*_WRONG):
+        for one in words:
+            found.append(_WORDS.decode(one))  # noqa: PERF401 (those before a wrong one stay)
+    return found
 
 
 def alike_to(raw: bytes, job: ForeignJob) -> Alike | None:

@@ -36,6 +36,10 @@ IO: Final = "/io"
 _IO: Final = (IO,)
 KINDS_MAX: Final = 8
 """How many jobs of a bunch are compared with those that follow."""
+RUN_MAX: Final = 32
+"""How many jobs are compared with one before them at once. Few, because those that follow one that
+differs are compared again.
+"""
 _NAMES_IO: Final = re.compile(rf"(?<![\w.~/-]){IO}(?![\w.-])")
 _NEEDS_CLOUD: Final = ("input_files", "output_files", "cloudfuse")
 _OLD_PROCESS: Final = ("command", "image", "mount_docker_socket")
@@ -66,13 +70,14 @@ def jobs_of(specs: Sequence[bytes], bunch: Bunch) -> tuple[int, list[ForeignJob]
     alike: Alike | None = None
     paths: tuple[str, ...] | None = None  # those that the variables of `alike` name
     n_kinds = first = last = 0
-    for index, raw in enumerate(specs):
-        job = None if alike is None else alike.read(raw, last + 1)
-        if job is not None:
-            last += 1
-            job.own_paths = paths or _paths_in(job.command or ())
-            jobs.append(job)
+    while len(jobs) < len(specs):
+        index = len(jobs)
+        if alike is not None and (run := alike.read(specs[index : index + RUN_MAX], last + 1)):
+            _name_paths(run, paths)
+            last += len(run)
+            jobs += run
             continue
+        raw = specs[index]
         spec = plain_job(raw)
         is_plain = spec is not None
         if spec is None:
@@ -185,6 +190,14 @@ def _paths_in(words: Sequence[str]) -> tuple[str, ...] | None:
     """Return the paths that Hail's containers have and that these words name."""
     text = "\0".join(words)
     return _IO if IO in text and _NAMES_IO.search(text) else None
+
+
+def _name_paths(jobs: Sequence[ForeignJob], shared: tuple[str, ...] | None) -> None:
+    """Note the paths that the commands of jobs name, or those that they all name besides."""
+    some = shared or _paths_in([word for job in jobs for word in job.command or ()])
+    if some or jobs[0].own_paths:  # all have those of the job that they are like
+        for job in jobs:
+            job.own_paths = some and (shared or _paths_in(job.command or ()))
 
 
 def _parents_of(spec: PlainJob, bunch: Bunch) -> tuple[int | str, ...]:

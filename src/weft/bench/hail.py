@@ -14,6 +14,7 @@ import time
 import urllib.request
 from collections.abc import Mapping
 from pathlib import Path
+from statistics import median
 from typing import Any, Final
 
 from weft.bench.conditions import conditions_of, load_average
@@ -216,13 +217,14 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
             batch, pages = await found.recorded(to_list, listed)
             async with running_stub(batch, pages) as stub:
                 for number in range(1, rounds + 1):
-                    progress.step(f"the stub, round {number}")
-                    await found.submit(stub, "stub", count)
+                    # Side by side: what removed batches leave to do disturbs both lists alike.
+                    progress.step(f"lists, round {number}")
                     await found.list_jobs(stub, "list_stub", to_list)
-                    progress.step(f"weft, round {number}")
+                    await found.list_jobs(found.domain, "list_weft", to_list)
+                    progress.step(f"submissions, round {number}")
+                    await found.submit(stub, "stub", count)
                     await found.remove(await found.submit(found.domain, "weft", count))
                     await found.remove(await found.submit_v1(count))
-                    await found.list_jobs(found.domain, "list_weft", to_list)
             sizes = {"jobs": count, "rounds": rounds, "listed": listed, "run": run}
             conditions = await conditions_of(
                 home.secrets()["admin"], home.path, load_before=load, sizes=sizes
@@ -232,7 +234,7 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
 
 def _result(found: Rounds) -> dict[str, Any]:
     rate = {name: median_rate(rates) for name, rates in found.rates.items()}
-    cpu = {name: median_rate(found.cpu_us[name]) for name in ("weft", "v1")}
+    cpu = {name: round(median(found.cpu_us[name]), 2) for name in ("weft", "v1")}
     return {
         "unit": "jobs/s",
         "weft": rate["weft"],

@@ -29,6 +29,7 @@ from weft.api.routes import login, login_oidc, system
 from weft.api.routes.rights import PERMISSIONS, RIGHTS, UNRECORDED
 from weft.api.routes.v1 import (
     attempt_usage,
+    batch_actions,
     batches,
     billing,
     callbacks,
@@ -80,6 +81,7 @@ DOORS: Final[Sequence[ControllerRouterHandler]] = (*hail.ROUTES,)
 """The `ROUTES` of each door."""
 ROUTES: Final[Sequence[ControllerRouterHandler]] = (
     *batches.ROUTES,
+    *batch_actions.ROUTES,
     *billing.ROUTES,
     *reports.ROUTES,
     *quotas.ROUTES,

@@ -353,6 +353,8 @@ class Client(BuilderSource[BatchBuilder], Twin[aio.Client]):
     get_saved_query = waits(aio.Client.get_saved_query)
     save_query = waits(aio.Client.save_query)
     remove_saved_query = waits(aio.Client.remove_saved_query)
+    count_batch_action = waits(aio.Client.count_batch_action)
+    act_on_batches = waits(aio.Client.act_on_batches)
     list_secrets = waits(aio.Client.list_secrets)
     set_secret = waits(aio.Client.set_secret)
     remove_secret = waits(aio.Client.remove_secret)

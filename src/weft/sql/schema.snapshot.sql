@@ -204,6 +204,34 @@ CREATE FUNCTION weft._announce(pool_ids integer[] DEFAULT '{}'::integer[], user_
     SET plan_cache_mode TO 'force_generic_plan';
 ALTER FUNCTION weft._announce(pool_ids integer[], user_ids integer[], lane_ids integer[]) OWNER TO weft_system;
 
+CREATE TABLE weft.operation (
+    operation_id bigint NOT NULL,
+    tenant_id integer NOT NULL,
+    user_id integer NOT NULL,
+    batch_id bigint,
+    kind text NOT NULL,
+    arguments jsonb DEFAULT '{}'::jsonb NOT NULL,
+    state text DEFAULT 'running'::text NOT NULL,
+    "position" bigint DEFAULT 0 NOT NULL,
+    n_done bigint DEFAULT 0 NOT NULL,
+    n_total bigint DEFAULT 0 NOT NULL,
+    error jsonb,
+    result jsonb,
+    trace_id text,
+    idempotency_key text,
+    digest bytea,
+    created_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone,
+    CONSTRAINT operation_kind_check CHECK ((length(kind) <= 64)),
+    CONSTRAINT operation_state_check CHECK ((state = ANY (ARRAY['running'::text, 'success'::text, 'failed'::text, 'cancelled'::text])))
+)
+WITH (fillfactor='50');
+ALTER TABLE weft.operation OWNER TO postgres;
+
+CREATE FUNCTION weft._announce_operation(operation weft.operation, kind text, at timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._announce_operation(operation weft.operation, kind text, at timestamp with time zone) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._as_tenant(tenant_id integer) RETURNS void
     LANGUAGE sql;
 ALTER FUNCTION weft._as_tenant(tenant_id integer) OWNER TO weft_system;
@@ -446,30 +474,6 @@ CREATE FUNCTION weft._closed_gates(of_batch_id bigint, of_job_id integer, of_gat
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft._closed_gates(of_batch_id bigint, of_job_id integer, of_gate_set_ids integer[], at timestamp with time zone) OWNER TO weft_system;
-
-CREATE TABLE weft.operation (
-    operation_id bigint NOT NULL,
-    tenant_id integer NOT NULL,
-    user_id integer NOT NULL,
-    batch_id bigint NOT NULL,
-    kind text NOT NULL,
-    arguments jsonb DEFAULT '{}'::jsonb NOT NULL,
-    state text DEFAULT 'running'::text NOT NULL,
-    "position" bigint DEFAULT 0 NOT NULL,
-    n_done bigint DEFAULT 0 NOT NULL,
-    n_total bigint DEFAULT 0 NOT NULL,
-    error jsonb,
-    result jsonb,
-    trace_id text,
-    idempotency_key text,
-    digest bytea,
-    created_at timestamp with time zone NOT NULL,
-    ended_at timestamp with time zone,
-    CONSTRAINT operation_kind_check CHECK ((length(kind) <= 64)),
-    CONSTRAINT operation_state_check CHECK ((state = ANY (ARRAY['running'::text, 'success'::text, 'failed'::text])))
-)
-WITH (fillfactor='50');
-ALTER TABLE weft.operation OWNER TO postgres;
 
 CREATE FUNCTION weft._commit_copy(operation weft.operation, new_batch bigint, at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
@@ -1479,6 +1483,10 @@ CREATE FUNCTION weft._park_noted(limit_jobs integer) RETURNS bigint
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._park_noted(limit_jobs integer) OWNER TO weft_system;
 
+CREATE FUNCTION weft._pass_batches(operation weft.operation, down_to bigint, n_changed integer, n_idle bigint, skipped text) RETURNS jsonb
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._pass_batches(operation weft.operation, down_to bigint, n_changed integer, n_idle bigint, skipped text) OWNER TO weft_system;
+
 CREATE FUNCTION weft._pass_gates(of_gate_ids integer[], arrivals boolean, waits boolean DEFAULT false, limit_jobs integer DEFAULT 1000, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1899,6 +1907,10 @@ CREATE FUNCTION weft._sees_batch(of_batch_id bigint) RETURNS boolean
     LANGUAGE plpgsql STABLE;
 ALTER FUNCTION weft._sees_batch(of_batch_id bigint) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._sees_operation(operation weft.operation) RETURNS boolean
+    LANGUAGE plpgsql STABLE;
+ALTER FUNCTION weft._sees_operation(operation weft.operation) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._sees_schedule(of_schedule weft.schedule) RETURNS boolean
     LANGUAGE plpgsql STABLE;
 ALTER FUNCTION weft._sees_schedule(of_schedule weft.schedule) OWNER TO weft_tenant;
@@ -1990,6 +2002,10 @@ ALTER FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id inte
 CREATE FUNCTION weft._shown_jobs(of_batch_id bigint, of_job_ids integer[]) RETURNS integer[]
     LANGUAGE plpgsql STABLE;
 ALTER FUNCTION weft._shown_jobs(of_batch_id bigint, of_job_ids integer[]) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._shown_operation(of_operation_id bigint) RETURNS weft.operation
+    LANGUAGE plpgsql STABLE;
+ALTER FUNCTION weft._shown_operation(of_operation_id bigint) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._skip_touched(offer weft.offer, from_job integer, snapshot pg_snapshot) RETURNS integer
     LANGUAGE plpgsql STABLE;
@@ -2297,6 +2313,11 @@ CREATE FUNCTION weft.acknowledge_failures(tenant_id integer, batch_id bigint, of
     SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.acknowledge_failures(tenant_id integer, batch_id bigint, of_cause_id bigint, of_job_ids integer[], note text, actor text, until timestamp with time zone, limit_jobs integer, at timestamp with time zone) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft.act_on_batch(tenant_id integer, epoch bigint, of_operation_id bigint, of_batch_id bigint, of_role text, n_idle bigint, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.act_on_batch(tenant_id integer, epoch bigint, of_operation_id bigint, of_batch_id bigint, of_role text, n_idle bigint, at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id integer, group_ids integer[], parent_ids integer[], names text[], attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, are_sets boolean[] DEFAULT '{}'::boolean[], at timestamp with time zone DEFAULT clock_timestamp(), idempotency_key text DEFAULT NULL::text, digest bytea DEFAULT NULL::bytea) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -2392,6 +2413,11 @@ CREATE FUNCTION weft.beat_driver(epoch bigint, grace_s double precision) RETURNS
     SET enable_seqscan TO 'off';
 ALTER FUNCTION weft.beat_driver(epoch bigint, grace_s double precision) OWNER TO weft_system;
 
+CREATE FUNCTION weft.begin_batch_action(tenant_id integer, user_id integer, arguments jsonb, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.begin_batch_action(tenant_id integer, user_id integer, arguments jsonb, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft.begin_ordered_query(tenant_id integer, timeout_ms integer) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -2431,6 +2457,11 @@ CREATE FUNCTION weft.cancel_jobs(tenant_id integer, batch_id bigint, job_ids int
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.cancel_jobs(tenant_id integer, batch_id bigint, job_ids integer[], actor text, at timestamp with time zone) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.cancel_operation(tenant_id integer, of_operation_id bigint, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.cancel_operation(tenant_id integer, of_operation_id bigint, at timestamp with time zone) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.change_project(tenant_id integer, of_name text, patch jsonb, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3379,6 +3410,11 @@ CREATE FUNCTION weft.open_session(code_hash bytea, session_hash bytea, of_name t
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.open_session(code_hash bytea, session_hash bytea, of_name text, opened_from text, valid_s double precision, sessions_max integer, at timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft.operation_caller(epoch bigint, of_operation_id bigint) RETURNS TABLE(tenant_id integer, user_id integer, user_name text, role text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.operation_caller(epoch bigint, of_operation_id bigint) OWNER TO weft_system;
+
 CREATE FUNCTION weft.overview(tenant_id integer) RETURNS jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -3393,6 +3429,11 @@ CREATE FUNCTION weft.overview_v2(tenant_id integer, pools_of_tenant_id integer) 
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.overview_v2(tenant_id integer, pools_of_tenant_id integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft.pass_batches(epoch bigint, of_operation_id bigint, down_to bigint, n_idle bigint, skipped text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.pass_batches(epoch bigint, of_operation_id bigint, down_to bigint, n_idle bigint, skipped text, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.pass_gates(epoch bigint, limit_jobs integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -5710,6 +5751,8 @@ CREATE INDEX operation_batch_idx ON weft.operation USING btree (batch_id);
 
 CREATE UNIQUE INDEX operation_idempotency_key_idx ON weft.operation USING btree (user_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 
+CREATE INDEX operation_on_batches_idx ON weft.operation USING btree (ended_at) WHERE ((batch_id IS NULL) AND (ended_at IS NOT NULL));
+
 CREATE INDEX operation_running_idx ON weft.operation USING btree (operation_id) WHERE (state = 'running'::text);
 
 CREATE INDEX operation_tenant_idx ON weft.operation USING btree (tenant_id, operation_id);
@@ -6567,6 +6610,12 @@ REVOKE ALL ON FUNCTION weft._admit_jobs(of_pool_id integer, of_user_id integer, 
 REVOKE ALL ON FUNCTION weft._announce(pool_ids integer[], user_ids integer[], lane_ids integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._announce(pool_ids integer[], user_ids integer[], lane_ids integer[]) TO weft_tenant;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.operation TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.operation TO weft_system;
+
+REVOKE ALL ON FUNCTION weft._announce_operation(operation weft.operation, kind text, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._announce_operation(operation weft.operation, kind text, at timestamp with time zone) TO weft_system;
+
 REVOKE ALL ON FUNCTION weft._as_tenant(tenant_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._as_tenant(tenant_id integer) TO weft_tenant;
 
@@ -6673,9 +6722,6 @@ REVOKE ALL ON FUNCTION weft._claim_kept(worker weft.worker_incarnation, kept wef
 
 REVOKE ALL ON FUNCTION weft._closed_gates(of_batch_id bigint, of_job_id integer, of_gate_set_ids integer[], at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._closed_gates(of_batch_id bigint, of_job_id integer, of_gate_set_ids integer[], at timestamp with time zone) TO weft_tenant;
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.operation TO weft_tenant;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.operation TO weft_system;
 
 REVOKE ALL ON FUNCTION weft._commit_copy(operation weft.operation, new_batch bigint, at timestamp with time zone) FROM PUBLIC;
 
@@ -7156,6 +7202,8 @@ GRANT ALL ON FUNCTION weft._park_jobs(of_batch_id bigint, of_job_ids integer[]) 
 
 REVOKE ALL ON FUNCTION weft._park_noted(limit_jobs integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._pass_batches(operation weft.operation, down_to bigint, n_changed integer, n_idle bigint, skipped text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._pass_gates(of_gate_ids integer[], arrivals boolean, waits boolean, limit_jobs integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._pass_gates(of_gate_ids integer[], arrivals boolean, waits boolean, limit_jobs integer, at timestamp with time zone) TO weft_tenant;
 
@@ -7340,6 +7388,8 @@ REVOKE ALL ON FUNCTION weft._secret_document(of_secret weft.secret) FROM PUBLIC;
 REVOKE ALL ON FUNCTION weft._sees_batch(of_batch_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._sees_batch(of_batch_id bigint) TO weft_system;
 
+REVOKE ALL ON FUNCTION weft._sees_operation(operation weft.operation) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._sees_schedule(of_schedule weft.schedule) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._sees_work_on(of_batch_id bigint) FROM PUBLIC;
@@ -7389,6 +7439,8 @@ REVOKE ALL ON FUNCTION weft._show_ranges(of_batch_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id integer, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._shown_jobs(of_batch_id bigint, of_job_ids integer[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._shown_operation(of_operation_id bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._skip_touched(offer weft.offer, from_job integer, snapshot pg_snapshot) FROM PUBLIC;
 
@@ -7521,6 +7573,9 @@ GRANT ALL ON FUNCTION weft.acknowledge_commands(incarnation_id integer, command_
 REVOKE ALL ON FUNCTION weft.acknowledge_failures(tenant_id integer, batch_id bigint, of_cause_id bigint, of_job_ids integer[], note text, actor text, until timestamp with time zone, limit_jobs integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.acknowledge_failures(tenant_id integer, batch_id bigint, of_cause_id bigint, of_job_ids integer[], note text, actor text, until timestamp with time zone, limit_jobs integer, at timestamp with time zone) TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.act_on_batch(tenant_id integer, epoch bigint, of_operation_id bigint, of_batch_id bigint, of_role text, n_idle bigint, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.act_on_batch(tenant_id integer, epoch bigint, of_operation_id bigint, of_batch_id bigint, of_role text, n_idle bigint, at timestamp with time zone) TO weft_driver;
+
 REVOKE ALL ON FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id integer, group_ids integer[], parent_ids integer[], names text[], attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, are_sets boolean[], at timestamp with time zone, idempotency_key text, digest bytea) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id integer, group_ids integer[], parent_ids integer[], names text[], attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, are_sets boolean[], at timestamp with time zone, idempotency_key text, digest bytea) TO weft_api;
 
@@ -7578,6 +7633,9 @@ GRANT ALL ON FUNCTION weft.authenticate_v3(token_hash bytea, of_kind text, at ti
 REVOKE ALL ON FUNCTION weft.beat_driver(epoch bigint, grace_s double precision) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.beat_driver(epoch bigint, grace_s double precision) TO weft_driver;
 
+REVOKE ALL ON FUNCTION weft.begin_batch_action(tenant_id integer, user_id integer, arguments jsonb, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.begin_batch_action(tenant_id integer, user_id integer, arguments jsonb, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.begin_ordered_query(tenant_id integer, timeout_ms integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.begin_ordered_query(tenant_id integer, timeout_ms integer) TO weft_api;
 
@@ -7599,9 +7657,13 @@ GRANT ALL ON FUNCTION weft.black_holes(epoch bigint) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.cancel_group(tenant_id integer, batch_id bigint, group_id integer, actor text, force boolean, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.cancel_group(tenant_id integer, batch_id bigint, group_id integer, actor text, force boolean, at timestamp with time zone) TO weft_api;
+GRANT ALL ON FUNCTION weft.cancel_group(tenant_id integer, batch_id bigint, group_id integer, actor text, force boolean, at timestamp with time zone) TO weft_system;
 
 REVOKE ALL ON FUNCTION weft.cancel_jobs(tenant_id integer, batch_id bigint, job_ids integer[], actor text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.cancel_jobs(tenant_id integer, batch_id bigint, job_ids integer[], actor text, at timestamp with time zone) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.cancel_operation(tenant_id integer, of_operation_id bigint, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.cancel_operation(tenant_id integer, of_operation_id bigint, at timestamp with time zone) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.change_project(tenant_id integer, of_name text, patch jsonb, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.change_project(tenant_id integer, of_name text, patch jsonb, at timestamp with time zone) TO weft_api;
@@ -7765,6 +7827,7 @@ GRANT ALL ON FUNCTION weft.get_batch(tenant_id integer, batch_id bigint) TO weft
 
 REVOKE ALL ON FUNCTION weft.get_batches(tenant_id integer, batch_ids bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.get_batches(tenant_id integer, batch_ids bigint[]) TO weft_api;
+GRANT ALL ON FUNCTION weft.get_batches(tenant_id integer, batch_ids bigint[]) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.get_bunch(tenant_id integer, of_batch_id bigint, of_update_id integer, first_position integer, n_jobs integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.get_bunch(tenant_id integer, of_batch_id bigint, of_update_id integer, first_position integer, n_jobs integer) TO weft_api;
@@ -7829,6 +7892,7 @@ GRANT ALL ON FUNCTION weft.hide_batch(tenant_id integer, batch_id bigint, hidden
 
 REVOKE ALL ON FUNCTION weft.hold_group(tenant_id integer, batch_id bigint, group_id integer, actor text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.hold_group(tenant_id integer, batch_id bigint, group_id integer, actor text, at timestamp with time zone) TO weft_api;
+GRANT ALL ON FUNCTION weft.hold_group(tenant_id integer, batch_id bigint, group_id integer, actor text, at timestamp with time zone) TO weft_system;
 
 REVOKE ALL ON FUNCTION weft.hold_jobs(tenant_id integer, batch_id bigint, job_ids integer[], actor text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.hold_jobs(tenant_id integer, batch_id bigint, job_ids integer[], actor text, at timestamp with time zone) TO weft_api;
@@ -8058,6 +8122,7 @@ GRANT ALL ON FUNCTION weft.lose_workers(epoch bigint, grace_s double precision, 
 
 REVOKE ALL ON FUNCTION weft.may_see(of_batch_id bigint, of_user_id integer, of_project_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.may_see(of_batch_id bigint, of_user_id integer, of_project_id integer) TO weft_api;
+GRANT ALL ON FUNCTION weft.may_see(of_batch_id bigint, of_user_id integer, of_project_id integer) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.message_job(tenant_id integer, batch_id bigint, job_id integer, message text, actor text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.message_job(tenant_id integer, batch_id bigint, job_id integer, message text, actor text, at timestamp with time zone) TO weft_api;
@@ -8091,6 +8156,9 @@ GRANT ALL ON FUNCTION weft.open_issuer_session(tenant_id integer, user_id intege
 REVOKE ALL ON FUNCTION weft.open_session(code_hash bytea, session_hash bytea, of_name text, opened_from text, valid_s double precision, sessions_max integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.open_session(code_hash bytea, session_hash bytea, of_name text, opened_from text, valid_s double precision, sessions_max integer, at timestamp with time zone) TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.operation_caller(epoch bigint, of_operation_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.operation_caller(epoch bigint, of_operation_id bigint) TO weft_driver;
+
 REVOKE ALL ON FUNCTION weft.overview(tenant_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.overview(tenant_id integer) TO weft_api;
 
@@ -8099,6 +8167,9 @@ GRANT ALL ON FUNCTION weft.overview_counts(tenant_id integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.overview_v2(tenant_id integer, pools_of_tenant_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.overview_v2(tenant_id integer, pools_of_tenant_id integer) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.pass_batches(epoch bigint, of_operation_id bigint, down_to bigint, n_idle bigint, skipped text, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.pass_batches(epoch bigint, of_operation_id bigint, down_to bigint, n_idle bigint, skipped text, at timestamp with time zone) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.pass_gates(epoch bigint, limit_jobs integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.pass_gates(epoch bigint, limit_jobs integer, at timestamp with time zone) TO weft_driver;
@@ -8173,6 +8244,7 @@ GRANT ALL ON FUNCTION weft.release_conditions(epoch bigint, limit_jobs integer, 
 
 REVOKE ALL ON FUNCTION weft.release_group(tenant_id integer, batch_id bigint, group_id integer, actor text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.release_group(tenant_id integer, batch_id bigint, group_id integer, actor text, at timestamp with time zone) TO weft_api;
+GRANT ALL ON FUNCTION weft.release_group(tenant_id integer, batch_id bigint, group_id integer, actor text, at timestamp with time zone) TO weft_system;
 
 REVOKE ALL ON FUNCTION weft.release_jobs(tenant_id integer, batch_id bigint, job_ids integer[], actor text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.release_jobs(tenant_id integer, batch_id bigint, job_ids integer[], actor text, at timestamp with time zone) TO weft_api;
@@ -8209,6 +8281,7 @@ GRANT ALL ON FUNCTION weft.retry_failed(epoch bigint, of_operation_id bigint, ma
 
 REVOKE ALL ON FUNCTION weft.retry_jobs(tenant_id integer, user_id integer, batch_id bigint, job_ids integer[], query text, within_group integer, cause_id bigint, actor text, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.retry_jobs(tenant_id integer, user_id integer, batch_id bigint, job_ids integer[], query text, within_group integer, cause_id bigint, actor text, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) TO weft_api;
+GRANT ALL ON FUNCTION weft.retry_jobs(tenant_id integer, user_id integer, batch_id bigint, job_ids integer[], query text, within_group integer, cause_id bigint, actor text, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) TO weft_system;
 
 REVOKE ALL ON FUNCTION weft.revoke_token(tenant_id integer, user_id integer, of_token_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.revoke_token(tenant_id integer, user_id integer, of_token_id bigint) TO weft_api;

@@ -5,7 +5,7 @@ import random
 from collections.abc import Sequence
 
 from weft.core.errors import Unavailable
-from weft.ports.store import Caller, GroupLimits, NewSet, Row
+from weft.ports.store import ACTION, Caller, GroupLimits, NewSet, Row
 from weft.store.database import Database
 
 ROUNDS_MAX = 200
@@ -114,6 +114,37 @@ class SetGroups:
             detail=f"{added} were added; {len(left)} are being changed by other requests.",
             hint="Send the request again.",
         )
+
+    async def begin_batch_action(
+        self,
+        caller: Caller,
+        arguments: Row,
+        *,
+        trace_id: str,
+        idempotency_key: str | None,
+        digest: bytes,
+    ) -> int:
+        """Begin to do something to many batches."""
+        asked = ACTION.get()
+        origin = {"token_id": asked.caller.token_id, "address": asked.address} if asked else {}
+        return int(
+            await self._database.value(
+                "begin_batch_action",
+                caller=caller,
+                user_id=caller.user_id,
+                arguments={**arguments, **origin, "actor": f"user {caller.user_name}"},
+                trace_id=trace_id,
+                idempotency_key=idempotency_key,
+                digest=digest,
+            )
+        )
+
+    async def cancel_operation(self, caller: Caller, operation_id: int) -> Row:
+        """End an operation on many batches."""
+        document: Row = await self._database.value(
+            "cancel_operation", caller=caller, of_operation_id=operation_id
+        )
+        return document
 
     async def get_operation(self, caller: Caller, operation_id: int) -> Row:
         """Return the operation document."""

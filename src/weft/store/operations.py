@@ -3,10 +3,21 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from weft.ports.store import JobQuery, JobRows, Operation, Resubmitted
+from weft.core.permissions import Permission
+from weft.core.rights import UserRole
+from weft.ports.store import (
+    BatchQuery,
+    Caller,
+    JobQuery,
+    JobRows,
+    Operation,
+    Resubmitted,
+    Row,
+)
 from weft.store.database import Database
+from weft.store.documents import batch_document
+from weft.store.queries import found_batches, read_within
 from weft.store.queries import job_ids as matching_ids
-from weft.store.queries import read_within
 from weft.store.submission import job_columns
 
 PAGE_OPERATIONS = 100
@@ -120,6 +131,65 @@ class Operations:
             self._database,
             wanted.limits,
             lambda connection: matching_ids(connection, tenant_id, batch_id, wanted),
+        )
+
+    async def operation_caller(self, epoch: int, operation_id: int) -> Caller | None:
+        """Return who has asked for an operation."""
+        rows = await self._database.call(
+            "operation_caller", epoch=epoch, of_operation_id=operation_id
+        )
+        for tenant_id, user_id, user_name, role in rows:
+            return Caller(tenant_id, user_id, user_name, UserRole(role), needs=Permission.EXECUTE)
+        return None
+
+    async def find_batches(self, caller: Caller, wanted: BatchQuery) -> Sequence[Row]:
+        """Run the query in a transaction of its own."""
+        return await read_within(
+            self._database,
+            wanted.limits,
+            lambda connection: found_batches(connection, caller, wanted),
+        )
+
+    async def read_batches(self, caller: Caller, batch_ids: Sequence[int]) -> Sequence[Row]:
+        """Return batch documents."""
+        rows = await self._database.call("get_batches", caller=caller, batch_ids=list(batch_ids))
+        return [batch_document(row[0]) for row in rows]
+
+    async def act_on_batch(
+        self, caller: Caller, epoch: int, operation_id: int, batch_id: int, *, n_idle: int
+    ) -> bool:
+        """Act on a batch, and pass it."""
+        return bool(
+            await self._database.value(
+                "act_on_batch",
+                caller=caller,
+                epoch=epoch,
+                of_operation_id=operation_id,
+                of_batch_id=batch_id,
+                of_role=caller.role.value,
+                n_idle=n_idle,
+            )
+        )
+
+    async def pass_batches(
+        self,
+        epoch: int,
+        operation_id: int,
+        *,
+        down_to: int,
+        n_idle: int,
+        skipped: str | None = None,
+    ) -> bool:
+        """Pass batches."""
+        return bool(
+            await self._database.value(
+                "pass_batches",
+                epoch=epoch,
+                of_operation_id=operation_id,
+                down_to=down_to,
+                n_idle=n_idle,
+                skipped=skipped,
+            )
         )
 
     async def fail_operation(

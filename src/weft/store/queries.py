@@ -81,12 +81,9 @@ class Queries:
 
     async def query_batches(self, caller: Caller, wanted: BatchQuery) -> Sequence[Row]:
         """Return batch documents."""
-
-        async def work(connection: asyncpg.Connection) -> Sequence[Row]:
-            found = await batch_rows(connection, caller, wanted)
-            return await _batches_of(connection, caller, found)
-
-        return await self._within(wanted.limits, work)
+        return await self._within(
+            wanted.limits, lambda connection: found_batches(connection, caller, wanted)
+        )
 
     async def sort_batches(
         self, caller: Caller, wanted: BatchQuery
@@ -184,6 +181,13 @@ async def batch_rows(
     """
     statement = await _batch_statement(connection, caller, wanted)
     return await fetch_on(connection, "query_batches", statement.text, statement.values)
+
+
+async def found_batches(
+    connection: asyncpg.Connection, caller: Caller, wanted: BatchQuery
+) -> Sequence[Row]:
+    """Return the documents of the batches that match. The transaction belongs to this query."""
+    return await _batches_of(connection, caller, await batch_rows(connection, caller, wanted))
 
 
 async def _batches_of(

@@ -256,7 +256,10 @@ class Event(Struct, kw_only=True, rename={"from_": "from"}):
     trace_id: str | None
     detail: Annotated[
         dict[str, Any] | None,
-        Meta(description="of `condition.opened` and `condition.closed`: the condition"),
+        Meta(
+            description="of `condition.opened` and `condition.closed`: the condition; of an "
+            "`operation` on many batches: its number"
+        ),
     ]
 
 
@@ -281,13 +284,13 @@ class Problem(Struct, kw_only=True):
 
 
 class Operation(Struct, kw_only=True):
-    """Work on a batch that goes on in the background."""
+    """Work on a batch, or on many, that goes on in the background."""
 
     id: int
     kind: str
-    batch_id: int
-    state: Literal["running", "success", "failed"]
-    done: Count
+    batch_id: Annotated[int | None, Meta(description="null: it is on many batches")]
+    state: Literal["running", "success", "failed", "cancelled"]
+    done: Annotated[Count, Meta(description="of job or batch numbers, those that it has passed")]
     total: Count
     error: Problem | None
     result: dict[str, Any] | None

@@ -116,7 +116,11 @@ QUERY: Final[Mapping[str, tuple[str, Schema]]] = {
         {"type": "string", "format": "date-time"},
     ),
     "user": ("Only what this user did.", _TEXT),
-    "action": ("Only this action: an `operationId`, or `run_schedule`.", _TEXT),
+    "action": (
+        "In the trail: only this action, an `operationId` or `run_schedule`. Of many batches: "  # noqa: ISC004
+        "`hold`, `release`, `retry` or `cancel`.",
+        _TEXT,
+    ),
     "number": ("Only the entry with this number.", _integer(1, 10**18 - 1)),
     "all_tenants": (
         "Those of all tenants, for administrators of the site.",

@@ -6,7 +6,7 @@ from litestar.response import Redirect
 from weft.api.http.path_ids import batch_id_of, job_id_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of, trace_id_of
 from weft.api.pages.forms import back_to, check_form
-from weft.api.use_cases import bulk, cancel, hold, release
+from weft.api.use_cases import cancel, hold, release, retry
 from weft.wire.documents import CancelDocument
 
 ROOT_GROUP = 0
@@ -44,7 +44,7 @@ async def press_retry_batch(request: AnyRequest) -> Redirect:
     """Run the failed jobs of a batch again."""
     await check_form(request)
     batch_id = batch_id_of(request)
-    await bulk.retry_failed(
+    await retry.retry_failed(
         services_of(request), caller_of(request), batch_id, trace_id_of(request)
     )
     return back_to(f"/ui/batches/{batch_id}")

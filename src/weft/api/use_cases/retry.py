@@ -48,6 +48,15 @@ async def retry_jobs(
     return dict(await services.store.get_operation(caller, operation_id))
 
 
+async def retry_failed(services: Services, caller: Caller, batch_id: int, trace_id: str) -> Answer:
+    """Begin to run all failed jobs of a batch again."""
+    origin = Origin(digest=b"", trace_id=trace_id)
+    return await retry_jobs(
+        services, caller, batch_id, RetryJobsDocument(), origin,
+        query=None, within=None, cause=None,
+    )  # fmt: skip
+
+
 def _check_jobs(jobs: Sequence[int], settings: Settings, *others: int | str | None) -> None:
     if any(one is not None for one in others):
         raise InvalidDocument(

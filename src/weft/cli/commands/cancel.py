@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from weft.cli.input.batch_query import NO_QUERY, BatchQuery, act_on_batches
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import Target, check_targets, parse_target
 from weft.cli.terminal.report import note
@@ -14,23 +15,29 @@ from weft.core.states import ENDED_WORDS
 
 
 def cancel(
-    target: str,
+    target: str | None = None,
     /,
     *others: str,
     force: Annotated[bool, Parameter(negative="")] = False,
+    found: BatchQuery = NO_QUERY,
     shared: Shared = SHARED,
 ) -> int:
     """Cancel batches, jobs or groups.
 
         weft cancel b12/stage1 b13.j7
+        weft cancel --batches 'state = running and user = ada'
 
     Args:
         target: `b12`, `b12.j7` or `b12/stage1`.
         others: More targets.
         force: Also cancel jobs that always run.
+        found: Batches by a query.
         shared: Options of every command.
     """
-    parsed = [(text, parse_target(text)) for text in (target, *others)]
+    code = act_on_batches("cancel", (target, *others), found, shared, *["--force"] * force)
+    if code is not None:
+        return code
+    parsed = [(text, parse_target(text)) for text in (target, *others) if text is not None]
     return asyncio.run(_cancel(parsed, shared, force=force))
 
 

@@ -10,23 +10,15 @@ from cyclopts import Parameter
 
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import Target, check_targets
-from weft.cli.terminal.confirm import ask
+from weft.cli.terminal.confirm import NotConfirmed, ask
 from weft.cli.terminal.plain import one_line, plain
 from weft.cli.terminal.progress import ProgressLine
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json
 from weft.client.api import WAIT_PATIENCE_S, Api
-from weft.core.errors import Invalid
 from weft.core.ids import BatchId, format_batch_id, parse_batch_id
 
 NAME_WIDTH = 60
-
-
-class NotConfirmed(Invalid):
-    """The deletion cannot be confirmed."""
-
-    code = "CLI.NOT_CONFIRMED"
-    advice = "Add --yes to delete without a question."
 
 
 def delete(

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
+from weft.cli.input.batch_query import NO_QUERY, BatchQuery, act_on_batches
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import Target, check_targets, parse_target
 from weft.cli.terminal.report import note
@@ -12,34 +13,56 @@ from weft.client.api import Api
 from weft.core.states import ENDED_WORDS
 
 
-def hold(target: str, /, *others: str, shared: Shared = SHARED) -> int:
+def hold(
+    target: str | None = None,
+    /,
+    *others: str,
+    found: BatchQuery = NO_QUERY,
+    shared: Shared = SHARED,
+) -> int:
     """Hold batches, jobs or groups: none starts until released; running jobs continue.
 
         weft hold b12 b13/stage1
+        weft hold --batches 'name =~ night'
 
     Args:
         target: `b12`, `b12.j7` or `b12/stage1`.
         others: More targets.
+        found: Batches by a query.
         shared: Options of every command.
     """
+    code = act_on_batches("hold", (target, *others), found, shared)
+    if code is not None:
+        return code
     return asyncio.run(_change_all((target, *others), shared, held=True))
 
 
-def release(target: str, /, *others: str, shared: Shared = SHARED) -> int:
+def release(
+    target: str | None = None,
+    /,
+    *others: str,
+    found: BatchQuery = NO_QUERY,
+    shared: Shared = SHARED,
+) -> int:
     """Release batches, jobs or groups. Jobs that a group above also holds stay held.
 
         weft release b12 b13/stage1
+        weft release --batches 'name =~ night'
 
     Args:
         target: `b12`, `b12.j7` or `b12/stage1`.
         others: More targets.
+        found: Batches by a query.
         shared: Options of every command.
     """
+    code = act_on_batches("release", (target, *others), found, shared)
+    if code is not None:
+        return code
     return asyncio.run(_change_all((target, *others), shared, held=False))
 
 
-async def _change_all(texts: tuple[str, ...], shared: Shared, *, held: bool) -> int:
-    targets = [(text, parse_target(text)) for text in texts]
+async def _change_all(texts: tuple[str | None, ...], shared: Shared, *, held: bool) -> int:
+    targets = [(text, parse_target(text)) for text in texts if text is not None]
     async with shared.client() as client:
         await check_targets(client, [target for _, target in targets])
         for text, target in targets:

@@ -1,7 +1,6 @@
 """`weft ls`: the batches of this user."""
 
 import asyncio
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -9,6 +8,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter, validators
 
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.saved import query_of
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.names import state_words
 from weft.cli.terminal.plain import one_line
@@ -25,7 +25,6 @@ NUMBERS = ("Jobs", "Done", "Failed", "Cost", "Took")
 SPARE = ("Created", "Cost", "Done", "Took")
 """Columns that a narrow terminal leaves out, in this order."""
 PAGE_ROWS = 1000
-SAVED = re.compile(r"@([A-Za-z][A-Za-z0-9_.-]{0,62})")
 
 
 def ls(
@@ -76,7 +75,7 @@ class _Wanted:
 async def _ls(wanted: _Wanted, limit: int, shared: Shared, *, hidden: bool, explain: bool) -> int:
     name = wanted.name
     async with shared.client() as client:
-        query = await _query_of(client, wanted.query)
+        query = wanted.query and await query_of(client, wanted.query)
         if explain:
             plan = await client.explain_batches(
                 query, name=name, sort=wanted.sort, reverse=wanted.reverse
@@ -111,13 +110,6 @@ async def _ls(wanted: _Wanted, limit: int, shared: Shared, *, hidden: bool, expl
     else:
         note("no batches yet; `weft run -- date` creates one")
     return 0
-
-
-async def _query_of(client: Api, text: str | None) -> str | None:
-    """Return a query as it is, or the one that was saved as `@NAME`."""
-    if text and (saved := SAVED.fullmatch(text)):
-        return str((await client.get_saved_query(saved[1]))["query"])
-    return text
 
 
 async def _has_hidden(client: Api, query: str | None, name: str | None) -> bool:

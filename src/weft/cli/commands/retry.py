@@ -6,6 +6,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from weft.cli.input.batch_query import NO_QUERY, BatchQuery, act_on_batches
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import Target, check_targets, parse_target
 from weft.cli.terminal.report import note
@@ -32,16 +33,18 @@ class CauseOfPart(Invalid):
 
 
 def retry(
-    target: str,
+    target: str | None = None,
     /,
     *others: str,
     q: Annotated[str | None, Parameter(name=["--q", "-q"])] = None,
     cause: str | None = None,
+    found: BatchQuery = NO_QUERY,
     shared: Shared = SHARED,
 ) -> int:
     """Run failed jobs again, and those that were cancelled because of them.
 
         weft retry b12 --q 'exit_code = 3'
+        weft retry --batches 'state = failure and cohort = scz1'
 
     Each has all its tries again. Its earlier attempts, their output and their
     cost stay.
@@ -51,9 +54,14 @@ def retry(
         others: More targets. Jobs of one batch are retried together.
         q: Only failed jobs that match this query.
         cause: Only jobs of a batch that failed for this cause, as `weft failures` shows it.
+        found: Batches by a query.
         shared: Options of every command.
     """
-    targets = [parse_target(text) for text in (target, *others)]
+    for_targets = ["--q"] * (q is not None) + ["--cause"] * (cause is not None)
+    code = act_on_batches("retry", (target, *others), found, shared, *for_targets)
+    if code is not None:
+        return code
+    targets = [parse_target(text) for text in (target, *others) if text is not None]
     if q is not None and any(one.job_id is not None for one in targets):
         raise QueryOfJob("a query is for a batch or a group", detail="The command names a job.")
     if cause is not None and (

@@ -5,8 +5,16 @@ import sys
 
 from weft.cli.terminal.interrupts import INTERRUPTED
 from weft.cli.terminal.report import note
+from weft.core.errors import Invalid
 
 REFUSED = 4
+
+
+class NotConfirmed(Invalid):
+    """Nobody can confirm what cannot be undone."""
+
+    code = "CLI.NOT_CONFIRMED"
+    advice = "Add --yes to do it without a question."
 
 
 def ask(question: str, *, otherwise: str) -> int:

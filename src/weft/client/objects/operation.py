@@ -9,22 +9,23 @@ from weft.client.http.sse import ServerEvent
 from weft.client.progress import Progress
 from weft.client.waiting import last_of
 
-_ENDS = frozenset({"operation.success", "operation.failed"})
+_ENDS = frozenset({"operation.success", "operation.failed", "operation.cancelled"})
 
 
 async def end_of(api: Api, operation: Document, shown: Progress) -> Document:
     """Wait until an operation has ended; return its result, or raise the error that ended it."""
-    operation_id = int(operation["id"])
+    operation_id, batch_id = int(operation["id"]), operation["batch_id"]
 
     def note(document: Document) -> None:
         shown.advance_to(document["done"], document["total"])
 
     # Steps cause events of their own; without a progress bar only the end matters.
+    of_progress = None if batch_id is not None else _is_of_operation
     watched = api.watch(
-        int(operation["batch_id"]),
+        batch_id,
         lambda: api.get_operation(operation_id),
         is_last=_has_ended,
-        wanted=None if shown.is_shown else _is_end,
+        wanted=of_progress if shown.is_shown else _is_end,
     )
     document = await last_of(watched, note)
     if document["state"] == "failed":
@@ -53,6 +54,10 @@ async def retried(
 
 def _has_ended(document: Document) -> bool:
     return bool(document["state"] != "running")
+
+
+def _is_of_operation(event: ServerEvent) -> bool:
+    return event.kind.startswith("operation.")
 
 
 def _is_end(event: ServerEvent) -> bool:

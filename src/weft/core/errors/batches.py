@@ -65,6 +65,13 @@ class OperationNotFound(NotFound):
     sqlstate = "WF106"
 
 
+class OperationNotCancellable(Conflict):
+    """The operation is on one batch: it goes on to its end."""
+
+    code = "API.OPERATION_NOT_CANCELLABLE"
+    sqlstate = "WF139"
+
+
 class BatchCancelled(Conflict):
     """A cancelled batch or group takes no new jobs."""
 

@@ -1,4 +1,4 @@
-"""Operations: work on whole batches that outlives a request. Each kind has a file and an entry.
+"""Operations: work on whole batches, or on many, that outlives a request. Each kind has a file and an entry.
 
 A step is bounded and safe to repeat: the driver may die between any two.
 """
@@ -7,7 +7,14 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
 from weft.core.errors import WeftError
-from weft.driver.operations import delete_batch, fill_set, resubmit, retry, set_priority
+from weft.driver.operations import (
+    batch_action,
+    delete_batch,
+    fill_set,
+    resubmit,
+    retry,
+    set_priority,
+)
 from weft.driver.operations.signed_copies import Keys
 from weft.ports.store import DriverStore, Operation
 from weft.wire.sealed import SecretKeys
@@ -16,6 +23,7 @@ Step = Callable[[DriverStore, int, Operation, Keys], Awaitable[bool]]
 """Does one step of an operation in a term; returns False if the operation waits for something."""
 
 STEPS: Final[Mapping[str, Step]] = {
+    "batch_action": batch_action.step,
     "delete_batch": delete_batch.step,
     "fill_set": fill_set.step,
     "resubmit": resubmit.step,

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple, Protocol
 from weft.core.conditions import Tested
 from weft.core.pools.keep import Keep
 from weft.ports.store.callbacks import DeliveryReport, DueCallback
-from weft.ports.store.callers import Row
+from weft.ports.store.callers import Caller, Row
 from weft.ports.store.conditions import DueCondition
 from weft.ports.store.operations import Operation, Resubmitted
 from weft.ports.store.patrol import Patrolled, Position
-from weft.ports.store.queries import JobQuery
+from weft.ports.store.queries import BatchQuery, JobQuery
 from weft.ports.store.schedules import DueSchedule, ScheduleMove
 from weft.ports.store.spending import SpendingStore
 from weft.ports.store.submitted import JobRows
@@ -252,6 +252,45 @@ class DriverStore(SpendingStore, Protocol):
         self, tenant_id: int, batch_id: int, wanted: JobQuery
     ) -> Sequence[int]:
         """Return the numbers of the jobs that a query matches, ascending."""
+
+    async def operation_caller(self, epoch: int, operation_id: int) -> Caller | None:
+        """Return who has asked for an operation, with their present role, to act on batches; None:
+        they were removed.
+        """
+
+    async def find_batches(self, caller: Caller, wanted: BatchQuery) -> Sequence[Row]:
+        """Return documents of batches that match and that the caller sees, newest first. Raise
+        `QueryTooSlow`.
+        """
+
+    async def read_batches(self, caller: Caller, batch_ids: Sequence[int]) -> Sequence[Row]:
+        """Return the documents of those of these batches that the caller sees, newest first."""
+
+    async def act_on_batch(
+        self, caller: Caller, epoch: int, operation_id: int, batch_id: int, *, n_idle: int
+    ) -> bool:
+        """Do to a batch what an operation on batches is for, and pass it in the same transaction:
+        a repeat does nothing. Batches are passed from the highest number to the lowest.
+
+        `n_idle`: batches in which there was nothing to do, between the last one that was passed
+        and this one. Return False, and do nothing, if the operation is over, has passed the batch,
+        or the caller's role has changed. Raise what the request of the caller would.
+        """
+
+    async def pass_batches(
+        self,
+        epoch: int,
+        operation_id: int,
+        *,
+        down_to: int,
+        n_idle: int,
+        skipped: str | None = None,
+    ) -> bool:
+        """Let an operation on batches pass all down to a number; at 1 it ends.
+
+        `skipped`: the code of the error for which the last one could not be changed. Return False
+        if the operation is over or has passed that number.
+        """
 
     async def fail_operation(
         self, epoch: int, operation_id: int, problem: Mapping[str, Any]

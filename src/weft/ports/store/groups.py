@@ -59,6 +59,25 @@ class SetGroupStore(Protocol):
         `TooManySets`.
         """
 
+    async def begin_batch_action(
+        self,
+        caller: Caller,
+        arguments: Row,
+        *,
+        trace_id: str,
+        idempotency_key: str | None,
+        digest: bytes,
+    ) -> int:
+        """Begin to do something to many batches; return the operation. `arguments`: the `action`,
+        and a `query` or the numbers of `batches`. A repeat with the same key returns the same
+        operation; another one raises `IdempotencyKeyReused`.
+        """
+
+    async def cancel_operation(self, caller: Caller, operation_id: int) -> Row:
+        """End an operation on many batches where it is; return its document. Raise
+        `OperationNotFound`, `OperationNotCancellable`.
+        """
+
     async def get_operation(self, caller: Caller, operation_id: int) -> Row:
         """Return the operation document. Raise `OperationNotFound`."""
 

@@ -1,4 +1,4 @@
-"""Work on a whole batch that outlives its request."""
+"""Work on a whole batch, or on many, that outlives its request."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,11 +9,12 @@ from weft.ports.store.callers import Row
 
 @dataclass(frozen=True)
 class Operation:
-    """Work on a whole batch that the driver continues."""
+    """Work on a whole batch, or on many, that the driver continues."""
 
     operation_id: int
     tenant_id: int
-    batch_id: int
+    batch_id: int | None
+    """None: it is on many."""
     kind: str
     arguments: Mapping[str, Any]
     position: int

@@ -112,7 +112,7 @@ SELECT x.batch_id, x.kind FROM (
     SELECT DISTINCT t.batch_id, 'job_delta' FROM weft.fold f JOIN weft.job_delta t ON t.xid >= pg_snapshot_xmin(f.upto)
         AND NOT pg_visible_in_snapshot(t.xid, f.upto)
     UNION ALL
-    SELECT DISTINCT t.batch_id, 'operation' FROM weft.operation t WHERE t.kind <> 'delete_batch'
+    SELECT DISTINCT t.batch_id, 'operation' FROM weft.operation t WHERE t.kind <> 'delete_batch' AND t.batch_id IS NOT NULL
     UNION ALL
     SELECT DISTINCT t.batch_id, 'event' FROM weft.event t WHERE t.batch_id > 0 AND t.kind <> 'batch.deleted'
         AND t.kind NOT LIKE 'operation.%'

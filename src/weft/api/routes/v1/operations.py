@@ -1,14 +1,15 @@
-"""`/v1/operations`: the progress of work on whole batches."""
+"""`/v1/operations`: the progress of work on whole batches, or on many."""
 
-from litestar import Response, get
+from litestar import Response, get, post
 
 from weft.api.http.paging import PAGE, cursor_of, limit_of, page
 from weft.api.http.parameters import Query
 from weft.api.http.path_ids import operation_id_of
 from weft.api.http.replies import reply
-from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.requests import AnyRequest, caller_of, read_document, services_of
 from weft.core.ids import parse_batch_id
 from weft.wire.answers import Operation
+from weft.wire.documents import Empty
 
 
 @get("/v1/operations", opt={"page": Operation, "query": ("batch", *PAGE)})
@@ -36,4 +37,16 @@ async def get_operation(request: AnyRequest) -> Response[bytes]:
     return reply(await store.get_operation(caller_of(request), operation_id))
 
 
-ROUTES = (list_operations, get_operation)
+@post("/v1/operations/{o:str}/cancel", status_code=200, opt={"answer": Operation, "body": Empty})
+async def cancel_operation(request: AnyRequest) -> Response[bytes]:
+    """End an operation on many batches before it has reached all of them. What it has done stays
+    done. Other operations go on to their end: 409.
+    """
+    Query(request, ())
+    operation_id = operation_id_of(request)
+    await read_document(request, Empty)
+    store = services_of(request).store
+    return reply(await store.cancel_operation(caller_of(request), operation_id))
+
+
+ROUTES = (list_operations, get_operation, cancel_operation)

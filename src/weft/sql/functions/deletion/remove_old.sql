@@ -1,7 +1,9 @@
--- remove_old: remove, in bounded sets, events past their retention, updates never committed, and listeners that are gone.
+-- remove_old: remove, in bounded sets, events past their retention, updates never committed, operations on batches that ended before the
+--   events that are kept, and listeners that are gone.
 -- Called by: DriverStore.remove_old.   Safe to repeat: yes.   Returns: how many rows.
--- Locks: as _check_epoch; term (nobody else removes events); update (SKIP LOCKED); group (nobody else); job (nobody else); failure_count
---   (nobody else); listener.   Plan: events by key from the oldest on; open updates by their index.
+-- Locks: as _check_epoch; term (nobody else removes events); operation (nobody else: they have ended); update (SKIP LOCKED); group (nobody
+--   else); job (nobody else); failure_count (nobody else); listener.
+-- Plan: events by key from the oldest on; operations and open updates by their indexes.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.remove_old(epoch bigint, events_keep_s double precision, updates_keep_s double precision,
     at timestamptz DEFAULT clock_timestamp())
@@ -22,6 +24,11 @@ BEGIN
         UPDATE weft.event_floor f SET xid = v_xid, event_id = v_event;
     END IF;
     v_total := coalesce(v_n, 0);
+    DELETE FROM weft.operation o WHERE o.operation_id = ANY (ARRAY(
+        SELECT x.operation_id FROM weft.operation x
+        WHERE x.batch_id IS NULL AND x.ended_at < remove_old.at - remove_old.events_keep_s * interval '1 second' LIMIT 1000));
+    GET DIAGNOSTICS v_n = ROW_COUNT;
+    v_total := v_total + v_n;
     FOR v_update IN
         SELECT u.batch_id, u.update_id, u.first_job, u.n_jobs FROM weft.batch_update u
         WHERE u.committed_at IS NULL AND u.created_at < remove_old.at - remove_old.updates_keep_s * interval '1 second'

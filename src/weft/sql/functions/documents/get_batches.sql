@@ -1,6 +1,6 @@
 -- get_batches: documents of those of these batches that the caller sees, newest first.
--- Called by: Store.query_batches (api).   Safe to repeat: yes, it only reads.   Plan: everything by key.
--- Owner: weft_tenant.  Granted to: weft_api.
+-- Called by: Store.query_batches (api), Store.find_batches (driver).   Safe to repeat: yes, it only reads.   Plan: everything by key.
+-- Owner: weft_tenant.  Granted to: weft_api, weft_driver.
 CREATE OR REPLACE FUNCTION weft.get_batches(tenant_id int, batch_ids bigint[]) RETURNS SETOF jsonb
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_mergejoin = off

@@ -29,8 +29,10 @@ BEGIN
     WHERE (e.xid, e.event_id) > (list_events_v2.after_xid::text::xid8, list_events_v2.after_event)
         AND e.xid < pg_snapshot_xmin(pg_current_snapshot())
       AND (of_batch_id IS NULL OR e.batch_id = of_batch_id)
-      -- Of a deleted batch only that it was, and how its removal goes. Conditions have no batch.
-      AND CASE WHEN e.batch_id = 0 THEN true
+      -- Of a deleted batch only that it was, and how its removal goes. Conditions have no batch, and operations on batches.
+      AND CASE WHEN e.batch_id = 0 AND e.kind LIKE 'operation.%' THEN EXISTS (SELECT FROM weft.operation o
+              WHERE o.operation_id = (e.detail ->> 'operation')::bigint AND weft._sees_operation(o))
+          WHEN e.batch_id = 0 THEN true
           WHEN e.kind = 'batch.deleted' OR e.kind LIKE 'operation.%' THEN weft._sees_work_on(e.batch_id)
           ELSE EXISTS (SELECT FROM weft.batch b WHERE b.batch_id = e.batch_id AND b.deleted_at IS NULL
               AND (weft._permission(b.batch_id, b.user_id, b.project_id) > 0

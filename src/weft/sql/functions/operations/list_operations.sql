@@ -10,7 +10,6 @@ BEGIN
     RETURN QUERY SELECT weft._operation_document(o) FROM weft.operation o
     WHERE o.tenant_id = list_operations.tenant_id AND o.operation_id < coalesce(before, 9223372036854775807)
       AND (of_batch_id IS NULL OR o.batch_id = of_batch_id)
-      AND weft._sees_work_on(o.batch_id)
-      AND (o.kind = 'delete_batch' OR EXISTS (SELECT FROM weft.batch b WHERE b.batch_id = o.batch_id AND b.deleted_at IS NULL))
+      AND weft._sees_operation(o)
     ORDER BY o.operation_id DESC LIMIT limit_rows;
 END $$;

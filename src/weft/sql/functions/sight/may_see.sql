@@ -1,6 +1,6 @@
 -- may_see: whether the caller of this transaction sees a batch, as _permission says.
 -- Called by: statements of weft.store.query_sql.   Safe to repeat: yes, it only reads.   Plan: as _permission.
--- Owner: weft_tenant.  Granted to: weft_api.
+-- Owner: weft_tenant.  Granted to: weft_api, weft_driver.
 CREATE OR REPLACE FUNCTION weft.may_see(of_batch_id bigint, of_user_id int, of_project_id int) RETURNS boolean LANGUAGE plpgsql STABLE
 SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$

@@ -1,0 +1,115 @@
+"""Commands that change targets, or all batches that a query finds."""
+
+import asyncio
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Final
+
+from cyclopts import Parameter
+
+from weft.cli.input.options import Shared
+from weft.cli.input.saved import query_of
+from weft.cli.terminal.confirm import NotConfirmed, ask
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import print_json
+from weft.client.api import WAIT_PATIENCE_S, Api
+from weft.client.objects.operation import end_of
+from weft.client.progress import Progress
+from weft.core.errors import Invalid
+
+_DONE: Final = {"cancel": "cancelled", "hold": "held", "release": "released", "retry": "retried"}
+
+
+class TargetsOrQuery(Invalid):
+    """A command is for the targets that it names, or for the batches that a query finds."""
+
+    code = "CLI.TARGETS_OR_QUERY"
+    advice = "Name targets such as b12, or batches by a query: --batches 'state = running'."
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class BatchQuery:
+    """Batches by a query instead of targets."""
+
+    batches: str | None = None
+    """Instead of targets: all batches that match this query, or `@NAME`."""
+
+    yes: Annotated[bool, Parameter(negative="")] = False
+    """With --batches: do not ask."""
+
+
+NO_QUERY: Final = BatchQuery()
+
+
+def act_on_batches(
+    action: str,
+    targets: Sequence[str | None],
+    found: BatchQuery,
+    shared: Shared,
+    *others: str,
+) -> int | None:
+    """Do it to the batches that the query of a command finds; return the exit code. None: the
+    command names targets. `others`: its options that are for targets only.
+    """
+    named = [one for one in targets if one is not None]
+    if bool(named) == (found.batches is not None) or (others and not named):
+        raise TargetsOrQuery(
+            f"`weft {action}` needs targets, or --batches with a query",
+            detail="The command has " + ("both." if named else "neither." if not others else
+                   f"{others[0]}, which is for targets."),
+        )  # fmt: skip
+    if found.batches is None:
+        return None
+    if not found.yes and not sys.stdin.isatty():
+        raise NotConfirmed(
+            "changing all batches that match needs a confirmation",
+            detail="Standard input is not a terminal, so nobody can confirm.",
+        )
+    return asyncio.run(_act(action, found.batches, shared, yes=found.yes))
+
+
+async def _act(action: str, text: str, shared: Shared, *, yes: bool) -> int:
+    async with shared.client(patience_s=WAIT_PATIENCE_S) as client:
+        query = await query_of(client, text)
+        code = None if yes else await _ask(client, action, query)
+        if code is not None:
+            return code
+        operation = await client.begin_batch_action(action, query)
+        with Progress(f"{action} batches", shown=None) as bar:
+            try:
+                result = await end_of(client, operation, bar)
+            except asyncio.CancelledError:
+                note(f"operation {operation['id']}: the server goes on")
+                raise
+        if shared.json:
+            print_json(await client.get_operation(operation["id"]))
+        else:
+            note(_said(action, result))
+    return 0
+
+
+async def _ask(client: Api, action: str, query: str) -> int | None:
+    """Count, and ask; return None if it is meant, else the exit code."""
+    found = await client.count_batch_action(action, query)
+    more = "+" if found["has_more"] else ""
+    if not found["n_batches"] and not more:
+        note(f"there is no batch to {action}")
+        return 0
+    note(f"{_batches(found['n_batches'], more)} with {found['n_jobs']:,}{more} jobs")
+    return ask(f"{action.capitalize()} them?", otherwise="nothing was changed") or None
+
+
+def _said(action: str, result: Mapping[str, Any]) -> str:
+    said = f"{_batches(result['n_changed'])} {_DONE[action]}"
+    if result["n_idle"]:
+        said += f"; {_batches(result['n_idle'])} left as they are"
+    if result["n_skipped"]:
+        why = ", ".join(f"{code} {count:,}" for code, count in result["skipped"].items())
+        said += f"; {_batches(result['n_skipped'])} skipped ({why})"
+    return said
+
+
+def _batches(count: int, more: str = "") -> str:
+    return "1 batch" if count == 1 and not more else f"{count:,}{more} batches"

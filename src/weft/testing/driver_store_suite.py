@@ -21,6 +21,7 @@ from weft.ports.store import (
     QueryLimits,
 )
 from weft.settings import Settings, sql_settings
+from weft.testing.batch_action_store_suite import BatchActionStoreSuite, batch_action_calls
 from weft.testing.black_hole_store_suite import BlackHoleStoreSuite
 from weft.testing.builders import job_rows
 from weft.testing.condition_store_suite import ConditionTests, recovery_calls
@@ -44,6 +45,7 @@ HOOK: Final = "https://receiver.example/hook"
 COUNTS: Final = ("n_ready", "n_running", "n_succeeded", "n_failed", "n_errored", "n_cancelled")
 AGES_S: Final = 10**6
 """Longer than anything lasts here."""
+CALLS: Final = (spending_calls, recovery_calls, schedule_calls, batch_action_calls)
 STEPS: Final = ("set_priorities", "remove_batch")
 LIMITS: Final = {"limit_all": 32, "limit_tenant": 16, "limit_host": 4}
 EVERYTHING: Final = JobQuery(limit=100, limits=QueryLimits(timeout_s=30, scan_jobs_max=1000))
@@ -460,7 +462,7 @@ class CallbackTests(_DriverTests):
 
 class DriverStoreSuite(
     TermTests, SumTests, SweepTests, WorkerTests, SleepTests, RetentionTests, OperationTests,
-    CallbackTests, DueScheduleTests, ConditionTests,
+    CallbackTests, DueScheduleTests, ConditionTests, BatchActionStoreSuite,
     MachineStoreSuite, BlackHoleStoreSuite, PreemptionStoreSuite, SpendingStoreSuite,
 ):  # fmt: skip
     """Tests of the port; see `StoreTests`."""
@@ -486,9 +488,7 @@ def calls_of_term(
         *(partial(driver.step, function, epoch, operation_id, limit=1) for function in STEPS),
         partial(driver.configure, epoch, SETTINGS),
         *(partial(call, epoch, 0) for call in (driver.lose_workers, driver.next_due, driver.beat)),
-        *spending_calls(driver, epoch),
-        *recovery_calls(driver, epoch),
-        *schedule_calls(driver, epoch),
+        *(one for calls in CALLS for one in calls(driver, epoch)),
         *(partial(call, epoch) for call in (driver.fold_deltas, driver.idle_driver)),
         partial(driver.trim_trail, epoch, keep_s=1, limit=1),
         partial(driver.remove_old, epoch, events_keep_s=0, updates_keep_s=0),

@@ -9,6 +9,7 @@ from weft.core.errors import (
     GroupNotFound,
     JobNotFound,
     NotASet,
+    OperationNotCancellable,
     OperationNotFound,
     TooManyGroups,
     TooManySets,
@@ -159,6 +160,23 @@ class OperationTests(StoreTests):
         assert [row["id"] for row in page] == [two]
         with refused(OperationNotFound):
             await api.get_operation(caller, three + 100)
+
+    async def test_operation_on_many_batches_can_be_cancelled(self) -> None:
+        """Others cannot. It is on batches that were there when it was asked for."""
+        api, caller = self.site.api, self.site.caller
+        first, second = [await self.site.submit(1) for _ in range(2)]
+        arguments = {"action": "hold", "query": f"b{first}"}
+        begun, cancelled = [
+            await api.begin_batch_action(caller, arguments, **UNKEYED) for _ in range(2)
+        ]
+        document = await api.cancel_operation(caller, cancelled)
+        assert (document["state"], document["batch_id"]) == ("cancelled", None)
+        assert await api.cancel_operation(caller, cancelled) == document
+        assert (await self.site.ended(begun))["result"]["n_changed"] == 1
+        with refused(OperationNotFound):
+            await api.cancel_operation(self.site.stranger, begun)
+        with refused(OperationNotCancellable):
+            await api.cancel_operation(caller, await self.delete(second))
 
 
 class SetGroupStoreSuite(SetTests, OperationTests):

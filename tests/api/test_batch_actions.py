@@ -1,4 +1,4 @@
-"""Actions on many batches at once: they are counted first, and done to all or to none."""
+"""Actions on many batches: they are counted first, and done by an operation."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -11,9 +11,40 @@ import pytest
 from api.live import LiveApi, LiveWorker
 from api.test_trail import trail
 from api.test_users import add
-from weft.api.use_cases import bulk
+from weft.driver.operations import advance_operation
+from weft.store import open_driver_store
 
-COUNT, ACT = "/ui/batch-actions/count", "/ui/batch-actions"
+COUNT, ACT, API = "/ui/batch-actions/count", "/ui/batch-actions", "/v1/batch-actions"
+Database = Mapping[str, str]
+
+
+async def _operate(database: Database) -> None:
+    """Let a driver advance operations on many batches to their ends."""
+    async with open_driver_store(database["weft_driver"]) as store:
+        epoch = await store.try_lead()
+        assert epoch is not None
+        while running := [
+            one for one in await store.running_operations(epoch) if one.kind == "batch_action"
+        ]:
+            for operation in running:
+                await advance_operation(store, epoch, operation)
+
+
+async def _press(
+    http: httpx.AsyncClient, database: Database, form: Mapping[str, Any],
+    headers: Mapping[str, str] | None = None,
+) -> Mapping[str, Any]:  # fmt: skip
+    """Press the button, and return what was done."""
+    begun = await http.post(ACT, data=form, headers=headers)
+    assert begun.status_code == 303, begun.text
+    place = begun.headers["location"]
+    assert "running" in (await http.get(place, headers=headers)).text
+    await _operate(database)
+    assert "success" in (await http.get(place, headers=headers)).text
+    found = (await http.get(place.replace("/ui/", "/v1/"), headers=headers)).json()
+    assert found["state"] == "success"
+    result: Mapping[str, Any] = found["result"]
+    return result
 
 
 async def _submit(
@@ -54,28 +85,31 @@ async def test_action_is_counted_before_it_is_done(
         left = len(every) - n_batches
         assert f"{left} more {'is' if left == 1 else 'are'} left" in page.text
         assert await _read(http, every) == before
-        form = {"b": _chosen(page), "action": action, "q": "x y"}
-        done = await http.post(ACT, data=form)
-        assert (done.status_code, done.headers["location"]) == (
-            303, f"/ui/batches?q=x+y&done={action}+{n_batches}",
-        )  # fmt: skip
+        done = await _press(http, database, {"b": _chosen(page), "action": action})
+        assert (done["n_changed"], done["n_idle"], done["n_skipped"]) == (n_batches, 0, 0)
         return await _read(http, every)
 
     assert [one["held"] for one in await press("hold", 2, 4)] == [False, True, True]
     assert not any(one["held"] for one in await press("release", 2, 4))
     await press("retry", 1, 2)
     operations = (await http.get("/v1/operations")).json()["items"]
-    assert [(one["kind"], one["batch_id"]) for one in operations] == [("retry", failed)]
+    assert [one["batch_id"] for one in operations if one["kind"] == "retry"] == [failed]
     assert [one["cancelled"] for one in await press("cancel", 2, 4)] == [False, True, True]
     entries = await trail(http, database)
-    acts = [one["batch_id"] for one in entries if one["action"] == "press_batches"]
-    assert sorted(acts) == sorted([first, second] * 3 + [failed])
-    told = await http.get("/ui/batches", params={"done": "cancel 2"})
-    assert "Done: <bdi>cancel 2</bdi> batches" in told.text
+    assert [one["batch_id"] for one in entries if one["action"] == "press_batches"] == [None] * 4
+    acts = [one for one in entries if one["path"].startswith("/v1/operations/")]
+    assert sorted(one["batch_id"] for one in acts) == sorted([first, second] * 3 + [failed])
+    assert {(one["user"], one["address"], one["token_id"]) for one in acts} == {
+        (entries[0]["user"], "127.0.0.1", entries[0]["token_id"])
+    }
+    assert {one["action"] for one in acts} == {
+        "cancel_batch", "hold_batch", "release_batch", "retry_batch",
+    }  # fmt: skip
+    assert "Retry batches" in (await http.get("/ui/operations")).text
 
 
-async def test_query_chooses_the_newest_up_to_the_limit(
-    http: httpx.AsyncClient, api: LiveApi
+async def test_of_more_than_the_limit_all_are_changed_that_match(
+    http: httpx.AsyncClient, api: LiveApi, database: Database
 ) -> None:
     services = api.app.services
     services.settings = replace(services.settings, bulk_batches_max=2)
@@ -84,7 +118,12 @@ async def test_query_chooses_the_newest_up_to_the_limit(
 
     page = await http.post(COUNT, data={"q": "name =~ night", "all": "true", "action": "cancel"})
     assert "More than 2 batches match" in page.text
-    assert _chosen(page) == [ids[2], ids[1]]
+    assert "Cancel 2+ batches?" in page.text
+    assert (_chosen(page), 'name="all" value="true"' in page.text) == ([], True)
+    counted = await http.get(API, params={"action": "cancel", "q": "name =~ night"})
+    assert counted.json() == {
+        "action": "cancel", "n_batches": 2, "n_jobs": 4, "n_idle": 0, "has_more": True,
+    }  # fmt: skip
     few = await http.post(COUNT, data={"q": "name = day", "all": "true", "action": "cancel"})
     assert "More than" not in few.text
     assert _chosen(few) == [other]
@@ -92,7 +131,56 @@ async def test_query_chooses_the_newest_up_to_the_limit(
     assert (wrong.status_code, "API.INVALID_QUERY" in wrong.text) == (400, True)
     crowd = await http.post(ACT, data={"b": ids * 9, "action": "cancel"})
     assert crowd.status_code == 400
+    crowd = await http.post(API, json={"batches": ids, "action": "cancel"})
+    assert (crowd.status_code, crowd.json()["code"]) == (413, "API.TOO_LARGE")
     assert not any(one["cancelled"] for one in await _read(http, [*ids, other]))
+    done = await _press(http, database, {"q": "name =~ night", "all": "true", "action": "cancel"})
+    assert (done["n_changed"], done["query"]) == (3, "name =~ night")
+    cancelled = [one["cancelled"] for one in await _read(http, [*ids, other])]
+    assert cancelled == [True, True, True, False]
+
+
+async def test_operation_is_begun_once_and_can_be_cancelled(
+    http: httpx.AsyncClient, database: Database
+) -> None:
+    batch_id = await _submit(http)
+    body, key = {"action": "hold", "query": "state = running"}, {"idempotency-key": "k"}
+    begun, again = [await http.post(API, json=body, headers=key) for _ in range(2)]
+    operation = begun.json()
+    assert (begun.status_code, again.json()["id"]) == (202, operation["id"])
+    assert (operation["kind"], operation["batch_id"]) == ("batch_action", None)
+    for path in (f"/v1/operations/{operation['id']}", f"/ui/operations/{operation['id']}"):
+        assert (await http.post(f"{path}/cancel")).status_code in {200, 303}
+    await _operate(database)
+    found = (await http.get(f"/v1/operations/{operation['id']}")).json()
+    assert (found["state"], found["result"]["n_changed"]) == ("cancelled", 0)
+    assert not (await _read(http, [batch_id]))[0]["held"]
+    retry = (await http.post(f"/v1/batches/{batch_id}/retry", json={})).json()
+    refused = await http.post(f"/v1/operations/{retry['id']}/cancel")
+    assert (refused.status_code, refused.json()["code"]) == (
+        409, "API.OPERATION_NOT_CANCELLABLE",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ({"action": "hold"}, "API.INVALID_DOCUMENT"),
+        ({"action": "hold", "query": "b1", "batches": [1]}, "API.INVALID_DOCUMENT"),
+        ({"action": "delete", "query": ""}, "API.WRONG_TYPE"),
+        ({"action": "hold", "batches": []}, "API.WRONG_TYPE"),
+        ({"action": "hold", "batches": [99]}, "API.BATCH_NOT_FOUND"),
+        ({"action": "hold", "query": "state == x"}, "API.INVALID_QUERY"),
+    ],
+)
+async def test_wrong_document_begins_nothing(
+    http: httpx.AsyncClient, body: Mapping[str, Any], code: str
+) -> None:
+    answer = await http.post(API, json=body)
+    assert answer.json()["code"] == code, answer.text
+    wrong = await http.get(API, params={"action": "delete"})
+    assert wrong.status_code == 400
+    assert (await http.get("/v1/operations")).json()["items"] == []
 
 
 @pytest.mark.parametrize(
@@ -111,7 +199,9 @@ async def test_wrong_form_is_told(http: httpx.AsyncClient, form: Mapping[str, st
         assert answer.headers["content-type"].startswith("text/html")
 
 
-async def test_one_batch_of_others_and_nothing_is_changed(http: httpx.AsyncClient) -> None:
+async def test_one_batch_of_others_and_nothing_is_changed(
+    http: httpx.AsyncClient, database: Database
+) -> None:
     ann, bob = await add(http, "ann"), await add(http, "bob")
     for name in ("ann", "bob"):
         await http.request("DELETE", f"/v1/billing-projects/default/members/{name}")
@@ -135,7 +225,7 @@ async def test_one_batch_of_others_and_nothing_is_changed(http: httpx.AsyncClien
     found = await _read(http, [mine, hers, last])
     assert [(one["held"], one["cancelled"]) for one in found] == [(False, False)] * 3
     assert (await http.put(shared, json={"permission": "execute"}, headers=ann)).status_code < 300
-    assert (await http.post(ACT, data=form, headers=bob)).status_code == 303
+    assert (await _press(http, database, form, bob))["n_changed"] == len([mine, hers, last])
     assert all(one["cancelled"] for one in await _read(http, [mine, hers, last]))
 
 
@@ -149,14 +239,24 @@ async def test_viewer_has_no_buttons_and_is_refused(http: httpx.AsyncClient) -> 
     assert f"/ui/batches/{batch_id}" in page.text
     assert "<button name=" not in page.text
     assert 'name="b"' not in page.text
+    form: dict[str, Any] = {"b": batch_id, "action": "cancel"}
     for path in (COUNT, ACT):
-        form = {"b": batch_id, "action": "cancel"}
         assert (await http.post(path, data=form, headers=viewer)).status_code == 403
+    body = {"batches": [batch_id], "action": "cancel"}
+    assert (await http.post(API, json=body, headers=viewer)).status_code == 403
+    operation = (await http.post(API, json=body)).json()["id"]
+    assert "Cancel the rest" in (await http.get(f"/ui/operations/{operation}")).text
+    shown = await http.get(f"/ui/operations/{operation}", headers=viewer)
+    assert (shown.status_code, "Cancel the rest" in shown.text) == (200, False)
+    refused = await http.post(f"/v1/operations/{operation}/cancel", headers=viewer)
+    assert refused.status_code == 403
     assert not (await _read(http, [batch_id]))[0]["cancelled"]
 
 
-async def test_query_leaves_out_what_is_shared_only_to_be_read(http: httpx.AsyncClient) -> None:
-    """Also where it is between batches that may be changed; nothing is said of it."""
+async def test_what_is_shared_only_to_be_read_is_not_counted_and_is_skipped(
+    http: httpx.AsyncClient, database: Database
+) -> None:
+    """Also where it is between batches that may be changed."""
     ann, bob = await add(http, "ann"), await add(http, "bob")
     for name in ("ann", "bob"):
         await http.request("DELETE", f"/v1/billing-projects/default/members/{name}")
@@ -174,30 +274,29 @@ async def test_query_leaves_out_what_is_shared_only_to_be_read(http: httpx.Async
     every = await http.post(COUNT, data={"all": "true", "action": "cancel"}, headers=bob)
     assert _chosen(every) == [last, run, mine]
     assert "<p>6 jobs" in every.text
-    done = await http.post(ACT, data={"b": _chosen(every), "action": "cancel"}, headers=bob)
-    assert done.headers["location"].endswith("done=cancel+3")
+    done = await _press(http, database, {"all": "true", "action": "cancel"}, bob)
+    assert (done["n_changed"], done["skipped"]) == (3, {"API.PERMISSION_MISSING": 1})
     found = await _read(http, [mine, read, run, hidden, last])
     assert [one["cancelled"] for one in found] == [True, False, True, False, True]
 
 
 async def test_retry_goes_on_past_a_batch_that_a_person_cancelled(
-    http: httpx.AsyncClient, worker: LiveWorker, monkeypatch: pytest.MonkeyPatch
+    http: httpx.AsyncClient, worker: LiveWorker, database: Database
 ) -> None:
     """Also if they did so after the batches were counted."""
     ids = [await _submit(http) for _ in range(3)]
     claimed = await worker.claim()
     await worker.start(claimed)
     await worker.end(claimed[::2], exit_code=1)
-    await http.post(f"/v1/batches/{ids[1]}/cancel", json={})
     form = {"b": ids, "action": "retry"}
+    assert _chosen(await http.post(COUNT, data=form)) == ids[::-1]
+    await http.post(f"/v1/batches/{ids[1]}/cancel", json={})
 
     page = await http.post(COUNT, data=form)
     assert _chosen(page) == [ids[2], ids[0]]
     assert "1 more is left as it is" in page.text
-    assert (await http.post(ACT, data=form)).headers["location"].endswith("done=retry+2")
-    every = replace(bulk.KINDS["retry"], concerns=lambda _: 1)  # as if it were cancelled just now
-    monkeypatch.setitem(bulk.KINDS, "retry", every)
-    done = await http.post(ACT, data=form)
-    assert (done.status_code, done.headers["location"][-7:]) == (303, "retry+2")
+    done = await _press(http, database, form)
+    assert (done["n_changed"], done["n_idle"], done["n_skipped"]) == (2, 1, 0)
     operations = (await http.get("/v1/operations")).json()["items"]
-    assert sorted(one["batch_id"] for one in operations) == sorted([ids[0], ids[2]] * 2)
+    retries = [one["batch_id"] for one in operations if one["kind"] == "retry"]
+    assert sorted(retries) == [ids[0], ids[2]]

@@ -1,4 +1,4 @@
-"""Operations on many batches: each that matches, and that their user may change, is changed once."""
+"""Operations on many batches: each that matches and that their user may change is changed once."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -189,7 +189,7 @@ async def test_what_became_impossible_is_skipped_with_its_reason(world: World) -
 async def test_rights_are_those_of_the_moment(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Who is an operator no longer changes only their own; who may not change anything, nothing."""
+    """Who is an operator no longer changes only their own; a viewer changes nothing."""
     monkeypatch.setattr(batch_action, "STEP_BATCHES", 1)
     bob = await world.user("bob")
 

@@ -20,6 +20,7 @@ from weft.api.pages import (
     job_actions,
     jobs,
     logs,
+    operations,
     pictures,
     queues,
     saved_queries,
@@ -45,6 +46,7 @@ ROUTES: Final[Sequence[ControllerRouterHandler]] = (
     *job_actions.ROUTES,
     *fleet_actions.ROUTES,
     *batch_actions.ROUTES,
+    *operations.ROUTES,
     *saved_queries.ROUTES,
     *files.ROUTES,
 )

@@ -9,7 +9,9 @@ from litestar.response import Redirect
 from weft.api.http.requests import AnyRequest, caller_of, services_of, trace_id_of
 from weft.api.pages.forms import back_to, check_form
 from weft.api.pages.view import link, show
+from weft.api.services import Origin
 from weft.api.use_cases import bulk
+from weft.core.batch_actions import BatchAction
 from weft.core.errors import InvalidParameter
 from weft.core.ids import parse_batch_id
 
@@ -45,13 +47,19 @@ async def count_batches(request: AnyRequest) -> Response[bytes]:
 
 @post(PATH, include_in_schema=False)
 async def press_batches(request: AnyRequest) -> Redirect:
-    """Do it to the batches that were counted; to none, if one of them is not the caller's."""
+    """Begin to do it to the batches that were counted, to none, if one of them is not the
+    caller's; or to all that match, if they are too many to be counted.
+    """
     form = await _form_of(request)
-    action, ids = _action_of(form), _ids_of(form)
-    count = await bulk.change_batches(
-        services_of(request), caller_of(request), action, ids, trace_id_of(request)
-    )
-    return back_to(link(LIST, {"q": _text_of(form, "q"), "done": f"{action} {count}"}))
+    services, caller, action = services_of(request), caller_of(request), _action_of(form)
+    origin = Origin(digest=b"", trace_id=trace_id_of(request))
+    if _text_of(form, "all"):
+        query = _text_of(form, "q") or ""
+        operation = await bulk.begin_by_query(services, caller, action, query, origin)
+    else:
+        ids = _ids_of(form)
+        operation = await bulk.begin_on_batches(services, caller, action, ids, origin)
+    return back_to(f"/ui/operations/{operation['id']}")
 
 
 async def _form_of(request: AnyRequest) -> Form:
@@ -59,11 +67,11 @@ async def _form_of(request: AnyRequest) -> Form:
     return await check_form(request, fields_max=most + _OTHER_FIELDS)
 
 
-def _action_of(form: Form) -> str:
+def _action_of(form: Form) -> BatchAction:
     action = _text_of(form, "action")
-    if action not in bulk.KINDS:
-        raise _wrong_form(f"Its action is none of {', '.join(bulk.KINDS)}.")
-    return str(action)
+    if action not in set(BatchAction):
+        raise _wrong_form(f"Its action is none of {', '.join(BatchAction)}.")
+    return BatchAction(action)
 
 
 def _ids_of(form: Form) -> Sequence[int]:

@@ -25,13 +25,13 @@ CAUSES: Final = 5
 ROOT_GROUP: Final = 0
 _LIST: Final = ("q", "cursor")
 _JOBS: Final = (*_LIST, "column")
-_BATCHES: Final = (*_LIST, *ORDER, "done")
+_BATCHES: Final = (*_LIST, *ORDER)
 
 
 @get("/ui/batches", include_in_schema=False)
 async def show_batches(request: AnyRequest) -> Response[bytes]:
-    """Show batches, newest first, or as `sort` and `reverse` say; `q`: those that match a query;
-    `done`: what was done to many.
+    """Show batches, newest first, or as `sort` and `reverse` say; `q`: those that match a
+    query.
     """
     query = Query(request, _BATCHES)
     services, caller, text = services_of(request), caller_of(request), query_of(query)
@@ -57,7 +57,6 @@ async def show_batches(request: AnyRequest) -> Response[bytes]:
         found=found,
         q=text,
         words=BATCH_WORDS,
-        done=query.text("done"),
         saved=await services.store.list_saved_queries(caller),
         most=services.settings.bulk_batches_max,
         is_first=asked.is_first,

@@ -28,7 +28,7 @@ _KINDS: Final = " ".join(
         *(f"{what}.{change}" for what in ("batch", "group") for change in _CHANGES),
         "batch.complete", "batch.cancelled", "batch.deleted", "group.complete", "group.cancelled",
         "update.committed", "operation.progress", "operation.success", "operation.failed",
-        "condition.opened", "condition.closed",
+        "operation.cancelled",        "condition.opened", "condition.closed",
     )
 )  # fmt: skip
 """Events after which a page is read again: a browser is told only of those that it names."""

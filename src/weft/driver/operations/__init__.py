@@ -1,4 +1,5 @@
-"""Operations: work on whole batches, or on many, that outlives a request. Each kind has a file and an entry.
+"""Operations: work on whole batches, or on many, that outlives a request. Each kind has a file
+and an entry.
 
 A step is bounded and safe to repeat: the driver may die between any two.
 """

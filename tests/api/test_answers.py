@@ -15,6 +15,7 @@ from weft.core.states import JobState, Phase, Reason
 from weft.store import open_driver_store
 from weft.wire import (
     answers,
+    batch_action_documents,
     billing_answers,
     command_documents,
     condition_answers,
@@ -85,6 +86,7 @@ def check(document: Any, schema: dict[str, Any]) -> None:  # noqa: ANN401
         name = schema["$ref"].rpartition("/")[2]
         places = (
             answers,
+            batch_action_documents,
             billing_answers,
             command_documents,
             condition_answers,
@@ -424,6 +426,10 @@ async def change(ask: Described, b: int) -> None:
     o = (await ask("POST", groups, b=b, query="?q=pca", body={"name": "q"}))["id"]
     await ask("GET", "/v1/operations")
     await ask("GET", "/v1/operations/{o}", o=o)
+    await ask("GET", "/v1/batch-actions", query="?action=hold&q=pca")
+    action = {"action": "hold", "query": "name = none"}
+    o = (await ask("POST", "/v1/batch-actions", body=action))["id"]
+    await ask("POST", "/v1/operations/{o}/cancel", o=o, body={})
     for route in ("", "/groups/{g}", "/jobs/{j}"):
         await ask("PATCH", "/v1/batches/{b}" + route, b=b, g=1, j=1, body={"name": "other"})
         await ask("PATCH", "/v1/batches/{b}" + route, b=b, g=1, j=4, body={"priority": 5})

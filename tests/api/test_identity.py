@@ -141,7 +141,9 @@ async def test_description_tells_what_creates_and_which_headers_count(
         f"{update}/{{u}}/jobs",
         f"{update}/{{u}}/groups",
     }
-    assert takes_key == {*creates, "/v1/batches/{b}/retry", "/v1/batches/{b}/resubmit"}
+    assert takes_key == {
+        *creates, "/v1/batch-actions", "/v1/batches/{b}/retry", "/v1/batches/{b}/resubmit",
+    }  # fmt: skip
     assert _headers_of(paths["/v1/events"], "get") == {"Last-Event-ID"}
 
 

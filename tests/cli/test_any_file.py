@@ -40,6 +40,8 @@ WORDS: dict[tuple[str, ...], list[str]] = {
     ("pool", "apply"): ["pools.toml", "--yes"],
     ("licence", "set"): ["spice", "5"],
     ("token", "create"): ["ci"],
+    **{(name,): ["b1"] for name in ("cancel", "hold", "release", "retry")},
+    ("operation", "cancel"): ["1"],
     ("query", "save"): ["a", "x"], ("query", "rm"): ["a"],
     ("secret", "set"): ["db", "--file", "p.json"], ("secret", "rm"): ["db"],
     ("token", "revoke"): ["3"], ("session", "rm"): ["7"],

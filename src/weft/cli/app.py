@@ -146,6 +146,10 @@ COMMANDS = {
         "weft.cli.commands.token:app",
         "Make, list and revoke the tokens that stand for you.",
     ),
+    "operation": (
+        "weft.cli.commands.operation:app",
+        "Show and cancel work on many batches.",
+    ),
     "query": (
         "weft.cli.commands.query:app",
         "Save, list and remove queries for batches.",

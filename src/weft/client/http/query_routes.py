@@ -3,7 +3,7 @@
 from urllib.parse import quote
 
 from weft.client.http.calls import Requests
-from weft.client.http.listing import Document
+from weft.client.http.listing import Document, Listing
 from weft.client.http.session import new_key
 
 
@@ -43,6 +43,10 @@ class QueryRoutes(Requests):
         """
         document = {"action": action, "query": query}
         return await self._post("/v1/batch-actions", document, key=new_key())
+
+    def list_operations(self) -> Listing:
+        """Yield operations, newest first."""
+        return self._list("/v1/operations", {})
 
     async def cancel_operation(self, operation_id: int) -> Document:
         """End an operation on many batches where it is; return it. Raise `OperationNotFound`,

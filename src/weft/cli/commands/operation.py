@@ -1,0 +1,89 @@
+"""`weft operation`: work that the server does in the background."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from cyclopts import App, Parameter, validators
+
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.terminal.amounts import moment
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import print_json, print_table
+from weft.client.api import Api
+from weft.core.ids import format_batch_id
+
+app = App(
+    name="operation",
+    help="List operations, or cancel one on many batches.\n\n    weft operation ls",
+)
+
+HEADER = ("Id", "Operation", "On", "State", "Done", "Begun")
+
+
+@app.command(name="ls")
+def list_all(
+    *,
+    limit: Annotated[
+        int, Parameter(name=["--limit", "-n"], validator=validators.Number(gte=0))
+    ] = 20,
+    shared: Shared = SHARED,
+) -> int:
+    """List operations, newest first: retries, deletions and other work on whole batches.
+
+        weft operation ls
+
+    Args:
+        limit: Show at most this number of operations; 0: all.
+        shared: Options of every command.
+    """
+
+    async def found(client: Api) -> list[Mapping[str, Any]]:
+        rows: list[Mapping[str, Any]] = []
+        async for one in client.list_operations():
+            rows.append(one)
+            if len(rows) == limit:
+                break
+        return rows
+
+    operations = shared.ask(found)
+    if shared.json:
+        print_json(operations)
+    elif operations:
+        print_table(HEADER, map(_row, operations), right=("Id", "Done"), spare=("Begun",))
+    else:
+        note("there are no operations")
+    return 0
+
+
+@app.command(name="cancel")
+def cancel(
+    operation_id: Annotated[int, Parameter(name="ID", validator=validators.Number(gte=1))],
+    /,
+    *,
+    shared: Shared = SHARED,
+) -> int:
+    """Cancel an operation on many batches. What it has done stays done.
+
+        weft operation cancel 12
+
+    Args:
+        operation_id: Its number, as `weft operation ls` shows it.
+        shared: Options of every command.
+    """
+    found = shared.ask(lambda client: client.cancel_operation(operation_id))
+    if shared.json:
+        print_json(found)
+    elif found["state"] == "cancelled":
+        note(f"operation {operation_id} is cancelled; {found['result']['n_changed']:,} changed")
+    else:
+        note(f"operation {operation_id} had ended ({found['state']}): nothing to cancel")
+    return 0
+
+
+def _row(one: Mapping[str, Any]) -> tuple[str, ...]:
+    if one["batch_id"] is None:
+        on, kind = f"{one['result']['n_changed']:,} changed", f"{one['result']['action']} batches"
+    else:
+        on, kind = format_batch_id(one["batch_id"]), one["kind"].replace("_", " ")
+    done = f"{100 * one['done'] // one['total']} %" if one["total"] else ""
+    return str(one["id"]), kind, on, one["state"], done, moment(one["created_at"])

@@ -58,7 +58,7 @@ class ApiSettings:
     )
     bulk_batches_max: int = setting(
         1000,
-        "batches that one action of a page changes, and up to which they are counted",
+        "batches that one action may name, and up to which those of a query are counted",
         minimum=1,
         maximum=10_000,
     )

@@ -85,7 +85,7 @@ async def _next_page(store: DriverStore, caller: Caller, operation: Operation) -
         rows = await store.read_batches(caller, batch_ids)
     else:
         down_to = max(below - STEP_NUMBERS, 1)
-        rows = await store.find_batches(caller, _query_of(wanted["query"], below, down_to))
+        rows = await store.find_batches(caller, page_query(wanted["query"], below, down_to))
         batch_ids = left = [int(row["id"]) for row in rows]
     if len(left) > len(batch_ids) or len(batch_ids) == STEP_BATCHES:
         down_to = batch_ids[-1]
@@ -94,7 +94,8 @@ async def _next_page(store: DriverStore, caller: Caller, operation: Operation) -
     return _Page(batch_ids, idle, down_to)
 
 
-def _query_of(text: str, below: int, down_to: int) -> BatchQuery:
+def page_query(text: str, below: int, down_to: int) -> BatchQuery:
+    """Return the query for the next page of those that match, below a number."""
     query = parse_query(text, Subject.BATCHES, chars_max=len(text))
     in_range = all_of((query, IntegerTerm(Field.BATCH_ID, Operator.GE, down_to)))
     return BatchQuery(query=in_range, before=below, limit=STEP_BATCHES, limits=STEP_LIMITS)

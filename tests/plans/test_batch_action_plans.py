@@ -1,0 +1,54 @@
+"""A step of an operation on many batches reads a page of them, however many there are."""
+
+import pytest
+
+from plans.test_batch_order_plans import N_BATCHES, TABLES, fill
+from plans.test_plans import reads
+from store.world import World
+from weft.driver.operations.batch_action import STEP_BATCHES, page_query
+from weft.store.queries import batch_rows
+
+pytestmark = pytest.mark.slow
+NUMBERS = 300
+
+
+@pytest.mark.parametrize("analysed", [False, True], ids=["never analysed", "analysed"])
+async def test_page_is_read_alone(
+    own_world: World, analysed: bool  # noqa: FBT001 (a parameter)
+) -> None:  # fmt: skip
+    world = own_world
+    await fill(world)
+    if analysed:
+        await world.admin.execute("ANALYZE")
+    last = await world.admin.fetchval("SELECT max(batch_id) FROM weft.batch")
+    wrong = {}
+    for text, n_found, n_looked in (
+        ("", STEP_BATCHES, STEP_BATCHES),
+        ("state = success", STEP_BATCHES, STEP_BATCHES),
+        ("state = running", 0, NUMBERS),
+        ("name =~ nobody", 0, NUMBERS),
+    ):
+        for below in (last + 1, last - N_BATCHES // 2):
+            connection = await world.connect("weft_driver")
+            async with reads(connection, *TABLES) as found:
+                wanted = page_query(text, below, below - NUMBERS)
+                rows = await batch_rows(connection, world.caller, wanted)
+            await connection.close()
+            read = {name: one.rows_scanned + one.rows_by_index for name, one in found.items()}
+            assert len(rows) == n_found
+            if max(read.values()) > 4 * n_looked or any(one.scans for one in found.values()):
+                wrong[text, below] = read
+    assert wrong == {}
+
+
+async def test_beginning_reads_no_list(own_world: World) -> None:
+    world = own_world
+    await fill(world)
+    connection = await world.connect("weft_api")
+    async with reads(connection, "batch") as found:
+        await connection.fetchval(
+            "SELECT weft.begin_batch_action($1, $2, '{}'::jsonb, '', NULL, '')",
+            world.caller.tenant_id, world.caller.user_id,
+        )  # fmt: skip
+    assert found["batch"].rows_scanned + found["batch"].rows_by_index <= 2
+    assert not found["batch"].scans

@@ -262,7 +262,8 @@ async def test_operation_belongs_to_its_user_and_can_be_cancelled(
     assert (cancelled["state"], cancelled["batch_id"]) == ("cancelled", None)
     assert counted(cancelled) == {**NOTHING, "n_changed": 1}
     assert await world.api.cancel_operation(ann, operation) == cancelled
-    assert not await step(world, operation)
+    epoch = await world.lead()
+    assert not await world.driver.act_on_batch(ann, epoch, operation, batches[0], n_idle=0)
     assert await changes(world) == {batches[1]: 1}
     world.caller = ann
     other = await delete(world, batches[0])

@@ -214,6 +214,11 @@ def test_wrong_usage_is_told_on_stderr(
     assert "Traceback" not in printed.err
 
 
+def test_targets_and_a_query_are_not_for_one_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["hold", "b1", "--batches", "b2", "--yes", "--json"]) == 2
+    assert json.loads(capsys.readouterr().err)["code"] == "CLI.TARGETS_OR_QUERY"
+
+
 def test_no_server_is_exit_code_3_with_a_way_out(tmp_path: Path) -> None:
     done = weft("ls", WEFT_HOME=str(tmp_path))
 

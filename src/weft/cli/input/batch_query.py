@@ -95,7 +95,7 @@ async def _ask(client: Api, action: str, query: str) -> int | None:
     found = await client.count_batch_action(action, query)
     more = "+" if found["has_more"] else ""
     if not found["n_batches"] and not more:
-        note(f"there is no batch to {action}")
+        note(f"nothing to {action}: no batch would change")
         return 0
     note(f"{_batches(found['n_batches'], more)} with {found['n_jobs']:,}{more} jobs")
     return ask(f"{action.capitalize()} them?", otherwise="nothing was changed") or None

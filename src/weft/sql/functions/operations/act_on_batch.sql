@@ -4,8 +4,8 @@
 -- Safe to repeat: yes, the operation passes the batch in the same transaction, from the highest number to the lowest.
 -- Locks: as _check_epoch; operation; as cancel_group; as hold_group (instead); as release_group (instead); as retry_jobs (instead); as
 --   _pass_batches; as record_request.   Plan: by key.
--- of_role: what the caller's role is thought to be.   n_idle: batches above this one, since the last one that was passed, in which there was
---   nothing to do.
+-- of_role: what the caller's role is thought to be.
+-- n_idle: batches above this one, since the last one that was passed, in which there was nothing to do.
 -- Returns: false, and nothing was done: the operation is over or has passed the batch, or the user is removed or has another role.
 -- Raises what a request about the batch would.
 -- Owner: weft_system.  Granted to: weft_driver.

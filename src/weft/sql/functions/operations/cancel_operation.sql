@@ -14,7 +14,7 @@ BEGIN
     IF v_operation.kind <> 'batch_action' THEN
         PERFORM weft._fail('WF139', format('operation %s cannot be cancelled', of_operation_id),
             format('It is of the kind %s; only operations on many batches can be cancelled.', v_operation.kind),
-            'Wait for its end: GET /v1/operations shows how far it is.');
+            'Wait for its end: `weft operation ls` shows how far it is.');
     END IF;
     UPDATE weft.operation o SET state = 'cancelled', ended_at = cancel_operation.at
     WHERE o.operation_id = of_operation_id AND o.state = 'running' RETURNING o.* INTO v_operation;

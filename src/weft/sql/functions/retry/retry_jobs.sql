@@ -1,6 +1,7 @@
 -- retry_jobs: begin to run again what failed, and what was cancelled because of it: in a batch, of these jobs, of those that match a
 --   query, or of those that failed for a cause.
--- Called by: Store.retry_jobs (api), act_on_batch.   Safe to repeat: yes with an idempotency key; else as a new operation that finds nothing to do.
+-- Called by: Store.retry_jobs (api), act_on_batch.
+-- Safe to repeat: yes with an idempotency key; else as a new operation that finds nothing to do.
 -- Locks: as _create_operation.   Plan: jobs, edges and cancels by key.   One insert, whatever the number of jobs.
 -- job_ids, query, within_group, cause_id: only these jobs, those that match, those of this group and below it, those that failed for it;
 --   NULL: all.

@@ -37,9 +37,10 @@ def test_version_is_said_before_anything_slow_is_imported() -> None:
 @pytest.mark.parametrize(
     ("words", "heavy"),
     [
-        ("--help", {"asyncio", "h11", "msgspec", "ssl", "weft.client", "yaml"}),
+        ("--help", {"asyncio", "cyclopts", "h11", "msgspec", "rich", "ssl", "weft.client"}),
+        ("completion bash", {"asyncio", "cyclopts", "h11", "msgspec", "rich", "weft.client"}),
         ("ls", {"rich", "yaml", "cloudpickle", "docstring_parser", "weft.client.functions"}),
-        ("--complete run x", {"asyncio", "cyclopts", "h11", "msgspec", "rich", "weft.client"}),
+        ("--complete zsh run x", {"asyncio", "cyclopts", "h11", "msgspec", "rich", "weft.client"}),
     ],
 )
 def test_what_is_slow_to_import_is_left_to_the_commands_that_need_it(
@@ -169,9 +170,12 @@ def test_text_of_a_page_is_not_broken_twice(
 def test_the_list_of_commands_says_what_each_does(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["--help"]) == 0
 
-    lines = [line.strip("│ ") for line in capsys.readouterr().out.splitlines() if "│" in line]
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
     for name, (_, sentence) in COMMANDS.items():
         assert f"{name} {sentence}" in {" ".join(line.split()) for line in lines}
+    assert run_command([]) == 0
+    assert capsys.readouterr().out.splitlines() == lines
 
 
 @pytest.mark.parametrize(

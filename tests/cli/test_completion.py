@@ -1,5 +1,6 @@
-"""`weft completion`: every shell accepts its script and learns the commands."""
+"""Tab: what may stand where, and what a script is told, without a shell or a server."""
 
+import json
 import shutil
 import subprocess
 from pathlib import Path
@@ -7,20 +8,28 @@ from typing import Literal
 
 import pytest
 
-from weft.cli.app import COMMANDS
+from weft.cli.app import COMMANDS, run_command
 from weft.cli.commands.completion import completion
-from weft.cli.input.live_words import kind_of, number_query, offered
+from weft.cli.completion.answer import harmless_words, home_of, print_completions, words_of
+from weft.cli.completion.live_words import number_query
+from weft.cli.completion.place import Place, place_of, read_commands
+
+TABLE = read_commands()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_script_names_every_command_and_is_accepted(
+def test_script_is_accepted_and_the_same_either_way(
     shell: Literal["bash", "zsh", "fish"], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert completion(shell) == 0
+    assert run_command(["completion", shell]) == 0
     text = capsys.readouterr().out
+    completion(shell)
+    assert run_command(["completion", shell, "--json"]) == 0
+    by_command, document = capsys.readouterr().out.rsplit("\n{", 1)
 
-    assert all(command in text for command in COMMANDS)
+    assert text == f"{by_command}\n"
+    assert json.loads("{" + document)["script"] == text.removesuffix("\n")
     program = shutil.which(shell)
     if program is not None:
         script = tmp_path / "script"
@@ -28,47 +37,154 @@ def test_script_names_every_command_and_is_accepted(
         subprocess.run([program, "-n", script], check=True)
 
 
+def test_the_words_of_every_command_are_known() -> None:
+    assert TABLE[""]["commands"] == {name: sentence for name, (_, sentence) in COMMANDS.items()}
+    assert {"billing project show", "worker", "worker drain", "failures ack"} <= TABLE.keys()
+    assert all("--help" in one["options"] for one in TABLE.values())
+
+
 @pytest.mark.parametrize(
-    ("line", "kind"),
+    ("line", "asks"),
     [
         ("status ", "batches"),
-        ("status b1 ", None),
+        ("status b1 ", ""),
+        ("status --limit 3 b", "batches"),
+        ("status --limit ", ""),
+        ("logs --grep x -f b", "batches"),
+        ("jobs --state=failed b", "batches"),
+        ("jobs b1 st", ""),
         ("cancel b1 b", "batches"),
-        ("status --json b", "batches"),
+        ("dag ", "batches"),
+        ("timeline ", "batches"),
         ("worker drain ", "workers"),
-        ("worker ", None),
+        ("worker drain n1 n", "workers"),
+        ("worker ", ""),
         ("billing project show ", "projects"),
+        ("billing project create ", ""),
         ("run --queue ", "queues"),
+        ("run --queue=de", "queues"),
         ("query rm ", "queries"),
         ("ls @", "@queries"),
-        ("ls @ br", "@queries"),  # as bash takes it apart
-        ("ls st", None),
-        ("status --limit ", None),
-        ("status -", None),
-        ("run -- cancel ", None),
-        ("", None),
-        ("sta", None),
+        ("schedule pause ", "schedules"),
+        ("condition test ", "conditions"),
+        ("run -- cancel ", ""),
+        ("run cancel ", ""),
+        ("status -- b", "batches"),
+        ("nonsense ", ""),
+        ("status -", ""),
+        ("", ""),
+        ("sta", ""),
     ],
 )
-def test_the_server_is_asked_only_for_what_it_knows(line: str, kind: str | None) -> None:
-    assert kind_of(line.split(" ")) == kind
+def test_the_server_is_asked_only_for_what_it_knows(line: str, asks: str) -> None:
+    assert place_of(line.split(" "), TABLE).asks == asks
+
+
+@pytest.mark.parametrize(
+    ("line", "word"),
+    [
+        ("sta", "status"),
+        ("billing project ", "show"),
+        ("failures ", "ack"),
+        ("status --", "--watch"),
+        ("dag b1 --format ", "svg"),
+        ("dag b1 --format=", "svg"),
+        ("completion ", "zsh"),
+    ],
+)
+def test_words_of_commands_are_offered(line: str, word: str) -> None:
+    assert word in place_of(line.split(" "), TABLE).words
+
+
+@pytest.mark.parametrize(
+    ("line", "left"),
+    [
+        ("submit ", "files"),
+        ("submit --file ", "files"),
+        ("dag b1 --output=", "files"),
+        ("queue apply ", "files"),
+        ("run ", "command 1"),
+        ("run -- ", "command 2"),
+        ("run --queue big --json -- ls -l ", "command 5"),
+        ("each --jobs 4 gzip ", "command 3"),
+        ("run -", ""),
+        ("status b1 ", ""),
+    ],
+)
+def test_files_and_programs_are_left_to_the_shell(line: str, left: str) -> None:
+    assert place_of(line.split(" "), TABLE).left == left
+
+
+def answer(capsys: pytest.CaptureFixture[str], *words: str) -> list[str]:
+    print_completions(words)
+    return capsys.readouterr().out.splitlines()
+
+
+def test_each_shell_is_answered_in_its_own_way(capsys: pytest.CaptureFixture[str]) -> None:
+    sentence = COMMANDS["status"][1]
+
+    assert answer(capsys, "zsh", "statu") == ["words", f"status\t{sentence}"]
+    assert answer(capsys, "fish", '"statu') == ["words", f"status\t{sentence}"]
+    assert answer(capsys, "bash", "weft statu", "statu") == ["words", "status"]
+    assert answer(capsys, "zsh", "dag", "b1", "--format=s") == ["words", "--format=svg"]
+    # Bash takes a word apart at `=`, and replaces what stands behind it.
+    assert answer(capsys, "bash", "weft dag b1 --format=s", "s") == ["words", "svg"]
+    assert answer(capsys, "bash", "weft dag b1 --format=", "") == [
+        "words", "mermaid", "dot", "svg",
+    ]  # fmt: skip
+    assert answer(capsys, "bash", "weft submit j", "j") == ["files"]
+    assert answer(capsys) == answer(capsys, "zsh")
+
+
+@pytest.mark.parametrize(
+    ("line", "last", "quote"),
+    [
+        ("weft status b1/a\\ b", "b1/a b", ""),
+        ("weft status 'b1/a b", "b1/a b", "'"),
+        ('weft status "b1/a b', "b1/a b", '"'),
+        ("weft status b1/a\\", "b1/a", ""),
+        ("weft status ", "", ""),
+        ("weft status it's", "its", "'"),
+        ("", "", ""),
+    ],
+)
+def test_a_line_is_read_as_bash_reads_it(line: str, last: str, quote: str) -> None:
+    words, found = words_of(line)
+
+    assert (words[-1], found) == (last, quote)
 
 
 def test_words_that_a_shell_would_read_are_not_offered() -> None:
     names = [
-        "b1/a",
-        "b1/$(x)",
-        "b1/`x`",
-        "b1/a b",
-        "b1/a;b",
-        "b1/a\n",
-        "-rf",
-        "b1/\x1b[2J",
-        "b2/a",
-    ]
+        "b1/a", "b1/a b", "b1/$(x)", "b1/`x`", "b1/a;b", "b1/a\n", "b1/a ", "b1/a'b", "b1/a\tb",
+        "-rf", "b1/\x1b[2J", "b2/a",
+    ]  # fmt: skip
+    found = dict.fromkeys(names, "a\tb\n\x1b[2Jc" + "x" * 100)
+    offered = harmless_words(found, Place("b1/"))
 
-    assert offered([*names, "b1/a"], "b1/") == ["b1/a"]
-    assert "-rf" not in offered(names, "")
+    assert [*offered] == ["b1/a", "b1/a b"]
+    assert {*offered.values()} == {("a b⏎\ufffd[2Jc" + "x" * 100)[:59] + "…"}
+    assert "-rf" not in harmless_words(found, Place(""))
+
+
+@pytest.mark.parametrize(
+    ("words", "home"),
+    [
+        ("status --home=/a b", "/a"),
+        ("status --home /a b", "/a"),
+        ("status --home ", None),
+        ("status $H b", None),
+        ("status --home $H/x b", "/somewhere/x"),
+        ("status --home ~/x b", "/somewhere/x"),
+    ],
+)
+def test_the_server_is_that_of_the_line(
+    words: str, home: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("H", "/somewhere")
+    monkeypatch.setenv("HOME", "/somewhere")
+
+    assert home_of(words.split(" ")) == home
 
 
 @pytest.mark.parametrize(("digits", "is_found"), [("1", {1, 12, 199}), ("", {1, 2, 12, 21, 199})])

@@ -1,7 +1,6 @@
 """Tab in real shells: ids and names of the server, nothing that a shell would run."""
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -21,6 +20,7 @@ JOBS = f"""
 name: many
 jobs:
   - {{command: ["true"], group: "/stage1"}}
+  - {{command: ["true"], group: "/my stage"}}
   - {{command: ["true"], group: "/{HOSTILE}"}}
   - {{command: ["true"], count: 200}}
 """
@@ -45,52 +45,57 @@ def path(tmp_path: Path) -> str:
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_tab_completes_what_the_server_knows(
+def test_tab_completes_words_files_and_what_the_server_knows(
     weft: Weft, batch: str, path: str, tmp_path: Path, shell: str
 ) -> None:
     program(shell)
+    (tmp_path / "picture.svg").touch()
+    weft.run("query", "save", "broken", "state = failure")
     environment = weft.environment({"PATH": path, "HOME": str(tmp_path)})
     with on_tmux(tmp_path, environment, columns=100, lines=40, shell=shell) as terminal:
+
+        def completes(line: str, *shown: str) -> list[str]:
+            """Press Tab behind a line; return the screen when it shows these."""
+            terminal.press("C-u")
+            terminal.type(line)
+            terminal.press("Tab", *(["Tab"] if shell == "bash" else []))  # it lists at the second
+            return terminal.until(*shown)
+
         terminal.type(f"cd {tmp_path}; {SOURCE[shell]}; echo rea''dy\n")
         terminal.until("ready")
-        terminal.type(f"weft status {batch}.j20")
-        terminal.press("Tab", *(["Tab"] if shell == "bash" else []))  # it lists at the second
-        jobs = terminal.until(f"{batch}.j200", f"{batch}.j201", f"{batch}.j202")
-        terminal.press("C-u")
-        terminal.type(f"weft why {batch}/s")
-        terminal.press("Tab")
-        terminal.until(f"weft why {batch}/stage1")
-        terminal.press("C-u")
-        terminal.type("weft queue show d")
-        terminal.press("Tab")
-        terminal.until("weft queue show default")
+        jobs = completes(f"weft status {batch}.j20", *(f"{batch}.j20{n}" for n in range(4)))
+        completes("weft stat", "weft status")
+        completes("weft dag b1 --form", "weft dag b1 --format")
+        completes("weft dag b1 --format=s", "--format=svg")
+        completes("weft dag b1 -o pict", "-o picture.svg")
+        completes("weft dag b1 --output=pict", "--output=picture.svg")
+        completes("weft run -- cat pict", "cat picture.svg")
+        completes(f"weft why {batch}/s", f"weft why {batch}/stage1")
+        completes(f"weft why {batch}/m", f"weft why {batch}/my\\ stage")
+        completes(f'weft logs "{batch}/my s', f'weft logs "{batch}/my stage"')
+        completes("weft queue show d", "weft queue show default")
+        completes("weft run --queue d", "weft run --queue default")
+        completes("weft pool show d", "weft pool show default")
+        completes("weft ls @b", "weft ls @broken")
+        completes("weft query rm b", "weft query rm broken")
 
     assert f"{batch}.j21" not in "\n".join(jobs)
     assert not (tmp_path / "owned").exists()
 
 
 def test_names_that_a_shell_would_read_are_left_out(weft: Weft, batch: str) -> None:
-    until(lambda: weft.run("--complete", "status", f"{batch}/").stdout != b"")  # busy: silent
-    said = weft.run("--complete", "status", f"{batch}/").stdout.decode().splitlines()
+    """What is busy is silent."""
 
-    assert said == [f"{batch}/stage1"]
+    def words() -> list[str]:
+        said = weft.run("--complete", "zsh", "status", f"{batch}/").stdout.decode().splitlines()
+        return sorted(line.partition("\t")[0] for line in said[1:])
+
+    until(lambda: words() != [])
+
+    assert words() == [f"{batch}/my stage", f"{batch}/stage1"]
 
 
 def test_nothing_is_said_without_a_server(tmp_path: Path) -> None:
-    done = Weft(tmp_path).run("--complete", "status", "")
+    done = Weft(tmp_path).run("--complete", "zsh", "status", "")
 
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
-
-
-def test_bash_offers_commands_where_the_server_knows_nothing(path: str, tmp_path: Path) -> None:
-    """Bash alone, without a screen: what completion leaves in COMPREPLY."""
-    script = (
-        f"{SOURCE['bash']}; COMP_WORDS=(weft sta); COMP_CWORD=1; _weft_live weft sta weft;"
-        ' echo "${COMPREPLY[@]}"'
-    )
-    done = subprocess.run(
-        [program("bash"), "--norc", "-c", script], check=True, capture_output=True, text=True,
-        env={**os.environ, "PATH": path, "WEFT_HOME": str(tmp_path)}, timeout=60,
-    )  # fmt: skip
-
-    assert done.stdout.split() == ["status"]
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"words\n", b"")

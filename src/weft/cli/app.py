@@ -220,9 +220,9 @@ def main() -> None:
         print(f"weft {__version__}")
         sys.exit(0)
     if arguments[:1] == [COMPLETE]:
-        from weft.cli.input.live_words import print_live_words  # noqa: PLC0415
+        from weft.cli.completion.answer import print_completions  # noqa: PLC0415
 
-        print_live_words(arguments[1:])
+        print_completions(arguments[1:])
         sys.exit(0)
     from weft.cli.terminal.raw_output import open_streams  # noqa: PLC0415
 
@@ -263,11 +263,8 @@ def run_command(arguments: list[str]) -> int:
     return exit_code
 
 
-def build_app(*, is_overview: bool = False) -> "App":
-    """Return the tree of commands; their modules are imported when they are used.
-
-    `is_overview`: with one sentence about each.
-    """
+def build_app() -> "App":
+    """Return the tree of commands; their modules are imported when they are used."""
     from cyclopts import App, Parameter  # noqa: PLC0415
 
     from weft.cli.terminal.help_page import HelpPage  # noqa: PLC0415
@@ -284,9 +281,8 @@ def build_app(*, is_overview: bool = False) -> "App":
         exit_on_error=False,
         print_error=False,
     )
-    for position, (name, (function, sentence)) in enumerate(COMMANDS.items()):
-        # A command's own page shows its docstring; a sentence here would replace that.
-        app.command(function, name=name, help=sentence if is_overview else None, sort_key=position)
+    for name, (function, _) in COMMANDS.items():
+        app.command(function, name=name)
     return app
 
 
@@ -298,19 +294,38 @@ def _shown_default(value: object) -> str | None:
 
 
 def _dispatch(arguments: list[str]) -> int:
+    if _is_printed_at_once(arguments):
+        return 0
     from cyclopts import CycloptsError  # noqa: PLC0415
 
     from weft.cli.terminal.report import print_usage_error  # noqa: PLC0415
 
     try:
-        names_command = bool(arguments) and not arguments[0].startswith("-")
-        app = build_app(is_overview=not names_command)
+        app = build_app()
         _check_order(app, arguments)
         outcome = app(arguments)
     except CycloptsError as error:
         print_usage_error(error, arguments)
         return USAGE
     return outcome if isinstance(outcome, int) else 0
+
+
+def _is_printed_at_once(arguments: list[str]) -> bool:
+    """Print what somebody waits for at a prompt, or a shell that starts, without a look at any
+    command; return False for all else.
+    """
+    if arguments in ([], ["--help"], ["-h"]):
+        from weft.cli.terminal.overview import print_overview  # noqa: PLC0415
+
+        print_overview((name, sentence) for name, (_, sentence) in COMMANDS.items())
+        return True
+    if arguments[0] == "completion":
+        from weft.cli.completion.scripts import SCRIPTS  # noqa: PLC0415
+
+        if len(arguments) == 2 and arguments[1] in SCRIPTS:  # noqa: PLR2004 (with its shell)
+            print(SCRIPTS[arguments[1]])
+            return True
+    return False
 
 
 def _check_order(app: "App", arguments: list[str]) -> None:

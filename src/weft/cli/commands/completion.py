@@ -1,7 +1,7 @@
-"""`weft completion`: what a shell needs to complete commands and options."""
+"""`weft completion`: what a shell needs to complete a command line."""
 
+from weft.cli.completion.scripts import SCRIPTS, Shell
 from weft.cli.input.options import SHARED, Shared
-from weft.cli.terminal.completion_scripts import ADDED, Shell
 from weft.cli.terminal.screen import print_json
 
 
@@ -16,9 +16,7 @@ def completion(shell: Shell, /, *, shared: Shared = SHARED) -> int:
         shell: The shell.
         shared: Options of every command.
     """
-    from weft.cli.app import build_app  # noqa: PLC0415 (it imports the commands)
-
-    script = build_app().generate_completion(prog_name="weft", shell=shell) + ADDED[shell]
+    script = SCRIPTS[shell]
     if shared.json:
         print_json({"shell": shell, "script": script})
     else:

@@ -1,0 +1,106 @@
+"""What `weft --complete SHELL …` prints: a line that tells the shell what it completes itself
+(`words`, `files`, `command N`), then one line a word, with a tab and a sentence behind some.
+
+Bash gives its line and the last word as readline sees it, because it takes words apart at `=` and
+`@`; the others give words, all but the last without quotes.
+"""
+
+import os
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from typing import Final
+
+from weft.cli.completion.place import Place, place_of, read_commands
+from weft.cli.terminal.plain import one_line
+
+_SAFE: Final = re.compile(r"[\w/@][\w.,/+%@ -]*(?<! )")
+"""Names that no shell takes apart or runs, but for blanks. Others are not offered: they can still
+be typed."""
+_MARK: Final = "\0"
+WORDS_MAX: Final = 100
+SENTENCE_CHARS: Final = 60
+
+
+def print_completions(arguments: Sequence[str]) -> None:
+    """Print the answer to the script of a shell."""
+    shell, *words = arguments or [""]
+    quote, seen = "", ""
+    if shell == "bash":
+        line, seen = (*words, "", "")[:2]
+        words, quote = words_of(line)
+        words = words[1:]
+    elif words:  # of which the last one is as it was typed
+        words[-1] = words_of(words[-1])[0][-1]
+    place = place_of(words, read_commands())
+    sys.stdout.write(f"{place.left or 'words'}\n")
+    current = words[-1] if words else ""
+    # Of the current word bash replaces only what it gave as such; behind a quote as it is.
+    seen = seen if quote else words_of(seen)[0][-1]
+    cut = len(current) - len(seen) if shell == "bash" else 0
+    for word, sentence in offered(place, words).items():
+        whole = f"{place.before}{word}"[cut:]
+        if shell == "bash":
+            sys.stdout.write(f"{whole if quote else escaped(whole)}\n")
+        else:
+            sys.stdout.write(f"{whole}\t{sentence}".rstrip("\t") + "\n")
+    sys.stdout.flush()
+
+
+def words_of(line: str) -> tuple[list[str], str]:
+    """Return the words of a line as a shell reads them, and the quote that is open at its end. The
+    last word is the one at the end of the line, maybe empty.
+    """
+    import shlex  # noqa: PLC0415 (only bash needs it)
+
+    for quote in ("", '"', "'"):
+        try:
+            *words, last = shlex.split(f"{line}{_MARK}{quote}")
+        except ValueError:  # the quote is not the one that is open
+            continue
+        return [*words, last.removesuffix(_MARK)], quote
+    return [""], ""
+
+
+def escaped(word: str) -> str:
+    """Return a word as one that is typed into bash."""
+    return word.replace(" ", "\\ ")
+
+
+def offered(place: Place, words: Sequence[str]) -> Mapping[str, str]:
+    """Return the words that begin like the current one, each with a sentence or nothing."""
+    found = {word: text for word, text in place.words.items() if word.startswith(place.begun)}
+    if not place.asks:
+        return found
+    from weft.cli.completion.live_words import ask_server  # noqa: PLC0415 (only now needed)
+
+    return {**found, **harmless_words(ask_server(place.asks, place.begun, home_of(words)), place)}
+
+
+def harmless_words(found: Mapping[str, str], place: Place) -> Mapping[str, str]:
+    """Return the names that begin like the current word and that no shell misreads."""
+    return dict(
+        islice(
+            (
+                (word, one_line(sentence, width=SENTENCE_CHARS))
+                for word, sentence in found.items()
+                if word.startswith(place.begun) and _SAFE.fullmatch(word)
+            ),
+            WORDS_MAX,
+        )
+    )
+
+
+def home_of(words: Sequence[str]) -> str | None:
+    """Return the home that is named on the line."""
+    for word, after in zip(words, (*words[1:], ""), strict=True):
+        if word.startswith("--home="):
+            return _expanded(word.removeprefix("--home="))
+        if word == "--home" and after:
+            return _expanded(after)
+    return None
+
+
+def _expanded(path: str) -> str:
+    return os.path.expanduser(os.path.expandvars(path))  # noqa: PTH111 (as a shell does)

@@ -1,0 +1,141 @@
+"""Write the words that shells complete from the commands; with `--check`, only say if they are
+fresh.
+"""
+
+import json
+import sys
+import typing
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import NoneType
+from typing import TYPE_CHECKING, Any
+
+from weft.cli.app import COMMANDS, build_app
+from weft.cli.completion.live_words import ASKS
+from weft.cli.completion.place import ANY, COMMAND, FILE, FILES
+
+if TYPE_CHECKING:
+    from cyclopts import App
+    from cyclopts.argument import Argument
+
+LIVE_ARGUMENTS: Mapping[str, str] = {
+    "target": "batches", "targets": "batches", "batch": "batches", "condition": "conditions",
+    "schedule": "schedules", "project": "projects",
+}  # fmt: skip
+"""What the server knows, by the name of an argument or an option."""
+LIVE_OPTIONS: Mapping[str, str] = {
+    "--queue": "queues", "--pool": "pools", "--project": "projects", "--batch": "batches",
+    "--move-to": "queues", "--resume": "batches",
+}  # fmt: skip
+LIVE_NAMES: Mapping[str, str] = {
+    "queue": "queues", "pool": "pools", "worker": "workers", "billing project": "projects",
+    "query rm": "queries", "licence": "licences", "secret": "secrets",
+}  # fmt: skip
+"""What the argument `name` of commands that begin with these words is."""
+NEW_NAMES = ("billing project create",)
+"""Commands whose name is a new one."""
+PATHS = frozenset({"file", "trace", "directory", "arg_file", "joblog", "results"})
+"""Arguments and options that are paths, though they are texts to the command."""
+
+
+def main() -> int:
+    """Write or check; the exit code is 1 if the file is not fresh."""
+    app = build_app()
+    words = dict(_commands(app, ()))
+    lines = (f"{json.dumps(path)}: {json.dumps(one)}" for path, one in words.items())
+    text = "{\n" + ",\n".join(lines) + "\n}\n"
+    if "--check" not in sys.argv[1:]:
+        FILE.write_text(text)
+    elif not FILE.exists() or FILE.read_text() != text:
+        print(f"{FILE.name} is stale: run `make reference` and commit it.")
+        return 1
+    return 0
+
+
+def _commands(app: "App", path: tuple[str, ...]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    below = [name for name in app if not name.startswith("-")]
+    name = " ".join(path)
+    arguments = app.assemble_argument_collection() if app.default_command is not None else ()
+    given = [one for one in arguments if one.parse and one.names != ("*",)]
+    placed = [one for one in given if one.index is not None]
+    options = {
+        word: [_sentence_of(one), "" if _is_flag(one, word) else _value_of(one)]
+        for one in given
+        for word in one.names
+        if word.startswith("-")
+    }
+    yield (
+        name,
+        {
+            "commands": {one: _sentence(app, path, one) for one in below},
+            "options": {**options, "--help": ["Show this page.", ""]},
+            "arguments": list(_arguments_of(placed, name)),
+            "repeats": any(one.is_var_positional() for one in placed),
+        },
+    )
+    for one in below:
+        yield from _commands(app[one], (*path, one))
+
+
+def _sentence(app: "App", path: tuple[str, ...], name: str) -> str:
+    if not path:
+        return COMMANDS[name][1]
+    return _first(app[name].help)
+
+
+def _sentence_of(one: "Argument") -> str:
+    return _first(one.parameter.help or "")
+
+
+def _first(text: str) -> str:
+    """Return the first sentence of a text."""
+    words = " ".join(text.partition("\n\n")[0].split())
+    return words.partition(". ")[0].partition(": ")[0].rstrip(".")
+
+
+def _is_flag(one: "Argument", name: str) -> bool:
+    return one.is_flag() or name in one.negatives
+
+
+def _value_of(one: "Argument") -> str | list[str]:
+    for name in one.names:
+        if name in LIVE_OPTIONS:
+            return LIVE_OPTIONS[name]
+    return _kind_of(one)
+
+
+def _arguments_of(placed: Sequence["Argument"], path: str) -> Iterator[str | list[str]]:
+    kind: str | list[str] = ANY
+    for one in sorted(placed, key=lambda one: one.index or 0):
+        if one.field_info.name != "others":  # which are more of the same
+            kind = _argument_of(one, path)
+        yield kind
+
+
+def _argument_of(one: "Argument", path: str) -> str | list[str]:
+    name = one.field_info.name
+    if name == COMMAND:
+        return COMMAND
+    if name == "name" and path not in NEW_NAMES:
+        found = [kind for words, kind in LIVE_NAMES.items() if f"{path} ".startswith(f"{words} ")]
+        return found[0] if found else ANY
+    if path == "ls" and name == "query":
+        return "@queries"
+    return LIVE_ARGUMENTS.get(name) or _kind_of(one)
+
+
+def _kind_of(one: "Argument") -> str | list[str]:
+    choices = one.get_choices(force=True)
+    if choices:
+        return list(choices)
+    is_path = one.field_info.name in PATHS or Path in _types(one.hint)
+    return FILES if is_path else ANY
+
+
+def _types(hint: object) -> set[object]:
+    return {hint, *(typing.get_args(hint))} - {NoneType}
+
+
+if __name__ == "__main__":
+    assert {*LIVE_ARGUMENTS.values(), *LIVE_OPTIONS.values(), *LIVE_NAMES.values()} <= {*ASKS}
+    sys.exit(main())

@@ -2,6 +2,8 @@
 
 import os
 import pty
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given
@@ -68,3 +70,21 @@ def test_only_a_terminal_gets_it_harmless(monkeypatch: pytest.MonkeyPatch) -> No
     assert os.read(master, 100).decode() == "a�[2Jb\x1b[0m�"
     for descriptor in (reader, pipe, master, terminal):
         os.close(descriptor)
+
+
+SPEAKS = "from weft.cli.terminal.raw_output import open_streams\nopen_streams()\nprint('\\xe9\\u2026\\u4e16')\n"
+
+
+def test_a_terminal_without_utf_8_shows_what_it_can_and_files_get_all() -> None:
+    environment = {
+        "PATH": os.environ["PATH"], "LC_ALL": "POSIX", "PYTHONUTF8": "0",
+        "PYTHONCOERCECLOCALE": "0",
+    }  # fmt: skip
+    master, terminal = pty.openpty()
+    command = [sys.executable, "-c", SPEAKS]
+    subprocess.run(command, env=environment, check=True, stdout=terminal)
+    piped = subprocess.run(command, env=environment, check=True, capture_output=True).stdout
+
+    assert (os.read(master, 100), piped.decode()) == (b"???\r\n", "é…世\n")
+    os.close(terminal)
+    os.close(master)

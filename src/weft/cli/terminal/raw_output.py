@@ -21,18 +21,21 @@ def open_streams() -> None:
 
     Otherwise the next socket would be number 1 and get the output of jobs. Writing to a
     closed standard output fails; a closed standard input is empty.
+    A terminal that has no UTF-8 shows `?` for what it lacks; programs and files get UTF-8.
     """
     for descriptor, flags in enumerate((os.O_RDONLY, os.O_RDONLY, os.O_WRONLY)):
         try:
             os.fstat(descriptor)
         except OSError:
             os.open(os.devnull, flags)
-    given = sys.stdout
+    given, is_terminal = sys.stdout, os.isatty(STDOUT)
+    encoding = given.encoding if given and is_terminal else "utf-8"
+    is_limited = encoding.lower().replace("_", "-") != "utf-8"
     sys.stdout = io.TextIOWrapper(
         io.BufferedWriter(_Stdout(STDOUT, "w", closefd=False)),
-        encoding=given.encoding if given else None,
-        errors=given.errors if given else None,
-        line_buffering=os.isatty(STDOUT),
+        encoding=encoding,
+        errors="replace" if is_limited else given.errors if given else None,
+        line_buffering=is_terminal,
     )
     # To a missing sys.stderr `print` writes on standard output.
     sys.stderr = sys.stderr or open(STDERR, "w", closefd=False)  # noqa: SIM115

@@ -3,6 +3,7 @@
 import pytest
 from rich.console import Console
 
+from weft.cli.top.cells import worker_cells
 from weft.cli.top.drawing import draw
 from weft.cli.top.keys import KeyParser
 from weft.cli.top.lists import BATCHES, log_lines, root
@@ -67,10 +68,11 @@ def test_a_screen_is_never_larger_than_the_terminal(size: tuple[int, int], kind:
     view = root("1")
     view.show([Row(f"b{n}", (name,) * 9, {}) for n in range(100)])
     if kind == "text":
-        view = View(kind="log", title=name, lines=[name * 10] * 100, is_loaded=True)
+        view = View(kind="log", title=name, texts=[name * 10] * 100, is_loaded=True)
     screen = Screen([root("1"), view], outage=name)
     console = Console(width=width, height=height, force_terminal=True, color_system=None)
     screen.view.move(50, height=20)
+    screen.say("\n".join([name] * 20), is_wrong=True)
 
     shown = console.render_lines(draw(screen, "http://x", width=width, height=height), pad=False)
 
@@ -78,8 +80,72 @@ def test_a_screen_is_never_larger_than_the_terminal(size: tuple[int, int], kind:
     assert all(sum(part.cell_length for part in line) <= width for line in shown)
 
 
+def shown_on(screen: Screen, width: int, height: int) -> list[str]:
+    """Return the lines of a screen."""
+    console = Console(width=width, height=height, color_system=None)
+    with console.capture() as drawn:
+        console.print(draw(screen, "http://x", width=width, height=height))
+    return [line.rstrip() for line in drawn.get().splitlines()]
+
+
+def test_a_narrow_screen_shows_questions_and_errors_whole() -> None:
+    screen = Screen([root("1")])
+    screen.view.show(rows(*"abcdefgh"))
+    screen.ask(f"cancel b12 {'long ' * 6}? 1,000,000 of its 1,000,000 jobs have not ended")
+    asked = shown_on(screen, 80, 24)
+    screen.prompt = ""
+    screen.say("the query cannot be read\nAt column 9.\nstate = x\n        ^", is_wrong=True)
+    wrong = shown_on(screen, 80, 24)
+    screen.say("")
+
+    assert asked[-1].endswith("[y/N]")
+    assert wrong[-4:] == ["the query cannot be read", "At column 9.", "state = x", "        ^"]
+    assert shown_on(screen, 80, 24)[-1].endswith("q quit")
+    assert shown_on(screen, 40, 24)[-1] == "enter opens  w why  ? help  q quit"
+
+
+def test_what_is_wider_than_the_screen_is_broken() -> None:
+    """An output at any character, a sentence between words; and again when the size changes."""
+    log = View(kind="log", title="log", is_at_end=True)
+    log.show_text(["x" * 100, "end"])
+    why = View(kind="why", title="why")
+    why.show_text(["waits for " + "word " * 20])
+    screen = Screen([root("1"), log])
+
+    assert [line for line in shown_on(screen, 80, 24) if "x" in line[:1]] == ["x" * 80, "x" * 20]
+    assert [line for line in shown_on(screen, 60, 24) if "x" in line[:1]] == ["x" * 60, "x" * 40]
+    screen.views[-1] = why
+    assert [line[-4:] for line in shown_on(screen, 80, 24) if "word" in line] == ["word"] * 2
+
+
+def test_words_are_sorted_from_a_and_numbers_from_the_largest() -> None:
+    view = View(kind="batches", title="batches", columns=BATCHES)
+    order = []
+    for sort in ("name", "cost"):
+        for view.is_reversed in (False, True):
+            view.sort = sort
+            view.show(rows("Bb", "", "a", "ccc"))
+            order.append([row.name for row in view.rows])
+
+    assert order == [
+        ["a", "Bb", "ccc", ""], ["", "ccc", "Bb", "a"],
+        ["ccc", "Bb", "a", ""], ["", "a", "Bb", "ccc"],
+    ]  # fmt: skip
+
+
+def test_a_worker_with_jobs_works() -> None:
+    """Also while it has room for more, and so waits for some."""
+    worker = {
+        "worker": "w", "pool": "p", "host": "h", "cpu": 2, "memory": 1, "waiting": True,
+    }  # fmt: skip
+
+    assert worker_cells({**worker, "jobs": [{}]})[-1] == "working"
+    assert worker_cells({**worker, "jobs": []})[-1] == "idle"
+
+
 def test_an_output_cannot_steer_the_screen() -> None:
     data = b"\x1b]0;owned\x07\x1b[31mred\x1b[0m\n50%\r100%\r\n\x1b[2J\xe2\x80\xae\tx\xff\x9b"
 
+    assert log_lines(b"5%\r50%\r") == ["50%"]
     assert log_lines(data) == ["red", "100%", "\ufffd       x\ufffd\ufffd"]
     assert log_lines(b"cut here\nwhole\n", is_cut=True) == ["…", "whole"]

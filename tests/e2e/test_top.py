@@ -45,7 +45,7 @@ def test_keys_open_what_is_selected(
     """Jobs, an output, why it waits and back: on each size, with nothing that steers it."""
     with on_tmux(tmp_path, weft.environment(), columns=columns, lines=lines) as terminal:
         terminal.type(f"{TOP}\n")
-        terminal.until(f"\n{batch} ", "q quit" if columns >= 80 else "enter opens")
+        terminal.until(f"\n{batch} ", "q quit")
         terminal.press("Enter")
         jobs = terminal.until(f"jobs of {batch}", f"{batch}.j3")
         terminal.press("Enter")
@@ -56,6 +56,14 @@ def test_keys_open_what_is_selected(
         terminal.until("Worker", f"{batch}.j1")
         terminal.press("3")
         terminal.until("no incidents")
+
+        terminal.press("2")
+        terminal.until("Worker", f"{batch}.j1")
+        terminal.press("c")
+        terminal.until("c does nothing here")
+        terminal.press("q")
+        terminal.type(f"clear; TERM=dumb {TOP}; echo en''d\n")
+        terminal.until("printed once", "end")
 
     assert all(len(line) <= columns for line in (*jobs, *log))
     assert "\ufffdtalking" in "\n".join(log).replace(" ", "")

@@ -1,6 +1,7 @@
 """`weft top`: batches, jobs, workers and incidents, live; or printed once."""
 
 import asyncio
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,6 +14,7 @@ from weft.cli.input.options import SHARED, Shared, say_outage
 from weft.cli.terminal.columns import fit_columns
 from weft.cli.terminal.names import job_name
 from weft.cli.terminal.plain import one_line, plain
+from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import STATE_STYLES, print_json
 from weft.cli.top.cells import BATCH_HEADER, RIGHT, WORKER_HEADER, batch_cells, worker_cells
 from weft.cli.top.lists import BATCHES_MAX, COUNTS, first
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
 Document = Mapping[str, Any]
 PATIENCE_S = 3600
+PLAIN_TERMINALS = ("", "dumb", "unknown")
 JOB_HEADER = ("Job", "Name", "By", "Worker")
 JOBS_SHOWN = 10
 INCIDENTS_SHOWN = 5
@@ -50,8 +53,10 @@ def top(*, once: Annotated[bool, Parameter(negative="")] = False, shared: Shared
 
 async def _top(shared: Shared, *, once: bool) -> int:
     if sys.stdout.isatty() and not once and not shared.json:
-        await _show(shared)
-        return 0
+        if os.environ.get("TERM", "") not in PLAIN_TERMINALS:
+            await _show(shared)
+            return 0
+        note("this terminal (TERM) has no full screen: workers and batches are printed once")
     async with shared.client(patience_s=PATIENCE_S) as client:
         overview, batches, incidents = await _look(client, BATCHES_MAX)
     if shared.json:

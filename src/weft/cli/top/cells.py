@@ -18,7 +18,7 @@ def worker_cells(worker: Document) -> tuple[str, ...]:
     """Return a worker as a line of a table."""
     state = worker.get("state", "active")
     if state == "active":
-        state = "idle" if worker.get("waiting") else "working"
+        state = "working" if worker["jobs"] or not worker.get("waiting") else "idle"
     return (
         one_line(worker["worker"], width=30),
         one_line(worker["pool"], width=20),

@@ -4,15 +4,17 @@ All texts of others have been made harmless before they come here, and are drawn
 rich's own markup is not read in a `Text`.
 """
 
+import textwrap
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rich.cells import cell_len
+from rich.cells import cell_len, chop_cells
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
 from weft.cli.terminal.columns import GAP, fit_columns
-from weft.cli.terminal.plain import one_line
+from weft.cli.terminal.plain import one_line, plain
 from weft.cli.terminal.screen import STATE_STYLES
 from weft.cli.top.cells import RIGHT
 from weft.cli.top.lists import ROOTS
@@ -21,13 +23,23 @@ from weft.cli.top.state import Screen, View
 if TYPE_CHECKING:
     from rich.console import JustifyMethod, RenderableType
 
-LINES_AROUND = 4
-"""Two lines above, one below, and the header of a list."""
+LINES_ABOVE = 2
+LINES_BELOW_MAX = 8
+"""Of a question or an error; else there is one."""
 TEXT_CHARS_MAX = 2000
+LINE_CHARS_MAX = 64 * 1024
+INDENT = 2
+HELP_INDENT = 15
 NARROW = 60
 """Below this width the way to what is shown leaves out the other lists."""
 HINTS = "enter opens  w why  c cancel  r retry  h hold  / filter  s sort  ? help  q quit"
-HINTS_OF_TEXT = "j k scroll  esc back  ? help  q quit"
+HINTS_OF = {
+    "workers": "enter its jobs  / filter  s sort  ? help  q quit",
+    "incidents": "enter its jobs  t test now  / filter  s sort  ? help  q quit",
+    "log": "j k scroll  w why  c cancel  r retry  h hold  esc back  ? help  q quit",
+    "why": "j k scroll  esc back  ? help  q quit",
+    "help": "j k scroll  esc back  q quit",
+}
 HELP = """\
 1 2 3          batches, workers, incidents
 enter          jobs of a batch, worker or incident; output of a job
@@ -49,7 +61,11 @@ q, Ctrl-C      leave""".splitlines()
 def draw(screen: Screen, url: str, *, width: int, height: int) -> "RenderableType":
     """Return all lines of the screen, and note in it how many rows it has room for."""
     view = screen.view
-    screen.height = max(1, height - LINES_AROUND + (0 if view.is_list else 1))
+    below = _below(screen, width, height)
+    screen.height = max(1, height - LINES_ABOVE - len(below) - view.is_list)
+    if not view.is_list and view.width != width:
+        view.width = width
+        view.lines = [part for line in view.texts for part in _broken(line, view.kind, width)]
     lines: list[RenderableType] = [_head(screen, url, width), _tabs(screen, width)]
     if view.is_list:
         lines.append(_table(view, width, screen.height))
@@ -62,10 +78,23 @@ def draw(screen: Screen, url: str, *, width: int, height: int) -> "RenderableTyp
         n_drawn = len(shown)
         empty = [] if shown else [_cut(_said_of_nothing(view), width, style="dim")]
     lines += [*empty, *([Text()] * (screen.height - n_drawn - len(empty)))]
-    below = _below(screen, width)
-    if height <= LINES_AROUND:
-        return Group(*[*lines[:2], below][-height:])
-    return Group(*lines, below)
+    if height <= LINES_ABOVE + len(below) + view.is_list:
+        return Group(*[*lines[:LINES_ABOVE], *below][-height:])
+    return Group(*lines, *below)
+
+
+def _broken(text: str, kind: str, width: int) -> Sequence[str]:
+    """Return a text as lines that are no wider than the screen: an output at any character, a
+    sentence between words.
+    """
+    line = plain(text)[:LINE_CHARS_MAX]
+    if len(line) <= width and cell_len(line) <= width:
+        return [line]
+    if kind == "log":
+        return chop_cells(line, width)
+    begin = HELP_INDENT if kind == "help" else len(line) - len(line.lstrip()) + INDENT
+    parts = textwrap.wrap(line, width, subsequent_indent=" " * min(begin, width // 2))
+    return [one for part in parts for one in chop_cells(part, width)]
 
 
 def _cut(text: str, width: int, *, style: str = "") -> Text:
@@ -157,13 +186,29 @@ def _cell(name: str, cell: str) -> Text:
     return Text(cell, style=style)
 
 
-def _below(screen: Screen, width: int) -> Text:
-    if screen.prompt == "confirm":
-        question = f"{screen.question} [y/N] "
-        return _cut(question, width, style="bold yellow")
+def _below(screen: Screen, width: int, height: int) -> list[Text]:
+    """Return the lines below: a question or a message as long as it is, if there is room."""
     if screen.prompt == "filter":
         room = max(1, width - len("filter: ") - 1)
-        return _cut(f"filter: {screen.typed[-room:]}▏", width, style="bold")
-    if screen.message:
-        return _cut(screen.message, width, style="bold red" if screen.is_wrong else "bold green")
-    return _cut(HINTS if screen.view.is_list else HINTS_OF_TEXT, width, style="dim")
+        return [_cut(f"filter: {screen.typed[-room:]}▏", width, style="bold")]
+    if screen.prompt == "confirm":
+        text, style = f"{screen.question} [y/N]", "bold yellow"
+    elif screen.message:
+        text, style = screen.message, "bold red" if screen.is_wrong else "bold green"
+    else:
+        text, style = HINTS_OF.get(screen.view.kind, HINTS), "dim"
+    parts = [part for line in text.split("\n") for part in _broken(line, "", width)]
+    room = max(1, min(LINES_BELOW_MAX, height - LINES_ABOVE - 2))
+    if style == "dim":
+        parts = [_fitted(text, width)]
+    elif len(parts) > room:  # a question ends with its answers
+        parts = parts[-room:] if screen.prompt else parts[:room]
+    return [_cut(part, width, style=style) for part in parts]
+
+
+def _fitted(hints: str, width: int) -> str:
+    """Return the hints that there is room for; the last two, help and quit, in any case."""
+    *parts, help_, quit_ = hints.split("  ")
+    while parts and len("  ".join([*parts, help_, quit_])) > width:
+        parts.pop()
+    return "  ".join([*parts, help_, quit_])

@@ -31,11 +31,14 @@ JOB_STATES: Mapping[str, tuple[str, ...]] = {
 _ANSI = re.compile("\x1b\\[[0-9;:?]*[ -/]*[@-~]|\x1b\\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\\\)")
 TAB_CELLS = 8
 
+LAST = "\U0010ffff"
+"""Sorts behind every name."""
+
 BATCHES = Columns(
     BATCH_HEADER,
     ("User", "Cost"),
     {
-        "name": lambda one: one["name"] or "",
+        "name": lambda one: (one["name"] or LAST).casefold(),
         "running": lambda one: one["n_running"],
         "failed": lambda one: one["n_failed"] + one["n_errored"],
         "cost": lambda one: one["cost"] or 0,
@@ -78,7 +81,7 @@ def root(key: str) -> View:
     return View(kind=title, title=title, columns=columns)
 
 
-def opened(view: View, row: Row) -> View | None:
+def opened(view: View, row: Row) -> View:
     """Return what Enter shows of a row: the jobs of a batch, a worker or an incident, the output
     of a job.
     """
@@ -225,7 +228,8 @@ def log_lines(data: bytes, *, is_cut: bool = False) -> list[str]:
     if lines[-1] == "":
         lines.pop()
     # What a carriage return has overwritten is not seen on a terminal either.
-    return [plain(line.rsplit("\r", 1)[-1].expandtabs(TAB_CELLS)) for line in lines]
+    seen = (line.rstrip("\r").rsplit("\r", 1)[-1] for line in lines)
+    return [plain(line.expandtabs(TAB_CELLS)) for line in seen]
 
 
 def is_live(view: View) -> bool:

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.live import Live
 
 from weft.cli.terminal.interrupts import Interrupts
-from weft.cli.terminal.plain import one_line
+from weft.cli.terminal.plain import one_line, plain
 from weft.cli.top.actions import Action, action_of
 from weft.cli.top.drawing import HELP, draw
 from weft.cli.top.keys import reading_keys
@@ -21,7 +21,6 @@ from weft.core.errors import Unavailable, WeftError
 
 REFRESH_S = 1.0
 """Events come by the thousand; one look at the server per second is enough to read."""
-ACTION_KEYS = frozenset("crht")
 
 
 class Top:
@@ -124,9 +123,7 @@ class Top:
 
     def _complain(self, error: WeftError) -> None:
         parts = (error.message, error.detail, error.hint)
-        self._screen.say(
-            "; ".join(one_line(part, width=300) for part in parts if part), is_wrong=True
-        )
+        self._screen.say(plain("\n".join(part for part in parts if part)), is_wrong=True)
 
     def _draw(self) -> None:
         if self._live is not None:
@@ -173,11 +170,13 @@ class Top:
             self._open()
         elif key == "?":
             if screen.view.kind != "help":
-                self._open(View(kind="help", title="keys", lines=HELP, is_loaded=True))
+                self._open(View(kind="help", title="keys", texts=HELP, is_loaded=True))
         elif screen.view.is_list:
             self._do_in_list(key)
-        elif screen.view.kind == "log" and key in ACTION_KEYS | {"w"}:
+        elif screen.view.kind == "log":
             self._do_to(key, screen.view.target)
+        else:
+            self._say_nothing_done(key)
 
     def _do_in_list(self, key: str) -> None:
         screen, view = self._screen, self._screen.view
@@ -196,9 +195,7 @@ class Top:
         elif (row := view.selected) is None:
             return
         elif key == "enter":
-            found = opened(view, row)
-            if found is not None:
-                self._open(found)
+            self._open(opened(view, row))
         else:
             self._do_to(key, row.document)
 
@@ -209,12 +206,15 @@ class Top:
             return
         action = action_of(key, view, one)
         if action is None:
-            return
-        if action.question:
+            self._say_nothing_done(key)
+        elif action.question:
             self._asked = action
             self._screen.ask(action.question)
         else:
             _ = self._start(self._act(action))
+
+    def _say_nothing_done(self, key: str) -> None:
+        self._screen.say(f"{key} does nothing here; ? lists the keys")
 
     async def _act(self, action: Action) -> None:
         self._screen.say("…")

@@ -40,7 +40,11 @@ class View:
     target: Document = field(default_factory=dict)
     columns: Columns = Columns(())
     rows: Sequence[Row] = ()
+    texts: Sequence[str] = ()
+    """The lines of a text as they are."""
     lines: Sequence[str] = ()
+    """Those lines broken so that they fit a screen of `width`; 0: not yet."""
+    width: int = 0
     facts: str = ""
     query: str = ""
     only: str = ""
@@ -68,7 +72,11 @@ class View:
         before = self.selected
         if self.sort:
             key = self.columns.sorts[self.sort]
-            rows = sorted(rows, key=lambda row: key(row.document), reverse=not self.is_reversed)
+            # Numbers begin with the largest, words with A.
+            is_words = any(isinstance(key(row.document), str) for row in rows[:1])
+            rows = sorted(
+                rows, key=lambda row: key(row.document), reverse=self.is_reversed == is_words
+            )
         elif self.is_reversed:
             rows = rows[::-1]
         self.rows, self.is_loaded = rows, True
@@ -77,9 +85,9 @@ class View:
             self.index = names.index(before.name)
         self.index = max(0, min(self.index, len(rows) - 1))
 
-    def show_text(self, lines: Sequence[str]) -> None:
-        """Replace the lines."""
-        self.lines, self.is_loaded = lines, True
+    def show_text(self, texts: Sequence[str]) -> None:
+        """Replace the text."""
+        self.texts, self.is_loaded, self.width = texts, True, 0
 
     def scroll(self, height: int) -> int:
         """Return the first line to show of a screen with room for `height`, and remember it."""

@@ -15,13 +15,16 @@ _RESET = b"\x1b[0m"
 class JobLines:
     """Writes whole lines, so that those of several jobs do not mix.
 
-    On a terminal each job has a colour, and what a line has coloured ends with it.
+    On a terminal each job has a colour, what a line has coloured ends with it, and of what a line
+    has overwritten by carriage returns, as progress bars do, only the last is shown: they would
+    overwrite the name of the job, too.
     """
 
     def __init__(self, ref: str, number: int, *, grep: Grep | None = None) -> None:
         """`ref`: the name before each line; empty: none."""
         self._grep = grep
         self._output = LogOutput()
+        self._terminals = {one for one in (STDOUT, STDERR) if ref and os.isatty(one)}
         self._rest = {STDOUT: b"", STDERR: b""}
         self._prefixes = {one: _prefix(ref, number, one) for one in self._rest}
         self.n_bytes = 0
@@ -47,14 +50,14 @@ class JobLines:
         chosen = self._grep.choose(lines) if self._grep and lines else lines
         if chosen:
             prefix = self._prefixes[descriptor]
-            is_coloured = prefix.startswith(b"\x1b")
-            self._output.write(
-                descriptor,
-                b"".join(
-                    prefix + line + (_RESET if is_coloured and b"\x1b" in line else b"") + b"\n"
-                    for line in chosen
-                ),
-            )
+            shown = map(_last_seen, chosen) if descriptor in self._terminals else chosen
+            self._output.write(descriptor, b"".join(prefix + line + b"\n" for line in shown))
+
+
+def _last_seen(line: bytes) -> bytes:
+    """Return what a terminal shows of a line in the end, without colours for the next one."""
+    seen = line.rstrip(b"\r").rpartition(b"\r")[2]
+    return seen + _RESET if b"\x1b" in seen else seen
 
 
 def _prefix(ref: str, number: int, descriptor: int) -> bytes:

@@ -28,6 +28,7 @@ def test_a_card_has_bar_and_words_and_no_script() -> None:
     assert not re.search("[\u202e\x1b]", page)
     assert len(page) < 5000
     assert "4/10 (40%) · cost 1.50 · 1:05" in page
+    assert "cost &lt; 0.01" in card_html("b7", {**DOCUMENT, "cost": 0.001})
     assert [*re.findall(r"</span>([\d,]+ \w+)</span>", page)] == [
         "2 succeeded", "1 failed", "1 cancelled", "3 running", "3 waiting",
     ]  # fmt: skip
@@ -69,6 +70,7 @@ async def test_the_asynchronous_client_shows_what_it_saw_last() -> None:
         await batch.status()
         shown = batch._repr_html_()
 
-    assert before is None
+    assert before is not None
+    assert "4/10" in before
     assert shown is not None
     assert "5/10" in shown

@@ -140,7 +140,8 @@ class Client(
 
     async def get_batch(self, batch_id: int) -> Batch:
         """Return a batch. Raise `BatchNotFound`."""
-        return Batch(self.api, int((await self.api.get_batch(batch_id))["id"]))
+        seen = await self.api.get_batch(batch_id)
+        return Batch(self.api, int(seen["id"]), seen=seen)
 
     async def add_schedule(
         self,

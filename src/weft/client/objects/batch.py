@@ -41,9 +41,11 @@ class Batch(Counted):
     id: int
     """Its number."""
 
-    def __init__(self, api: Api, batch_id: int) -> None:
+    def __init__(self, api: Api, batch_id: int, *, seen: Document | None = None) -> None:
+        """`seen`: its status, if it was asked for."""
         self.id = batch_id
         super().__init__(api, batch_id, ROOT_GROUP, title=format_batch_id(batch_id))
+        self._seen = seen
 
     async def status(self) -> Document:
         return self._saw(await self._api.get_batch(self.id))

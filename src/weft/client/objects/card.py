@@ -51,9 +51,9 @@ def card_html(title: str, document: "Document") -> str:
 def _words(document: "Document") -> str:
     done, total = document["n_completed"], document["n_jobs"]
     facts = [
-        escape(str(document["state"])),
+        str(document["state"]),
         f"{done:,}/{total:,}" + (f" ({done * 100 // total}%)" if total else ""),
         f"cost {money(document.get('cost'))}",
         duration(document.get("duration_ms")),
     ]
-    return " · ".join(fact for fact in facts if fact)
+    return escape(" · ".join(fact for fact in facts if fact))

@@ -1,5 +1,6 @@
 """Output of jobs on a terminal: colours and nothing else that would steer it."""
 
+import asyncio
 import os
 import pty
 import subprocess
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weft.cli.terminal import log_output
+from weft.cli.terminal.closed_output import ending_when_closed
 from weft.cli.terminal.log_output import Harmless, LogOutput
 from weft.core.escapes import SEQUENCE_CHARS_MAX
 
@@ -78,6 +80,20 @@ def test_only_a_terminal_gets_it_harmless(monkeypatch: pytest.MonkeyPatch) -> No
     assert read_until(master, "m�") == "a�[2Jb\x1b[0m�"
     for descriptor in (reader, pipe, master, terminal):
         os.close(descriptor)
+
+
+async def test_who_follows_ends_with_the_reader_of_a_pipe() -> None:
+    """Also while no job writes anything, when no write could tell."""
+    reader, pipe = os.pipe()
+    asyncio.get_running_loop().call_soon(os.close, reader)
+
+    async def follow() -> None:
+        with ending_when_closed(pipe):
+            await asyncio.wait_for(asyncio.Event().wait(), 10)
+
+    with pytest.raises(BrokenPipeError):
+        await follow()
+    os.close(pipe)
 
 
 SPEAKS = (

@@ -9,6 +9,7 @@ from cyclopts import Parameter
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import parse_target
 from weft.cli.input.values import read_option
+from weft.cli.terminal.closed_output import ending_when_closed
 from weft.cli.terminal.grep import Grep
 from weft.cli.terminal.job_lines import JobLines
 from weft.cli.terminal.log_output import LogOutput
@@ -92,7 +93,8 @@ async def _logs_of_many(shared: Shared, wanted: Wanted, *, follow: bool) -> int:
     """Print the output of many jobs; return the exit code of the last error."""
     async with shared.client() as client:
         many = ManyLogs(client, wanted)
-        return await (many.follow() if follow else many.print())
+        with ending_when_closed(STDOUT):
+            return await (many.follow() if follow else many.print())
 
 
 async def _logs(
@@ -113,7 +115,8 @@ async def _logs(
             # ends by itself.
             follow = (await client.get_job(batch_id, job_id))["state"] in ENDED_WORDS
         if follow:
-            await _follow(client, wanted, job_id, attempt)
+            with ending_when_closed(STDOUT):
+                await _follow(client, wanted, job_id, attempt)
         else:
             for one in (stream,) if stream != "both" else ("stdout", "stderr"):
                 await _print_stream(client, wanted, job_id, one, attempt)

@@ -30,6 +30,27 @@ def watch_closed(descriptor: int, on_closed: Callable[[], None]) -> Iterator[Non
         loop.remove_reader(descriptor)
 
 
+@contextmanager
+def ending_when_closed(descriptor: int) -> Iterator[None]:
+    """End this task with `BrokenPipeError` when the reader of this pipe is gone, also while there
+    is nothing to write.
+    """
+    task, is_closed = asyncio.current_task(), asyncio.Event()
+
+    def end() -> None:
+        is_closed.set()
+        if task is not None:
+            task.cancel()
+
+    try:
+        with watch_closed(descriptor, end):
+            yield
+    except asyncio.CancelledError:
+        if is_closed.is_set():
+            raise BrokenPipeError from None
+        raise
+
+
 def _is_pipe(descriptor: int) -> bool:
     try:
         return stat.S_ISFIFO(os.fstat(descriptor).st_mode)

@@ -2925,6 +2925,11 @@ CREATE FUNCTION weft.judge_limit(epoch bigint, limit_id integer, version integer
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.judge_limit(epoch bigint, limit_id integer, version integer, stage text) OWNER TO weft_system;
 
+CREATE FUNCTION weft.last_group_of_update(tenant_id integer, of_batch_id bigint, of_update_id integer) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.last_group_of_update(tenant_id integer, of_batch_id bigint, of_update_id integer) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft.leave(incarnation_id integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -7908,6 +7913,9 @@ GRANT ALL ON FUNCTION weft.job_history(tenant_id integer, batch_id bigint, job_i
 
 REVOKE ALL ON FUNCTION weft.judge_limit(epoch bigint, limit_id integer, version integer, stage text) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.judge_limit(epoch bigint, limit_id integer, version integer, stage text) TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft.last_group_of_update(tenant_id integer, of_batch_id bigint, of_update_id integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.last_group_of_update(tenant_id integer, of_batch_id bigint, of_update_id integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.leave(incarnation_id integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.leave(incarnation_id integer, at timestamp with time zone) TO weft_worker;

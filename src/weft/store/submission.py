@@ -98,6 +98,17 @@ class SubmissionCalls:
         )
         return _reserved(row)
 
+    async def last_group_of_update(self, caller: Caller, batch_id: int, update_id: int) -> int:
+        """Return the position of the last group that was added to an update."""
+        return int(
+            await self._database.value(
+                "last_group_of_update",
+                caller=caller,
+                of_batch_id=batch_id,
+                of_update_id=update_id,
+            )
+        )
+
     async def add_groups(
         self,
         caller: Caller,

@@ -395,6 +395,19 @@ def job_sharing_calls(
     )
 
 
+def _calls_on_updates(api: ApiStore, caller: Caller, batch: int) -> Sequence[partial[Any]]:
+    one = (caller, batch)
+    return [
+        partial(api.create_update, *one, n_jobs=1, n_groups=0, **UNKEYED),
+        partial(api.get_update, *one, 1),
+        partial(api.last_group_of_update, *one, 1),
+        partial(api.add_groups, *one, 2, TREE),
+        partial(api.add_jobs, *one, 2, job_rows(1)),
+        partial(api.get_bunch, *one, 1, first_job=1, n_jobs=1),
+        partial(api.commit_update, *one, 2),
+    ]
+
+
 def calls_on_batch(
     api: ApiStore, caller: Caller, batch: int
 ) -> Sequence[partial[Any]]:  # what each returns
@@ -407,12 +420,7 @@ def calls_on_batch(
         partial(api.why_jobs, *one, [1]),
         partial(api.get_group, *one, "/a"),
         partial(api.submit, *one, [], job_rows(1), **UNKEYED),
-        partial(api.create_update, *one, n_jobs=1, n_groups=0, **UNKEYED),
-        partial(api.get_update, *one, 1),
-        partial(api.add_groups, *one, 2, TREE),
-        partial(api.add_jobs, *one, 2, job_rows(1)),
-        partial(api.get_bunch, *one, 1, first_job=1, n_jobs=1),
-        partial(api.commit_update, *one, 2),
+        *_calls_on_updates(api, *one),
         partial(api.add_payload_part, *one, bytes(32), 1, b"x", n_bytes=1),
         partial(api.missing_payloads, *one, [bytes(32)]),
         partial(api.get_batch, *one),

@@ -144,13 +144,17 @@ class UploadTests(StoreTests):
         api, caller = self.site.api, self.site.caller
         batch, update = await self.begin(0, len(TREE))
         add = partial(api.add_groups, caller, batch, update.update_id)
+        last = partial(api.last_group_of_update, caller, batch, update.update_id)
+        assert await last() == 0
         assert await add(TREE[:1])
+        assert await last() == 1
         assert await add(TREE, idempotency_key="k", digest=b"a")
         assert not await add(TREE, idempotency_key="k", digest=b"a")
         with refused(IdempotencyConflict):
             await add(TREE, idempotency_key="k", digest=b"b")
         with refused(BunchDiffers):
             await add([NewGroup(group_id=1, name="other")])
+        assert await last() == len(TREE)
         await api.commit_update(caller, batch, update.update_id)
         groups = await api.list_groups(caller, batch, after=-1, limit=9)
         assert [group["path"] for group in groups] == ["/", "/a", "/a/b", "/c"]
@@ -253,6 +257,7 @@ class UploadTests(StoreTests):
         unknown = update.update_id + 1
         for call in (
             partial(api.get_update, caller, batch, unknown),
+            partial(api.last_group_of_update, caller, batch, unknown),
             partial(api.add_groups, caller, batch, unknown, TREE),
             partial(api.add_jobs, caller, batch, unknown, job_rows(1)),
             partial(api.get_bunch, caller, batch, unknown, first_job=1, n_jobs=1),

@@ -126,6 +126,11 @@ class ApiStore(
     async def get_update(self, caller: Caller, batch_id: int, update_id: int) -> Reserved:
         """Return the numbers that an update reserved. Raise `UpdateNotFound`."""
 
+    async def last_group_of_update(self, caller: Caller, batch_id: int, update_id: int) -> int:
+        """Return the position within an update of the last group that was added to it; 0: none.
+        Raise `UpdateNotFound`.
+        """
+
     async def add_groups(
         self,
         caller: Caller,

@@ -13,6 +13,7 @@ from weft.wire.documents import GroupDocument, GroupInBunch
 LEVELS_MAX: Final = 2
 """Below the root."""
 ROOT: Final = 0
+OUT_OF_ORDER: Final = "job group specs were not submitted in order"
 
 
 def specs_of(specs: Sequence[bytes], settings: Settings) -> list[Document]:
@@ -40,7 +41,7 @@ def parent_of(spec: Document, first_group: int) -> int:
     else:
         parent = first_group + spec["in_update_parent_id"] - 1
     if not ROOT <= parent < first_group + spec["job_group_id"] - 1:
-        raise bad_request("job group specs were not submitted in order")
+        raise bad_request(OUT_OF_ORDER)
     return parent
 
 
@@ -52,7 +53,7 @@ def name_of(number: int) -> str:
 def whole_groups(specs: Sequence[Document]) -> tuple[list[GroupDocument], Mapping[int, str]]:
     """Return the groups of a batch that is being created, and the path of each number."""
     if specs and specs[0]["job_group_id"] != 1:
-        raise bad_request("job group specs were not submitted in order")
+        raise bad_request(OUT_OF_ORDER)
     paths: dict[int, str] = {}
     documents: list[GroupDocument] = []
     for spec in specs:

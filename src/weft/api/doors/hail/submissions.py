@@ -8,6 +8,7 @@ from typing import Any, Final
 from weft.api.doors.hail.checks import Json
 from weft.api.doors.hail.groups import (
     LEVELS_MAX,
+    OUT_OF_ORDER,
     ROOT,
     bunch_groups,
     parent_of,
@@ -177,12 +178,17 @@ async def add_groups(request: AnyRequest, update: Answer, raw: Sequence[bytes]) 
     if not specs:
         return
     batch_id, first_group = update["batch_id"], update["first_group"]
+    first = specs[0]["job_group_id"]
+    if first > FIRST:
+        last = await services.store.last_group_of_update(caller, batch_id, update["update_id"])
+        if first > last + 1:
+            raise bad_request(OUT_OF_ORDER)
     for parent in sorted({parent_of(spec, first_group) for spec in specs}):
         if ROOT < parent < first_group:
             row = await read.get_group(services, caller, batch_id, parent)
             if row["cancelled"]:
                 raise bad_request("job group parent has already been cancelled")
-    document = GroupBunch(first=specs[0]["job_group_id"], groups=bunch_groups(specs, first_group))
+    document = GroupBunch(first=first, groups=bunch_groups(specs, first_group))
     with refusing({UpdateCommitted: f"update {update['update_id']} is already committed"}):
         await submit.add_groups(
             services, caller, batch_id, update["update_id"], document, origin_of(request),

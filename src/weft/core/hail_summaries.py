@@ -3,13 +3,16 @@ made from those of weft.
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any, Final
 
 Document = dict[str, Any]
 CPU: Final = "cpu"
 """The resource whose usage is counted in mCPU * ms."""
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+COST_DIGITS: Final = 12
+"""After the point, as costs of jobs and of resources are rounded."""
 KEY_MARK: Final = "hail "
 """How keys of batches begin that were created by Hail's client; its token follows."""
 
@@ -35,8 +38,10 @@ def _text_of_second(seconds: int) -> str:
 
 
 def time_ms(text: str | None) -> int | None:
-    """Return a time in milliseconds since 1970."""
-    return None if text is None else round(datetime.fromisoformat(text).timestamp() * 1000)
+    """Return a time in milliseconds since 1970, cut off as in `time_text`."""
+    if text is None:
+        return None
+    return (datetime.fromisoformat(text) - _EPOCH) // timedelta(milliseconds=1)
 
 
 def duration_text(duration_ms: int | None) -> str | None:
@@ -101,7 +106,7 @@ def _counted(row: Mapping[str, Any]) -> Document:
         "n_cancelled": row["n_cancelled"],
         "time_created": time_text(row["created_at"]),
         "time_completed": time_text(completed_at),
-        "cost": row["cost"],
+        "cost": round(row["cost"], COST_DIGITS),
         "cost_breakdown": breakdown(row["cost_by_resource"]),
     }
     return {**found, "attributes": row["attributes"]} if row["attributes"] else found

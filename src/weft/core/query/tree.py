@@ -51,6 +51,8 @@ class Field(StrEnum):
     BILLING_PROJECT = "billing_project"
     GROUP_ID = "group_id"
     """The tree group that the job itself is in; only doors ask for it."""
+    MEMORY_OF_CORE = "memory_of_core"
+    """MiB that a job reserves for each of its cores; only doors ask for it."""
 
 
 class StateTerm(Struct, frozen=True):

@@ -59,14 +59,16 @@ _STATES: Final = MappingProxyType(
            AND greatest(c.last_ended_at, f.last_ended_at) <= g.cancelled_at) IS NOT TRUE))""",
     }
 )
-_COMPLETED_AT: Final = f"""(CASE WHEN {_N_OPEN} = 0 THEN (
-    SELECT max(g.completed_at) FROM weft.group_completion g
-    WHERE g.batch_id = b.batch_id AND g.group_id = 0) END)"""
-_DURATION: Final = milliseconds(
-    "b.created_at",
-    f"coalesce({_COMPLETED_AT}, CASE WHEN {_N_OPEN} + {_N_GOOD} + {_N_BAD} + {_N_CANCELLED} "
-    "= 0 THEN b.created_at END, clock_timestamp())",
-)
+_COMPLETED_AT: Final = f"""(CASE WHEN {_N_OPEN} > 0 THEN NULL
+    WHEN {_N_GOOD} + {_N_BAD} + {_N_CANCELLED} = 0 THEN b.created_at
+    WHEN coalesce(c.last_ended_at, f.last_ended_at) IS NULL THEN (
+        SELECT max(g.completed_at) FROM weft.group_completion g
+        WHERE g.batch_id = b.batch_id AND g.group_id = 0)
+    ELSE greatest(b.created_at, c.last_ended_at, f.last_ended_at) END)"""
+"""As documents say it, also before the completion is recorded. An empty batch is complete from its
+creation on.
+"""
+_DURATION: Final = milliseconds("b.created_at", f"coalesce({_COMPLETED_AT}, clock_timestamp())")
 _USAGE_COST: Final = f"coalesce(sum(u.usage_ms * {PRICED}), 0) / 3600000"
 _COST: Final = f"""(coalesce(s.cost, 0) + (
     SELECT {_USAGE_COST}

@@ -136,7 +136,7 @@ async def _list(request: AnyRequest, parse: Parser) -> Response[bytes]:
     query, caller = query_of(request), caller_of(request)
     text = query.get("q")
     node = parse(text, Subject.BATCHES)
-    if not (text or "").strip():
+    if text is None:
         node = TextTerm(Field.USER, Operator.EQ, caller.user_name)
     before = last_of(query, "last_batch_id")
     wanted = read.BatchList(limit=PAGE + 1, before=before, query=node)

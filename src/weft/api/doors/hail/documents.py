@@ -51,6 +51,8 @@ _SHORT_ERRORS: Final = MappingProxyType(
 )
 _ERRORS: Final = MappingProxyType({"timeout": "ContainerTimeoutError", "oom": "out of memory"})
 _FAILED: Final = frozenset({"Failed", "Error"})
+_WHILE_WAITING: Final = frozenset({None, "deadline", "overdue", "blocked"})
+"""Reasons of ends without an attempt."""
 _LOST: Final = frozenset({"cancelled", "preempted", "lost"})
 """Reasons that Hail's attempts have, too; a job's own end has none there."""
 _USED: Final = ("time_msecs", "memory_in_bytes", "cpu_usage")
@@ -73,7 +75,10 @@ def job_state(job: JobEntry) -> str:
 
 def job_entry(batch_id: int, job: JobEntry, payers: Payers) -> Document:
     """Return a job as lists show it."""
-    has_run = job.duration_ms is not None
+    state = job_state(job)
+    could_not_start = state in _FAILED and job.reason not in _WHILE_WAITING
+    is_told = job.duration_ms is not None or could_not_start
+    ended_ms = job.ended_ms if is_told else None
     return {
         "batch_id": batch_id,
         "job_id": job.job_id,
@@ -81,10 +86,10 @@ def job_entry(batch_id: int, job: JobEntry, payers: Payers) -> Document:
         "name": job.attributes.get("name") if job.attributes else None,
         "user": payers.user,
         "billing_project": payers.project,
-        "state": job_state(job),
+        "state": state,
         "exit_code": exit_code(job),
-        "end_time": text_of_ms(job.ended_ms) if has_run and job.ended_ms is not None else None,
-        "duration": job.duration_ms,
+        "end_time": None if ended_ms is None else text_of_ms(ended_ms),
+        "duration": None if ended_ms is None else job.duration_ms,
         "cost": job.cost or 0,
         "msec_mcpu": job.cpu_usage or 0,
         "cost_breakdown": [
@@ -131,8 +136,7 @@ def job_document(
     entry = job_entry(row["batch_id"], _listed(row, attempts), payers)
     spec = spec_document(row, original, masks)
     state = entry["state"]
-    # What could not be started failed, and says why; what was cancelled says nothing.
-    ran = [one for one in attempts if one["started_at"] is not None or state in _FAILED]
+    ran = [one for one in attempts if has_times(one)]
     status = None
     if ran and state in _IN_STATUS:
         status = status_document(row, ran[-1], state, entry["exit_code"])
@@ -267,10 +271,18 @@ def attempt_id(row: Row, attempt: Row) -> str:
     return ATTEMPT.format(batch=row["batch_id"], job=row["job_id"], attempt=attempt["attempt"])
 
 
+def has_times(attempt: Row) -> bool:
+    """Say whether an attempt is shown: it has started, or failed because it could not be started.
+    What was cancelled before says nothing.
+    """
+    return attempt["started_at"] is not None or attempt["state"] in {"failed", "error"}
+
+
 def attempt_document(row: Row, attempt: Row) -> Document:
-    """Return an attempt that has started."""
-    started, ended = time_ms(attempt["started_at"]), time_ms(attempt["ended_at"])
-    assert started is not None, "only attempts that have started are shown"
+    """Return an attempt; one that could not be started has its end as start, too."""
+    started_at = attempt["started_at"] or attempt["ended_at"]
+    started, ended = time_ms(started_at), time_ms(attempt["ended_at"])
+    assert started is not None, "only attempts with times are shown"
     now_ms = round(datetime.now(UTC).timestamp() * 1000)
     duration_ms = max(0, (now_ms if ended is None else ended) - started)
     document = {
@@ -278,7 +290,7 @@ def attempt_document(row: Row, attempt: Row) -> Document:
         "job_id": row["job_id"],
         "attempt_id": attempt_id(row, attempt),
         "instance_name": attempt["worker"],
-        "start_time": time_text(attempt["started_at"]),
+        "start_time": time_text(started_at),
         "start_time_ms": started,
         "duration": duration_text(duration_ms),
         "duration_ms": duration_ms,
@@ -291,12 +303,16 @@ def attempt_document(row: Row, attempt: Row) -> Document:
 
 def usage_document(attempt: Row, samples: Sequence[UsageSample]) -> Document:
     """Return what an attempt used as a table of pandas ("split"): when, how much memory, and how
-    many cores since the sample before.
+    many cores since the sample before. One that ended before its first sample has a row about its
+    end: the peak of its memory.
     """
     started = time_ms(attempt["started_at"])
     assert started is not None, "only attempts that have started have samples"
     data: list[list[float]] = []
     before = UsageSample(0, 0, 0)
+    ended, peak = time_ms(attempt["ended_at"]), attempt["memory_peak_bytes"]
+    if not samples and ended is not None and peak is not None:
+        samples = [UsageSample(ended - started, attempt["cpu_ms"] or 0, peak)]
     for one in samples:
         cores = (one.cpu_ms - before.cpu_ms) / max(1, one.at_ms - before.at_ms)
         data.append([started + one.at_ms, one.memory_bytes, round(cores, 3)])

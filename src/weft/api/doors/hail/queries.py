@@ -9,6 +9,7 @@ from typing import Final
 
 from weft.api.doors.hail.documents import SIGNALLED
 from weft.api.doors.hail.refused import bad_request
+from weft.api.doors.hail.resources import COLLECTIONS
 from weft.core.query import EVERYTHING, Node, Subject, all_of
 from weft.core.query.tree import (
     EVER_CANCELLED,
@@ -51,6 +52,15 @@ _MOST: Final = 2_147_483_647
 """More than any number of a job; a batch's may be larger."""
 _MOST_BATCHES: Final = 1 << 62
 _NO_PROGRAM: Final = ReasonTerm(_O.EQ, "no_program")
+_STARTED: Final = TimeTerm(Field.START_TIME, _O.GE, datetime(1970, 1, 1, tzinfo=UTC))
+_NEVER_STARTED: Final = all_of(
+    (
+        Not(_STARTED),
+        TextTerm(Field.INSTANCE, _O.CONTAINS, ""),
+        Or((StateTerm(_O.EQ, "failed"), StateTerm(_O.EQ, "error"))),
+    )
+)
+"""Of jobs that could not be started; documents show their end as start, too."""
 
 
 def parse_v1(text: str | None, subject: Subject) -> Node:
@@ -178,7 +188,7 @@ def _exit_code(_subject: Subject, sign: str, right: str) -> Node:
     """Read what is said of an exit code, as documents show it: of jobs that succeeded or failed; a
     signal counts from 128 on.
     """
-    if right == "NULL":
+    if right.upper() == "NULL":
         operator = _operator(sign, _EXACT)
         found = _of_ends(MissingTerm(Field.EXIT_CODE, _O.NE), MissingTerm(Field.SIGNAL, _O.NE))
         return Not(found) if operator is _O.EQ else found
@@ -199,20 +209,26 @@ def _of_ends(by_code: Node, by_signal: Node) -> Node:
     return all_of((ended, Or((by_code, by_signal))))
 
 
-def _amount(field: Field, prefix: str = "") -> "_Reader":
-    def read(_subject: Subject, sign: str, right: str) -> Node:
-        operator = _operator(sign, _COMPARED)
-        text = right.lstrip(prefix) if prefix else right
-        value = float(text) if _FLOAT.fullmatch(text) else math.nan
-        if not math.isfinite(value):
-            raise bad_request(f"expected float, but found {text}")
-        return AmountTerm(field, operator, value)
+def _amount(sign: str, text: str, field: Field) -> Node:
+    operator = _operator(sign, _COMPARED)
+    value = float(text) if _FLOAT.fullmatch(text) else math.nan
+    if not math.isfinite(value):
+        raise bad_request(f"expected float, but found {text}")
+    return AmountTerm(field, operator, value)
 
-    return read
+
+def _cost(_subject: Subject, sign: str, right: str) -> Node:
+    return _amount(sign, right.lstrip("$"), Field.COST)
+
+
+def _duration(_subject: Subject, sign: str, right: str) -> Node:
+    """Read what is said of a duration, which only what has ended has."""
+    is_open = StateTerm(_O.EQ, "running")
+    return all_of((_amount(sign, right, Field.DURATION), Not(is_open)))
 
 
 def _time(field: Field) -> "_Reader":
-    def read(_subject: Subject, sign: str, right: str) -> Node:
+    def read(subject: Subject, sign: str, right: str) -> Node:
         operator = _operator(sign, _COMPARED)
         wrong = bad_request(f"expected date, but found {right}")
         try:
@@ -222,9 +238,34 @@ def _time(field: Field) -> "_Reader":
             raise wrong from error
         if at.tzinfo is None:
             raise wrong
-        return TimeTerm(field, operator, in_utc)
+        node = TimeTerm(field, operator, in_utc)
+        if subject is Subject.BATCHES:
+            return node
+        of_end = TimeTerm(Field.END_TIME, operator, in_utc)
+        is_told = node if field is Field.START_TIME else all_of((node, _STARTED))
+        return Or((is_told, all_of((_NEVER_STARTED, of_end))))
 
     return read
+
+
+def _collection(_subject: Subject, sign: str, right: str) -> Node:
+    """Read what is said of an instance collection, which is worked out as in documents."""
+    operator = _operator(sign, _MATCHED)
+    is_part = operator in {_O.CONTAINS, _O.LACKS}
+    found = {name for name in COLLECTIONS if (right in name if is_part else right == name)}
+    if operator in {_O.NE, _O.LACKS}:
+        found = COLLECTIONS.keys() - found
+    if not found:
+        return Not(EVERYTHING)
+    return Or(tuple(_with_memory(*COLLECTIONS[name]) for name in sorted(found)))
+
+
+def _with_memory(above: float, upto: float | None) -> Node:
+    memory = Field.MEMORY_OF_CORE
+    terms: list[Node] = [AmountTerm(memory, _O.GT, above)]
+    if upto is not None:
+        terms.append(AmountTerm(memory, _O.LE, upto))
+    return all_of(tuple(terms))
 
 
 def _text(field: Field, allowed: Sequence[str]) -> "_Reader":
@@ -237,8 +278,8 @@ def _text(field: Field, allowed: Sequence[str]) -> "_Reader":
 _Reader = Callable[[Subject, str, str], Node]
 _BOTH: Final = {
     "state": _state,
-    "cost": _amount(Field.COST, "$"),
-    "duration": _amount(Field.DURATION),
+    "cost": _cost,
+    "duration": _duration,
     "start_time": _time(Field.START_TIME),
     "end_time": _time(Field.END_TIME),
 }
@@ -249,7 +290,7 @@ _READERS: Final = MappingProxyType(
             "job_id": _integer(Field.JOB_ID),
             "exit_code": _exit_code,
             "instance": _text(Field.INSTANCE, _MATCHED),
-            "instance_collection": _text(Field.INSTANCE_COLLECTION, _MATCHED),
+            "instance_collection": _collection,
         },
         Subject.BATCHES: {
             **_BOTH,

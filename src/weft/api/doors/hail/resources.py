@@ -21,6 +21,10 @@ _CORE_MEMORY: Final = {
 }
 """GiB for each core of the collections' machines."""
 _COLLECTIONS: Final = {"lowmem": "highcpu", "standard": "standard", "highmem": "highmem"}
+COLLECTIONS: Final[Mapping[str, tuple[float, float | None]]] = {
+    "highcpu": (0, 921.6), "standard": (921.6, 3840), "highmem": (3840, None),
+}  # fmt: skip
+"""More than how many MiB for each core the jobs of a collection have, and up to how many."""
 _CORES_MAX: Final = 16
 _STORAGE_MAX: Final = 64 * 1024 * _GIB
 _QUARTERS_OF_CORE: Final = 250
@@ -63,11 +67,6 @@ class Asked:
 def asked_of(spec: Mapping[str, Any], job: str) -> Asked:
     """Return what a job asks for; `job` names it in a refusal. Raise `Refused`."""
     resources = spec.get("resources") or {}
-    if "machine_type" in resources:
-        raise bad_request(
-            f"bad resource request for job {job}: machine_type is not supported here; "
-            "ask for cpu and memory"
-        )
     cpu, memory = resources.get("cpu", "1"), resources.get("memory", "standard")
     asked = _asked(cpu, memory, resources.get("storage", "0Gi"))
     if asked is None:
@@ -77,6 +76,11 @@ def asked_of(spec: Mapping[str, Any], job: str) -> Asked:
         )
     if asked.is_too_large:
         raise unsatisfiable(spec, job)
+    if "machine_type" in resources:
+        raise bad_request(
+            f"bad resource request for job {job}: machine_type is not supported here; "
+            "ask for cpu and memory"
+        )
     return asked
 
 

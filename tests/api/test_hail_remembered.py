@@ -48,20 +48,25 @@ async def test_what_is_remembered_of_a_batch_is_for_those_who_see_it(hail: Hail)
     assert [status for status, _ in gone] == [404, 404]
 
 
-async def test_log_of_a_job_that_failed_says_once_that_its_image_is_a_label(
+async def test_log_comes_with_a_warning_that_the_image_is_a_label(
     hail: Hail, worker: LiveWorker
 ) -> None:
     """What the job wrote is never changed."""
-    b = await hail.submit("t", job(1, "false"), job(2, "true"))
+    odd = {"type": "docker", "image": "a\nb\u2028", "command": ["true"]}
+    b = await hail.submit("t", job(1, "false"), job(2, "true", process=odd))
     for reason in (Reason.EXIT, None):
         (claimed,) = await worker.claim(1)
         await worker.start([claimed])
         worker.write(claimed, (1, b"out\n"))
         await worker.end([claimed], output=(4, 0), reason=reason)
-    failed = (await hail.ask("GET", f"/batches/{b}/jobs/1/log"))["main"]
-    good = (await hail.ask("GET", f"/batches/{b}/jobs/2/log"))["main"]
-    raw = await hail.http.get(f"{API}/batches/{b}/jobs/1/log/main")
+    failed, good, raw = [
+        await hail.http.get(f"{API}/batches/{b}/jobs/{path}")
+        for path in ("1/log", "2/log", "1/log/main")
+    ]
+    warnings = [one.headers["x-hail-deprecated"] for one in (failed, good, raw)]
 
-    assert failed.splitlines()[1:] == ["out"]
-    assert failed.count("image 'ubuntu:24.04' is only a label") == 1
-    assert (good, raw.content) == ("out\n", b"out\n")
+    assert failed.json() == good.json() == {"main": "out\n"}
+    assert raw.content == b"out\n"
+    assert [one.partition(" is only a label here")[0] for one in warnings] == [
+        "image 'ubuntu:24.04'", r"image 'a\nb\u2028'", "image 'ubuntu:24.04'",
+    ]  # fmt: skip

@@ -9,6 +9,7 @@ from litestar.response import Stream
 from weft.api.doors.hail.batch_routes import API, SECOND
 from weft.api.doors.hail.documents import (
     attempt_document,
+    has_times,
     image_of,
     job_document,
     job_entry,
@@ -50,11 +51,14 @@ BYTES: Final = "application/octet-stream"
 LOG_BYTES_MAX: Final = 16 * 1024 * 1024
 """Of a log in a document, which is made in memory."""
 ROOT: Final = 0
-_NOT_SUCCEEDED: Final = frozenset({"failed", "error"})
+WARNING: Final = "X-Hail-Deprecated"
+"""Header whose text Hail's client makes a warning of Python, which says each text once. There it
+comes with logs, too.
+"""
 IMAGE_WARNING: Final = (
-    "weft: warning: image {image!r} is only a label here: the job ran as a process of its "
-    "worker's host.\n"
+    "image {image} is only a label here: jobs run as processes of the worker's host"
 )
+_IMAGE_CHARS: Final = 200
 
 
 @get(f"{API}{_OF_BATCH}/jobs", **READ)
@@ -120,7 +124,7 @@ async def get_hail_job(request: AnyRequest) -> Response[bytes]:
 async def list_hail_attempts(request: AnyRequest) -> Response[bytes]:
     """List the attempts of a job; null: it has none."""
     row, attempts = await _attempts(request)
-    found = [attempt_document(row, one) for one in attempts if one["started_at"] is not None]
+    found = [attempt_document(row, one) for one in attempts if has_times(one)]
     return reply(found or None)
 
 
@@ -135,7 +139,7 @@ async def get_hail_usage(request: AnyRequest) -> Response[bytes]:
         services_of(request), caller_of(request), row["batch_id"], row["job_id"],
         ran[-1]["attempt"],
     )  # fmt: skip
-    return reply({"main": usage_document(ran[-1], samples)} if samples else {})
+    return reply({"main": usage_document(ran[-1], samples)})
 
 
 async def _attempts(request: AnyRequest) -> tuple[Row, list[Row]]:
@@ -159,20 +163,18 @@ async def get_hail_log(request: AnyRequest) -> Response[bytes]:
         raise bad_request(
             "log is not valid UTF-8; read the bytes of a container instead"
         ) from error
-    if log.state in _NOT_SUCCEEDED:
-        text = await _about_image(request) + text
-    return reply({"main": text})
+    return reply({"main": text}, headers=await _about_image(request))
 
 
-async def _about_image(request: AnyRequest) -> str:
-    """Return a line about the image of a job that did not succeed: it may have missed something
-    that is in the image. Those that succeeded did not, and programs read what they wrote.
+async def _about_image(request: AnyRequest) -> dict[str, str]:
+    """Return the header that warns of the image of a job, which may have missed something that is
+    in it. What the job wrote stays as it is: programs read it.
     """
     _, original = await read.get_foreign_job(
         services_of(request), caller_of(request), batch_of(request), number_of(request, "j")
     )
     image = "" if original is None else image_of(original)
-    return IMAGE_WARNING.format(image=image) if image else ""
+    return {WARNING: IMAGE_WARNING.format(image=ascii(image[:_IMAGE_CHARS]))} if image else {}
 
 
 @get(f"{_JOB}/log/{{container:str}}", **READ)
@@ -182,7 +184,7 @@ async def get_hail_container_log(request: AnyRequest) -> Response[bytes] | Strea
     if container not in _CONTAINERS:
         raise bad_request(f"unknown container {container[:80]}")
     attempt = None
-    if (text := query_of(request).get("attempt_id")) is not None:
+    if text := query_of(request).get("attempt_id"):
         match = _ATTEMPT.fullmatch(text)
         if match is None or int(match[1]) > ATTEMPTS_MAX:
             raise bad_request(f"unknown attempt {text[:80]}")
@@ -190,7 +192,8 @@ async def get_hail_container_log(request: AnyRequest) -> Response[bytes] | Strea
     outputs, log = await _output(request, attempt)
     if log is None or container != "main":
         return Response(b"", status_code=200, media_type=BYTES)
-    return stream_reply(outputs.interleaved(log), media=BYTES)
+    headers = await _about_image(request)
+    return stream_reply(outputs.interleaved(log), media=BYTES, headers=headers)
 
 
 async def _output(request: AnyRequest, attempt: int | None) -> tuple[Outputs, AttemptLog | None]:

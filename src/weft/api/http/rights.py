@@ -17,8 +17,8 @@ from weft.ports.store import ACTION, Caller
 Table = Mapping[str, Right | None]
 """From method and path to the right; None: open to everybody."""
 NO_RIGHT: Final = "a door's route says its right in `opt`, as `{'right': Right.READ}`"
-"""It may name a `permission` there, too, if that does not follow from the right, and that it is
-`unrecorded` in the trail.
+"""It may name a `permission` there, too, if that does not follow from the right, that it is
+`unrecorded` in the trail, and that batches are shown to `members` only.
 """
 
 
@@ -70,7 +70,8 @@ class Guard:
         require(right, caller.user_name, caller.role, caller.scopes)
         needs = self._permissions.get(route) or handler.opt.get("permission")
         needs = needs or (Permission.READ if right == Right.READ else Permission.WRITE)
-        scope["state"]["caller"] = replace(caller, needs=needs)
+        as_member = "members" in handler.opt
+        scope["state"]["caller"] = replace(caller, needs=needs, as_member=as_member)
         is_unrecorded = route in self._unrecorded or "unrecorded" in handler.opt
         if scope["method"] not in SAFE and not is_unrecorded:
             ACTION.set(action_of(scope))

@@ -29,11 +29,15 @@ class Caller:
     """When they were looked up, by the monotonic clock."""
     needs: Permission = Permission.ALL
     """What the present request needs to be allowed on a batch; its route says it."""
+    as_member: bool = False
+    """Whether the present request shows batches to members only, whatever the role of the caller;
+    its route says it.
+    """
 
     @property
     def sees_tenant(self) -> bool:
         """Whether their role shows them the batches of everybody in the tenant."""
-        return Right.OPERATE in RIGHTS_OF[self.role]
+        return not self.as_member and Right.OPERATE in RIGHTS_OF[self.role]
 
     def is_meant(self, told: int) -> bool:
         """Say whether a notice is about them: it has a token's number, or minus a user's."""

@@ -7,7 +7,7 @@ from litestar import Response, get, post
 
 from weft.api.doors.hail.batch_routes import API
 from weft.api.doors.hail.documents import project_document
-from weft.api.doors.hail.options import MANAGED, READ
+from weft.api.doors.hail.options import KNOWN, MANAGED
 from weft.api.doors.hail.refused import Refused, bad_request
 from weft.api.doors.hail.requests import Document, origin_of, query_of, read_parts
 from weft.api.http.replies import reply
@@ -28,7 +28,7 @@ FORBIDDEN: Final = 403
 NOT_FOUND: Final = 404
 
 
-@get(_PROJECTS, **READ)
+@get(_PROJECTS, **KNOWN)
 async def list_hail_projects(request: AnyRequest) -> Response[bytes]:
     """List billing projects."""
     status = query_of(request).get("status")
@@ -39,7 +39,7 @@ async def list_hail_projects(request: AnyRequest) -> Response[bytes]:
     return reply([one for one in found if status in {None, one["status"]}])
 
 
-@get(_PROJECT, **READ)
+@get(_PROJECT, **KNOWN)
 async def get_hail_project(request: AnyRequest) -> Response[bytes]:
     """Get a billing project."""
     name = _name_of(request)
@@ -140,7 +140,6 @@ async def _set_member(request: AnyRequest, *, is_member: bool) -> Response[bytes
     except UserNotFound as error:
         if is_member:
             raise Refused(FORBIDDEN, f"User {user} does not exist.") from error
-        raise Refused(NOT_FOUND, f"User {user} is not in billing project {name}.") from error
     return reply({"billing_project": name, "user": user})
 
 

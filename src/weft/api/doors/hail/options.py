@@ -19,10 +19,13 @@ def _options(right: Right | None, **more: Any) -> dict[str, Any]:  # noqa: ANN40
 
 
 OPEN: Final = _options(None)
-READ: Final = _options(Right.READ)
-WRITTEN: Final = _options(Right.WRITE)
-CANCELLED: Final = _options(Right.WRITE, permission=Permission.EXECUTE)
-ADDED: Final = _options(Right.WRITE, unrecorded=True)
+KNOWN: Final = _options(Right.READ)
+"""Of users, projects and the site."""
+READ: Final = _options(Right.READ, members=True)
+"""Of batches, which administrators do not see there unless they are members."""
+WRITTEN: Final = _options(Right.WRITE, members=True)
+CANCELLED: Final = _options(Right.WRITE, members=True, permission=Permission.EXECUTE)
+ADDED: Final = _options(Right.WRITE, members=True, unrecorded=True)
 """They send parts of an update, which changes nothing until it is committed."""
 MANAGED: Final = _options(Right.MANAGE, manages=True)
 """Of those who administer billing projects; all others get a 401."""

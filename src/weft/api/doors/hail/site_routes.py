@@ -5,7 +5,7 @@ from typing import Final
 from litestar import Response, get
 
 from weft.api.doors.hail.batch_routes import API, empty
-from weft.api.doors.hail.options import OPEN, READ
+from weft.api.doors.hail.options import KNOWN, OPEN
 from weft.api.doors.hail.resources import CLOUD, REGION
 from weft.api.http.problem_documents import TEXT
 from weft.api.http.replies import reply
@@ -41,19 +41,19 @@ async def check_hail_health() -> Response[bytes]:
     return empty()
 
 
-@get(f"{API}/supported_regions", **READ)
+@get(f"{API}/supported_regions", **KNOWN)
 async def list_hail_regions() -> Response[bytes]:
     """List the regions of jobs."""
     return reply([REGION])
 
 
-@get(f"{API}/default_region", **READ)
+@get(f"{API}/default_region", **KNOWN)
 async def get_hail_region() -> Response[str]:
     """Say where jobs run that do not ask for a region."""
     return _text(REGION)
 
 
-@get(f"{API}/userinfo", **READ)
+@get(f"{API}/userinfo", **KNOWN)
 async def get_hail_user(request: AnyRequest) -> Response[bytes]:
     """Say who the caller is."""
     caller = caller_of(request)

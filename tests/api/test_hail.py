@@ -12,11 +12,9 @@ from api.hail_door import API, Hail, batch, job
 from api.live import LiveApi, LiveWorker, fold
 from api.test_users import add
 from weft.api.doors import hail as door
-from weft.core.attempt_key import AttemptKey
 from weft.core.states import Reason
 from weft.driver.loops.callback_body import body_of
 from weft.store import open_driver_store
-from weft.wire.usage_format import UsageSample
 
 
 @pytest.fixture
@@ -291,6 +289,7 @@ async def test_billing_projects(hail: Hail) -> None:
 
 
 JVM = {"type": "jvm", "jar_spec": {"type": "jar_url", "value": "x"}, "command": []}
+BUCKET = {"bucket": "b", "mount_path": "/b", "read_only": True}
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"odd": 1}, "unknown keys in jobs[0]: {'odd'}"),
     ({"timeout": 0}, "jobs[0].timeout does not satisfy the condition x > 0"),
@@ -301,6 +300,10 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"resources": {"cpu": "64"}}, "are unsatisfiable: cloud="),
     ({"resources": {"cpu": "16"}}, "are unsatisfiable"),
     ({"resources": {"machine_type": "n1"}}, "machine_type is not supported"),
+    ({"resources": {"machine_type": "n1", "storage": "9999999Gi"}}, "are unsatisfiable"),
+    ({"cloudfuse": [BUCKET]}, "cloudfuse needs a cloud"),
+    ({"cloudfuse": [{**BUCKET, "read_only": False}]}, "Only read-only cloudfuse requests are"),
+    ({"cloudfuse": [{**BUCKET, "mount_path": "/io"}]}, "mount_path=/io are not supported"),
     ({"in_update_parent_ids": [1, 1]}, "bunch contains job with duplicated parents"),
     ({"in_update_parent_ids": [2]}, "cannot have the parent 2"),
     ({"regions": ["mars"]}, "invalid regions specified: {'mars'}"),
@@ -396,25 +399,6 @@ async def test_deleted_batch_is_gone(hail: Hail) -> None:
     assert (await hail.ask("GET", "/batches"))["batches"] == []
 
 
-async def test_what_a_job_used_is_a_table(hail: Hail, worker: LiveWorker) -> None:
-    b = await hail.submit("t", job(1, "true"), job(2, "true", in_update_parent_ids=[1]))
-    waiting = await hail.ask("GET", f"/batches/{b}/jobs/2/resource_usage")
-    (claimed,) = await worker.claim()
-    await worker.start([claimed])
-    samples = [UsageSample(1000, 500, 7 << 20), UsageSample(3000, 4500, 9 << 20)]
-    await worker.keep_samples(AttemptKey(b, 1, 1), samples)
-    used = await hail.ask("GET", f"/batches/{b}/jobs/1/resource_usage")
-    (attempt,) = await hail.ask("GET", f"/batches/{b}/jobs/1/attempts")
-    started = attempt["start_time_ms"]
-
-    assert waiting == {}
-    assert used["main"]["columns"] == ["time_msecs", "memory_in_bytes", "cpu_usage"]
-    assert used["main"]["index"] == [0, 1]
-    assert used["main"]["data"] == [
-        [started + 1000, 7 << 20, 0.5], [started + 3000, 9 << 20, 2.0],
-    ]  # fmt: skip
-
-
 async def test_number_of_attempts_counts_those_that_were_lost(
     hail: Hail, worker: LiveWorker
 ) -> None:
@@ -460,18 +444,6 @@ async def test_callbacks_carry_the_documents_of_the_door(
     assert of_group == await hail.ask("GET", f"/batches/{b}/job-groups/1")
     assert of_batch == await hail.ask("GET", f"/batches/{b}")
     assert of_batch["token"] == "t"
-
-
-async def test_lists_say_what_each_resource_cost(hail: Hail, worker: LiveWorker) -> None:
-    b = await hail.submit("t", job(1, "true"), job(2, "true", in_update_parent_ids=[1]))
-    await worker.end(await worker.claim())
-    ended, waiting = (await hail.ask("GET", f"/batches/{b}/jobs"))["jobs"]
-    alone = await hail.ask("GET", f"/batches/{b}/jobs/1")
-    names = ("cost", "cost_breakdown", "msec_mcpu")
-
-    assert {name: ended[name] for name in names} == {name: alone[name] for name in names}
-    assert ended["msec_mcpu"] > 0
-    assert (waiting["cost"], waiting["cost_breakdown"]) == (0, [])
 
 
 async def test_groups_of_other_bunches_count_for_the_depth(hail: Hail) -> None:

@@ -16,10 +16,15 @@ from weft.core.secret_variables import MASK, is_masked
 from weft.core.texts import wrong_attributes, wrong_key, wrong_name
 from weft.settings import Settings
 from weft.wire.documents import JobDocument
+from weft.wire.foreign_jobs import ForeignJob
 from weft.wire.spec import JobSpec, spec_at
 
 INDEX_MAX = 2_000_000_000
 PATH_CHARS_MAX = 4096
+FOREIGN_ARGV_BYTES_MAX: Final = 8 << 20
+"""Of jobs that came through a door, whose contract may know no limit but that of the request: a
+command that the kernel cannot take is an error of the job.
+"""
 _BYTES_OF_CHAR: Final = 4
 """At most, in UTF-8: most texts need not be encoded to be measured."""
 
@@ -43,8 +48,11 @@ def check_jobs(
     if not _are_attributes_right(jobs, settings):
         for index, job in enumerate(jobs):
             check_attributes(job.attributes, settings, problems, f"/jobs/{index}/attributes")
-    check = _JobCheck(settings, problems, _inherited_bytes(inherit_env, settings, problems))
-    some_wrong = not _are_commands_right(jobs, check.argv_bytes_max)
+    most = settings.argv_bytes_max
+    if jobs and isinstance(jobs[0], ForeignJob):
+        most = max(most, FOREIGN_ARGV_BYTES_MAX)
+    check = _JobCheck(settings, problems, _inherited_bytes(inherit_env, settings, problems), most)
+    some_wrong = not _are_commands_right(jobs, check.own_bytes_max)
     if not ordinary:
         check_rare_fields(jobs, settings, problems)
     for index, job in enumerate(jobs):
@@ -144,10 +152,11 @@ class _JobCheck:
     settings: Settings
     problems: Problems
     inherited_bytes: int
+    argv_bytes_max: int
 
     @property
-    def argv_bytes_max(self) -> int:
-        return max(0, self.settings.argv_bytes_max - self.inherited_bytes)
+    def own_bytes_max(self) -> int:
+        return max(0, self.argv_bytes_max - self.inherited_bytes)
 
     def check(self, index: int, job: JobDocument) -> None:
         """Note what is wrong with one job."""
@@ -193,14 +202,14 @@ class _JobCheck:
     def _check_size(self, job: JobDocument, at: str) -> None:
         texts, env = [*(job.command or ()), job.script or ""], job.env or {}
         words = [*texts, *env, *env.values()]
-        if _BYTES_OF_CHAR * (sum(map(len, words)) + len(words)) <= self.argv_bytes_max:
+        if _BYTES_OF_CHAR * (sum(map(len, words)) + len(words)) <= self.own_bytes_max:
             return
         size = _size_of(texts, env)
-        if size > self.argv_bytes_max:
+        if size > self.own_bytes_max:
             field = "script" if job.script is not None else "command"
             if 2 * _size_of((), env) > size:
                 field = "env"
-            most, whole = self.settings.argv_bytes_max, size + self.inherited_bytes
+            most, whole = self.argv_bytes_max, size + self.inherited_bytes
             message = f"arguments and environment have {whole} bytes, at most {most}"
             self.problems.add(InvalidValue, f"{at}/{field}", message)
 

@@ -16,6 +16,7 @@ from weft.api.doors.hail import (
     billing_routes,
     group_routes,
     job_routes,
+    old_routes,
     site_routes,
 )
 
@@ -24,5 +25,6 @@ ROUTES: Final[Sequence[ControllerRouterHandler]] = (
     *group_routes.ROUTES,
     *job_routes.ROUTES,
     *billing_routes.ROUTES,
+    *old_routes.ROUTES,
     *site_routes.ROUTES,
 )

@@ -248,6 +248,13 @@ def _refuse_foreign(spec: Document, bunch: Bunch) -> None:
             "mount_docker_socket is no longer supported but was set to True in request. "
             "Please upgrade."
         )
+    for one in spec.get("cloudfuse", ()):
+        if not one["read_only"]:
+            raise bad_request(f"Only read-only cloudfuse requests are supported. Found {one}")
+        if one["mount_path"] == IO:
+            raise bad_request(
+                f"Cloudfuse requests with mount_path={IO} are not supported. Found {one}"
+            )
     for key in _NEEDS_CLOUD:
         if spec.get(key):
             raise bad_request(f"{key} needs a cloud and is not supported here: use shared paths")

@@ -1,0 +1,92 @@
+"""What Hail's contract refuses, and what it does not."""
+
+from collections.abc import Sequence
+
+import pytest
+from litestar.types import ControllerRouterHandler
+
+from api.hail_door import API, PROJECT, Hail, batch, job
+from api.live import LiveWorker
+from api.test_users import add
+from weft.api.doors import hail as door
+
+ARGUMENT_BYTES = 900 << 10
+"""Of one argument, more than any kernel takes."""
+
+
+@pytest.fixture
+def doors() -> Sequence[ControllerRouterHandler]:
+    return door.ROUTES
+
+
+async def test_bunches_of_groups_come_in_order(hail: Hail) -> None:
+    """One that is there may come again."""
+    made = await hail.ask("POST", "/batches/create", batch("t", n_groups=3))
+    path = f"/batches/{made['id']}/updates/1/job-groups/create"
+    bunches = [[{"job_group_id": n, "in_update_parent_id": 0}] for n in (1, 2, 3)]
+    early = [await hail.refused("POST", path, bunch) for bunch in bunches[1:]]
+    for bunch in (bunches[0], bunches[1], bunches[0], bunches[2]):
+        await hail.ask("POST", path, bunch)
+    await hail.ask("PATCH", f"/batches/{made['id']}/updates/1/commit")
+
+    assert early == [(400, "job group specs were not submitted in order")] * 2
+
+
+async def test_old_clients_add_jobs_and_close_the_batch(hail: Hail) -> None:
+    bob = await add(hail.http, "bob")
+    b = (await hail.ask("POST", "/batches/create", batch("t", n_jobs=2)))["id"]
+    empty = (await hail.ask("POST", "/batches/create", batch("e")))["id"]
+    jobs, close = f"/batches/{b}/jobs/create", f"/batches/{b}/close"
+    await hail.ask("POST", jobs, [job(1, "x")])
+    incomplete = await hail.refused("PATCH", close)
+    await hail.ask("POST", jobs, [job(2, "x")])
+    foreign = [
+        (await hail.http.patch(API + close, headers=bob)).status_code,
+        (await hail.http.post(API + jobs, json=[job(1, "x")], headers=bob)).status_code,
+    ]
+    for path in (close, close, f"/batches/{empty}/close"):
+        await hail.ask("PATCH", path)
+    late = await hail.refused("POST", jobs, [job(1, "x")])
+
+    assert incomplete == (400, "wrong number of jobs: expected 2, actual 1")
+    assert foreign == [404, 404]
+    assert late == (400, "update 1 is already committed")
+    assert (await hail.ask("GET", f"/batches/{b}"))["n_jobs"] == 2
+
+
+async def test_administrators_see_batches_of_their_projects_only(hail: Hail) -> None:
+    """Through this door; they administer all projects."""
+    bob = await add(hail.http, "bob")
+    for path in ("/create", "/users/bob/add"):
+        await hail.ask("POST", f"/billing_projects/lab{path}")
+    body = {"batch": batch("t", n_jobs=1, billing_project="lab"), "bunch": [job(1, "x")]}
+    made = await hail.http.post(f"{API}/batches/create-fast", json=body, headers=bob)
+    b = made.json()["id"]
+    paths = (f"/batches/{b}", f"/batches/{b}/jobs", f"/batches/{b}/jobs/1/log")
+    hidden = [(await hail.refused("GET", path))[0] for path in paths]
+    kept = [await hail.refused("PATCH", f"/batches/{b}/cancel")]
+    kept.append(await hail.refused("DELETE", f"/batches/{b}"))
+    listed = (await hail.http.get(f"{API}/batches", params={"q": ""})).json()["batches"]
+    closing = await hail.refused("POST", "/billing_projects/lab/close")
+    ours = await hail.http.get(f"/v1/batches/{b}")
+    await hail.ask("POST", "/billing_projects/lab/users/tester/add")
+
+    assert hidden == [404] * 3
+    assert [status for status, _ in kept] == [404] * 2
+    assert listed == []
+    assert closing == (403, "Billing project lab has running batches.")
+    assert ours.status_code == 200
+    assert (await hail.ask("GET", f"/batches/{b}"))["billing_project"] == "lab"
+
+
+async def test_somebody_who_does_not_exist_is_removed_already(hail: Hail) -> None:
+    path = f"/billing_projects/{PROJECT}/users/nobody/remove"
+
+    assert await hail.ask("POST", path) == {"billing_project": PROJECT, "user": "nobody"}
+
+
+async def test_long_command_is_an_error_of_its_job(hail: Hail, worker: LiveWorker) -> None:
+    b = await hail.submit("t", job(1, "echo", "a" * ARGUMENT_BYTES))
+    spec = (await hail.ask("GET", f"/batches/{b}/jobs/1"))["spec"]
+
+    assert list(map(len, spec["process"]["command"])) == [4, ARGUMENT_BYTES]

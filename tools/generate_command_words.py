@@ -11,8 +11,8 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from weft.cli.app import COMMANDS, build_app
+from weft.cli.completion.cursor import ANY, COMMAND, FILE, FILES
 from weft.cli.completion.live_words import ASKS
-from weft.cli.completion.place import ANY, COMMAND, FILE, FILES
 
 if TYPE_CHECKING:
     from cyclopts import App

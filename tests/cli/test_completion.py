@@ -11,8 +11,8 @@ import pytest
 from weft.cli.app import COMMANDS, run_command
 from weft.cli.commands.completion import completion
 from weft.cli.completion.answer import harmless_words, home_of, print_completions, words_of
+from weft.cli.completion.cursor import Cursor, cursor_of, read_commands
 from weft.cli.completion.live_words import number_query
-from weft.cli.completion.place import Place, place_of, read_commands
 
 TABLE = read_commands()
 
@@ -77,7 +77,7 @@ def test_the_words_of_every_command_are_known() -> None:
     ],
 )
 def test_the_server_is_asked_only_for_what_it_knows(line: str, asks: str) -> None:
-    assert place_of(line.split(" "), TABLE).asks == asks
+    assert cursor_of(line.split(" "), TABLE).asks == asks
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_the_server_is_asked_only_for_what_it_knows(line: str, asks: str) -> Non
     ],
 )
 def test_words_of_commands_are_offered(line: str, word: str) -> None:
-    assert word in place_of(line.split(" "), TABLE).words
+    assert word in cursor_of(line.split(" "), TABLE).words
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_words_of_commands_are_offered(line: str, word: str) -> None:
     ],
 )
 def test_files_and_programs_are_left_to_the_shell(line: str, left: str) -> None:
-    assert place_of(line.split(" "), TABLE).left == left
+    assert cursor_of(line.split(" "), TABLE).left == left
 
 
 def answer(capsys: pytest.CaptureFixture[str], *words: str) -> list[str]:
@@ -160,11 +160,11 @@ def test_words_that_a_shell_would_read_are_not_offered() -> None:
         "-rf", "b1/\x1b[2J", "b2/a",
     ]  # fmt: skip
     found = dict.fromkeys(names, "a\tb\n\x1b[2Jc" + "x" * 100)
-    offered = harmless_words(found, Place("b1/"))
+    offered = harmless_words(found, Cursor("b1/"))
 
     assert [*offered] == ["b1/a", "b1/a b"]
     assert {*offered.values()} == {("a b⏎\ufffd[2Jc" + "x" * 100)[:59] + "…"}
-    assert "-rf" not in harmless_words(found, Place(""))
+    assert "-rf" not in harmless_words(found, Cursor(""))
 
 
 @pytest.mark.parametrize(

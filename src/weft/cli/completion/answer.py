@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Final
 
-from weft.cli.completion.place import Place, place_of, read_commands
+from weft.cli.completion.cursor import Cursor, cursor_of, read_commands
 from weft.cli.terminal.plain import one_line
 
 _SAFE: Final = re.compile(r"[\w/@][\w.,/+%@ -]*(?<! )")
@@ -33,14 +33,14 @@ def print_completions(arguments: Sequence[str]) -> None:
         words = words[1:]
     elif words:  # of which the last one is as it was typed
         words[-1] = words_of(words[-1])[0][-1]
-    place = place_of(words, read_commands())
-    sys.stdout.write(f"{place.left or 'words'}\n")
+    cursor = cursor_of(words, read_commands())
+    sys.stdout.write(f"{cursor.left or 'words'}\n")
     current = words[-1] if words else ""
     # Of the current word bash replaces only what it gave as such; behind a quote as it is.
     seen = seen if quote else words_of(seen)[0][-1]
     cut = len(current) - len(seen) if shell == "bash" else 0
-    for word, sentence in offered(place, words).items():
-        whole = f"{place.before}{word}"[cut:]
+    for word, sentence in offered(cursor, words).items():
+        whole = f"{cursor.before}{word}"[cut:]
         if shell == "bash":
             sys.stdout.write(f"{whole if quote else escaped(whole)}\n")
         else:
@@ -68,24 +68,27 @@ def escaped(word: str) -> str:
     return word.replace(" ", "\\ ")
 
 
-def offered(place: Place, words: Sequence[str]) -> Mapping[str, str]:
+def offered(cursor: Cursor, words: Sequence[str]) -> Mapping[str, str]:
     """Return the words that begin like the current one, each with a sentence or nothing."""
-    found = {word: text for word, text in place.words.items() if word.startswith(place.begun)}
-    if not place.asks:
+    found = {word: text for word, text in cursor.words.items() if word.startswith(cursor.begun)}
+    if not cursor.asks:
         return found
     from weft.cli.completion.live_words import ask_server  # noqa: PLC0415 (only now needed)
 
-    return {**found, **harmless_words(ask_server(place.asks, place.begun, home_of(words)), place)}
+    return {
+        **found,
+        **harmless_words(ask_server(cursor.asks, cursor.begun, home_of(words)), cursor),
+    }
 
 
-def harmless_words(found: Mapping[str, str], place: Place) -> Mapping[str, str]:
+def harmless_words(found: Mapping[str, str], cursor: Cursor) -> Mapping[str, str]:
     """Return the names that begin like the current word and that no shell misreads."""
     return dict(
         islice(
             (
                 (word, one_line(sentence, width=SENTENCE_CHARS))
                 for word, sentence in found.items()
-                if word.startswith(place.begun) and _SAFE.fullmatch(word)
+                if word.startswith(cursor.begun) and _SAFE.fullmatch(word)
             ),
             WORDS_MAX,
         )

@@ -13,7 +13,7 @@ ANY: Final = "any"
 """The value of an option or argument of which nothing is known."""
 
 
-class Place(NamedTuple):
+class Cursor(NamedTuple):
     """What may stand at the cursor. `begun`: what of it is there; `before`: what stands before it
     in the same word, `--format=`.
     """
@@ -34,8 +34,8 @@ def read_commands() -> Mapping[str, Any]:
     return commands
 
 
-def place_of(words: Sequence[str], commands: Mapping[str, Any]) -> Place:
-    """Return the place of the last word. `words`: those after `weft`, up to the cursor."""
+def cursor_of(words: Sequence[str], commands: Mapping[str, Any]) -> Cursor:
+    """Return what may stand at the end of these words, those after `weft` up to the cursor."""
     *before, current = words or [""]
     path, command, n_values, is_ended, at = "", commands[""], 0, False, 0
     while at < len(before):
@@ -46,23 +46,23 @@ def place_of(words: Sequence[str], commands: Mapping[str, Any]) -> Place:
             name, sign, _ = word.partition("=")
             if command["options"].get(name, ["", ""])[1] and not sign:
                 if at == len(before):
-                    return _place_of_value(command["options"][name][1], current)
+                    return _cursor_at_value(command["options"][name][1], current)
                 at += 1
         elif not (n_values or is_ended) and word in command["commands"]:
             path = f"{path} {word}".lstrip()
             command = commands[path]
         elif _kind_at(command, n_values) == COMMAND:
-            return Place(current, left=f"{COMMAND} {at - 1}")
+            return Cursor(current, left=f"{COMMAND} {at - 1}")
         else:
             n_values += 1
     if _is_option(current, is_ended=is_ended) or current == "-":
-        return _place_of_option(command, current)
+        return _cursor_at_option(command, current)
     if _kind_at(command, n_values) == COMMAND:
-        return Place(current, left=f"{COMMAND} {len(before)}")
-    place = _place_of_value(_kind_at(command, n_values), current)
+        return Cursor(current, left=f"{COMMAND} {len(before)}")
+    cursor = _cursor_at_value(_kind_at(command, n_values), current)
     if n_values or is_ended:
-        return place
-    return place._replace(words={**command["commands"], **place.words})
+        return cursor
+    return cursor._replace(words={**command["commands"], **cursor.words})
 
 
 def _is_option(word: str, *, is_ended: bool) -> bool:
@@ -77,17 +77,19 @@ def _kind_at(command: Mapping[str, Any], n_values: int) -> Any:  # noqa: ANN401 
     return kinds[-1] if kinds and command["repeats"] else ""
 
 
-def _place_of_option(command: Mapping[str, Any], current: str) -> Place:
+def _cursor_at_option(command: Mapping[str, Any], current: str) -> Cursor:
     name, sign, value = current.partition("=")
     if not sign:
-        return Place(current, words={name: said for name, (said, _) in command["options"].items()})
+        return Cursor(
+            current, words={name: said for name, (said, _) in command["options"].items()}
+        )
     kind = command["options"].get(name, ["", ""])[1]
-    return _place_of_value(kind, value)._replace(before=f"{name}=")
+    return _cursor_at_value(kind, value)._replace(before=f"{name}=")
 
 
-def _place_of_value(kind: Any, current: str) -> Place:  # noqa: ANN401 (text or a list)
+def _cursor_at_value(kind: Any, current: str) -> Cursor:  # noqa: ANN401 (text or a list)
     if isinstance(kind, list):
-        return Place(current, words=dict.fromkeys(kind, ""))
+        return Cursor(current, words=dict.fromkeys(kind, ""))
     if kind == FILES:
-        return Place(current, left=FILES)
-    return Place(current, asks="" if kind == ANY else kind)
+        return Cursor(current, left=FILES)
+    return Cursor(current, asks="" if kind == ANY else kind)

@@ -11,7 +11,9 @@ from weft.core.errors import EpochStale, Unavailable, WeftError
 from weft.core.pools.keep import Keep
 from weft.core.spending import Stage
 from weft.ports.store import (
+    BatchQuery,
     Beat,
+    Caller,
     DeliveryReport,
     DueCallback,
     DueCondition,
@@ -184,6 +186,31 @@ class FakeDriverStore:
     async def matching_jobs(
         self, tenant_id: int, batch_id: int, wanted: JobQuery
     ) -> Sequence[int]:
+        raise NotImplementedError
+
+    async def operation_caller(self, epoch: int, operation_id: int) -> Caller | None:
+        raise NotImplementedError
+
+    async def find_batches(self, caller: Caller, wanted: BatchQuery) -> Sequence[Row]:
+        raise NotImplementedError
+
+    async def read_batches(self, caller: Caller, batch_ids: Sequence[int]) -> Sequence[Row]:
+        raise NotImplementedError
+
+    async def act_on_batch(
+        self, caller: Caller, epoch: int, operation_id: int, batch_id: int, *, n_idle: int
+    ) -> bool:
+        raise NotImplementedError
+
+    async def pass_batches(
+        self,
+        epoch: int,
+        operation_id: int,
+        *,
+        down_to: int,
+        n_idle: int,
+        skipped: str | None = None,
+    ) -> bool:
         raise NotImplementedError
 
     async def fail_operation(

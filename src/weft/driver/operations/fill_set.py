@@ -26,7 +26,7 @@ async def step(store: DriverStore, epoch: int, operation: Operation, _keys: Keys
         query=in_range, group=wanted["within_group"], after=operation.position,
         limit=STEP_MEMBERS, limits=STEP_LIMITS,
     )  # fmt: skip
-    found = await store.matching_jobs(operation.tenant_id, operation.batch_id, asked)
+    found = await store.matching_jobs(operation.tenant_id, operation.only_batch_id, asked)
     is_done = await store.fill_set(
         epoch,
         operation.operation_id,

@@ -19,7 +19,7 @@ async def step(store: DriverStore, epoch: int, operation: Operation, keys: Keys)
     """Copy what comes next; return False while an earlier operation may change what failed."""
     verdict = await store.step("copy_batch", epoch, operation.operation_id, limit=STEP_JOBS)
     if verdict == "empty":
-        batch = format_batch_id(BatchId(operation.batch_id))
+        batch = format_batch_id(BatchId(operation.only_batch_id))
         raise NothingToResubmit(
             f"batch {batch} has nothing to resubmit",
             detail="What did not succeed in it was cancelled by a person.",
@@ -50,7 +50,7 @@ async def _rows(
     """
     if not found.jobs:
         return None
-    batch = operation.batch_id
+    batch = operation.only_batch_id
     chunks = await store.read_chunks(batch, sorted({one["spec_first"] for one in found.jobs}))
     specs_of = {first: decode_chunk(body) for first, body in chunks.items()}
     specs = [specs_of[one["spec_first"]][one["job_id"] - one["spec_first"]] for one in found.jobs]

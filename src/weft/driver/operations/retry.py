@@ -36,5 +36,5 @@ async def _matching(store: DriverStore, operation: Operation) -> tuple[list[int]
         query=in_range, group=operation.arguments.get("within_group"), after=operation.position,
         limit=STEP_JOBS, limits=STEP_LIMITS,
     )  # fmt: skip
-    found = list(await store.matching_jobs(operation.tenant_id, operation.batch_id, asked))
+    found = list(await store.matching_jobs(operation.tenant_id, operation.only_batch_id, asked))
     return found, found[-1] if len(found) == STEP_JOBS else upto

@@ -22,6 +22,12 @@ class Operation:
     n_total: int
     trace_id: str
 
+    @property
+    def only_batch_id(self) -> int:
+        """The batch of work that is on one."""
+        assert self.batch_id is not None, "work on many batches has no only one"
+        return self.batch_id
+
 
 @dataclass(frozen=True)
 class Resubmitted:

@@ -75,6 +75,7 @@ PREVIOUS = {"get_worker", "list_workers", "overview"}
 """Functions that the previous release calls, in which pools were everybody's: they go with it."""
 UNREACHED = {
     "begin_ordered_query": "it prepares a transaction and returns nothing",
+    "cancel_operation": "no operation of the draws is on many batches",
     "add_schedule": "its document names fields that no row has",
     "create_batch_v2": "its document names fields that no row has",
     "list_minutes": "it tells counts alone",
@@ -86,9 +87,9 @@ UNREACHED = {
 }
 """Functions of which hardly any draw is sound, and why; other tests call them."""
 EMPTY = {
-    "attempt_stop", "attempt_watch", "block_request", "cascade", "group_bunch", "held_ready",
-    "late_job", "parent_end", "place", "preemption", "queue_count", "removed_usage",
-    "resubmitted_span",
+    "attempt_stop", "attempt_watch", "block_request", "cascade", "core_sweep", "group_bunch",
+    "held_ready", "late_job", "parent_end", "place", "preemption", "queue_count",
+    "removed_usage", "resubmitted_span",
 }  # fmt: skip
 """Tables that only rare situations fill, or that are empty most of the time."""
 

@@ -13,7 +13,7 @@ import pytest
 
 pytestmark = pytest.mark.slow
 
-SUFFIXES = {".py", ".sql", ".conf", ".typed", ".lark", ".html", ".css", ".js", ".svg"}
+SUFFIXES = {".py", ".sql", ".conf", ".typed", ".json", ".lark", ".html", ".css", ".js", ".svg"}
 SDIST_FILES = {"LICENSE", "README.md", "CHANGELOG.md", "PKG-INFO", "pyproject.toml", ".gitignore"}
 
 

@@ -54,7 +54,9 @@ BEGIN
     PERFORM weft._move_ranges(ARRAY[of_batch_id]);
     IF v_gates IS NOT NULL THEN
         PERFORM weft._lock_gates(v_gates, true);
-        UPDATE weft.gate g SET n_taken = g.n_taken + t.n FROM unnest(v_gates, v_places) t (gate_id, n) WHERE g.gate_id = t.gate_id;
+        -- As after a limit was lowered: from now on nobody gets a place until there is one.
+        UPDATE weft.gate g SET n_taken = g.n_taken + t.n, limited_at = clock_timestamp()
+        FROM unnest(v_gates, v_places) t (gate_id, n) WHERE g.gate_id = t.gate_id;
     END IF;
     PERFORM weft._ring_gates(weft._set_gates(v_sets));
 END $$;

@@ -23,9 +23,8 @@ _SURELY_LOCKED_S = 60
 @contextmanager
 def data_directory() -> Iterator[Path]:
     """Give a directory that is gone afterwards. Its path is short, as that of a socket must be."""
+    _remove_leftovers(_MEMORY)  # first, because they may be what fills it
     memory = _MEMORY if _has_room(_MEMORY) else None
-    if memory is not None:
-        _remove_leftovers(memory)
     path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=memory))
     # Held as long as this process lives: what a killed one has left must not fill the memory.
     lock = os.open(path, os.O_RDONLY)

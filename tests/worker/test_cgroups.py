@@ -164,6 +164,9 @@ REFUSED: dict[str, bytes | Callable[[], bytes]] = {
     "interpreter that is no program": b"#!/etc/passwd\n",
     "interpreter below a file": b"#!/etc/passwd/sh\n",
     "interpreter that is itself": b"#!{program}\n",
+    "interpreter of other bytes": b"#!/no/such/\xff\n",
+    "line of Windows": b"#!/bin/sh\r\nexit 0\n",
+    "NUL in the interpreter": b"#!/bin/\0sh\n",
     "no loader": lambda: without_loader(Path("/bin/true")),
 }
 RUN: dict[str, bytes | Callable[[], bytes]] = {
@@ -200,14 +203,17 @@ def test_program_ends_the_same_with_limits_and_without(
 def test_what_only_looks_like_a_program_keeps_no_spawner_waiting(
     pretending: Agent, pretended: Path, tmp_path: Path
 ) -> None:
-    pipe, half = tmp_path / "pipe", tmp_path / "half"
+    pipe, half, begin = tmp_path / "pipe", tmp_path / "half", tmp_path / "begin"
     os.mkfifo(pipe, 0o755)
     half.write_bytes(b"\x7fELF\x02\x01\0" + b"\xff" * 100)
-    half.chmod(0o755)
+    begin.write_bytes(b"\x7fELF")
+    for path in (half, begin):
+        path.chmod(0o755)
     cgroup = Cgroup(str(pretended), LIMITS)
 
     assert pretending.run(str(pipe), cgroup=cgroup).failure == Reason.NO_PROGRAM
     assert pretending.run(str(half), job_id=2, cgroup=cgroup).exit_code == 126
+    assert pretending.run(str(begin), job_id=3, cgroup=cgroup).exit_code == 126
 
 
 def test_missing_limits_of_swap_are_no_failure(pretending: Agent, pretended: Path) -> None:

@@ -78,7 +78,9 @@ def explain(error: OSError, path: str, cwd: str) -> CannotStart:
     if error.errno == errno.ENOENT and os.path.lexists(full):
         interpreter = _interpreter_of(full)
         if interpreter:
-            message = f"the interpreter {interpreter} of {path} does not exist"
+            # It may be no UTF-8, which no message could carry.
+            name = os.fsencode(interpreter).decode(errors="replace").replace("\r", "\\r")
+            message = f"the interpreter {name} of {path} does not exist"
             return CannotStart(Reason.NO_PROGRAM, message)
     if error.errno == errno.EACCES and os.path.isdir(full):
         return CannotStart(Reason.NO_PROGRAM, f"{path} is a directory")
@@ -98,14 +100,17 @@ def _interpreter_of(path: str) -> str:
             head = file.read(_HEAD_BYTES)
             if head.startswith(b"\x7fELF"):
                 return _loader_of(file, head)
-    except (OSError, struct.error, OverflowError):
+    except (OSError, struct.error, OverflowError, IndexError):
         return ""
-    words = head.partition(b"\n")[0][2:].split() if head.startswith(b"#!") else []
-    return os.fsdecode(words[0]) if words else ""
+    if not head.startswith(b"#!"):
+        return ""
+    # As the kernel does: only blanks and tabs end a name, and a NUL ends the line.
+    line = head[2:].partition(b"\n")[0].partition(b"\0")[0].replace(b"\t", b" ")
+    return os.fsdecode(line.strip(b" ").partition(b" ")[0])
 
 
 def _loader_of(file: BinaryIO, head: bytes) -> str:
-    """Raise `OSError`, `struct.error`, `OverflowError` for a file that is none."""
+    """Raise `OSError`, `struct.error`, `OverflowError`, `IndexError` for a file that is none."""
     order = "<" if head[5] == 1 else ">"
 
     def read(field: tuple[str, int], where: bytes) -> tuple[int, ...]:
@@ -123,5 +128,6 @@ def _loader_of(file: BinaryIO, head: bytes) -> str:
         entry = entries[first : first + size]
         if read(("I", 0), entry) == (_INTERPRETER,):
             file.seek(*read(form.offset, entry))
-            return os.fsdecode(file.read(min(*read(form.length, entry), _PATH_MAX)).rstrip(b"\0"))
+            name = file.read(min(*read(form.length, entry), _PATH_MAX))
+            return os.fsdecode(name.partition(b"\0")[0])
     return ""

@@ -11,9 +11,16 @@ import msgspec
 
 from weft.api.doors.hail.jobs import ATTEMPT, N_MAX_ATTEMPTS, present_form
 from weft.api.doors.hail.requests import Document
-from weft.api.doors.hail.resources import REGION, asked_of
+from weft.api.doors.hail.resources import REGION, asked_of, collection_of
 from weft.api.services import Payers
-from weft.core.hail_summaries import duration_text, msec_mcpu, text_of_ms, time_ms, time_text
+from weft.core.hail_summaries import (
+    COST_DIGITS,
+    duration_text,
+    msec_mcpu,
+    text_of_ms,
+    time_ms,
+    time_text,
+)
 from weft.core.secret_variables import masked
 from weft.ports.store import JobEntry, Row
 from weft.wire.spec import JobSpec
@@ -119,7 +126,7 @@ def added_costs(attempts: Sequence[Row]) -> list[Document]:
             known = found.setdefault(
                 one["resource"], {"resource": one["resource"], "cost": 0, "usage": 0}
             )
-            known["cost"] += one["cost"]
+            known["cost"] = round(known["cost"] + one["cost"], COST_DIGITS)
             known["usage"] += one["usage"]
     return list(found.values())
 
@@ -145,9 +152,16 @@ def job_document(
         "n_max_attempts": spec["n_max_attempts"],
         "status": status,
         "spec": spec,
-        "inst_coll": asked_of(spec, "").collection if original else "standard",
+        "inst_coll": _collection_of(row, spec, original),
     }
     return {**document, "attributes": row["attributes"]} if row["attributes"] else document
+
+
+def _collection_of(row: Row, spec: Document, original: bytes | None) -> str:
+    if original is not None:
+        return asked_of(spec, "").collection
+    asked = row["resources"]
+    return collection_of(asked["memory"], round(asked["cpu"] * 1000))
 
 
 def _listed(row: Row, attempts: Sequence[Row]) -> JobEntry:
@@ -160,7 +174,8 @@ def _listed(row: Row, attempts: Sequence[Row]) -> JobEntry:
         group_id=row["group_id"],
         attributes=row["attributes"],
         state=row["state"],
-        reason=row["reason"],
+        # Of an attempt, as in lists: what ended while it waited has a reason of its own.
+        reason=row["reason"] if attempts and attempts[-1]["reason"] == row["reason"] else None,
         exit_code=row["exit_code"],
         signal=row["signal"],
         always_run=row["always_run"],

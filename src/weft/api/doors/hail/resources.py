@@ -95,7 +95,7 @@ def _asked(cpu: str, memory: str, storage: str) -> Asked | None:
         collection = _COLLECTIONS[memory]
     else:
         memory_bytes = _bytes(memory)
-        collection = _collection_of(memory_bytes, cpu_m)
+        collection = collection_of(memory_bytes, cpu_m)
     return Asked(cpu_m, max(memory_bytes, _MIB), _bytes(storage), collection)
 
 
@@ -138,7 +138,7 @@ def _bytes(text: str) -> int:
     return int(Decimal(match[1]) * (_UNITS[match[2]] if match[2] else 1))
 
 
-def _collection_of(memory_bytes: int, cpu_m: int) -> str:
+def collection_of(memory_bytes: int, cpu_m: int) -> str:
     """Return the cheapest collection whose machines have as much for these cores."""
     for name in MEMORY_CLASSES:
         if memory_bytes <= _CORE_MEMORY[name] * _GIB * cpu_m / 1000:

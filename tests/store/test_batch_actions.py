@@ -114,8 +114,6 @@ async def test_killed_anywhere_each_batch_is_changed_once(
     hidden, seen, shared = [await world.submit(1) for _ in range(3)]
     last = await world.submit(1, caller=bob)
     await leave(world, bob)
-    await grant(world, bob, seen, Permission.READ)
-    await grant(world, bob, shared, Permission.EXECUTE)
     changed = {*mine, shared, last}
     listed = [*changed, complete, seen] if by == "list" else []
     expected = {
@@ -128,7 +126,11 @@ async def test_killed_anywhere_each_batch_is_changed_once(
         was_killed = False
         n_killed += 1
         for is_done, action in ((False, "hold"), (True, "release")):
+            for batch in (seen, shared):
+                await grant(world, bob, batch, Permission.ALL)
             operation = await begin(world, action, "", *listed, caller=bob)
+            await grant(world, bob, seen, Permission.READ)
+            await grant(world, bob, shared, Permission.EXECUTE)
             dying = Dying(world.driver, n_killed, is_done=is_done)
             try:
                 while await step(world, operation, dying):
@@ -189,7 +191,9 @@ async def test_what_became_impossible_is_skipped_with_its_reason(world: World) -
 async def test_rights_are_those_of_the_moment(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Who is an operator no longer changes only their own; a viewer changes nothing."""
+    """Who is an operator no longer changes only their own, and so does who has become one since;
+    a viewer changes nothing.
+    """
     monkeypatch.setattr(batch_action, "STEP_BATCHES", 1)
     bob = await world.user("bob")
 
@@ -215,6 +219,11 @@ async def test_rights_are_those_of_the_moment(
     assert await finish(world, operation) == {**NOTHING, "n_changed": 2}
     assert set(await changes(world)) == {mine, newest}
     assert hers
+
+    operation = await begin(world, "release", caller=bob)
+    await turn(UserRole.OPERATOR)
+    assert await finish(world, operation) == {**NOTHING, "n_changed": 1}
+    assert (await changes(world))[newest] == 1
 
     operation = await begin(world, "release", caller=bob)
     await turn(UserRole.VIEWER)

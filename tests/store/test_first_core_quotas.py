@@ -129,6 +129,50 @@ async def test_quota_that_goes_before_it_has_reached_all_jobs_lets_them_run(worl
     assert ids(await worker.claim()) == [(batch, 1), (batch, 2)]
 
 
+async def test_ranges_that_the_fold_is_moving_are_hidden_and_shown_later(world: World) -> None:
+    """A step that finds one of them locked is repeated, so none stays as it was."""
+    batch = await world.submit(6)
+    other = await world.connect()
+    locked = "SELECT FROM weft.runnable WHERE batch_id = $1 FOR UPDATE"
+    in_pass = "SELECT pass FROM weft.core_sweep WHERE tenant_id = $1"
+    passes = []
+    for quota in (1, None):
+        await set_quota(world, "ada", cores=quota)
+        async with other.transaction():
+            await other.execute(locked, batch)
+            for _ in range(3):
+                assert await world.driver.sweep("pass_gates", await world.lead(), limit_jobs=2)
+            passes.append(await world.admin.fetchval(in_pass, world.caller.tenant_id))
+        if quota:
+            await world.driver.sweep("pass_gates", await world.lead(), limit_jobs=2)
+    await sweep(world)
+    worker = await world.worker()
+
+    assert passes == ["hide", "show"]
+    assert ids(await worker.claim(6)) == [(batch, n) for n in range(1, 7)]
+
+
+async def test_quota_that_goes_beside_the_last_step_is_set_again(world: World) -> None:
+    """The last step holds no lock of quotas."""
+    batch = await world.submit(3)
+    await set_quota(world, "ada", cores=1)
+    await sweep(world)
+    await set_quota(world, "ada", cores=None)
+    # As if the removal had met the step that ends the sweep.
+    await world.admin.execute(
+        "INSERT INTO weft.core_sweep (tenant_id, user_id, pass, done_at) "
+        "VALUES ($1, $2, 'show', now())",
+        world.caller.tenant_id, world.caller.user_id,
+    )  # fmt: skip
+    await world.submit(1)
+    await set_quota(world, "ada", cores=2)
+
+    assert await is_sweeping(world)
+    await sweep(world)
+    worker = await world.worker()
+    assert ids(await worker.claim()) == [(batch, 1), (batch, 2)]
+
+
 async def test_jobs_that_ended_before_the_quota_count_when_they_are_retried(world: World) -> None:
     worker = await world.worker()
     batch = await world.submit(4)

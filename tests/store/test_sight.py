@@ -33,7 +33,8 @@ async def join(world: World, caller: Caller, project: int) -> None:
 
 async def grant(world: World, caller: Caller, batch: int, permission: Permission) -> None:
     await world.admin.execute(
-        "INSERT INTO weft.batch_grant VALUES ($1, $2, $3, $4, 'ada', clock_timestamp())",
+        "INSERT INTO weft.batch_grant VALUES ($1, $2, $3, $4, 'ada', clock_timestamp()) "
+        "ON CONFLICT (batch_id, job_id, user_id) DO UPDATE SET permission = excluded.permission",
         batch, caller.user_id, caller.tenant_id, int(permission),
     )  # fmt: skip
 

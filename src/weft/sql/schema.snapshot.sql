@@ -1991,7 +1991,7 @@ CREATE FUNCTION weft._short_gates(of_gate_set_id integer, locked_gate_ids intege
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._short_gates(of_gate_set_id integer, locked_gate_ids integer[]) OWNER TO weft_system;
 
-CREATE FUNCTION weft._show_ranges(of_batch_id bigint) RETURNS void
+CREATE FUNCTION weft._show_ranges(of_batch_id bigint) RETURNS boolean
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._show_ranges(of_batch_id bigint) OWNER TO weft_system;
 
@@ -4147,6 +4147,7 @@ CREATE TABLE weft.core_sweep (
     pass text DEFAULT 'hide'::text NOT NULL,
     next_batch bigint DEFAULT 0 NOT NULL,
     last_job integer DEFAULT 0 NOT NULL,
+    stepped_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     done_at timestamp with time zone,
     CONSTRAINT core_sweep_pass_check CHECK ((pass = ANY (ARRAY['hide'::text, 'gate'::text, 'show'::text])))
 );

@@ -132,7 +132,12 @@ class SetGroups:
                 "begin_batch_action",
                 caller=caller,
                 user_id=caller.user_id,
-                arguments={**arguments, **origin, "actor": f"user {caller.user_name}"},
+                arguments={
+                    **arguments,
+                    **origin,
+                    "actor": f"user {caller.user_name}",
+                    "as_member": not caller.sees_tenant,
+                },
                 trace_id=trace_id,
                 idempotency_key=idempotency_key,
                 digest=digest,

@@ -25,7 +25,7 @@ CAUSES: Final = 5
 ROOT_GROUP: Final = 0
 _LIST: Final = ("q", "cursor")
 _JOBS: Final = (*_LIST, "column")
-_BATCHES: Final = (*_LIST, *ORDER)
+_BATCHES: Final = (*_LIST, *ORDER, "done")  # the previous release led here with `done`
 
 
 @get("/ui/batches", include_in_schema=False)

@@ -57,7 +57,7 @@ async def begin_on_batches(
     origin: Origin,
 ) -> Answer:
     """Begin to act on these batches; return the operation. There is none if one of the batches is
-    not the caller's to change: see `choose_batches`. Raise `TooLarge`.
+    not the caller's to change. Raise `TooLarge`, `BatchNotFound`, `PermissionMissing`.
     """
     most = services.settings.bulk_batches_max
     if len(batch_ids) > most:
@@ -66,7 +66,6 @@ async def begin_on_batches(
             detail=f"It names {len(batch_ids)}, at most {most} (setting bulk_batches_max).",
             hint="Choose them by a query.",
         )
-    await choose_batches(services, caller, action, batch_ids)
     return await _begin(services, caller, {"action": action, "batches": batch_ids}, origin)
 
 

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from weft.cli.input.options import Shared
 from weft.cli.input.saved import query_of
-from weft.cli.terminal.confirm import NotConfirmed, ask
+from weft.cli.terminal.confirm import REFUSED, NotConfirmed, ask
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json
 from weft.client.api import WAIT_PATIENCE_S, Api
@@ -83,11 +83,14 @@ async def _act(action: str, text: str, shared: Shared, *, yes: bool) -> int:
             except asyncio.CancelledError:
                 note(f"operation {operation['id']}: the server goes on")
                 raise
+        document = await client.get_operation(operation["id"])
+        was_cancelled = document["state"] == "cancelled"
         if shared.json:
-            print_json(await client.get_operation(operation["id"]))
+            print_json(document)
         else:
-            note(_said(action, result))
-    return 0
+            cut = f"operation {operation['id']} was cancelled: " if was_cancelled else ""
+            note(cut + _said(action, result))
+    return REFUSED if was_cancelled else 0
 
 
 async def _ask(client: Api, action: str, query: str) -> int | None:

@@ -1,7 +1,7 @@
 """Do one thing to many batches, from the newest to the oldest: each is passed once."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from weft.core.batch_actions import BatchAction, n_concerned
@@ -41,6 +41,9 @@ async def step(store: DriverStore, epoch: int, operation: Operation, _keys: Keys
             hint="Ask for it as another user.",
         )
     require(Right.WRITE, caller.user_name, caller.role)
+    if operation.arguments.get("as_member"):
+        # Who has become an operator since was shown, and meant, their own batches.
+        caller = replace(caller, as_member=True)
     page, n_idle = await _next_page(store, caller, operation), 0
     for batch_id in page.batch_ids:
         if batch_id in page.idle:

@@ -8,6 +8,7 @@ CREATE TABLE weft.core_sweep (
     pass text NOT NULL DEFAULT 'hide' CHECK (pass IN ('hide', 'gate', 'show')),
     next_batch bigint NOT NULL DEFAULT 0,
     last_job int NOT NULL DEFAULT 0,  -- of next_batch: all jobs up to this one have their gates
+    stepped_at timestamptz NOT NULL DEFAULT clock_timestamp(),  -- gates go first, but not for longer than a second
     done_at timestamptz,  -- NULL: some jobs may have no gates yet
     PRIMARY KEY (tenant_id, user_id)
 );

@@ -20,12 +20,12 @@ BEGIN
                AND l.virtualtransaction IN (SELECT jsonb_array_elements_text(operation.arguments -> 'waits_for'))) THEN
         RETURN false;
     END IF;
+    -- No fold adds bytes to the sums of its owner after they were taken off: a report of a late end may have just been committed.
+    PERFORM FROM weft.fold f FOR UPDATE;
     -- Other operations on it have nothing to do any more, and the driver takes one step at a time.
     PERFORM weft._end_operation(o.operation_id, jsonb_build_object('code', 'API.BATCH_NOT_FOUND', 'title', format('batch b%s was deleted',
         v_batch)), NULL, _stop_batch.at)
     FROM weft.operation o WHERE o.batch_id = v_batch AND o.state = 'running' AND o.operation_id <> operation.operation_id;
-    -- No fold adds bytes to the sums of its owner after they were taken off: a report of a late end may have just been committed.
-    PERFORM FROM weft.fold f FOR UPDATE;
     IF EXISTS (SELECT FROM weft.group_cancel c WHERE c.batch_id = v_batch AND NOT c.swept)
        OR EXISTS (SELECT FROM weft.cascade c WHERE c.batch_id = v_batch)
        OR EXISTS (SELECT FROM weft.group_hold h WHERE h.batch_id = v_batch AND NOT h.swept)

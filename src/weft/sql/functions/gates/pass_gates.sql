@@ -19,7 +19,9 @@ BEGIN
         RETURN 1;
     END IF;
     SELECT array_agg(x.gate_id) INTO v_gates FROM (SELECT DISTINCT n.gate_id FROM weft.gate_note n ORDER BY 1 LIMIT 100) x;
-    IF v_gates IS NOT NULL THEN
+    IF v_gates IS NOT NULL AND (
+        SELECT s.stepped_at < pass_gates.at - interval '1 second' FROM weft.core_sweep s
+        WHERE s.done_at IS NULL ORDER BY s.tenant_id, s.user_id LIMIT 1) IS NOT TRUE THEN
         v_n := weft._pass_gates(v_gates, true, true, limit_jobs, pass_gates.at);
         DELETE FROM weft.gate_note n WHERE n.gate_id = ANY (v_gates) AND NOT EXISTS (SELECT FROM weft.gate g WHERE g.gate_id = n.gate_id);
         RETURN greatest(v_n, (cardinality(v_gates) = 100 OR EXISTS (SELECT FROM weft.core_sweep s WHERE s.done_at IS NULL))::int);

@@ -10,6 +10,7 @@ AS $$
 #variable_conflict use_column
 DECLARE
     v_sweep weft.core_sweep; v_page bigint[]; v_own bigint[]; v_cores jsonb; v_last int; v_next bigint;
+    v_is_whole boolean := true;
 BEGIN
     SELECT s.* INTO v_sweep FROM weft.core_sweep s WHERE s.done_at IS NULL ORDER BY s.tenant_id, s.user_id LIMIT 1;
     IF NOT FOUND THEN
@@ -32,18 +33,21 @@ BEGIN
         FROM (SELECT x.runnable_id FROM weft.runnable x WHERE x.batch_id = ANY (v_own[1:100]) AND x.gate_set_id <> 1
             FOR UPDATE SKIP LOCKED) t
         WHERE r.runnable_id = t.runnable_id;
-        v_next := coalesce(v_own[101], v_next);
+        -- The fold may be moving one: again.
+        v_next := CASE WHEN EXISTS (SELECT FROM weft.runnable x WHERE x.batch_id = ANY (v_own[1:100]) AND x.gate_set_id <> 1)
+            THEN v_own[1] ELSE coalesce(v_own[101], v_next) END;
     ELSIF v_own <> '{}' THEN
         IF v_sweep.pass = 'gate' THEN
             v_last := weft._give_core_gates(v_sweep.tenant_id, v_own[1], v_cores,
                 CASE WHEN v_own[1] = v_sweep.next_batch THEN v_sweep.last_job ELSE 0 END, limit_jobs);
         ELSE
-            PERFORM weft._show_ranges(v_own[1]);
+            v_is_whole := weft._show_ranges(v_own[1]);
         END IF;
-        v_next := v_own[1] + (v_last IS NULL)::int;
+        v_next := v_own[1] + (v_last IS NULL AND v_is_whole)::int;
     END IF;
     UPDATE weft.core_sweep s SET pass = CASE WHEN v_next IS NULL THEN 'gate' ELSE s.pass END, next_batch = coalesce(v_next, 0),
-        last_job = coalesce(v_last, 0), done_at = CASE WHEN v_next IS NULL AND s.pass = 'gate' THEN clock_timestamp() END
+        last_job = coalesce(v_last, 0), stepped_at = clock_timestamp(),
+        done_at = CASE WHEN v_next IS NULL AND s.pass = 'gate' THEN clock_timestamp() END
     WHERE s = v_sweep AND (s.pass <> 'show' OR v_next IS NOT NULL);
     DELETE FROM weft.core_sweep s WHERE s = v_sweep AND s.pass = 'show' AND v_next IS NULL;
     RETURN true;

@@ -54,6 +54,17 @@ async def test_health_is_open_and_says_nothing_else(app: Application) -> None:
     assert ready.json() == {"status": "ready"}
 
 
+@pytest.mark.parametrize(("length", "asked"), [(8192, 1), (8193, 0), (1_000_000, 0)])
+async def test_token_of_more_than_8_kib_is_refused_unasked(
+    store: RecordingStore, length: int, asked: int
+) -> None:
+    identities = Identities(cast("ApiStore", store))
+
+    with pytest.raises(Unauthenticated):
+        await identities.caller_of({"authorization": f"Bearer {'a' * length}"})
+    assert store.authenticated == asked
+
+
 async def test_good_token_is_remembered_for_a_while(store: RecordingStore) -> None:
     now = 100.0
     port = cast("ApiStore", store)
@@ -80,10 +91,13 @@ async def test_wrong_token_is_asked_for_every_time(store: RecordingStore) -> Non
 
 
 async def test_answers_carry_security_headers(client: httpx.AsyncClient) -> None:
-    answer = await client.get("/healthz")
+    answer = await client.get("/healthz", headers={"origin": "https://evil.example"})
 
+    assert answer.headers["x-frame-options"] == "DENY"
+    assert not [name for name in answer.headers if name.startswith("access-control-")]
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert answer.headers["cache-control"] == "no-store"
+    assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
     assert "default-src 'none'" in answer.headers["content-security-policy"]
     assert "server" not in answer.headers
 

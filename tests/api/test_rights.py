@@ -80,7 +80,8 @@ ANYBODY = {
 }  # fmt: skip
 """Every role may call them."""
 LADDER = [UserRole.VIEWER, UserRole.USER, UserRole.OPERATOR, UserRole.TENANT_ADMIN, UserRole.ADMIN]
-REFUSALS = {401, 403}
+UNAUTHENTICATED = 401
+REFUSALS = {UNAUTHENTICATED, 403}
 
 
 class _Store(RecordingStore):
@@ -128,10 +129,13 @@ async def test_each_route_refuses_each_lower_role(
     anybody: tuple[Application, httpx.AsyncClient],
 ) -> None:
     app, client = anybody
-    wrong: list[tuple[str, UserRole, object]] = []
+    wrong: list[tuple[str, str, object]] = []
     for route in sorted(routes_of(app) - OPEN):
         method, _, path = route.partition(" ")
         first = LADDER.index(least_role(route))
+        bad = await client.request(method, path, headers={"authorization": "Bearer nobody"})
+        if bad.status_code != UNAUTHENTICATED:
+            wrong.append((route, "a token that nobody has", bad.status_code))
         for role in UserRole:
             may = role in LADDER[first:] or route in ANYBODY
             answer = await client.request(

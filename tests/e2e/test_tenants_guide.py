@@ -17,7 +17,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.heavy, pytest.mark.timeout(400)]
 GUIDE = Path(__file__).parents[2] / "docs/guides/tenants.md"
 BATCH = {"groups": [{"path": "/train"}], "jobs": [{"count": 20, "group": "/train"}]}
 MESSAGE = re.compile(
-    r"(?:tenant acme|bob|each user|user bob|genomics|b12/train|b12|b12\.j7)(?: is| has| may|:) .*"
+    r"(?:tenant acme|secret db-password|bob|each user|user bob|genomics|b12/train|b12|b12\.j7)"
+    r"(?: is| has| may|:) .*"
 )
 """A line that tells what was changed; those with figures of what is used go on after these."""
 ELSEWHERE = ("paused at its limit", "token is not shown again")
@@ -43,8 +44,9 @@ def test_commands_of_the_guide(own: Weft) -> None:
     for command, text in commands_of(GUIDE.read_text()):
         if NOT_HERE.search(command):
             continue
-        words = shlex.split(re.sub(r"\bb12\b", here, command.replace(" ada", f" {me}")))
-        done = own.run(*words[1:])
+        typed = re.sub(r"\bb12\b", here, command.replace(" ada", f" {me}"))
+        typed, _, file = typed.partition(" < ")
+        done = own.run(*shlex.split(typed)[1:], stdin=b"swordfish" if file else None)
         out, err = done.stdout.decode(), done.stderr.decode()
         assert done.returncode == 0, (command, out, err)
         first = text.partition("\n")[0]

@@ -271,6 +271,10 @@ async def test_what_is_shared_only_to_be_read_is_not_counted_and_is_skipped(
 
     seen = (await http.get("/v1/batches", headers=bob)).json()["items"]
     assert [one["id"] for one in seen] == [last, run, read, mine]
+    for batch, may in ((mine, True), (read, False), (run, True)):
+        for path in (f"/ui/batches/{batch}", f"/ui/batches/{batch}/jobs/1"):
+            page = await http.get(path, headers=bob)
+            assert (f'action="{path}/cancel"' in page.text) is may
     every = await http.post(COUNT, data={"all": "true", "action": "cancel"}, headers=bob)
     assert _chosen(every) == [last, run, mine]
     assert "<p>6 jobs" in every.text

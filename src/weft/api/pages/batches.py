@@ -14,7 +14,7 @@ from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.pages.batch_orders import sort_links
 from weft.api.pages.batch_parts import columns_of, parts_of
 from weft.api.pages.search import BATCH_WORDS, JOB_WORDS, find, query_of
-from weft.api.pages.view import events_of, link, show
+from weft.api.pages.view import events_of, link, may_act, show
 from weft.api.use_cases import failures, read, why
 from weft.ports.store import Row
 
@@ -99,6 +99,7 @@ async def show_batch(request: AnyRequest) -> Response[bytes]:
         status=found.status,
         path=path,
         batch=batch,
+        may_change=await may_act(request, lambda one: read.get_batch(services, one, batch_id)),
         why=waiting and waiting["causes"],
         failures=failed,
         found=found,

@@ -14,7 +14,7 @@ from weft.api.http.path_ids import ATTEMPTS_MAX, batch_id_of, job_id_of
 from weft.api.http.replies import encode
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.pages.job_usage import usage_of
-from weft.api.pages.view import events_of, link, show
+from weft.api.pages.view import events_of, link, may_act, show
 from weft.api.services import Answer, Services
 from weft.api.use_cases import read, why
 from weft.api.use_cases.output import STREAMS, Outputs
@@ -78,6 +78,9 @@ async def show_job(request: AnyRequest) -> Response[bytes]:
         events=events_of(batch_id),
         path=path,
         job=job,
+        may_change=await may_act(
+            request, lambda one: read.get_job(services, one, batch_id, job_id)
+        ),
         sees_batch=sees_batch,
         parents=_parents_of(job, query, path),
         children=sees_batch and await _children_of(services, caller, job, query, path),

@@ -11,7 +11,7 @@ from weft.api.http.parameters import Query
 from weft.api.http.path_ids import batch_id_of, group_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.pages.forms import back_to, check_form
-from weft.api.pages.view import events_of, link, show
+from weft.api.pages.view import events_of, link, may_act, show
 from weft.api.use_cases import cancel, pictures, read
 from weft.ports.store import Row
 from weft.wire.documents import CancelDocument
@@ -63,6 +63,7 @@ async def _branch(request: AnyRequest, group: Row) -> dict[str, Any]:
     cursor = page(rows, GROUPS, "g", "group_id")["cursor"]
     return {
         "path": path,
+        "may_change": await may_act(request, lambda one: read.get_batch(services, one, batch_id)),
         "rows": rows,
         "parents": parents,
         "sets": sets,

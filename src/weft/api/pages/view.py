@@ -1,7 +1,8 @@
 """What all pages have in common: who looks, the events that keep them live, how lists go on."""
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -13,9 +14,12 @@ from weft.api.html.render import HTML, render
 from weft.api.http.browsers import is_page
 from weft.api.http.compression import compressed
 from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.core.errors import BatchNotFound, JobNotFound, PermissionMissing
+from weft.core.permissions import Permission
 from weft.core.rights import Right
 from weft.core.sessions import PAD_DIGITS, masked_csrf_token
 from weft.core.states import JobState
+from weft.ports.store import Caller
 
 _ALL: Final = "/v1/events"
 _CHANGES: Final = (
@@ -28,7 +32,7 @@ _KINDS: Final = " ".join(
         *(f"{what}.{change}" for what in ("batch", "group") for change in _CHANGES),
         "batch.complete", "batch.cancelled", "batch.deleted", "group.complete", "group.cancelled",
         "update.committed", "operation.progress", "operation.success", "operation.failed",
-        "operation.cancelled",        "condition.opened", "condition.closed",
+        "operation.cancelled", "condition.opened", "condition.closed",
     )
 )  # fmt: skip
 """Events after which a page is read again: a browser is told only of those that it names."""
@@ -74,7 +78,6 @@ def show(
     body = render(
         template,
         caller=caller,
-        may_change=caller.may(Right.WRITE),
         may_operate=caller.may(Right.OPERATE),
         may_administer=caller.may(Right.ADMINISTER),
         csrf=csrf,
@@ -83,11 +86,25 @@ def show(
         kinds=_KINDS,
         since=request.scope["state"].get(_MOMENT, ""),
         rest_ms=1000 * services_of(request).feeds.n_streams // PAGES_PER_S,
-        **values,
+        **({"may_change": caller.may(Right.WRITE)} | values),
     )
     headers = {"content-type": HTML}
     body = compressed(body, request.headers.get("accept-encoding", ""), headers)
     return Response(body, status_code=status, headers=headers)
+
+
+async def may_act(request: AnyRequest, look: Callable[[Caller], Awaitable[object]]) -> bool:
+    """Say whether the caller may act on what they look at, and not only see it: `look` reads it
+    once more, as an action would.
+    """
+    caller = caller_of(request)
+    if not caller.may(Right.WRITE) or caller.sees_tenant:
+        return caller.may(Right.WRITE)
+    try:
+        await look(replace(caller, needs=Permission.EXECUTE))
+    except (BatchNotFound, JobNotFound, PermissionMissing):
+        return False
+    return True
 
 
 def events_of(batch_id: int) -> str:

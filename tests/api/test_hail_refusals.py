@@ -90,3 +90,53 @@ async def test_long_command_is_an_error_of_its_job(hail: Hail, worker: LiveWorke
     spec = (await hail.ask("GET", f"/batches/{b}/jobs/1"))["spec"]
 
     assert list(map(len, spec["process"]["command"])) == [4, ARGUMENT_BYTES]
+
+
+async def test_refusals_have_the_words_of_the_contract(hail: Hail) -> None:
+    """Those that no other test meets."""
+    b = (await hail.ask("POST", "/batches/create", batch("t", n_jobs=1, n_groups=2)))["id"]
+    groups, jobs = (f"/batches/{b}/updates/1/{one}/create" for one in ("job-groups", "jobs"))
+    root = {"in_update_parent_id": 0}
+    nameless = {key: value for key, value in job(1).items() if key != "job_id"}
+    old = {"job_id": 1, "command": ["x"], "image": "i", "mount_docker_socket": True}
+    account = {"namespace": "n", "name": "a"}
+    for path in ("create", "users/tester/add", "close"):
+        await hail.ask("POST", f"/billing_projects/lab/{path}")
+    asked = [
+        (groups, [{"job_group_id": 1}], 400, "must define in_update_parent_id or"),
+        (groups, [{"job_group_id": n, **root} for n in (1, 3)], 400, "noncontiguous job group ids"),
+        (jobs, [job(1), job(3)], 400, "noncontiguous job ids"),
+        (jobs, [nameless], 400, "jobs[0] missing required key job_id."),
+        (jobs, [old], 400, "mount_docker_socket is no longer supported"),
+        (jobs, [job(1, "x", service_account=account)], 400, "unauthorized service account"),
+        (jobs, [0] * 10_001, 413, "too many jobs"),
+        ("/billing_limits/default/edit", {"limit": -1}, 400, "Invalid billing_limit"),
+        ("/billing_projects/LAB/create", None, 403, "already exists"),
+        (
+            "/batches/create", batch("c", billing_project="lab"), 403,
+            "Billing project lab is closed or deleted.",
+        ),
+    ]  # fmt: skip
+    for path, body, status, words in asked:
+        said = await hail.refused("POST", path, body)
+        assert (said[0], words in said[1]) == (status, True), (path, words, said)
+
+
+async def test_times_and_attempts_are_found_as_they_are_shown(
+    hail: Hail, worker: LiveWorker
+) -> None:
+    """To the millisecond; an attempt by its own id only."""
+    b = await hail.submit("t", job(1, "x"))
+    await worker.work()
+    shown = await hail.ask("GET", f"/batches/{b}")
+    found = {}
+    for sign in ("=", "!=", "<=", ">=", "<", ">"):
+        answer = await hail.http.get(
+            "/api/v2alpha/batches", params={"q": f"start_time {sign} {shown['time_created']}"}
+        )
+        found[sign] = bool(answer.json()["batches"])
+    log = f"/batches/{b}/jobs/1/log/main?attempt_id="
+
+    assert found == {"=": True, "!=": False, "<=": True, ">=": True, "<": False, ">": False}
+    assert (await hail.http.get(f"{API}{log}b{b}j1a1")).status_code == 200
+    assert (await hail.refused("GET", f"{log}b{b}j2a1"))[0] == 400

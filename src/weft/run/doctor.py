@@ -309,9 +309,14 @@ def _sandbox(settings: Settings) -> Iterator[Finding]:
 
 
 def _own_paths(settings: Settings) -> Iterator[Finding]:
-    if settings.sandbox != "none" or settings.run_as == "user":
-        return
-    found = find_own_root()
+    if settings.run_as == "user":
+        found = Sandbox(why_not="they run under the accounts of their users", way_out=SEE_SECURITY)
+    elif settings.sandbox != "none":
+        if Path("/io").is_dir():  # onto which the sandbox binds the job's own
+            return
+        found = Sandbox(why_not="sandboxes have no /io", way_out="Make the directory /io.")
+    else:
+        found = find_own_root()
     if found.words:
         yield Finding("own paths", "ok", "jobs of Hail's client have an /io of their own")
     else:

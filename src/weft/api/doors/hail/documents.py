@@ -50,6 +50,8 @@ _IN_STATUS: Final = MappingProxyType(
     }
 )
 _EXITED: Final = frozenset({"success", "failed"})
+_OWN_FAILURES: Final = frozenset({"no_program", "oom"})
+"""Reasons of errors of weft that are failures of the job itself there."""
 _RESOURCES: Final = ("cpu", "memory", "storage", "gpu")
 """In the order of `JobEntry.costs`."""
 SIGNALLED: Final = 128
@@ -71,11 +73,11 @@ _MILLISECOND: Final = timedelta(milliseconds=1)
 
 def job_state(job: JobEntry) -> str:
     """Return the state of a job. A lease has not started, so its job is ready there; a program
-    that cannot be executed is the job's own failure there.
+    that cannot be executed or has too little memory is the job's own failure there.
     """
     if job.state == "running" and job.duration_ms is None:
         return "Ready"
-    if job.state == "error" and job.reason == "no_program":
+    if job.state == "error" and job.reason in _OWN_FAILURES:
         return "Failed"
     return _STATES[job.state]
 
@@ -111,7 +113,7 @@ def job_entry(batch_id: int, job: JobEntry, payers: Payers) -> Document:
 
 def exit_code(job: JobEntry) -> int | None:
     """Return the exit code of a job; a signal counts from 128 on."""
-    if job.state not in _EXITED:
+    if job.state not in _EXITED and (job.state, job.reason) != ("error", "oom"):
         return None
     if job.exit_code is None and job.signal is not None:
         return SIGNALLED + job.signal
@@ -273,6 +275,8 @@ def status_document(row: Row, attempt: Row, state: str, code: int | None) -> Doc
         "timing": {},
         "container_statuses": {"main": main},
     }
+    if reason == "oom" and state in _FAILED:
+        main["short_error"] = _SHORT_ERRORS[reason]
     if reason is not None and state in _FAILED and code is None:
         text = attempt["message"] or reason
         main["error"] = f"{_ERRORS[reason]}: {text}" if reason in _ERRORS else text

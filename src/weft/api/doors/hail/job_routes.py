@@ -15,6 +15,7 @@ from weft.api.doors.hail.documents import (
     job_entry,
     usage_document,
 )
+from weft.api.doors.hail.jobs import ATTEMPT
 from weft.api.doors.hail.options import READ
 from weft.api.doors.hail.queries import Parser, parse_v1, parse_v2
 from weft.api.doors.hail.refused import bad_request
@@ -189,6 +190,10 @@ async def get_hail_container_log(request: AnyRequest) -> Response[bytes] | Strea
         if match is None or int(match[1]) > ATTEMPTS_MAX:
             raise bad_request(f"unknown attempt {text[:80]}")
         attempt = int(match[1])
+        if text != ATTEMPT.format(
+            batch=batch_of(request), job=number_of(request, "j"), attempt=attempt
+        ):
+            raise bad_request(f"unknown attempt {text[:80]}")
     outputs, log = await _output(request, attempt)
     if log is None or container != "main":
         return Response(b"", status_code=200, media_type=BYTES)

@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import Final
 
@@ -51,7 +51,9 @@ _FLOAT: Final = re.compile(
 _MOST: Final = 2_147_483_647
 """More than any number of a job; a batch's may be larger."""
 _MOST_BATCHES: Final = 1 << 62
-_NO_PROGRAM: Final = ReasonTerm(_O.EQ, "no_program")
+_OOM: Final = ReasonTerm(_O.EQ, "oom")
+_OWN_FAILURE: Final = Or((ReasonTerm(_O.EQ, "no_program"), _OOM))
+"""Reasons of errors of weft that are failures of the job itself there."""
 _STARTED: Final = TimeTerm(Field.START_TIME, _O.GE, datetime(1970, 1, 1, tzinfo=UTC))
 _NEVER_STARTED: Final = all_of(
     (
@@ -80,11 +82,11 @@ def parse_v2(text: str | None, subject: Subject) -> Node:
 def state_of(word: str, subject: Subject) -> Node:
     """Return what a word for states stands for."""
     if subject is Subject.JOBS and word in {"error", "failed"}:
-        # What cannot be executed failed there; here it is an error.
+        # What cannot be executed, or has too little memory, failed there; here it is an error.
         is_error = StateTerm(_O.EQ, "error")
         if word == "error":
-            return all_of((is_error, Not(_NO_PROGRAM)))
-        return Or((StateTerm(_O.EQ, "failed"), all_of((is_error, _NO_PROGRAM))))
+            return all_of((is_error, Not(_OWN_FAILURE)))
+        return Or((StateTerm(_O.EQ, "failed"), all_of((is_error, _OWN_FAILURE))))
     if subject is Subject.BATCHES and word == "cancelled":
         return StateTerm(_O.EQ, EVER_CANCELLED)
     return StateTerm(_O.EQ, word)
@@ -205,7 +207,8 @@ def _exit_code(_subject: Subject, sign: str, right: str) -> Node:
 
 
 def _of_ends(by_code: Node, by_signal: Node) -> Node:
-    ended = Or((StateTerm(_O.EQ, "success"), StateTerm(_O.EQ, "failed")))
+    is_oom = all_of((StateTerm(_O.EQ, "error"), _OOM))
+    ended = Or((StateTerm(_O.EQ, "success"), StateTerm(_O.EQ, "failed"), is_oom))
     return all_of((ended, Or((by_code, by_signal))))
 
 
@@ -234,18 +237,32 @@ def _time(field: Field) -> "_Reader":
         try:
             at = datetime.fromisoformat(right)
             in_utc = at.astimezone(UTC)
+            node, of_end = (_at(one, operator, in_utc) for one in (field, Field.END_TIME))
         except (ValueError, OverflowError) as error:
             raise wrong from error
         if at.tzinfo is None:
             raise wrong
-        node = TimeTerm(field, operator, in_utc)
         if subject is Subject.BATCHES:
             return node
-        of_end = TimeTerm(Field.END_TIME, operator, in_utc)
         is_told = node if field is Field.START_TIME else all_of((node, _STARTED))
         return Or((is_told, all_of((_NEVER_STARTED, of_end))))
 
     return read
+
+
+def _at(field: Field, operator: Operator, at: datetime) -> Node:
+    """Compare times as documents show them: cut off after the millisecond. Raise `OverflowError`
+    for the last one that there is.
+    """
+    begin = at.replace(microsecond=at.microsecond // 1000 * 1000)
+    end = begin + timedelta(milliseconds=1)
+    before, since = TimeTerm(field, _O.LT, begin), TimeTerm(field, _O.GE, begin)
+    until, after = TimeTerm(field, _O.LT, end), TimeTerm(field, _O.GE, end)
+    found: dict[Operator, Node] = {
+        _O.EQ: all_of((since, until)), _O.NE: Or((before, after)),
+        _O.LT: before, _O.LE: until, _O.GE: since, _O.GT: after,
+    }  # fmt: skip
+    return found[operator]
 
 
 def _collection(_subject: Subject, sign: str, right: str) -> Node:

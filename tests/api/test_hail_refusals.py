@@ -104,7 +104,10 @@ async def test_refusals_have_the_words_of_the_contract(hail: Hail) -> None:
         await hail.ask("POST", f"/billing_projects/lab/{path}")
     asked = [
         (groups, [{"job_group_id": 1}], 400, "must define in_update_parent_id or"),
-        (groups, [{"job_group_id": n, **root} for n in (1, 3)], 400, "noncontiguous job group ids"),
+        (
+            groups, [{"job_group_id": n, **root} for n in (1, 3)], 400,
+            "noncontiguous job group ids",
+        ),
         (jobs, [job(1), job(3)], 400, "noncontiguous job ids"),
         (jobs, [nameless], 400, "jobs[0] missing required key job_id."),
         (jobs, [old], 400, "mount_docker_socket is no longer supported"),

@@ -17,7 +17,7 @@ AGAIN_MS = 20_000
 NARROW: ViewportSize = {"width": 360, "height": 700}
 
 
-async def _submit(http: httpx.AsyncClient, name: str, **more: object) -> int:
+async def submit(http: httpx.AsyncClient, name: str, **more: object) -> int:
     jobs = [{"command": ["true"], "name": name, "group": "/a/b"}] * 3
     document = {"name": name, "groups": [{"path": "/a"}, {"path": "/a/b"}], "jobs": jobs, **more}
     answer = await http.post("/v1/batches", json=document)
@@ -41,7 +41,7 @@ async def test_what_happens_before_the_events_are_asked_for_is_seen(
     window: Window, http: httpx.AsyncClient
 ) -> None:
     async def late(route: Route) -> None:
-        await _submit(http, "in between")
+        await submit(http, "in between")
         await route.continue_()
 
     await window.page.route("**/v1/events*", late)
@@ -60,9 +60,9 @@ async def test_written_text_stays_and_the_page_catches_up_afterwards(
     await field.fill('{"jobs": [{}]}')
     await field.blur()
     other = await _second_tab(window, "/ui/batches")
-    await _submit(http, "first")
+    await submit(http, "first")
     await _see(other, "first")
-    await _submit(http, "second")
+    await submit(http, "second")
     await _see(other, "second")
     assert await field.input_value() == '{"jobs": [{}]}'
 
@@ -76,12 +76,12 @@ async def test_place_of_keyboard_and_of_tables_is_kept(
     window: Window, http: httpx.AsyncClient
 ) -> None:
     await window.page.set_viewport_size(NARROW)
-    await _submit(http, "old")
+    await submit(http, "old")
     page = await window.open("/ui/batches")
     await window.is_live()
     table = page.locator(".wide").first
     await table.evaluate("one => { one.focus(); one.scrollLeft = 90; }")
-    await _submit(http, "new")
+    await submit(http, "new")
     await _see(page, "new")
     table = page.locator(".wide").first
     await expect(table).to_be_focused()
@@ -108,7 +108,7 @@ async def test_place_of_keyboard_and_of_tables_is_kept(
 async def test_what_is_not_sent_is_said_when_the_page_was_read_meanwhile(
     window: Window, http: httpx.AsyncClient
 ) -> None:
-    batch_id = await _submit(http, "mine")
+    batch_id = await submit(http, "mine")
     page = await window.open(f"/ui/batches/{batch_id}")
     await window.is_live()
 
@@ -125,7 +125,7 @@ async def test_what_is_not_sent_is_said_when_the_page_was_read_meanwhile(
 async def test_pages_say_why_they_are_live_no_more(
     window: Window, http: httpx.AsyncClient, worker: LiveWorker
 ) -> None:
-    batch_id = await _submit(http, "short-lived")
+    batch_id = await submit(http, "short-lived")
     gone = await window.open(f"/ui/batches/{batch_id}")
     await window.is_live()
     assert (await http.delete(f"/v1/batches/{batch_id}")).is_success

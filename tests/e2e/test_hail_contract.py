@@ -200,3 +200,42 @@ def test_batch_grows_while_its_jobs_run(hail: HailClient) -> None:
     assert said["refused"][0] == 400
     assert said["refused"][1].startswith("bunch contains job where the job group has already")
     assert (said["gone"], said["listed"]) == ([404] * 4, False)
+
+
+def test_what_else_the_client_can_do(hail: HailClient) -> None:
+    """Groups that stop, raw logs, updates in bunches, projects, and `hailctl`."""
+    said = hail.run("""
+import os, subprocess, sys
+small = {'cpu': '0.25', 'memory': 'lowmem'}
+b = bc.create_batch(cancel_after_n_failures=1)
+bad = b.create_job('i', ['sh', '-c', 'echo raw; exit 1'], resources=small)
+b.create_job('i', ['sleep', '600'], resources=small)
+b.submit()
+ended = b.wait()
+u = bc.create_batch()
+u.create_job('i', ['true'], resources=small)
+u.submit()
+for _ in range(5):
+    u.create_job('i', ['true'], resources=small)
+u.submit(max_bunch_size=2)
+user = bc.get_billing_project('default')['users'][0]
+bc.create_billing_project('gone')
+bc.add_user(user, 'gone')
+bc.remove_user(user, 'gone')
+bc.close_billing_project('gone')
+bc.delete_billing_project('gone')
+def ctl(*words):
+    program = os.path.join(os.path.dirname(sys.executable), 'hailctl')
+    done = subprocess.run([program, *words], capture_output=True, text=True)
+    return done.stdout + done.stderr
+say({
+    'ended': [ended['state'], ended['n_cancelled']], 'raw': bad.container_log('main').decode(),
+    'n': u.wait()['n_succeeded'], 'region': bc.default_region(), 'user': user,
+    'auth': ctl('auth', 'user'), 'log': ctl('batch', 'log', str(b.id), '1'),
+})
+""")
+
+    assert (said["ended"], said["raw"]) == (["failure", 1], "raw\n")
+    assert (said["n"], said["region"]) == (6, "local")
+    assert said["user"] in said["auth"]
+    assert "raw" in said["log"]

@@ -231,6 +231,7 @@ def render_page(app: Litestar) -> bytes:
     return (
         "<!doctype html><html lang=en><meta charset=utf-8><title>weft API</title>"
         "<meta name=viewport content='width=device-width'>"
+        f"<link rel=icon href='{assets()['weft.svg'].path}'>"
         f"<link rel=stylesheet href='{assets()['docs.css'].path}'>"
         f"<h1>weft API {version}</h1>"
         "<p>Every request carries <code>Authorization: Bearer TOKEN</code>. "

@@ -42,7 +42,7 @@ async def step(store: DriverStore, epoch: int, operation: Operation, _keys: Keys
         )
     require(Right.WRITE, caller.user_name, caller.role)
     if operation.arguments.get("as_member"):
-        # Who has become an operator since was shown, and meant, their own batches.
+        # A user who became an operator since then was shown, and meant, their own batches.
         caller = replace(caller, as_member=True)
     page, n_idle = await _next_page(store, caller, operation), 0
     for batch_id in page.batch_ids:

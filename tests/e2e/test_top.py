@@ -62,8 +62,9 @@ def test_keys_open_what_is_selected(
         terminal.press("c")
         terminal.until("c does nothing here")
         terminal.press("q")
+        terminal.until("bash-", gone="Worker")  # what is typed before that is lost
         terminal.type(f"clear; TERM=dumb {TOP}; echo en''d\n")
-        terminal.until("printed once", "end")
+        terminal.until("talks", "end")
 
     assert all(len(line) <= columns for line in (*jobs, *log))
     assert "\ufffdtalking" in "\n".join(log).replace(" ", "")

@@ -3,7 +3,7 @@ groups, which callbacks carry, too, are in `core/hail_summaries.py`.
 """
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Final
 
@@ -50,7 +50,7 @@ _IN_STATUS: Final = MappingProxyType(
     }
 )
 _EXITED: Final = frozenset({"success", "failed"})
-_OWN_FAILURES: Final = frozenset({"no_program", "oom"})
+OWN_FAILURES: Final = frozenset({"no_program", "oom"})
 """Reasons of errors of weft that are failures of the job itself there."""
 _RESOURCES: Final = ("cpu", "memory", "storage", "gpu")
 """In the order of `JobEntry.costs`."""
@@ -67,8 +67,6 @@ _LOST: Final = frozenset({"cancelled", "preempted", "lost"})
 _USED: Final = ("time_msecs", "memory_in_bytes", "cpu_usage")
 _STATUS_VERSION: Final = 5
 _FORMAT_VERSION: Final = 7
-_EPOCH: Final = datetime.fromtimestamp(0, UTC)
-_MILLISECOND: Final = timedelta(milliseconds=1)
 
 
 def job_state(job: JobEntry) -> str:
@@ -77,7 +75,7 @@ def job_state(job: JobEntry) -> str:
     """
     if job.state == "running" and job.duration_ms is None:
         return "Ready"
-    if job.state == "error" and job.reason in _OWN_FAILURES:
+    if job.state == "error" and job.reason in OWN_FAILURES:
         return "Failed"
     return _STATES[job.state]
 
@@ -170,7 +168,6 @@ def _listed(row: Row, attempts: Sequence[Row]) -> JobEntry:
     """Return what lists show of a job, from its document."""
     costs = added_costs([one for one in attempts if one["started_at"] is not None])
     cost_of = {one["resource"]: one["cost"] for one in costs}
-    ended_at = None if row["ended_at"] is None else datetime.fromisoformat(row["ended_at"])
     return JobEntry(
         job_id=row["job_id"],
         group_id=row["group_id"],
@@ -181,7 +178,7 @@ def _listed(row: Row, attempts: Sequence[Row]) -> JobEntry:
         exit_code=row["exit_code"],
         signal=row["signal"],
         always_run=row["always_run"],
-        ended_ms=None if ended_at is None else (ended_at - _EPOCH) // _MILLISECOND,
+        ended_ms=time_ms(row["ended_at"]),
         duration_ms=None if row["started_at"] is None else row["duration_ms"],
         cost=row["cost"],
         cpu_usage=msec_mcpu(costs),

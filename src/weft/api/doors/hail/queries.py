@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import Final
 
-from weft.api.doors.hail.documents import SIGNALLED
+from weft.api.doors.hail.documents import OWN_FAILURES, SIGNALLED
 from weft.api.doors.hail.refused import bad_request
 from weft.api.doors.hail.resources import COLLECTIONS
 from weft.core.query import EVERYTHING, Node, Subject, all_of
@@ -52,8 +52,7 @@ _MOST: Final = 2_147_483_647
 """More than any number of a job; a batch's may be larger."""
 _MOST_BATCHES: Final = 1 << 62
 _OOM: Final = ReasonTerm(_O.EQ, "oom")
-_OWN_FAILURE: Final = Or((ReasonTerm(_O.EQ, "no_program"), _OOM))
-"""Reasons of errors of weft that are failures of the job itself there."""
+_OWN_FAILURE: Final = Or(tuple(ReasonTerm(_O.EQ, one) for one in sorted(OWN_FAILURES)))
 _STARTED: Final = TimeTerm(Field.START_TIME, _O.GE, datetime(1970, 1, 1, tzinfo=UTC))
 _NEVER_STARTED: Final = all_of(
     (

@@ -59,6 +59,7 @@ _ORPHANS = """
     SELECT b AS batch_id, l.orphans, l.states FROM unnest($1::bigint[]) b
     CROSS JOIN LATERAL weft._look_at_jobs(b, 0, 1000000000) l WHERE l.orphans <> '{}'
 """
+_OURS = "SELECT batch_id FROM weft.batch WHERE tenant_id = $1"
 _NEW_USER = """
     WITH person AS (
         INSERT INTO weft.tenant_user (tenant_id, name) VALUES ($1, $2) RETURNING *)
@@ -207,7 +208,7 @@ class World:
         self.driver = backend.driver
         self.caller = Caller(0, 0, "")
         self.pool = f"pool-{uuid4().hex[:8]}"
-        self._batches: list[int] = []
+        self._submitted: list[int] = []
 
     async def open(self) -> None:
         """Make the tenant."""
@@ -255,12 +256,8 @@ class World:
             job_rows(jobs) if isinstance(jobs, int) else jobs,
             idempotency_key=None, digest=b"", trace_id="0" * 32,
         )  # fmt: skip
-        self._batches.append(batch_id)
+        self._submitted.append(batch_id)
         return batch_id
-
-    def watch(self, batch_id: int) -> None:
-        """Audit a batch that something else has made, too."""
-        self._batches.append(batch_id)
 
     async def states(self, batch_id: int) -> str:
         """Return the states of all jobs in their order, one letter each: p r R(unning) s f e c."""
@@ -323,17 +320,19 @@ class World:
                 await asyncio.sleep(0)
 
     async def findings(self) -> dict[str, list[dict[str, Any]]]:
-        """Return by check what the audit finds in our batches, and the driver's patrol: nothing,
-        if all is well.
+        """Return by check what the audit finds in our batches, however they came to be, and the
+        driver's patrol: nothing, if all is well.
         """
         found = {}
         async with self.admin.transaction(isolation="repeatable_read", readonly=True):
+            ours = await self.admin.fetch(_OURS, self.caller.tenant_id)
+            batches = {*self._submitted, *(row["batch_id"] for row in ours)}
             for file in files_of("audit"):
                 rows = [dict(row) for row in await self.admin.fetch(file.text)]
-                ours = [row for row in rows if row.get("batch_id") in {None, *self._batches}]
-                if ours:
-                    found[file.name] = ours[:5]
-            orphans = await self.admin.fetch(_ORPHANS, self._batches)
+                wrong = [row for row in rows if row.get("batch_id") in {None, *batches}]
+                if wrong:
+                    found[file.name] = wrong[:5]
+            orphans = await self.admin.fetch(_ORPHANS, list(batches))
             if orphans:
                 found["patrol"] = [dict(row) for row in orphans]
         return found

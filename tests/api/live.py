@@ -71,7 +71,7 @@ class LiveApi:
         server = Server(serving_config(app))
         serving = asyncio.create_task(server.run_on(listener))
         await server.listening.wait()
-        forgetting = asyncio.create_task(app.forget_revoked())
+        forgetting = asyncio.create_task(app.forget_changes())
 
         async def stop() -> None:
             begun = asyncio.get_running_loop().time()

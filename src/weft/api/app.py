@@ -11,6 +11,7 @@ from litestar.routes import HTTPRoute
 from litestar.types import ControllerRouterHandler
 
 from weft.api import pages
+from weft.api.changes import forget_what_changes
 from weft.api.doors import hail
 from weft.api.feeds import Feeds
 from weft.api.html.assets import PREFIX
@@ -153,9 +154,11 @@ class Application:
         self._login_failures = LoginFailures(services.store)
         inner = add_middleware(options, identities, is_open, record, limits, self._login_failures)
         self._app = ReadForwarded(inner, trusted)
-        self.forget_revoked = partial(identities.forget_revoked, notices, services.feeds.forget)
+        self.forget_changes = partial(
+            forget_what_changes, notices, identities, services.queues, services.feeds.forget
+        )
         """Run it beside the server: tokens that are revoked are refused at once, and their streams
-        end.
+        end; jobs go by the queues of now.
         """
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

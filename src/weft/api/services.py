@@ -6,23 +6,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-import msgspec
-
 from weft.api.feeds import Feeds
+from weft.api.known_queues import KnownQueues
 from weft.api.web_tokens.providers import Providers
-from weft.core.queues import Guard, Queue, Route, compile_saved
 from weft.ports.log_store import LogStore
 from weft.ports.store import ApiStore, Caller, Reserved, Row
 from weft.settings import Settings
 from weft.wire.sealed import SecretKeys
 
 WORKERS_FRESH_S: Final = 5.0
-QUEUES_FRESH_S: Final = 5.0
 OWNERS_KEPT: Final = 10_000
 PAYERS_KEPT: Final = 10_000
 UPDATES_KEPT: Final = 1000
-ROUTES_KEPT: Final = 10_000
-"""Tenants whose queues are known."""
 Answer = dict[str, Any]
 """A document of an answer; its fields have several types."""
 
@@ -61,12 +56,15 @@ class Services:
     """Reads the keys of secrets, which may be rotated while this serves."""
     providers: Providers = field(default_factory=Providers)
     """The issuers at which people log in."""
-    _routes: dict[int, tuple[float, Sequence[Route]]] = field(default_factory=dict)
+    queues: KnownQueues = field(init=False)
     _workers: tuple[float, Sequence[Row]] = field(default=(0.0, ()))
     _licences: tuple[float, Mapping[str, int]] = field(default=(0.0, {}))
     _owned: set[tuple[int, int, int]] = field(default_factory=set)
     _payers: dict[tuple[int, int], Payers] = field(default_factory=dict)
     _open_updates: dict[tuple[int, int, int], Reserved] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.queues = KnownQueues(self.store)
 
     async def owner_of(self, caller: Caller, batch_id: int) -> str:
         """Return the user of a batch. Raise `BatchNotFound`. Owners are remembered, because they
@@ -115,30 +113,6 @@ class Services:
         """Read an update again: it is committed."""
         self._open_updates.pop((caller.tenant_id, batch_id, update_id), None)
 
-    async def routes(self, caller: Caller) -> Sequence[Route]:
-        """Return the queues of this caller's tenant in the order of routing, with their guards; a
-        few seconds old.
-        """
-        now = time.monotonic()
-        known = self._routes.get(caller.tenant_id)
-        if known is not None and now < known[0]:
-            return known[1]
-        guards = {one.guard.text: one.guard for one in known[1] if one.guard} if known else {}
-        rows = await self.store.list_queues(caller, with_counts=False)
-        queues = [msgspec.convert(row, Queue) for row in rows]
-        if all(one.guard is None or one.guard in guards for one in queues):
-            found = _routes_of(queues, guards)
-        else:
-            found = await asyncio.to_thread(_routes_of, queues, guards)
-        if len(self._routes) >= ROUTES_KEPT:
-            self._routes.clear()
-        self._routes[caller.tenant_id] = (now + QUEUES_FRESH_S, found)
-        return found
-
-    def forget_routes(self, caller: Caller) -> None:
-        """Read the queues of this caller's tenant again before the next job is routed."""
-        self._routes.pop(caller.tenant_id, None)
-
     async def licences(self, *, fresh: bool = False) -> Mapping[str, int]:
         """Return how many there are of each licence; a few seconds old unless `fresh`."""
         now = time.monotonic()
@@ -160,13 +134,3 @@ class Services:
             # A first worker may be about to register, so "none" is not remembered.
             self._workers = (now + (WORKERS_FRESH_S if found else 0), found)
         return self._workers[1]
-
-
-def _routes_of(queues: Sequence[Queue], guards: Mapping[str, Guard]) -> list[Route]:
-    """Compile the guards that are not known yet."""
-    return [
-        Route(
-            one, None if one.guard is None else guards.get(one.guard) or compile_saved(one.guard)
-        )
-        for one in queues
-    ]

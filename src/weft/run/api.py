@@ -88,7 +88,7 @@ async def _serve(settings: Settings, name: str) -> int:
             serving = asyncio.create_task(server.run_on(listener))
             beside = [
                 asyncio.create_task(app.schedule_runs.run()),
-                asyncio.create_task(app.forget_revoked()),
+                asyncio.create_task(app.forget_changes()),
             ]
             await server.listening.wait()
             until_exit.enter_context(home.saying_ready(name, host=host, port=port))

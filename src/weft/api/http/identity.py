@@ -1,6 +1,5 @@
 """Find callers by their bearer tokens or sessions; remembered until one is revoked."""
 
-import asyncio
 import hashlib
 import math
 import time
@@ -20,16 +19,14 @@ from weft.api.web_tokens.bearers import (
 from weft.core.errors import Unauthenticated, Unavailable
 from weft.core.login_attempts import LoginAttempt, attempt_with
 from weft.core.sessions import csrf_token_of, session_in
-from weft.ports.store import ApiStore, Caller, Notices
+from weft.ports.store import ApiStore, Caller
 from weft.telemetry.log import get_logger
 
 REMEMBER_S: Final = 5.0
 """A revoked token works for at most this time if the database cannot tell of it."""
 REMEMBER_MAX: Final = 10_000
 TOKEN_CHARS_MAX: Final = 8192
-CHANNEL: Final = "callers"
 COOKIE: Final = "cookie"
-LISTEN_AGAIN_S: Final = 1.0
 log = get_logger()
 
 
@@ -52,29 +49,15 @@ class Identities:
         self._known: OrderedDict[bytes, tuple[Caller, float]] = OrderedDict()
         self._epoch = 0
 
-    async def forget_revoked(
-        self, notices: Notices, tell: Callable[[int | None], None] = lambda _: None
-    ) -> None:
-        """Forget callers whose token is revoked or whose role has changed, and all when listening
-        begins: notices may have been missed. `tell` is told, too, but not of the first time, when
-        nobody has a stream. Never returns.
-        """
-        is_first = True
-        while True:
-            try:
-                async for _, told in notices.listen(CHANNEL):
-                    self._epoch += 1
-                    self._known = OrderedDict(
-                        (digest, known)
-                        for digest, known in self._known.items()
-                        if told and not known[0].is_meant(int(told))
-                    )
-                    if not is_first:
-                        tell(int(told) if told else None)
-                    is_first = False
-                    log.debug("callers.forgotten", token=told)
-            except Unavailable:
-                await asyncio.sleep(LISTEN_AGAIN_S)
+    def forget(self, told: int | None) -> None:
+        """Forget callers whose token is revoked or whose role has changed; None: all of them."""
+        self._epoch += 1
+        self._known = OrderedDict(
+            (digest, known)
+            for digest, known in self._known.items()
+            if told is not None and not known[0].is_meant(told)
+        )
+        log.debug("callers.forgotten", token=told)
 
     async def caller_of(
         self, headers: Mapping[str, str], scheme: str = "http", address: str = ""

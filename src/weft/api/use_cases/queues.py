@@ -47,7 +47,7 @@ async def drain_queue(services: Services, caller: Caller, name: str) -> Row:
             hint="Drain another queue, or hold batches with `weft hold`.",
         )
     if await services.store.drain_queue(caller, name):
-        services.forget_routes(caller)
+        services.queues.forget(caller.tenant_id)
         log.info("queues.saved", user=caller.user_name, changed=[name])
     return await get_queue(services, caller, name)
 
@@ -78,7 +78,7 @@ async def save_queues(services: Services, caller: Caller, document: QueuesDocume
     known = {pool for one in now for pool in one.pools}
     if changes and not document.dry_run:
         await services.store.save_queues(caller, wanted)
-        services.forget_routes(caller)
+        services.queues.forget(caller.tenant_id)
         log.info("queues.saved", user=caller.user_name, changed=[one.queue for one in changes])
     return {
         "changes": msgspec.to_builtins(changes),
@@ -94,7 +94,7 @@ async def router_of(
     jobs: Sequence[JobDocument],
 ) -> Router | None:
     """Return what routes these jobs; None: there is nothing to choose from."""
-    routes = await services.routes(caller)
+    routes = await services.queues.of(caller)
     if len(routes) == 1 and all(job.queue is None for job in jobs):
         return None
     return Router(routes, await request_of(services, caller, target, routes))
@@ -119,7 +119,7 @@ async def test_queues(
     )
     if not document.jobs:
         return {"routes": []}
-    routes = await services.routes(caller)
+    routes = await services.queues.of(caller)
     router = Router(routes, await request_of(services, caller, new, routes))
     problems = Problems()
     book = ShapeBook((), await services.licences())

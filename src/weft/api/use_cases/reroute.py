@@ -19,8 +19,8 @@ STEP_JOBS = 500
 async def reroute(services: Services, caller: Caller, document: RerouteDocument) -> Answer:
     """Move the next waiting jobs; return what moved, and where to go on."""
     if document.cursor is None:
-        services.forget_routes(caller)
-    routes = await services.routes(caller)
+        services.queues.forget(caller.tenant_id)
+    routes = await services.queues.of(caller)
     queues = {one.queue.name: one.queue for one in routes}
     for name in {document.queue, document.to} - queues.keys() - {None}:
         await get_queue(services, caller, str(name))  # it says that there is none
@@ -66,7 +66,7 @@ async def chosen_queue(
     """Return the queue that guards choose by now for a job that waits; None: it waits there, or
     cannot move, because it names its queue or has run before.
     """
-    routes = await services.routes(caller)
+    routes = await services.queues.of(caller)
     if len(routes) == 1:
         return None
     page = await services.store.list_waiting(caller, after=(batch_id, job_id - 1), limit=1)

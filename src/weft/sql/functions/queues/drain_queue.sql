@@ -11,5 +11,8 @@ BEGIN
     PERFORM weft._as_tenant(drain_queue.tenant_id);
     PERFORM FROM weft.queue q WHERE q.tenant_id = drain_queue.tenant_id AND q.name = 'default' FOR UPDATE;
     UPDATE weft.queue q SET state = 'draining' WHERE q.tenant_id = drain_queue.tenant_id AND q.name = drain_queue.name;
+    IF FOUND THEN
+        PERFORM pg_notify('queues', drain_queue.tenant_id::text);  -- every api remembers them
+    END IF;
     RETURN FOUND;
 END $$;

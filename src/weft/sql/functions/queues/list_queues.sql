@@ -8,8 +8,13 @@ CREATE OR REPLACE FUNCTION weft.list_queues(tenant_id int, with_counts boolean, 
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
+DECLARE
+    v_counts jsonb := '{}';
 BEGIN
     PERFORM weft._as_tenant(list_queues.tenant_id);
+    IF with_counts THEN
+        SELECT coalesce(jsonb_object_agg(c.queue, to_jsonb(c)), '{}') INTO v_counts FROM weft._queue_counts(list_queues.tenant_id) c;
+    END IF;
     RETURN QUERY
     SELECT jsonb_build_object(
         'name', q.name, 'priority', q.priority, 'guard', q.guard, 'pools', q.pools, 'executor', q.executor, 'users', q.users,
@@ -23,6 +28,6 @@ BEGIN
            ORDER BY x.priority DESC LIMIT limit_rows)
           UNION ALL
           SELECT x.* FROM weft.queue x WHERE x.tenant_id = list_queues.tenant_id AND x.priority IS NULL) q
-    LEFT JOIN (SELECT x.* FROM weft._queue_counts(list_queues.tenant_id) x WHERE with_counts) c ON c.queue = q.name
+    CROSS JOIN LATERAL jsonb_to_record(coalesce(v_counts -> q.name, '{}')) c (n_waiting bigint, n_running bigint)
     ORDER BY q.priority DESC NULLS LAST, q.name LIMIT limit_rows;
 END $$;

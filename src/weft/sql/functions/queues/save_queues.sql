@@ -41,4 +41,5 @@ BEGIN
     PERFORM weft._check_pools(save_queues.tenant_id, ARRAY(
         SELECT p FROM jsonb_array_elements(queues) e CROSS JOIN LATERAL jsonb_array_elements_text(e -> 'pools') p));
     PERFORM weft._limit_queues(save_queues.tenant_id);
+    PERFORM pg_notify('queues', save_queues.tenant_id::text);  -- every api remembers them
 END $$;

@@ -114,12 +114,17 @@ async def test_refusals_have_the_words_of_the_contract(hail: Hail) -> None:
         (jobs, [job(1, "x", service_account=account)], 400, "unauthorized service account"),
         (jobs, [0] * 10_001, 413, "too many jobs"),
         ("/billing_limits/default/edit", {"limit": -1}, 400, "Invalid billing_limit"),
+        (
+            "/billing_limits/default/edit", {"limit": 3}, 400,
+            "invalid billing_limit 3: the soft limit 4 is above the limit 3",
+        ),
         ("/billing_projects/LAB/create", None, 403, "already exists"),
         (
             "/batches/create", batch("c", billing_project="lab"), 403,
             "Billing project lab is closed or deleted.",
         ),
     ]  # fmt: skip
+    await hail.http.patch("/v1/billing-projects/default", json={"cost_soft_max": 4})
     for path, body, status, words in asked:
         said = await hail.refused("POST", path, body)
         assert (said[0], words in said[1]) == (status, True), (path, words, said)

@@ -34,6 +34,45 @@ async def test_wrong_limit_is_refused(
     assert wrong.json()["code"] == "API.INVALID_PARAMETER"
 
 
+@pytest.mark.parametrize("is_project", [False, True])
+async def test_soft_limit_above_the_limit_is_told_in_the_words_of_who_wrote_it(
+    http: httpx.AsyncClient,
+    api: LiveApi,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    *,
+    is_project: bool,
+) -> None:
+    """By the API, the command and the door for Hail's client."""
+    most, soft = [f"{'cost' if is_project else 'amount'}_{name}max" for name in ("", "soft_")]
+    path = "/v1/billing-projects/default" if is_project else "/v1/users/tester/limit"
+    command = ["billing", "project", "limit", "default"] if is_project else ["limit", "set"]
+    command += [] if is_project else ["--user", "tester"]
+    hint = "Set the soft limit to at most 5, or the limit to at least 8; one change may set both."
+    monkeypatch.setenv("WEFT_URL", api.url)
+    monkeypatch.setenv("WEFT_TOKEN", TOKEN)
+    for stored, edit, words, field, option, why in (
+        ({}, {most: 5, soft: 8}, ["5", "--soft", "8"], soft, "--soft", "it is above the limit"),
+        ({most: 5, soft: None}, {soft: 8}, ["--soft", "8"], soft, "--soft",
+         "it is above the limit that was set before"),
+        ({most: 9, soft: 8}, {most: 5}, ["5"], most, "the amount",
+         "it is below the soft limit that was set before"),
+    ):  # fmt: skip
+        assert (await http.patch(path, json=stored)).status_code == 200
+        refused = await http.patch(path, json=edit)
+        problem = refused.json()
+        exit_code = await asyncio.to_thread(run_command, [*command, *words])
+
+        assert (refused.status_code, problem["code"]) == (400, "API.SOFT_LIMIT_ABOVE_LIMIT")
+        assert problem["title"] == "the soft limit 8 is above the limit 5"
+        assert problem["hint"] == hint
+        assert problem["errors"] == [{"pointer": f"/{field}", "message": why}]
+        assert exit_code == 2
+        assert capsys.readouterr().err.split() == (
+            f"weft: {problem['title']} {option}: {why}. {hint}".split()
+        )
+
+
 async def test_limit_that_is_no_number_is_refused(http: httpx.AsyncClient) -> None:
     for text in ("NaN", "Infinity", "1e400"):
         answer = await http.patch("/v1/users/tester/limit", content=f'{{"amount_max": {text}}}')

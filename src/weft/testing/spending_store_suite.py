@@ -6,7 +6,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from decimal import Decimal
 from functools import partial
 
-from weft.core.errors import BatchNotFound, BillingLimitReached, UserNotFound
+from weft.core.errors import (
+    BatchNotFound,
+    BillingLimitReached,
+    SoftLimitAboveLimit,
+    UserNotFound,
+)
 from weft.core.spending import Measure, Spending, Stage
 from weft.ports.store import DriverStore
 from weft.ports.store.spending import Limit, Limited
@@ -95,6 +100,8 @@ class LimitStoreSuite(StoreTests):
         assert (found["kind"], found["amount_max"], found["amount_soft_max"]) == (
             "batch", ENOUGH, 5,
         )  # fmt: skip
+        with refused(SoftLimitAboveLimit):
+            await api.set_limit(caller, of, Measure.CPU, {"amount_max": 4})
         await api.set_limit(caller, other, Measure.COST, {"amount_max": ENOUGH})
         listed = await api.list_limits(caller, batch, after=0, limit=9)
         assert {one["kind"] for one in listed} == {"batch", "user"}

@@ -29,7 +29,7 @@ class ProjectEdit(Struct, forbid_unknown_fields=True):
     ] = UNSET
     cost_soft_max: Annotated[
         CostMax | UnsetType | None,
-        says("Beyond this cost the weight of its jobs is halved; null: never.", 400),
+        says("Beyond this cost, at most `cost_max`, its jobs weigh half; null: never.", 400),
     ] = UNSET
     on_limit: Annotated[
         OnLimit | UnsetType, says("Whether its batches are paused or cancelled at its limit.")

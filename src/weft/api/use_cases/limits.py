@@ -1,8 +1,12 @@
 """Limits of what projects, users, batches and groups use."""
 
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+
 import msgspec
 
 from weft.api.services import Answer, Services
+from weft.core.errors import FieldError, SoftLimitAboveLimit
 from weft.core.spending import Measure
 from weft.ports.store import Caller
 from weft.ports.store.spending import Limited
@@ -14,11 +18,12 @@ log = get_logger()
 
 async def set_limit(services: Services, caller: Caller, of: Limited, edit: LimitEdit) -> Answer:
     """Change a limit; return it. Raise `ProjectNotFound`, `UserNotFound`, `BatchNotFound`,
-    `GroupNotFound`.
+    `GroupNotFound`, `SoftLimitAboveLimit`.
     """
     patch = msgspec.to_builtins(edit)
     measure = Measure(patch.pop("measure"))
-    found = await services.store.set_limit(caller, of, measure, patch)
+    with pointing_to_limits(patch, "amount_max", "amount_soft_max"):
+        found = await services.store.set_limit(caller, of, measure, patch)
     log.info(
         "limit.set",
         kind=found["kind"],
@@ -29,3 +34,18 @@ async def set_limit(services: Services, caller: Caller, of: Limited, edit: Limit
         by=caller.user_name,
     )
     return dict(found)
+
+
+@contextmanager
+def pointing_to_limits(given: Collection[str], limit: str, soft_limit: str) -> Iterator[None]:
+    """Add a pointer to `SoftLimitAboveLimit`: the other field may have been set before."""
+    try:
+        yield
+    except SoftLimitAboveLimit as error:
+        before = "" if {limit, soft_limit} <= set(given) else " that was set before"
+        if soft_limit in given:
+            one = FieldError(f"/{soft_limit}", f"it is above the limit{before}")
+        else:
+            one = FieldError(f"/{limit}", f"it is below the soft limit{before}")
+        error.errors = (one,)
+        raise

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from weft.api.services import Answer, Origin, Services
+from weft.api.use_cases.limits import pointing_to_limits
 from weft.ports.store import Caller, Row
 from weft.telemetry.log import get_logger
 from weft.wire.billing_documents import ProjectDocument, ProjectEdit
@@ -35,8 +36,12 @@ async def create_project(
 async def change_project(
     services: Services, caller: Caller, name: str, edit: ProjectEdit
 ) -> Answer:
-    """Close or reopen a project, or change its limits; return it. Raise `ProjectNotFound`."""
-    await services.store.change_project(caller, name, msgspec.to_builtins(edit))
+    """Close or reopen a project, or change its limits; return it. Raise `ProjectNotFound`,
+    `SoftLimitAboveLimit`.
+    """
+    patch = msgspec.to_builtins(edit)
+    with pointing_to_limits(patch, "cost_max", "cost_soft_max"):
+        await services.store.change_project(caller, name, patch)
     return await _changed(services, caller, name, "changed")
 
 

@@ -24,7 +24,7 @@ class ProjectCalls:
     ) -> Document:
         """Set what a billing project may cost, from where on its jobs weigh half, and whether its
         batches are paused or cancelled at the limit; None: no limit. Return it. Raise
-        `RightMissing`, `ProjectNotFound`.
+        `RightMissing`, `ProjectNotFound`, `SoftLimitAboveLimit`.
         """
         given = {"cost_max": cost_max, "cost_soft_max": cost_soft_max, "on_limit": on_limit}
         changes = {key: value for key, value in given.items() if value is not UNSET}

@@ -87,7 +87,7 @@ class UsageCalls:
         `{"measure": "cpu", "amount_max": 1000}`, with any of `amount_max`, `amount_soft_max` (None
         lifts them) and `on_limit`, in money (`cost`, the default) or in hours of `cpu`, `memory`,
         `storage` or `gpu`. Raise `RightMissing`, `ProjectNotFound`, `UserNotFound`,
-        `BatchNotFound`, `GroupNotFound`.
+        `BatchNotFound`, `GroupNotFound`, `SoftLimitAboveLimit`.
         """
         return await self.api.set_limit(
             changes, project=project, user=user, batch_id=batch_id, group=group

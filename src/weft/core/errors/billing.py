@@ -38,6 +38,13 @@ class BillingLimitReached(Conflict):
     sqlstate = "WF135"
 
 
+class SoftLimitAboveLimit(Invalid):
+    """A soft limit would be above the limit of the same project, user, batch or group."""
+
+    code = "API.SOFT_LIMIT_ABOVE_LIMIT"
+    sqlstate = "WF140"
+
+
 class ReportTooLarge(Invalid):
     """A report by attribute would read the sums of too many batches."""
 

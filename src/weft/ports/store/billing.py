@@ -76,7 +76,8 @@ class BillingStore(Protocol):
     async def change_project(self, caller: Caller, name: str, patch: Mapping[str, Any]) -> None:
         """Change `closed`, `cost_max`, `cost_soft_max` (None: no limit) or `on_limit`. A closed
         project takes no new batches and schedules (`ProjectClosed`); one that has reached its
-        limit and cancels at it takes no jobs (`BillingLimitReached`). Raise `ProjectNotFound`.
+        limit and cancels at it takes no jobs (`BillingLimitReached`). Raise `ProjectNotFound`;
+        `SoftLimitAboveLimit`, also by the one of the two that is stored.
         """
 
     async def delete_project(self, caller: Caller, name: str) -> None:

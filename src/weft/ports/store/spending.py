@@ -59,7 +59,7 @@ class LimitStore(Protocol):
     ) -> Row:
         """Change `amount_max`, `amount_soft_max` (None: none) or `on_limit` (`pause`, `cancel`);
         return the limit. Raise `ProjectNotFound`, `UserNotFound`, `BatchNotFound`,
-        `GroupNotFound`.
+        `GroupNotFound`; `SoftLimitAboveLimit`, also by the one of the two that is stored.
         """
 
     async def list_limits(

@@ -13,7 +13,13 @@ from weft.api.doors.hail.requests import Document, origin_of, query_of, read_par
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.use_cases import projects, read
-from weft.core.errors import ProjectExists, ProjectNotFound, ProjectOpen, UserNotFound
+from weft.core.errors import (
+    ProjectExists,
+    ProjectNotFound,
+    ProjectOpen,
+    SoftLimitAboveLimit,
+    UserNotFound,
+)
 from weft.core.query import all_of
 from weft.core.query.tree import Field, Operator, StateTerm, TextTerm
 from weft.core.texts import wrong_name
@@ -152,7 +158,10 @@ async def edit_hail_limit(request: AnyRequest) -> Response[bytes]:
     if project["closed"]:
         raise Refused(FORBIDDEN, f"Billing project {name} is closed or deleted.")
     edit = ProjectEdit(cost_max=limit)
-    await projects.change_project(services_of(request), caller_of(request), name, edit)
+    try:
+        await projects.change_project(services_of(request), caller_of(request), name, edit)
+    except SoftLimitAboveLimit as error:
+        raise bad_request(f"invalid billing_limit {limit:g}: {error.message}") from error
     return reply({"billing_project": name, "limit": limit})
 
 

@@ -5,6 +5,7 @@ configuration's and fits the key, keys that a token brings or points to are neve
 not understood is refused.
 """
 
+import hmac
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -72,7 +73,7 @@ class WebTokens:
         if claims.get("azp", None if is_for_several else issuer.client_id) != issuer.client_id:
             raise TokenRefused("It is for another client.")
         await _check_signature(token, head, issuer, keys, is_signed)
-        if nonce is not None and claims.get("nonce") != nonce:
+        if nonce is not None and not _is_text(claims.get("nonce"), nonce):
             raise TokenRefused("It was made for another login: its nonce differs.")
         return self._bearer(claims, issuer)
 
@@ -195,6 +196,13 @@ def _says(claim: object, value: str | bool | int) -> bool:  # noqa: FBT001 (what
     """Say whether a claim is this value, or a list that has it; 1 is not true."""
     given = claim if isinstance(claim, list) else [claim]
     return any(type(one) is type(value) and one == value for one in given)
+
+
+def _is_text(given: object, secret: str) -> bool:
+    """Say whether this is the secret, in constant time."""
+    return isinstance(given, str) and hmac.compare_digest(
+        given.encode(errors="replace"), secret.encode()
+    )
 
 
 def _role_of(claims: Mapping[str, Any], issuer: IssuerDocument) -> UserRole | None:

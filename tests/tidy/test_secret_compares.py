@@ -1,0 +1,166 @@
+"""Secrets are found by their hash or compared in constant time, so that the time of a refusal
+tells nothing. What looks like another comparison of one is listed, with why it is harmless.
+
+Numbers of batches, tokens and the like follow one another: that they open nothing is shown by
+`tests/api/test_sight.py` (`test_stranger_gets_on_each_route_what_does_not_exist`).
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from tidy.source_files import ROOT
+
+WEFT = ROOT / "src/weft"
+SECRET = re.compile(
+    r"(?:^|_)(?:tokens?|secrets?|passwords?|cookies?|nonce|verifier|signatures?|csrf|session|mac"
+    r"|hmac|(?:hex)?digests?|hash(?:es)?|bearer|authorization)$"
+)
+"""Names of variables and fields; those of types and constants begin with a capital."""
+LOGIN_SECRET = re.compile(rf"{SECRET.pattern}|(?:^|_)(?:code|state|key|text)$")
+"""Words that mean a secret where people log in, and something else elsewhere."""
+LOGINS = ("api/use_cases/logins.py", "api/use_cases/sessions.py", "api/use_cases/tokens.py",
+          "api/web_tokens/", "api/routes/v1/logins.py", "api/routes/v1/sessions.py",
+          "api/http/identity.py", "cli/login/", "core/sessions.py", "core/browser_logins.py",
+          "core/callback_signature.py", "core/login_attempts.py", "store/sessions.py",
+          "store/tokens.py", "wire/signed.py", "wire/sealed.py")  # fmt: skip
+LOOK_UPS = {"get", "pop", "setdefault", "startswith", "endswith", "index", "find", "remove"}
+ELSEWHERE = {
+    "client/functions/calls.py": "a program looks for its own functions by their digests",
+    "core/query/parse.py": "words of the query language",
+    "core/query/terms.py": "words of the query language",
+    "core/queues/guard.py": "words of guards",
+}
+
+CONSTANT_TIME = {
+    "api/use_cases/logins.py": "the state that a browser brings back from an issuer",
+    "api/web_tokens/verify.py": "the nonce in an ID token",
+    "cli/login/loopback.py": "the state that a browser brings to `weft login`",
+    "core/callback_signature.py": "signatures of callbacks",
+    "core/sessions.py": "the token in forms and headers of pages (CSRF)",
+    "wire/signed.py": "signatures of functions",
+}
+"""Which files compare with `compare_digest`, and what."""
+HASHED = {
+    "admin.py": {"ensure_local_user"},
+    "sessions.py": {"authenticate_v3", "create_login_code", "open_issuer_session", "open_session"},
+    "tenants.py": {"create_tenant"},
+    "tokens.py": {"create_token"},
+    "trail.py": {"login_owner"},
+    "users.py": {"add_user"},
+}
+"""Functions of the database that find or keep a token, a session or a code of a login link; all
+get its SHA-256.
+"""
+BY_HASH = "a memory that is keyed by SHA-256"
+CONTENT = "the SHA-256 of what its owner has sent"
+PUBLIC = "the kind of a public key"
+HARMLESS = {
+    ("api/http/identity.py", "self._known.get(digest)"): BY_HASH,
+    ("api/http/identity.py", "self._known.pop(digest, None)"): BY_HASH,
+    ("api/use_cases/payloads.py", "digest in missing"): CONTENT,
+    ("api/web_tokens/bearers.py", "token.count('.') == PARTS - 1"): "the form of a token",
+    ("api/web_tokens/key_sets.py", "ALGORITHMS_OF[type(known.key)]"): PUBLIC,
+    ("api/web_tokens/key_sets.py", "algorithm in ALGORITHMS_OF[type(known.key)]"): PUBLIC,
+    ("api/web_tokens/key_sets.py", "key.curve_name not in _CURVES"): PUBLIC,
+    ("api/web_tokens/signatures.py", "digest in self._known"): BY_HASH,
+    ("wire/sealed.py", "len(key) != _KEY_BYTES"): "the length of a key, in its file",
+    ("worker/agent/arguments.py", "found.digest() != digest"): CONTENT,
+}
+"""By file and expression: why nobody learns a secret from its time."""
+
+
+def names_in(node: ast.AST) -> Iterator[str]:
+    """Yield the names of variables, attributes and items in an expression."""
+    for one in ast.walk(node):
+        if isinstance(one, ast.Name):
+            yield one.id
+        elif isinstance(one, ast.Attribute):
+            yield one.attr
+        elif isinstance(one, ast.Subscript | ast.Call):
+            items = [one.slice] if isinstance(one, ast.Subscript) else one.args
+            yield from (str(item.value) for item in items if isinstance(item, ast.Constant))
+
+
+def compared(node: ast.AST) -> list[ast.expr]:
+    """Return what an expression compares or looks up in time that depends on it."""
+    if isinstance(node, ast.Compare):
+        if any(isinstance(one, ast.Eq | ast.NotEq | ast.In | ast.NotIn) for one in node.ops):
+            return [node.left, *node.comparators]
+    elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+        return [] if isinstance(node.slice, ast.Constant) else [node.slice]
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        found = [one for one in node.args[:1] if not isinstance(one, ast.Constant)]
+        return found if node.func.attr in LOOK_UPS else []
+    return []
+
+
+def comparisons(source: str, words: re.Pattern[str]) -> Iterator[str]:
+    """Yield the expressions that compare something with the name of a secret."""
+    for node in ast.walk(ast.parse(source)):
+        if any(words.search(name) for part in compared(node) for name in names_in(part)):
+            yield ast.unparse(node)
+
+
+def sources() -> Iterator[tuple[str, str]]:
+    for path in sorted(WEFT.rglob("*.py")):
+        file = str(path.relative_to(WEFT))
+        if not file.startswith(("bench/", "testing/", "simulator/")) and file not in ELSEWHERE:
+            yield file, path.read_text()
+
+
+def test_every_secret_is_compared_in_constant_time_or_found_by_its_hash() -> None:
+    found = {
+        (file, expression)
+        for file, source in sources()
+        for expression in comparisons(source, LOGIN_SECRET if file.startswith(LOGINS) else SECRET)
+    }
+    in_constant_time = {file for file, source in sources() if "compare_digest(" in source}
+
+    assert found - HARMLESS.keys() == set()
+    assert HARMLESS.keys() - found == set()
+    assert in_constant_time == CONSTANT_TIME.keys()
+
+
+def test_database_is_asked_by_hashes_only() -> None:
+    """No column and no parameter holds the text of a secret, and each hash is one of ours."""
+    found: dict[str, set[str]] = {}
+    for path in sorted((WEFT / "store").glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(node, ast.Call):
+                continue
+            for word in node.keywords:
+                if (word.arg or "").endswith("_hash"):
+                    assert re.match(
+                        r"digest_of\(|hashlib\.sha256\(|digest$", ast.unparse(word.value)
+                    )
+                    functions = [one.value for one in node.args if isinstance(one, ast.Constant)]
+                    found.setdefault(path.name, set()).update(functions)
+    sql = "".join(one.read_text() for one in (WEFT / "sql/functions").rglob("*.sql"))
+    schema = (WEFT / "sql/schema.snapshot.sql").read_text()
+    secret = r"\b\w*(?:token|secret|csrf|session|cookie|password|nonce|verifier) (?:text|bytea)\b"
+
+    assert found == HASHED
+    assert re.findall(secret, sql) == re.findall(secret, schema) == []
+    assert set(re.findall(r"\b\w*_hash ([a-z]\w*)", sql)) == {"bytea"}
+
+
+def test_naive_comparison_is_found() -> None:
+    for text, is_found in (
+        ("given.csrf_token == token", True),
+        ("header['cookie'] != wanted", True),
+        ("hmac.new(a, b).hexdigest() == c", True),
+        ("token in self._known", True),
+        ("self._known[session]", True),
+        ("self._known.get(password)", True),
+        ("found['token']", False),
+        ("hmac.compare_digest(token, given)", False),
+        ("token is None", False),
+        ("scheme == 'bearer'", False),
+    ):
+        assert bool(list(comparisons(text, SECRET))) is is_found, text
+
+
+def test_places_are_there() -> None:
+    assert [one for one in (*LOGINS, *ELSEWHERE) if not Path(WEFT / one).exists()] == []

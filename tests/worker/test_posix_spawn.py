@@ -33,6 +33,16 @@ def test_arguments_environment_directory_and_group(tmp_path: Path) -> None:
     assert text.splitlines() == [f"zero one ä b {tmp_path}", "leads"]
 
 
+def test_words_of_a_command_are_read_by_no_shell(tmp_path: Path) -> None:
+    hostile = ["$(touch a)", "`touch a`", "; touch a", "| touch a", "> a", "a\nb", "-n"]
+    env = {"PATH": os.defpath, "A": "() { :; }; touch a", "IFS": "x", "BASH_FUNC_a%%": "() { :; }"}
+    script = 'printf "%s|" "$@" "$A"'
+    text = output_of(["sh", "-c", script, "zero", *hostile, "$A"], env=env, cwd=tmp_path)
+
+    assert text == "".join(f"{word}|" for word in (*hostile, "$A", env["A"]))
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_error_tells_what_the_system_said(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         Spawn("/nothing/here", ["x"], {}, [], "/").run()

@@ -84,7 +84,7 @@ class Filler:
         self.ids |= {
             "user": f"{word}-bob", "billing-projects/{p}": project, "costs/{p}": project,
             "t": token["token_id"], "secret": f"{word}-secret",
-            "saved": f"{word}-query",
+            "saved": f"{word}-query", "tenant": f"{word}-t",
         }  # fmt: skip
 
     async def open_session(self) -> None:

@@ -52,6 +52,8 @@ NOT_BY_METHOD = {
     "DELETE /v1/billing-projects/{p}/members/{user}": UserRole.TENANT_ADMIN,
     "POST /v1/secret-rotation": UserRole.ADMIN,
     "GET /v1/tenants": UserRole.ADMIN,
+    "GET /v1/tenants/{tenant}": UserRole.TENANT_ADMIN,
+    "PATCH /v1/tenants/{tenant}": UserRole.TENANT_ADMIN,
     "PATCH /v1/tenants/{tenant}/quota": UserRole.ADMIN,
     "PATCH /v1/user-quota": UserRole.TENANT_ADMIN,
     "PATCH /v1/users/{user}/quota": UserRole.TENANT_ADMIN,

@@ -1,10 +1,15 @@
 """Tenants over HTTP: who makes them, and that two of them share workers and nothing else."""
 
+import asyncio
+import json
 from typing import Any
 
 import httpx
+import pytest
 
-from api.live import LiveApi, LiveWorker
+from api.live import TOKEN, LiveApi, LiveWorker
+from weft.aio import Client
+from weft.cli.app import run_command
 
 MISSING = 999_999
 
@@ -15,8 +20,8 @@ async def create(http: httpx.AsyncClient, name: str) -> dict[str, str]:
     return {"authorization": f"Bearer {answer.json()['token']}"}
 
 
-def text_of(answer: httpx.Response, number: int) -> dict[str, Any]:
-    """Return a refusal without the number of what was asked for, and without its trace id."""
+def text_of(answer: httpx.Response, number: int | str) -> dict[str, Any]:
+    """Return a refusal without what was asked for, and without its trace id."""
     problem = answer.json()
     return {
         name: str(value).replace(str(number), "N")
@@ -84,6 +89,44 @@ async def test_tenant_admins_see_and_make_no_tenants(http: httpx.AsyncClient) ->
     assert [one.status_code for one in (*refused, by_scope)] == [403] * 4
     assert by_scope.json()["title"] == "you may not give the role tenant-admin"
     assert [(one["name"], one["n_users"]) for one in listed] == [("local", 1), ("acme", 1)]
+
+
+async def test_tenant_is_set_by_its_administrators_and_those_of_the_site(
+    http: httpx.AsyncClient, api: LiveApi, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    ann, eve = [await create(http, name) for name in ("acme", "umbra")]
+    only = (await http.post("/v1/tokens", json={"name": "m", "scopes": ["manage"]})).json()
+    scoped = {"authorization": f"Bearer {only['token']}"}
+    for headers, edit in ((ann, "cancel"), ({}, "finish"), (ann, "cancel")):
+        changed = await http.patch(
+            "/v1/tenants/ACME", json={"on_user_removal": edit}, headers=headers
+        )
+        assert (changed.status_code, changed.json()["on_user_removal"]) == (200, edit)
+    for headers in (eve, scoped):
+        for method, body in (("GET", None), ("PATCH", {"on_user_removal": "finish"})):
+            found, missing = [
+                await http.request(method, f"/v1/tenants/{name}", json=body, headers=headers)
+                for name in ("acme", "nowhere")
+            ]
+            assert (found.status_code, found.json()["code"]) == (404, "API.TENANT_NOT_FOUND")
+            assert text_of(found, "acme") == text_of(missing, "nowhere")
+    wrong = await http.patch("/v1/tenants/acme", json={"on_user_removal": "pause"})
+    listed = (await http.get("/v1/tenants")).json()["items"]
+    async with Client(url=api.url, token=ann["authorization"].removeprefix("Bearer ")) as client:
+        of_client = await client.set_tenant("acme", on_user_removal="cancel")
+        assert await client.get_tenant("acme") == of_client
+    monkeypatch.setenv("WEFT_URL", api.url)
+    monkeypatch.setenv("WEFT_TOKEN", TOKEN)
+    printed = []
+    for words in (["set", "acme", "--on-user-removal", "finish"], ["show", "acme", "--json"]):
+        assert await asyncio.to_thread(run_command, ["tenant", *words]) == 0
+        printed.append(capsys.readouterr())
+
+    assert wrong.status_code == 400
+    assert [one["on_user_removal"] for one in listed] == ["finish", "cancel", "finish"]
+    assert printed[0].err == "weft: tenant acme: 1 user; batches of removed users finish\n"
+    assert json.loads(printed[1].out) == {**of_client, "on_user_removal": "finish"}
 
 
 async def test_name_is_taken_whether_in_capitals_or_not(http: httpx.AsyncClient) -> None:

@@ -6,9 +6,10 @@ from typing import Any
 import httpx
 import pytest
 
-from api.live import LiveApi, LiveWorker, make_user
+from api.live import LiveApi, LiveWorker, fold, make_user
 from weft.api.http import identity
 from weft.core.rights import UserRole
+from weft.core.states import Reason
 from weft.ports.store import Caller
 
 
@@ -58,7 +59,7 @@ async def test_removed_user_is_refused_and_their_jobs_go_on(
     project = (await http.get("/v1/billing-projects/default")).json()
     back = await add(http, "bob")
 
-    assert removed.json() == {"name": "bob", "n_cancelled": 0}
+    assert removed.json() == {"name": "bob", "on_user_removal": "finish", "n_cancelled": 0}
     assert (ran, batch["state"], batch["user"]) == (2, "success", "bob")
     assert schedule["paused_at"] is not None
     assert project["members"] == ["tester"]
@@ -78,9 +79,46 @@ async def test_batches_of_a_removed_user_are_cancelled_on_request(
     again = await http.request("DELETE", "/v1/users/BOB?cancel_batches=true")
     states = [(await http.get(f"/v1/batches/{one}")).json()["cancelled"] for one in (b, mine)]
 
-    assert (removed.json()["n_cancelled"], again.json()) == (1, {"name": "bob", "n_cancelled": 0})
+    done = {"name": "bob", "on_user_removal": "cancel"}
+    assert [one.json() for one in (removed, again)] == [{**done, "n_cancelled": n} for n in (1, 0)]
     assert states == [True, False]
     assert await worker.work() == 1
+
+
+@pytest.mark.parametrize(
+    ("configured", "query", "end"),
+    [
+        ("cancel", "", "cancelled"),
+        ("cancel", "?cancel_batches=false", "success"),
+        ("finish", "?cancel_batches=true", "cancelled"),
+        ("finish", "", "success"),
+    ],
+)
+async def test_jobs_of_a_removed_user_end_as_the_tenant_has_configured(
+    http: httpx.AsyncClient, worker: LiveWorker, database: dict[str, str],
+    configured: str, query: str, end: str,
+) -> None:  # fmt: skip
+    """Unless the removal says otherwise; what runs is billed either way."""
+    bob = await add(http, "bob")
+    b = (await http.post("/v1/batches", json={"jobs": [{}, {}]}, headers=bob)).json()["id"]
+    claimed = await worker.claim(1)
+    await worker.start(claimed)
+    await http.patch("/v1/tenants/local", json={"on_user_removal": configured})
+    removed = await http.request("DELETE", f"/v1/users/bob{query}")
+    repeated = await http.request("DELETE", f"/v1/users/bob{query}")
+    running = [(one.batch_id, one.job_id, one.attempt) for one in claimed]
+    to_stop = await worker.store.list_to_stop(worker.incarnation_id, running)
+    await worker.end(claimed, reason=Reason.CANCELLED if to_stop else None)
+    n_ran = await worker.work()
+    await fold(database["weft_driver"])
+    batch = (await http.get(f"/v1/batches/{b}")).json()
+
+    is_cancelled = end == "cancelled"
+    done = {"name": "bob", "on_user_removal": "cancel" if is_cancelled else "finish"}
+    assert removed.json() == {**done, "n_cancelled": int(is_cancelled)}
+    assert repeated.json() == {**done, "n_cancelled": 0}
+    assert (batch["state"], batch["complete"], batch["cost"] > 0) == (end, True, True)
+    assert (len(to_stop), n_ran) == ((1, 0) if is_cancelled else (0, 1))
 
 
 async def test_nobody_gives_a_role_above_their_own(http: httpx.AsyncClient) -> None:

@@ -47,6 +47,7 @@ WITHOUT_TENANT = {
     "list_pool_costs": "of a pool that the caller was shown before",
     "list_pools": "of the previous release, in which pools were everybody's",
     "list_rates": "prices are the site's",
+    "find_tenant": "of administrators of the site",
     "get_system": "of administrators of the site",
     "list_stale_secrets": "of administrators of the site; the values are encrypted",
     "list_tenants": "of administrators of the site",

@@ -108,7 +108,7 @@ PAGES = [
     ),
     *(["quota", name] for name in ("ls", "set")),
     *(["limit", name] for name in ("ls", "set")),
-    *(["tenant", name] for name in ("create", "ls")),
+    *(["tenant", name] for name in ("create", "ls", "set", "show")),
     *(["operation", name] for name in ("cancel", "ls")),
     *(["query", name] for name in ("ls", "rm", "save")),
     *(["secret", name] for name in ("ls", "rm", "rotate", "set")),

@@ -24,6 +24,7 @@ from weft.client.objects.project_calls import ProjectCalls
 from weft.client.objects.query_calls import QueryCalls
 from weft.client.objects.secret_calls import SecretCalls
 from weft.client.objects.shared_calls import SharedCalls
+from weft.client.objects.tenant_calls import TenantCalls
 from weft.client.objects.trail_calls import TrailCalls
 from weft.client.objects.usage_calls import UsageCalls
 from weft.client.progress import Progress
@@ -79,6 +80,7 @@ class Client(
     BrowserCalls,
     TrailCalls,
     ProjectCalls,
+    TenantCalls,
     UsageCalls,
     SharedCalls,
     QueryCalls,
@@ -313,16 +315,6 @@ class Client(
         """
         return await self.api.remove_project_member(name, user)
 
-    def list_tenants(self) -> Listing:
-        """Yield all tenants, for administrators of the site."""
-        return self.api.list_tenants()
-
-    async def create_tenant(self, name: str, *, admin: str) -> Document:
-        """Create a tenant with its first user, who has role `tenant-admin`. The text of their
-        token is the document's `token`, for the only time. Raise `RightMissing`, `TenantExists`.
-        """
-        return await self.api.create_tenant(name, admin=admin)
-
     def list_users(self) -> Listing:
         """Yield the users of the tenant, for its administrators."""
         return self.api.list_users()
@@ -340,13 +332,15 @@ class Client(
         """
         return await self.api.set_user_role(name, role)
 
-    async def remove_user(self, name: str, *, cancel_batches: bool = False) -> Document:
-        """Remove a user: their tokens are refused from now on, their schedules are paused. Raise
-        `RightMissing`, `UserNotFound`, `LastAdministrator`.
+    async def remove_user(self, name: str, *, cancel_batches: bool | None = None) -> Document:
+        """Remove a user: their tokens are refused from now on, their schedules are paused. Return
+        `name, on_user_removal, n_cancelled`. Raise `RightMissing`, `UserNotFound`,
+        `LastAdministrator`.
 
         Args:
             name: Name of the user.
-            cancel_batches: Also cancel their batches; otherwise these go on and are billed.
+            cancel_batches: Whether their batches are cancelled, or go on and are billed; None: as
+                their tenant has configured (`set_tenant`).
         """
         return await self.api.remove_user(name, cancel_batches=cancel_batches)
 

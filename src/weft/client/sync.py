@@ -380,6 +380,8 @@ class Client(BuilderSource[BatchBuilder], Twin[aio.Client]):
     remove_project_member = waits(aio.Client.remove_project_member)
     list_tenants = lists(aio.Client.list_tenants)
     create_tenant = waits(aio.Client.create_tenant)
+    get_tenant = waits(aio.Client.get_tenant)
+    set_tenant = waits(aio.Client.set_tenant)
     list_limits = lists(aio.Client.list_limits)
     list_trail = lists(aio.Client.list_trail)
     list_shared_jobs = lists(aio.Client.list_shared_jobs)

@@ -1388,6 +1388,10 @@ CREATE FUNCTION weft._no_schedule(of_schedule_id bigint) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._no_schedule(of_schedule_id bigint) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._no_tenant(of_name text) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._no_tenant(of_name text) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._no_user(of_name text) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._no_user(of_name text) OWNER TO weft_tenant;
@@ -2101,6 +2105,19 @@ CREATE FUNCTION weft._template(plan jsonb, of_flavour text) RETURNS text
     LANGUAGE sql IMMUTABLE;
 ALTER FUNCTION weft._template(plan jsonb, of_flavour text) OWNER TO weft_system;
 
+CREATE TABLE weft.tenant (
+    tenant_id integer NOT NULL,
+    name text NOT NULL,
+    on_user_removal text DEFAULT 'finish'::text NOT NULL,
+    CONSTRAINT tenant_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256))),
+    CONSTRAINT tenant_on_user_removal_check CHECK ((on_user_removal = ANY (ARRAY['finish'::text, 'cancel'::text])))
+);
+ALTER TABLE weft.tenant OWNER TO postgres;
+
+CREATE FUNCTION weft._tenant_document(of_tenant weft.tenant) RETURNS jsonb
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._tenant_document(of_tenant weft.tenant) OWNER TO weft_tenant;
+
 CREATE TABLE weft.token (
     token_hash bytea NOT NULL,
     tenant_id integer NOT NULL,
@@ -2740,6 +2757,11 @@ CREATE FUNCTION weft.fill_set(epoch bigint, of_operation_id bigint, job_ids inte
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.fill_set(epoch bigint, of_operation_id bigint, job_ids integer[], looked_upto bigint, sets_max integer, at timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft.find_tenant(of_name text) RETURNS integer
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.find_tenant(of_name text) OWNER TO weft_system;
+
 CREATE FUNCTION weft.finish_drain(incarnation_id integer) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -2855,6 +2877,11 @@ CREATE FUNCTION weft.get_system(limit_rows integer, at timestamp with time zone 
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.get_system(limit_rows integer, at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft.get_tenant(tenant_id integer, of_name text) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.get_tenant(tenant_id integer, of_name text) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.get_update(tenant_id integer, batch_id bigint, of_update_id integer) RETURNS TABLE(update_id integer, first_job integer, first_group integer, n_jobs integer, n_groups integer, committed boolean)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3746,6 +3773,11 @@ CREATE FUNCTION weft.set_secret(tenant_id integer, user_id integer, of_name text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.set_secret(tenant_id integer, user_id integer, of_name text, of_body bytea, secrets_max integer, at timestamp with time zone) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.set_tenant(tenant_id integer, of_name text, patch jsonb) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.set_tenant(tenant_id integer, of_name text, patch jsonb) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.set_tenant_quota(of_name text, patch jsonb) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
@@ -5053,13 +5085,6 @@ ALTER TABLE weft.spend_limit ALTER COLUMN limit_id ADD GENERATED ALWAYS AS IDENT
     NO MAXVALUE
     CACHE 1
 );
-
-CREATE TABLE weft.tenant (
-    tenant_id integer NOT NULL,
-    name text NOT NULL,
-    CONSTRAINT tenant_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256)))
-);
-ALTER TABLE weft.tenant OWNER TO postgres;
 
 ALTER TABLE weft.tenant ALTER COLUMN tenant_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME weft.tenant_tenant_id_seq
@@ -7162,6 +7187,9 @@ REVOKE ALL ON FUNCTION weft._no_condition(of_condition_id bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._no_schedule(of_schedule_id bigint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._no_tenant(of_name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._no_tenant(of_name text) TO weft_system;
+
 REVOKE ALL ON FUNCTION weft._no_user(of_name text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._note_claim(of_incarnation_id integer, of_pool_id integer, trying boolean, stopped_at weft.offer, taken integer[], n_jobs integer, lanes integer[], shares weft.shares) FROM PUBLIC;
@@ -7494,6 +7522,12 @@ REVOKE ALL ON FUNCTION weft._tell_room(of_incarnation_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._template(plan jsonb, of_flavour text) FROM PUBLIC;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.tenant TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.tenant TO weft_system;
+
+REVOKE ALL ON FUNCTION weft._tenant_document(of_tenant weft.tenant) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._tenant_document(of_tenant weft.tenant) TO weft_system;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.token TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.token TO weft_system;
 
@@ -7816,6 +7850,9 @@ GRANT ALL ON FUNCTION weft.fail_operation(epoch bigint, of_operation_id bigint, 
 REVOKE ALL ON FUNCTION weft.fill_set(epoch bigint, of_operation_id bigint, job_ids integer[], looked_upto bigint, sets_max integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.fill_set(epoch bigint, of_operation_id bigint, job_ids integer[], looked_upto bigint, sets_max integer, at timestamp with time zone) TO weft_driver;
 
+REVOKE ALL ON FUNCTION weft.find_tenant(of_name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.find_tenant(of_name text) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.finish_drain(incarnation_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.finish_drain(incarnation_id integer) TO weft_worker;
 
@@ -7874,6 +7911,9 @@ GRANT ALL ON FUNCTION weft.get_specs(tenant_id integer, of_batch_id bigint, firs
 
 REVOKE ALL ON FUNCTION weft.get_system(limit_rows integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.get_system(limit_rows integer, at timestamp with time zone) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.get_tenant(tenant_id integer, of_name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.get_tenant(tenant_id integer, of_name text) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.get_update(tenant_id integer, batch_id bigint, of_update_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.get_update(tenant_id integer, batch_id bigint, of_update_id integer) TO weft_api;
@@ -8344,6 +8384,9 @@ GRANT ALL ON FUNCTION weft.set_quota(tenant_id integer, of_name text, patch json
 REVOKE ALL ON FUNCTION weft.set_secret(tenant_id integer, user_id integer, of_name text, of_body bytea, secrets_max integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.set_secret(tenant_id integer, user_id integer, of_name text, of_body bytea, secrets_max integer, at timestamp with time zone) TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.set_tenant(tenant_id integer, of_name text, patch jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.set_tenant(tenant_id integer, of_name text, patch jsonb) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.set_tenant_quota(of_name text, patch jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.set_tenant_quota(of_name text, patch jsonb) TO weft_api;
 
@@ -8788,9 +8831,6 @@ GRANT USAGE ON SEQUENCE weft.shape_shape_id_seq TO weft_system;
 
 GRANT USAGE ON SEQUENCE weft.spend_limit_limit_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.spend_limit_limit_id_seq TO weft_system;
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.tenant TO weft_tenant;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.tenant TO weft_system;
 
 GRANT USAGE ON SEQUENCE weft.tenant_tenant_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.tenant_tenant_id_seq TO weft_system;

@@ -1,6 +1,7 @@
 """The part of `ApiStore` for tenants."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from weft.ports.store import Caller, Row
 from weft.store.database import Database
@@ -20,6 +21,22 @@ class Tenants:
         """Return documents of tenants."""
         rows = await self._database.call("list_tenants", after=after, limit_rows=limit)
         return [row[0] for row in rows]
+
+    async def find_tenant(self, name: str) -> int:
+        """Return the number of a tenant."""
+        return int(await self._database.value("find_tenant", of_name=name))
+
+    async def get_tenant(self, tenant_id: int, name: str) -> Row:
+        """Return the document of a tenant."""
+        document: Row = await self._database.value("get_tenant", tenant_id=tenant_id, of_name=name)
+        return document
+
+    async def set_tenant(self, tenant_id: int, name: str, patch: Mapping[str, Any]) -> Row:
+        """Change a tenant."""
+        document: Row = await self._database.value(
+            "set_tenant", tenant_id=tenant_id, of_name=name, patch=patch
+        )
+        return document
 
     async def create_tenant(
         self,

@@ -138,13 +138,16 @@ EVENTS = MappingProxyType(
         "session.ended": "a user ended a session · session (its number; none: all), user",
         "project.changed": "an administrator changed a billing project · project, user, change",
         "tenant.created": "an administrator made a tenant with its first user · tenant, user, by",
+        "tenant.set": "an administrator changed what holds in a tenant · tenant, on_user_removal, "
+        "by",
         "user.added": "an administrator let a user in · user, role, by",
         "user.role_set": "an administrator gave a user another role · user, role, by",
         "limit.set": "somebody changed a limit of what is used · kind, name, measure, "
         "amount_max, amount_soft_max, by",
         "quota.set": "an administrator changed a quota · kind, name, jobs, batches, "
         "cores, bytes, by",
-        "user.removed": "an administrator removed a user · user, by",
+        "user.removed": "an administrator removed a user · user, on_user_removal (what becomes of "
+        "their batches), by",
         "login.refused": "an issuer has not let somebody in, or was not believed · issuer, why",
         "issuer.failed": "an issuer at which people log in did not answer as it should · issuer, "
         "why",

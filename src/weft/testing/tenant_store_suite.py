@@ -2,7 +2,7 @@
 
 from uuid import uuid4
 
-from weft.core.errors import RightMissing, TenantExists
+from weft.core.errors import RightMissing, TenantExists, TenantNotFound
 from weft.core.rights import UserRole
 from weft.ports.store import Caller, NewBatch
 from weft.testing.builders import job_rows
@@ -31,10 +31,36 @@ class TenantStoreSuite(StoreTests):
         await api.submit(ann, new, (), job_rows(1), **UNKEYED)
         await api.add_user(ann, "ben", UserRole.USER, uuid4().hex)
         (listed,) = await api.list_tenants(after=made - 1, limit=1)
-        assert listed == {"tenant_id": made, "name": name, "n_users": 2}
+        assert listed == {
+            "tenant_id": made, "name": name, "n_users": 2, "on_user_removal": "finish",
+        }  # fmt: skip
         await api.remove_user(ann, "ben", may_give=tuple(UserRole))
         (listed,) = await api.list_tenants(after=made - 1, limit=1)
         assert listed["n_users"] == 1
+
+    async def test_tenant_says_what_becomes_of_batches_of_removed_users(self) -> None:
+        """Each tenant for itself; whoever has the number of another finds nothing by its name."""
+        api, admin, name = self.site.api, await self.admin(), f"a{uuid4().hex}"
+        token = uuid4().hex
+        made = await api.create_tenant(admin, name, admin="ann", token=token)
+        ann = await api.authenticate(token)
+        assert ann is not None
+        assert await api.find_tenant(name.upper()) == made
+        changed = await api.set_tenant(made, name.upper(), {"on_user_removal": "cancel"})
+        assert (changed["name"], changed["on_user_removal"]) == (name, "cancel")
+        assert await api.set_tenant(made, name, {}) == await api.get_tenant(made, name) == changed
+        with refused(TenantNotFound):
+            await api.find_tenant(uuid4().hex)
+        for other, asked in ((admin.tenant_id, name), (made, uuid4().hex)):
+            with refused(TenantNotFound):
+                await api.get_tenant(other, asked)
+            with refused(TenantNotFound):
+                await api.set_tenant(other, asked, {"on_user_removal": "finish"})
+        assert await api.get_tenant(made, name) == changed
+        for caller, expected in ((ann, "cancel"), (admin, "finish")):
+            await api.add_user(caller, "ben", UserRole.USER, uuid4().hex)
+            removed = await api.remove_user(caller, "ben", may_give=tuple(UserRole))
+            assert removed["on_user_removal"] == expected
 
     async def test_tenant_is_made_once(self) -> None:
         """Its name is unique without regard to case; a repeat with the key replaces the token, if

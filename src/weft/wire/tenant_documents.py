@@ -1,11 +1,13 @@
-"""The documents about tenants: what an administrator of the site asks for, and the answers."""
+"""The documents about tenants: what administrators ask for, and the answers."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from weft.wire.description import says
 from weft.wire.user_documents import Name
+
+OnUserRemoval = Literal["finish", "cancel"]
 
 
 class TenantDocument(Struct, forbid_unknown_fields=True):
@@ -15,12 +17,28 @@ class TenantDocument(Struct, forbid_unknown_fields=True):
     admin: Annotated[Name, says("Its first user, a tenant-admin.", "ann")]
 
 
+class TenantEdit(Struct, forbid_unknown_fields=True):
+    """`PATCH /v1/tenants/{tenant}`: what changes."""
+
+    on_user_removal: Annotated[
+        OnUserRemoval | UnsetType,
+        says(
+            "Whether the batches of a user who is removed go on to their end or are cancelled, "
+            "unless the removal says it."
+        ),
+    ] = UNSET
+
+
 class Tenant(Struct, kw_only=True):
     """A closed world of users."""
 
     tenant_id: int
     name: str
     n_users: int
+    on_user_removal: Annotated[
+        OnUserRemoval,
+        Meta(description="what becomes of the batches of a user who is removed, unless that says"),
+    ]
 
 
 class TenantCreated(Struct, kw_only=True):

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from weft.wire.tenant_documents import OnUserRemoval
 from weft.wire.user_documents import Role
 
 
@@ -27,4 +28,8 @@ class UserRemoved(Struct, kw_only=True):
     """A user who is let in no more."""
 
     name: str
+    on_user_removal: Annotated[
+        OnUserRemoval,
+        Meta(description="what becomes of their batches: as the request says, or the tenant"),
+    ]
     n_cancelled: Annotated[int, Meta(description="batches of theirs that this request cancelled")]

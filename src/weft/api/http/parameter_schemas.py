@@ -147,8 +147,8 @@ QUERY: Final[Mapping[str, tuple[str, Schema]]] = {
     "all": ("Also what has ended.", {"type": "boolean", "default": False}),
     "pool": ("The pool, if several have a worker of this name.", _TEXT),
     "cancel_batches": (
-        "Also cancel what they have submitted.",
-        {"type": "boolean", "default": False},
+        "Cancel what they have submitted, or not; without it, what the tenant says.",
+        {"type": "boolean"},
     ),
     "jobs": (
         f"Numbers of jobs, at most {OUTPUTS_MAX}, as in `1-20,25`.",

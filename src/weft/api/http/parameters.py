@@ -67,10 +67,14 @@ class Query:
 
     def flag(self, name: str) -> bool:
         """Return whether it is `true`."""
+        return self.given_flag(name) or False
+
+    def given_flag(self, name: str) -> bool | None:
+        """Return whether it is `true`; None: it is not given."""
         text = self.text(name)
         if text not in {None, "true", "false"}:
             raise wrong_parameter(name, f"{(text or '')[:40]!r} is neither true nor false")
-        return text == "true"
+        return None if text is None else text == "true"
 
     def choice(self, name: str, choices: tuple[str, ...]) -> str:
         """Return one of the choices, the first if it is not given."""

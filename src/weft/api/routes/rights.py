@@ -197,6 +197,8 @@ RIGHTS: Final[Mapping[str, Right | None]] = {
     "DELETE /v1/sessions": Right.KNOW_ONESELF,
     "GET /v1/sessions": Right.KNOW_ONESELF,
     "DELETE /v1/sessions/{session}": Right.KNOW_ONESELF,
+    "GET /v1/tenants/{tenant}": Right.MANAGE,
+    "PATCH /v1/tenants/{tenant}": Right.MANAGE,
     "PATCH /v1/tenants/{tenant}/quota": Right.ADMINISTER,
     "GET /v1/quotas": Right.READ,
     "PATCH /v1/user-quota": Right.MANAGE,

@@ -1,12 +1,14 @@
-"""Tenants: administrators of the site make them."""
+"""Tenants: administrators of the site make them, and theirs say what holds in them."""
+
+import msgspec
 
 from weft.api.services import Answer, Origin, Services
 from weft.api.use_cases.tokens import new_token
 from weft.api.use_cases.users import check_may_give
-from weft.core.rights import UserRole
+from weft.core.rights import Right, UserRole
 from weft.ports.store import Caller
 from weft.telemetry.log import get_logger
-from weft.wire.tenant_documents import TenantDocument
+from weft.wire.tenant_documents import TenantDocument, TenantEdit
 
 log = get_logger()
 
@@ -29,3 +31,31 @@ async def create_tenant(
         "admin": document.admin,
         "token": token,
     }
+
+
+async def get_tenant(services: Services, caller: Caller, name: str) -> Answer:
+    """Return a tenant. Raise `TenantNotFound`."""
+    tenant_id = await _tenant_of(services, caller, name)
+    return dict(await services.store.get_tenant(tenant_id, name))
+
+
+async def set_tenant(services: Services, caller: Caller, name: str, edit: TenantEdit) -> Answer:
+    """Change what holds in a tenant; return it. Raise `TenantNotFound`."""
+    tenant_id = await _tenant_of(services, caller, name)
+    tenant = await services.store.set_tenant(tenant_id, name, msgspec.to_builtins(edit))
+    log.info(
+        "tenant.set",
+        tenant=tenant["name"],
+        on_user_removal=tenant["on_user_removal"],
+        by=caller.user_name,
+    )
+    return dict(tenant)
+
+
+async def _tenant_of(services: Services, caller: Caller, name: str) -> int:
+    """Return the number of the tenant that a caller means: their own, unless they administer the
+    site. Whoever names another gets `TenantNotFound` when that number is used.
+    """
+    if caller.may(Right.ADMINISTER):
+        return await services.store.find_tenant(name)
+    return caller.tenant_id

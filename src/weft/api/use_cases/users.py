@@ -8,6 +8,7 @@ from weft.core.errors import BatchNotFound, RightMissing
 from weft.core.rights import RIGHTS_OF, Right, UserRole, require
 from weft.ports.store import Caller
 from weft.telemetry.log import get_logger
+from weft.wire.tenant_documents import OnUserRemoval
 
 BATCHES_AT_ONCE = 100
 log = get_logger()
@@ -40,16 +41,19 @@ async def set_user_role(services: Services, caller: Caller, name: str, role: Use
 
 
 async def remove_user(
-    services: Services, caller: Caller, name: str, *, cancel_batches: bool
+    services: Services, caller: Caller, name: str, *, cancel_batches: bool | None
 ) -> Answer:
-    """Take a user out, and cancel their batches if asked to. Raise `UserNotFound`,
-    `RightMissing`, `LastAdministrator`.
+    """Take a user out. Their batches go on to their end or are cancelled; None: as their tenant
+    has configured. Raise `UserNotFound`, `RightMissing`, `LastAdministrator`.
     """
     if cancel_batches:
         require(Right.WRITE, caller.user_name, caller.role, caller.scopes)
     store = services.store
     user = await store.remove_user(caller, name, may_give=roles_to_give(caller))
-    log.info("user.removed", user=user["name"], by=caller.user_name)
+    if cancel_batches is None:
+        cancel_batches = user["on_user_removal"] == "cancel"
+    done: OnUserRemoval = "cancel" if cancel_batches else "finish"
+    log.info("user.removed", user=user["name"], on_user_removal=done, by=caller.user_name)
     n_cancelled, last = 0, 0
     while cancel_batches and (
         batches := await store.list_open_batches(
@@ -59,7 +63,7 @@ async def remove_user(
         for last in batches:
             with suppress(BatchNotFound):  # deleted meanwhile
                 n_cancelled += await store.cancel_group(caller, last, 0, force=False)
-    return {"name": user["name"], "n_cancelled": n_cancelled}
+    return {"name": user["name"], "on_user_removal": done, "n_cancelled": n_cancelled}
 
 
 def check_may_give(caller: Caller, role: UserRole) -> None:

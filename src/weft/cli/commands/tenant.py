@@ -10,14 +10,16 @@ from weft.cli.input.options import SHARED, Shared
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
+from weft.wire.tenant_documents import OnUserRemoval
 
 app = App(
     name="tenant",
-    help="List and create tenants, whose users see nothing of each other.\n\n"
+    help="List, create and set up tenants, whose users see nothing of each other.\n\n"
     "    weft tenant create acme --admin ann",
 )
 
-HEADER = ("Tenant", "Users")
+HEADER = ("Tenant", "Users", "On user removal")
+WIDTH = 64
 Document = Mapping[str, Any]
 
 
@@ -34,9 +36,46 @@ def list_all(*, shared: Shared = SHARED) -> int:
     if shared.json:
         print_json(found)
         return 0
-    rows = [(one_line(one["name"], width=64), str(one["n_users"])) for one in found]
+    rows = [
+        (one_line(one["name"], width=WIDTH), str(one["n_users"]), one["on_user_removal"])
+        for one in found
+    ]
     print_table(HEADER, rows, right=("Users",))
     return 0
+
+
+@app.command
+def show(name: str, /, *, shared: Shared = SHARED) -> int:
+    """Show a tenant: how many users it has, and what happens when one is removed.
+
+        weft tenant show acme
+
+    Administrators of a tenant see theirs, those of the site all.
+
+    Args:
+        name: Name of the tenant; `weft whoami` prints yours.
+        shared: Options of every command.
+    """
+    return _tell(shared, shared.ask(lambda client: client.get_tenant(name)))
+
+
+@app.command(name="set")
+def set_one(name: str, /, *, on_user_removal: OnUserRemoval, shared: Shared = SHARED) -> int:
+    """Say what happens in a tenant when a user is removed.
+
+        weft tenant set acme --on-user-removal cancel
+
+    Batches of a removed user go on to their end, unless this says that they are
+    cancelled. `weft user rm` may say otherwise. Only for administrators of the
+    tenant, and of the site.
+
+    Args:
+        name: Name of the tenant; `weft whoami` prints yours.
+        on_user_removal: Whether batches of a removed user finish or are cancelled.
+        shared: Options of every command.
+    """
+    changes = {"on_user_removal": on_user_removal}
+    return _tell(shared, shared.ask(lambda client: client.set_tenant(name, changes)))
 
 
 @app.command
@@ -59,6 +98,19 @@ def create(name: str, /, *, admin: str, shared: Shared = SHARED) -> int:
         print_json(found)
         return 0
     sys.stdout.write(f"{found['token']}\n")
-    tenant, user = (one_line(found[key], width=64) for key in ("name", "admin"))
+    tenant, user = (one_line(found[key], width=WIDTH) for key in ("name", "admin"))
     note(f"tenant {tenant} has its first user {user}; the token is not shown again")
+    return 0
+
+
+def _tell(shared: Shared, found: Document) -> int:
+    if shared.json:
+        print_json(found)
+        return 0
+    name, n_users = one_line(found["name"], width=WIDTH), found["n_users"]
+    ends = {"finish": "finish", "cancel": "are cancelled"}
+    note(
+        f"tenant {name}: {n_users} user{'' if n_users == 1 else 's'}; batches of removed users "
+        f"{ends[found['on_user_removal']]}"
+    )
     return 0

@@ -100,7 +100,7 @@ def remove(
     name: str,
     /,
     *,
-    cancel_batches: Annotated[bool, Parameter(negative="")] = False,
+    cancel_batches: Annotated[bool | None, Parameter(negative="--finish-batches")] = None,
     shared: Shared = SHARED,
 ) -> int:
     """Remove a user: their tokens are refused, and their schedules are paused.
@@ -108,19 +108,21 @@ def remove(
         weft user rm bob
         weft user rm bob --cancel-batches
 
-    What they submitted goes on to its end and is billed, unless you cancel it.
+    What they submitted goes on to its end and is billed, or is cancelled: the
+    options say which; without them `weft tenant set --on-user-removal` does.
     Their batches stay; `weft user add` brings the user back. Only for
     administrators of the tenant.
 
     Args:
         name: Name of the user.
-        cancel_batches: Also cancel their batches.
+        cancel_batches: Cancel their batches, or let them finish.
         shared: Options of every command.
     """
     found = shared.ask(lambda client: client.remove_user(name, cancel_batches=cancel_batches))
     if shared.json:
         print_json(found)
         return 0
-    end = f"; batches cancelled: {found['n_cancelled']}" if cancel_batches else ""
-    note(f"{one_line(found['name'], width=64)} is removed{end}")
+    is_cancelled = found["on_user_removal"] == "cancel"
+    end = f"batches cancelled: {found['n_cancelled']}" if is_cancelled else "their batches finish"
+    note(f"{one_line(found['name'], width=64)} is removed; {end}")
     return 0

@@ -25,6 +25,14 @@ class TenantRoutes(Requests):
         """
         return await self._post("/v1/tenants", {"name": name, "admin": admin}, key=new_key())
 
+    async def get_tenant(self, name: str) -> Document:
+        """Return a tenant. Raise `TenantNotFound`."""
+        return await self._get(_tenant_path(name))
+
+    async def set_tenant(self, name: str, changes: Document) -> Document:
+        """Change `on_user_removal` of a tenant; return it. Raise `TenantNotFound`."""
+        return await self._patch(_tenant_path(name), changes)
+
     def list_trail(self, *, since: datetime | None = None, **query: Any) -> Listing:  # noqa: ANN401 (as `Client.list_trail` has them)
         """Yield entries of the trail, newest first."""
         start = None if since is None else since.isoformat()
@@ -46,8 +54,8 @@ class TenantRoutes(Requests):
         """
         return await self._patch(_user_path(name), {"role": role})
 
-    async def remove_user(self, name: str, *, cancel_batches: bool = False) -> Document:
-        """Remove a user; return `name, n_cancelled`. Raise `UserNotFound`,
+    async def remove_user(self, name: str, *, cancel_batches: bool | None = None) -> Document:
+        """Remove a user; return `name, on_user_removal, n_cancelled`. Raise `UserNotFound`,
         `LastAdministrator`.
         """
         return await self._delete(_user_path(name), {"cancel_batches": cancel_batches})
@@ -111,6 +119,10 @@ class TenantRoutes(Requests):
     def list_shared_jobs(self) -> Listing:
         """Yield single jobs that were shared with the caller, of the newest batches first."""
         return self._list("/v1/shared-jobs", {})
+
+
+def _tenant_path(name: str) -> str:
+    return f"/v1/tenants/{_quoted(name, 'tenant')}"
 
 
 def _user_path(name: str) -> str:

@@ -25,7 +25,7 @@ class TenantExists(Conflict):
 
 
 class TenantNotFound(NotFound):
-    """The site has no tenant of this name."""
+    """The site has no tenant of this name, or it is not one that the caller may see."""
 
     code = "API.TENANT_NOT_FOUND"
     sqlstate = "WF136"

@@ -1,7 +1,7 @@
 """The calls of the api about tenants, most of them for administrators of the site."""
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 from weft.ports.store.callers import Caller, Row
 
@@ -13,7 +13,24 @@ class TenantStore(Protocol):
         """Return the name of the caller's tenant."""
 
     async def list_tenants(self, *, after: int, limit: int) -> Sequence[Row]:
-        """Return `tenant_id, name, n_users` of tenants with larger numbers, in their order."""
+        """Return `tenant_id, name, n_users, on_user_removal` of tenants with larger numbers, in
+        their order.
+        """
+
+    async def find_tenant(self, name: str) -> int:
+        """Return the number of the tenant of this name, for administrators of the site. Raise
+        `TenantNotFound`.
+        """
+
+    async def get_tenant(self, tenant_id: int, name: str) -> Row:
+        """Return the document of a tenant, as `list_tenants` has it. Raise `TenantNotFound` if
+        this is not the name of the tenant with this number.
+        """
+
+    async def set_tenant(self, tenant_id: int, name: str, patch: Mapping[str, Any]) -> Row:
+        """Change what the patch names of a tenant, `on_user_removal`; return the document. Raise
+        what `get_tenant` raises.
+        """
 
     async def create_tenant(
         self,

@@ -44,7 +44,8 @@ class UserStore(Protocol):
         self, caller: Caller, name: str, *, may_give: Collection[UserRole]
     ) -> Row:
         """Take a user out, with tokens and memberships, pause their schedules, and tell every api;
-        return the document. A repeat does nothing. Raise what `set_user_role` raises.
+        return the document, with `on_user_removal` of the tenant. A repeat does nothing. Raise
+        what `set_user_role` raises.
         """
 
     async def admit_user(

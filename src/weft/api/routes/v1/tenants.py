@@ -1,13 +1,20 @@
-"""`/v1/tenants`: closed worlds of users, for administrators of the site."""
+"""`/v1/tenants`: closed worlds of users, for administrators of the site, and each for its own."""
 
-from litestar import Response, get, post
+from litestar import Response, get, patch, post
 
 from weft.api.http.paging import PAGE, cursor_of, limit_of, page
 from weft.api.http.parameters import Query
+from weft.api.http.path_ids import tenant_of
 from weft.api.http.replies import created, reply
-from weft.api.http.requests import AnyRequest, caller_of, read_submission, services_of
+from weft.api.http.requests import (
+    AnyRequest,
+    caller_of,
+    read_document,
+    read_submission,
+    services_of,
+)
 from weft.api.use_cases import tenants
-from weft.wire.tenant_documents import Tenant, TenantCreated, TenantDocument
+from weft.wire.tenant_documents import Tenant, TenantCreated, TenantDocument, TenantEdit
 
 
 @get("/v1/tenants", opt={"page": Tenant, "query": PAGE})
@@ -33,5 +40,24 @@ async def create_tenant(request: AnyRequest) -> Response[bytes]:
     return created(answer, is_new=True)
 
 
-ROUTES = (list_tenants, create_tenant)
+@get("/v1/tenants/{tenant:str}", opt={"answer": Tenant})
+async def get_tenant(request: AnyRequest) -> Response[bytes]:
+    """Return a tenant; to somebody who does not administer the site only their own exists."""
+    Query(request, ())
+    services, caller = services_of(request), caller_of(request)
+    return reply(await tenants.get_tenant(services, caller, tenant_of(request)))
+
+
+@patch("/v1/tenants/{tenant:str}", opt={"answer": Tenant, "body": TenantEdit})
+async def set_tenant(request: AnyRequest) -> Response[bytes]:
+    """Change what holds in a tenant; for somebody who does not administer the site only their own
+    exists.
+    """
+    Query(request, ())
+    edit = await read_document(request, TenantEdit)
+    services, caller = services_of(request), caller_of(request)
+    return reply(await tenants.set_tenant(services, caller, tenant_of(request), edit))
+
+
+ROUTES = (list_tenants, create_tenant, get_tenant, set_tenant)
 """The routes of tenants."""

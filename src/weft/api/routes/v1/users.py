@@ -66,7 +66,8 @@ async def set_user_role(request: AnyRequest) -> Response[bytes]:
 )
 async def remove_user(request: AnyRequest) -> Response[bytes]:
     """Remove a user: their tokens are refused from now on, and their schedules are paused. Jobs
-    that they have submitted go on and are billed, unless `cancel_batches` asks otherwise.
+    that they have submitted go on and are billed, or are cancelled: `cancel_batches` says which;
+    without it `on_user_removal` of the tenant does.
     """
     query = Query(request, REMOVAL)
     await read_document(request, Empty)
@@ -75,7 +76,7 @@ async def remove_user(request: AnyRequest) -> Response[bytes]:
             services_of(request),
             caller_of(request),
             user_of(request),
-            cancel_batches=query.flag("cancel_batches"),
+            cancel_batches=query.given_flag("cancel_batches"),
         )
     )
 

@@ -1,9 +1,10 @@
 -- remove_user: take a user out of a tenant: every api refuses their tokens at once, their schedules pause, their secrets and
---   saved queries are gone. What they submitted goes on.
+--   saved queries are gone. What they submitted goes on, until the caller ends it.
 -- Called by: Store.remove_user (api).   Safe to repeat: yes.
 -- Locks: as _lock_users; as _user_to_change; user; token; secret; saved_query; member; grant; schedule; schedule_run.
--- Plan: users of the tenant, the rest of the user by index.
--- by_user_id, by_role: the caller.   may_give: as in _user_to_change.   Returns: the user's document.  Raises WF118, WF120, WF121.
+-- Plan: tenant by key; users of the tenant, the rest of the user by index.
+-- by_user_id, by_role: the caller.   may_give: as in _user_to_change.   Returns: the user's document, with what
+--   becomes of their batches where the tenant says it (on_user_removal).  Raises WF118, WF120, WF121.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.remove_user(tenant_id int, by_user_id int, by_role text, of_name text, may_give text[],
     at timestamptz DEFAULT clock_timestamp()) RETURNS jsonb
@@ -17,7 +18,9 @@ BEGIN
     PERFORM weft._as_tenant(remove_user.tenant_id);
     PERFORM weft._lock_users(remove_user.tenant_id, by_user_id, by_role);
     v_user := weft._user_to_change(remove_user.tenant_id, of_name, NULL, may_give);
-    v_document := weft._user_document(v_user);
+    v_document := weft._user_document(v_user) || (
+        SELECT jsonb_build_object('on_user_removal', t.on_user_removal)
+        FROM weft.tenant t WHERE t.tenant_id = remove_user.tenant_id);
     IF v_user.removed_at IS NOT NULL THEN
         RETURN v_document;
     END IF;

@@ -11,8 +11,7 @@ DECLARE
 BEGIN
     SELECT t.* INTO v_tenant FROM weft.tenant t WHERE lower(t.name) = lower(of_name);
     IF NOT FOUND THEN
-        PERFORM weft._fail('WF136', format('tenant "%s" does not exist', of_name), 'The site has no tenant of this name.',
-            'List them with `weft tenant ls`.');
+        PERFORM weft._no_tenant(of_name);
     END IF;
     PERFORM weft._save_quota(v_tenant.tenant_id, -1, patch);
     PERFORM weft._limit_cores(v_tenant.tenant_id, -1);

@@ -1,0 +1,37 @@
+"""The client's calls about tenants."""
+
+from typing import TYPE_CHECKING, Literal
+
+from weft.client.api import Api
+from weft.client.http.listing import Document, Listing
+
+
+class TenantCalls:
+    """Methods for administrators of the site, and about the own tenant for those of a tenant."""
+
+    if TYPE_CHECKING:
+        api: Api
+
+    def list_tenants(self) -> Listing:
+        """Yield all tenants, for administrators of the site."""
+        return self.api.list_tenants()
+
+    async def create_tenant(self, name: str, *, admin: str) -> Document:
+        """Create a tenant with its first user, who has role `tenant-admin`. The text of their
+        token is the document's `token`, for the only time. Raise `RightMissing`, `TenantExists`.
+        """
+        return await self.api.create_tenant(name, admin=admin)
+
+    async def get_tenant(self, name: str) -> Document:
+        """Return a tenant, `tenant_id, name, n_users, on_user_removal`; to somebody who does not
+        administer the site only their own exists. Raise `RightMissing`, `TenantNotFound`.
+        """
+        return await self.api.get_tenant(name)
+
+    async def set_tenant(
+        self, name: str, *, on_user_removal: Literal["finish", "cancel"]
+    ) -> Document:
+        """Let the batches of users who are removed go on to their end or be cancelled, where
+        `remove_user` does not say it; return the tenant. Raise `RightMissing`, `TenantNotFound`.
+        """
+        return await self.api.set_tenant(name, {"on_user_removal": on_user_removal})

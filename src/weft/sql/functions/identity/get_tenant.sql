@@ -1,0 +1,18 @@
+-- get_tenant: the tenant with this number, if this is its name.
+-- Called by: Store.get_tenant (api).   Safe to repeat: yes, it only reads.   Plan: tenant by key; as _tenant_document.   Raises WF136.
+-- Returns: its document.
+-- Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.get_tenant(tenant_id int, of_name text) RETURNS jsonb LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_tenant weft.tenant;
+BEGIN
+    PERFORM weft._as_tenant(get_tenant.tenant_id);
+    SELECT t.* INTO v_tenant FROM weft.tenant t WHERE t.tenant_id = get_tenant.tenant_id AND lower(t.name) = lower(of_name);
+    IF NOT FOUND THEN
+        PERFORM weft._no_tenant(of_name);
+    END IF;
+    RETURN weft._tenant_document(v_tenant);
+END $$;

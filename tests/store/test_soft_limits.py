@@ -31,9 +31,9 @@ async def test_soft_limit_above_the_limit_is_refused(world: World, kind: str) ->
         await set_limit(world, of, amount_max=5.0, amount_soft_max=8.5)
     assert await world.api.list_limits(world.caller, None, after=0, limit=9) == []
     made = await set_limit(world, of, amount_max=8, amount_soft_max=8)
-    for patch in ({"amount_soft_max": 9}, {"amount_max": 7}, {"amount_max": 0}):
+    for field, amount in (("amount_soft_max", 9), ("amount_max", 7), ("amount_max", 0)):
         with pytest.raises(SoftLimitAboveLimit) as refused:
-            await set_limit(world, of, **patch)
+            await set_limit(world, of, **{field: amount})
         assert "one change may set both" in refused.value.hint
     assert await set_limit(world, of) == made
     for patch in (

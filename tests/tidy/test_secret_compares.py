@@ -43,12 +43,15 @@ CONSTANT_TIME = {
 }
 """Which files compare with `compare_digest`, and what."""
 HASHED = {
-    "admin.py": {"ensure_local_user"},
-    "sessions.py": {"authenticate_v3", "create_login_code", "open_issuer_session", "open_session"},
-    "tenants.py": {"create_tenant"},
-    "tokens.py": {"create_token"},
-    "trail.py": {"login_owner"},
-    "users.py": {"add_user"},
+    ("admin.py", "ensure_local_user"),
+    ("sessions.py", "authenticate_v3"),
+    ("sessions.py", "create_login_code"),
+    ("sessions.py", "open_issuer_session"),
+    ("sessions.py", "open_session"),
+    ("tenants.py", "create_tenant"),
+    ("tokens.py", "create_token"),
+    ("trail.py", "login_owner"),
+    ("users.py", "add_user"),
 }
 """Functions of the database that find or keep a token, a session or a code of a login link; all
 get its SHA-256.
@@ -123,25 +126,28 @@ def test_every_secret_is_compared_in_constant_time_or_found_by_its_hash() -> Non
     assert in_constant_time == CONSTANT_TIME.keys()
 
 
+def hashes() -> Iterator[tuple[str, str, str]]:
+    """Yield file, function of the database and value of each argument that is a hash."""
+    for path in (WEFT / "store").glob("*.py"):
+        for call in ast.walk(ast.parse(path.read_text())):
+            if isinstance(call, ast.Call):
+                names = (str(one.value) for one in call.args if isinstance(one, ast.Constant))
+                function = next(names, "")
+                for word in call.keywords:
+                    if (word.arg or "").endswith("_hash"):
+                        yield path.name, function, ast.unparse(word.value)
+
+
 def test_database_is_asked_by_hashes_only() -> None:
     """No column and no parameter holds the text of a secret, and each hash is one of ours."""
-    found: dict[str, set[str]] = {}
-    for path in sorted((WEFT / "store").glob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if not isinstance(node, ast.Call):
-                continue
-            for word in node.keywords:
-                if (word.arg or "").endswith("_hash"):
-                    assert re.match(
-                        r"digest_of\(|hashlib\.sha256\(|digest$", ast.unparse(word.value)
-                    )
-                    functions = [one.value for one in node.args if isinstance(one, ast.Constant)]
-                    found.setdefault(path.name, set()).update(functions)
+    given = list(hashes())
+    ours = re.compile(r"digest_of\(|hashlib\.sha256\(|digest$")
     sql = "".join(one.read_text() for one in (WEFT / "sql/functions").rglob("*.sql"))
     schema = (WEFT / "sql/schema.snapshot.sql").read_text()
     secret = r"\b\w*(?:token|secret|csrf|session|cookie|password|nonce|verifier) (?:text|bytea)\b"
 
-    assert found == HASHED
+    assert {(file, function) for file, function, _ in given} == HASHED
+    assert [one for one in given if not ours.match(one[-1])] == []
     assert re.findall(secret, sql) == re.findall(secret, schema) == []
     assert set(re.findall(r"\b\w*_hash ([a-z]\w*)", sql)) == {"bytea"}
 

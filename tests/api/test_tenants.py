@@ -119,14 +119,27 @@ async def test_tenant_is_set_by_its_administrators_and_those_of_the_site(
     monkeypatch.setenv("WEFT_URL", api.url)
     monkeypatch.setenv("WEFT_TOKEN", TOKEN)
     printed = []
-    for words in (["set", "acme", "--on-user-removal", "finish"], ["show", "acme", "--json"]):
-        assert await asyncio.to_thread(run_command, ["tenant", *words]) == 0
+    await http.post("/v1/users", json={"name": "bob"})
+    for words in (
+        ["tenant", "set", "acme", "--on-user-removal", "finish"],
+        ["tenant", "show", "acme", "--json"],
+        ["tenant", "ls"],
+        ["user", "rm", "bob"],
+        ["user", "rm", "bob", "--cancel-batches"],
+        ["user", "rm", "bob", "--finish-batches"],
+    ):
+        assert await asyncio.to_thread(run_command, words) == 0
         printed.append(capsys.readouterr())
 
     assert wrong.status_code == 400
     assert [one["on_user_removal"] for one in listed] == ["finish", "cancel", "finish"]
     assert printed[0].err == "weft: tenant acme: 1 user; batches of removed users finish\n"
     assert json.loads(printed[1].out) == {**of_client, "on_user_removal": "finish"}
+    assert printed[2].out.splitlines()[2].split() == ["acme", "1", "finish"]
+    assert [one.err for one in printed[3:]] == [
+        f"weft: bob is removed; {end}\n"
+        for end in ("their batches finish", "batches cancelled: 0", "their batches finish")
+    ]
 
 
 async def test_name_is_taken_whether_in_capitals_or_not(http: httpx.AsyncClient) -> None:

@@ -263,7 +263,9 @@ async def test_every_field_of_a_document_is_described(ask: Described) -> None:
 async def ask_attempts(ask: Described, worker: LiveWorker, key: AttemptKey) -> None:
     attempts = "/v1/batches/{b}/jobs/{j}/attempts"
     await ask("GET", attempts, b=key.batch_id, j=key.job_id)
-    await ask("GET", "/v1/batches/{b}/jobs/{j}/children", b=key.batch_id, j=key.job_id)
+    for neighbours in ("children", "parents"):
+        path = f"/v1/batches/{{b}}/jobs/{{j}}/{neighbours}"
+        await ask("GET", path, b=key.batch_id, j=key.job_id)
     await worker.keep_samples(key, [UsageSample(5000, 1, 2)])
     await ask("GET", attempts + "/{a}/usage", b=key.batch_id, j=key.job_id, a=key.attempt)
 

@@ -51,4 +51,7 @@ async def test_batches_are_listed_by_a_saved_query_and_in_an_order(
     assert "saved query not-a does not exist" in await weft("ls", "@not-a", code=2)
     children = json.loads(await weft("jobs", f"b{ids[0]}.j1", "--json"))
     assert [one["job_id"] for one in children] == [2, 3]
+    parents = json.loads(await weft("jobs", f"b{ids[0]}.j3", "--parents", "--json"))
+    assert [one["job_id"] for one in parents] == [1]
+    assert "what has parents" in (await weft("jobs", f"b{ids[0]}", "--parents", code=2)).lower()
     assert "chosen from" in await weft("jobs", f"b{ids[0]}.j1", "state = failed", code=2)

@@ -7,6 +7,7 @@ from store.world import World
 from weft.core.pictures.timeline import build_timeline
 from weft.core.states import Reason
 from weft.ports.store import NewGroup, NewSet
+from weft.store.api_store import PARENTS_COUNTED, PARENTS_SHOWN
 from weft.testing.builders import job_rows
 
 TREE = [
@@ -55,6 +56,33 @@ async def test_children_are_listed_in_pages_without_those_that_are_staged(world:
         while len(pages[-1]) == limit:
             pages.append(await listed(pages[-1][-1], limit))
         assert [one for page in pages for one in page] == [2, 4, 10, 11]
+
+
+async def test_job_has_its_first_parents_and_all_come_in_pages(world: World) -> None:
+    """They are counted as far as a page of another list goes."""
+    n, shown, counted = 1200, PARENTS_SHOWN, PARENTS_COUNTED
+    some = {n - 1: list(range(1, counted + 1)), n - 2: [7], n: list(range(1, counted + 2))}
+    batch = await world.submit(job_rows(n, parents=some))
+    api, caller = world.api, world.caller
+    for job, parents, count in (
+        (1, [], 0),
+        (n - 2, [7], 1),
+        (n - 1, list(range(1, shown + 1)), counted),
+        (n, list(range(1, shown + 1)), None),
+    ):
+        found = await api.get_job(caller, batch, job)
+        assert (found["parents"], found["n_parents"]) == (parents, count)
+    pages = [await api.list_parents(caller, batch, n, after=0, limit=400)]
+    while len(pages[-1]) == 400:
+        after = pages[-1][-1]["job_id"]
+        pages.append(await api.list_parents(caller, batch, n, after=after, limit=400))
+    assert [len(page) for page in pages] == [400, 400, counted + 1 - 800]
+    assert [one["job_id"] for page in pages for one in page] == some[n]
+    old = await world.admin.fetchval(
+        "SELECT document FROM weft.get_job($1, $2, $3)", caller.tenant_id, batch, n
+    )
+    assert old["parents"] == some[n]
+    assert "n_parents" not in old
 
 
 async def test_edges_between_groups_count_jobs_below_them(world: World) -> None:

@@ -99,6 +99,7 @@ class Job(Twin[aio.Job]):
     log = waits(aio.Job.log)
     follow_log = iterates(aio.Job.follow_log)
     children = lists(aio.Job.children)
+    parents = lists(aio.Job.parents)
     attempts = waits(aio.Job.attempts)
     usage = waits(aio.Job.usage)
     history = waits(aio.Job.history)

@@ -727,6 +727,10 @@ ALTER FUNCTION weft._find_worker(of_name text, of_pool text, of_tenant_id intege
 
 CREATE FUNCTION weft._fit_budget(picked weft.picked, budget_cpu_m bigint, budget_memory_mib bigint, share_m bigint, at_least integer) RETURNS weft.picked
     LANGUAGE sql IMMUTABLE;
+CREATE FUNCTION weft._first_parents(of_batch_id bigint, of_job_id integer, limit_parents integer, limit_counted integer) RETURNS jsonb
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._first_parents(of_batch_id bigint, of_job_id integer, limit_parents integer, limit_counted integer) OWNER TO weft_tenant;
+
 ALTER FUNCTION weft._fit_budget(picked weft.picked, budget_cpu_m bigint, budget_memory_mib bigint, share_m bigint, at_least integer) OWNER TO weft_system;
 
 CREATE TABLE weft.pool (
@@ -2849,11 +2853,16 @@ CREATE FUNCTION weft.get_jobs(tenant_id integer, batch_id bigint, job_ids intege
 ALTER FUNCTION weft.get_jobs(tenant_id integer, batch_id bigint, job_ids integer[]) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.get_operation(tenant_id integer, of_operation_id bigint) RETURNS jsonb
-    LANGUAGE plpgsql SECURITY DEFINER
+    LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.get_operation(tenant_id integer, of_operation_id bigint) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.get_payload_part(of_batch_id bigint, of_digest bytea, of_part integer) RETURNS TABLE(n_bytes bigint, body bytea)
+CREATE FUNCTION weft.get_job_v2(tenant_id integer, batch_id bigint, job_id integer, limit_parents integer, limit_counted integer) RETURNS TABLE(document jsonb, spec_index integer, spec_body bytea)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.get_job_v2(tenant_id integer, batch_id bigint, job_id integer, limit_parents integer, limit_counted integer) OWNER TO weft_tenant;
+
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.get_payload_part(of_batch_id bigint, of_digest bytea, of_part integer) OWNER TO weft_system;
@@ -3208,6 +3217,16 @@ ALTER FUNCTION weft.list_project_days(tenant_id integer, of_user_id integer, of_
 
 CREATE FUNCTION weft.list_projects(tenant_id integer, of_user_id integer, of_name text) RETURNS SETOF jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
+CREATE FUNCTION weft.list_parents(tenant_id integer, batch_id bigint, job_id integer, after integer, limit_rows integer) RETURNS SETOF jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off';
+ALTER FUNCTION weft.list_parents(tenant_id integer, batch_id bigint, job_id integer, after integer, limit_rows integer) OWNER TO weft_tenant;
+
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_projects(tenant_id integer, of_user_id integer, of_name text) OWNER TO weft_tenant;
 
@@ -6935,6 +6954,8 @@ REVOKE ALL ON FUNCTION weft._has_preempted(of_batch_id bigint, of_job_id integer
 REVOKE ALL ON FUNCTION weft._has_switch(of_batch_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._has_switch(of_batch_id bigint) TO weft_tenant;
 
+REVOKE ALL ON FUNCTION weft._first_parents(of_batch_id bigint, of_job_id integer, limit_parents integer, limit_counted integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._has_work(of_incarnation_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._hold_for_limit(of_batch_ids bigint[], of_group_ids integer[], of_limit weft.spend_limit, at timestamp with time zone) FROM PUBLIC;
@@ -7962,6 +7983,9 @@ REVOKE ALL ON FUNCTION weft.leave(incarnation_id integer, at timestamp with time
 GRANT ALL ON FUNCTION weft.leave(incarnation_id integer, at timestamp with time zone) TO weft_worker;
 
 REVOKE ALL ON FUNCTION weft.licence_limits() FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft.get_job_v2(tenant_id integer, batch_id bigint, job_id integer, limit_parents integer, limit_counted integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.get_job_v2(tenant_id integer, batch_id bigint, job_id integer, limit_parents integer, limit_counted integer) TO weft_api;
+
 GRANT ALL ON FUNCTION weft.licence_limits() TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.limit_rounds(epoch bigint, at timestamp with time zone) FROM PUBLIC;
@@ -8134,6 +8158,9 @@ GRANT ALL ON FUNCTION weft.list_to_stop(incarnation_id integer, batch_ids bigint
 
 REVOKE ALL ON FUNCTION weft.list_tokens(tenant_id integer, user_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_tokens(tenant_id integer, user_id integer) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.list_parents(tenant_id integer, batch_id bigint, job_id integer, after integer, limit_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_parents(tenant_id integer, batch_id bigint, job_id integer, after integer, limit_rows integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.list_trail(tenant_id integer, of_user text, of_action text, of_batch_id bigint, of_number bigint, since timestamp with time zone, before bigint, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_trail(tenant_id integer, of_user text, of_action text, of_batch_id bigint, of_number bigint, since timestamp with time zone, before bigint, limit_rows integer) TO weft_api;

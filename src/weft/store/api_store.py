@@ -43,6 +43,9 @@ from weft.store.why import Why
 from weft.wire.spec import decode_chunk
 
 API_TIMEOUT_S = 60.0
+PARENTS_SHOWN = 100
+"""In the document of a job, however many it has."""
+PARENTS_COUNTED = 1000
 
 
 class PostgresApiStore(
@@ -224,7 +227,12 @@ class PostgresApiStore(
     async def get_job(self, caller: Caller, batch_id: int, job_id: int) -> Row:
         """Return the job document with its spec, which has the time limit of its attempt."""
         (row,) = await self._database.call(
-            "get_job", caller=caller, batch_id=batch_id, job_id=job_id
+            "get_job_v2",
+            caller=caller,
+            batch_id=batch_id,
+            job_id=job_id,
+            limit_parents=PARENTS_SHOWN,
+            limit_counted=PARENTS_COUNTED,
         )
         document = with_words(row["document"])
         document["spec"] = (

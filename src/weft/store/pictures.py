@@ -36,8 +36,19 @@ class Pictures:
         self, caller: Caller, batch_id: int, job_id: int, *, after: int, limit: int
     ) -> Sequence[Row]:
         """Return documents of jobs."""
+        return await self._neighbours("list_children", caller, batch_id, job_id, after, limit)
+
+    async def list_parents(
+        self, caller: Caller, batch_id: int, job_id: int, *, after: int, limit: int
+    ) -> Sequence[Row]:
+        """Return documents of jobs."""
+        return await self._neighbours("list_parents", caller, batch_id, job_id, after, limit)
+
+    async def _neighbours(
+        self, function: str, caller: Caller, batch_id: int, job_id: int, after: int, limit: int
+    ) -> Sequence[Row]:
         rows = await self._database.call(
-            "list_children",
+            function,
             caller=caller,
             batch_id=batch_id,
             job_id=job_id,

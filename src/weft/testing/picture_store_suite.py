@@ -19,6 +19,7 @@ def picture_calls(
         partial(api.list_sets, *one, after="", limit=9),
         partial(api.list_edges, *one, [1], limit=9),
         partial(api.list_children, *one, 1, after=0, limit=9),
+        partial(api.list_parents, *one, 1, after=0, limit=9),
         partial(api.list_group_edges, *one, 0, limit=9),
         partial(api.sample_attempts, *one, limit=9),
     ]
@@ -39,6 +40,8 @@ class PictureStoreSuite(StoreTests):
         assert await api.list_edges(caller, batch, [2, 3], limit=9) == ([(2, 3)], False)
         children = await api.list_children(caller, batch, 1, after=2, limit=9)
         assert [(one["job_id"], one["state"]) for one in children] == [(3, "pending")]
+        parents = await api.list_parents(caller, batch, 3, after=1, limit=9)
+        assert [(one["job_id"], one["state"]) for one in parents] == [(2, "ready")]
         assert await api.list_group_edges(caller, batch, 0, limit=9) == (
             [(0, 1, 2), (1, 1, 1)], False,
         )  # fmt: skip

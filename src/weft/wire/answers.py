@@ -177,7 +177,11 @@ class Times(Struct, kw_only=True):
 class JobDetail(Job, kw_only=True):
     """A job with all its details."""
 
-    parents: list[int]
+    parents: Annotated[
+        list[int],
+        Meta(description="the first 100 of them; `GET …/parents` lists all, page by page"),
+    ]
+    n_parents: Annotated[int | None, Meta(description="null: more than 1,000")]
     resources: Resources
     max_attempts: int
     times: Times

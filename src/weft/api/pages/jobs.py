@@ -1,6 +1,6 @@
 """`/ui/batches/{b}/jobs/{j}`: one job, why it is where it is, and the end of what it wrote."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -49,11 +49,13 @@ class Neighbours:
     """One page of the parents or children of a job."""
 
     jobs: Sequence[Row]
-    """With their states, if they are children."""
+    """With their states, if the reader sees them."""
     next: str | None
     """The address of the page of the next ones."""
     first: str | None
     """That of the first ones, if these are others."""
+    are_all: bool = True
+    """Whether there are no more than those that can be shown."""
 
 
 @get("/ui/batches/{b:str}/jobs/{j:str}", include_in_schema=False)
@@ -82,8 +84,9 @@ async def show_job(request: AnyRequest) -> Response[bytes]:
             request, lambda one: read.get_job(services, one, batch_id, job_id)
         ),
         sees_batch=sees_batch,
-        parents=_parents_of(job, query, path),
-        children=sees_batch and await _children_of(services, caller, job, query, path),
+        parents=await _parents_of(services, caller, job, query, path, is_seen=sees_batch),
+        children=sees_batch
+        and await _page_of(services.store.list_children, caller, job, query, "children", path),
         why=explained["causes"],
         outputs=await _outputs_of(services, caller, batch_id, job_id),
         attempts=attempts,
@@ -99,29 +102,34 @@ def _last_of(attempts: Sequence[Row]) -> int | None:
     return int(attempts[-1]["attempt"]) if attempts else None
 
 
-def _after(query: Query, name: str) -> int:
-    """Return the number of a job after which the page of neighbours begins."""
-    return query.integer(name, default=0, least=0, most=JOB_ID_MAX) or 0
-
-
-def _parents_of(job: Answer, query: Query, path: str) -> Neighbours:
-    after = _after(query, "parents")
-    found = [{"job_id": one} for one in job["parents"] if one > after][: NEIGHBOURS + 1]
-    return _page_of(found, "parents", path, after)
-
-
-async def _children_of(
-    services: Services, caller: Caller, job: Answer, query: Query, path: str
+async def _parents_of(
+    services: Services, caller: Caller, job: Answer, query: Query, path: str, *, is_seen: bool
 ) -> Neighbours:
-    after = _after(query, "children")
-    found = await services.store.list_children(
+    """Return those that a job depends on; to whom the batch is not shown, the numbers of the first
+    ones, which the document of the job tells, too.
+    """
+    if is_seen:
+        return await _page_of(services.store.list_parents, caller, job, query, "parents", path)
+    query.integer("parents", default=0, least=0, most=JOB_ID_MAX)
+    shown = [{"job_id": one} for one in job["parents"]]
+    return Neighbours(shown, next=None, first=None, are_all=job["n_parents"] == len(shown))
+
+
+async def _page_of(
+    list_jobs: Callable[..., Awaitable[Sequence[Row]]],
+    caller: Caller,
+    job: Answer,
+    query: Query,
+    name: str,
+    path: str,
+) -> Neighbours:
+    """Return the page of the neighbours of a job after the number that the parameter `name`
+    says.
+    """
+    after = query.integer(name, default=0, least=0, most=JOB_ID_MAX) or 0
+    found = await list_jobs(
         caller, job["batch_id"], job["job_id"], after=after, limit=NEIGHBOURS + 1
     )
-    return _page_of(found, "children", path, after)
-
-
-def _page_of(found: Sequence[Row], name: str, path: str, after: int) -> Neighbours:
-    """Return the page of some neighbours, of which there may be one more than it shows."""
     jobs = found[:NEIGHBOURS]
     more = len(found) > len(jobs)
     return Neighbours(

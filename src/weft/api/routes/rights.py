@@ -112,6 +112,7 @@ RIGHTS: Final[Mapping[str, Right | None]] = {
     "POST /v1/batches/{b}/jobs/{j}/hold": Right.WRITE,
     "GET /v1/batches/{b}/jobs/{j}/log": Right.READ,
     "POST /v1/batches/{b}/jobs/{j}/message": Right.WRITE,
+    "GET /v1/batches/{b}/jobs/{j}/parents": Right.READ,
     "GET /v1/batches/{b}/jobs/{j}/permissions": Right.READ,
     "DELETE /v1/batches/{b}/jobs/{j}/permissions/{user}": Right.WRITE,
     "PUT /v1/batches/{b}/jobs/{j}/permissions/{user}": Right.WRITE,

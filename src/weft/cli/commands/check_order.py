@@ -66,7 +66,7 @@ async def _times(
 
     async def look(job: Document) -> None:
         number = int(job["job_id"])
-        parents[number] = (await client.get_job(batch_id, number))["parents"]
+        parents[number] = await _parents_of(client, batch_id, number)
         if job["ended_at"]:
             ended[number] = datetime.fromisoformat(job["ended_at"])
         attempts = [job]
@@ -84,6 +84,15 @@ async def _times(
             waiting.clear()
     await asyncio.gather(*map(look, waiting))
     return started, ended, parents
+
+
+async def _parents_of(client: Api, batch_id: int, job_id: int) -> Sequence[int]:
+    """Return all parents of a job, of which its document has the first ones."""
+    job = await client.get_job(batch_id, job_id)
+    shown: Sequence[int] = job["parents"]
+    if job.get("n_parents", len(shown)) == len(shown):  # an older server shows all
+        return shown
+    return [one["job_id"] async for one in client.list_parents(batch_id, job_id)]
 
 
 def _document(early: EarlyStart) -> dict[str, Any]:

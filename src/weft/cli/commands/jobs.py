@@ -1,5 +1,5 @@
 """`weft jobs`: the jobs of a batch or group, all or those that match a query; or those that depend
-on a job.
+on a job, or that it depends on.
 """
 
 import asyncio
@@ -50,6 +50,7 @@ def jobs(
         int, Parameter(name=["--limit", "-n"], validator=validators.Number(gte=0))
     ] = SHOWN,
     everything: Annotated[bool, Parameter(name="--all", negative="")] = False,
+    parents: Annotated[bool, Parameter(negative="")] = False,
     explain: Annotated[bool, Parameter(negative="")] = False,
     shared: Shared = SHARED,
 ) -> int:
@@ -57,6 +58,7 @@ def jobs(
 
         weft jobs b12 'state = failed and cost > 5'
         weft jobs b12.j7
+        weft jobs b12.j7 --parents
 
     Args:
         target: A batch `b12`, or a group `b12/stage1`; a job `b12.j7`: those that depend on it.
@@ -65,6 +67,7 @@ def jobs(
         state: Only jobs in this state; may be repeated.
         limit: Show at most this number of jobs; 0: all.
         everything: Print all jobs, page by page.
+        parents: Of a job: those that it depends on, instead of those that depend on it.
         explain: Show how the server would run the query, and do not run it.
         shared: Options of every command.
     """
@@ -75,7 +78,10 @@ def jobs(
             raise BadId(
                 target, expected="what is chosen from is a batch b12 or a group b12/stage1"
             )
-        return asyncio.run(_list_children(shared, shown, batch.batch_id, batch.job_id))
+        of = (batch.batch_id, batch.job_id)
+        return asyncio.run(_list_neighbours(shared, shown, *of, parents=parents))
+    if parents:
+        raise BadId(target, expected="what has parents is a job b12.j7")
     if batch.group is not None and group is not None:
         raise TwoGroups(
             "the group is named twice",
@@ -112,10 +118,14 @@ async def _list(
         return await _print(listing, limit, nothing, as_json=shared.json)
 
 
-async def _list_children(shared: Shared, limit: int, batch_id: int, job_id: int) -> int:
+async def _list_neighbours(
+    shared: Shared, limit: int, batch_id: int, job_id: int, *, parents: bool
+) -> int:
     async with shared.client() as client:
-        listing = client.list_children(batch_id, job_id, page_rows=_page_rows(limit))
-        return await _print(listing, limit, "no job depends on it", as_json=shared.json)
+        list_jobs = client.list_parents if parents else client.list_children
+        nothing = "it depends on no job" if parents else "no job depends on it"
+        listing = list_jobs(batch_id, job_id, page_rows=_page_rows(limit))
+        return await _print(listing, limit, nothing, as_json=shared.json)
 
 
 def _page_rows(limit: int) -> int:

@@ -3,7 +3,7 @@
 import asyncio
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from typing import Annotated, Any
 
@@ -245,7 +245,6 @@ def _print_job(job: Document, waits: str | None) -> None:
     command = spec.get("command")
     value = (spec.get("env") or {}).get("WEFT_ARRAY_VALUE")
     limit_s = spec.get("timeout_s")
-    parents = number_ranges(job.get("parents") or ())
     ended = job["state"] in ENDED_WORDS
     print_facts(
         {
@@ -261,7 +260,7 @@ def _print_job(job: Document, waits: str | None) -> None:
             "Queue": job.get("queue"),
             "Needs": _needs(job.get("resources") or {}),
             "Time limit": duration(limit_s * 1000) if limit_s else None,
-            "Parents": one_line(parents, width=200) or None,
+            "Parents": _parents(job) or None,
             "Not before": moment(job.get("not_before")) or None,
             "Deadline": moment(job.get("deadline")) or None,
             "Next try": moment(job.get("next_try_at")) or None,
@@ -274,6 +273,17 @@ def _print_job(job: Document, waits: str | None) -> None:
             "Took": duration(job.get("duration_ms")) or None,
         }
     )
+
+
+def _parents(job: Document) -> str:
+    """Return the first parents of a job as ranges, and how many there are if those are not all."""
+    shown: Sequence[int] = job.get("parents") or ()
+    text, count = one_line(number_ranges(shown), width=200), job.get("n_parents", len(shown))
+    if count == len(shown):
+        return text
+    ref = format_job_ref(job["batch_id"], job["job_id"])
+    many = "more than 1,000" if count is None else f"{count:,}"
+    return f"{text} …, {many} in all: `weft jobs {ref} --parents`"
 
 
 def _needs(resources: Document) -> str | None:

@@ -202,7 +202,9 @@ class Routes(
         return await self._get(f"/v1/batches/{batch_id}/jobs", query)
 
     async def get_job(self, batch_id: int, job_id: int) -> Document:
-        """Return the job document with `spec`, `parents` and `times`."""
+        """Return the job document with `spec`, `times` and its first `parents`, of which there
+        are `n_parents`; None: more than 1,000.
+        """
         return await self._get(f"/v1/batches/{batch_id}/jobs/{job_id}")
 
     async def why_job(self, batch_id: int, job_id: int) -> Document:
@@ -212,6 +214,11 @@ class Routes(
     def list_children(self, batch_id: int, job_id: int, *, page_rows: int = PAGE_ROWS) -> Listing:
         """Yield the documents of the jobs that depend directly on a job, by number."""
         path = f"/v1/batches/{batch_id}/jobs/{job_id}/children"
+        return self._list(path, {"limit": page_rows})
+
+    def list_parents(self, batch_id: int, job_id: int, *, page_rows: int = PAGE_ROWS) -> Listing:
+        """Yield the documents of the jobs that a job depends on directly, by number."""
+        path = f"/v1/batches/{batch_id}/jobs/{job_id}/parents"
         return self._list(path, {"limit": page_rows})
 
     async def list_attempts(self, batch_id: int, job_id: int) -> Sequence[Document]:

@@ -61,7 +61,9 @@ class Job:
         return Job(self._api, JobRef(self.ref.block, self.ref.position + index))
 
     async def status(self) -> Document:
-        """Return the job document: `state`, `exit_code`, `cost`, `spec`, `parents`, `times`."""
+        """Return the job document: `state`, `exit_code`, `cost`, `spec`, `times`, and the first of
+        its `parents`.
+        """
         return await self._api.get_job(self.batch_id, self.job_id)
 
     async def why(self) -> Document:
@@ -190,6 +192,10 @@ class Job:
     def children(self) -> Listing:
         """Yield the documents of the jobs that depend directly on it, by number."""
         return self._api.list_children(self.batch_id, self.job_id)
+
+    def parents(self) -> Listing:
+        """Yield the documents of the jobs that it depends on directly, by number."""
+        return self._api.list_parents(self.batch_id, self.job_id)
 
     async def attempts(self) -> Sequence[Document]:
         """Return its attempts, oldest first, those that were lost or preempted included."""

@@ -27,6 +27,13 @@ class PictureStore(Protocol):
         their numbers above `after`. Raise `JobNotFound`.
         """
 
+    async def list_parents(
+        self, caller: Caller, batch_id: int, job_id: int, *, after: int, limit: int
+    ) -> Sequence[Row]:
+        """Return the documents of the jobs that a job depends on directly, in order of their
+        numbers above `after`. Raise `JobNotFound`.
+        """
+
     async def list_group_edges(
         self, caller: Caller, batch_id: int, group_id: int, *, limit: int
     ) -> tuple[Sequence[tuple[int, int, int]], bool]:

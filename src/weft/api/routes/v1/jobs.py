@@ -1,7 +1,8 @@
-"""`/v1/batches/{b}/jobs`: list, get, edit, children, attempts, history, cancel, signal, message,
-extend, hold, release.
+"""`/v1/batches/{b}/jobs`: list, get, edit, children, parents, attempts, history, cancel, signal,
+message, extend, hold, release.
 """
 
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
 from litestar import Response, get, patch, post
@@ -14,6 +15,7 @@ from weft.api.http.requests import AnyRequest, caller_of, read_document, service
 from weft.api.use_cases import cancel, command, edit, hold, read, release, why
 from weft.core.query.reach import JOB_ID_MAX
 from weft.core.states import JobState
+from weft.ports.store import Row
 from weft.wire.answers import (
     Attempt,
     HistoryEntry,
@@ -97,7 +99,7 @@ async def count_reasons(request: AnyRequest) -> Response[bytes]:
 
 @get("/v1/batches/{b:str}/jobs/{j:str}", opt={"answer": JobDetail})
 async def get_job(request: AnyRequest) -> Response[bytes]:
-    """Get one job with its spec, parents and times."""
+    """Get one job with its spec, its first parents and its times."""
     Query(request, ())
     batch_id, job_id = batch_id_of(request), job_id_of(request)
     return reply(await read.get_job(services_of(request), caller_of(request), batch_id, job_id))
@@ -118,13 +120,23 @@ async def edit_job(request: AnyRequest) -> Response[bytes]:
 
 @get("/v1/batches/{b:str}/jobs/{j:str}/children", opt={"page": Job, "query": PAGE})
 async def list_children(request: AnyRequest) -> Response[bytes]:
-    """List the jobs that depend directly on a job, in order of their numbers. What it depends on
-    itself is `parents` of the job.
-    """
+    """List the jobs that depend directly on a job, in order of their numbers."""
+    return await _page_of(request, services_of(request).store.list_children, "d")
+
+
+@get("/v1/batches/{b:str}/jobs/{j:str}/parents", opt={"page": Job, "query": PAGE})
+async def list_parents(request: AnyRequest) -> Response[bytes]:
+    """List the jobs that a job depends on directly, in order of their numbers."""
+    return await _page_of(request, services_of(request).store.list_parents, "u")
+
+
+async def _page_of(
+    request: AnyRequest, list_jobs: Callable[..., Awaitable[Sequence[Row]]], kind: str
+) -> Response[bytes]:
+    """Reply with a page of the neighbours of a job."""
     query = Query(request, PAGE)
-    services, kind = services_of(request), "d"
-    limit = limit_of(query, services.settings)
-    rows = await services.store.list_children(
+    limit = limit_of(query, services_of(request).settings)
+    rows = await list_jobs(
         caller_of(request),
         batch_id_of(request),
         job_id_of(request),
@@ -232,6 +244,6 @@ async def release_job(request: AnyRequest) -> Response[bytes]:
 
 
 ROUTES = (
-    list_jobs, count_reasons, get_job, edit_job, list_children, list_attempts, job_history,
-    cancel_job, signal_job, message_job, extend_job, hold_job, release_job,
+    list_jobs, count_reasons, get_job, edit_job, list_children, list_parents, list_attempts,
+    job_history, cancel_job, signal_job, message_job, extend_job, hold_job, release_job,
 )  # fmt: skip

@@ -1,0 +1,23 @@
+-- list_parents: documents of the jobs that a job depends on directly, with numbers above `after`, in order.
+-- Called by: Store.list_parents (api).   Safe to repeat: yes, it only reads.   Raises WF101, WF102.
+-- Plan: edges of the child by key from `after` on, each parent by key. They belong to the same update or to earlier ones, which are
+--   committed as the child is.
+-- Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.list_parents(tenant_id int, batch_id bigint, job_id int, after int, limit_rows int) RETURNS SETOF jsonb
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_ids int[];
+BEGIN
+    PERFORM weft._as_tenant(list_parents.tenant_id);
+    PERFORM weft._check_job(list_parents.batch_id, list_parents.job_id);
+    IF NOT weft._sees_batch(list_parents.batch_id) THEN
+        RETURN;  -- to whom single jobs were granted: of the others they see numbers alone
+    END IF;
+    v_ids := ARRAY(SELECT e.parent_id FROM weft.edge e WHERE e.batch_id = list_parents.batch_id AND e.child_id = list_parents.job_id
+        AND e.parent_id > list_parents.after ORDER BY e.parent_id LIMIT list_parents.limit_rows);
+    RETURN QUERY SELECT d.document FROM weft._job_documents(list_parents.batch_id, v_ids) d ORDER BY d.job_id;
+END $$;

@@ -1369,6 +1369,10 @@ ALTER FUNCTION weft._ms_between(from_at timestamp with time zone, to_at timestam
 
 CREATE FUNCTION weft._next_offer(last weft.offer, of_pool_id integer, lanes integer[], shares weft.shares, only_shares boolean) RETURNS weft.offer
     LANGUAGE plpgsql STABLE;
+CREATE FUNCTION weft._needed_permission() RETURNS integer
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._needed_permission() OWNER TO weft_tenant;
+
 ALTER FUNCTION weft._next_offer(last weft.offer, of_pool_id integer, lanes integer[], shares weft.shares, only_shares boolean) OWNER TO weft_system;
 
 CREATE FUNCTION weft._next_open_batch(of_tenant_id integer, from_batch_id bigint) RETURNS bigint
@@ -3005,6 +3009,11 @@ CREATE FUNCTION weft.list_batches_v2(tenant_id integer, before bigint, limit_row
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
+CREATE FUNCTION weft.list_allowed(tenant_id integer, batch_ids bigint[]) RETURNS SETOF bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.list_allowed(tenant_id integer, batch_ids bigint[]) OWNER TO weft_tenant;
+
     SET enable_seqscan TO 'off'
     SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.list_batches_v2(tenant_id integer, before bigint, limit_rows integer, of_name text, with_hidden boolean) OWNER TO weft_tenant;
@@ -7250,6 +7259,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt_watch TO weft_system;
 REVOKE ALL ON FUNCTION weft._overdue(due weft.attempt_watch[], at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._own_machine(of_batch_id bigint, of_job_id integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._needed_permission() FROM PUBLIC;
+
 GRANT ALL ON FUNCTION weft._own_machine(of_batch_id bigint, of_job_id integer) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._park_jobs(of_batch_id bigint, of_job_ids integer[]) FROM PUBLIC;
@@ -8055,6 +8066,9 @@ REVOKE ALL ON FUNCTION weft.list_job_permissions(tenant_id integer, batch_id big
 GRANT ALL ON FUNCTION weft.list_job_permissions(tenant_id integer, batch_id bigint, job_id integer, after integer, limit_rows integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.list_job_users(batch_ids bigint[], job_ids integer[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft.list_allowed(tenant_id integer, batch_ids bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_allowed(tenant_id integer, batch_ids bigint[]) TO weft_api;
+
 GRANT ALL ON FUNCTION weft.list_job_users(batch_ids bigint[], job_ids integer[]) TO weft_worker;
 
 REVOKE ALL ON FUNCTION weft.list_jobs(tenant_id integer, batch_id bigint, after integer, limit_rows integer, states smallint[]) FROM PUBLIC;

@@ -1,6 +1,6 @@
 """The part of `ApiStore` that shares batches."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from weft.core.permissions import Permission
@@ -77,6 +77,11 @@ class Permissions:
     async def sees_batch(self, caller: Caller, batch_id: int) -> bool:
         """Return whether the caller sees all of it."""
         return bool(await self._database.value("sees_batch", caller=caller, batch_id=batch_id))
+
+    async def list_allowed(self, caller: Caller, batch_ids: Sequence[int]) -> Collection[int]:
+        """Return the numbers of batches."""
+        rows = await self._database.call("list_allowed", caller=caller, batch_ids=list(batch_ids))
+        return frozenset(row[0] for row in rows)
 
     async def list_permissions(
         self, caller: Caller, batch_id: int, *, after: int, limit: int

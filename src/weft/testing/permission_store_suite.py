@@ -31,6 +31,8 @@ class PermissionStoreSuite(StoreTests):
             assert (shared["user_id"], shared["user"]) == (bob.user_id, "bob")
             assert (shared["batch_id"], shared["permission"]) == (batch, permission.word)
             assert await api.list_permissions(bob, batch, after=0, limit=9) == [shared]
+            assert await api.list_allowed(replace(bob, needs=permission), [batch]) == {batch}
+        assert not await api.list_allowed(replace(bob, needs=Permission.EXECUTE), [batch])
         assert await api.list_permissions(bob, batch, after=bob.user_id, limit=9) == []
         with refused(PermissionMissing):
             await api.share_batch(replace(bob, needs=Permission.ALL), batch, "bob", None)
@@ -69,6 +71,9 @@ class PermissionStoreSuite(StoreTests):
         with refused(BatchNotFound):
             await api.get_batch(joe, batch)
         assert await api.list_children(joe, batch, one, after=0, limit=9) == []
+        assert await api.list_parents(joe, batch, other, after=0, limit=9) == []
+        assert not await api.list_allowed(joe, [batch])
+        assert await api.list_allowed(caller, [batch, batch + 1]) == {batch}
         assert not await api.sees_batch(joe, batch)
         assert await api.sees_batch(caller, batch)
         with refused(PermissionMissing):

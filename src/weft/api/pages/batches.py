@@ -14,7 +14,7 @@ from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.pages.batch_orders import sort_links
 from weft.api.pages.batch_parts import columns_of, parts_of
 from weft.api.pages.search import BATCH_WORDS, JOB_WORDS, find, query_of
-from weft.api.pages.view import events_of, link, may_act, show
+from weft.api.pages.view import changeable, events_of, link, may_act, show
 from weft.api.use_cases import failures, read, why
 from weft.ports.store import Row
 
@@ -58,6 +58,7 @@ async def show_batches(request: AnyRequest) -> Response[bytes]:
         q=text,
         words=BATCH_WORDS,
         saved=await services.store.list_saved_queries(caller),
+        changeable=await changeable(request, (row["id"] for row in found.rows)),
         most=services.settings.bulk_batches_max,
         is_first=asked.is_first,
         order=asked.order,

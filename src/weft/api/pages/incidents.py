@@ -8,7 +8,7 @@ from weft.api.http.dead_letter_pages import after_of, last_of
 from weft.api.http.paging import page_until
 from weft.api.http.parameters import Query
 from weft.api.http.requests import AnyRequest, caller_of, services_of
-from weft.api.pages.view import link, show
+from weft.api.pages.view import changeable, link, show
 from weft.api.use_cases import failures
 
 PLACE: Final = "/ui/incidents"
@@ -32,6 +32,7 @@ async def show_incidents(request: AnyRequest) -> Response[bytes]:
         conditions=await services.store.list_conditions(caller, after_id=0, limit=CONDITIONS),
         conditions_max=CONDITIONS,
         letters=letters,
+        changeable=await changeable(request, (one["batch_id"] for one in letters)),
         cursor=after,
         next=cursor and link(PLACE, {"cursor": cursor}),
     )

@@ -1,7 +1,7 @@
 """What all pages have in common: who looks, the events that keep them live, how lists go on."""
 
 import secrets
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -105,6 +105,17 @@ async def may_act(request: AnyRequest, look: Callable[[Caller], Awaitable[object
     except (BatchNotFound, JobNotFound, PermissionMissing):
         return False
     return True
+
+
+async def changeable(request: AnyRequest, batch_ids: Iterable[int]) -> Collection[int]:
+    """Return those of these batches on which the caller may act, and not only see them."""
+    caller, wanted = caller_of(request), frozenset(batch_ids)
+    if not caller.may(Right.WRITE):
+        return frozenset()
+    if caller.sees_tenant or not wanted:
+        return wanted
+    asking = replace(caller, needs=Permission.EXECUTE)
+    return await services_of(request).store.list_allowed(asking, sorted(wanted))
 
 
 def events_of(batch_id: int) -> str:

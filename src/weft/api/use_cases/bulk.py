@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from weft.api.services import Answer, Origin, Services
 from weft.api.use_cases import read
 from weft.core.batch_actions import BatchAction, n_concerned
-from weft.core.errors import BatchNotFound, PermissionMissing, TooLarge
+from weft.core.errors import TooLarge
 from weft.core.query import Subject
 from weft.ports.store import Caller, Row
 
@@ -45,7 +45,8 @@ async def choose_by_query(
     most = services.settings.bulk_batches_max
     wanted = read.BatchList(limit=most + 1, query=query)
     rows = await read.list_batches(services, caller, wanted)
-    own = [row for row in rows[:most] if await _may_change(services, caller, row)]
+    allowed = await services.store.list_allowed(caller, [int(row["id"]) for row in rows[:most]])
+    own = [row for row in rows[:most] if row["id"] in allowed]
     return replace(_choice_of(own, action), has_more=len(rows) > most)
 
 
@@ -88,17 +89,6 @@ async def _begin(services: Services, caller: Caller, arguments: Answer, origin: 
         digest=origin.digest,
     )
     return dict(await services.store.get_operation(caller, operation_id))
-
-
-async def _may_change(services: Services, caller: Caller, row: Row) -> bool:
-    """Say whether the caller may do to a batch what the request is for, and not only see it."""
-    if caller.sees_tenant or row["user"] == caller.user_name:
-        return True
-    try:
-        await read.get_batch(services, caller, int(row["id"]))
-    except (PermissionMissing, BatchNotFound):
-        return False
-    return True
 
 
 def _choice_of(rows: Sequence[Row], action: BatchAction) -> Choice:

@@ -1,6 +1,6 @@
 """The part of the store that shares batches."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Protocol
 
 from weft.core.permissions import Permission
@@ -47,6 +47,9 @@ class PermissionStore(Protocol):
 
         Raise `BatchNotFound`.
         """
+
+    async def list_allowed(self, caller: Caller, batch_ids: Sequence[int]) -> Collection[int]:
+        """Return on which of these batches the caller may do what the request needs."""
 
     async def list_permissions(
         self, caller: Caller, batch_id: int, *, after: int, limit: int

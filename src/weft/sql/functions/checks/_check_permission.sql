@@ -12,7 +12,7 @@ BEGIN
         PERFORM weft._fail('WF101', format('batch b%s does not exist', of_batch_id),
                            'No batch with this number is visible to you.', 'List your batches with `weft ls`.');
     END IF;
-    v_needs := coalesce(nullif(current_setting('weft.needs', true), ''), '1')::int;
+    v_needs := weft._needed_permission();
     IF permission < v_needs THEN
         PERFORM weft._fail('WF130', format('you may not do this to %s', what),
             format('Your permission is "%s"; this needs "%s".', weft._permission_word(permission), weft._permission_word(v_needs)),

@@ -1,5 +1,6 @@
 """The pages as a browser without scripts gets them."""
 
+import html
 import re
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
@@ -258,7 +259,7 @@ async def test_parents_and_children_of_a_job_go_on_by_links(
     middle = {"command": ["true"], "parents": [1, 2, 3, 4, 5]}
     batch_id = await _submit(http, jobs=[*jobs, middle, *below])
     for name, numbers, state in (
-        ("parents", range(1, 6), ""),
+        ("parents", range(1, 6), "ready"),
         ("children", range(7, 12), "pending"),
     ):
         step, seen = f"/ui/batches/{batch_id}/jobs/6", list[int]()
@@ -268,7 +269,7 @@ async def test_parents_and_children_of_a_job_go_on_by_links(
                 r"<dt>(?:Parents)</dt>.*" if name == "parents" else r"<dt>Jobs that.*", page.text
             )
             seen += map(int, re.findall(rf'href="/ui/batches/{batch_id}/jobs/(\d+)">j', part))
-            assert not state or f"s-{state}" in part
+            assert f"s-{state}" in part
             found = re.search(r'rel="next" href="([^"]+)"', part)
             step = found[1] if found else ""
         assert seen == list(numbers)
@@ -404,6 +405,30 @@ async def test_batch_says_its_pace_its_costs_and_the_columns_that_are_chosen(
     await worker.end([second])
     over = await browser.get(path)
     assert "Ends, at this rate" not in over.text
+
+
+async def test_costs_of_many_groups_come_by_their_numbers(
+    browser: httpx.AsyncClient, http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page never says that the dearest of some groups are the dearest of all."""
+    monkeypatch.setattr("weft.api.pages.batch_parts.GROUPS", 2)
+    groups = [{"name": name} for name in "abc"]
+    jobs = [{"command": ["true"], "group": f"/{'abc'[n % 3]}"} for n in range(101)]
+    batch_id = await _submit(http, groups=groups, jobs=jobs)
+    path = f"/ui/batches/{batch_id}"
+    query = {"q": "state = ready", "column": ["cost", "state"]}
+    first = (await browser.get(path, params=query)).text
+    assert "the first 2 groups by number, g1 to g2, the dearest of them first" in first
+    more, more_jobs = map(html.unescape, re.findall(r'rel="next" href="([^"]+)"', first))
+    assert more.endswith("q=state+%3D+ready&column=cost&column=state&groups=2#costs")
+    assert "groups=" not in more_jobs
+    second = (await browser.get(more)).text
+    assert "the next 1 groups by number, g3 to g3" in second
+    assert re.findall(r'<td class="name"><bdi>(\w)</bdi>', second) == ["c"]
+    assert ">from the first</a>" in second
+    assert 'value="state = ready"' in second
+    last = (await browser.get(path, params={"groups": 3})).text
+    assert "There are no more groups." in last
 
 
 async def test_pages_of_a_batch_that_hardly_moves_and_of_a_deep_document(

@@ -41,21 +41,28 @@ def columns_of(query: Query) -> Sequence[str]:
     return [one for one in COLUMNS if one in chosen]
 
 
-async def parts_of(services: Services, caller: Caller, batch: Row) -> Mapping[str, Any]:
-    """Return what the page shows of a batch beside its jobs."""
+async def parts_of(
+    services: Services, caller: Caller, batch: Row, *, groups_after: int
+) -> Mapping[str, Any]:
+    """Return what the page shows of a batch beside its jobs. `groups_after`: the number after
+    which the costs of groups begin; which of all groups are the dearest no index knows.
+    """
     batch_id = int(batch["id"])
     pace = pace_of(batch)
     end_at = None
     if pace is not None and pace.left_ms is not None and pace.left_ms <= FORESEEN_MS:
         end_at = datetime.now(UTC) + timedelta(milliseconds=pace.left_ms)
     groups = await read.list_child_groups(
-        services, caller, batch_id, ROOT_GROUP, after=0, limit=GROUPS
+        services, caller, batch_id, ROOT_GROUP, after=groups_after, limit=GROUPS + 1
     )
+    shown = groups[:GROUPS]
     callbacks = await services.store.list_callbacks(caller, batch_id, after=0, limit=CALLBACKS)
     return {
         "pace": pace,
         "end_at": end_at,
-        "groups": groups,
+        "groups": shown,
+        "groups_after": groups_after,
+        "next_groups": shown[-1]["group_id"] if len(groups) > len(shown) else None,
         "callbacks": callbacks,
         "columns": COLUMNS,
         "numbers": NUMBERS,

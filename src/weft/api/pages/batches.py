@@ -16,6 +16,7 @@ from weft.api.pages.batch_parts import columns_of, parts_of
 from weft.api.pages.search import BATCH_WORDS, JOB_WORDS, find, query_of
 from weft.api.pages.view import changeable, events_of, link, may_act, show
 from weft.api.use_cases import failures, read, why
+from weft.core.query.reach import JOB_ID_MAX
 from weft.ports.store import Row
 
 BATCHES: Final = 50
@@ -24,7 +25,7 @@ GROUPS: Final = 100
 CAUSES: Final = 5
 ROOT_GROUP: Final = 0
 _LIST: Final = ("q", "cursor")
-_JOBS: Final = (*_LIST, "column")
+_JOBS: Final = (*_LIST, "column", "groups")
 _BATCHES: Final = (*_LIST, *ORDER, "done")  # the previous release led here with `done`
 
 
@@ -57,8 +58,8 @@ async def show_batches(request: AnyRequest) -> Response[bytes]:
         found=found,
         q=text,
         words=BATCH_WORDS,
-        saved=await services.store.list_saved_queries(caller),
         changeable=await changeable(request, (row["id"] for row in found.rows)),
+        saved=await services.store.list_saved_queries(caller),
         most=services.settings.bulk_batches_max,
         is_first=asked.is_first,
         order=asked.order,
@@ -70,7 +71,7 @@ async def show_batches(request: AnyRequest) -> Response[bytes]:
 @get("/ui/batches/{b:str}", include_in_schema=False)
 async def show_batch(request: AnyRequest) -> Response[bytes]:
     """Show a batch: its state, why jobs wait and failed, and its jobs; `q`: those that match;
-    `column`: what is shown of each.
+    `column`: what is shown of each; `groups`: costs of those after this number.
     """
     query = Query(request, _JOBS)
     columns = columns_of(query)
@@ -92,6 +93,10 @@ async def show_batch(request: AnyRequest) -> Response[bytes]:
             services, caller, batch_id, show_all=True, limit=CAUSES
         )
     cursor = page(found.rows, JOBS, kind, "job_id")["cursor"]
+    groups_after = query.integer("groups", default=0, least=0, most=JOB_ID_MAX) or 0
+    parts = await parts_of(services, caller, batch, groups_after=groups_after)
+    more = parts["next_groups"]
+    here = {"q": text, "column": query.many("column")}
     return show(
         request,
         "batch.html",
@@ -107,9 +112,11 @@ async def show_batch(request: AnyRequest) -> Response[bytes]:
         q=text,
         words=JOB_WORDS,
         cursor=wanted.after,
-        next=cursor and link(path, {"q": text, "cursor": cursor, "column": query.many("column")}),
+        next=cursor and link(path, {**here, "cursor": cursor}),
+        more_groups=more and link(path, {**here, "groups": str(more)}),
+        first_groups=link(path, here),
         chosen=columns,
-        **await parts_of(services, caller, batch),
+        **parts,
     )
 
 

@@ -128,11 +128,11 @@ async def test_functions_are_replaced_when_they_changed(
     }
 
     assert done == ["functions and views"]
-    assert len(found) == len(expected) + 3
+    assert len(found) == len(expected) + 4
     assert {
         row["name"]: (row["owner"], list(row["granted"]))
         for row in found
-        if row["name"] not in {"_refuse_transition", "_count_worker", "obsolete"}
+        if row["name"] not in {"_refuse_transition", "_count_worker", "_note_owner", "obsolete"}
     } == expected
     assert await owner.fetchval("SELECT count(*) FROM weft.tenant") == 1
 

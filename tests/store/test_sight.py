@@ -2,12 +2,13 @@
 
 import random
 from dataclasses import replace
+from itertools import product
 
 import pytest
 
 from store.test_concurrency_keys import rows_with
 from store.test_conditions import block
-from store.test_deletion import delete, remove
+from store.test_deletion import delete, remove, settle, step
 from store.world import World
 from weft.core import errors
 from weft.core.batch_order import BatchOrder, BatchSort
@@ -64,11 +65,35 @@ async def by_query(world: World, caller: Caller) -> list[int]:
     return [row["id"] for row in await world.api.query_batches(caller, wanted)]
 
 
-async def by_name(world: World, caller: Caller) -> list[int]:
-    order = BatchOrder(BatchSort.NAME)
-    wanted = BatchQuery(limit=100, limits=LIMITS, order=order, hidden=True)
-    rows, _ = await world.api.sort_batches(caller, wanted)
-    return [row["id"] for row in rows]
+async def by_order(world: World, caller: Caller, order: BatchOrder) -> list[int]:
+    """Return all batches that are listed in an order, three a page."""
+    found: list[int] = []
+    after = None
+    while True:
+        wanted = BatchQuery(limit=3, limits=LIMITS, order=order, after=after, hidden=True)
+        rows, after = await world.api.sort_batches(caller, wanted)
+        found += [row["id"] for row in rows]
+        if after is None:
+            return found
+
+
+async def operations_of(world: World, caller: Caller) -> list[int]:
+    """Return all operations that are listed, two a page."""
+    found: list[int] = []
+    while True:
+        before = found[-1] if found else None
+        rows = await world.api.list_operations(caller, before=before, limit=2, batch_id=None)
+        if not rows:
+            return found
+        found += [row["id"] for row in rows]
+
+
+async def sees_operation(world: World, caller: Caller, operation: int) -> bool:
+    try:
+        await world.api.get_operation(caller, operation)
+    except errors.OperationNotFound:
+        return False
+    return True
 
 
 async def by_events(world: World, caller: Caller, position: tuple[int, int]) -> set[int]:
@@ -80,6 +105,30 @@ async def by_events(world: World, caller: Caller, position: tuple[int, int]) -> 
         found |= {row["batch_id"] for row in rows}
         if not rows:
             return found
+
+
+async def operate(
+    world: World, chance: random.Random, callers: list[Caller], batches: list[int], removed: int
+) -> list[int]:
+    """Return operations that callers have asked for, some on no batch, and one that has removed a
+    batch.
+    """
+    found = [
+        await world.admin.fetchval(
+            "INSERT INTO weft.operation (tenant_id, user_id, batch_id, kind, state, created_at) "
+            "VALUES ($1, $2, $3, 'retry', 'failed', now()) RETURNING operation_id",
+            world.caller.tenant_id, chance.choice(callers).user_id, batch,
+        )
+        for batch in [*batches, *batches, None, None, None]
+    ]  # fmt: skip
+    admin = replace(chance.choice(callers), role=UserRole.OPERATOR)
+    found.append(
+        await world.api.delete_batch(admin, removed, trace_id="", idempotency_key=None, digest=b"")
+    )
+    while (await world.api.get_operation(admin, found[-1]))["state"] == "running":
+        if not await step(world, found[-1]):
+            await settle(world)
+    return found
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -102,6 +151,8 @@ async def test_all_ways_of_asking_show_the_same_batches(world: World, seed: int)
         )
         for _ in range(12)
     ]
+    await (await world.worker()).run(len(batches))
+    await world.fold()
     callers = [await leave(world, one) for one in members]
     for one in callers[1:]:
         if chance.random() < 0.5:
@@ -110,8 +161,13 @@ async def test_all_ways_of_asking_show_the_same_batches(world: World, seed: int)
             await grant(world, one, batch, chance.choice(list(Permission)))
     hidden, deleted = chance.sample(batches, 2)
     admin = replace(world.caller, role=UserRole.OPERATOR)
+    removed = chance.choice([one for one in batches if one not in {hidden, deleted}])
+    operations = await operate(world, chance, callers, batches, removed)
+    batches.remove(removed)
     await world.api.hide_batch(admin, hidden, hidden=True)
-    await world.api.delete_batch(admin, deleted, trace_id="", idempotency_key=None, digest=b"")
+    operations.append(
+        await world.api.delete_batch(admin, deleted, trace_id="", idempotency_key=None, digest=b"")
+    )
     for one in [*callers, admin]:
         seen = [batch for batch in reversed(batches) if await get(world, one, batch)]
         shown = [batch for batch in seen if batch != hidden]
@@ -123,8 +179,13 @@ async def test_all_ways_of_asking_show_the_same_batches(world: World, seed: int)
         assert await by_query(world, one) == shown
         assert await pages(world, one, "a") == named
         assert set(named) <= set(shown)
-        assert sorted(await by_name(world, one), reverse=True) == seen
-        assert await by_events(world, one, start) - {deleted} == set(seen)
+        for sort, reverse in product(BatchSort, (False, True)):
+            found = await by_order(world, one, BatchOrder(sort, reverse))
+            assert sorted(found, reverse=True) == seen, (sort, reverse)
+        assert await operations_of(world, one) == [
+            number for number in reversed(operations) if await sees_operation(world, one, number)
+        ]
+        assert await by_events(world, one, start) - {deleted, removed} == set(seen)
         assert deleted not in seen
     assert await pages(world, admin) == [
         b for b in reversed(batches) if b not in (hidden, deleted)

@@ -10,8 +10,8 @@ NUMBER_CHARS_MAX: Final = 18
 
 
 class BatchSort(StrEnum):
-    """What batches are sorted by. Only what has an index, which is one of the whole tenant:
-    whoever sees few of many batches may run into the time limit of queries.
+    """What batches are sorted by. Only what has indexes: of the tenant, and of the batches of a
+    user and of a project, for those who see few of many.
     """
 
     NUMBER = "number"

@@ -222,6 +222,8 @@ CREATE TABLE weft.operation (
     digest bytea,
     created_at timestamp with time zone NOT NULL,
     ended_at timestamp with time zone,
+    owner_id integer,
+    project_id integer,
     CONSTRAINT operation_kind_check CHECK ((length(kind) <= 64)),
     CONSTRAINT operation_state_check CHECK ((state = ANY (ARRAY['running'::text, 'success'::text, 'failed'::text, 'cancelled'::text])))
 )
@@ -725,12 +727,12 @@ CREATE FUNCTION weft._find_worker(of_name text, of_pool text, of_tenant_id integ
     LANGUAGE plpgsql STABLE;
 ALTER FUNCTION weft._find_worker(of_name text, of_pool text, of_tenant_id integer) OWNER TO weft_system;
 
-CREATE FUNCTION weft._fit_budget(picked weft.picked, budget_cpu_m bigint, budget_memory_mib bigint, share_m bigint, at_least integer) RETURNS weft.picked
-    LANGUAGE sql IMMUTABLE;
 CREATE FUNCTION weft._first_parents(of_batch_id bigint, of_job_id integer, limit_parents integer, limit_counted integer) RETURNS jsonb
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._first_parents(of_batch_id bigint, of_job_id integer, limit_parents integer, limit_counted integer) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._fit_budget(picked weft.picked, budget_cpu_m bigint, budget_memory_mib bigint, share_m bigint, at_least integer) RETURNS weft.picked
+    LANGUAGE sql IMMUTABLE;
 ALTER FUNCTION weft._fit_budget(picked weft.picked, budget_cpu_m bigint, budget_memory_mib bigint, share_m bigint, at_least integer) OWNER TO weft_system;
 
 CREATE TABLE weft.pool (
@@ -1367,12 +1369,12 @@ CREATE FUNCTION weft._ms_between(from_at timestamp with time zone, to_at timesta
     LANGUAGE sql IMMUTABLE STRICT;
 ALTER FUNCTION weft._ms_between(from_at timestamp with time zone, to_at timestamp with time zone) OWNER TO weft_system;
 
-CREATE FUNCTION weft._next_offer(last weft.offer, of_pool_id integer, lanes integer[], shares weft.shares, only_shares boolean) RETURNS weft.offer
-    LANGUAGE plpgsql STABLE;
 CREATE FUNCTION weft._needed_permission() RETURNS integer
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._needed_permission() OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._next_offer(last weft.offer, of_pool_id integer, lanes integer[], shares weft.shares, only_shares boolean) RETURNS weft.offer
+    LANGUAGE plpgsql STABLE;
 ALTER FUNCTION weft._next_offer(last weft.offer, of_pool_id integer, lanes integer[], shares weft.shares, only_shares boolean) OWNER TO weft_system;
 
 CREATE FUNCTION weft._next_open_batch(of_tenant_id integer, from_batch_id bigint) RETURNS bigint
@@ -1419,6 +1421,10 @@ ALTER FUNCTION weft._note_late_ends(of_incarnation_id integer, batch_ids bigint[
 CREATE FUNCTION weft._note_machines(of_pool_id integer, flavours text[], regions text[], reasons text[], batch_ids bigint[], job_ids integer[]) RETURNS text[]
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._note_machines(of_pool_id integer, flavours text[], regions text[], reasons text[], batch_ids bigint[], job_ids integer[]) OWNER TO weft_system;
+
+CREATE FUNCTION weft._note_owner() RETURNS trigger
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._note_owner() OWNER TO postgres;
 
 CREATE FUNCTION weft._offers(i weft.worker_incarnation) RETURNS jsonb
     LANGUAGE sql STABLE;
@@ -2253,6 +2259,14 @@ CREATE FUNCTION weft._visible_batches(of_user_id integer, before bigint, limit_r
     SET enable_sort TO 'off';
 ALTER FUNCTION weft._visible_batches(of_user_id integer, before bigint, limit_rows integer, with_hidden boolean) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._visible_operations(of_user_id integer, before bigint, limit_rows integer) RETURNS SETOF weft.operation
+    LANGUAGE sql STABLE
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_sort TO 'off';
+ALTER FUNCTION weft._visible_operations(of_user_id integer, before bigint, limit_rows integer) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._waiting_heads(of_gate_set_ids integer[]) RETURNS TABLE(gate_set_id integer, pool_id integer, user_id integer)
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._waiting_heads(of_gate_set_ids integer[]) OWNER TO weft_system;
@@ -2840,9 +2854,14 @@ CREATE FUNCTION weft.get_group(tenant_id integer, batch_id bigint, group_id inte
 ALTER FUNCTION weft.get_group(tenant_id integer, batch_id bigint, group_id integer, path text) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.get_job(tenant_id integer, batch_id bigint, job_id integer) RETURNS TABLE(document jsonb, spec_index integer, spec_body bytea)
-    LANGUAGE plpgsql SECURITY DEFINER
+    LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.get_job(tenant_id integer, batch_id bigint, job_id integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.get_job_v2(tenant_id integer, batch_id bigint, job_id integer, limit_parents integer, limit_counted integer) RETURNS TABLE(document jsonb, spec_index integer, spec_body bytea)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.get_job_v2(tenant_id integer, batch_id bigint, job_id integer, limit_parents integer, limit_counted integer) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.get_jobs(tenant_id integer, batch_id bigint, job_ids integer[]) RETURNS SETOF jsonb
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2857,16 +2876,11 @@ CREATE FUNCTION weft.get_jobs(tenant_id integer, batch_id bigint, job_ids intege
 ALTER FUNCTION weft.get_jobs(tenant_id integer, batch_id bigint, job_ids integer[]) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.get_operation(tenant_id integer, of_operation_id bigint) RETURNS jsonb
-    LANGUAGE sql SECURITY DEFINER
+    LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.get_operation(tenant_id integer, of_operation_id bigint) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.get_payload_part(of_batch_id bigint, of_digest bytea, of_part integer) RETURNS TABLE(n_bytes bigint, body bytea)
-CREATE FUNCTION weft.get_job_v2(tenant_id integer, batch_id bigint, job_id integer, limit_parents integer, limit_counted integer) RETURNS TABLE(document jsonb, spec_index integer, spec_body bytea)
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.get_job_v2(tenant_id integer, batch_id bigint, job_id integer, limit_parents integer, limit_counted integer) OWNER TO weft_tenant;
-
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.get_payload_part(of_batch_id bigint, of_digest bytea, of_part integer) OWNER TO weft_system;
@@ -2910,6 +2924,11 @@ CREATE FUNCTION weft.get_worker_v2(tenant_id integer, pools_of_tenant_id integer
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.get_worker_v2(tenant_id integer, pools_of_tenant_id integer, of_name text, of_pool text) OWNER TO weft_system;
+
+CREATE FUNCTION weft.granted_batches() RETURNS SETOF bigint
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.granted_batches() OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.group_history(tenant_id integer, batch_id bigint, group_id integer, before bigint, limit_rows integer) RETURNS SETOF jsonb
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2990,6 +3009,11 @@ CREATE FUNCTION weft.limit_rounds_v2(epoch bigint, at timestamp with time zone D
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.limit_rounds_v2(epoch bigint, at timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft.list_allowed(tenant_id integer, batch_ids bigint[]) RETURNS SETOF bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.list_allowed(tenant_id integer, batch_ids bigint[]) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft.list_attempts(tenant_id integer, batch_id bigint, job_id integer) RETURNS SETOF jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
@@ -3009,11 +3033,6 @@ CREATE FUNCTION weft.list_batches_v2(tenant_id integer, before bigint, limit_row
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
-CREATE FUNCTION weft.list_allowed(tenant_id integer, batch_ids bigint[]) RETURNS SETOF bigint
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.list_allowed(tenant_id integer, batch_ids bigint[]) OWNER TO weft_tenant;
-
     SET enable_seqscan TO 'off'
     SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.list_batches_v2(tenant_id integer, before bigint, limit_rows integer, of_name text, with_hidden boolean) OWNER TO weft_tenant;
@@ -3181,7 +3200,11 @@ ALTER FUNCTION weft.list_open_batches(tenant_id integer, of_user_id integer, aft
 
 CREATE FUNCTION weft.list_operations(tenant_id integer, before bigint, limit_rows integer, of_batch_id bigint) RETURNS SETOF jsonb
     LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_sort TO 'off';
 ALTER FUNCTION weft.list_operations(tenant_id integer, before bigint, limit_rows integer, of_batch_id bigint) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.list_parent_groups(tenant_id integer, batch_id bigint, group_ids integer[]) RETURNS SETOF integer
@@ -3193,6 +3216,16 @@ CREATE FUNCTION weft.list_parent_groups(tenant_id integer, batch_id bigint, grou
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.list_parent_groups(tenant_id integer, batch_id bigint, group_ids integer[]) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.list_parents(tenant_id integer, batch_id bigint, job_id integer, after integer, limit_rows integer) RETURNS SETOF jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off';
+ALTER FUNCTION weft.list_parents(tenant_id integer, batch_id bigint, job_id integer, after integer, limit_rows integer) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.list_permissions(tenant_id integer, batch_id bigint, after integer, limit_rows integer) RETURNS SETOF jsonb
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3226,16 +3259,6 @@ ALTER FUNCTION weft.list_project_days(tenant_id integer, of_user_id integer, of_
 
 CREATE FUNCTION weft.list_projects(tenant_id integer, of_user_id integer, of_name text) RETURNS SETOF jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
-CREATE FUNCTION weft.list_parents(tenant_id integer, batch_id bigint, job_id integer, after integer, limit_rows integer) RETURNS SETOF jsonb
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    SET plan_cache_mode TO 'force_generic_plan'
-    SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off';
-ALTER FUNCTION weft.list_parents(tenant_id integer, batch_id bigint, job_id integer, after integer, limit_rows integer) OWNER TO weft_tenant;
-
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_projects(tenant_id integer, of_user_id integer, of_name text) OWNER TO weft_tenant;
 
@@ -3410,6 +3433,11 @@ CREATE FUNCTION weft.may_see(of_batch_id bigint, of_user_id integer, of_project_
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.may_see(of_batch_id bigint, of_user_id integer, of_project_id integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.member_projects() RETURNS SETOF integer
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.member_projects() OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.message_job(tenant_id integer, batch_id bigint, job_id integer, message text, actor text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
@@ -4464,7 +4492,9 @@ CREATE TABLE weft.group_completion (
     group_id integer NOT NULL,
     completion integer NOT NULL,
     tenant_id integer NOT NULL,
-    completed_at timestamp with time zone NOT NULL
+    completed_at timestamp with time zone NOT NULL,
+    owner_id integer,
+    project_id integer
 );
 ALTER TABLE weft.group_completion OWNER TO postgres;
 
@@ -5700,7 +5730,11 @@ CREATE UNIQUE INDEX batch_idempotency_key_idx ON weft.batch USING btree (user_id
 
 CREATE INDEX batch_name_idx ON weft.batch USING btree (tenant_id, name, batch_id) WHERE (name IS NOT NULL);
 
+CREATE INDEX batch_project_created_idx ON weft.batch USING btree (project_id, created_at, batch_id);
+
 CREATE INDEX batch_project_idx ON weft.batch USING btree (project_id, batch_id);
+
+CREATE INDEX batch_project_name_idx ON weft.batch USING btree (project_id, name, batch_id) WHERE (name IS NOT NULL);
 
 CREATE INDEX batch_tenant_idx ON weft.batch USING btree (tenant_id, batch_id);
 
@@ -5712,7 +5746,11 @@ CREATE INDEX batch_update_open_idx ON weft.batch_update USING btree (created_at)
 
 CREATE INDEX batch_usage_project_idx ON weft.batch_usage USING btree (project_id, usage_on);
 
+CREATE INDEX batch_user_created_idx ON weft.batch USING btree (user_id, created_at, batch_id);
+
 CREATE INDEX batch_user_idx ON weft.batch USING btree (user_id, batch_id);
+
+CREATE INDEX batch_user_name_idx ON weft.batch USING btree (user_id, name, batch_id) WHERE (name IS NOT NULL);
 
 CREATE INDEX billing_member_user_idx ON weft.billing_member USING btree (user_id, project_id);
 
@@ -5770,6 +5808,10 @@ CREATE INDEX group_cancel_user_idx ON weft.group_cancel USING btree (user_id, ca
 
 CREATE INDEX group_completion_completed_idx ON weft.group_completion USING btree (tenant_id, completed_at, batch_id) WHERE (group_id = 0);
 
+CREATE INDEX group_completion_owner_idx ON weft.group_completion USING btree (owner_id, completed_at, batch_id) WHERE (group_id = 0);
+
+CREATE INDEX group_completion_project_idx ON weft.group_completion USING btree (project_id, completed_at, batch_id) WHERE (group_id = 0);
+
 CREATE INDEX group_count_open_idx ON weft.group_count USING btree (tenant_id, batch_id) WHERE ((group_id = 0) AND (NOT complete));
 
 CREATE INDEX group_hold_limit_idx ON weft.group_hold USING btree (limit_id, batch_id) WHERE (limit_id <> 0);
@@ -5806,15 +5848,21 @@ CREATE INDEX machine_pool_id_idx ON weft.machine USING btree (pool_id) WHERE (st
 
 CREATE UNIQUE INDEX membership_groups_idx ON weft.membership USING btree (batch_id, group_id, set_ids);
 
-CREATE INDEX operation_batch_idx ON weft.operation USING btree (batch_id);
+CREATE INDEX operation_batch_idx ON weft.operation USING btree (batch_id, operation_id);
 
 CREATE UNIQUE INDEX operation_idempotency_key_idx ON weft.operation USING btree (user_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 
 CREATE INDEX operation_on_batches_idx ON weft.operation USING btree (ended_at) WHERE ((batch_id IS NULL) AND (ended_at IS NOT NULL));
 
+CREATE INDEX operation_owner_idx ON weft.operation USING btree (owner_id, operation_id);
+
+CREATE INDEX operation_project_idx ON weft.operation USING btree (project_id, operation_id);
+
 CREATE INDEX operation_running_idx ON weft.operation USING btree (operation_id) WHERE (state = 'running'::text);
 
 CREATE INDEX operation_tenant_idx ON weft.operation USING btree (tenant_id, operation_id);
+
+CREATE INDEX operation_user_idx ON weft.operation USING btree (user_id, operation_id) WHERE ((batch_id IS NULL) OR (kind = 'delete_batch'::text));
 
 CREATE INDEX parent_end_child_idx ON weft.parent_end USING btree (batch_id, child_id);
 
@@ -5886,7 +5934,11 @@ CREATE INDEX worker_set_aside_idx ON weft.worker USING btree (name, worker_id) W
 
 CREATE INDEX worker_there_idx ON weft.worker USING btree (name, worker_id) WHERE (deleted_at IS NULL);
 
+CREATE TRIGGER batch_completes BEFORE INSERT ON weft.group_completion FOR EACH ROW WHEN ((new.group_id = 0)) EXECUTE FUNCTION weft._note_owner();
+
 CREATE TRIGGER job_transition_is_legal AFTER UPDATE OF state ON weft.job FOR EACH ROW WHEN (((old.state <> new.state) AND (((('{770,796,818,786,994,898,0,3,3,3}'::integer[])[(old.state + 1)] >> (new.state)::integer) & 1) = 0))) EXECUTE FUNCTION weft._refuse_transition();
+
+CREATE TRIGGER operation_begins BEFORE INSERT ON weft.operation FOR EACH ROW WHEN ((new.batch_id IS NOT NULL)) EXECUTE FUNCTION weft._note_owner();
 
 CREATE TRIGGER worker_begins AFTER INSERT ON weft.worker_incarnation FOR EACH ROW WHEN ((new.ended_at IS NULL)) EXECUTE FUNCTION weft._count_worker();
 
@@ -6902,6 +6954,8 @@ REVOKE ALL ON FUNCTION weft._find_unreturned(batch_ids bigint[], job_ids integer
 
 REVOKE ALL ON FUNCTION weft._find_worker(of_name text, of_pool text, of_tenant_id integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._first_parents(of_batch_id bigint, of_job_id integer, limit_parents integer, limit_counted integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._fit_budget(picked weft.picked, budget_cpu_m bigint, budget_memory_mib bigint, share_m bigint, at_least integer) FROM PUBLIC;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.pool TO weft_tenant;
@@ -6962,8 +7016,6 @@ REVOKE ALL ON FUNCTION weft._has_preempted(of_batch_id bigint, of_job_id integer
 
 REVOKE ALL ON FUNCTION weft._has_switch(of_batch_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._has_switch(of_batch_id bigint) TO weft_tenant;
-
-REVOKE ALL ON FUNCTION weft._first_parents(of_batch_id bigint, of_job_id integer, limit_parents integer, limit_counted integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._has_work(of_incarnation_id integer) FROM PUBLIC;
 
@@ -7204,6 +7256,8 @@ GRANT ALL ON FUNCTION weft._moved_gate_set(own integer, of_queue integer) TO wef
 REVOKE ALL ON FUNCTION weft._ms_between(from_at timestamp with time zone, to_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._ms_between(from_at timestamp with time zone, to_at timestamp with time zone) TO weft_tenant;
 
+REVOKE ALL ON FUNCTION weft._needed_permission() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._next_offer(last weft.offer, of_pool_id integer, lanes integer[], shares weft.shares, only_shares boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._next_open_batch(of_tenant_id integer, from_batch_id bigint) FROM PUBLIC;
@@ -7229,6 +7283,8 @@ REVOKE ALL ON FUNCTION weft._note_failures(batch_ids bigint[], job_ids integer[]
 REVOKE ALL ON FUNCTION weft._note_late_ends(of_incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], reasons smallint[], recorded bigint[], cpu_ms_list bigint[], memory_peaks bigint[], stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments integer[], offsets bigint[], at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._note_machines(of_pool_id integer, flavours text[], regions text[], reasons text[], batch_ids bigint[], job_ids integer[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._note_owner() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._offers(i weft.worker_incarnation) FROM PUBLIC;
 
@@ -7259,8 +7315,6 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt_watch TO weft_system;
 REVOKE ALL ON FUNCTION weft._overdue(due weft.attempt_watch[], at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._own_machine(of_batch_id bigint, of_job_id integer) FROM PUBLIC;
-REVOKE ALL ON FUNCTION weft._needed_permission() FROM PUBLIC;
-
 GRANT ALL ON FUNCTION weft._own_machine(of_batch_id bigint, of_job_id integer) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._park_jobs(of_batch_id bigint, of_job_ids integer[]) FROM PUBLIC;
@@ -7610,6 +7664,8 @@ REVOKE ALL ON FUNCTION weft._verdicts_on_ends(of_incarnation_id integer, batch_i
 
 REVOKE ALL ON FUNCTION weft._visible_batches(of_user_id integer, before bigint, limit_rows integer, with_hidden boolean) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._visible_operations(of_user_id integer, before bigint, limit_rows integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._waiting_heads(of_gate_set_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._waiting_jobs(of_gate_set_ids integer[], of_pool_id integer, of_user_id integer, limit_jobs integer, with_paused boolean, at timestamp with time zone, limits integer[]) FROM PUBLIC;
@@ -7710,6 +7766,7 @@ GRANT ALL ON FUNCTION weft.begin_batch_action(tenant_id integer, user_id integer
 
 REVOKE ALL ON FUNCTION weft.begin_ordered_query(tenant_id integer, timeout_ms integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.begin_ordered_query(tenant_id integer, timeout_ms integer) TO weft_api;
+GRANT ALL ON FUNCTION weft.begin_ordered_query(tenant_id integer, timeout_ms integer) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.begin_query(tenant_id integer, batch_id bigint, of_group integer, of_path text, timeout_ms integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.begin_query(tenant_id integer, batch_id bigint, of_group integer, of_path text, timeout_ms integer) TO weft_api;
@@ -7923,6 +7980,9 @@ GRANT ALL ON FUNCTION weft.get_group(tenant_id integer, batch_id bigint, group_i
 REVOKE ALL ON FUNCTION weft.get_job(tenant_id integer, batch_id bigint, job_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.get_job(tenant_id integer, batch_id bigint, job_id integer) TO weft_api;
 
+REVOKE ALL ON FUNCTION weft.get_job_v2(tenant_id integer, batch_id bigint, job_id integer, limit_parents integer, limit_counted integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.get_job_v2(tenant_id integer, batch_id bigint, job_id integer, limit_parents integer, limit_counted integer) TO weft_api;
+
 REVOKE ALL ON FUNCTION weft.get_jobs(tenant_id integer, batch_id bigint, job_ids integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.get_jobs(tenant_id integer, batch_id bigint, job_ids integer[]) TO weft_api;
 
@@ -7955,6 +8015,10 @@ GRANT ALL ON FUNCTION weft.get_worker(tenant_id integer, of_name text, of_pool t
 
 REVOKE ALL ON FUNCTION weft.get_worker_v2(tenant_id integer, pools_of_tenant_id integer, of_name text, of_pool text) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.get_worker_v2(tenant_id integer, pools_of_tenant_id integer, of_name text, of_pool text) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.granted_batches() FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.granted_batches() TO weft_api;
+GRANT ALL ON FUNCTION weft.granted_batches() TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.group_history(tenant_id integer, batch_id bigint, group_id integer, before bigint, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.group_history(tenant_id integer, batch_id bigint, group_id integer, before bigint, limit_rows integer) TO weft_api;
@@ -7994,9 +8058,6 @@ REVOKE ALL ON FUNCTION weft.leave(incarnation_id integer, at timestamp with time
 GRANT ALL ON FUNCTION weft.leave(incarnation_id integer, at timestamp with time zone) TO weft_worker;
 
 REVOKE ALL ON FUNCTION weft.licence_limits() FROM PUBLIC;
-REVOKE ALL ON FUNCTION weft.get_job_v2(tenant_id integer, batch_id bigint, job_id integer, limit_parents integer, limit_counted integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.get_job_v2(tenant_id integer, batch_id bigint, job_id integer, limit_parents integer, limit_counted integer) TO weft_api;
-
 GRANT ALL ON FUNCTION weft.licence_limits() TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.limit_rounds(epoch bigint, at timestamp with time zone) FROM PUBLIC;
@@ -8004,6 +8065,9 @@ GRANT ALL ON FUNCTION weft.limit_rounds(epoch bigint, at timestamp with time zon
 
 REVOKE ALL ON FUNCTION weft.limit_rounds_v2(epoch bigint, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.limit_rounds_v2(epoch bigint, at timestamp with time zone) TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft.list_allowed(tenant_id integer, batch_ids bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_allowed(tenant_id integer, batch_ids bigint[]) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.list_attempts(tenant_id integer, batch_id bigint, job_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_attempts(tenant_id integer, batch_id bigint, job_id integer) TO weft_api;
@@ -8066,9 +8130,6 @@ REVOKE ALL ON FUNCTION weft.list_job_permissions(tenant_id integer, batch_id big
 GRANT ALL ON FUNCTION weft.list_job_permissions(tenant_id integer, batch_id bigint, job_id integer, after integer, limit_rows integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.list_job_users(batch_ids bigint[], job_ids integer[]) FROM PUBLIC;
-REVOKE ALL ON FUNCTION weft.list_allowed(tenant_id integer, batch_ids bigint[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.list_allowed(tenant_id integer, batch_ids bigint[]) TO weft_api;
-
 GRANT ALL ON FUNCTION weft.list_job_users(batch_ids bigint[], job_ids integer[]) TO weft_worker;
 
 REVOKE ALL ON FUNCTION weft.list_jobs(tenant_id integer, batch_id bigint, after integer, limit_rows integer, states smallint[]) FROM PUBLIC;
@@ -8097,6 +8158,9 @@ GRANT ALL ON FUNCTION weft.list_operations(tenant_id integer, before bigint, lim
 
 REVOKE ALL ON FUNCTION weft.list_parent_groups(tenant_id integer, batch_id bigint, group_ids integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_parent_groups(tenant_id integer, batch_id bigint, group_ids integer[]) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.list_parents(tenant_id integer, batch_id bigint, job_id integer, after integer, limit_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_parents(tenant_id integer, batch_id bigint, job_id integer, after integer, limit_rows integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.list_permissions(tenant_id integer, batch_id bigint, after integer, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_permissions(tenant_id integer, batch_id bigint, after integer, limit_rows integer) TO weft_api;
@@ -8173,9 +8237,6 @@ GRANT ALL ON FUNCTION weft.list_to_stop(incarnation_id integer, batch_ids bigint
 REVOKE ALL ON FUNCTION weft.list_tokens(tenant_id integer, user_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_tokens(tenant_id integer, user_id integer) TO weft_api;
 
-REVOKE ALL ON FUNCTION weft.list_parents(tenant_id integer, batch_id bigint, job_id integer, after integer, limit_rows integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.list_parents(tenant_id integer, batch_id bigint, job_id integer, after integer, limit_rows integer) TO weft_api;
-
 REVOKE ALL ON FUNCTION weft.list_trail(tenant_id integer, of_user text, of_action text, of_batch_id bigint, of_number bigint, since timestamp with time zone, before bigint, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_trail(tenant_id integer, of_user text, of_action text, of_batch_id bigint, of_number bigint, since timestamp with time zone, before bigint, limit_rows integer) TO weft_api;
 
@@ -8213,6 +8274,10 @@ GRANT ALL ON FUNCTION weft.lose_workers(epoch bigint, grace_s double precision, 
 REVOKE ALL ON FUNCTION weft.may_see(of_batch_id bigint, of_user_id integer, of_project_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.may_see(of_batch_id bigint, of_user_id integer, of_project_id integer) TO weft_api;
 GRANT ALL ON FUNCTION weft.may_see(of_batch_id bigint, of_user_id integer, of_project_id integer) TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft.member_projects() FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.member_projects() TO weft_api;
+GRANT ALL ON FUNCTION weft.member_projects() TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.message_job(tenant_id integer, batch_id bigint, job_id integer, message text, actor text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.message_job(tenant_id integer, batch_id bigint, job_id integer, message text, actor text, at timestamp with time zone) TO weft_api;

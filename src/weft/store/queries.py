@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 
 import asyncpg
 
-from weft.core.batch_order import BatchPlace
+from weft.core.batch_order import BatchOrder, BatchPlace, BatchSort
 from weft.core.errors import QueryTooSlow
 from weft.core.query.reach import OfGroup, check_width, reach_of
 from weft.ports.store import BatchQuery, Caller, JobEntry, JobQuery, QueryLimits, Row
@@ -204,14 +204,19 @@ async def _batch_statement(
     connection: asyncpg.Connection, caller: Caller, wanted: BatchQuery
 ) -> Statement:
     timeout_ms = round(wanted.limits.timeout_s * 1000)
-    if wanted.order is not None:
+    order, after, before = wanted.order, wanted.after, wanted.before
+    if order is None and not caller.sees_tenant:  # among the tenant's they might see few
+        order = BatchOrder(BatchSort.NUMBER)
+        after = None if before is None else BatchPlace(before, before)
+    if order is not None:
         await call_on(connection, "begin_ordered_query", caller=caller, timeout_ms=timeout_ms)
         return sort_batches(
             wanted.query,
-            order=wanted.order,
-            after=wanted.after,
+            order=order,
+            after=after,
             limit=wanted.limit,
             hidden=wanted.hidden,
+            of_user=None if caller.sees_tenant else caller.user_id,
         )
     await call_on(
         connection,
@@ -222,7 +227,7 @@ async def _batch_statement(
         of_path=None,
         timeout_ms=timeout_ms,
     )
-    before = NEWEST if wanted.before is None else wanted.before
+    before = NEWEST if before is None else before
     return select_batches(wanted.query, before=before, limit=wanted.limit, hidden=wanted.hidden)
 
 

@@ -30,7 +30,6 @@ async def show_operations(request: AnyRequest) -> Response[bytes]:
         request,
         "operations.html",
         here=LIST,
-        events="",  # each look may pass over many operations of others
         rows=rows,
         cursor=before,
         next=cursor and link(PATH, {"cursor": cursor}),

@@ -5,8 +5,9 @@ a statement: words choose a fragment, values are bound. Must not run anything: `
 does.
 """
 
-from weft.store.query_sql.batches import select_batches, sort_batches
+from weft.store.query_sql.batches import select_batches
 from weft.store.query_sql.fragments import Statement
 from weft.store.query_sql.jobs import select_jobs
+from weft.store.query_sql.sorted_batches import sort_batches
 
 __all__ = ["Statement", "select_batches", "select_jobs", "sort_batches"]

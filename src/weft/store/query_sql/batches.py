@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final, assert_never
 
-from weft.core.batch_order import BatchOrder, BatchPlace, BatchSort
 from weft.core.query.tree import (
     EVER_CANCELLED,
     AmountTerm,
@@ -110,55 +109,9 @@ WHERE b.batch_id < {before}{shown} AND {condition}
   AND weft.may_see(b.batch_id, b.user_id, b.project_id)
 ORDER BY b.batch_id DESC LIMIT {limit}"""
 
-_SORTED: Final = """{prices}SELECT b.batch_id, {key} AS sort_key FROM weft.batch b{source}{joins}
-WHERE {follows}{shown} AND {condition}
-  AND weft.may_see(b.batch_id, b.user_id, b.project_id)
-ORDER BY {key} {way}, {number} {way} LIMIT {limit}"""
-_COMPLETION: Final = """
-JOIN weft.group_completion o ON o.batch_id = b.batch_id AND o.group_id = 0
-JOIN weft.group_count k ON k.batch_id = o.batch_id AND k.group_id = 0
-    AND k.complete AND k.n_completions = o.completion"""
-_ORDERS: Final = MappingProxyType(
-    {
-        BatchSort.NUMBER: ("b.batch_id", "b.batch_id", "bigint", "true", ""),
-        BatchSort.NAME: ("b.name", "b.batch_id", "text", "b.name IS NOT NULL", ""),
-        BatchSort.CREATED: ("b.created_at", "b.batch_id", "timestamptz", "true", ""),
-        BatchSort.COMPLETED: (
-            "o.completed_at", "o.batch_id", "timestamptz", "o.group_id = 0", _COMPLETION,
-        ),
-    }
-)  # fmt: skip
-"""The columns of the index that gives the order, the type of the first, what else must hold so
-that the index can be used, and the tables."""
 
-
-def sort_batches(
-    node: Node, *, order: BatchOrder, after: BatchPlace | None, limit: int, hidden: bool
-) -> Statement:
-    """Return the statement for the same in another order: numbers of batches, and what they are
-    sorted by.
-    """
-    parameters = Parameters()
-    key, number, kind, follows, source = _ORDERS[order.sort]
-    if after is not None:
-        last = f"({parameters.bind(after.key, kind)}, {parameters.integer(after.batch_id)})"
-        follows += f" AND ({key}, {number}) {'<' if order.is_descending else '>'} {last}"
-    condition = condition_of(node, parameters, _term)
-    text = _SORTED.format(
-        key=key,
-        number=number,
-        source=source,
-        follows=follows,
-        way="DESC" if order.is_descending else "ASC",
-        limit=parameters.integer(limit),
-        condition=condition,
-        **_framed(parameters, hidden=hidden),
-    )
-    return Statement(text, tuple(parameters.values))
-
-
-def _framed(parameters: Parameters, *, hidden: bool) -> Mapping[str, str]:
-    """Return what both statements need around the condition."""
+def framed(parameters: Parameters, *, hidden: bool) -> Mapping[str, str]:
+    """Return what statements need around the condition."""
     return {
         "shown": "" if hidden else " AND NOT b.hidden",
         "joins": parameters.joins(_OWNER, _PROJECT, _COUNTS, _COSTS),
@@ -172,16 +125,17 @@ def select_batches(node: Node, *, before: int, limit: int, hidden: bool) -> Stat
     """
     parameters = Parameters()
     bound = {"before": parameters.integer(before), "limit": parameters.integer(limit)}
-    condition = condition_of(node, parameters, _term)
+    condition = condition_of(node, parameters, batch_term)
     text = _BATCHES.format(
         **bound,
         condition=condition,
-        **_framed(parameters, hidden=hidden),
+        **framed(parameters, hidden=hidden),
     )
     return Statement(text, tuple(parameters.values))
 
 
-def _term(term: Term, parameters: Parameters) -> str:
+def batch_term(term: Term, parameters: Parameters) -> str:
+    """Return the condition of one term."""
     match term:
         case StateTerm(operator, word):
             parameters.want(_COUNTS)

@@ -77,6 +77,7 @@ BEGIN
         RETURN;
     END IF;
     DELETE FROM weft.operation o WHERE o.batch_id = v_batch AND o.operation_id <> operation.operation_id;
+    UPDATE weft.operation o SET owner_id = NULL, project_id = NULL WHERE o.operation_id = operation.operation_id;
     DELETE FROM weft.batch b WHERE b.batch_id = v_batch;
     PERFORM pg_notify('removed', v_batch::text);  -- workers keep its output
     PERFORM weft._end_operation(operation.operation_id, NULL, jsonb_build_object('n_jobs', operation.n_total), _remove_rows.at);

@@ -1,15 +1,29 @@
--- list_operations: documents of operations with numbers below `before`, newest first; of one batch, if given.
--- Called by: Store.list_operations (api).   Safe to repeat: yes, it only reads.   Plan: by tenant or batch and number.
+-- list_operations: documents of operations that the caller sees, with numbers below `before`, newest first; of one batch, if given.
+-- Called by: Store.list_operations (api).   Safe to repeat: yes, it only reads.
+-- Plan: by tenant or batch and number; as _visible_operations. Of those of a tenant, the ones on batches that are being removed are passed
+--   over.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_operations(tenant_id int, before bigint, limit_rows int, of_batch_id bigint) RETURNS SETOF jsonb
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
 AS $$
 #variable_conflict use_column
+DECLARE
+    v_before bigint := coalesce(list_operations.before, 9223372036854775807);
 BEGIN
     PERFORM weft._as_tenant(list_operations.tenant_id);
-    RETURN QUERY SELECT weft._operation_document(o) FROM weft.operation o
-    WHERE o.tenant_id = list_operations.tenant_id AND o.operation_id < coalesce(before, 9223372036854775807)
-      AND (of_batch_id IS NULL OR o.batch_id = of_batch_id)
-      AND weft._sees_operation(o)
-    ORDER BY o.operation_id DESC LIMIT limit_rows;
+    IF of_batch_id IS NOT NULL THEN
+        RETURN QUERY SELECT weft._operation_document(o) FROM weft.operation o
+        WHERE (o.batch_id, o.operation_id) >= (of_batch_id, 0) AND (o.batch_id, o.operation_id) < (of_batch_id, v_before)
+            AND weft._sees_operation(o)
+        ORDER BY o.batch_id DESC, o.operation_id DESC LIMIT limit_rows;
+    ELSIF weft._caller_id() IS NOT NULL THEN
+        RETURN QUERY SELECT weft._operation_document(o) FROM weft._visible_operations(weft._caller_id(), v_before, limit_rows) o
+        ORDER BY o.operation_id DESC;
+    ELSE
+        RETURN QUERY SELECT weft._operation_document(o) FROM weft.operation o
+        WHERE (o.tenant_id, o.operation_id) >= (list_operations.tenant_id, 0)
+            AND (o.tenant_id, o.operation_id) < (list_operations.tenant_id, v_before) AND weft._sees_operation(o)
+        ORDER BY o.tenant_id DESC, o.operation_id DESC LIMIT limit_rows;
+    END IF;
 END $$;

@@ -177,10 +177,7 @@ class Times(Struct, kw_only=True):
 class JobDetail(Job, kw_only=True):
     """A job with all its details."""
 
-    parents: Annotated[
-        list[int],
-        Meta(description="the first 100 of them; `GET …/parents` lists all, page by page"),
-    ]
+    parents: Annotated[list[int], Meta(description="the first 100; `GET …/parents` lists all")]
     n_parents: Annotated[int | None, Meta(description="null: more than 1,000")]
     resources: Resources
     max_attempts: int

@@ -1,6 +1,6 @@
 -- _step_back: admitted jobs that are not claimed yet make room for the first waiting job that comes before them and needs their places.
 -- Called by: _pass_gates, when jobs came and what is free was given away.   Safe to repeat: yes.   Returns: whether any job went back.
--- Locks: gate (by the caller; as _lock_gates, tried); as _give_back.
+-- Locks: as _lock_gates; as _give_back.
 -- Plan: the first waiting job of each user; at most 1,000 places of each gate, those of this pass excepted. No job waits long behind jobs
 --   that are about to be claimed.
 -- Within a batch and a priority no job is overtaken: the first keeps its place. Nobody goes back for a job that could not pass even then.

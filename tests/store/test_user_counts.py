@@ -73,7 +73,8 @@ async def test_audit_sees_wrong_counts_and_a_new_leader_mends_them(own_world: Wo
     assert CHECK not in await world.findings()
     for change in (
         "UPDATE weft.user_count SET n_ready = n_ready + 1",
-        "INSERT INTO weft.user_count VALUES (1, 0, 0, 1, 0, 0, 0, 0, 0)",
+        "INSERT INTO weft.user_count VALUES (1, 9, 9, 1, 0, 0, 0, 0, 0)",
+        "UPDATE weft.user_count SET n_ready = 1 WHERE user_id = 0 AND project_id = 0",
         "DELETE FROM weft.user_count",
     ):
         await world.admin.execute(change)

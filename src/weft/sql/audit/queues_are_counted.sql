@@ -1,6 +1,6 @@
 -- The jobs that wait and run in each queue, folded and not folded together, equal the jobs.
 WITH counted AS (
-    SELECT t.tenant_id, c.queue, c.n_waiting, c.n_running FROM weft.tenant t CROSS JOIN LATERAL weft._queue_counts(t.tenant_id) c),
+    SELECT t.tenant_id, c.queue, c.n_waiting, c.n_running FROM weft.tenant t CROSS JOIN LATERAL weft._queue_counts(t.tenant_id, NULL) c),
 recounted AS (
     SELECT j.tenant_id, coalesce(h.countables ->> 'queue', 'default') AS queue,
         count(*) FILTER (WHERE j.state <> STATE_RUNNING) AS n_waiting, count(*) FILTER (WHERE j.state = STATE_RUNNING) AS n_running

@@ -1,5 +1,5 @@
--- _count_minutes: add the changes of a fold to the counts of users, and to the current minute, by user and (user 0) by tenant; forget
---   minutes before the last hour.
+-- _count_minutes: add the changes of a fold to the counts of users, (user 0) of billing projects and (project 0) of tenants; and to the
+--   current minute, by user and (user 0) by tenant; forget minutes before the last hour.
 -- Called by: fold_deltas.   Safe to repeat: no.   Locks: sums.   Plan: the deltas of the fold, again; by key; old rows by their index.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._count_minutes(old pg_snapshot, new pg_snapshot, at timestamptz) RETURNS void LANGUAGE plpgsql
@@ -15,9 +15,10 @@ BEGIN
         GROUP BY x.xid, x.tenant_id, x.batch_id),
     counts AS (
         INSERT INTO weft.user_count AS u (tenant_id, user_id, project_id, n_pending, n_ready, n_queued, n_creating, n_running, n_blocked)
-        SELECT d.tenant_id, b.user_id, b.project_id, sum(d.n_pending), sum(d.n_ready), sum(d.n_queued), sum(d.n_creating),
-            sum(d.n_running), sum(d.n_blocked)
-        FROM delta d JOIN weft.batch b ON b.batch_id = d.batch_id GROUP BY 1, 2, 3
+        SELECT d.tenant_id, coalesce(b.user_id, 0), coalesce(b.project_id, 0), sum(d.n_pending), sum(d.n_ready), sum(d.n_queued),
+            sum(d.n_creating), sum(d.n_running), sum(d.n_blocked)
+        FROM delta d JOIN weft.batch b ON b.batch_id = d.batch_id
+        GROUP BY d.tenant_id, GROUPING SETS ((b.user_id, b.project_id), (b.project_id), ())
         ON CONFLICT (tenant_id, user_id, project_id) DO UPDATE SET n_pending = u.n_pending + excluded.n_pending,
             n_ready = u.n_ready + excluded.n_ready, n_queued = u.n_queued + excluded.n_queued,
             n_creating = u.n_creating + excluded.n_creating, n_running = u.n_running + excluded.n_running,

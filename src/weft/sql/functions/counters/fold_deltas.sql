@@ -39,8 +39,9 @@ BEGIN
         FROM delta d JOIN weft.batch b ON b.batch_id = d.batch_id JOIN weft.shape s ON s.shape_id = d.shape_id GROUP BY 1, 2, 3, 4),
     queues AS (
         INSERT INTO weft.queue_count AS q (tenant_id, queue, n_waiting, n_running)
-        SELECT d.tenant_id, s.countables ->> 'queue', sum(d.n_pending + d.n_ready + d.n_queued + d.n_creating + d.n_blocked),
-            sum(d.n_running) FROM delta d JOIN weft.shape s USING (shape_id) WHERE s.countables ? 'queue' GROUP BY 1, 2
+        SELECT d.tenant_id, coalesce(s.countables ->> 'queue', 'default'),
+            sum(d.n_pending + d.n_ready + d.n_queued + d.n_creating + d.n_blocked), sum(d.n_running)
+        FROM delta d JOIN weft.shape s USING (shape_id) GROUP BY 1, 2
         ON CONFLICT (tenant_id, queue) DO UPDATE SET n_waiting = q.n_waiting + excluded.n_waiting,
             n_running = q.n_running + excluded.n_running),
     counts AS (

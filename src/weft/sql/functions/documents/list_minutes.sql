@@ -1,7 +1,7 @@
 -- list_minutes: how many jobs waited and ran at the end of each of the last 60 minutes, and how many ended in it, oldest first: those of
 --   batches that the caller owns; of the whole tenant, if they see it. As of the last fold.
 -- Called by: Store.list_minutes (api).   Safe to repeat: yes, it only reads.
--- Plan: 60 rows by key; the counts of the user, or of all users of the tenant.
+-- Plan: 60 rows by key; the counts of the user, a row for each billing project, or the one of the tenant.
 -- Returns: the levels are those of now without what changed later.
 -- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_minutes(tenant_id int, at timestamptz DEFAULT clock_timestamp()) RETURNS SETOF jsonb
@@ -11,7 +11,8 @@ AS $$
         SELECT coalesce(sum(c.n_pending + c.n_ready + c.n_queued + c.n_creating + c.n_blocked), 0) AS n_waiting,
             coalesce(sum(c.n_running), 0) AS n_running
         FROM weft.user_count c
-        WHERE c.tenant_id = list_minutes.tenant_id AND c.user_id = coalesce(weft._caller_id(), c.user_id)),
+        WHERE c.tenant_id = list_minutes.tenant_id AND c.user_id = coalesce(weft._caller_id(), 0)
+            AND c.project_id BETWEEN 0 AND CASE WHEN weft._caller_id() IS NULL THEN 0 ELSE 2147483647 END),
     changed AS (
         SELECT s.minute, coalesce(m.n_waiting, 0) AS n_waiting, coalesce(m.n_running, 0) AS n_running,
             coalesce(m.n_succeeded, 0) AS n_succeeded, coalesce(m.n_failed, 0) AS n_failed, coalesce(m.n_cancelled, 0) AS n_cancelled

@@ -1,15 +1,23 @@
--- overview_counts: how many jobs that the caller sees wait and run, and for how many conditions.
+-- overview_counts: how many jobs that the caller sees wait and run, and for how many conditions (1000: at least).
 -- Called by: Store.overview_counts (api), overview_v2.   Safe to repeat: yes, it only reads.
--- Plan: counts of users, and those of batches that others share; the unfolded deltas; conditions of the tenant.
+-- Plan: the counts of the tenant, one row; or those of the caller and of each billing project that they are a member of, and of batches
+--   that others share; the unfolded deltas; conditions of the tenant, at most 1,000.
 -- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.overview_counts(tenant_id int) RETURNS jsonb
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_bitmapscan = off
 AS $$
     WITH caller AS (SELECT weft._caller_id() AS user_id),
     part AS (
-        SELECT c.n_pending, c.n_ready, c.n_running, c.n_queued, c.n_blocked FROM weft.user_count c CROSS JOIN caller u
-        WHERE c.tenant_id = overview_counts.tenant_id AND (u.user_id IS NULL OR c.user_id = u.user_id OR EXISTS (
-            SELECT FROM weft.billing_member m WHERE m.project_id = c.project_id AND m.user_id = u.user_id))
+        SELECT c.n_pending, c.n_ready, c.n_running, c.n_queued, c.n_blocked FROM caller u
+        JOIN weft.user_count c ON c.tenant_id = overview_counts.tenant_id AND c.user_id = coalesce(u.user_id, 0)
+            AND c.project_id BETWEEN 0 AND CASE WHEN u.user_id IS NULL THEN 0 ELSE 2147483647 END
+        WHERE NOT EXISTS (
+            SELECT FROM weft.billing_member m WHERE m.project_id = c.project_id AND m.user_id = u.user_id)
+        UNION ALL
+        SELECT c.n_pending, c.n_ready, c.n_running, c.n_queued, c.n_blocked FROM caller u
+        JOIN weft.billing_member m ON m.user_id = u.user_id AND m.tenant_id = overview_counts.tenant_id
+        CROSS JOIN LATERAL (SELECT x.* FROM weft.user_count x
+            WHERE x.tenant_id = overview_counts.tenant_id AND x.user_id = 0 AND x.project_id = m.project_id OFFSET 0) c
         UNION ALL
         SELECT c.n_pending, c.n_ready, c.n_running, c.n_queued, c.n_blocked
         FROM caller u JOIN weft.batch_grant g ON g.user_id = u.user_id AND g.job_id = 0 AND g.tenant_id = overview_counts.tenant_id
@@ -24,5 +32,6 @@ AS $$
         'pending', (SELECT coalesce(sum(n_pending), 0) FROM part), 'ready', (SELECT coalesce(sum(n_ready), 0) FROM part),
         'running', (SELECT coalesce(sum(n_running), 0) FROM part), 'queued', (SELECT coalesce(sum(n_queued), 0) FROM part),
         'blocked', (SELECT coalesce(sum(n_blocked), 0) FROM part),
-        'conditions', (SELECT count(*) FROM weft.condition c WHERE c.tenant_id = overview_counts.tenant_id))
+        'conditions', (SELECT count(*) FROM (
+            SELECT FROM weft.condition c WHERE c.tenant_id = overview_counts.tenant_id LIMIT 1000) x))
 $$;

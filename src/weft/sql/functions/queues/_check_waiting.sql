@@ -7,13 +7,13 @@ AS $$
 DECLARE
     v_full record;
 BEGIN
-    SELECT q.name, q.max_waiting, n.n, coalesce(c.n_waiting, 0) AS n_waiting INTO v_full
+    SELECT q.name, q.max_waiting, n.n, c.n_waiting AS n_waiting INTO v_full
     FROM (SELECT coalesce(s.countables ->> 'queue', 'default') AS queue, sum(b.n_pending + b.n_ready) AS n
           FROM weft.bunch_count b JOIN weft.shape s USING (shape_id) WHERE b.batch_id = of_batch_id AND b.update_id = of_update_id
           GROUP BY 1) n
     JOIN weft.queue q ON q.tenant_id = of_tenant_id AND q.name = n.queue AND q.max_waiting IS NOT NULL
-    LEFT JOIN weft._queue_counts(of_tenant_id) c ON c.queue = n.queue
-    WHERE n.n + coalesce(c.n_waiting, 0) > q.max_waiting ORDER BY q.name LIMIT 1;
+    CROSS JOIN LATERAL (SELECT coalesce(sum(x.n_waiting), 0) AS n_waiting FROM weft._queue_counts(of_tenant_id, ARRAY[q.name]) x) c
+    WHERE n.n + c.n_waiting > q.max_waiting ORDER BY q.name LIMIT 1;
     IF FOUND THEN
         PERFORM weft._fail('WF113', format('queue "%s" is full', v_full.name),
             format('%s jobs wait there and %s would come; it takes at most %s.', v_full.n_waiting, v_full.n, v_full.max_waiting),

@@ -1,6 +1,6 @@
 -- list_queues: the queues of a tenant in the order of routing, with how many jobs wait and run in each.
 -- Called by: Store.list_queues (api).   Safe to repeat: yes, it only reads.   Plan: queues of the tenant by priority, a page; as
---   _queue_counts.
+--   _queue_counts, of these.
 -- with_counts: NULL counts otherwise, for routing.   below: those of a lower priority; limit_rows: at most this number; NULL: all.
 -- Returns: documents; `default`, which has no priority, is the last one.
 -- Owner: weft_tenant.  Granted to: weft_api.
@@ -8,14 +8,21 @@ CREATE OR REPLACE FUNCTION weft.list_queues(tenant_id int, with_counts boolean, 
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
-DECLARE
-    v_counts jsonb := '{}';
 BEGIN
     PERFORM weft._as_tenant(list_queues.tenant_id);
-    IF with_counts THEN
-        SELECT coalesce(jsonb_object_agg(c.queue, to_jsonb(c)), '{}') INTO v_counts FROM weft._queue_counts(list_queues.tenant_id) c;
-    END IF;
     RETURN QUERY
+    WITH page AS MATERIALIZED (
+        SELECT o.* FROM (
+            (SELECT x.* FROM weft.queue x
+             WHERE x.tenant_id = list_queues.tenant_id AND x.priority < coalesce(below::bigint, 2147483648)
+             ORDER BY x.priority DESC LIMIT limit_rows)
+            UNION ALL
+            SELECT x.* FROM weft.queue x WHERE x.tenant_id = list_queues.tenant_id AND x.priority IS NULL) o
+        ORDER BY o.priority DESC NULLS LAST, o.name LIMIT limit_rows),
+    counts AS MATERIALIZED (
+        SELECT CASE WHEN with_counts THEN (
+            SELECT jsonb_object_agg(c.queue, to_jsonb(c))
+            FROM weft._queue_counts(list_queues.tenant_id, ARRAY(SELECT p.name FROM page p)) c) END AS by_queue)
     SELECT jsonb_build_object(
         'name', q.name, 'priority', q.priority, 'guard', q.guard, 'pools', q.pools, 'executor', q.executor, 'users', q.users,
         'state', CASE WHEN q.state = 'draining' AND with_counts AND coalesce(c.n_waiting + c.n_running, 0) = 0 THEN 'closed'
@@ -23,11 +30,7 @@ BEGIN
         'max_running', q.max_running, 'max_running_per_user', q.max_running_per_user, 'max_waiting', q.max_waiting,
         'transport', q.transport, 'monitor', q.monitor, 'n_waiting', CASE WHEN with_counts THEN coalesce(c.n_waiting, 0) END,
         'n_running', CASE WHEN with_counts THEN coalesce(c.n_running, 0) END)
-    FROM ((SELECT x.* FROM weft.queue x
-           WHERE x.tenant_id = list_queues.tenant_id AND x.priority < coalesce(below::bigint, 2147483648)
-           ORDER BY x.priority DESC LIMIT limit_rows)
-          UNION ALL
-          SELECT x.* FROM weft.queue x WHERE x.tenant_id = list_queues.tenant_id AND x.priority IS NULL) q
-    CROSS JOIN LATERAL jsonb_to_record(coalesce(v_counts -> q.name, '{}')) c (n_waiting bigint, n_running bigint)
-    ORDER BY q.priority DESC NULLS LAST, q.name LIMIT limit_rows;
+    FROM page q CROSS JOIN counts
+    CROSS JOIN LATERAL jsonb_to_record(coalesce(counts.by_queue -> q.name, '{}')) c (n_waiting bigint, n_running bigint)
+    ORDER BY q.priority DESC NULLS LAST, q.name;
 END $$;

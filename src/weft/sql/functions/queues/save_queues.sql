@@ -12,7 +12,7 @@ DECLARE
 BEGIN
     PERFORM weft._as_tenant(save_queues.tenant_id);
     PERFORM FROM weft.queue q WHERE q.tenant_id = save_queues.tenant_id AND q.name = 'default' FOR UPDATE;
-    SELECT c.queue, c.n_waiting INTO v_full FROM weft._queue_counts(save_queues.tenant_id) c
+    SELECT c.queue, c.n_waiting INTO v_full FROM weft._queue_counts(save_queues.tenant_id, NULL) c
     JOIN weft.queue q ON q.tenant_id = save_queues.tenant_id AND q.name = c.queue
     WHERE c.n_waiting > 0 AND c.queue <> 'default' AND NOT queues @> jsonb_build_array(jsonb_build_object('name', c.queue)) LIMIT 1;
     IF FOUND THEN

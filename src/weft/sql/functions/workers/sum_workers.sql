@@ -1,7 +1,7 @@
 -- sum_workers: how many workers live in the pools that serve a tenant (NULL: in all pools), what they have, what jobs use of it, and those
 --   that take no jobs for a reason, by name.
 -- Called by: Store.sum_workers (api).   Safe to repeat: yes, it only reads.
--- Plan: sums of workers by pool; workers with a reason by their index, a page; users of pools. What jobs use was folded.
+-- Plan: sums of workers by pool; workers with a reason by their index, a page; loads of pools. What jobs use was folded.
 -- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.sum_workers(pools_of_tenant_id int, limit_rows int) RETURNS jsonb
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -9,7 +9,7 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT jsonb_build_object('n_workers', coalesce(sum(s.n_workers), 0), 'cpu', coalesce(sum(s.cpu_m), 0) / 1000.0,
         'memory', coalesce(sum(s.memory_mib), 0) * 1048576,
-        'cpu_used', (SELECT coalesce(sum(u.running_m), 0) / 1000.0 FROM weft.user_share u CROSS JOIN LATERAL (
+        'cpu_used', (SELECT coalesce(sum(u.running_m), 0) / 1000.0 FROM weft.pool_load u CROSS JOIN LATERAL (
             SELECT FROM weft.pool p WHERE p.pool_id = u.pool_id AND weft._serves_tenant(p, pools_of_tenant_id) OFFSET 0) x),
         'set_aside', (SELECT coalesce(jsonb_agg(to_jsonb(a)), '[]') FROM (
             SELECT w.name AS worker, p.name AS pool, weft._worker_state(w, i) AS state, w.cordoned_at, w.cordon_reason

@@ -76,7 +76,7 @@ async def test_page_of_a_list_reads_no_more_than_it_shows(
                             "after_name": "n01000", "after_pool": world.pool},
         "list_pools_v2": {"of_tenant_id": None, "of_name": None, "after_name": "p01000"},
         "list_projects_v2": {**tenant, "of_user_id": None, "of_name": None, "of_names": None,
-                             "after_name": "p01000"},
+                             "after_name": "p01000", "members_max": None},
         "list_queues": {**tenant, "with_counts": True, "below": 1000},
     }  # fmt: skip
     connection = await world.connect("weft_api")

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from weft.core.rights import Right
-from weft.ports.store import Caller, ReportQuery, Row
+from weft.ports.store import Caller, ReportPage, ReportQuery, Row
 from weft.store.database import Database
 
 
@@ -23,6 +23,7 @@ class Billing:
         names: Sequence[str] | None = None,
         after: str | None = None,
         limit: int | None = None,
+        members: int | None = None,
     ) -> Sequence[Row]:
         """Return project documents."""
         rows = await self._database.call(
@@ -33,6 +34,7 @@ class Billing:
             of_names=None if names is None else list(names),
             after_name=after,
             limit_rows=limit,
+            members_max=members,
         )
         return [row[0] for row in rows]
 
@@ -51,10 +53,10 @@ class Billing:
         return [row[0] for row in rows]
 
     async def billing_report(
-        self, caller: Caller, asked: ReportQuery, *, rows_max: int
-    ) -> Sequence[Row]:
+        self, caller: Caller, asked: ReportQuery, *, rows_max: int, projects_max: int | None = None
+    ) -> ReportPage:
         """Return the parts of a report."""
-        rows = await self._database.call(
+        found = await self._database.value(
             "billing_report",
             caller=caller,
             of_user_id=None if caller.sees_tenant else caller.user_id,
@@ -64,8 +66,11 @@ class Billing:
             since=asked.first_day,
             until=asked.last_day,
             rows_max=rows_max,
+            projects_max=projects_max,
+            after=asked.after,
+            limit_rows=asked.limit,
         )
-        return [row[0] for row in rows]
+        return ReportPage(found["items"], found["next"])
 
     async def create_project(
         self,

@@ -14,7 +14,7 @@ from weft.core.errors import (
     UserNotFound,
 )
 from weft.core.rights import UserRole
-from weft.ports.store import ReportQuery
+from weft.ports.store import ReportPage, ReportQuery
 from weft.testing.store_site import StoreTests, refused
 
 
@@ -60,13 +60,13 @@ class BillingStoreSuite(StoreTests):
         sums = set()
         for by in ("project", "user", "day", "resource", "attribute"):
             asked = ReportQuery(by=by, attribute="k" if by == "attribute" else None)
-            rows = await api.billing_report(caller, asked, rows_max=9)
+            rows = (await api.billing_report(caller, asked, rows_max=9)).rows
             sums.add(sum(Decimal(row["cost"]) for row in rows))
             assert [row["name"] for row in rows] == names.get(by, [row["name"] for row in rows])
         assert len(sums) == 1
         assert abs(float(sums.pop()) - project["cost"]) < project["cost"] / 1000
         past = ReportQuery(by="day", last_day=date(2020, 1, 1))
-        assert await api.billing_report(caller, past, rows_max=9) == []
+        assert await api.billing_report(caller, past, rows_max=9) == ReportPage([])
         with refused(ProjectNotFound):
             await api.billing_report(caller, replace(past, project="none"), rows_max=9)
         await self.site.drive()

@@ -40,7 +40,9 @@ class ReportRow(Struct, kw_only=True):
 
 
 class BillingReport(Struct, kw_only=True):
-    """What billing projects cost in a period. The costs of the rows add up to the cost."""
+    """What billing projects cost in a period, or a page of it. The costs of the rows add up to the
+    cost.
+    """
 
     by: Annotated[str, Meta(examples=["user", "attribute=cohort"])]
     project: Annotated[str | None, Meta(description="null: all that the caller may see")]
@@ -48,3 +50,4 @@ class BillingReport(Struct, kw_only=True):
     last_day: Annotated[dt.date | None, Meta(description="UTC; null: until now")]
     cost: ExactMoney
     items: list[ReportRow]
+    cursor: Annotated[str | None, Meta(description="null: this is the last page")]

@@ -1,80 +1,143 @@
 """`/ui/costs`: what billing projects cost, and one of them by resource and day."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
 from litestar import Response, get
 
+from weft.api.http.paging import cursor_of, page_until
 from weft.api.http.parameters import Query, wrong_parameter
 from weft.api.http.path_ids import project_of
-from weft.api.http.report_parameters import day_of
+from weft.api.http.report_parameters import day_of, kind_of_report
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.pages.view import link, show
+from weft.api.services import Services
+from weft.api.use_cases import reports
 from weft.core.errors import ProjectNotFound, ReportTooLarge, WeftError
 from weft.core.reports import DIVISIONS, sum_of
-from weft.ports.store import ReportQuery, Row
+from weft.ports.store import Caller, ReportQuery, Row
 
 DAYS: Final = 60
-ROWS: Final = 200
+ROWS: Final = 100
 PROJECTS: Final = 50
+MEMBERS: Final = 20
+USUAL_DAYS: Final = 30
+"""Of which the report is unless the reader says otherwise."""
+DAYS_MAX: Final = 366
 REPORT: Final = ("by", "key", "project", "first_day", "last_day")
 
 
 @get("/ui/costs", include_in_schema=False)
 async def show_costs(request: AnyRequest) -> Response[bytes]:
     """Show the caller's billing projects, `after`: those after this one, and what all of them cost
-    by what the reader chose.
+    by what the reader chose, `cursor`: the rows after the page before.
     """
-    query = Query(request, (*REPORT, "after"))
+    query = Query(request, (*REPORT, "after", "cursor"))
     services, caller, after = services_of(request), caller_of(request), query.text("after")
-    chosen = {name: query.text(name) or None for name in REPORT}
-    asked = _asked_of(chosen)
-    rows: Sequence[Row] = ()
-    problem: WeftError | None = None
-    try:
-        most = services.settings.report_batches_max
-        rows = await services.store.billing_report(caller, asked, rows_max=most)
-    except (ProjectNotFound, ReportTooLarge) as error:
-        problem = error
-    rows = sorted(rows, key=lambda row: -float(row["cost"])) if asked.by != "day" else rows
-    projects = await services.store.list_projects(caller, None, after=after, limit=PROJECTS)
+    projects = await services.store.list_projects(
+        caller, None, after=after, limit=PROJECTS, members=MEMBERS
+    )
+    asked = _asked_of(query)
+    kind = kind_of_report(asked)
+    asked = replace(asked, after=cursor_of(query, kind), limit=ROWS)
+    form = _form_of(query, asked)
+    found = await _report_of(services, caller, asked)
     more = len(projects) == PROJECTS
-    by = chosen["by"] or DIVISIONS[0]
-    parameters = {**chosen, "by": f"attribute={asked.attribute}" if asked.attribute else by}
-    del parameters["key"]
+    by = f"attribute={asked.attribute}" if asked.attribute else asked.by
+    following = page_until(found.rows, kind, found.next)["cursor"]
     return show(
         request,
         "costs.html",
         here="/ui/costs",
         projects=projects,
         after=after,
-        next=link("/ui/costs", {**chosen, "after": projects[-1]["name"]}) if more else None,
+        next=link("/ui/costs", {**form, "after": projects[-1]["name"]}) if more else None,
         divisions=(*DIVISIONS, "attribute"),
-        chosen={**chosen, "by": by},
-        rows=rows[:ROWS],
-        n_rows=len(rows),
-        dearest=max((float(row["cost"]) for row in rows), default=0),
-        total=float(sum_of(rows)),
-        problem=problem,
-        status=200 if problem is None else problem.status,
-        csv=link("/v1/billing/report", {**parameters, "format": "csv"}),
+        chosen=form,
+        rows=found.rows[:ROWS],
+        n_rows=len(found.rows),
+        dearest=max((float(row["cost"]) for row in found.rows), default=0),
+        total=found.total,
+        problem=found.problem,
+        status=200 if found.problem is None else found.problem.status,
+        cursor=asked.after,
+        first_rows=link("/ui/costs", form),
+        next_rows=following and link("/ui/costs", {**form, "cursor": following}),
+        csv=link("/v1/billing/report", {**form, "key": None, "by": by, "format": "csv"}),
     )
 
 
-def _asked_of(chosen: Mapping[str, str | None]) -> ReportQuery:
+@dataclass(frozen=True)
+class _Report:
+    """A page of a report."""
+
+    rows: Sequence[Row] = ()
+    next: int | None = None
+    total: float | None = None
+    """Of all pages; None: it would add up too many projects."""
+    problem: WeftError | None = None
+    """Why there is none."""
+
+
+async def _report_of(services: Services, caller: Caller, asked: ReportQuery) -> _Report:
+    """Return the page that is asked for: the dearest first, if all rows fit in one."""
+    try:
+        _check_days(asked)
+        found = await reports.report(services, caller, asked)
+    except (ProjectNotFound, ReportTooLarge) as error:
+        return _Report(problem=error)
+    rows, total = found.rows, None
+    with suppress(ReportTooLarge):
+        whole = await reports.report(services, caller, replace(asked, by="resource", after=None))
+        total = float(sum_of(whole.rows))
+    if found.next is None and asked.after is None and asked.by != "day":
+        rows = sorted(rows, key=lambda row: -float(row["cost"]))
+    return _Report(rows, found.next, total)
+
+
+def _check_days(asked: ReportQuery) -> None:
+    first, last = asked.first_day, asked.last_day
+    if first is not None and last is not None and (last - first).days >= DAYS_MAX:
+        raise ReportTooLarge(
+            "the report covers too many days",
+            detail=f"From {first} to {last} there are {(last - first).days + 1:,} days; a page "
+            f"adds up at most {DAYS_MAX}.",
+            hint="Choose a shorter period; the CSV and `weft billing report` have no such limit.",
+        )
+
+
+def _asked_of(query: Query) -> ReportQuery:
     """Return what the form asks for; its empty fields say nothing."""
-    by, key = chosen["by"] or DIVISIONS[0], chosen["key"]
+    by, key = query.text("by") or DIVISIONS[0], query.text("key") or None
     if by == "attribute" and not key:
         raise wrong_parameter("key", "a report by attribute needs the key of one")
     if by not in {*DIVISIONS, "attribute"}:
         raise wrong_parameter("by", f"{by[:40]!r} is not one of {', '.join(DIVISIONS)}, attribute")
+    first = day_of(query.text("first_day") or None, "first_day")
+    last = day_of(query.text("last_day") or None, "last_day") or datetime.now(UTC).date()
+    if first is None:
+        first = last - min(timedelta(days=USUAL_DAYS - 1), last - date.min)
     return ReportQuery(
         by=by,
         attribute=key if by == "attribute" else None,
-        project=chosen["project"],
-        first_day=day_of(chosen["first_day"], "first_day"),
-        last_day=day_of(chosen["last_day"], "last_day"),
+        project=query.text("project") or None,
+        first_day=first,
+        last_day=last,
     )
+
+
+def _form_of(query: Query, asked: ReportQuery) -> dict[str, str | None]:
+    """Return what stands in the fields of the form."""
+    return {
+        "by": asked.by,
+        "key": query.text("key") or None,
+        "project": asked.project,
+        "first_day": str(asked.first_day),
+        "last_day": str(asked.last_day),
+    }
 
 
 @get("/ui/costs/{p:str}", include_in_schema=False)
@@ -82,7 +145,7 @@ async def show_project(request: AnyRequest) -> Response[bytes]:
     """Show what a billing project cost, by resource and by day."""
     Query(request, ())
     services, caller, name = services_of(request), caller_of(request), project_of(request)
-    (project,) = await services.store.list_projects(caller, name)
+    (project,) = await services.store.list_projects(caller, name, members=0)
     days = await services.store.list_project_days(caller, name, before=None, limit=DAYS)
     return show(
         request,

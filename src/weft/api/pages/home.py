@@ -1,6 +1,7 @@
 """`/ui`: what happens now, and happened in the last hour."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -11,14 +12,18 @@ from weft.api.http.parameters import Query
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.pages.view import show
 from weft.api.services import Services
-from weft.api.use_cases import read
+from weft.api.use_cases import read, reports
 from weft.core.charts import stacked
+from weft.core.errors import ReportTooLarge
+from weft.core.reports import sum_of
 from weft.ports.store import Caller, ReportQuery
 
 BATCHES: Final = 20
 INCIDENTS: Final = 20
 PROJECTS: Final = 10
 FIRST_PROJECTS: Final = 20
+USED_PROJECTS: Final = 100
+"""Of so many that cost something today the dearest are found; of more the first are shown."""
 WIDTH, HEIGHT = 600, 100
 LEVELS: Final = {"n_running": "running", "n_waiting": "waiting"}
 ENDS: Final = {"n_succeeded": "success", "n_failed": "failed", "n_cancelled": "cancelled"}
@@ -50,30 +55,38 @@ async def show_home(request: AnyRequest) -> Response[bytes]:
         ends=stacked(minutes, tuple(ENDS), width=WIDTH, height=HEIGHT),
         words_of_levels=LEVELS,
         words_of_ends=ENDS,
-        projects=await _costs_today(services, caller),
+        **await _costs_today(services, caller),
         rows=await read.list_batches(services, caller, read.BatchList(limit=BATCHES)),
     )
 
 
-async def _costs_today(services: Services, caller: Caller) -> Sequence[Mapping[str, Any]]:
-    """Return projects that cost something today, the dearest first; then, of the first ones by
-    name, those that have a limit.
+async def _costs_today(services: Services, caller: Caller) -> Mapping[str, Any]:
+    """Return what all cost today, and projects: those that cost something, the dearest first; then
+    those that have a limit, of the first ones by name.
     """
     today = datetime.now(UTC).date()
-    asked = ReportQuery(by="project", first_day=today, last_day=today)
-    most = services.settings.report_batches_max
-    rows = await services.store.billing_report(caller, asked, rows_max=most)
-    cost = {row["name"]: float(row["cost"]) for row in rows}
+    asked = ReportQuery(by="project", first_day=today, last_day=today, limit=USED_PROJECTS)
+    used = await reports.report(services, caller, asked)
+    cost = {row["name"]: float(row["cost"]) for row in used.rows}
     dearest = sorted(cost, key=lambda name: -cost[name])[:PROJECTS]
     found = {
         one["name"]: {**one, "today": cost.get(one["name"], 0.0)}
         for one in (
-            *await services.store.list_projects(caller, None, names=dearest),
-            *await services.store.list_projects(caller, None, limit=FIRST_PROJECTS),
+            *await services.store.list_projects(caller, None, names=dearest, members=0),
+            *await services.store.list_projects(caller, None, limit=FIRST_PROJECTS, members=0),
         )
     }
     wanted = [one for one in found.values() if one["today"] or one["cost_max"] is not None]
-    return sorted(wanted, key=lambda one: -float(one["today"]))[:PROJECTS]
+    try:
+        whole = await reports.report(services, caller, replace(asked, by="resource"))
+        total = float(sum_of(whole.rows))
+    except ReportTooLarge:
+        total = None
+    return {
+        "cost_today": total,
+        "has_more_costs": used.next is not None,
+        "projects": sorted(wanted, key=lambda one: -float(one["today"]))[:PROJECTS],
+    }
 
 
 ROUTES = (show_root, show_home)

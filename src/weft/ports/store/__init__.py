@@ -8,7 +8,7 @@ may be repeated.
 """
 
 from weft.ports.store.api import ApiStore
-from weft.ports.store.billing import BillingStore, ReportQuery
+from weft.ports.store.billing import BillingStore, ReportPage, ReportQuery
 from weft.ports.store.callbacks import DeliveryReport, DueCallback
 from weft.ports.store.callers import Caller, Row
 from weft.ports.store.conditions import ConditionStore, DueCondition
@@ -20,7 +20,7 @@ from weft.ports.store.job_entries import JobEntry
 from weft.ports.store.notices import Notices
 from weft.ports.store.operations import Operation, Resubmitted
 from weft.ports.store.patrol import Patrolled, Position
-from weft.ports.store.pools import PoolStore
+from weft.ports.store.pools import PoolStore, ShareKey
 from weft.ports.store.queries import BatchQuery, JobQuery, QueryLimits
 from weft.ports.store.queues import QueueStore, Waiting
 from weft.ports.store.schedules import (
@@ -100,6 +100,7 @@ __all__ = [
     "QueryLimits",
     "QueueStore",
     "Registered",
+    "ReportPage",
     "ReportQuery",
     "Reserved",
     "Resubmitted",
@@ -109,6 +110,7 @@ __all__ = [
     "ScheduleStore",
     "SetGroupStore",
     "Shape",
+    "ShareKey",
     "StartReport",
     "StoredSecret",
     "TrailQuery",

@@ -18,6 +18,19 @@ class ReportQuery:
     project: str | None = None
     first_day: date | None = None
     last_day: date | None = None
+    limit: int | None = None
+    """How many projects, users or days; None: all, by name."""
+    after: int | None = None
+    """The `next` of the page before."""
+
+
+@dataclass(frozen=True)
+class ReportPage:
+    """The rows of a report, or a page of them."""
+
+    rows: Sequence[Row]
+    next: int | None = None
+    """Where the next page begins; None: this is the last one."""
 
 
 class BillingStore(Protocol):
@@ -31,6 +44,7 @@ class BillingStore(Protocol):
         names: Sequence[str] | None = None,
         after: str | None = None,
         limit: int | None = None,
+        members: int | None = None,
     ) -> Sequence[Row]:
         """Return `name, closed, cost_max, cost_soft_max, on_limit, limit_state, cost_per_hour,
         limit_in_s, cost, cost_by_resource, members` of the caller's projects, by name; somebody
@@ -40,6 +54,7 @@ class BillingStore(Protocol):
 
         If a name is given: of that project, or raise `ProjectNotFound`. `names`: only of those of
         these that exist; `after`: the name of the last one of the page before; no `limit`: all.
+        `members`: at most this number of them, those who came first, and `has_more_members`.
         """
 
     async def list_project_days(
@@ -51,14 +66,15 @@ class BillingStore(Protocol):
         """
 
     async def billing_report(
-        self, caller: Caller, asked: ReportQuery, *, rows_max: int
-    ) -> Sequence[Row]:
+        self, caller: Caller, asked: ReportQuery, *, rows_max: int, projects_max: int | None = None
+    ) -> ReportPage:
         """Return `name, kind, cost, cost_by_resource` for each part of the report, in order; costs
         are exact decimals, as texts, and add up to the same sum however the report is divided.
 
-        Operators have all of the tenant, others the projects that they are members of.
-        `rows_max`: sums of batches that a report by attribute may read. Raise `ProjectNotFound`,
-        `ReportTooLarge`.
+        Operators have all of the tenant, others the projects that they are members of. With
+        `limit`: a page of projects, users or days, in the order in which they came to be; other
+        divisions have no pages. `rows_max`: sums of batches that a report by attribute may read;
+        `projects_max`: projects that may be added up. Raise `ProjectNotFound`, `ReportTooLarge`.
         """
 
     async def create_project(

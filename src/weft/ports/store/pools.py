@@ -1,10 +1,20 @@
 """The calls of the api about pools and their machines."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from weft.core.pools import Pool
 from weft.ports.store.callers import Caller, Row
+
+
+@dataclass(frozen=True)
+class ShareKey:
+    """Where a user stands among those with work in a pool."""
+
+    load: float | None
+    """Running mCPU divided by weight; None: the user has no ready jobs."""
+    user_id: int
 
 
 class PoolStore(Protocol):
@@ -38,9 +48,19 @@ class PoolStore(Protocol):
         used, newest first.
         """
 
-    async def list_shares(self, caller: Caller, pool: str, *, limit: int) -> Sequence[Row]:
-        """Return `user, weight, n_ready, ready_m, running_m` of the users with work in a pool, in
-        the order in which they are served; `user` is None for those whom the caller does not see.
+    async def list_shares(
+        self,
+        caller: Caller,
+        pool: str,
+        *,
+        limit: int,
+        after: ShareKey | None = None,
+        only_own: bool = False,
+    ) -> Sequence[Row]:
+        """Return `user, weight, n_ready, ready_m, running_m, load, user_id` of the users with work
+        in a pool: those with ready jobs in the order in which they are served, then those who only
+        run jobs, whose `load` is None. `user` is None for those whom the caller does not see.
+        `only_own`: of the caller alone.
         """
 
     async def list_pool_changes(self, pool: str, *, limit: int) -> Sequence[Row]:

@@ -4,14 +4,16 @@ from typing import Final
 
 from litestar import Response, get
 
+from weft.api.http.paging import PAGE, page_until
 from weft.api.http.parameters import Query
 from weft.api.http.replies import reply
-from weft.api.http.report_parameters import report_of
+from weft.api.http.report_parameters import kind_of_report, report_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.use_cases import reports
 from weft.core.reports import csv_of, sum_of
 from weft.wire.report_answers import BillingReport
 
-PARAMETERS: Final = ("by", "project", "first_day", "last_day", "format")
+PARAMETERS: Final = ("by", "project", "first_day", "last_day", "format", *PAGE)
 FORMATS: Final = ("json", "csv")
 CSV: Final = "text/csv"
 
@@ -23,14 +25,16 @@ CSV: Final = "text/csv"
 async def billing_report(request: AnyRequest) -> Response[bytes]:
     """Report what billing projects cost, by `project`, `user`, `day`, `resource` or the value of
     an attribute of their batches. Members see their projects, operators those of the tenant.
-    `Accept: text/csv` or `format=csv`: as CSV.
+    `Accept: text/csv` or `format=csv`: as CSV. `limit`: at most this number of projects, users
+    or days, in the order in which they came to be; the page has the cost of its rows, and a report
+    by `resource` that of all. It adds up at most 100 projects of a member and, by attribute, 1,000
+    sums of batches; by attribute and `resource` there is one page.
     """
     query = Query(request, PARAMETERS)
     services, caller = services_of(request), caller_of(request)
     division, asked = report_of(query)
-    rows = await services.store.billing_report(
-        caller, asked, rows_max=services.settings.report_batches_max
-    )
+    found = await reports.report(services, caller, asked)
+    rows = found.rows
     if _is_csv(request, query):
         return Response(
             csv_of(division.title, rows).encode(),
@@ -44,7 +48,7 @@ async def billing_report(request: AnyRequest) -> Response[bytes]:
             "first_day": asked.first_day,
             "last_day": asked.last_day,
             "cost": sum_of(rows),
-            "items": rows,
+            **page_until(rows, kind_of_report(asked), found.next),
         }
     )
 

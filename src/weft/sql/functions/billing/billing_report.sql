@@ -1,56 +1,52 @@
 -- billing_report: what billing projects cost in a period of dates (UTC, both included; NULL: no bound), by project, user, day, resource, or
 --   the value of an attribute of their batches.
 -- Called by: Store.billing_report (api).   Safe to repeat: yes, it only reads.
--- Plan: as _report_parts: sums, not jobs; by attribute at most rows_max sums of batches are read.
+-- Plan: as _report_page: sums, not jobs, and of a page only those that it shows; as _report_by_attribute.
 -- of_user_id: only the projects of this member; NULL: all of the tenant, deleted ones too.   of_project NULL: all of these.
+-- rows_max: sums of batches that a report by attribute may read.   projects_max: as _report_projects.
+-- limit_rows: at most this number of projects, users or days after a number, in the order of their numbers; NULL: all, by name. Other
+--   divisions have no pages.
 -- Each cost is rounded to 12 digits in such a way that the costs of all rows add up to the rounded cost of all, however it is divided.
--- Returns: name, kind (value; none: the batches lack the attribute; unknown: see _report_parts), cost and those of resources, as text.
--- Raises WF105 (no such project), WF133 (too many batches).
+-- Returns: items: name, kind (value; none: the batches lack the attribute; unknown: see _report_by_attribute), cost and those of
+--   resources, as text; next: the number after which the next page begins.   Raises as _report_projects, as _report_by_attribute.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.billing_report(tenant_id int, of_user_id int, of_project text, by text, attribute text, since date,
-    until date, rows_max int) RETURNS SETOF jsonb LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+    until date, rows_max int, projects_max int, after bigint, limit_rows int) RETURNS jsonb
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET enable_mergejoin = off
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_project int[]; v_since date := coalesce(since, '-infinity'); v_until date := coalesce(until, 'infinity');
+    v_project int[]; v_since date := greatest(since, '0001-01-01'); v_until date := coalesce(until, 'infinity');
+    v_parts weft.cost_part[]; v_names text[]; v_next bigint; v_items jsonb;
 BEGIN
     PERFORM weft._as_tenant(billing_report.tenant_id);
-    v_project := ARRAY(
-        SELECT p.project_id FROM weft.billing_project p
-        WHERE p.tenant_id = billing_report.tenant_id AND (of_project IS NULL OR lower(p.name) = lower(of_project))
-            AND (of_user_id IS NULL OR EXISTS (
-                SELECT FROM weft.billing_member m WHERE m.project_id = p.project_id AND m.user_id = of_user_id)));
-    IF of_project IS NOT NULL AND v_project = '{}' THEN
-        PERFORM weft._fail('WF105', format('billing project "%s" does not exist', of_project),
-            'There is no such billing project, or you are not a member of it.', '`weft billing` lists yours.');
+    v_project := weft._report_projects(billing_report.tenant_id, of_user_id, of_project, billing_report.by, projects_max);
+    IF billing_report.by = 'attribute' THEN
+        SELECT r.parts, r.names INTO v_parts, v_names FROM weft._report_by_attribute(billing_report.tenant_id, v_project,
+            billing_report.attribute, v_since, v_until, billing_report.rows_max) r;
+    ELSE
+        SELECT r.parts, r.next_owner INTO v_parts, v_next FROM weft._report_page(billing_report.tenant_id, v_project, billing_report.by,
+            v_since, v_until, billing_report.after, CASE WHEN billing_report.by <> 'resource' THEN billing_report.limit_rows END) r;
     END IF;
-    IF billing_report.by = 'attribute' AND EXISTS (
-        SELECT FROM weft.batch_usage u WHERE u.project_id = ANY (v_project) AND u.usage_on BETWEEN v_since AND v_until
-        OFFSET billing_report.rows_max) THEN
-        PERFORM weft._fail('WF133', 'the report covers too many batches',
-            format('By attribute it would read more than %s sums of batches.', billing_report.rows_max),
-            'Ask for one project or a shorter period; reports by project, user, day or resource have no such limit.');
-    END IF;
-    RETURN QUERY
-    WITH part AS MATERIALIZED (
-        SELECT r.*, dense_rank() OVER (ORDER BY r.is_known DESC, r.name NULLS LAST) AS owner
-        FROM weft._report_parts(v_project, billing_report.by, billing_report.attribute, v_since, v_until) r),
-    used AS (SELECT array_agg(p.owner) AS owners, array_agg(p.rate_card_id) AS cards, array_agg(p.shape_id) AS shapes,
-        array_agg(p.ms) AS mss FROM part p),
-    priced AS MATERIALIZED (SELECT x.* FROM used u CROSS JOIN LATERAL weft._priced_usage(u.owners, u.cards, u.shapes, u.mss) x),
+    WITH priced AS MATERIALIZED (SELECT x.* FROM weft._priced_parts(v_parts) x),
     rounded AS (
         SELECT x.owner, r.resource_id, r.name AS resource, r.unit, x.usage,
             round(sum(x.price_ms) OVER w / 3600000, 12) - round((sum(x.price_ms) OVER w - x.price_ms) / 3600000, 12) AS cost
         FROM priced x JOIN weft.resource r USING (resource_id) WINDOW w AS (ORDER BY x.owner, r.resource_id)),
-    named AS (SELECT DISTINCT p.owner, p.name, p.is_known FROM part p)
-    SELECT jsonb_build_object(
-        'name', coalesce(n.name, min(x.resource) FILTER (WHERE billing_report.by = 'resource')),
-        'kind', CASE WHEN NOT n.is_known THEN 'unknown' WHEN n.name IS NULL AND billing_report.by = 'attribute' THEN 'none'
-            ELSE 'value' END,
-        'cost', trim_scale(sum(x.cost))::text,
-        'cost_by_resource', jsonb_agg(jsonb_build_object('resource', x.resource, 'usage', x.usage, 'unit', x.unit,
-            'cost', trim_scale(x.cost)::text) ORDER BY x.resource_id))
-    FROM rounded x JOIN named n USING (owner)
-    GROUP BY x.owner, n.name, n.is_known, CASE WHEN billing_report.by = 'resource' THEN x.resource_id END
-    ORDER BY x.owner, min(x.resource_id);
+    item AS (
+        SELECT x.owner, CASE WHEN billing_report.by = 'resource' THEN x.resource_id ELSE 0 END AS part,
+            CASE billing_report.by WHEN 'project' THEN (SELECT p.name FROM weft.billing_project p WHERE p.project_id = x.owner)
+                WHEN 'user' THEN (SELECT u.name FROM weft.tenant_user u WHERE u.user_id = x.owner)
+                WHEN 'day' THEN (date '2000-01-01' + x.owner::int)::text WHEN 'resource' THEN min(x.resource)
+                ELSE v_names[x.owner] END AS name,
+            sum(x.cost) AS cost, jsonb_agg(jsonb_build_object('resource', x.resource, 'usage', x.usage, 'unit', x.unit,
+                'cost', trim_scale(x.cost)::text) ORDER BY x.resource_id) AS of_resources
+        FROM rounded x GROUP BY x.owner, 2)
+    SELECT jsonb_agg(jsonb_build_object('name', i.name,
+        'kind', CASE WHEN i.owner = 2147483647 THEN 'unknown' WHEN i.name IS NULL THEN 'none' ELSE 'value' END,
+        'cost', trim_scale(i.cost)::text, 'cost_by_resource', i.of_resources)
+        ORDER BY i.owner = 2147483647, i.part, CASE WHEN limit_rows IS NULL THEN i.name END, i.owner) INTO v_items
+    FROM item i;
+    RETURN jsonb_build_object('items', coalesce(v_items, '[]'), 'next', v_next);
 END $$;

@@ -1,5 +1,6 @@
--- _count_usage: add what batches used to the sums of their billing projects, of their users, and of themselves, by date.
--- Called by: fold_deltas.   Safe to repeat: no.   Locks: sums.   Plan: batches and sums by key.
+-- _count_usage: add what batches used to the sums of their billing projects, of their users, and of themselves, by date; and, by resource
+--   instead of shape, to those that pages read.
+-- Called by: fold_deltas.   Safe to repeat: no.   Locks: sums.   Plan: batches, shapes and sums by key.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._count_usage(used weft.usage_part[]) RETURNS void LANGUAGE sql
 AS $$
@@ -14,7 +15,17 @@ AS $$
         INSERT INTO weft.user_usage AS s (project_id, user_id, usage_on, rate_card_id, shape_id, tenant_id, usage_ms)
         SELECT p.project_id, p.user_id, p.usage_on, p.rate_card_id, p.shape_id, p.tenant_id, sum(p.usage_ms) FROM part p
         GROUP BY 1, 2, 3, 4, 5, 6
-        ON CONFLICT (project_id, user_id, usage_on, rate_card_id, shape_id) DO UPDATE SET usage_ms = s.usage_ms + excluded.usage_ms)
+        ON CONFLICT (project_id, user_id, usage_on, rate_card_id, shape_id) DO UPDATE SET usage_ms = s.usage_ms + excluded.usage_ms),
+    of_resources AS (
+        INSERT INTO weft.usage_sum AS s (tenant_id, project_id, user_id, usage_on, rate_card_id, cpu, memory, storage, gpu)
+        SELECT p.tenant_id, coalesce(p.project_id, 0), coalesce(p.user_id, 0), coalesce(p.usage_on, '-infinity'), p.rate_card_id,
+            sum(p.usage_ms::numeric * h.cpu_m), sum(p.usage_ms::numeric * h.memory_mib), sum(p.usage_ms::numeric * h.storage_mib),
+            sum(p.usage_ms::numeric * h.gpu)
+        FROM part p CROSS JOIN LATERAL (SELECT x.* FROM weft.shape x WHERE x.shape_id = p.shape_id OFFSET 0) h
+        GROUP BY p.tenant_id, p.rate_card_id, GROUPING SETS (
+            (p.project_id, p.user_id, p.usage_on), (p.project_id, p.usage_on), (p.user_id, p.usage_on), (p.usage_on), (p.project_id))
+        ON CONFLICT (tenant_id, project_id, user_id, usage_on, rate_card_id) DO UPDATE SET cpu = s.cpu + excluded.cpu,
+            memory = s.memory + excluded.memory, storage = s.storage + excluded.storage, gpu = s.gpu + excluded.gpu)
     INSERT INTO weft.project_usage AS s (project_id, usage_on, rate_card_id, shape_id, tenant_id, usage_ms)
     SELECT p.project_id, p.usage_on, p.rate_card_id, p.shape_id, p.tenant_id, sum(p.usage_ms) FROM part p GROUP BY 1, 2, 3, 4, 5
     ON CONFLICT (project_id, usage_on, rate_card_id, shape_id) DO UPDATE SET usage_ms = s.usage_ms + excluded.usage_ms

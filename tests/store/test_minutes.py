@@ -64,7 +64,8 @@ async def test_minutes_count_levels_and_ends_of_ones_own_jobs(own_world: World) 
     assert told(await _minutes(world, bob, 3))[-1] == [0, 2, 0, 0, 0]
     other = replace(all_, tenant_id=bob.tenant_id + 1_000_000)
     assert told(await _minutes(world, other, 3)) == [[0] * 5] * 5
-    shares = {"of_pool": world.pool, "limit_rows": 9}
+    key = {"of_user_id": None, "after_load": None, "after_user": None}
+    shares = {"of_pool": world.pool, **key, "limit_rows": 9}
     seen = await world.call("list_shares", tenant_id=bob.tenant_id, **shares)
     unseen = await world.call("list_shares", tenant_id=other.tenant_id, **shares)
     assert [row[0]["user"] for row in seen] == ["bob"]

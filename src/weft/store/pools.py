@@ -6,7 +6,7 @@ import msgspec
 
 from weft.core.pools import Pool
 from weft.core.rights import Right
-from weft.ports.store import Caller, Row
+from weft.ports.store import Caller, Row, ShareKey
 from weft.store.database import Database
 
 
@@ -54,10 +54,24 @@ class Pools:
         rows = await self._database.call("list_pool_changes", of_pool=pool, limit_rows=limit)
         return [row[0] for row in rows]
 
-    async def list_shares(self, caller: Caller, pool: str, *, limit: int) -> Sequence[Row]:
+    async def list_shares(
+        self,
+        caller: Caller,
+        pool: str,
+        *,
+        limit: int,
+        after: ShareKey | None = None,
+        only_own: bool = False,
+    ) -> Sequence[Row]:
         """Return what users run and what is ready."""
         rows = await self._database.call(
-            "list_shares", caller=caller, of_pool=pool, limit_rows=limit
+            "list_shares",
+            caller=caller,
+            of_pool=pool,
+            of_user_id=caller.user_id if only_own else None,
+            after_load=None if after is None else after.load,
+            after_user=None if after is None else after.user_id,
+            limit_rows=limit,
         )
         return [row[0] for row in rows]
 

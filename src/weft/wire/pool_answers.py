@@ -109,7 +109,11 @@ class PoolShare(Struct, kw_only=True):
     ready_cpu: Annotated[float, Meta(description="cores that these jobs ask for")]
     running_cpu: Annotated[float, Meta(description="cores that running jobs have reserved")]
     fair_cpu: Annotated[
-        float, Meta(ge=0, description="cores, if those that are in use were shared fairly")
+        float | None,
+        Meta(
+            description="cores, if those that are in use were shared fairly; null: more than "
+            "1,000 users have work in the pool"
+        ),
     ]
 
 

@@ -5,13 +5,16 @@ the machines that run them.
 import re
 from collections.abc import Sequence
 from typing import Any, Final
+from urllib.parse import quote
 
 from litestar import Response, get, post
 
 from weft.api.http.decoding import JSON, decode
+from weft.api.http.paging import page_until
 from weft.api.http.parameters import Query, wrong_parameter
 from weft.api.http.path_ids import pool_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of, trace_id_of
+from weft.api.http.share_pages import KIND, after_of, last_of
 from weft.api.pages.forms import check_form
 from weft.api.pages.view import link, show
 from weft.api.services import Origin
@@ -110,21 +113,25 @@ async def _pools_page(request: AnyRequest, after: str | None) -> dict[str, Any]:
 
 @get("/ui/pools/{p:str}", include_in_schema=False)
 async def show_pool(request: AnyRequest) -> Response[bytes]:
-    """Show a pool: who runs how much there and who waits, its machines, what was decided about
-    them and what they cost.
+    """Show a pool: who runs how much there and who waits, `cursor`: those after the page before;
+    its machines, what was decided about them and what they cost.
     """
-    Query(request, ())
+    after = after_of(Query(request, ("cursor",)))
     services, caller, name = services_of(request), caller_of(request), pool_of(request)
     pool = await pools.get_pool(services, caller, name, machines_max=MACHINES)
-    shares = await pools.list_shares(services, caller, name)
+    shares = await pools.list_shares(services, caller, name, limit=SHARES, after=after)
+    cursor = page_until(shares.rows, KIND, last_of(shares.next))["cursor"]
+    path = f"/ui/pools/{quote(name, safe='')}"
     return show(
         request,
         "pool.html",
         here="/ui/queues",
         pool=pool,
         machines_max=MACHINES,
-        shares=shares[:SHARES],
-        n_shares=len(shares),
+        path=path,
+        shares=shares,
+        is_first=after is None,
+        next_shares=cursor and link(path, {"cursor": cursor}),
         changes=await pools.list_pool_changes(services, caller, name, limit=CHANGES),
         costs=await pools.list_pool_costs(services, caller, name, days=COST_DAYS),
     )

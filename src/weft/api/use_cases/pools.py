@@ -1,6 +1,7 @@
 """Pools: list, show, and save what an operator wants of them."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import msgspec
 
@@ -10,7 +11,7 @@ from weft.core.errors import PoolNotFound
 from weft.core.fair_share import UserWork, fair_shares
 from weft.core.pools import Pool, plan_changes
 from weft.core.problems import Problems
-from weft.ports.store import Caller, Row
+from weft.ports.store import Caller, Row, ShareKey
 from weft.telemetry.log import get_logger
 from weft.wire.pool_documents import PoolsDocument
 
@@ -18,6 +19,7 @@ MACHINES_MAX = 10_000
 CHANGES_MAX = 1_000
 COST_DAYS_MAX = 400
 SHARES_MAX = 1_000
+"""So many users are read; of more it is not told what would be fair."""
 POOLS_NAMED = 20
 MCPU = 1000
 log = get_logger()
@@ -40,27 +42,77 @@ async def list_pool_changes(
     return await services.store.list_pool_changes(name, limit=limit)
 
 
-async def list_shares(services: Services, caller: Caller, name: str) -> Sequence[Row]:
+@dataclass(frozen=True)
+class SharesPage:
+    """Some of the users with work in a pool."""
+
+    rows: Sequence[Row]
+    n_more: int
+    """How many come after them."""
+    has_uncounted: bool
+    """Whether there are more than those."""
+    next: ShareKey | None
+    """After whom the next page begins; None: this is the last one."""
+
+
+async def list_shares(
+    services: Services, caller: Caller, name: str, *, limit: int, after: ShareKey | None = None
+) -> SharesPage:
     """Return what each user runs in a pool, what of theirs is ready there, and what they would run
-    if what runs now were shared fairly; those whom the caller does not see count, and are left
-    out. Raise `PoolNotFound`.
+    if what runs now were shared fairly, unless there are too many to tell; those whom the caller
+    does not see count, and are left out. Raise `PoolNotFound`.
     """
     await _find(services, caller, name)
-    rows = await services.store.list_shares(caller, name, limit=SHARES_MAX)
+    rows = await services.store.list_shares(caller, name, limit=SHARES_MAX + 1)
+    if len(rows) <= SHARES_MAX:
+        rows = _after(_with_fair_shares(rows), after)
+    elif not caller.sees_tenant:
+        rows = await services.store.list_shares(caller, name, limit=1, only_own=True)
+    elif after is not None:
+        rows = await services.store.list_shares(caller, name, limit=SHARES_MAX + 1, after=after)
+    seen = [row for row in rows if row["user"] is not None]
+    page, last = seen[:limit], None
+    if len(seen) > limit:
+        last = page[-1]
+    elif len(rows) > SHARES_MAX:
+        last = rows[-1]
+    return SharesPage(
+        [_share_of(row) for row in page],
+        len(seen) - len(page),
+        len(rows) > SHARES_MAX,
+        None if last is None else _key_of(last),
+    )
+
+
+def _with_fair_shares(rows: Sequence[Row]) -> Sequence[Row]:
     works = [UserWork(0, row["running_m"] + row["ready_m"], row["weight"]) for row in rows]
     fair = fair_shares(works, sum(row["running_m"] for row in rows))
-    return [
-        {
-            "user": row["user"],
-            "weight": row["weight"],
-            "n_ready": row["n_ready"],
-            "ready_cpu": row["ready_m"] / MCPU,
-            "running_cpu": row["running_m"] / MCPU,
-            "fair_cpu": share / MCPU,
-        }
-        for row, share in zip(rows, fair, strict=True)
-        if row["user"] is not None
-    ]
+    return [{**row, "fair_m": share} for row, share in zip(rows, fair, strict=True)]
+
+
+def _after(rows: Sequence[Row], key: ShareKey | None) -> Sequence[Row]:
+    return rows if key is None else [row for row in rows if _order(_key_of(row)) > _order(key)]
+
+
+def _key_of(row: Row) -> ShareKey:
+    return ShareKey(row["load"], row["user_id"])
+
+
+def _order(key: ShareKey) -> tuple[bool, float, int]:
+    """Return the place of a user: those who only run jobs have no load, and come last."""
+    return key.load is None, key.load or 0.0, key.user_id
+
+
+def _share_of(row: Row) -> Row:
+    fair = row.get("fair_m")
+    return {
+        "user": row["user"],
+        "weight": row["weight"],
+        "n_ready": row["n_ready"],
+        "ready_cpu": row["ready_m"] / MCPU,
+        "running_cpu": row["running_m"] / MCPU,
+        "fair_cpu": None if fair is None else fair / MCPU,
+    }
 
 
 async def list_pool_costs(

@@ -133,7 +133,8 @@ def shares(name: str, /, *, shared: Shared = SHARED) -> int:
 
 
 def _share_row(one: Document) -> tuple[object, ...]:
-    cores = (f"{one[name]:,.1f}" for name in ("ready_cpu", "running_cpu", "fair_cpu"))
+    amounts = (one[name] for name in ("ready_cpu", "running_cpu", "fair_cpu"))
+    cores = ("–" if amount is None else f"{amount:,.1f}" for amount in amounts)
     return one_line(one["user"], width=64), f"{one['n_ready']:,}", *cores, f"{one['weight']:g}"
 
 

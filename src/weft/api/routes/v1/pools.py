@@ -2,10 +2,12 @@
 
 from litestar import Response, get, put
 
+from weft.api.http.paging import LIMIT_MAX, PAGE, page_until
 from weft.api.http.parameters import Query
 from weft.api.http.path_ids import pool_of
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, read_document, services_of
+from weft.api.http.share_pages import KIND, after_of, last_of
 from weft.api.use_cases import pools
 from weft.wire.pool_answers import (
     PoolAnswer,
@@ -64,16 +66,22 @@ async def list_pool_costs(request: AnyRequest) -> Response[bytes]:
     return reply({"items": rows, "cursor": None})
 
 
-@get("/v1/pools/{p:str}/shares", opt={"page": PoolShare})
+@get("/v1/pools/{p:str}/shares", opt={"page": PoolShare, "query": PAGE})
 async def list_shares(request: AnyRequest) -> Response[bytes]:
-    """List the users with work in a pool in the order in which they are served next: what each
-    runs, and would run if what runs now were shared fairly; at most 1,000. Users who do not see
-    the tenant get their own.
+    """List the users with work in a pool in the order in which they are served next, then those
+    who only run jobs: what each runs, and would run if what runs now were shared fairly. Users who
+    do not see the tenant get their own.
     """
-    Query(request, ())
+    query = Query(request, PAGE)
     services, caller = services_of(request), caller_of(request)
-    rows = await pools.list_shares(services, caller, pool_of(request))
-    return reply({"items": rows, "cursor": None})
+    found = await pools.list_shares(
+        services,
+        caller,
+        pool_of(request),
+        limit=query.integer("limit", default=None, least=1, most=LIMIT_MAX) or LIMIT_MAX,
+        after=after_of(query),
+    )
+    return reply(page_until(found.rows, KIND, last_of(found.next)))
 
 
 ROUTES = (list_pools, save_pools, get_pool, list_pool_changes, list_pool_costs, list_shares)

@@ -1,16 +1,39 @@
--- list_shares: what users run in a pool and what of theirs is ready there, in the order in which they are served. As of the last fold.
--- Called by: Store.list_shares (api).   Safe to repeat: yes, it only reads.   Plan: users that ever had work in the pool, by
---   key: no index tells which of them run something, because loads change with each fold.
--- Returns: documents; those of users whom the caller does not see have no name: they count in the shares of the others.
+-- list_shares: what users run in a pool and what of theirs is ready there: those with ready work in the order in which they are served,
+--   then those who only run jobs, by number. As of the last fold.
+-- Called by: Store.list_shares (api).   Safe to repeat: yes, it only reads.
+-- Plan: users who may have ready work, by load, then others who run something, by their index, each a page; one user by key.
+-- after_load, after_user: those after this user, who has ready work if there is a load.   of_user_id: only this user; NULL: all.
+-- Returns: documents, with `load` (NULL: only runs jobs) and `user_id` to go on from; those of users whom the caller does not see have no
+--   name: they count in the shares of the others.
 -- Owner: weft_system.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.list_shares(tenant_id int, of_pool text, limit_rows int) RETURNS SETOF jsonb
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+CREATE OR REPLACE FUNCTION weft.list_shares(tenant_id int, of_pool text, of_user_id int, after_load double precision, after_user int,
+    limit_rows int) RETURNS SETOF jsonb LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
+    SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
-    SELECT jsonb_build_object('user', CASE WHEN s.tenant_id = list_shares.tenant_id
-            AND s.user_id = coalesce(weft._caller_id(), s.user_id) THEN u.name END,
-        'weight', s.weight, 'n_ready', s.n_ready, 'ready_m', s.ready_m, 'running_m', s.running_m)
-    FROM (SELECT x.* FROM weft.user_share x WHERE (x.n_ready > 0 OR x.running_m > 0)
-              AND x.pool_id = (SELECT p.pool_id FROM weft.pool p WHERE p.name = list_shares.of_pool)
-          ORDER BY x.load, x.user_id LIMIT limit_rows) s
-    JOIN weft.tenant_user u ON u.user_id = s.user_id ORDER BY s.load, s.user_id
-$$;
+#variable_conflict use_column
+DECLARE
+    v_pool int := (SELECT p.pool_id FROM weft.pool p WHERE p.name = list_shares.of_pool);
+BEGIN
+    RETURN QUERY
+    SELECT jsonb_build_object(
+        'user', CASE WHEN s.tenant_id = list_shares.tenant_id AND s.user_id = coalesce(weft._caller_id(), s.user_id) THEN (
+            SELECT u.name FROM weft.tenant_user u WHERE u.user_id = s.user_id) END,
+        'weight', s.weight, 'n_ready', s.n_ready, 'ready_m', s.ready_m, 'running_m', s.running_m,
+        'load', CASE WHEN s.active THEN s.load END, 'user_id', s.user_id)
+    FROM (
+        (SELECT x.* FROM weft.user_share x
+         WHERE list_shares.of_user_id IS NULL AND (after_user IS NULL OR after_load IS NOT NULL)
+            AND x.pool_id = v_pool AND x.active AND (x.n_ready > 0 OR x.running_m > 0)
+            AND (x.load, x.user_id) > (coalesce(after_load, '-infinity'), coalesce(after_user, 0))
+         ORDER BY x.load, x.user_id LIMIT limit_rows)
+        UNION ALL
+        (SELECT x.* FROM weft.user_share x
+         WHERE list_shares.of_user_id IS NULL AND x.pool_id = v_pool AND NOT x.active AND x.running_m > 0
+            AND x.user_id > CASE WHEN after_load IS NULL THEN coalesce(after_user, 0) ELSE 0 END
+         ORDER BY x.user_id LIMIT limit_rows)
+        UNION ALL
+        SELECT x.* FROM weft.user_share x
+        WHERE x.pool_id = v_pool AND x.user_id = list_shares.of_user_id AND (x.n_ready > 0 OR x.running_m > 0)) s
+    LIMIT limit_rows;
+END $$;

@@ -1,0 +1,133 @@
+"""Costs and shares page by page: over HTTP, and as a browser shows them."""
+
+import re
+from datetime import UTC, date, datetime, timedelta
+
+import asyncpg
+import httpx
+import pytest
+
+from api.live import LiveWorker
+from api.test_pages import browser
+
+__all__ = ["browser"]
+pytestmark = pytest.mark.slow
+N = 120
+TODAY = datetime.now(UTC).date()
+
+
+FILL = """
+INSERT INTO weft.tenant_user (tenant_id, name) SELECT {tenant}, 'u' || n
+  FROM generate_series(1, {n}) n;
+INSERT INTO weft.billing_project (tenant_id, name) SELECT {tenant}, 'p' || n
+  FROM generate_series(1, {n}) n;
+INSERT INTO weft.usage_sum
+  SELECT tenant_id, project_id, 0, (now() AT TIME ZONE 'UTC')::date, 1, project_id, 1, 0, 0
+  FROM weft.billing_project WHERE name LIKE 'p%';
+INSERT INTO weft.usage_sum SELECT tenant_id, 0, 0, usage_on, 1, sum(cpu), sum(memory), 0, 0
+  FROM weft.usage_sum GROUP BY 1, 4;
+INSERT INTO weft.user_share (pool_id, user_id, tenant_id, active, weight, running_m, n_ready,
+  ready_m, load) SELECT {pool}, user_id, tenant_id, true, 1, 1000, 1, 1000, user_id
+  FROM weft.tenant_user WHERE name LIKE 'u%';
+"""
+CROWD = """
+INSERT INTO weft.user_share (pool_id, user_id, tenant_id, active, weight, running_m)
+  SELECT {pool}, 1000000 + n, {tenant}, false, 1, 1 FROM generate_series(1, 900) n;
+"""
+
+
+async def _fill(http: httpx.AsyncClient, worker: LiveWorker, dsn: str) -> None:
+    """Let many projects use something today, and many users run jobs."""
+    await http.post("/v1/batches", json={"jobs": [{}]})
+    await worker.claim()
+    await _execute(dsn, FILL)
+
+
+async def _execute(dsn: str, text: str) -> None:
+    connection = await asyncpg.connect(dsn)
+    tenant, pool = await connection.fetchrow("SELECT tenant_id, pool_id FROM weft.queue")
+    await connection.execute(text.format(tenant=tenant, pool=pool, n=N))
+    await connection.close()
+
+
+async def test_report_has_pages(
+    http: httpx.AsyncClient, worker: LiveWorker, database: dict[str, str]
+) -> None:
+    await _fill(http, worker, database["admin"])
+    ask = {"by": "project", "first_day": str(TODAY - timedelta(days=2)), "limit": "100"}
+    whole = (await http.get("/v1/billing/report", params={"by": "project"})).json()
+    first = (await http.get("/v1/billing/report", params=ask)).json()
+    rest = (await http.get("/v1/billing/report", params={**ask, "cursor": first["cursor"]})).json()
+    for more in ({"by": "user"}, {"first_day": str(TODAY)}, {"limit": "0"}, {"limit": ""}):
+        wrong = {**ask, "cursor": first["cursor"], **more}
+        assert (await http.get("/v1/billing/report", params=wrong)).status_code == 400
+
+    assert (len(first["items"]), len(rest["items"])) == (100, N - 100)
+    assert rest["cursor"] is whole["cursor"] is None
+    names = [one["name"] for one in first["items"] + rest["items"]]
+    assert names == [f"p{n}" for n in range(1, N + 1)]
+    assert sorted(names) == [one["name"] for one in whole["items"]]
+
+
+async def test_page_of_costs_shows_the_last_30_days_page_by_page(
+    browser: httpx.AsyncClient,
+    http: httpx.AsyncClient,
+    worker: LiveWorker,
+    database: dict[str, str],
+) -> None:
+    await _fill(http, worker, database["admin"])
+    first = await browser.get("/ui/costs")
+    (following,) = re.findall(r'href="(/ui/costs\?[^"]*cursor=[^"]*)#report"', first.text)
+    second = await browser.get(following.replace("&amp;", "&"))
+    one_day = await browser.get("/ui/costs", params={"last_day": "2026-01-31", "by": "day"})
+    long = await browser.get("/ui/costs", params={"first_day": "2020-01-01"})
+    home = await browser.get("/ui")
+
+    assert f'name="first_day" value="{TODAY - timedelta(days=29)}"' in first.text
+    assert f'name="last_day" value="{TODAY}"' in first.text
+    assert ">All pages<" in first.text
+    assert "More projects" in first.text
+    assert f"<bdi>p{N}</bdi></td>" not in first.text
+    assert f"<bdi>p{N}</bdi></td>" in second.text
+    assert "From the first" in second.text
+    assert f'name="first_day" value="{date(2026, 1, 2)}"' in one_day.text
+    assert "Nothing was used from 2026-01-02 to 2026-01-31" in one_day.text
+    assert long.status_code == 422
+    assert "too many days" in long.text
+    assert "report.csv" in long.text
+    assert "These are the dearest of the first 100" in home.text
+    assert "all of it cost" in home.text
+
+
+async def test_page_of_a_pool_shows_shares_page_by_page(
+    browser: httpx.AsyncClient,
+    http: httpx.AsyncClient,
+    worker: LiveWorker,
+    database: dict[str, str],
+) -> None:
+    await _fill(http, worker, database["admin"])
+    first = await browser.get("/ui/pools/default")
+    (following,) = re.findall(r'href="(/ui/pools/default\?[^"]*)"', first.text)
+    second = await browser.get(following.replace("&amp;", "&"))
+    found, cursor = [], None
+    while True:
+        ask = {"limit": "50"} | ({} if cursor is None else {"cursor": cursor})
+        page = (await http.get("/v1/pools/default/shares", params=ask)).json()
+        found += page["items"]
+        cursor = page["cursor"]
+        if cursor is None:
+            break
+    for wrong in ("x", "dToxLzA=", "dTpuYW4vMQ=="):
+        answer = await http.get("/v1/pools/default/shares", params={"cursor": wrong})
+        assert answer.status_code == 400
+
+    assert "20 more have work here" in first.text
+    assert f"<bdi>u{N}</bdi>" not in first.text
+    assert f"<bdi>u{N}</bdi>" in second.text
+    assert "From the first" in second.text
+    assert [one["user"] for one in found] == [f"u{n}" for n in range(1, N + 1)]
+    assert {one["fair_cpu"] for one in found} == {1.0}
+    await _execute(database["admin"], CROWD)
+    many = await http.get("/v1/pools/default/shares", params={"limit": "1"})
+    assert many.json()["items"][0]["fair_cpu"] is None
+    assert "More than 1,000 users" in (await browser.get("/ui/pools/default")).text

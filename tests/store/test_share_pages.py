@@ -1,0 +1,60 @@
+"""Pages of who runs jobs in a pool and who waits."""
+
+from dataclasses import replace
+
+from store.world import World
+from weft.core.rights import UserRole
+from weft.ports.store import ShareKey
+
+CHECK = "loads_of_pools_are_counted"
+
+
+async def test_pages_have_everybody_once_and_who_only_runs_jobs_last(own_world: World) -> None:
+    """The first ones are served next."""
+    world = own_world
+    names = ["bob", "cyd", "dan"]
+    users = [world.caller, *[await world.user(name) for name in names]]
+    worker = await world.worker()
+    await world.submit(1, caller=users[1])
+    await worker.claim()
+    for user in (users[0], *users[2:]):
+        await world.submit(3, caller=user)
+    await worker.claim(2)
+    await world.fold()
+    boss = replace(world.caller, role=UserRole.OPERATOR)
+    whole = await world.api.list_shares(boss, world.pool, limit=9)
+    found: list[str] = []
+    key = None
+    while rows := await world.api.list_shares(boss, world.pool, limit=1, after=key):
+        (row,) = rows
+        found.append(row["user"])
+        key = ShareKey(row["load"], row["user_id"])
+    (own,) = await world.api.list_shares(users[2], world.pool, limit=9, only_own=True)
+    everybody = await world.api.list_shares(users[2], world.pool, limit=9)
+
+    assert [row["user"] for row in whole] == found
+    assert sorted(found) == ["ada", "bob", "cyd", "dan"]
+    assert (whole[-1]["user"], whole[-1]["load"], whole[-1]["n_ready"]) == ("bob", None, 0)
+    loads = [row["load"] for row in whole[:-1]]
+    assert loads == sorted(loads)
+    assert own["user"] == "cyd"
+    assert sorted(row["user"] or "" for row in everybody) == ["", "", "", "cyd"]
+    assert (await world.api.sum_workers(boss, limit=9))["cpu_used"] == 3
+
+
+async def test_audit_sees_a_wrong_load_and_a_new_leader_mends_it(own_world: World) -> None:
+    """A driver of the previous release knew none."""
+    world = own_world
+    await world.submit(2)
+    worker = await world.worker()
+    await worker.claim(1)
+    await world.fold()
+    assert CHECK not in await world.findings()
+    for change in (
+        "UPDATE weft.pool_load SET running_m = running_m + 1",
+        "DELETE FROM weft.pool_load",
+    ):
+        await world.admin.execute(change)
+        assert CHECK in await world.findings()
+        await world.admin.execute("SELECT weft._recount_shares()")
+        assert CHECK not in await world.findings()

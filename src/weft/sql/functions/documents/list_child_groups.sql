@@ -1,10 +1,11 @@
 -- list_child_groups: documents of the committed groups directly below a group, with numbers above `after`, in order.
 -- Called by: Store.list_child_groups (api).   Safe to repeat: yes, it only reads.   Locks: none.
--- Plan: the groups below it by key, up to the last one of the page.   Raises WF101, WF103.
+-- Plan: the groups directly below it by key, a page.   Raises WF101, WF103.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_child_groups(tenant_id int, batch_id bigint, of_group_id int, after int, limit_rows int)
 RETURNS SETOF jsonb LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_mergejoin = off
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
+    SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -14,13 +15,11 @@ BEGIN
     PERFORM weft._check_batch(list_child_groups.batch_id);
     PERFORM weft._check_group(list_child_groups.batch_id, of_group_id);
     SELECT array_agg(x.group_id) INTO v_ids FROM (
-        SELECT g.group_id FROM weft.group_ancestor a
-        CROSS JOIN LATERAL (SELECT y.* FROM weft.job_group y WHERE y.batch_id = a.batch_id AND y.group_id = a.group_id OFFSET 0) g
+        SELECT g.group_id FROM weft.job_group g
         LEFT JOIN weft.batch_update u ON u.batch_id = g.batch_id AND u.update_id = g.update_id
-        WHERE a.batch_id = list_child_groups.batch_id AND a.ancestor_id = of_group_id
-            AND a.group_id > greatest(list_child_groups.after, of_group_id)
-            AND g.parent_id = of_group_id AND NOT g.is_set AND NOT g.hidden AND (g.update_id IS NULL OR u.committed_at IS NOT NULL)
-        ORDER BY a.group_id LIMIT limit_rows) x;
+        WHERE g.batch_id = list_child_groups.batch_id AND g.parent_id = of_group_id AND g.group_id > list_child_groups.after
+            AND NOT g.is_set AND NOT g.hidden AND (g.update_id IS NULL OR u.committed_at IS NOT NULL)
+        ORDER BY g.group_id LIMIT limit_rows) x;
     RETURN QUERY SELECT d.document FROM weft._group_documents(array_fill(list_child_groups.batch_id,
         ARRAY[coalesce(cardinality(v_ids), 0)]), v_ids) d ORDER BY d.group_id;
 END $$;

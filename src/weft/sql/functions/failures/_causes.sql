@@ -1,6 +1,5 @@
--- _causes: for which causes jobs of a tenant's batches failed, and how many: sums and what is not folded yet.
--- Called by: list_causes, list_dead_letters.   Safe to repeat: yes, it only reads.
--- Plan: the causes of one batch by key; without a batch, all of the tenant.
+-- _causes: for which causes jobs of a batch failed, and how many: sums and what is not folded yet.
+-- Called by: list_causes, list_dead_letters.   Safe to repeat: yes, it only reads.   Plan: inlined; the causes of the batch by key.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._causes(of_batch_id bigint) RETURNS TABLE (batch_id bigint, cause_id bigint, reason smallint,
     exit_code int, signal smallint, message text, n_jobs bigint, n_acknowledged bigint, failed_at timestamptz) LANGUAGE sql STABLE
@@ -9,9 +8,9 @@ AS $$
         sum(x.n_acknowledged)::bigint, max(x.failed_at)
     FROM (
         SELECT c.batch_id, c.cause_id, c.reason, c.exit_code, c.signal, c.message, c.n_jobs, c.n_acknowledged, c.failed_at
-        FROM weft.failure_cause c WHERE of_batch_id IS NULL OR c.batch_id = of_batch_id
+        FROM weft.failure_cause c WHERE c.batch_id = of_batch_id
         UNION ALL
         SELECT d.batch_id, d.cause_id, d.reason, d.exit_code, d.signal, d.message, d.n_jobs, d.n_acknowledged, d.failed_at
-        FROM weft.failure_delta d WHERE of_batch_id IS NULL OR d.batch_id = of_batch_id) x
+        FROM weft.failure_delta d WHERE d.batch_id = of_batch_id) x
     GROUP BY 1, 2 HAVING sum(x.n_jobs) > 0
 $$;

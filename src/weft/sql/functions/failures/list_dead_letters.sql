@@ -1,12 +1,13 @@
 -- list_dead_letters: jobs that failed for good and that the caller sees, of the newest batch first, then by cause and number, after a key.
 -- Called by: Store.list_dead_letters (api).   Safe to repeat: yes, it only reads.   Raises WF101.
--- Plan: as _causes; letters by dead_letter_cause_idx from the key on; jobs and attempts by key.
+-- Plan: as _failed_batches; as _causes of each batch; letters by dead_letter_cause_idx from the key on; jobs and attempts by key.
 -- of_batch_id, of_cause_id, of_reason: only these; NULL: all. of_acknowledged: those that are, instead of those that are not.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_dead_letters(tenant_id int, of_batch_id bigint, of_cause_id bigint, of_reason smallint,
     of_acknowledged boolean, after_batch bigint, after_cause bigint, after_job int, limit_rows int) RETURNS SETOF jsonb
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_mergejoin = off SET enable_hashjoin = off
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
+    SET enable_hashagg = off SET enable_mergejoin = off SET enable_hashjoin = off
 AS $$
 #variable_conflict use_column
 BEGIN
@@ -21,14 +22,17 @@ BEGIN
         'final_retry_count', greatest(j.attempt - j.n_uncounted - 1, 0), 'failed_at', l.failed_at,
         'acknowledged', k.acknowledged)
     FROM (
-        SELECT d.*, c.reason, c.exit_code, c.signal, c.message FROM (
-            SELECT x.* FROM weft._causes(of_batch_id) x JOIN weft.batch b ON b.batch_id = x.batch_id
-            WHERE b.deleted_at IS NULL AND weft._permission(b.batch_id, b.user_id, b.project_id) > 0
-                AND (of_cause_id IS NULL OR x.cause_id = of_cause_id)
-                AND (of_reason IS NULL OR x.reason = of_reason)
+        SELECT d.*, c.reason, c.exit_code, c.signal, c.message
+        FROM (SELECT of_batch_id WHERE of_batch_id IS NOT NULL AND of_batch_id <= coalesce(after_batch, of_batch_id)
+              UNION ALL
+              SELECT x FROM weft._failed_batches(list_dead_letters.tenant_id, after_batch, of_acknowledged) x WHERE of_batch_id IS NULL
+             ) f (batch_id)
+        CROSS JOIN LATERAL (
+            SELECT x.* FROM weft._causes(f.batch_id) x
+            WHERE (of_cause_id IS NULL OR x.cause_id = of_cause_id) AND (of_reason IS NULL OR x.reason = of_reason)
                 AND CASE WHEN of_acknowledged THEN x.n_acknowledged > 0 ELSE x.n_jobs > x.n_acknowledged END
-                AND (after_batch IS NULL OR x.batch_id < after_batch OR x.batch_id = after_batch AND x.cause_id >= after_cause)
-            ORDER BY x.batch_id DESC, x.cause_id) c
+                AND (x.batch_id IS DISTINCT FROM after_batch OR x.cause_id >= after_cause)
+            ORDER BY x.cause_id) c
         CROSS JOIN LATERAL (
             SELECT x.batch_id, x.job_id, x.cause_id, x.failed_at FROM weft.dead_letter x
             WHERE x.batch_id = c.batch_id AND x.acknowledged = of_acknowledged AND x.cause_id = c.cause_id

@@ -143,7 +143,7 @@ async def test_every_table_with_a_tenant_has_its_wall(world: World) -> None:
         "job_state", "job_transition", "lane", "last_audit", "migration", "pool", "rate",
         "rate_card", "rate_correction", "resource", "schema_range", "shape", "trail_head",
         "worker", "worker_change", "worker_incarnation", "worker_lane",
-        "worker_sum",
+        "machine_sum", "pool_load", "worker_sum",
     }  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 -- _count_machines: count what machines have cost until now; from now on jobs use these shares of them. The rows are the caller's.
--- Called by: count_machines, record_machine, _price_machines.   Safe to repeat: yes.   Locks: machine (by the caller); pool_cost.
+-- Called by: count_machines, record_machine, _price_machines.   Safe to repeat: yes.   Locks: machine (by the caller); pool_cost;
+--   as _fold_machine_sums.
 -- Plan: machines by key, a few thousand at most.   What was used counts on the date (UTC) of the call.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._count_machines(machine_ids int[], shares double precision[]) RETURNS void LANGUAGE plpgsql
@@ -15,4 +16,5 @@ BEGIN
         used_us = p.used_us + excluded.used_us, cost = p.cost + excluded.cost, used_cost = p.used_cost + excluded.used_cost;
     UPDATE weft.machine m SET costs_from = greatest(v_at, m.costs_from, m.created_at), used_share = s.share
     FROM unnest(machine_ids, shares) s (machine_id, share) WHERE m.machine_id = s.machine_id;
+    PERFORM weft._fold_machine_sums();
 END $$;

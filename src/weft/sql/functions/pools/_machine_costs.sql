@@ -1,5 +1,5 @@
 -- _machine_costs: what machines cost since their costs were last counted, up to a moment, and what of it jobs used.
--- Called by: _count_machines, list_pool_costs.   Safe to repeat: yes, it only computes.
+-- Called by: _count_machines.   Safe to repeat: yes, it only computes.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._machine_costs(one weft.machine, upto timestamptz)
 RETURNS TABLE (machine_us bigint, used_us double precision, cost numeric, used_cost numeric) LANGUAGE sql STABLE

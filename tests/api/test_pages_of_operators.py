@@ -192,8 +192,8 @@ async def test_costs_are_reported_by_what_the_reader_chooses(
     for by in ("", "project", "user", "day", "resource"):
         page = await http.get("/ui/costs", params={"by": by, "key": "", "first_day": ""})
         assert page.status_code == 200, page.text
-        csv = rf'href="/v1/billing/report\?by={by or "project"}&amp;first_day=[^"]*&amp;format=csv"'
-        assert re.search(csv, page.text)
+        parts = rf"by={by or 'project'}&amp;first_day=[^\"]*&amp;format=csv"
+        assert re.search(parts, page.text)
         assert "<img" not in page.text
     found = await http.get("/ui/costs", params={"by": "attribute", "key": "cohort"})
     assert "<bdi>scz1</bdi>" in found.text

@@ -1,18 +1,35 @@
-"""What a feed remembers for its streams, and how long these rest when there are many."""
+"""What a feed remembers for its streams, whom it wakes, and how long these rest when there are
+many.
+"""
 
+import asyncio
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any, cast
 
 import pytest
 
-from weft.api.feeds import REST_MAX_S, STREAMS_AT_ONCE, Feed, Feeds, Position, Subscription
+from weft.api.feeds import (
+    PAGE_REST_MAX_S,
+    PAGE_REST_MIN_S,
+    REST_MAX_S,
+    STREAMS_AT_ONCE,
+    Feed,
+    Feeds,
+    Position,
+    Subscription,
+)
+from weft.api.use_cases.watch import EventWatch
 from weft.ports.store import ApiStore, Caller, Notices, Row
 
 CALLER = Caller(1, 1, "ada")
 
 
+NOW = datetime(2026, 11, 23, tzinfo=UTC)
+
+
 class _Store:
-    """Has events at positions 1 to `last`."""
+    """Has events at positions 1 to `last`, each of the batch with this number."""
 
     def __init__(self) -> None:
         self.last = 0
@@ -22,7 +39,11 @@ class _Store:
     ) -> tuple[Sequence[Row], Position]:
         assert batch_id is None
         numbers = range(after[0] + 1, min(self.last, after[0] + limit) + 1)
-        rows = [{"xid": n, "event_id": 0, "batch_id": n, "jobs": ()} for n in numbers]
+        rows = [
+            {"xid": n, "event_id": 0, "batch_id": n, "kind": "batch.held", "at": NOW,
+             "jobs": (), "groups": ()}
+            for n in numbers
+        ]  # fmt: skip
         return rows, (max(numbers, default=after[0]), 0)
 
 
@@ -54,5 +75,59 @@ def test_streams_rest_when_there_are_many(n_streams: int, least_s: float, most_s
     for _ in range(n_streams):
         feeds._subscriptions.add(Subscription(feed, CALLER))
 
-    assert feeds.n_streams == n_streams
     assert least_s <= feeds.rest_s() <= most_s
+
+
+async def test_streams_of_pages_rest_always_and_let_no_other_stream_rest() -> None:
+    none: Any = None  # nobody is asked
+    feeds = Feeds(none, cast("Notices", none), _encode)
+    feed = Feed(none, CALLER, _encode)
+    found = []
+    for n_pages in (1, 10, 200):
+        feeds.n_pages = n_pages
+        feeds._subscriptions = {
+            Subscription(feed, CALLER, of_page=True) for _ in range(n_pages)
+        } | {Subscription(feed, CALLER)}
+        found.append((feeds.rest_s(of_page=True), feeds.rest_s()))
+
+    assert found == [(PAGE_REST_MIN_S, 0), (1.0, 0), (PAGE_REST_MAX_S, 0)]
+
+
+async def test_event_wakes_those_to_whom_its_batch_or_all_matter() -> None:
+    store = _Store()
+    feed = Feed(cast("ApiStore", store), CALLER, _encode)
+    await feed.read((0, 0))
+    waits = {one: asyncio.create_task(feed.changed(60, one)) for one in (1, 2, None)}
+    await asyncio.sleep(0)
+    store.last = 1
+    await feed.read((0, 0))
+    await asyncio.wait({waits[1], waits[None]})
+    assert not waits[2].done()
+    feed.tell()
+    assert all([await one for one in waits.values()])
+    del waits
+    assert not feed._changed  # what nobody waits for is not kept
+
+
+async def test_event_in_the_moment_in_which_the_wait_ends_is_not_missed() -> None:
+    none: Any = None  # nobody is asked
+    feed = Feed(none, CALLER, _encode)
+    waiting = asyncio.create_task(feed.changed(0, 7))
+    await asyncio.sleep(0)  # its time is up, and it does not know yet
+    feed.tell({7})
+
+    assert await waiting
+
+
+async def test_watch_of_a_quiet_batch_need_not_look_through_what_others_did() -> None:
+    none: Any = None  # nobody is asked
+    store = _Store()
+    feed = Feed(cast("ApiStore", store), CALLER, _encode)
+    await feed.read((0, 0))
+    watch = EventWatch(none, CALLER, 77_777, (0, 0), of_page=True)
+    watch._spoke_at = -1e9  # long ago
+    store.last = 10_000  # more than the memory holds
+    await feed.read((0, 0))
+    assert await watch._wait(feed) == ()
+
+    assert feed.reaches(watch.position)

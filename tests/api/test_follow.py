@@ -39,7 +39,7 @@ async def test_a_job_that_ends_between_two_looks_keeps_its_output() -> None:
     services = cast("Services", SimpleNamespace(store=job, logs=job))
     caller = Caller(tenant_id=1, user_id=1, user_name="me")
     follower = Follower(services, caller, 1, 1, attempt=None, stream=None, at=FollowPosition())
-    feed: Any = SimpleNamespace(next_changes=lambda: None)  # all that is asked of it
+    feed: Any = SimpleNamespace(next_changes=lambda _: None)  # all that is asked of it
 
     first = [item async for items in follower._step(feed) for item in items]
     second = [encode_followed(i) async for items in follower._step(feed) for i in items]

@@ -44,7 +44,7 @@ async def test_what_happens_before_the_events_are_asked_for_is_seen(
         await submit(http, "in between")
         await route.continue_()
 
-    await window.page.route("**/v1/events*", late)
+    await window.page.route("**/ui/events*", late)
     page = await window.open("/ui/batches")
     await _see(page, "in between")
 

@@ -1,37 +1,54 @@
-"""Every page that links lead to, one of each kind."""
+"""Every page of the application, one of each kind."""
 
 import re
 from collections.abc import AsyncIterator
 from urllib.parse import urlsplit
 
+from litestar.handlers import HTTPRouteHandler
 from playwright.async_api import Page
 
 from browser.window import Window
+from weft.api.html.assets import PREFIX
+from weft.api.pages import ROUTES
 
-_NUMBER = re.compile(r"/\d+")
-_KNOWN_KINDS = ("/ui/costs/",)
-"""What stands behind these is a name."""
+_NOT_PAGES = {
+    f"{PREFIX}/{{digest}}/{{name}}", "/ui/events", "/ui/batches/{b}/jobs/{j}/log/live",
+    "/ui/batches/{b}/dag.svg", "/ui/batches/{b}/groups/{g}/tree", "/ui/batch-actions/count",
+}  # fmt: skip
+"""Parts of pages, streams and pictures."""
 
 
-def kind_of(path: str) -> str:
-    """Return what all pages like this one have in common."""
-    for prefix in _KNOWN_KINDS:
-        if path.startswith(prefix):
-            return prefix
-    return _NUMBER.sub("/N", path)
+def _page_routes() -> dict[str, re.Pattern[str]]:
+    """Return what the paths of each kind of page look like."""
+    found = {}
+    for handler in ROUTES:
+        if isinstance(handler, HTTPRouteHandler) and "GET" in handler.http_methods:
+            for path in handler.paths:
+                route = "/" + re.sub(r":\w+}", "}", path).lstrip("/")
+                if route.startswith("/ui") and route not in _NOT_PAGES:
+                    found[route] = re.compile(re.sub(r"\{\w+}", "[^/]+", route))
+    return found
 
 
 async def every_page(window: Window, *more: str) -> AsyncIterator[tuple[str, Page]]:
-    """Open one page of each kind that can be reached from the first; `more`: begin with these."""
-    waiting, known = [*more, "/ui"], set[str]()
+    """Open one page of each kind: those to which links lead from the first one, or from `more`;
+    there must be no others.
+    """
+    routes = _page_routes()
+    left, others = set(routes), set[str]()
+    waiting = [*more, "/ui"]
     while waiting:
         path = waiting.pop(0)
-        if kind_of(path) in known:
+        kinds = {one for one, pattern in routes.items() if pattern.fullmatch(path)}
+        if path in others or (kinds and not kinds & left):
             continue
-        known.add(kind_of(path))
+        left -= kinds
+        if not kinds:
+            others.add(path)
         page = await window.open(path)
         links = await page.locator("a[href^='/ui']:not([download])").evaluate_all(
             "links => links.map(one => one.getAttribute('href'))"
         )
         waiting.extend(urlsplit(link).path for link in links)
         yield path, page
+    assert left == set(), "no link leads to these pages"

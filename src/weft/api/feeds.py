@@ -12,9 +12,11 @@ import contextlib
 import itertools
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final, NamedTuple
+from weakref import WeakValueDictionary
 
 from weft.core.errors import Unavailable
 from weft.ports.store import ApiStore, Caller, Notices, Row
@@ -36,6 +38,12 @@ STREAMS_AT_ONCE: Final = 20
 REST_S: Final = 0.002
 """So long each further stream lets all of them rest after a message: many get events together."""
 REST_MAX_S: Final = 0.5
+PAGES_PER_S: Final = 10
+"""So often browsers read pages again while all of them show something that changes."""
+PAGE_REST_MIN_S: Final = 0.25
+"""A page is not read again sooner."""
+PAGE_REST_MAX_S: Final = 2.0
+"""So that a page hears soon when most of the others are closed."""
 FORGOTTEN_MAX: Final = 1000
 FORGOTTEN_S: Final = 600.0
 """A request that begins a stream does not last so long before."""
@@ -52,8 +60,11 @@ class Remembered(NamedTuple):
     """One event, ready to be sent."""
 
     position: Position
+    kind: str
+    at: datetime
     batch_id: int
     jobs: Sequence[int]
+    groups: Sequence[int]
     message: bytes
 
 
@@ -64,7 +75,9 @@ EncodeEvent = Callable[[Row], bytes]
 def remembered(row: Row, encode: EncodeEvent) -> Remembered:
     """Return an event of the store with its encoded message."""
     position = (row["xid"], row["event_id"])
-    return Remembered(position, row["batch_id"], row["jobs"], encode(row))
+    return Remembered(
+        position, row["kind"], row["at"], row["batch_id"], row["jobs"], row["groups"], encode(row)
+    )
 
 
 class Feed:
@@ -76,7 +89,8 @@ class Feed:
         self._encode = encode
         self._memory: deque[Remembered] = deque()
         self._memory_bytes = 0
-        self._changed = asyncio.Event()
+        self._changed: WeakValueDictionary[int | None, asyncio.Event] = WeakValueDictionary()
+        """What those wait for to whom a batch matters, or all of them (None)."""
         self._known_from: Position | None = None
         self.position: Position | None = None
         """Everything up to here has been read; None: the database has not answered yet."""
@@ -96,18 +110,22 @@ class Feed:
         )
         return new[::-1]
 
-    def next_changes(self) -> "Changes":
-        """Return what happens from now on."""
-        return Changes(self, self.position, self._changed)
+    def next_changes(self, batch_id: int | None = None) -> "Changes":
+        """Return what happens from now on, to a batch or to all."""
+        changed = self._changed.setdefault(batch_id, asyncio.Event())
+        return Changes(self, self.position, changed)
 
-    async def changed(self, timeout_s: float) -> bool:
-        """Wait until something is read; False after `timeout_s` without any."""
-        return await self.next_changes().happened(timeout_s)
+    async def changed(self, timeout_s: float, batch_id: int | None = None) -> bool:
+        """Wait until something is read, of a batch or of all; False after `timeout_s` without
+        any.
+        """
+        return await self.next_changes(batch_id).happened(timeout_s)
 
-    def tell(self) -> None:
-        """Wake the streams."""
-        changed, self._changed = self._changed, asyncio.Event()
-        changed.set()
+    def tell(self, batches: Collection[int] | None = None) -> None:
+        """Wake the streams, or only those to whom one of these batches or all of them matter."""
+        for batch_id in list(self._changed) if batches is None else (None, *batches):
+            if (changed := self._changed.pop(batch_id, None)) is not None:
+                changed.set()
 
     async def read(self, now: Position | None) -> bool:
         """Read all new events; say whether there were any. `now`: the newest position;
@@ -126,7 +144,7 @@ class Feed:
                 self._remember(remembered(row, self._encode))
             if rows:
                 found = True
-                self.tell()
+                self.tell({row["batch_id"] for row in rows})
             if len(rows) < READ_ROWS:
                 # A feed that stays at its own last event would find it removed one day.
                 self.position = max(self.position, now or self.position)
@@ -149,6 +167,8 @@ class Subscription:
     feed: Feed
     caller: Caller
     is_over: bool = False
+    of_page: bool = False
+    """Whether a page is told by it when to read itself again."""
 
     def end(self) -> None:
         """Let the stream end; a client that may still read resumes it with its own request."""
@@ -170,7 +190,7 @@ class Changes:
             async with asyncio.timeout(timeout_s):
                 await self._changed.wait()
         except TimeoutError:
-            return False
+            return self._changed.is_set()  # both in the same moment
         return True
 
     def names(self, batch_id: int, job_id: int) -> bool:
@@ -195,14 +215,17 @@ class Feeds:
         self._asked_now_at = -NOW_S
         self._ending: asyncio.Task[None] | None = None
         self._subscriptions: set[Subscription] = set()
+        self.n_pages = 0
+        """How many pages are told when to read themselves again."""
         self._forgotten_at: dict[int | None, float] = {}
 
     @contextlib.asynccontextmanager
-    async def open(self, caller: Caller) -> AsyncIterator[Subscription]:
+    async def open(self, caller: Caller, *, of_page: bool = False) -> AsyncIterator[Subscription]:
         """Hold the feed of a user for one stream."""
         async with self._held(caller) as feed:
-            subscription = Subscription(feed, caller, self._is_forgotten(caller))
+            subscription = Subscription(feed, caller, self._is_forgotten(caller), of_page)
             self._subscriptions.add(subscription)
+            self.n_pages += of_page
             expiry = None
             if caller.expires_at is not None:
                 left_s = max(0.0, caller.expires_at - time.time())
@@ -211,19 +234,18 @@ class Feeds:
                 yield subscription
             finally:
                 self._subscriptions.discard(subscription)
+                self.n_pages -= of_page
                 if expiry is not None:
                     expiry.cancel()
 
-    @property
-    def n_streams(self) -> int:
-        """Return how many streams are open."""
-        return len(self._subscriptions)
-
-    def rest_s(self) -> float:
-        """Return how long a stream rests after a message: nothing while there are few. So the cost
-        of messages does not grow with the number of streams.
+    def rest_s(self, *, of_page: bool = False) -> float:
+        """Return how long a stream rests after a message: nothing while there are few, unless it
+        is that of a page. So the cost of messages does not grow with the number of streams.
         """
-        return min(REST_MAX_S, max(0, self.n_streams - STREAMS_AT_ONCE) * REST_S)
+        if of_page:
+            return min(PAGE_REST_MAX_S, max(PAGE_REST_MIN_S, self.n_pages / PAGES_PER_S))
+        n_streams = len(self._subscriptions) - self.n_pages
+        return min(REST_MAX_S, max(0, n_streams - STREAMS_AT_ONCE) * REST_S)
 
     def forget(self, told: int | None) -> None:
         """End the streams of callers about whom a notice is; None: of all."""

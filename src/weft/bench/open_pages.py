@@ -8,14 +8,14 @@ import contextlib
 import os
 import sys
 from asyncio.subprocess import PIPE
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import httpx
 
 from weft.bench.figures import median_rate, ratio_of
 from weft.bench.plan import BenchFailed
-from weft.bench.process_tree import cpu_s_below
+from weft.bench.process_tree import ROLES, cpu_s_below, use_by_role
 from weft.bench.processes import WARM_UP, run_batch
 from weft.bench.sessions import Session, log_in
 from weft.bench.throwaway import client_of, url_of
@@ -51,18 +51,26 @@ async def quiet_cores(session: Session, window_s: float) -> float:
     return round((beside - before) / window_s, 4)
 
 
-async def rates(home: Home, jobs: int, rounds: int) -> dict[str, object]:
-    """Return jobs per second with and without open pages, in turns."""
+async def rates(home: Home, up_pid: int, jobs: int, rounds: int) -> dict[str, object]:
+    """Return jobs per second with and without open pages, in turns, and the CPU time for each."""
     without: list[float] = []
     beside: list[float] = []
+    cpu: dict[str, dict[str, float]] = {"without": {}, "beside": {}}
     n_read, cpu_s = 0, 0.0
+
+    async def run(rate: list[float], cpu: dict[str, float]) -> None:
+        before = _cpu_s(home, up_pid)
+        rate.append(jobs / (await run_batch(client, jobs))[1])
+        for role, used in _cpu_s(home, up_pid).items():
+            cpu[role] = cpu.get(role, 0.0) + used - before[role]
+
     async with client_of(home) as client, httpx.AsyncClient(base_url=url_of(home)) as http:
         session = await log_in(http, home.token())
         await run_batch(client, min(jobs, WARM_UP))
         for _ in range(rounds):
-            without.append(jobs / (await run_batch(client, jobs))[1])
+            await run(without, cpu["without"])
             async with open_pages(session) as readers:
-                beside.append(jobs / (await run_batch(client, jobs))[1])
+                await run(beside, cpu["beside"])
             n_read, cpu_s = n_read + readers.n_read, cpu_s + readers.cpu_s
     return {
         "jobs_rate": median_rate(beside),
@@ -70,11 +78,21 @@ async def rates(home: Home, jobs: int, rounds: int) -> dict[str, object]:
         "jobs_rate_ratio": ratio_of(median_rate(beside), median_rate(without)),
         "pages_read_again": n_read,
         "readers_cpu_s": round(cpu_s, 2),
+        "cpu_us": {
+            name: {role: round(s / (jobs * rounds) * 1e6, 1) for role, s in used.items()}
+            for name, used in cpu.items()
+        },
         "rounds_of_jobs": {
             "beside": list(map(round, beside)),
             "without": list(map(round, without)),
         },
     }
+
+
+def _cpu_s(home: Home, up_pid: int) -> Mapping[str, float]:
+    """Return the time that each role has used until now; processes of jobs count in the worker."""
+    used = use_by_role(home, up_pid)
+    return {role: used[role].cpu_s for role in ROLES}
 
 
 @contextlib.asynccontextmanager

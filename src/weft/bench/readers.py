@@ -7,6 +7,7 @@ open, and at the end of its input how often pages were read again, and its own C
 
 import asyncio
 import gzip
+import json
 import random
 import re
 import sys
@@ -24,7 +25,6 @@ AT_ONCE: Final = 4
 _MAIN: Final = re.compile(
     rb'data-events="([^"]*)"[^>]*data-since="([^"]*)" data-rest-ms="([0-9]+)"'
 )
-_CHUNK: Final = 1 << 16
 
 
 @dataclass
@@ -89,10 +89,12 @@ class OpenPage:
     async def _follow(self, events: str) -> None:
         reader, writer = await self._site.ask(events)
         try:
-            await reader.readuntil(b"connected")
+            await reader.readuntil(b"connected\n\n")
             self.is_open.set()
-            while data := await reader.read(_CHUNK):
-                if b"event:" in data:
+            while True:
+                _, _, data = (await reader.readuntil(b"\n\n")).rpartition(b"\ndata: ")
+                if data.startswith(b"["):  # else it is kept alive
+                    json.loads(data)
                     self._heard.set()
         finally:
             writer.close()

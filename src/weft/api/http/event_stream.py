@@ -5,12 +5,32 @@ from contextlib import aclosing
 from typing import Any
 
 from weft.api.feeds import Position, Remembered
+from weft.api.http.parameter_schemas import EVENT_POSITION
+from weft.api.http.parameters import Query, wrong_parameter
+from weft.api.http.requests import AnyRequest
 from weft.api.http.sse import KEEP_ALIVE, message
 from weft.core.errors import EventsGone
 from weft.core.problem_document import problem_document
 from weft.core.states import JobState
 from weft.ports.store import Row
 from weft.telemetry import metrics
+
+
+def event_position(request: AnyRequest, query: Query) -> Position | None:
+    """Return where a stream begins: after the event of the Last-Event-ID header, else after
+    `since`; None: from now on.
+    """
+    last = _position("Last-Event-ID", request.headers.get("last-event-id"))
+    return last or _position("since", query.text("since"))
+
+
+def _position(name: str, text: str | None) -> Position | None:
+    if text is None:
+        return None
+    match = EVENT_POSITION.fullmatch(text)
+    if match is None:
+        raise wrong_parameter(name, f"{text[:40]!r} is not the id of an event")
+    return int(match[1]), int(match[2])
 
 
 async def event_messages(

@@ -7,12 +7,13 @@ from litestar import Response, get
 from weft.api.html.assets import PREFIX, assets
 from weft.api.http.compression import accepts_gzip
 from weft.api.http.requests import AnyRequest
+from weft.api.pages.view import NO_MOMENT
 from weft.core.errors import RouteNotFound
 
 _KEEP: Final = "public, max-age=31536000, immutable"
 
 
-@get(PREFIX + "/{digest:str}/{name:str}", include_in_schema=False)
+@get(PREFIX + "/{digest:str}/{name:str}", include_in_schema=False, opt=NO_MOMENT)
 async def read_asset(request: AnyRequest) -> Response[bytes]:
     """Read an asset by its name and the digest of its content."""
     asset = assets().get(request.path_params["name"])

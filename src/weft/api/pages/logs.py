@@ -17,7 +17,7 @@ from weft.api.http.parameters import Query, wrong_parameter
 from weft.api.http.path_ids import ATTEMPTS_MAX, batch_id_of, job_id_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.sse import KEEP_ALIVE, message, stream_reply
-from weft.api.pages.view import link, show
+from weft.api.pages.view import NO_MOMENT, link, show
 from weft.api.use_cases import read
 from weft.api.use_cases.follow import End, Followed, Follower, FollowPosition, Gap, Written
 from weft.api.use_cases.log_windows import WINDOW_BYTES, Found, LogWindows, Window
@@ -80,7 +80,7 @@ class _Shown:
     """A search that found no error."""
 
 
-@get("/ui/batches/{b:str}/jobs/{j:str}/log", include_in_schema=False)
+@get("/ui/batches/{b:str}/jobs/{j:str}/log", include_in_schema=False, opt=NO_MOMENT)
 async def show_log(request: AnyRequest) -> Response[bytes] | Redirect:
     """Show a window of a log: that which begins `at` a byte or ends at `end`, else the last one.
     `q`: also the lines with this text, `from` a byte on; `errors`: lead to the first error.
@@ -134,7 +134,7 @@ async def _window(log: AttemptLog, windows: LogWindows, asked: _Asked) -> _Shown
     return _Shown(html if is_live else html + text.end(), window, live, found, no_error)
 
 
-@get("/ui/batches/{b:str}/jobs/{j:str}/log/live", include_in_schema=False)
+@get("/ui/batches/{b:str}/jobs/{j:str}/log/live", include_in_schema=False, opt=NO_MOMENT)
 async def stream_log(request: AnyRequest) -> Stream:
     """Send what a job writes as HTML, from the position on that a page or an earlier stream has
     reached.

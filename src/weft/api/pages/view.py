@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from litestar import Response
 from markupsafe import Markup
 
-from weft.api.html.assets import PREFIX
+from weft.api.feeds import PAGES_PER_S
 from weft.api.html.render import HTML, render
 from weft.api.http.browsers import is_page
 from weft.api.http.compression import compressed
@@ -18,37 +18,22 @@ from weft.core.errors import BatchNotFound, JobNotFound, PermissionMissing
 from weft.core.permissions import Permission
 from weft.core.rights import Right
 from weft.core.sessions import PAD_DIGITS, masked_csrf_token
-from weft.core.states import JobState
 from weft.ports.store import Caller
 
-_ALL: Final = "/v1/events"
-_CHANGES: Final = (
-    "held", "released", "paused", "resumed", "edited", "hidden", "unhidden", "prioritized",
-    "reopened",
-)  # fmt: skip
-_KINDS: Final = " ".join(
-    (
-        *(f"jobs.{state.word}" for state in JobState),
-        *(f"{what}.{change}" for what in ("batch", "group") for change in _CHANGES),
-        "batch.complete", "batch.cancelled", "batch.deleted", "group.complete", "group.cancelled",
-        "update.committed", "operation.progress", "operation.success", "operation.failed",
-        "operation.cancelled", "condition.opened", "condition.closed",
-    )
-)  # fmt: skip
-"""Events after which a page is read again: a browser is told only of those that it names."""
-
-
-PAGES_PER_S: Final = 10
-"""So often browsers read pages again while all of them show something that changes."""
+_ALL: Final = "/ui/events"
 _MOMENT: Final = "moment"
+
+
+NO_MOMENT: Final = {"moment": False}
+"""Options of the routes below `/ui` whose answers are not read again after an event."""
 
 
 async def note_moment(request: AnyRequest) -> None:
     """Note the newest events before a page is read (a hook of Litestar): what happens from then on
     tells the page to be read again.
     """
-    path = request.scope["path"]
-    if request.method == "GET" and is_page(path) and not path.startswith(f"{PREFIX}/"):
+    is_read_again = request.route_handler.opt.get("moment", True)
+    if request.method == "GET" and is_read_again and is_page(request.scope["path"]):
         moment = await services_of(request).store.events_now()
         request.scope["state"][_MOMENT] = "{}-{}".format(*moment)
 
@@ -83,9 +68,8 @@ def show(
         csrf=csrf,
         here=here,
         events=events,
-        kinds=_KINDS,
         since=request.scope["state"].get(_MOMENT, ""),
-        rest_ms=1000 * services_of(request).feeds.n_streams // PAGES_PER_S,
+        rest_ms=1000 * services_of(request).feeds.n_pages // PAGES_PER_S,
         **({"may_change": caller.may(Right.WRITE)} | values),
     )
     headers = {"content-type": HTML}

@@ -56,6 +56,7 @@ RIGHTS: Final[Mapping[str, Right | None]] = {
     "POST /ui/conditions/{c}/test": Right.WRITE,
     "GET /ui/costs": Right.READ,
     "GET /ui/costs/{p}": Right.READ,
+    "GET /ui/events": Right.READ,
     "GET /ui/incidents": Right.READ,
     "GET /ui/operations": Right.READ,
     "GET /ui/operations/{o}": Right.READ,

@@ -106,7 +106,7 @@ class Follower:
     async def _step(self, feed: Feed) -> AsyncIterator[Sequence[Followed]]:
         """Look up the job, yield what there is, and wait until something may have changed."""
         # Taken before the look: what happens in between ends the wait below.
-        changes = feed.next_changes()
+        changes = feed.next_changes(self._batch_id)
         log = await self._outputs.find(self._job_id, self._wanted)
         if log is not None:
             if log.attempt != self._at.attempt:
@@ -198,7 +198,7 @@ class Follower:
             await changes.happened(None)
             if changes.names(self._batch_id, self._job_id):
                 return
-            changes = feed.next_changes()
+            changes = feed.next_changes(self._batch_id)
 
     def _item(self, piece: Piece) -> Sequence[Followed]:
         """Return one piece as an item; nothing for one of another stream, which counts, too."""

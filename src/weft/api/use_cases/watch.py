@@ -17,9 +17,15 @@ AWAY_S: Final = 1.0
 
 
 async def watch_events(
-    services: Services, caller: Caller, *, batch_id: int | None, after: Position | None
+    services: Services,
+    caller: Caller,
+    *,
+    batch_id: int | None,
+    after: Position | None,
+    of_page: bool = False,
 ) -> "EventWatch":
-    """Return a watch of one batch or of all; `after` None: from now on.
+    """Return a watch of one batch or of all; `after` None: from now on; `of_page`: for a page,
+    which is not read again after each event.
 
     Raise `BatchNotFound`, or `EventsGone` if events after that position are removed already.
     """
@@ -29,19 +35,26 @@ async def watch_events(
         after = await services.store.events_now()
     else:
         await services.store.list_events(caller, after=after, batch_id=batch_id, limit=1)
-    return EventWatch(services, caller, batch_id, after)
+    return EventWatch(services, caller, batch_id, after, of_page=of_page)
 
 
 class EventWatch:
     """One watcher, at its own position. `position`: after the last event that it got."""
 
     def __init__(
-        self, services: Services, caller: Caller, batch_id: int | None, after: Position
+        self,
+        services: Services,
+        caller: Caller,
+        batch_id: int | None,
+        after: Position,
+        *,
+        of_page: bool,
     ) -> None:
         self.position = after
         self._services = services
         self._caller = caller
         self._batch_id = batch_id
+        self._of_page = of_page
         self._spoke_at = monotonic()
 
     async def events(self) -> AsyncGenerator[Sequence[Remembered]]:
@@ -49,14 +62,16 @@ class EventWatch:
         and an empty sequence after `QUIET_S` without any. Raise `EventsGone` if the next
         events of a slow watcher are removed.
         """
-        async with self._services.feeds.open(self._caller) as subscription:
+        feeds = self._services.feeds
+        async with feeds.open(self._caller, of_page=self._of_page) as subscription:
             while not (self._services.closing.is_set() or subscription.is_over):
                 found = await self._next(subscription.feed)
                 if found is not None:
                     yield found
                     self._spoke_at = monotonic()
                     is_behind = len(found) >= CATCH_UP_ROWS  # there may be more
-                    if found and not is_behind and (rest_s := self._services.feeds.rest_s()):
+                    rest_s = feeds.rest_s(of_page=self._of_page)
+                    if found and not is_behind and rest_s:
                         await asyncio.sleep(rest_s)
 
     async def _next(self, feed: Feed) -> Sequence[Remembered] | None:
@@ -72,9 +87,12 @@ class EventWatch:
         return [one for one in new if self._batch_id in {None, one.batch_id}] or None
 
     async def _wait(self, feed: Feed) -> Sequence[Remembered] | None:
-        # Events of other batches change the feed, too, and this watcher hears nothing of them.
         left_s = max(0.0, self._spoke_at + QUIET_S - monotonic())
-        return None if await feed.changed(left_s) else ()
+        if await feed.changed(left_s, self._batch_id):
+            return None
+        # Of other batches much may have happened, which need not be looked through one day.
+        self.position = max(self.position, feed.position or self.position)
+        return ()
 
     async def _catch_up(self, feed: Feed) -> Sequence[Remembered] | None:
         """Read from the database what is older than the feed's memory."""

@@ -1,4 +1,4 @@
-// Buttons that make a picture larger and smaller. Begins where its first node is, and keeps place
+// Buttons and keys that make a picture larger and smaller. Begins where its first node is, and keeps place
 // and size when the page is read again. Without this module a picture is scrolled.
 
 const main = document.querySelector("main");
@@ -22,16 +22,19 @@ function furnish() {
   };
   const bar = document.createElement("p");
   bar.className = "zoom";
-  for (const [label, title, press] of [
-    ["−", "Smaller", () => scale((zoom ?? 1) / 1.5)],
-    ["+", "Larger", () => scale((zoom ?? 1) * 1.5)],
-    ["Whole", "The whole picture", () => scale(Math.min(drawing.clientWidth / width, drawing.clientHeight / height, 1))],
-    ["1:1", "1:1, its own size", () => scale(1)],
+  const presses = {};
+  for (const [label, title, key, press] of [
+    ["−", "Smaller", "-", () => scale((zoom ?? 1) / 1.5)],
+    ["+", "Larger", "+", () => scale((zoom ?? 1) * 1.5)],
+    ["Whole", "The whole picture", "0", () => scale(Math.min(drawing.clientWidth / width, drawing.clientHeight / height, 1))],
+    ["1:1", "1:1, its own size", "1", () => scale(1)],
   ]) {
+    presses[key] = press;
     const button = document.createElement("button");
     button.type = "button";
     button.textContent = label;
-    button.title = title;
+    button.title = `${title} (${key} in the picture)`;
+    button.ariaKeyShortcuts = key;
     button.setAttribute("aria-label", title);
     button.addEventListener("click", press);
     bar.append(button);
@@ -40,6 +43,11 @@ function furnish() {
   if (zoom !== null) scale(zoom);
   if (place) drawing.scrollTo(...place);
   else seek(drawing, svg);
+  drawing.addEventListener("keydown", (event) => {
+    if (!(event.key in presses) || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    presses[event.key]();
+  });
   drawing.addEventListener("scroll", () => { place = [drawing.scrollLeft, drawing.scrollTop]; }, { passive: true });
 }
 

@@ -1,14 +1,13 @@
-// Shows the events of a page's stream as they come, the newest first.
+// Shows the events that a page's stream tells of, the newest first.
 
 const SHOWN_MAX = 50;
-const NAMED_MAX = 5;
 const seen = []; // the newest first
 const main = document.querySelector("main");
 
-function named(prefix, numbers) {
-  if (!numbers.length) return "";
-  const first = numbers.slice(0, NAMED_MAX).map((one) => prefix + one).join(", ");
-  const more = numbers.length - NAMED_MAX;
+function named(prefix, numbers, count) {
+  if (!count) return "";
+  const first = numbers.map((one) => prefix + one).join(", ");
+  const more = count - numbers.length;
   return more > 0 ? ` ${first} and ${more.toLocaleString()} more` : ` ${first}`;
 }
 
@@ -18,7 +17,7 @@ function line(event) {
   time.dateTime = event.at;
   time.title = event.at;
   time.textContent = new Date(event.at).toLocaleTimeString();
-  item.append(time, event.kind + named("j", event.jobs ?? []) + named("g", event.groups ?? []));
+  item.append(time, event.kind + named("j", event.jobs, event.n_jobs) + named("g", event.groups, event.n_groups));
   return item;
 }
 
@@ -30,7 +29,7 @@ function show() {
 }
 
 document.addEventListener("weft-event", ({ detail }) => {
-  try { seen.unshift(JSON.parse(detail)); } catch { return; }
+  for (const event of JSON.parse(detail)) seen.unshift(event);
   seen.splice(SHOWN_MAX);
   show();
 });

@@ -1,16 +1,30 @@
-// Follows a log while its job runs. The server sends it as HTML that holds spans and text only.
+// Follows a log while its job runs, and jumps within it without loading the rest of the page again.
+// The server sends it as HTML that holds spans and text only. Without this module links are pages.
 
-const log = document.getElementById("log");
+const main = document.querySelector("main");
 const status = document.getElementById("live");
 const CHARS_MAX = 400000; // of a long log the page keeps the end: the links lead to the rest
 const AGAIN_MS = 3000;
 const NEAR_PX = 40;
 
+let log = null;
+let from = "";
+let hasEnded = true; // also of a window that is not the last
+let total = 0;
 let source = null;
-let from = log?.dataset.from;
-let hasEnded = !log?.dataset.live; // also of a window that is not the last
 let timer = null;
-let total = log?.textContent.length ?? 0;
+let jumping = null; // stops the jump that is under way
+let shown = ""; // the address of the window
+
+function take() {
+  log = document.getElementById("log");
+  from = log?.dataset.from;
+  hasEnded = !log?.dataset.live;
+  total = log?.textContent.length ?? 0;
+  shown = location.pathname + location.search;
+  if (log?.dataset.end !== undefined) log.scrollTop = log.scrollHeight;
+  start();
+}
 
 function isAtEnd() {
   return log.scrollHeight - log.scrollTop - log.clientHeight < NEAR_PX;
@@ -82,7 +96,41 @@ function stop() {
   source = null;
 }
 
+function place() {
+  history.replaceState({ top: log?.scrollTop ?? 0 }, "");
+}
+
+async function jump(address, top = null) {
+  jumping?.abort();
+  const mine = jumping = new AbortController();
+  let answer = null;
+  let fresh = null;
+  try {
+    answer = await fetch(address, { headers: { accept: "text/html" }, signal: mine.signal });
+    fresh = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("main");
+  } catch { /* it is loaded as a page, which says what is wrong */ }
+  if (mine.signal.aborted) return;
+  if (!answer?.ok || !fresh?.querySelector("#log")) { location.assign(address); return; }
+  stop();
+  status.textContent = "";
+  main.replaceChildren(...fresh.childNodes);
+  if (top === null) history.pushState(null, "", answer.url);
+  take();
+  log.focus({ preventScroll: true });
+  if (top) log.scrollTop = top;
+}
+
+main?.addEventListener("click", (event) => {
+  const link = event.target.closest?.("a[href]");
+  if (!link || link.hasAttribute("download") || link.pathname !== location.pathname) return;
+  if (event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  event.preventDefault();
+  place();
+  jump(link.href);
+});
+addEventListener("popstate", (event) => {
+  if (location.pathname + location.search !== shown) jump(location.href, event.state?.top ?? 0);
+});
 document.addEventListener("visibilitychange", () => { if (document.hidden) stop(); else start(); });
 addEventListener("pageshow", (event) => { if (event.persisted) start(); });
-if (log?.dataset.end !== undefined) log.scrollTop = log.scrollHeight;
-start();
+take();

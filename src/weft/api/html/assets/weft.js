@@ -156,8 +156,7 @@ function start() {
     status.textContent = "Live";
     if (isStale || !main.dataset.since) schedule(); // something may have happened that no event tells
   };
-  source.onmessage = schedule;
-  for (const kind of (main.dataset.kinds ?? "").split(" ").filter(Boolean)) source.addEventListener(kind, heard);
+  source.onmessage = heard;
   source.onerror = () => {
     status.textContent = "The server is away";
     if (source?.readyState !== EventSource.CLOSED) return;

@@ -1,0 +1,89 @@
+"""`/ui/events`: tells an open page that what it shows has changed, so that it reads itself again.
+That of a batch shows the newest events besides.
+"""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing
+from typing import Any, Final
+
+from litestar import get
+from litestar.response import Stream
+
+from weft.api.feeds import Position, Remembered
+from weft.api.http.event_stream import event_position
+from weft.api.http.parameters import Query
+from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.sse import KEEP_ALIVE, message, stream_reply
+from weft.api.pages.view import NO_MOMENT
+from weft.api.use_cases.watch import watch_events
+from weft.core.errors import EventsGone
+from weft.core.ids import parse_batch_id
+from weft.core.states import JobState
+from weft.telemetry import metrics
+
+SHOWN: Final = 50
+"""So many events a message tells of, the newest."""
+NAMED: Final = 5
+"""So many jobs and groups an event names there."""
+_CHANGES: Final = (
+    "held", "released", "paused", "resumed", "edited", "hidden", "unhidden", "prioritized",
+    "reopened",
+)  # fmt: skip
+_KINDS: Final = frozenset(
+    (
+        *(f"jobs.{state.word}" for state in JobState),
+        *(f"{what}.{change}" for what in ("batch", "group") for change in _CHANGES),
+        "batch.complete", "batch.cancelled", "batch.deleted", "group.complete", "group.cancelled",
+        "update.committed", "operation.progress", "operation.success", "operation.failed",
+        "operation.cancelled", "condition.opened", "condition.closed",
+    )
+)  # fmt: skip
+"""Events after which a page is read again."""
+
+
+@get("/ui/events", include_in_schema=False, opt=NO_MOMENT)
+async def stream_changes(request: AnyRequest) -> Stream:
+    """Send a message after events of one batch or of all; rarely, while many pages are open."""
+    query = Query(request, ("batch", "since"))
+    batch = query.text("batch")
+    watch = await watch_events(
+        services_of(request),
+        caller_of(request),
+        batch_id=None if batch is None else parse_batch_id(batch),
+        after=event_position(request, query),
+        of_page=True,
+    )
+    return stream_reply(_messages(watch.events(), after=watch.position, tells=batch is not None))
+
+
+async def _messages(
+    events: AsyncGenerator[Sequence[Remembered]], *, after: Position, tells: bool
+) -> AsyncIterator[bytes]:
+    """Yield a message for each bunch of events; `tells`: with the events, in short."""
+    with metrics.HTTP_STREAMS.labels("pages").track_inprogress():
+        yield b"id: %d-%d\n: connected\n\n" % after
+        try:
+            async with aclosing(events):
+                async for found in events:
+                    if not found:
+                        yield KEEP_ALIVE
+                    elif changes := [one for one in found if one.kind in _KINDS]:
+                        told = [_brief(one) for one in changes[-SHOWN:]] if tells else []
+                        yield message(told, id_="{}-{}".format(*changes[-1].position))
+        except EventsGone:
+            return  # what the browser asks for next is refused, so that it reads the page again
+
+
+def _brief(event: Remembered) -> dict[str, Any]:
+    return {
+        "at": event.at,
+        "kind": event.kind,
+        "jobs": event.jobs[:NAMED],
+        "n_jobs": len(event.jobs),
+        "groups": event.groups[:NAMED],
+        "n_groups": len(event.groups),
+    }
+
+
+ROUTES = (stream_changes,)
+"""The route of changes."""

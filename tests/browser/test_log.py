@@ -6,6 +6,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from playwright.async_api import expect
 
 from api.live import LiveApi, LiveWorker
 from browser.window import Window
@@ -84,6 +85,50 @@ async def test_browser_keeps_the_end_of_a_long_log(
         "(log => log.scrollHeight - log.scrollTop - log.clientHeight < 9)"
         "(document.getElementById('log'))"
     )
+
+
+async def test_jumps_replace_the_text_alone(
+    window: Window, http: httpx.AsyncClient, worker: LiveWorker
+) -> None:
+    """The address names the window, back and forward lead to the place in it, and at its end the
+    log goes on.
+    """
+    path, one = await running(http, worker)
+    lines = "".join(f"line {n} {'x' * 90}\n" for n in range(3000))
+    worker.write(one, (STDOUT, lines.encode()), (STDERR, b"ValueError: no such row\n"))
+    page = await window.open(f"{path}?at=0")
+    log = page.locator("#log")
+    await page.evaluate("window.isOld = true")
+    await log.evaluate("one => one.scrollTop = 700")
+    await page.get_by_role("link", name="Next", exact=True).focus()
+    await page.keyboard.press("Enter")
+    await log.get_by_text("line 700 ").wait_for()
+    assert await log.get_by_text("line 0 ").count() == 0
+    await expect(log).to_be_focused()
+    second = page.url
+    assert "at=6" in second
+    await page.go_back()
+    await log.get_by_text("line 0 ").wait_for()
+    assert await log.evaluate("one => one.scrollTop") == 700
+    await page.go_forward()
+    await log.get_by_text("line 700 ").wait_for()
+    assert page.url == second
+    await page.get_by_role("link", name="First error").click()
+    await log.get_by_text("ValueError: no such row").wait_for()
+    assert "errors" not in page.url
+    await page.get_by_role("link", name="Last", exact=True).click()
+    await window.is_live()
+    worker.write(one, (STDOUT, b"one more line\n"))
+    await log.get_by_text("one more line").wait_for()
+    await page.get_by_role("link", name="First", exact=True).click()
+    await log.get_by_text("line 0 ").wait_for()
+    await expect(page.locator("#live")).to_be_hidden()  # this window stays as it is
+    assert await page.evaluate("window.isOld")
+    assert window.faults == []
+
+    await http.delete("/v1/sessions")
+    await page.get_by_role("link", name="Next", exact=True).click()
+    await page.get_by_text("You are not logged in").wait_for()
 
 
 async def test_pages_of_a_log_and_of_a_job_fit(

@@ -2,7 +2,7 @@
 
 Each does what the module of a page does: it follows events from the moment at which its page was
 made, and reads the page again after one, with the same pauses. It says `ready` when all pages are
-open, and at the end of its input how often pages were read again, and its own CPU time.
+open, and at the end of its input how often pages were read again, and its own CPU time since then.
 """
 
 import asyncio
@@ -110,11 +110,12 @@ async def _main(url: str, cookie: str, count: int, paths: list[str]) -> None:
         tasks = [group.create_task(page.stay()) for page in pages]
         for page in pages:
             await page.is_open.wait()
+        begun_s = time.process_time()
         print("ready", flush=True)
         await asyncio.to_thread(sys.stdin.read)
         for task in tasks:
             task.cancel()
-    print(site.n_read, time.process_time())
+    print(site.n_read, time.process_time() - begun_s)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ HOURS_OF: Final = MappingProxyType(
 """What usage is written in: the units of its price."""
 PRICE_MAX: Final = Decimal(1_000_000)
 _WHOLE_FROM: Final = 100
+_LEAST: Final = 0.0001
 PRICE_DIGITS: Final = 12
 """Of a machine's price, behind the point."""
 
@@ -48,9 +49,11 @@ def hours_used(resource: str, usage: int) -> float:
 def written_hours(hours: float) -> str:
     """Write what was used: three digits that say something.
 
-    >>> [written_hours(hours) for hours in (0, 0.000125, 12.3456, 98765.4)]
-    ['0', '0.000125', '12.3', '98,765']
+    >>> [written_hours(hours) for hours in (0, 0.0000125, 0.000125, 12.3456, 98765.4)]
+    ['0', '< 0.0001', '0.000125', '12.3', '98,765']
     """
+    if 0 < hours < _LEAST:
+        return f"< {_LEAST}"
     if hours >= _WHOLE_FROM:
         return f"{hours:,.0f}"
     return f"{hours:.3g}" if hours else "0"

@@ -91,7 +91,9 @@ async def preview_dag(request: AnyRequest) -> Response[bytes]:
         services_of(request), caller_of(request), batch_id_of(request), wanted
     )
     headers = {"content-type": SVG, "cache-control": f"private, max-age={PREVIEW_AGE_S}"}
-    return Response(draw_svg(found.graph, alone=True).encode(), headers=headers)
+    is_begin = found.next_after is not None
+    svg = draw_svg(found.graph, alone=True, is_begin=is_begin)
+    return Response(svg.encode(), headers=headers)
 
 
 @get("/ui/batches/{b:str}/time", include_in_schema=False)

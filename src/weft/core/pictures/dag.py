@@ -6,13 +6,22 @@ from xml.etree.ElementTree import Element
 
 from weft.core.pictures.graph import COUNTS, Graph, GraphNode, counts_of, label_of
 from weft.core.pictures.layout import WIDTH, Layout, Point, lay_out
-from weft.core.pictures.svg import add, add_mark, add_text, cut, new_picture, number, written
+from weft.core.pictures.svg import (
+    add,
+    add_mark,
+    add_text,
+    add_text_within,
+    new_picture,
+    number,
+    written,
+)
 from weft.core.texts import harmless
 
 NODE_HEIGHT: Final = 46.0
 _BAR: Final = 5.0
 _PADDING: Final = 10.0
 _MARK: Final = 18.0
+_BELOW: Final = 22.0
 _THICK_MAX: Final = 3.0
 _MERMAID_STYLES: Final = {
     "success": "stroke:#1a7f37", "failed": "stroke:#b42318,stroke-width:3px",
@@ -31,15 +40,26 @@ _DOT_STYLES: Final = {
 }  # fmt: skip
 
 
-def draw_svg(graph: Graph, *, alone: bool, link: Callable[[GraphNode], str] | None = None) -> str:
-    """Return the picture as SVG. `link`: where a node leads."""
+def draw_svg(
+    graph: Graph,
+    *,
+    alone: bool,
+    link: Callable[[GraphNode], str] | None = None,
+    is_begin: bool = False,
+) -> str:
+    """Return the picture as SVG. `link`: where a node leads; `is_begin`: it says that it shows the
+    first nodes only.
+    """
     positions = {node.id: i for i, node in enumerate(graph.nodes)}
     layout = lay_out(
         len(graph.nodes),
         [(positions[edge.parent], positions[edge.child]) for edge in graph.edges],
         NODE_HEIGHT,
     )
-    svg = new_picture(layout.width, layout.height, f"Dependencies in b{graph.batch_id}")
+    height = layout.height + _BELOW * is_begin
+    svg = new_picture(layout.width, height, f"Dependencies in b{graph.batch_id}")
+    if is_begin:
+        add_text(svg, "the first ones; there are more", _PADDING, height - _PADDING, "small")
     _add_edges(svg, graph, layout)
     for node, position in zip(graph.nodes, layout.positions, strict=True):
         _add_node(svg, node, position, link)
@@ -91,8 +111,8 @@ def _add_node(
     add(group, "rect", "box", width=WIDTH, height=NODE_HEIGHT, rx=6 if stacked else 14)
     add_mark(group, node.state, _PADDING, 9)
     room = WIDTH - 2 * _PADDING - _MARK
-    add_text(group, cut(label_of(node), room), _PADDING + _MARK, 19)
-    add_text(group, cut(counts_of(node), room), _PADDING + _MARK, 33, "small")
+    add_text_within(group, label_of(node), room, _PADDING + _MARK, 19)
+    add_text_within(group, counts_of(node), room, _PADDING + _MARK, 33, "small")
     if stacked:
         _add_bar(group, node)
 

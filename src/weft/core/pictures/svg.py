@@ -60,6 +60,18 @@ def add_text(
     found.text = harmless(text)
 
 
+def add_text_within(
+    parent: Element, text: str, room: float, x: float, y: float, class_: str = ""
+) -> None:
+    """Add as much of a text as fits; it stays in its room, whatever the letters of a reader are
+    like.
+    """
+    shown = cut(text, room)
+    add_text(parent, shown, x, y, class_)
+    if shown != text:
+        parent[-1].attrib |= {"textLength": number(room), "lengthAdjust": "spacingAndGlyphs"}
+
+
 def add_mark(parent: Element, state: str, x: float, y: float) -> None:
     """Add the shape of a state."""
     add(parent, "path", "mark", d=MARKS[state], transform=f"translate({number(x)} {number(y)})")

@@ -30,9 +30,10 @@ async def _submit(http: httpx.AsyncClient, document: dict[str, Any]) -> str:
 
 
 async def _nodes(page: Page) -> list[str]:
-    return await page.locator(".drawing svg a").evaluate_all(
+    found: list[str] = await page.locator(".drawing svg a").evaluate_all(
         "all => all.map(one => one.getAttribute('href').split('/').pop())"
     )
+    return found
 
 
 async def _follow(page: Page, href: str) -> None:

@@ -51,4 +51,4 @@ async def every_page(window: Window, *more: str) -> AsyncIterator[tuple[str, Pag
         )
         waiting.extend(urlsplit(link).path for link in links)
         yield path, page
-    assert left == set(), "no link leads to these pages"
+    assert not left, f"no link leads to {sorted(left)}"

@@ -4,6 +4,16 @@
 CREATE SCHEMA weft;
 ALTER SCHEMA weft OWNER TO postgres;
 
+CREATE TYPE weft.cost_part AS (
+	owner bigint,
+	rate_card_id smallint,
+	cpu numeric,
+	memory numeric,
+	storage numeric,
+	gpu numeric
+);
+ALTER TYPE weft.cost_part OWNER TO postgres;
+
 CREATE TYPE weft.group_columns AS (
 	group_ids integer[],
 	parent_ids integer[],
@@ -542,6 +552,10 @@ CREATE FUNCTION weft._core_sets(bunch weft.bunch, jobs weft.job_columns, cores j
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._core_sets(bunch weft.bunch, jobs weft.job_columns, cores jsonb) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._costs_of_parts(parts weft.cost_part[]) RETURNS TABLE(owner bigint, cost numeric, cost_by_resource jsonb)
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._costs_of_parts(parts weft.cost_part[]) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._costs_of_usage(owners bigint[], rate_card_ids smallint[], shape_ids integer[], usage_ms_list numeric[]) RETURNS TABLE(owner bigint, cost numeric, cost_by_resource jsonb)
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._costs_of_usage(owners bigint[], rate_card_ids smallint[], shape_ids integer[], usage_ms_list numeric[]) OWNER TO weft_tenant;
@@ -687,6 +701,10 @@ CREATE FUNCTION weft._fail(code text, message text, detail text, hint text) RETU
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._fail(code text, message text, detail text, hint text) OWNER TO weft_system;
 
+CREATE FUNCTION weft._failed_batches(of_tenant_id integer, upto bigint, are_acknowledged boolean) RETURNS SETOF bigint
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._failed_batches(of_tenant_id integer, upto bigint, are_acknowledged boolean) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._fair_shares(of_pool_id integer, budget_cpu_m bigint, users_max integer) RETURNS weft.shares
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._fair_shares(of_pool_id integer, budget_cpu_m bigint, users_max integer) OWNER TO weft_system;
@@ -702,6 +720,23 @@ ALTER FUNCTION weft._find_group(of_batch_id bigint, of_group_id integer, of_path
 CREATE FUNCTION weft._find_operation(of_user_id integer, of_key text, of_digest bytea) RETURNS bigint
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._find_operation(of_user_id integer, of_key text, of_digest bytea) OWNER TO weft_tenant;
+
+CREATE TABLE weft.billing_project (
+    project_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    name text NOT NULL,
+    closed_at timestamp with time zone,
+    deleted_at timestamp with time zone,
+    idempotency_key text,
+    CONSTRAINT billing_project_is_closed_before CHECK (((deleted_at IS NULL) OR (closed_at IS NOT NULL))),
+    CONSTRAINT billing_project_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256)))
+);
+ALTER TABLE weft.billing_project OWNER TO postgres;
+
+CREATE FUNCTION weft._find_projects(of_tenant_id integer, of_names text[]) RETURNS SETOF weft.billing_project
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft._find_projects(of_tenant_id integer, of_names text[]) OWNER TO weft_system;
 
 CREATE FUNCTION weft._find_resubmitted(of_batch_id bigint, new_batch bigint, failed boolean, from_job bigint, to_job bigint, limit_rows integer, at timestamp with time zone, OUT job_ids integer[], OUT upto bigint) RETURNS record
     LANGUAGE plpgsql
@@ -747,6 +782,10 @@ ALTER TABLE weft.pool OWNER TO postgres;
 CREATE FUNCTION weft._flavours(of_pool weft.pool) RETURNS TABLE(flavour text, cpu_m bigint, memory_mib bigint, offers jsonb)
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._flavours(of_pool weft.pool) OWNER TO weft_system;
+
+CREATE FUNCTION weft._fold_machine_sums(rows_max integer DEFAULT 200) RETURNS void
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._fold_machine_sums(rows_max integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft._fold_worker_sums(rows_max integer DEFAULT 200) RETURNS void
     LANGUAGE plpgsql;
@@ -1200,18 +1239,6 @@ CREATE FUNCTION weft._lock_parents(of_batch_id bigint, base integer, edge_parent
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._lock_parents(of_batch_id bigint, base integer, edge_parents integer[]) OWNER TO weft_tenant;
 
-CREATE TABLE weft.billing_project (
-    project_id integer NOT NULL,
-    tenant_id integer NOT NULL,
-    name text NOT NULL,
-    closed_at timestamp with time zone,
-    deleted_at timestamp with time zone,
-    idempotency_key text,
-    CONSTRAINT billing_project_is_closed_before CHECK (((deleted_at IS NULL) OR (closed_at IS NOT NULL))),
-    CONSTRAINT billing_project_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256)))
-);
-ALTER TABLE weft.billing_project OWNER TO postgres;
-
 CREATE FUNCTION weft._lock_project(of_tenant_id integer, of_name text) RETURNS weft.billing_project
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._lock_project(of_tenant_id integer, of_name text) OWNER TO weft_tenant;
@@ -1297,6 +1324,14 @@ ALTER FUNCTION weft._may_try(of_incarnation_id integer) OWNER TO weft_system;
 CREATE FUNCTION weft._member_groups(tenant_id integer, of_batch_id bigint, n_jobs integer, first_group integer, tree_ids integer[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[]) RETURNS integer[]
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._member_groups(tenant_id integer, of_batch_id bigint, n_jobs integer, first_group integer, tree_ids integer[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[]) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._members_of(of_project_id integer, members_max integer) RETURNS jsonb
+    LANGUAGE plpgsql STABLE
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off';
+ALTER FUNCTION weft._members_of(of_project_id integer, members_max integer) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._membership_ids(tenant_id integer, of_batch_id bigint, tree_ids integer[], sets text[]) RETURNS integer[]
     LANGUAGE plpgsql;
@@ -1615,6 +1650,10 @@ CREATE FUNCTION weft._priced_jobs(of_batch_id bigint, of_job_ids integer[]) RETU
     LANGUAGE plpgsql STABLE;
 ALTER FUNCTION weft._priced_jobs(of_batch_id bigint, of_job_ids integer[]) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._priced_parts(parts weft.cost_part[]) RETURNS TABLE(owner bigint, resource_id smallint, usage numeric, price_ms numeric)
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._priced_parts(parts weft.cost_part[]) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._priced_usage(owners bigint[], rate_card_ids smallint[], shape_ids integer[], usage_ms_list numeric[]) RETURNS TABLE(owner bigint, resource_id smallint, usage numeric, price_ms numeric)
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._priced_usage(owners bigint[], rate_card_ids smallint[], shape_ids integer[], usage_ms_list numeric[]) OWNER TO weft_tenant;
@@ -1644,10 +1683,10 @@ CREATE FUNCTION weft._project_usage(of_project_ids integer[]) RETURNS TABLE(proj
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._project_usage(of_project_ids integer[]) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft._queue_counts(of_tenant_id integer) RETURNS TABLE(queue text, n_waiting bigint, n_running bigint)
+CREATE FUNCTION weft._queue_counts(of_tenant_id integer, of_queues text[]) RETURNS TABLE(queue text, n_waiting bigint, n_running bigint)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft._queue_counts(of_tenant_id integer) OWNER TO weft_system;
+ALTER FUNCTION weft._queue_counts(of_tenant_id integer, of_queues text[]) OWNER TO weft_system;
 
 CREATE FUNCTION weft._queue_priority(job weft.job) RETURNS integer
     LANGUAGE sql STABLE;
@@ -1672,6 +1711,10 @@ ALTER FUNCTION weft._ready_samples(of_batch_id bigint, of_group_id integer, samp
 CREATE FUNCTION weft._reaper_due(grace_s double precision) RETURNS interval
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._reaper_due(grace_s double precision) OWNER TO weft_system;
+
+CREATE FUNCTION weft._recent_sums(of_project_ids integer[], since date, until date) RETURNS TABLE(project_id integer, user_id integer, batch_id bigint, usage_on date, rate_card_id smallint, cpu numeric, memory numeric, storage numeric, gpu numeric)
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._recent_sums(of_project_ids integer[], since date, until date) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._recent_usage() RETURNS TABLE(project_id integer, user_id integer, batch_id bigint, usage_on date, rate_card_id smallint, shape_id integer, usage_ms bigint)
     LANGUAGE sql STABLE;
@@ -1721,6 +1764,10 @@ CREATE FUNCTION weft._recount_shares() RETURNS void
     LANGUAGE sql;
 ALTER FUNCTION weft._recount_shares() OWNER TO weft_system;
 
+CREATE FUNCTION weft._recount_usage(since date) RETURNS void
+    LANGUAGE sql;
+ALTER FUNCTION weft._recount_usage(since date) OWNER TO weft_system;
+
 CREATE FUNCTION weft._recount_users() RETURNS void
     LANGUAGE sql;
 ALTER FUNCTION weft._recount_users() OWNER TO weft_system;
@@ -1757,9 +1804,21 @@ CREATE FUNCTION weft._rename_group(of_batch_id bigint, of_group_id integer, new_
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._rename_group(of_batch_id bigint, of_group_id integer, new_name text, groups_max integer) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft._report_parts(of_project_ids integer[], by text, attribute text, since date, until date) RETURNS TABLE(name text, is_known boolean, rate_card_id smallint, shape_id integer, ms numeric)
+CREATE FUNCTION weft._report_by_attribute(of_tenant_id integer, of_project_ids integer[], attribute text, since date, until date, rows_max integer) RETURNS TABLE(parts weft.cost_part[], names text[])
+    LANGUAGE plpgsql STABLE;
+ALTER FUNCTION weft._report_by_attribute(of_tenant_id integer, of_project_ids integer[], attribute text, since date, until date, rows_max integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._report_owners(of_tenant_id integer, of_project_ids integer[], by text, since date, until date, after bigint, scan_max integer) RETURNS TABLE(owner bigint, has_used boolean)
+    LANGUAGE plpgsql STABLE;
+ALTER FUNCTION weft._report_owners(of_tenant_id integer, of_project_ids integer[], by text, since date, until date, after bigint, scan_max integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._report_page(of_tenant_id integer, of_project_ids integer[], by text, since date, until date, after bigint, limit_rows integer) RETURNS TABLE(parts weft.cost_part[], next_owner bigint)
     LANGUAGE sql STABLE;
-ALTER FUNCTION weft._report_parts(of_project_ids integer[], by text, attribute text, since date, until date) OWNER TO weft_tenant;
+ALTER FUNCTION weft._report_page(of_tenant_id integer, of_project_ids integer[], by text, since date, until date, after bigint, limit_rows integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._report_projects(of_tenant_id integer, of_user_id integer, of_project text, by text, projects_max integer) RETURNS integer[]
+    LANGUAGE plpgsql STABLE;
+ALTER FUNCTION weft._report_projects(of_tenant_id integer, of_user_id integer, of_project text, by text, projects_max integer) OWNER TO weft_tenant;
 
 CREATE TABLE weft.batch (
     batch_id bigint NOT NULL,
@@ -2082,6 +2141,10 @@ CREATE FUNCTION weft._stuck_places(at timestamp with time zone, until timestamp 
     SET enable_mergejoin TO 'off'
     SET enable_bitmapscan TO 'off';
 ALTER FUNCTION weft._stuck_places(at timestamp with time zone, until timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft._sum_machines() RETURNS trigger
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._sum_machines() OWNER TO postgres;
 
 CREATE FUNCTION weft._sweep_cores(limit_jobs integer) RETURNS boolean
     LANGUAGE plpgsql;
@@ -2477,10 +2540,14 @@ CREATE FUNCTION weft.begin_term() RETURNS bigint
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.begin_term() OWNER TO weft_system;
 
-CREATE FUNCTION weft.billing_report(tenant_id integer, of_user_id integer, of_project text, by text, attribute text, since date, until date, rows_max integer) RETURNS SETOF jsonb
+CREATE FUNCTION weft.billing_report(tenant_id integer, of_user_id integer, of_project text, by text, attribute text, since date, until date, rows_max integer, projects_max integer, after bigint, limit_rows integer) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.billing_report(tenant_id integer, of_user_id integer, of_project text, by text, attribute text, since date, until date, rows_max integer) OWNER TO weft_tenant;
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_mergejoin TO 'off';
+ALTER FUNCTION weft.billing_report(tenant_id integer, of_user_id integer, of_project text, by text, attribute text, since date, until date, rows_max integer, projects_max integer, after bigint, limit_rows integer) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.black_holes(epoch bigint) RETURNS TABLE(worker_id integer, worker text, n_tries integer, outcome text, due_in_s double precision)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3060,6 +3127,9 @@ CREATE FUNCTION weft.list_child_groups(tenant_id integer, batch_id bigint, of_gr
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.list_child_groups(tenant_id integer, batch_id bigint, of_group_id integer, after integer, limit_rows integer) OWNER TO weft_tenant;
 
@@ -3091,6 +3161,9 @@ CREATE FUNCTION weft.list_dead_letters(tenant_id integer, of_batch_id bigint, of
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_hashagg TO 'off'
     SET enable_mergejoin TO 'off'
     SET enable_hashjoin TO 'off';
 ALTER FUNCTION weft.list_dead_letters(tenant_id integer, of_batch_id bigint, of_cause_id bigint, of_reason smallint, of_acknowledged boolean, after_batch bigint, after_cause bigint, after_job integer, limit_rows integer) OWNER TO weft_tenant;
@@ -3234,12 +3307,19 @@ ALTER FUNCTION weft.list_permissions(tenant_id integer, batch_id bigint, after i
 
 CREATE FUNCTION weft.list_pool_changes(of_pool text, limit_rows integer) RETURNS SETOF jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_sort TO 'off';
 ALTER FUNCTION weft.list_pool_changes(of_pool text, limit_rows integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft.list_pool_costs(of_pool text, limit_days integer) RETURNS SETOF jsonb
-    LANGUAGE sql STABLE SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashagg TO 'off';
 ALTER FUNCTION weft.list_pool_costs(of_pool text, limit_days integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft.list_pools() RETURNS SETOF jsonb
@@ -3262,10 +3342,10 @@ CREATE FUNCTION weft.list_projects(tenant_id integer, of_user_id integer, of_nam
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_projects(tenant_id integer, of_user_id integer, of_name text) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft.list_projects_v2(tenant_id integer, of_user_id integer, of_name text, of_names text[], after_name text, limit_rows integer) RETURNS SETOF jsonb
+CREATE FUNCTION weft.list_projects_v2(tenant_id integer, of_user_id integer, of_name text, of_names text[], after_name text, limit_rows integer, members_max integer) RETURNS SETOF jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.list_projects_v2(tenant_id integer, of_user_id integer, of_name text, of_names text[], after_name text, limit_rows integer) OWNER TO weft_tenant;
+ALTER FUNCTION weft.list_projects_v2(tenant_id integer, of_user_id integer, of_name text, of_names text[], after_name text, limit_rows integer, members_max integer) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.list_queues(tenant_id integer, with_counts boolean, below integer, limit_rows integer) RETURNS SETOF jsonb
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3335,10 +3415,16 @@ CREATE FUNCTION weft.list_shared_jobs(tenant_id integer, of_user_id integer, bef
     SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.list_shared_jobs(tenant_id integer, of_user_id integer, before_batch bigint, before_job integer, limit_rows integer) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft.list_shares(tenant_id integer, of_pool text, limit_rows integer) RETURNS SETOF jsonb
-    LANGUAGE sql STABLE SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.list_shares(tenant_id integer, of_pool text, limit_rows integer) OWNER TO weft_system;
+CREATE FUNCTION weft.list_shares(tenant_id integer, of_pool text, of_user_id integer, after_load double precision, after_user integer, limit_rows integer) RETURNS SETOF jsonb
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off';
+ALTER FUNCTION weft.list_shares(tenant_id integer, of_pool text, of_user_id integer, after_load double precision, after_user integer, limit_rows integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft.list_stale_secrets(by_user_id integer, key_id bytea, limit_rows integer) RETURNS TABLE(tenant_id integer, user_id integer, name text, body bytea)
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -3510,7 +3596,8 @@ ALTER FUNCTION weft.overview(tenant_id integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft.overview_counts(tenant_id integer) RETURNS jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_bitmapscan TO 'off';
 ALTER FUNCTION weft.overview_counts(tenant_id integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft.overview_v2(tenant_id integer, pools_of_tenant_id integer) RETURNS jsonb
@@ -4783,6 +4870,21 @@ ALTER TABLE weft.machine ALTER COLUMN machine_id ADD GENERATED ALWAYS AS IDENTIT
     CACHE 1
 );
 
+CREATE TABLE weft.machine_sum (
+    pool_id integer NOT NULL,
+    flavour text NOT NULL,
+    state text NOT NULL,
+    n bigint NOT NULL,
+    from_us numeric NOT NULL,
+    price numeric NOT NULL,
+    price_from numeric NOT NULL,
+    share numeric NOT NULL,
+    share_from numeric NOT NULL,
+    share_price numeric NOT NULL,
+    share_price_from numeric NOT NULL
+);
+ALTER TABLE weft.machine_sum OWNER TO postgres;
+
 CREATE TABLE weft.member_span (
     batch_id bigint NOT NULL,
     group_id integer NOT NULL,
@@ -4880,6 +4982,13 @@ CREATE TABLE weft.pool_cost (
     used_cost numeric NOT NULL
 );
 ALTER TABLE weft.pool_cost OWNER TO postgres;
+
+CREATE TABLE weft.pool_load (
+    pool_id integer NOT NULL,
+    running_m bigint NOT NULL
+)
+WITH (fillfactor='50');
+ALTER TABLE weft.pool_load OWNER TO postgres;
 
 ALTER TABLE weft.pool ALTER COLUMN pool_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME weft.pool_pool_id_seq
@@ -5199,6 +5308,20 @@ CREATE TABLE weft.trail_unsealed (
     CONSTRAINT trail_unsealed_times_check CHECK ((times > 1))
 );
 ALTER TABLE weft.trail_unsealed OWNER TO postgres;
+
+CREATE TABLE weft.usage_sum (
+    tenant_id integer NOT NULL,
+    project_id integer NOT NULL,
+    user_id integer NOT NULL,
+    usage_on date NOT NULL,
+    rate_card_id smallint NOT NULL,
+    cpu numeric NOT NULL,
+    memory numeric NOT NULL,
+    storage numeric NOT NULL,
+    gpu numeric NOT NULL
+)
+WITH (fillfactor='50');
+ALTER TABLE weft.usage_sum OWNER TO postgres;
 
 CREATE TABLE weft.user_batch_count (
     pool_id integer NOT NULL,
@@ -5560,6 +5683,9 @@ ALTER TABLE ONLY weft.pool_change
 ALTER TABLE ONLY weft.pool_cost
     ADD CONSTRAINT pool_cost_pkey PRIMARY KEY (pool_id, spent_on, flavour);
 
+ALTER TABLE ONLY weft.pool_load
+    ADD CONSTRAINT pool_load_pkey PRIMARY KEY (pool_id);
+
 ALTER TABLE ONLY weft.pool
     ADD CONSTRAINT pool_name_key UNIQUE (name);
 
@@ -5674,6 +5800,9 @@ ALTER TABLE ONLY weft.trail_entry
 ALTER TABLE ONLY weft.trail_head
     ADD CONSTRAINT trail_head_pkey PRIMARY KEY (singleton);
 
+ALTER TABLE ONLY weft.usage_sum
+    ADD CONSTRAINT usage_sum_pkey PRIMARY KEY (tenant_id, project_id, user_id, usage_on, rate_card_id);
+
 ALTER TABLE ONLY weft.user_batch_count
     ADD CONSTRAINT user_batch_count_pkey PRIMARY KEY (pool_id, user_id, batch_id);
 
@@ -5786,6 +5915,8 @@ CREATE INDEX dead_letter_cause_idx ON weft.dead_letter USING btree (batch_id, ac
 
 CREATE INDEX edge_child_idx ON weft.edge USING btree (batch_id, child_id, parent_id);
 
+CREATE INDEX failure_cause_open_idx ON weft.failure_cause USING btree (tenant_id, batch_id) WHERE (n_jobs > n_acknowledged);
+
 CREATE INDEX failure_cause_tenant_id_idx ON weft.failure_cause USING btree (tenant_id, batch_id);
 
 CREATE INDEX failure_delta_batch_id_idx ON weft.failure_delta USING btree (batch_id);
@@ -5830,6 +5961,8 @@ CREATE INDEX job_deadline_due_at_idx ON weft.job_deadline USING btree (due_at) W
 
 CREATE INDEX job_delta_xid_idx ON weft.job_delta USING btree (xid);
 
+CREATE INDEX job_group_parent_idx ON weft.job_group USING btree (batch_id, parent_id, group_id) WHERE (parent_id IS NOT NULL);
+
 CREATE UNIQUE INDEX job_group_path_idx ON weft.job_group USING btree (batch_id, path);
 
 CREATE UNIQUE INDEX job_group_set_name_idx ON weft.job_group USING btree (batch_id, name) WHERE is_set;
@@ -5845,6 +5978,8 @@ CREATE UNIQUE INDEX machine_job_idx ON weft.machine USING btree (for_batch_id, f
 CREATE INDEX machine_jobs_idx ON weft.machine USING btree (for_batch_id, for_job_id) WHERE (for_batch_id IS NOT NULL);
 
 CREATE INDEX machine_pool_id_idx ON weft.machine USING btree (pool_id) WHERE (state <> 'deleted'::text);
+
+CREATE INDEX machine_sum_pool_idx ON weft.machine_sum USING btree (pool_id);
 
 CREATE UNIQUE INDEX membership_groups_idx ON weft.membership USING btree (batch_id, group_id, set_ids);
 
@@ -5920,6 +6055,8 @@ CREATE INDEX user_minute_minute_idx ON weft.user_minute USING btree (minute);
 
 CREATE INDEX user_share_order_idx ON weft.user_share USING btree (pool_id, load, user_id) WHERE active;
 
+CREATE INDEX user_share_running_idx ON weft.user_share USING btree (pool_id, user_id) WHERE ((NOT active) AND (running_m > 0));
+
 CREATE INDEX user_usage_user_idx ON weft.user_usage USING btree (user_id);
 
 CREATE INDEX worker_incarnation_alive_idx ON weft.worker_incarnation USING btree (pool_id) WHERE (ended_at IS NULL);
@@ -5937,6 +6074,12 @@ CREATE INDEX worker_there_idx ON weft.worker USING btree (name, worker_id) WHERE
 CREATE TRIGGER batch_completes BEFORE INSERT ON weft.group_completion FOR EACH ROW WHEN ((new.group_id = 0)) EXECUTE FUNCTION weft._note_owner();
 
 CREATE TRIGGER job_transition_is_legal AFTER UPDATE OF state ON weft.job FOR EACH ROW WHEN (((old.state <> new.state) AND (((('{770,796,818,786,994,898,0,3,3,3}'::integer[])[(old.state + 1)] >> (new.state)::integer) & 1) = 0))) EXECUTE FUNCTION weft._refuse_transition();
+
+CREATE TRIGGER machines_begin AFTER INSERT ON weft.machine REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION weft._sum_machines();
+
+CREATE TRIGGER machines_change AFTER UPDATE ON weft.machine REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION weft._sum_machines();
+
+CREATE TRIGGER machines_go AFTER DELETE ON weft.machine REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION weft._sum_machines();
 
 CREATE TRIGGER operation_begins BEFORE INSERT ON weft.operation FOR EACH ROW WHEN ((new.batch_id IS NOT NULL)) EXECUTE FUNCTION weft._note_owner();
 
@@ -6478,6 +6621,8 @@ CREATE POLICY system_rows ON weft.trail_entry TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.trail_unsealed TO weft_system USING (true);
 
+CREATE POLICY system_rows ON weft.usage_sum TO weft_system USING (true);
+
 CREATE POLICY system_rows ON weft.user_batch_count TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.user_count TO weft_system USING (true);
@@ -6634,6 +6779,8 @@ CREATE POLICY tenant_rows ON weft.trail_entry TO weft_tenant USING ((tenant_id =
 
 CREATE POLICY tenant_rows ON weft.trail_unsealed TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
+CREATE POLICY tenant_rows ON weft.usage_sum TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
 CREATE POLICY tenant_rows ON weft.user_batch_count TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.user_count TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
@@ -6653,6 +6800,8 @@ ALTER TABLE weft.token ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.trail_entry ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.trail_unsealed ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.usage_sum ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.user_batch_count ENABLE ROW LEVEL SECURITY;
 
@@ -6859,6 +7008,8 @@ REVOKE ALL ON FUNCTION weft._core_gates_to_come(of_batch_id bigint, of_job_id in
 
 REVOKE ALL ON FUNCTION weft._core_sets(bunch weft.bunch, jobs weft.job_columns, cores jsonb) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._costs_of_parts(parts weft.cost_part[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._costs_of_usage(owners bigint[], rate_card_ids smallint[], shape_ids integer[], usage_ms_list numeric[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._costs_of_usage(owners bigint[], rate_card_ids smallint[], shape_ids integer[], usage_ms_list numeric[]) TO weft_system;
 
@@ -6938,6 +7089,8 @@ REVOKE ALL ON FUNCTION weft._error_change(of_batch_id bigint, of_job_id integer,
 REVOKE ALL ON FUNCTION weft._fail(code text, message text, detail text, hint text) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._fail(code text, message text, detail text, hint text) TO weft_tenant;
 
+REVOKE ALL ON FUNCTION weft._failed_batches(of_tenant_id integer, upto bigint, are_acknowledged boolean) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._fair_shares(of_pool_id integer, budget_cpu_m bigint, users_max integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._fill_gap(worker weft.worker_incarnation, within_s double precision, budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, rate_card_id smallint, call bigint, at timestamp with time zone) FROM PUBLIC;
@@ -6945,6 +7098,14 @@ REVOKE ALL ON FUNCTION weft._fill_gap(worker weft.worker_incarnation, within_s d
 REVOKE ALL ON FUNCTION weft._find_group(of_batch_id bigint, of_group_id integer, of_path text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._find_operation(of_user_id integer, of_key text, of_digest bytea) FROM PUBLIC;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.billing_project TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.billing_project TO weft_system;
+GRANT SELECT ON TABLE weft.billing_project TO weft_api;
+GRANT SELECT ON TABLE weft.billing_project TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft._find_projects(of_tenant_id integer, of_names text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._find_projects(of_tenant_id integer, of_names text[]) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._find_resubmitted(of_batch_id bigint, new_batch bigint, failed boolean, from_job bigint, to_job bigint, limit_rows integer, at timestamp with time zone, OUT job_ids integer[], OUT upto bigint) FROM PUBLIC;
 
@@ -6964,6 +7125,8 @@ GRANT SELECT ON TABLE weft.pool TO weft_api;
 GRANT SELECT ON TABLE weft.pool TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft._flavours(of_pool weft.pool) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._fold_machine_sums(rows_max integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._fold_worker_sums(rows_max integer) FROM PUBLIC;
 
@@ -7169,11 +7332,6 @@ GRANT ALL ON FUNCTION weft._lock_limits(of_tenant_id integer, asked jsonb[], cou
 
 REVOKE ALL ON FUNCTION weft._lock_parents(of_batch_id bigint, base integer, edge_parents integer[]) FROM PUBLIC;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.billing_project TO weft_tenant;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.billing_project TO weft_system;
-GRANT SELECT ON TABLE weft.billing_project TO weft_api;
-GRANT SELECT ON TABLE weft.billing_project TO weft_driver;
-
 REVOKE ALL ON FUNCTION weft._lock_project(of_tenant_id integer, of_name text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._lock_quotas(of_tenant_id integer, of_user_id integer, of_batch_id bigint) FROM PUBLIC;
@@ -7215,6 +7373,8 @@ REVOKE ALL ON FUNCTION weft._may_pass(of_batch_id bigint, of_group_id integer, o
 REVOKE ALL ON FUNCTION weft._may_try(of_incarnation_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._member_groups(tenant_id integer, of_batch_id bigint, n_jobs integer, first_group integer, tree_ids integer[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._members_of(of_project_id integer, members_max integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._membership_ids(tenant_id integer, of_batch_id bigint, tree_ids integer[], sets text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._membership_ids(tenant_id integer, of_batch_id bigint, tree_ids integer[], sets text[]) TO weft_tenant;
@@ -7374,6 +7534,8 @@ REVOKE ALL ON FUNCTION weft._price_machines(of_pool_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._priced_jobs(of_batch_id bigint, of_job_ids integer[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._priced_parts(parts weft.cost_part[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._priced_usage(owners bigint[], rate_card_ids smallint[], shape_ids integer[], usage_ms_list numeric[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._priced_usage(owners bigint[], rate_card_ids smallint[], shape_ids integer[], usage_ms_list numeric[]) TO weft_system;
 
@@ -7391,8 +7553,8 @@ REVOKE ALL ON FUNCTION weft._project_of(of_tenant_id integer, of_user_id integer
 REVOKE ALL ON FUNCTION weft._project_usage(of_project_ids integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._project_usage(of_project_ids integer[]) TO weft_system;
 
-REVOKE ALL ON FUNCTION weft._queue_counts(of_tenant_id integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft._queue_counts(of_tenant_id integer) TO weft_tenant;
+REVOKE ALL ON FUNCTION weft._queue_counts(of_tenant_id integer, of_queues text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._queue_counts(of_tenant_id integer, of_queues text[]) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._queue_priority(job weft.job) FROM PUBLIC;
 
@@ -7406,6 +7568,8 @@ REVOKE ALL ON FUNCTION weft._quota_owner(of_tenant_id integer, of_user_id intege
 REVOKE ALL ON FUNCTION weft._ready_samples(of_batch_id bigint, of_group_id integer, samples_max integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._reaper_due(grace_s double precision) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._recent_sums(of_project_ids integer[], since date, until date) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._recent_usage() FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._recent_usage() TO weft_system;
@@ -7435,6 +7599,8 @@ REVOKE ALL ON FUNCTION weft._recount_parents(of_batch_id bigint, of_job_ids inte
 
 REVOKE ALL ON FUNCTION weft._recount_shares() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._recount_usage(since date) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._recount_users() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._recovery_due() FROM PUBLIC;
@@ -7453,7 +7619,13 @@ REVOKE ALL ON FUNCTION weft._remove_rows(operation weft.operation, limit_rows in
 
 REVOKE ALL ON FUNCTION weft._rename_group(of_batch_id bigint, of_group_id integer, new_name text, groups_max integer) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._report_parts(of_project_ids integer[], by text, attribute text, since date, until date) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._report_by_attribute(of_tenant_id integer, of_project_ids integer[], attribute text, since date, until date, rows_max integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._report_owners(of_tenant_id integer, of_project_ids integer[], by text, since date, until date, after bigint, scan_max integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._report_page(of_tenant_id integer, of_project_ids integer[], by text, since date, until date, after bigint, limit_rows integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._report_projects(of_tenant_id integer, of_user_id integer, of_project text, by text, projects_max integer) FROM PUBLIC;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch TO weft_system;
@@ -7587,6 +7759,8 @@ REVOKE ALL ON FUNCTION weft._stop_reasons(batch_ids bigint[], job_ids integer[],
 REVOKE ALL ON FUNCTION weft._stored_bytes(of_tenant_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._stuck_places(at timestamp with time zone, until timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._sum_machines() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._sweep_cores(limit_jobs integer) FROM PUBLIC;
 
@@ -7778,8 +7952,8 @@ GRANT ALL ON FUNCTION weft.begin_schedule_runs(epoch bigint, schedule_ids bigint
 REVOKE ALL ON FUNCTION weft.begin_term() FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.begin_term() TO weft_driver;
 
-REVOKE ALL ON FUNCTION weft.billing_report(tenant_id integer, of_user_id integer, of_project text, by text, attribute text, since date, until date, rows_max integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.billing_report(tenant_id integer, of_user_id integer, of_project text, by text, attribute text, since date, until date, rows_max integer) TO weft_api;
+REVOKE ALL ON FUNCTION weft.billing_report(tenant_id integer, of_user_id integer, of_project text, by text, attribute text, since date, until date, rows_max integer, projects_max integer, after bigint, limit_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.billing_report(tenant_id integer, of_user_id integer, of_project text, by text, attribute text, since date, until date, rows_max integer, projects_max integer, after bigint, limit_rows integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.black_holes(epoch bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.black_holes(epoch bigint) TO weft_driver;
@@ -8183,8 +8357,8 @@ GRANT ALL ON FUNCTION weft.list_project_days(tenant_id integer, of_user_id integ
 REVOKE ALL ON FUNCTION weft.list_projects(tenant_id integer, of_user_id integer, of_name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_projects(tenant_id integer, of_user_id integer, of_name text) TO weft_api;
 
-REVOKE ALL ON FUNCTION weft.list_projects_v2(tenant_id integer, of_user_id integer, of_name text, of_names text[], after_name text, limit_rows integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.list_projects_v2(tenant_id integer, of_user_id integer, of_name text, of_names text[], after_name text, limit_rows integer) TO weft_api;
+REVOKE ALL ON FUNCTION weft.list_projects_v2(tenant_id integer, of_user_id integer, of_name text, of_names text[], after_name text, limit_rows integer, members_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_projects_v2(tenant_id integer, of_user_id integer, of_name text, of_names text[], after_name text, limit_rows integer, members_max integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.list_queues(tenant_id integer, with_counts boolean, below integer, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_queues(tenant_id integer, with_counts boolean, below integer, limit_rows integer) TO weft_api;
@@ -8219,8 +8393,8 @@ GRANT ALL ON FUNCTION weft.list_sets(tenant_id integer, batch_id bigint, after t
 REVOKE ALL ON FUNCTION weft.list_shared_jobs(tenant_id integer, of_user_id integer, before_batch bigint, before_job integer, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_shared_jobs(tenant_id integer, of_user_id integer, before_batch bigint, before_job integer, limit_rows integer) TO weft_api;
 
-REVOKE ALL ON FUNCTION weft.list_shares(tenant_id integer, of_pool text, limit_rows integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.list_shares(tenant_id integer, of_pool text, limit_rows integer) TO weft_api;
+REVOKE ALL ON FUNCTION weft.list_shares(tenant_id integer, of_pool text, of_user_id integer, after_load double precision, after_user integer, limit_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_shares(tenant_id integer, of_pool text, of_user_id integer, after_load double precision, after_user integer, limit_rows integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.list_stale_secrets(by_user_id integer, key_id bytea, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_stale_secrets(by_user_id integer, key_id bytea, limit_rows integer) TO weft_api;
@@ -8827,6 +9001,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.licence TO weft_system;
 GRANT USAGE ON SEQUENCE weft.machine_machine_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.machine_machine_id_seq TO weft_system;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.machine_sum TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.machine_sum TO weft_system;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.member_span TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.member_span TO weft_system;
 GRANT SELECT ON TABLE weft.member_span TO weft_api;
@@ -8855,6 +9032,9 @@ GRANT USAGE ON SEQUENCE weft.pool_change_change_id_seq TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.pool_cost TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.pool_cost TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.pool_load TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.pool_load TO weft_system;
 
 GRANT USAGE ON SEQUENCE weft.pool_pool_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.pool_pool_id_seq TO weft_system;
@@ -8951,6 +9131,9 @@ GRANT SELECT,UPDATE ON TABLE weft.trail_head TO weft_system;
 
 GRANT SELECT ON TABLE weft.trail_unsealed TO weft_tenant;
 GRANT SELECT,INSERT,DELETE ON TABLE weft.trail_unsealed TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.usage_sum TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.usage_sum TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_batch_count TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.user_batch_count TO weft_system;

@@ -132,7 +132,8 @@ async def test_functions_are_replaced_when_they_changed(
     assert {
         row["name"]: (row["owner"], list(row["granted"]))
         for row in found
-        if row["name"] not in {"_refuse_transition", "_count_worker", "_note_owner", "obsolete"}
+        if row["name"]
+        not in {"_refuse_transition", "_count_worker", "_note_owner", "_sum_machines", "obsolete"}
     } == expected
     assert await owner.fetchval("SELECT count(*) FROM weft.tenant") == 1
 

@@ -55,3 +55,18 @@ async def test_batches_are_listed_by_a_saved_query_and_in_an_order(
     assert [one["job_id"] for one in parents] == [1]
     assert "what has parents" in (await weft("jobs", f"b{ids[0]}", "--parents", code=2)).lower()
     assert "chosen from" in await weft("jobs", f"b{ids[0]}.j1", "state = failed", code=2)
+
+
+async def test_job_with_many_parents_names_some_and_all_are_compared(
+    http: httpx.AsyncClient, capsys: pytest.CaptureFixture[str]
+) -> None:
+    jobs = [*([{}] * 120), {"parents": list(range(1, 121))}]
+    batch = (await http.post("/v1/batches", json={"jobs": jobs})).json()["id"]
+
+    async def weft(*words: str) -> str:
+        assert await asyncio.to_thread(run_command, list(words)) == 0, words
+        return capsys.readouterr().out
+
+    shown = await weft("status", f"b{batch}.j121")
+    assert f"j1–j100 …, 120 in all: `weft jobs b{batch}.j121 --parents`" in shown
+    assert json.loads(await weft("check-order", f"b{batch}", "--json"))["n_parents"] == 120

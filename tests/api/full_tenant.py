@@ -55,6 +55,7 @@ class Filler:
         self.word = word
         self.header: dict[str, str] = {}
         self.ids: dict[str, Any] = {"a": 1, "j": 1, "g": 1, "u": 2, "n": 1, "payloads/{s}": DIGEST}
+        self.ids["container"] = "main"
 
     async def ask(self, method: str, path: str, body: Any = None, **more: Any) -> Any:  # noqa: ANN401
         """Send a request of the tenant's administrator; return the document."""
@@ -82,7 +83,7 @@ class Filler:
         await self.ask("PUT", f"/v1/secrets/{word}-secret", {"value": f"{word}-value"})
         await self.ask("PUT", f"/v1/saved-queries/{word}-query", {"query": f"name = {word}"})
         self.ids |= {
-            "user": f"{word}-bob", "billing-projects/{p}": project, "costs/{p}": project,
+            "user": f"{word}-bob", "billing-projects/{p}": project, "p": project, "costs/{p}": project,
             "t": token["token_id"], "secret": f"{word}-secret",
             "saved": f"{word}-query", "tenant": f"{word}-t",
         }  # fmt: skip

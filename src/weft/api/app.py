@@ -224,6 +224,12 @@ def _routed(doors: Sequence[ControllerRouterHandler]) -> Litestar:
     return litestar
 
 
+def route_rights() -> Table:
+    """Return the right of each route, those of doors included."""
+    rights: Table = _routed(tuple(DOORS)).state.rights
+    return rights
+
+
 def _is_open(paths: Container[str], path: str) -> bool:
     """Say whether a path asks for no token: one of these, or a part of a page."""
     return path in paths or path.startswith(f"{PREFIX}/")

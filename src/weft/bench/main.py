@@ -37,7 +37,7 @@ BENCHES: Mapping[str, str] = {
     "autoscale": "a round of the autoscaler over 1,000,000 ready jobs",
     "fleet": "1,000 workers on one database: heartbeats, and jobs that come for them",
     "simulate": "three months of a recorded workload, beside real time",
-    "sight-pairs": "404 for a batch of another tenant, beside one that does not exist",
+    "sight-pairs": "what another tenant has, beside what does not exist, on every route",
     "tenants": "one of 10,000 tenants with 10 users each, beside a tenant alone",
     "storm": "requests beside a tenant that sends ten times as many as it may, and without it",
     "limit": "1,000 running jobs whose project reaches its limit, beside the cost of a tick",

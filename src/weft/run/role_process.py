@@ -60,6 +60,8 @@ class RoleProcess:
         self._environment = environment
         self._process: subprocess.Popen[bytes] | None = None
         self._log_start = 0
+        self._last_words = ""
+        """What the process said that ended last: the next one may not have got that far yet."""
         self._deaths = 0
 
     @property
@@ -129,10 +131,11 @@ class RoleProcess:
             lived_s=lived_s,
             jitter=random.random(),  # noqa: S311 (spreads retries, guards nothing)
         )
+        self._last_words = self.last_lines()
         metrics.ROLE_RESTARTS.labels(self.name).inc()
         log.warning(
             "up.role_ended", started=self.name, started_pid=pid, end=end,
-            lived_s=round(lived_s, 3), restart_in_s=round(delay_s, 3), said=self.last_lines(),
+            lived_s=round(lived_s, 3), restart_in_s=round(delay_s, 3), said=self._last_words,
         )  # fmt: skip
         self.on_exit(self.is_ready.is_set())
         self.is_ready.clear()
@@ -156,7 +159,7 @@ class RoleProcess:
             if self._deaths > deaths_allowed or time.monotonic() > deadline:
                 raise RoleFailed(
                     f"could not start the role {self.name}",
-                    detail=self.last_lines() or "It printed nothing.",
+                    detail=self.last_lines() or self._last_words or "It printed nothing.",
                     hint=f"Its log is {self.log_path}.",
                 )
             await asyncio.sleep(_READY_STEP_S)

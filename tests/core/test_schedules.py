@@ -16,6 +16,7 @@ from weft.core.schedules import (
     check_cron,
     due_times,
     next_due,
+    next_times,
     plan_runs,
     shortest_interval,
     zone_of,
@@ -204,6 +205,25 @@ def test_cron_that_comes_true_at_some_time_is_taken(cron: str) -> None:
 def test_unknown_zone_is_refused(name: str, meant: str) -> None:
     with pytest.raises(WrongZone, match=meant.replace("?", r"\?")):
         zone_of(name)
+
+
+@pytest.mark.parametrize(
+    ("cron", "looks", "shortest"),
+    [
+        ("0 0 29 2 *", 50, timedelta(days=1461)),
+        ("0,7 0 29 2 *", 50, timedelta(minutes=7)),
+        ("0 2 * * *", 367, timedelta(hours=23)),
+        ("*/5 * * * *", 400, timedelta(minutes=5)),
+    ],
+)
+def test_few_due_times_tell_the_shortest_interval(
+    cron: str, looks: int, shortest: timedelta
+) -> None:
+    """Else one request with a rare date would keep all others waiting."""
+    begin = datetime(2026, 11, 23, tzinfo=UTC)
+
+    assert len(list(next_times(cron, BERLIN, begin))) == looks
+    assert shortest_interval(cron, BERLIN, begin) == shortest
 
 
 def test_shortest_interval_sees_changes_of_the_clock() -> None:

@@ -28,7 +28,13 @@ FIELDS: Final = {
 }
 """What each may be."""
 LOOKED_MAX: Final = 1000
-"""Due times that are looked at: for the shortest interval, and after a long outage."""
+"""Due times that are looked at after a long outage."""
+NEAR: Final = timedelta(days=366)
+NEAR_MAX: Final = 400
+RARE_MAX: Final = 50
+"""For the shortest interval, the due times of a year are looked at: at most `NEAR_MAX`, and at
+least `RARE_MAX`, however far away. A leap day takes ten times as long to find as the next day.
+"""
 DAY: Final = timedelta(days=1)
 SECOND: Final = timedelta(seconds=1)
 _ANY_WALL_TIME: Final = datetime.fromisoformat("2000-01-01")
@@ -150,8 +156,17 @@ def next_due(expression: str, zone: ZoneInfo, after: datetime) -> datetime | Non
 
 def shortest_interval(expression: str, zone: ZoneInfo, after: datetime) -> timedelta | None:
     """Return the shortest time between two of the next due times; None: there is one at most."""
-    found = islice(due_times(expression, zone, after), LOOKED_MAX)
+    found = next_times(expression, zone, after)
     return min((later - earlier for earlier, later in pairwise(found)), default=None)
+
+
+def next_times(expression: str, zone: ZoneInfo, after: datetime) -> Iterator[datetime]:
+    """Yield due times until they tell how often it is due."""
+    near = after + NEAR
+    for number, due in enumerate(islice(due_times(expression, zone, after), NEAR_MAX), 1):
+        yield due
+        if number >= RARE_MAX and due > near:
+            return
 
 
 def _until(now: datetime, expression: str, zone: ZoneInfo, after: datetime) -> Iterator[datetime]:

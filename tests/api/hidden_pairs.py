@@ -157,21 +157,20 @@ def statements() -> Mapping[str, float]:
 async def answers_of(
     http: httpx.AsyncClient,
     method: str,
-    pair: Sequence[str],
+    pair: Sequence[tuple[str, Mapping[str, Any]]],
     value: Any,  # noqa: ANN401
-    **more: Any,  # noqa: ANN401
 ) -> tuple[list[httpx.Response], bool]:
     """Ask for something of theirs, and for what does not exist; say whether nothing tells which
-    is which: neither the answer nor the statements.
+    is which: neither the answer nor the statements. A pair has a path and what goes with it.
     """
-    answers, known_, counts = [], [], [statements()]
-    for path in pair:
+    answers, told, counts = [], [], [statements()]
+    for path, more in pair:
         answer = await answer_of(http, method, path, **more)
         answers.append(answer)
         counts.append(statements())
-        known_.append(known(answer, value))
+        told.append(known(answer, value))
     done = [
         {name: n - before.get(name, 0) for name, n in after.items() if n != before.get(name, 0)}
         for before, after in pairwise(counts)
     ]
-    return answers, known_[0] == known_[1] and done[0] == done[1]
+    return answers, told[0] == told[1] and done[0] == done[1]

@@ -23,9 +23,7 @@ from api.hidden_pairs import (
     MISSING,
     NOT_FOUND,
     SKIPPED,
-    answer_of,
     answers_of,
-    known,
     naming,
     paths_of,
 )
@@ -324,10 +322,10 @@ async def ask_with_names(
         pair = []
         for one in (value, MISSING[type(value)]):
             text = json.dumps(body).replace('"<>"', json.dumps(one))
-            document = json.loads(text) if body else None
-            pair.append(await answer_of(http, method, path.replace("<>", str(one)), json=document))
-        hidden, missing = pair
-        if known(hidden, value) != known(missing, value):
+            more = {"json": json.loads(text)} if body else {}
+            pair.append((path.replace("<>", str(one)), more))
+        (hidden, missing), is_same = await answers_of(http, method, pair, value)
+        if not is_same:
             wrong[f"{method} {path}"] = (hidden.text, missing.text)
 
 
@@ -342,7 +340,6 @@ async def ask_routes(
     for name in routes:
         method, _, route = name.partition(" ")
         body, kind = body_of(name)
-        headers = {"content-type": kind} if kind else None
         query = f"?{QUERIES[name]}" if name in QUERIES else ""
         if "{" not in route:
             if method == "GET":
@@ -351,10 +348,9 @@ async def ask_routes(
                     wrong[name] = found.text
             continue
         for path, other, value in paths_of(route, *tenants):
-            pair = [path + query, other + query]
-            (hidden, missing), is_same = await answers_of(
-                http, method, pair, value, content=body, headers=headers
-            )
+            more = {"content": body, "headers": {"content-type": kind} if kind else None}
+            pair = [(one + query, more) for one in (path, other)]
+            (hidden, missing), is_same = await answers_of(http, method, pair, value)
             n_asked += 1
             is_same = is_same and hidden.status_code in {NOT_FOUND, ANSWERS.get(name)}
             if not is_same or CANARY in hidden.text.replace(str(value), ""):

@@ -9,9 +9,13 @@ from tidy.source_files import python_files, relative, tracked_files, tree_of
 WORDS_OF_HTTP = re.compile(
     r"/v1/|\w=(?:true|false)`|openapi\.json|`errors`|\b(?:GET|HEAD|POST|PUT|PATCH|DELETE) [`/]"
 )
-ONLY_REQUESTS = ("src/weft/api/http/", "src/weft/api/routes/", "src/weft/api/doors/")
-"""Mistakes in requests that weft's own programs do not make. `InvalidParameter`, the one that they
-can make, gets words of its own at the terminal (`cli/input/option_names.py`).
+ONLY_REQUESTS = (
+    "src/weft/api/http/", "src/weft/api/routes/", "src/weft/api/doors/",
+    "src/weft/bench/route_bodies.py",
+)  # fmt: skip
+"""Requests, which nobody is shown, and mistakes in requests that weft's own programs do not make.
+`InvalidParameter`, the one that they can make, gets words of its own at the terminal
+(`cli/input/option_names.py`).
 """
 COMMANDS = "src/weft/cli/commands/"
 """Their docstrings are shown by `--help`."""

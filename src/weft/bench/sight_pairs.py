@@ -159,12 +159,12 @@ def _pairs_of(route: str, ours: OtherTenant, theirs: OtherTenant) -> Iterator[Pa
     names = list(_names_in(path, theirs.ids))
     body, kind = body_of(route)
     query = f"?{QUERIES[route]}" if route in QUERIES else ""
-    for place, name in enumerate(names):
+    for position, name in enumerate(names):
         if name in LOCAL:
             continue
         sent = []
         for value in (theirs.ids[name], _missing(theirs.ids[name])):
-            values = [value if n == place else ours.ids[one] for n, one in enumerate(names)]
+            values = [value if n == position else ours.ids[one] for n, one in enumerate(names)]
             target = re.sub(r"\{\w+\}", "{}", path).format(*values) + query
             sent.append(_request(ours, method, target, body, kind))
         yield Pair(route, name, sent[0], sent[1])

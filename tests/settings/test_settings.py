@@ -1,3 +1,4 @@
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,11 +12,13 @@ from weft.settings import (
     declared_in,
     default_home,
     explain_settings,
+    load_client_settings,
     load_settings,
     misspelt_variables,
     setting,
     values_of,
 )
+from weft.settings.client import ClientProcessSettings
 
 
 def _write(home: Path, text: str) -> None:
@@ -41,6 +44,40 @@ def test_flag_beats_environment_beats_file_beats_default(tmp_path: Path) -> None
         ("file", str(tmp_path / "weft.toml")),
         (1, "default"),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "environ"),
+    [
+        ("", {}),
+        ("url = 'http://x'\n", {"WEFT_CA_FILE": "/ca"}),
+        ("port = 1\n", {}),
+        ("", {"WEFT_X": "y"}),
+    ],
+)
+def test_a_client_finds_what_all_others_find(
+    tmp_path: Path, text: str, environ: Mapping[str, str]
+) -> None:
+    _write(tmp_path, text)
+    flags = {"home": tmp_path, "token": "t"}
+
+    found, whole = load_client_settings(flags, environ), load_settings(flags, environ)
+
+    names = [one.name for one in declared_in(ClientProcessSettings)]
+    assert {"home", "url", "token", "ca_file"} <= {*names}
+    assert [getattr(found, name) for name in names] == [getattr(whole, name) for name in names]
+
+
+@pytest.mark.parametrize("text", ["port = -1\n", "prot = 1\n", "url = 1\n", "port\n"])
+def test_a_mistake_in_the_file_is_told_to_clients_too(tmp_path: Path, text: str) -> None:
+    _write(tmp_path, text)
+    with pytest.raises(InvalidSetting) as whole:
+        load_settings({"home": tmp_path}, {})
+
+    with pytest.raises(InvalidSetting) as found:
+        load_client_settings({"home": tmp_path}, {})
+
+    assert (found.value.message, found.value.detail) == (whole.value.message, whole.value.detail)
 
 
 def test_flag_of_none_was_not_given(tmp_path: Path) -> None:

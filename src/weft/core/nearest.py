@@ -1,6 +1,5 @@
 """Did you mean: which known word somebody meant who wrote another one."""
 
-import difflib
 from collections.abc import Iterable
 from typing import Final
 
@@ -19,5 +18,7 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     """
     if len(word.strip("-")) < LETTERS_MIN:
         return None
+    import difflib  # noqa: PLC0415 (only mistakes need it)
+
     found = difflib.get_close_matches(word[:_LETTERS_COMPARED], [*known], n=1, cutoff=LIKENESS)
     return next(iter(found), None)

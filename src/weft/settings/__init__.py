@@ -5,7 +5,12 @@ point of the group `weft.settings`. A new setting is one entry in one of these f
 
 Precedence: command line > `WEFT_<NAME>` in the environment > `weft.toml` in the home > default.
 `weft config` prints each value with where it came from. Must not read anything but these four.
+
+`Settings`, those of all roles, is loaded when it is first used: a command of the shell needs only
+those of a client.
 """
+
+from typing import TYPE_CHECKING
 
 from weft.settings.declare import (
     Bytes,
@@ -23,6 +28,7 @@ from weft.settings.load import (
     default_home,
     explain_settings,
     home_of,
+    load_client_settings,
     load_settings,
     misspelt_variables,
     secret_variables,
@@ -30,8 +36,10 @@ from weft.settings.load import (
     values_of,
     variable_of,
 )
-from weft.settings.settings import Settings
 from weft.settings.shown import shown_value
+
+if TYPE_CHECKING:
+    from weft.settings.settings import Settings
 
 __all__ = [
     "FILE_NAME",
@@ -47,6 +55,7 @@ __all__ = [
     "default_home",
     "explain_settings",
     "home_of",
+    "load_client_settings",
     "load_settings",
     "misspelt_variables",
     "secret_variables",
@@ -56,3 +65,11 @@ __all__ = [
     "values_of",
     "variable_of",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name != "Settings":
+        raise AttributeError(f"module 'weft.settings' has no attribute {name!r}")
+    from weft.settings.settings import Settings  # noqa: PLC0415 (35 ms)
+
+    return Settings

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from weft.settings.declare import setting
+from weft.settings.home import HomeSettings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,3 +29,8 @@ class ClientSettings:
         "",
         "variables that `weft run` and `weft each` leave out: names with * and ?, between commas",
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClientProcessSettings(ClientSettings, HomeSettings):
+    """The settings of a process that is only a client."""

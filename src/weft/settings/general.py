@@ -1,18 +1,17 @@
 """Settings of every process."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Literal
 
 from weft.settings.declare import Checked, setting
+from weft.settings.home import HomeSettings
 from weft.wire.sealed import parse_keys
 
 
 @dataclass(frozen=True, kw_only=True)
-class GeneralSettings:
-    """Where a process lives, what it logs, and how others notice that it lives."""
+class GeneralSettings(HomeSettings):
+    """What a process logs, and how others notice that it lives."""
 
-    home: Path = setting(None, "directory of the database, the logs and the local token")
     secret_keys: Annotated[str, Checked(parse_keys)] | None = setting(
         None,
         "keys that encrypt secrets of jobs, the newest first: 32 bytes each in base64; none: "

@@ -2,19 +2,19 @@
 
 import os
 import re
-import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
-
-import platformdirs
+from typing import TYPE_CHECKING, Any
 
 from weft.core.errors import FieldError
 from weft.core.nearest import nearest
+from weft.settings.client import ClientProcessSettings
 from weft.settings.declare import Declared, InvalidSetting, declared_in
-from weft.settings.settings import Settings
+
+if TYPE_CHECKING:
+    from weft.settings.settings import Settings
 
 COMMAND_LINE = "command line"
 FILE_NAME = "weft.toml"
@@ -81,7 +81,11 @@ def _name_of(variable: str) -> str:
 def default_home(environ: Mapping[str, str]) -> Path:
     """Return `WEFT_HOME`, else the user's data directory."""
     named = environ.get("WEFT_HOME")
-    return _expanded(named) if named else Path(platformdirs.user_data_dir("weft"))
+    if named:
+        return _expanded(named)
+    import platformdirs  # noqa: PLC0415 (3 ms)
+
+    return Path(platformdirs.user_data_dir("weft"))
 
 
 def home_of(named: Path | None, environ: Mapping[str, str] | None = None) -> Path:
@@ -105,9 +109,22 @@ def _expanded(home: str | Path) -> Path:
         ) from error
 
 
+def load_client_settings(
+    flags: Mapping[str, Any] | None = None, environ: Mapping[str, str] | None = None
+) -> ClientProcessSettings:
+    """Return the settings of a client, without a look at those of the roles unless one of them is
+    given: a command of the shell must not wait for that. Raises as `load_settings`.
+    """
+    given = _given(flags, environ)
+    own = declared_in(ClientProcessSettings)
+    if given.names() - {one.name for one in own}:
+        return load_settings(flags, environ)
+    return ClientProcessSettings(**_values(own, _read(given, [own])))
+
+
 def load_settings(
     flags: Mapping[str, Any] | None = None, environ: Mapping[str, str] | None = None
-) -> Settings:
+) -> "Settings":
     """Return the settings. `flags`: those of the command line; `None` values count as not given.
 
     Plug-ins are only looked for if something is given that is not a setting of weft itself:
@@ -118,7 +135,7 @@ def load_settings(
     own = _own()
     sections = _plugin_sections() if given.names() - {one.name for one in own} else ()
     found = _read(given, [own, *map(declared_in, sections)])
-    return Settings(
+    return _all_settings()(
         **_values(own, found),
         plugin_sections=tuple(
             section(**_values(declared_in(section), found))
@@ -138,11 +155,11 @@ def explain_settings(
 
 def all_declared() -> dict[str, Declared]:
     """Return every setting by its name, those of plug-ins too."""
-    sections: list[type[Any]] = [Settings, *_plugin_sections()]
+    sections: list[type[Any]] = [_all_settings(), *_plugin_sections()]
     return {one.name: one for section in sections for one in declared_in(section)}
 
 
-def values_of(settings: Settings) -> dict[str, Any]:  # settings have several types
+def values_of(settings: "Settings") -> dict[str, Any]:  # settings have several types
     """Return every value by the name of its setting, those of plug-ins too."""
     values = {one.name: getattr(settings, one.name) for one in _own()}
     for kind in _plugin_sections():
@@ -176,7 +193,13 @@ def sql_settings() -> Mapping[str, Declared]:
 
 @cache
 def _own() -> tuple[Declared, ...]:
-    return declared_in(Settings)
+    return declared_in(_all_settings())
+
+
+def _all_settings() -> "type[Settings]":
+    from weft.settings.settings import Settings  # noqa: PLC0415 (35 ms)
+
+    return Settings
 
 
 @cache
@@ -268,6 +291,10 @@ def _text_of(file: Path) -> str:
 
 
 def _parsed(text: str, file: Path) -> Mapping[str, Any]:
+    if not text:
+        return {}
+    import tomllib  # noqa: PLC0415 (2 ms)
+
     try:
         return tomllib.loads(text)
     except RecursionError as error:

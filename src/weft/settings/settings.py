@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from weft.settings.api import ApiSettings
 from weft.settings.callbacks import CallbackSettings
-from weft.settings.client import ClientSettings
+from weft.settings.client import ClientProcessSettings
 from weft.settings.database import DatabaseSettings
 from weft.settings.driver import DriverSettings
 from weft.settings.general import GeneralSettings
@@ -27,7 +27,7 @@ class Settings(
     DriverSettings,
     WorkerSettings,
     ApiSettings,
-    ClientSettings,
+    ClientProcessSettings,
     DatabaseSettings,
     GeneralSettings,
 ):

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from weft.client.http.kept_logins import kept_login
 from weft.core.errors import Invalid, Unavailable
-from weft.settings import load_settings
+from weft.settings import load_client_settings
 
 _PORTS = {"http": 80, "https": 443}
 
@@ -85,7 +85,7 @@ class Locator:
 
     def locate(self) -> Endpoint:
         """Return the server. Raise `NotRunning` if none was ever started in this home."""
-        settings = load_settings({"url": self.url, "token": self.token, "home": self.home})
+        settings = load_client_settings({"url": self.url, "token": self.token, "home": self.home})
         url, token = settings.url, settings.token
         if token is not None and not (token.isascii() and token.isprintable()):
             raise Invalid(

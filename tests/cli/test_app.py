@@ -34,12 +34,21 @@ def test_version_is_said_before_anything_slow_is_imported() -> None:
     assert done.stdout.splitlines() == ["weft 0.1.0", "[]"]
 
 
+LISTS = {
+    "cloudpickle", "difflib", "docstring_parser", "platformdirs", "rich", "shutil", "tomllib",
+    "weft.client.functions", "weft.client.submission.document", "weft.settings.settings", "yaml",
+}  # fmt: skip
+"""What commands that only ask do without."""
+
+
 @pytest.mark.parametrize(
     ("words", "heavy"),
     [
         ("--help", {"asyncio", "cyclopts", "h11", "msgspec", "rich", "ssl", "weft.client"}),
         ("completion bash", {"asyncio", "cyclopts", "h11", "msgspec", "rich", "weft.client"}),
-        ("ls", {"rich", "yaml", "cloudpickle", "docstring_parser", "weft.client.functions"}),
+        ("ls", LISTS),
+        ("status b1", LISTS),
+        ("logs b1.j1", LISTS),
         ("--complete zsh run x", {"asyncio", "cyclopts", "h11", "msgspec", "rich", "weft.client"}),
     ],
 )
@@ -59,6 +68,22 @@ def test_what_is_slow_to_import_is_left_to_the_commands_that_need_it(
     )  # fmt: skip
 
     assert done.stderr.splitlines()[-1] == "[]"
+
+
+def test_the_collector_works_again_once_a_command_is_loaded() -> None:
+    """It is off while modules are loaded; commands such as `weft wait` run for days."""
+    code = (
+        "import gc, sys; sys.argv = ['weft', 'ls']\n"
+        "from weft.cli.app import main\n"
+        "try: main()\n"
+        "finally: print(gc.isenabled(), gc.get_freeze_count() > 10_000)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=False, capture_output=True, text=True,
+        env={"PATH": os.environ["PATH"], "WEFT_HOME": "/nonexistent"},
+    )  # fmt: skip
+
+    assert done.stdout.split() == ["True", "True"]
 
 
 GROUPS = {

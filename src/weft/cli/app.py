@@ -1,9 +1,11 @@
 """The entry of the command line: the list of commands, and the exit code."""
 
+import gc
 import os
 import sys
+from collections.abc import Mapping
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from weft import __version__
 
@@ -224,6 +226,7 @@ def main() -> None:
 
         print_completions(arguments[1:])
         sys.exit(0)
+    gc.disable()  # until the command is loaded, which takes a seventh less without
     from weft.cli.terminal.raw_output import open_streams  # noqa: PLC0415
 
     open_streams()
@@ -301,13 +304,21 @@ def _dispatch(arguments: list[str]) -> int:
     from weft.cli.terminal.report import print_usage_error  # noqa: PLC0415
 
     try:
-        app = build_app()
-        _check_order(app, arguments)
-        outcome = app(arguments)
+        command, bound, _ = build_app().parse_args(arguments)
+        _check_order(bound.arguments, arguments)
     except CycloptsError as error:
         print_usage_error(error, arguments)
         return USAGE
+    _collect_garbage_again()
+    outcome = command(*bound.args, **bound.kwargs)
     return outcome if isinstance(outcome, int) else 0
+
+
+def _collect_garbage_again() -> None:
+    """Let the collector work from now on, on what the command makes: modules are never garbage."""
+    if not gc.isenabled():
+        gc.freeze()
+        gc.enable()
 
 
 def _is_printed_at_once(arguments: list[str]) -> bool:
@@ -328,14 +339,13 @@ def _is_printed_at_once(arguments: list[str]) -> bool:
     return False
 
 
-def _check_order(app: "App", arguments: list[str]) -> None:
+def _check_order(bound: Mapping[str, Any], arguments: list[str]) -> None:
     """Refuse an option after the first word of a job's command: `run sort -n` would lose it."""
     from cyclopts import CycloptsError  # noqa: PLC0415
 
     if "--" in arguments or arguments[:1] not in (["run"], ["each"]):
         return
-    _, bound, _ = app.parse_args(arguments)
-    words = list(bound.arguments.get("command", ()))
+    words = list(bound.get("command", ()))
     if arguments[len(arguments) - len(words) :] != words:
         raise CycloptsError(
             f"There is an option after '{words[0]}'; it is ambiguous whether it belongs to weft.",

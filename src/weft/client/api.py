@@ -27,7 +27,6 @@ from weft.client.http.problems import to_error
 from weft.client.http.routes import Routes, Stream, log_path
 from weft.client.http.session import PATIENCE_S, WAIT_PATIENCE_S, HttpSession, Query, waiting
 from weft.client.http.sse import EventParser, ServerEvent
-from weft.client.submission.document import submit
 from weft.client.submission.upload import PARALLEL, Bunch, cut_bunches, send_bunches
 from weft.client.waiting import wait_beside
 from weft.core.errors import EventsGone
@@ -159,6 +158,8 @@ class Api(Routes):
         parents and paths of groups turned into numbers here. `on_sent` is told how many jobs a
         bunch held.
         """
+        from weft.client.submission.document import submit  # noqa: PLC0415 (5 ms)
+
         return await submit(self, document, on_sent=on_sent)
 
     async def send_payload(self, batch_id: int, digest: str, data: bytes) -> None:

@@ -1,6 +1,5 @@
 """Errors on standard error: message, detail, hint, in this order."""
 
-import json
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -18,6 +17,8 @@ ERRORS_SHOWN = 20
 def print_error(error: WeftError, *, as_json: bool = False) -> None:
     """Print an error. `as_json`: as one object, with the names of a problem document."""
     if as_json:
+        import json  # noqa: PLC0415 (only errors need it)
+
         print(json.dumps(_document(error)), file=sys.stderr)
         return
     note(error.message)

@@ -1,8 +1,6 @@
 """Sentences that fit a terminal."""
 
 import re
-import shutil
-import textwrap
 from typing import Final, TextIO
 
 _NARROW: Final = 20
@@ -20,6 +18,9 @@ def wrapped(text: str, stream: TextIO, *, first: str = "", rest: str = "  ") -> 
     lines = text.split("\n")
     if not stream.isatty():
         return first + f"\n{rest}".join(lines)
+    import shutil  # noqa: PLC0415 (4 ms; most commands say nothing)
+    import textwrap  # noqa: PLC0415
+
     width = max(_NARROW, shutil.get_terminal_size().columns)
     room = width - len(rest)
 

@@ -7,8 +7,6 @@ server which is not running, and the user should know at once.
 """
 
 import asyncio
-import random
-import secrets
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -83,6 +81,8 @@ def waiting() -> Iterator[None]:
 
 def new_key() -> str:
     """Return an idempotency key: requests with the same one are the same request."""
+    import secrets  # noqa: PLC0415 (what only reads needs none)
+
     return secrets.token_hex(16)
 
 
@@ -248,6 +248,8 @@ class _Retries:
 
     async def pause(self, retry_after: str | None, why: str) -> bool:
         """Wait, or return False if there is no time left for it."""
+        import random  # noqa: PLC0415 (most requests need no pause)
+
         wait_s = self._pause_s * random.uniform(0.5, 1.0)  # noqa: S311 (jitter, no secret)
         self._pause_s = min(self._pause_s * 2, PAUSE_MAX_S)
         if retry_after is not None and retry_after.isdecimal():

@@ -8,6 +8,8 @@ compile() { "$uv" pip compile --quiet --universal --python-version 3.11 --genera
 compile pyproject.toml --output-file requirements/runtime.txt
 compile pyproject.toml --group dev --output-file requirements/dev.txt
 compile pyproject.toml --extra plots --constraint requirements/dev.txt --output-file requirements/plots.txt
+# The kernel of notebooks, for the test of what they show.
+echo ipykernel | compile - --constraint requirements/dev.txt --output-file requirements/notebook.txt
 echo uv | compile - --constraint requirements/dev.txt --output-file requirements/uv.txt
 # What Hail's client needs of the package's requirements; `hail` itself comes without the others, a compiler and a cluster.
 hail=$(mktemp)

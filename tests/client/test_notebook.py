@@ -7,7 +7,7 @@ import re
 from client.http_server import serving
 from client.test_watch import Told
 from weft import Client, aio
-from weft.client.objects.card import card_html
+from weft.client.card import card_html
 
 COUNTS = {
     "n_jobs": 10, "n_completed": 4, "n_succeeded": 2, "n_failed": 1, "n_errored": 0,

@@ -6,7 +6,10 @@ import pytest
 
 from weft.client.progress import Counts, Progress
 
-STATUS = {"n_jobs": 10, "n_failed": 1, "n_errored": 1, "n_running": 4}
+STATUS = {
+    "n_jobs": 10, "n_succeeded": 0, "n_failed": 1, "n_errored": 1, "n_cancelled": 0,
+    "n_running": 4, "state": "running", "name": None, "cost": 0, "duration_ms": 1,
+}  # fmt: skip
 
 
 class Kernel:
@@ -47,7 +50,16 @@ def test_a_notebook_has_one_output_that_changes(kernel: Kernel) -> None:
 
     (shown,) = kernel.shown
     assert shown["text/plain"] == "b1 <b>: 10/10, 4 running, 2 failed"
-    assert shown["text/html"].startswith('b1 &lt;b&gt; <progress value="10" max="10"></progress>')
+    assert "<b>b1 &lt;b&gt;</b>" in shown["text/html"]
+    assert "10/10 (100%)" in shown["text/html"]
+
+
+def test_what_is_no_batch_is_a_bar_in_a_notebook(kernel: Kernel) -> None:
+    with Progress("submit <b>", shown=None, total=2) as progress:
+        progress.advance(2)
+
+    (shown,) = kernel.shown
+    assert shown["text/html"] == 'submit &lt;b&gt; <progress value="2" max="2"></progress> 2/2'
 
 
 def test_ipython_on_a_terminal_is_no_notebook(kernel: Kernel) -> None:

@@ -1,8 +1,9 @@
 """Progress, shown where a person looks: one bar that is redrawn in place.
 
 On a terminal rich draws it on the last line of standard error, and what a program prints meanwhile
-appears above. In a notebook it is one output that changes. Elsewhere nothing is shown, unless
-somebody asked: then a line is printed whenever a tenth more is done.
+appears above. In a notebook it is one output that changes, in HTML and as text: a batch or a group
+is its card. Elsewhere nothing is shown, unless somebody asked: then a line is printed whenever a
+tenth more is done.
 """
 
 import importlib
@@ -29,6 +30,8 @@ class Counts:
     total: int | None
     failed: int = 0
     running: int = 0
+    status: Mapping[str, Any] | None = None
+    """The document of the batch or the group that they are from."""
 
     @classmethod
     def of(cls, status: Mapping[str, Any]) -> Self:
@@ -38,6 +41,7 @@ class Counts:
             status["n_jobs"],
             failed=status["n_failed"] + status["n_errored"],
             running=status["n_running"],
+            status=status,
         )
 
     @property
@@ -222,13 +226,19 @@ def _notebook_display() -> Callable[..., Any] | None:
 
 
 def _bundle(title: str, counts: Counts) -> dict[str, str]:
-    """Return the bar as a notebook takes it."""
+    """Return progress as a notebook takes it, which shows what it can."""
+    from weft.client.card import card_html  # noqa: PLC0415 (only notebooks need it)
+
+    status = counts.status
+    page = _bar_html(title, counts) if status is None else card_html(title, status)
+    return {"text/plain": f"{title}: {counts.text()}", "text/html": page}
+
+
+def _bar_html(title: str, counts: Counts) -> str:
+    """Return the bar of what is no batch: an upload, a retry."""
     from html import escape  # noqa: PLC0415
 
     most = f' max="{counts.total}"' if counts.total else ""
     value = f' value="{counts.done}"' if counts.total else ""
     words = counts.text(lambda word: f'<b style="color:#c00">{word}</b>')
-    return {
-        "text/plain": f"{title}: {counts.text()}",
-        "text/html": f"{escape(title)} <progress{value}{most}></progress> {words}",
-    }
+    return f"{escape(title)} <progress{value}{most}></progress> {words}"

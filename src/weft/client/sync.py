@@ -12,10 +12,10 @@ from typing import Self, TypeVar
 
 from weft.client import aio
 from weft.client.api import LogEvent
+from weft.client.card import card_html
 from weft.client.http.listing import Document
 from weft.client.http.session import PATIENCE_S, WAIT_PATIENCE_S
 from weft.client.objects.builder import Builder, BuilderSource, GroupBuilder, JobTreeBuilder
-from weft.client.objects.card import card_html
 from weft.client.objects.interrupt import may_wait_on
 from weft.client.objects.loop_thread import (
     LoopThread,

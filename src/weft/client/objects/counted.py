@@ -6,9 +6,9 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 import msgspec
 
 from weft.client.api import Api
+from weft.client.card import card_html
 from weft.client.http.listing import Document, Listing
 from weft.client.http.sse import ServerEvent
-from weft.client.objects.card import card_html
 from weft.client.objects.operation import end_of
 from weft.client.progress import Progress
 from weft.client.waiting import last_of

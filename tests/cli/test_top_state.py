@@ -3,11 +3,14 @@
 import pytest
 from rich.console import Console
 
+from weft.cli.top.actions import KEYS, action_of
 from weft.cli.top.cells import worker_cells
-from weft.cli.top.drawing import draw
+from weft.cli.top.drawing import HINTS, draw, help_lines
 from weft.cli.top.keys import KeyParser
 from weft.cli.top.lists import BATCHES, log_lines, root
+from weft.cli.top.search import Search
 from weft.cli.top.state import Row, Screen, View
+from weft.core.rights import RIGHTS_OF, UserRole
 
 
 @pytest.mark.parametrize(
@@ -149,3 +152,94 @@ def test_an_output_cannot_steer_the_screen() -> None:
     assert log_lines(b"5%\r50%\r") == ["50%"]
     assert log_lines(data) == ["red", "100%", "\ufffd       x\ufffd\ufffd"]
     assert log_lines(b"cut here\nwhole\n", is_cut=True) == ["…", "whole"]
+
+
+def log_of(*texts: str) -> Screen:
+    """Return a screen of 20 columns and 10 lines that shows an output from its end."""
+    view = View(kind="log", title="log", target={"state": "running"}, is_at_end=True)
+    view.show_text(texts)
+    screen = Screen([root("1"), view])
+    shown_on(screen, 20, 10)
+    return screen
+
+
+def test_what_is_sought_is_shown_wherever_it_is() -> None:
+    """In small letters or capitals, in a line that is broken, round at both ends."""
+    texts = [*(f"line {n}" for n in range(50)), "x" * 30 + "Error 1", *["more"] * 50, "an error"]
+    screen = log_of(*texts)
+    view = screen.view
+    view.search = Search("error")
+    shown = []
+    for steps in (-1, -1, -1, 1, 1):
+        said = view.seek(steps, height=screen.height)
+        lines = shown_on(screen, 20, 10)
+        shown.append((said, [line for line in lines if "rror" in line]))
+    again = shown_on(screen, 80, 10)
+
+    first, last = ["x" * 10 + "Error 1"], ["an error"]
+    assert shown == [*[("1 of 2", first), ("2 of 2", last)] * 2, ("1 of 2", first)]
+    assert not view.is_at_end
+    assert texts[50] in again  # the screen has another width now
+
+
+@pytest.mark.parametrize("sought", [".*", "[", "nothing"])
+def test_a_text_is_sought_as_it_is(sought: str) -> None:
+    screen = log_of(*["line"] * 50)
+    view = screen.view
+    view.search = Search(sought)
+    before = view.scroll(screen.height)
+
+    assert view.seek(1, height=screen.height) == f"no line has {sought!r}"
+    assert view.scroll(screen.height) == before
+    assert view.is_at_end
+
+
+def test_marks_say_whether_an_output_is_followed() -> None:
+    screen = log_of(*["line"] * 50)
+    follows = shown_on(screen, 80, 10)[1]
+    screen.move("k")
+    stopped = shown_on(screen, 80, 10)[1]
+    screen.move("G")
+
+    assert "[follows]" in follows
+    assert "[stopped]" in stopped
+    assert "[follows]" in shown_on(screen, 80, 10)[1]
+
+
+@pytest.mark.parametrize("role", [role for role in UserRole if role != UserRole.WORKER])
+def test_keys_that_somebody_may_not_use_are_not_offered(role: UserRole) -> None:
+    rights = RIGHTS_OF[role]
+    offered = {}
+    for kind in HINTS:
+        view = root("2") if kind == "workers" else View(kind=kind, title=kind)
+        view.kind = kind
+        offered[kind] = shown_on(Screen([view], rights=rights), 200, 24)[-1]
+    page = "\n".join(help_lines(rights))
+
+    for key in KEYS:
+        for kind in key.kinds:
+            assert (f"{key.key} {key.hint}" in offered[kind]) == (key.right in rights)
+        assert (key.help in page) == (key.right in rights)
+    assert ("cordon" in page) == (role == UserRole.ADMIN)
+    assert ("cancel" in page) == (role != UserRole.VIEWER)
+
+
+@pytest.mark.parametrize(
+    ("key", "state", "question"),
+    [
+        ("c", "active", "cordon w? It takes no new jobs; those it has (1 job) go on."),
+        ("c", "cordoned", "uncordon w? It takes jobs again."),
+        ("c", "draining", "uncordon w? It takes jobs again."),
+        (
+            "d", "active",
+            "drain w? It takes no new jobs, and ends after those it has (1 job).",
+        ),
+    ],
+)  # fmt: skip
+def test_a_worker_is_stopped_only_after_a_question(key: str, state: str, question: str) -> None:
+    worker = {"worker": "w", "pool": "p", "state": state, "n_running": 1}
+    action = action_of(key, root("2"), worker)
+
+    assert action is not None
+    assert action.question == question
+    assert action_of("r", root("2"), worker) is None

@@ -10,7 +10,7 @@ from e2e.conftest import PROGRAM, Weft, until
 from e2e.tmux import on_tmux, words_of
 
 pytestmark = pytest.mark.heavy
-SIZES = [(40, 12), (80, 24), (160, 50)]
+SIZES = [(40, 12), (80, 24), (120, 40), (200, 50)]
 TOP = words_of([*PROGRAM, "top"])
 SAYS = r"printf '\\033]0;owned\\007\\033[2J\\033[31mred\\033[0m \\342\\200\\256talking\\n'"
 """A title, an empty screen, a colour and the mark that turns the writing round."""
@@ -49,7 +49,7 @@ def test_keys_open_what_is_selected(
         terminal.press("Enter")
         jobs = terminal.until(f"jobs of {batch}", f"{batch}.j3")
         terminal.press("Enter")
-        log = terminal.until("red", "talking", "scroll")
+        log = terminal.until("red", "talking", "follows" if columns > 40 else "search")
         terminal.press("Escape", "G", "w")
         terminal.until("waits for", gone="talking")
         terminal.press("2")
@@ -59,8 +59,8 @@ def test_keys_open_what_is_selected(
 
         terminal.press("2")
         terminal.until("Worker", f"{batch}.j1")
-        terminal.press("c")
-        terminal.until("c does nothing here")
+        terminal.press("r")
+        terminal.until("r does nothing here")
         terminal.press("q")
         terminal.until("bash-", gone="Worker")  # what is typed before that is lost
         terminal.type(f"clear; TERM=dumb {TOP}; echo en''d\n")

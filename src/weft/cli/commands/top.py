@@ -42,7 +42,8 @@ def top(*, once: Annotated[bool, Parameter(negative="")] = False, shared: Shared
 
         weft top
 
-    Keys cancel, retry and hold what is selected: ? lists them. q or Ctrl-C leaves.
+    Keys cancel, retry and hold jobs, cordon and drain workers and search outputs: ? lists them.
+    q or Ctrl-C leaves.
 
     Args:
         once: Print workers and batches once.
@@ -79,8 +80,7 @@ async def _show(shared: Shared) -> None:
         tell(why)
 
     async with shared.client(patience_s=PATIENCE_S, on_outage=on_outage) as client:
-        await client.whoami()
-        program = Top(client)
+        program = Top(client, await client.whoami())
         tell = program.note_outage
         await program.run()
 

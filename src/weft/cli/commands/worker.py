@@ -185,13 +185,13 @@ def _change_all(
                 if shared.json:
                     print_json(found)
                 else:
-                    note(f"{one_line(name, width=80)}: {_state(found)}")
+                    note(f"{one_line(name, width=80)}: {state_of(found)}")
 
     asyncio.run(change_each())
     return 0
 
 
-def _state(worker: Document) -> str:
+def state_of(worker: Document) -> str:
     """Return the state in words, with what keeps a draining worker."""
     count = worker["n_running"]
     if worker["state"] not in {"cordoned", "draining"} or not count:

@@ -1,9 +1,10 @@
-"""What the keys of `weft top` do to a batch, a job or an incident."""
+"""What the keys of `weft top` do to a batch, a job, a worker or an incident, and who may."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from weft.cli.commands.retry import said as retry_said
+from weft.cli.commands.worker import state_of as worker_state
 from weft.cli.terminal.names import state_words
 from weft.cli.terminal.plain import one_line
 from weft.cli.top.state import Document, View
@@ -11,8 +12,10 @@ from weft.client.api import Api
 from weft.client.objects.operation import end_of
 from weft.client.progress import Progress
 from weft.core.ids import format_batch_id, format_job_ref
+from weft.core.rights import Right
 
 NAME_CHARS = 30
+_STOPPED = ("cordoned", "draining")
 
 
 @dataclass(frozen=True)
@@ -25,16 +28,67 @@ class Action:
     act: Callable[[Api], Awaitable[str]]
 
 
+@dataclass(frozen=True)
+class Key:
+    """A key that changes something. `hint`: what the last line says of it; `help`: what the list
+    of keys says.
+    """
+
+    key: str
+    right: Right
+    hint: str
+    help: str
+    kinds: Collection[str]
+    """The views in which it does that."""
+
+
+_OF_JOBS = ("batches", "jobs", "running", "blocked", "log")
+KEYS: Sequence[Key] = (
+    Key("c", Right.WRITE, "cancel", "cancel the batch or job; asks before", _OF_JOBS),
+    Key("r", Right.WRITE, "retry", "run its failed jobs again; asks before", _OF_JOBS),
+    Key("h", Right.WRITE, "hold", "hold it, or release it", _OF_JOBS),
+    Key("t", Right.WRITE, "test now", "test an incident now", ("incidents",)),
+    Key(
+        "c", Right.ADMINISTER, "cordon",
+        "cordon a worker (no new jobs), or uncordon it; asks before", ("workers",),
+    ),
+    Key(
+        "d", Right.ADMINISTER, "drain",
+        "drain a worker: it ends after the jobs that it has; asks before", ("workers",),
+    ),
+)  # fmt: skip
+
+
+def action_hints(kind: str, rights: Collection[str]) -> list[str]:
+    """Return the hints for what somebody with these rights may do in a view."""
+    return [f"{one.key} {one.hint}" for one in KEYS if kind in one.kinds and one.right in rights]
+
+
+def action_help(rights: Collection[str]) -> list[tuple[str, str]]:
+    """Return each key with what it does, those that these rights allow."""
+    return [(one.key, one.help) for one in KEYS if one.right in rights]
+
+
+def right_of(key: str, kind: str) -> Right | None:
+    """Return the right that a key needs in a view; None: it does nothing there."""
+    found = (one.right for one in KEYS if one.key == key and kind in one.kinds)
+    return next(found, None)
+
+
 def action_of(key: str, view: View, one: Document) -> Action | None:
     """Return what a key does to what is selected; None: nothing."""
+    if right_of(key, view.kind) is None:
+        return None
     if view.kind == "incidents":
-        return _test(one) if key == "t" else None
+        return _test(one)
+    if view.kind == "workers":
+        return _of_worker(key, one)
     if "job_id" in one:
         return _of_job(key, one["batch_id"], one["job_id"], one)
-    return _of_batch(key, one) if view.kind == "batches" else None
+    return _of_batch(key, one)
 
 
-def _of_batch(key: str, batch: Document) -> Action | None:
+def _of_batch(key: str, batch: Document) -> Action:
     batch_id, name = batch["id"], format_batch_id(batch["id"])
     called = f"{name} {one_line(batch['name'] or '', width=NAME_CHARS)}".strip()
     if key == "c":
@@ -52,17 +106,15 @@ def _of_batch(key: str, batch: Document) -> Action | None:
             f"run the failed jobs ({n_failed:,}) of {called} again?",
             lambda client: _retry(client, name, batch_id, None),
         )
-    if key == "h":
 
-        async def hold(client: Api) -> str:
-            method = client.release_batch if batch.get("held") else client.hold_batch
-            return f"{name}: {'held' if (await method(batch_id))['held'] else 'released'}"
+    async def hold(client: Api) -> str:
+        method = client.release_batch if batch.get("held") else client.hold_batch
+        return f"{name}: {'held' if (await method(batch_id))['held'] else 'released'}"
 
-        return Action("", hold)
-    return None
+    return Action("", hold)
 
 
-def _of_job(key: str, batch_id: int, job_id: int, job: Document) -> Action | None:
+def _of_job(key: str, batch_id: int, job_id: int, job: Document) -> Action:
     name = format_job_ref(batch_id, job_id)
     called = f"{name} {one_line(job.get('name') or '', width=NAME_CHARS)}".strip()
     if key == "c":
@@ -77,14 +129,36 @@ def _of_job(key: str, batch_id: int, job_id: int, job: Document) -> Action | Non
         return Action(
             f"run {called} again?", lambda client: _retry(client, name, batch_id, [job_id])
         )
-    if key == "h":
 
-        async def hold(client: Api) -> str:
-            method = client.release_job if job.get("held") else client.hold_job
-            return f"{name}: {(await method(batch_id, job_id)).get('result', 'held')}"
+    async def hold(client: Api) -> str:
+        method = client.release_job if job.get("held") else client.hold_job
+        return f"{name}: {(await method(batch_id, job_id)).get('result', 'held')}"
 
-        return Action("", hold)
-    return None
+    return Action("", hold)
+
+
+def _of_worker(key: str, worker: Document) -> Action:
+    name, pool = worker["worker"], worker["pool"]
+    called = one_line(name, width=NAME_CHARS)
+    n_jobs = worker["n_running"] or 0
+    jobs = "1 job" if n_jobs == 1 else f"{n_jobs:,} jobs"
+    if key == "d":
+        question = f"drain {called}? It takes no new jobs, and ends after those it has ({jobs})."
+        return Action(question, _change_worker(Api.drain_worker, name, pool))
+    if worker.get("state") in _STOPPED:
+        question = f"uncordon {called}? It takes jobs again."
+        return Action(question, _change_worker(Api.uncordon_worker, name, pool))
+    question = f"cordon {called}? It takes no new jobs; those it has ({jobs}) go on."
+    return Action(question, _change_worker(Api.cordon_worker, name, pool))
+
+
+def _change_worker(
+    change: Callable[..., Awaitable[Document]], name: str, pool: str
+) -> Callable[[Api], Awaitable[str]]:
+    async def act(client: Api) -> str:
+        return f"{name}: {worker_state(await change(client, name, pool=pool))}"
+
+    return act
 
 
 async def _retry(client: Api, name: str, batch_id: int, jobs: list[int] | None) -> str:

@@ -5,7 +5,8 @@ rich's own markup is not read in a `Text`.
 """
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, chop_cells
@@ -16,8 +17,9 @@ from rich.text import Text
 from weft.cli.terminal.columns import GAP, fit_columns
 from weft.cli.terminal.plain import one_line, plain
 from weft.cli.terminal.screen import STATE_STYLES
+from weft.cli.top.actions import action_help, action_hints
 from weft.cli.top.cells import RIGHT
-from weft.cli.top.lists import ROOTS
+from weft.cli.top.lists import ROOTS, is_live
 from weft.cli.top.state import Screen, View
 
 if TYPE_CHECKING:
@@ -30,32 +32,38 @@ TEXT_CHARS_MAX = 2000
 LINE_CHARS_MAX = 64 * 1024
 INDENT = 2
 HELP_INDENT = 15
+ACTIONS = ""
 NARROW = 60
 """Below this width the way to what is shown leaves out the other lists."""
-HINTS = "enter opens  w why  c cancel  r retry  h hold  / filter  s sort  ? help  q quit"
-HINTS_OF = {
-    "workers": "enter its jobs  / filter  s sort  ? help  q quit",
-    "incidents": "enter its jobs  t test now  / filter  s sort  ? help  q quit",
-    "log": "j k scroll  w why  c cancel  r retry  h hold  esc back  ? help  q quit",
-    "why": "j k scroll  esc back  ? help  q quit",
-    "help": "j k scroll  esc back  q quit",
+HINTS: Mapping[str, tuple[str, ...]] = {
+    "batches": ("enter opens", "w why", ACTIONS, "/ filter", "s sort"),
+    "jobs": ("enter opens", "w why", ACTIONS, "/ filter", "s sort", "f states"),
+    "workers": ("enter its jobs", ACTIONS, "/ filter", "s sort"),
+    "incidents": ("enter its jobs", ACTIONS, "/ filter", "s sort"),
+    "running": ("enter opens", "w why", ACTIONS, "/ filter"),
+    "blocked": ("enter opens", "w why", ACTIONS, "/ filter"),
+    "log": ("/ search", "n N next", "f follow", "w why", ACTIONS, "esc back"),
+    "why": ("j k scroll", "esc back"),
+    "help": ("j k scroll", "esc back"),
 }
-HELP = """\
-1 2 3          batches, workers, incidents
-enter          jobs of a batch, worker or incident; output of a job
-esc            back
-j k ↑ ↓        one line down or up
-space, PgUp    one page down, up
-g G            first, last
-w              why it waits, or how it ended
-c              cancel the batch or job; asks before
-r              run its failed jobs again; asks before
-h              hold it, or release it
-t              test an incident now
-/              filter: batches and jobs by a query, such as state = failed
-f              jobs: all, running, waiting, failed
-s S            sort by the next column; the other way round
-q, Ctrl-C      leave""".splitlines()
+"""What the last line offers, the most useful first; in place of `ACTIONS` what the user may do."""
+LAST_HINTS = ("? help", "q quit")
+HELP = (
+    ("1 2 3", "batches, workers, incidents"),
+    ("enter", "jobs of a batch, worker or incident; output of a job"),
+    ("esc", "back"),
+    ("j k ↑ ↓", "one line down or up"),
+    ("space, PgUp", "one page down, up"),
+    ("g G", "first, last"),
+    ("w", "why it waits, or how it ended"),
+    ("/", "filter: batches and jobs by a query, such as state = failed"),
+    ("f", "jobs: all, running, waiting, failed"),
+    ("s S", "sort by the next column; the other way round"),
+    ("/", "in an output: search a text"),
+    ("n N", "its next place, the one before"),
+    ("f", "follow the output while it grows, or stop"),
+)
+HELP_END = (("q, Ctrl-C", "leave"),)
 
 
 def draw(screen: Screen, url: str, *, width: int, height: int) -> "RenderableType":
@@ -64,8 +72,7 @@ def draw(screen: Screen, url: str, *, width: int, height: int) -> "RenderableTyp
     below = _below(screen, width, height)
     screen.height = max(1, height - LINES_ABOVE - len(below) - view.is_list)
     if not view.is_list and view.width != width:
-        view.width = width
-        view.lines = [part for line in view.texts for part in _broken(line, view.kind, width)]
+        _break_lines(view, width)
     lines: list[RenderableType] = [_head(screen, url, width), _tabs(screen, width)]
     if view.is_list:
         lines.append(_table(view, width, screen.height))
@@ -74,13 +81,39 @@ def draw(screen: Screen, url: str, *, width: int, height: int) -> "RenderableTyp
     else:
         at = view.scroll(screen.height)
         shown = view.lines[at : at + screen.height]
-        lines += [_cut(line, width) for line in shown]
+        lines += _text_lines(view, shown, at, width)
         n_drawn = len(shown)
         empty = [] if shown else [_cut(_said_of_nothing(view), width, style="dim")]
     lines += [*empty, *([Text()] * (screen.height - n_drawn - len(empty)))]
     if height <= LINES_ABOVE + len(below) + view.is_list:
         return Group(*[*lines[:LINES_ABOVE], *below][-height:])
     return Group(*lines, *below)
+
+
+def help_lines(rights: Collection[str]) -> list[str]:
+    """Return the keys, with what somebody with these rights may do."""
+    rows = (*HELP, ("", ""), *action_help(rights), *HELP_END)
+    return [f"{key:{HELP_INDENT}}{text}".rstrip() for key, text in rows]
+
+
+def _break_lines(view: View, width: int) -> None:
+    """Break the texts of a view so that they fit, and note where each begins."""
+    parts = [_broken(text, view.kind, width) for text in view.texts]
+    view.lines = [line for part in parts for line in part]
+    view.begins = [0, *accumulate(map(len, parts))][: len(parts)]
+    view.width = width
+
+
+def _text_lines(view: View, shown: Sequence[str], at: int, width: int) -> "list[RenderableType]":
+    """Return lines of a text, with what was sought marked, and most where the last step led."""
+    lines = [_cut(line, width) for line in shown]
+    pattern, place = view.search.pattern, view.search.at
+    if pattern is not None:
+        for line in lines:
+            line.highlight_regex(pattern, "black on yellow")
+    if place is not None and 0 <= (number := view.line_of(place) - at) < len(lines):
+        lines[number].stylize("bold underline")
+    return [*lines]
 
 
 def _broken(text: str, kind: str, width: int) -> Sequence[str]:
@@ -128,11 +161,19 @@ def _tabs(screen: Screen, width: int) -> Text:
         f"filter: {one_line(view.query, width=40)}" if view.query else "",
         f"sorted by {view.sort}" if view.sort else "",
         "reversed" if view.is_reversed else "",
+        _follows(view),
     ]
     for mark in filter(None, marks):
         line.append(f"  [{mark}]", "yellow")
     line.truncate(width, overflow="ellipsis")
     return line
+
+
+def _follows(view: View) -> str:
+    """Say whether an output that grows is shown as it grows."""
+    if not is_live(view):
+        return ""
+    return "follows" if view.is_at_end else "stopped"
 
 
 def _said_of_nothing(view: View) -> str:
@@ -142,7 +183,7 @@ def _said_of_nothing(view: View) -> str:
         return "nothing matches; / changes the filter"
     return {
         "batches": "no batches yet; `weft run -- date` creates one",
-        "workers": "no workers",
+        "workers": "no workers; `weft worker` starts one",
         "incidents": "no incidents: no job waits for something that is broken",
         "log": "no output yet",
     }.get(view.kind, "nothing here")
@@ -188,27 +229,31 @@ def _cell(name: str, cell: str) -> Text:
 
 def _below(screen: Screen, width: int, height: int) -> list[Text]:
     """Return the lines below: a question or a message as long as it is, if there is room."""
-    if screen.prompt == "filter":
-        room = max(1, width - len("filter: ") - 1)
-        return [_cut(f"filter: {screen.typed[-room:]}▏", width, style="bold")]
+    if screen.prompt in {"filter", "search"}:
+        room = max(1, width - len(f"{screen.prompt}: ") - 1)
+        return [_cut(f"{screen.prompt}: {screen.typed[-room:]}▏", width, style="bold")]
     if screen.prompt == "confirm":
         text, style = f"{screen.question} [y/N]", "bold yellow"
     elif screen.message:
         text, style = screen.message, "bold red" if screen.is_wrong else "bold green"
     else:
-        text, style = HINTS_OF.get(screen.view.kind, HINTS), "dim"
+        return [_cut(_hints(screen, width), width, style="dim")]
     parts = [part for line in text.split("\n") for part in _broken(line, "", width)]
     room = max(1, min(LINES_BELOW_MAX, height - LINES_ABOVE - 2))
-    if style == "dim":
-        parts = [_fitted(text, width)]
-    elif len(parts) > room:  # a question ends with its answers
+    if len(parts) > room:  # a question ends with its answers
         parts = parts[-room:] if screen.prompt else parts[:room]
     return [_cut(part, width, style=style) for part in parts]
 
 
-def _fitted(hints: str, width: int) -> str:
+def _hints(screen: Screen, width: int) -> str:
     """Return the hints that there is room for; the last two, help and quit, in any case."""
-    *parts, help_, quit_ = hints.split("  ")
-    while parts and len("  ".join([*parts, help_, quit_])) > width:
+    kind = screen.view.kind
+    parts = [
+        hint
+        for name in HINTS[kind]
+        for hint in (action_hints(kind, screen.rights) if name == ACTIONS else (name,))
+    ]
+    last = [one for one in LAST_HINTS if kind != "help" or one != LAST_HINTS[0]]
+    while parts and len("  ".join([*parts, *last])) > width:
         parts.pop()
-    return "  ".join([*parts, help_, quit_])
+    return "  ".join([*parts, *last])

@@ -20,6 +20,8 @@ BATCHES_MAX = 100
 JOBS_MAX = 200
 LOG_BYTES = 64 * 1024
 """The end of an output that is shown."""
+CUT = "…"
+"""The first line of one that is longer."""
 COUNTS = ("running", "ready", "queued", "pending", "blocked")
 JOB_STATES: Mapping[str, tuple[str, ...]] = {
     "": (),
@@ -195,6 +197,8 @@ async def _log(client: Api, view: View) -> None:
     if not job.get("attempt"):
         view.show_text([])
         return
+    if view.is_loaded and not view.is_at_end:
+        return  # somebody reads what is there
     pieces = [piece async for piece in client.read_log(batch_id, job_id, last_bytes=LOG_BYTES)]
     data = b"".join(pieces)
     view.show_text(log_lines(data, is_cut=len(data) >= LOG_BYTES))
@@ -224,7 +228,7 @@ def log_lines(data: bytes, *, is_cut: bool = False) -> list[str]:
     text = _ANSI.sub("", data.decode(errors="replace")).replace("\r\n", "\n")
     lines = text.split("\n")
     if is_cut:  # the first one has no beginning
-        lines[0] = "…"
+        lines[0] = CUT
     if lines[-1] == "":
         lines.pop()
     # What a carriage return has overwritten is not seen on a terminal either.
@@ -235,6 +239,11 @@ def log_lines(data: bytes, *, is_cut: bool = False) -> list[str]:
 def is_live(view: View) -> bool:
     """Say whether a view changes without an event that tells of it: what a job writes."""
     return view.kind == "log" and view.target.get("state") == "running"
+
+
+def is_cut(view: View) -> bool:
+    """Say whether an output is longer than what is there of it."""
+    return [*view.texts[:1]] == [CUT]
 
 
 def _matching(rows: Sequence[Row], words: str) -> list[Row]:

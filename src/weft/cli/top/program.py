@@ -11,24 +11,28 @@ from rich.live import Live
 
 from weft.cli.terminal.interrupts import Interrupts
 from weft.cli.terminal.plain import one_line, plain
-from weft.cli.top.actions import Action, action_of
-from weft.cli.top.drawing import HELP, draw
+from weft.cli.top.actions import Action, action_of, right_of
+from weft.cli.top.drawing import draw, help_lines
 from weft.cli.top.keys import reading_keys
-from weft.cli.top.lists import JOB_STATES, ROOTS, is_live, load, opened, root
+from weft.cli.top.lists import JOB_STATES, ROOTS, is_cut, is_live, load, opened, root
+from weft.cli.top.search import Search
 from weft.cli.top.state import Document, Screen, View
 from weft.client.api import Api
 from weft.core.errors import Unavailable, WeftError
+from weft.core.ids import format_job_ref
+from weft.core.rights import RIGHTS_OF, Right, UserRole, require
 
 REFRESH_S = 1.0
 """Events come by the thousand; one look at the server per second is enough to read."""
 
 
 class Top:
-    """The program: `client` for a server that has answered once."""
+    """The program: `client` for a server that has answered once; `user`: who that says this is."""
 
-    def __init__(self, client: Api) -> None:
+    def __init__(self, client: Api, user: Document) -> None:
         self._client = client
-        self._screen = Screen([root("1")])
+        self._user = user
+        self._screen = Screen([root("1")], rights=frozenset(user["rights"]))
         self._live: Live | None = None
         self._changed, self._left = asyncio.Event(), asyncio.Event()
         self._loader: asyncio.Task[None] | None = None
@@ -142,6 +146,10 @@ class Top:
             if screen.type(key):
                 screen.view.query = screen.typed.strip()
                 self._open()
+        elif screen.prompt == "search":
+            if screen.type(key):
+                screen.view.search = Search(screen.typed)
+                self._seek(1)
         else:
             screen.say("")
             self._do(key)
@@ -158,6 +166,7 @@ class Top:
     def _do(self, key: str) -> None:
         screen = self._screen
         if screen.move(key):
+            self._follow_at_end()
             return
         if key in {"q", "Q"}:
             self._left.set()
@@ -170,18 +179,19 @@ class Top:
             self._open()
         elif key == "?":
             if screen.view.kind != "help":
-                self._open(View(kind="help", title="keys", texts=HELP, is_loaded=True))
+                texts = help_lines(screen.rights)
+                self._open(View(kind="help", title="keys", texts=texts, is_loaded=True))
         elif screen.view.is_list:
             self._do_in_list(key)
         elif screen.view.kind == "log":
-            self._do_to(key, screen.view.target)
+            self._do_in_log(key)
         else:
             self._say_nothing_done(key)
 
     def _do_in_list(self, key: str) -> None:
         screen, view = self._screen, self._screen.view
         if key == "/":
-            screen.begin_filter()
+            screen.begin_typing()
         elif key == "s" and view.columns.sorts:
             view.sort_next()
             self._open()
@@ -199,6 +209,35 @@ class Top:
         else:
             self._do_to(key, row.document)
 
+    def _do_in_log(self, key: str) -> None:
+        view = self._screen.view
+        if key == "/":
+            self._screen.begin_typing()
+        elif key in {"n", "N"}:
+            self._seek(1 if key == "n" else -1)
+        elif key == "f":
+            view.is_at_end = not view.is_at_end
+            self._follow_at_end()
+        else:
+            self._do_to(key, view.target)
+
+    def _seek(self, steps: int) -> None:
+        """Show the next place of what is sought, or the one before."""
+        view = self._screen.view
+        if not view.search.text:
+            self._screen.say("/ searches a text in this output")
+            return
+        said = view.seek(steps, height=self._screen.height)
+        if view.search.at is None and is_cut(view):
+            name = format_job_ref(view.target["batch_id"], view.target["job_id"])
+            said += f" here, at its end; `weft logs {name} --grep` searches all of it"
+        self._screen.say(said, is_wrong=view.search.at is None)
+
+    def _follow_at_end(self) -> None:
+        """Read on at the end of an output; elsewhere it stays as it is."""
+        if self._screen.view.kind == "log" and self._screen.view.is_at_end:
+            self._changed.set()
+
     def _do_to(self, key: str, one: Document) -> None:
         view = self._screen.view
         if key == "w" and ("job_id" in one or view.kind == "batches"):
@@ -207,11 +246,24 @@ class Top:
         action = action_of(key, view, one)
         if action is None:
             self._say_nothing_done(key)
+        elif (refused := self._refused(right_of(key, view.kind))) is not None:
+            self._complain(refused)
         elif action.question:
             self._asked = action
             self._screen.ask(action.question)
         else:
             _ = self._start(self._act(action))
+
+    def _refused(self, right: Right | None) -> WeftError | None:
+        """Return why the user may not do that, as the server would say it."""
+        role = self._user["role"]
+        if right in self._screen.rights or right is None or role not in RIGHTS_OF:
+            return None
+        try:
+            require(right, self._user["user"], UserRole(role), self._user["rights"])
+        except WeftError as error:
+            return error
+        return None
 
     def _say_nothing_done(self, key: str) -> None:
         self._screen.say(f"{key} does nothing here; ? lists the keys")

@@ -1,11 +1,15 @@
 """What `weft top` shows, and how keys change it. Nothing here asks the server or draws."""
 
-from collections.abc import Callable, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from weft.cli.top.search import Place, Search
+from weft.core.rights import Right
+
 Document = Mapping[str, Any]
-Prompt = Literal["", "filter", "confirm"]
+Prompt = Literal["", "filter", "search", "confirm"]
 FILTER_CHARS_MAX = 1000
 
 
@@ -44,7 +48,10 @@ class View:
     """The lines of a text as they are."""
     lines: Sequence[str] = ()
     """Those lines broken so that they fit a screen of `width`; 0: not yet."""
+    begins: Sequence[int] = ()
+    """The first of those lines for each text."""
     width: int = 0
+    search: Search = field(default_factory=Search)
     facts: str = ""
     query: str = ""
     only: str = ""
@@ -55,7 +62,9 @@ class View:
     index: int = 0
     offset: int = 0
     is_at_end: bool = False
-    """Whether a text stays at its last line while it grows."""
+    """Whether a text stays at its last line while it grows. An output that somebody reads
+    elsewhere stays as it is.
+    """
 
     @property
     def is_list(self) -> bool:
@@ -88,6 +97,28 @@ class View:
     def show_text(self, texts: Sequence[str]) -> None:
         """Replace the text."""
         self.texts, self.is_loaded, self.width = texts, True, 0
+        self.search.at = None
+
+    def seek(self, steps: int, *, height: int) -> str:
+        """Show the next place with the text that is sought; return which it is, in words."""
+        top = bisect_right(self.begins, self.scroll(height)) - 1
+        said = self.search.step(self.texts, steps, top=max(0, top))
+        if self.search.at is not None:
+            line = self.line_of(self.search.at)
+            self.is_at_end = False
+            if not self.offset <= line < self.offset + height:
+                self.offset = max(0, line - height // 2)
+        return said
+
+    def line_of(self, place: Place) -> int:
+        """Return the line of the screen that begins the place of a text."""
+        number, character = place
+        line = self.begins[number]
+        last = [*self.begins[1:], len(self.lines)][number] - 1
+        while line < last and character >= len(self.lines[line]):
+            character -= len(self.lines[line])
+            line += 1
+        return line
 
     def scroll(self, height: int) -> int:
         """Return the first line to show of a screen with room for `height`, and remember it."""
@@ -119,6 +150,8 @@ class Screen:
     """All that is shown: the open views, the last of them on top, and the line below."""
 
     views: list[View]
+    rights: Collection[str] = frozenset(Right)
+    """What the user's role and token allow."""
     message: str = ""
     is_wrong: bool = False
     outage: str = ""
@@ -141,12 +174,15 @@ class Screen:
         """Ask for yes or no."""
         self.prompt, self.question = "confirm", question
 
-    def begin_filter(self) -> None:
-        """Let the query of the list be typed."""
-        self.prompt, self.typed = "filter", self.view.query
+    def begin_typing(self) -> None:
+        """Let the query of a list be typed, or what is sought in an output."""
+        if self.view.is_list:
+            self.prompt, self.typed = "filter", self.view.query
+        else:
+            self.prompt, self.typed = "search", ""
 
     def type(self, key: str) -> bool:
-        """Take a key into the filter; return True when it is there: `typed`."""
+        """Take a key into what is typed; return True when it is there: `typed`."""
         if key == "enter":
             self.prompt = ""
             return True

@@ -3,16 +3,21 @@ fresh.
 """
 
 import json
+import re
 import sys
 import typing
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib.metadata import entry_points
 from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
+from weft.bench.main import BENCHES, PARTS
 from weft.cli.app import COMMANDS, build_app
 from weft.cli.completion.cursor import ANY, COMMAND, FILE, FILES
 from weft.cli.completion.live_words import ASKS
+from weft.core.conditions import ALWAYS
+from weft.settings import all_declared
 
 if TYPE_CHECKING:
     from cyclopts import App
@@ -20,22 +25,46 @@ if TYPE_CHECKING:
 
 LIVE_ARGUMENTS: Mapping[str, str] = {
     "target": "batches", "targets": "batches", "batch": "batches", "condition": "conditions",
-    "schedule": "schedules", "project": "projects",
+    "schedule": "schedules", "project": "projects", "token_id": "tokens",
+    "session_id": "sessions", "operation_id": "operations",
 }  # fmt: skip
 """What the server knows, by the name of an argument or an option."""
 LIVE_OPTIONS: Mapping[str, str] = {
     "--queue": "queues", "--pool": "pools", "--project": "projects", "--batch": "batches",
-    "--move-to": "queues", "--resume": "batches",
+    "--move-to": "queues", "--resume": "batches", "--user": "users", "--with": "users",
+    "--add": "users", "--remove": "users", "--tenant": "tenants", "--secret": "secrets",
+    "--secret-file": "secrets", "--machine": "flavours",
 }  # fmt: skip
+LIVE_OPTIONS_OF: Mapping[tuple[str, str], str] = {
+    **{(path, "--batches"): "@queries" for path in ("hold", "release", "cancel", "retry")},
+    ("login", "--tenant"): ANY,
+    ("billing set-rates", "--machine"): ANY,
+}
+"""Options that are something else in one command; not logged in, nobody hears of tenants, and
+the price of a flavour stands behind its name.
+"""
 LIVE_NAMES: Mapping[str, str] = {
     "queue": "queues", "pool": "pools", "worker": "workers", "billing project": "projects",
-    "query rm": "queries", "licence": "licences", "secret": "secrets",
+    "query rm": "queries", "licence": "licences", "secret": "secrets", "user": "users",
 }  # fmt: skip
 """What the argument `name` of commands that begin with these words is."""
-NEW_NAMES = ("billing project create",)
+NEW_NAMES = ("billing project create", "user add")
 """Commands whose name is a new one."""
-PATHS = frozenset({"file", "trace", "directory", "arg_file", "joblog", "results"})
+SIGNALS = ("TERM", "INT", "HUP", "QUIT", "USR1", "USR2", "STOP", "CONT")
+WORDS: Mapping[tuple[str, str], Callable[[], Sequence[str]]] = {
+    ("signal", "signal"): lambda: SIGNALS,
+    ("block", "--tester"): lambda: [
+        ALWAYS, *sorted(one.name for one in entry_points(group="weft.testers"))
+    ],
+    ("bench", "name"): lambda: [*BENCHES],
+    ("bench", "--part"): lambda: sorted({part for parts in PARTS.values() for part in parts}),
+}  # fmt: skip
+"""What is one of a few words, though it is any text to the command."""
+PATHS = frozenset({"file", "trace", "directory", "arg_file", "joblog", "results", "plot"})
 """Arguments and options that are paths, though they are texts to the command."""
+
+
+SETTING_CHOICES = {one.option: one.choices for one in all_declared().values()}
 
 
 def main() -> int:
@@ -55,11 +84,15 @@ def main() -> int:
 def _commands(app: "App", path: tuple[str, ...]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     below = [name for name in app if not name.startswith("-")]
     name = " ".join(path)
-    arguments = app.assemble_argument_collection() if app.default_command is not None else ()
+    arguments = (
+        app.assemble_argument_collection(parse_docstring=True)
+        if app.default_command is not None
+        else ()
+    )
     given = [one for one in arguments if one.parse and one.names != ("*",)]
     placed = [one for one in given if one.index is not None]
     options = {
-        word: [_sentence_of(one), "" if _is_flag(one, word) else _value_of(one)]
+        word: [_sentence_of(one), "" if _is_flag(one, word) else _value_of(one, name)]
         for one in given
         for word in one.names
         if word.startswith("-")
@@ -84,7 +117,7 @@ def _sentence(app: "App", path: tuple[str, ...], name: str) -> str:
 
 
 def _sentence_of(one: "Argument") -> str:
-    return _first(one.parameter.help or "")
+    return re.split(r"[;:(]|, such as", _first(one.parameter.help or ""))[0].rstrip(" ,.")
 
 
 def _first(text: str) -> str:
@@ -97,10 +130,16 @@ def _is_flag(one: "Argument", name: str) -> bool:
     return one.is_flag() or name in one.negatives
 
 
-def _value_of(one: "Argument") -> str | list[str]:
+def _value_of(one: "Argument", path: str) -> str | list[str]:
     for name in one.names:
+        if (path, name) in LIVE_OPTIONS_OF:
+            return LIVE_OPTIONS_OF[path, name]
+        if (path, name) in WORDS:
+            return [*WORDS[path, name]()]
         if name in LIVE_OPTIONS:
             return LIVE_OPTIONS[name]
+        if choices := SETTING_CHOICES.get(name):
+            return [*choices]
     return _kind_of(one)
 
 
@@ -116,6 +155,8 @@ def _argument_of(one: "Argument", path: str) -> str | list[str]:
     name = one.field_info.name
     if name == COMMAND:
         return COMMAND
+    if (path, name) in WORDS:
+        return [*WORDS[path, name]()]
     if name == "name" and path not in NEW_NAMES:
         found = [kind for words, kind in LIVE_NAMES.items() if f"{path} ".startswith(f"{words} ")]
         return found[0] if found else ANY
@@ -137,5 +178,6 @@ def _types(hint: object) -> set[object]:
 
 
 if __name__ == "__main__":
-    assert {*LIVE_ARGUMENTS.values(), *LIVE_OPTIONS.values(), *LIVE_NAMES.values()} <= {*ASKS}
+    live = (LIVE_ARGUMENTS, LIVE_OPTIONS, LIVE_OPTIONS_OF, LIVE_NAMES)
+    assert {kind for kinds in live for kind in kinds.values()} <= {*ASKS, ANY}
     sys.exit(main())

@@ -1,5 +1,6 @@
 """Tab: what may stand where, and what a script is told, without a shell or a server."""
 
+import asyncio
 import json
 import shutil
 import subprocess
@@ -8,11 +9,13 @@ from typing import Literal
 
 import pytest
 
+from client.http_server import answer as answer_of
+from client.http_server import serving
 from weft.cli.app import COMMANDS, run_command
 from weft.cli.commands.completion import completion
 from weft.cli.completion.answer import harmless_words, home_of, print_completions, words_of
 from weft.cli.completion.cursor import Cursor, cursor_of, read_commands
-from weft.cli.completion.live_words import number_query
+from weft.cli.completion.live_words import ask_server, number_query
 
 TABLE = read_commands()
 
@@ -67,6 +70,18 @@ def test_the_words_of_every_command_are_known() -> None:
         ("ls @", "@queries"),
         ("schedule pause ", "schedules"),
         ("condition test ", "conditions"),
+        ("user rm ", "users"),
+        ("user add ", ""),
+        ("share b1 --with ", "users"),
+        ("billing project members p --add ", "users"),
+        ("quota set --tenant ", "tenants"),
+        ("login --tenant ", ""),
+        ("token revoke ", "tokens"),
+        ("session rm ", "sessions"),
+        ("operation cancel ", "operations"),
+        ("run --secret ", "secrets"),
+        ("submit --machine ", "flavours"),
+        ("cancel --batches ", "@queries"),
         ("run -- cancel ", ""),
         ("run cancel ", ""),
         ("status -- b", "batches"),
@@ -90,6 +105,10 @@ def test_the_server_is_asked_only_for_what_it_knows(line: str, asks: str) -> Non
         ("dag b1 --format ", "svg"),
         ("dag b1 --format=", "svg"),
         ("completion ", "zsh"),
+        ("signal b1.j1 ", "USR1"),
+        ("block --tester ", "tcp"),
+        ("bench pages --part ", "commands"),
+        ("up --log-level ", "warning"),
     ],
 )
 def test_words_of_commands_are_offered(line: str, word: str) -> None:
@@ -195,3 +214,46 @@ def test_numbers_are_found_by_their_first_digits(digits: str, is_found: set[int]
         numbers = {one for one in numbers if eval(query.replace(" = ", " == "), {"job_id": one})}  # noqa: S307 (our own text)
 
     assert numbers == is_found
+
+
+@pytest.mark.parametrize(
+    ("kind", "answered", "words"),
+    [
+        (
+            "sessions",
+            [{"session_id": 7, "browser": "Firefox"}],
+            {"7": "Firefox"},
+        ),
+        (
+            "operations",
+            [
+                {"id": 3, "batch_id": None, "state": "running", "result": {"action": "cancel"}},
+                {"id": 2, "batch_id": None, "state": "success", "result": {"action": "hold"}},
+                {"id": 1, "batch_id": 9, "state": "running", "result": None},
+            ],
+            {"3": "cancel batches"},
+        ),
+        (
+            "flavours",
+            [
+                {"pool": "a", "plan": {"name": "a", "flavours": [{"name": "large"}]}},
+                {"pool": "b", "plan": None},
+            ],
+            {"large": "pool a"},
+        ),
+    ],
+)
+async def test_what_the_server_lists_becomes_words(
+    kind: str,
+    answered: list[object],
+    words: dict[str, str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    page = json.dumps({"items": answered, "cursor": None}).encode()
+    async with serving(answer_of(200, page)) as server:
+        monkeypatch.setenv("WEFT_URL", server.url)
+        monkeypatch.setenv("WEFT_TOKEN", "t")
+        found = await asyncio.to_thread(ask_server, kind, "", str(tmp_path))
+
+    assert found == words

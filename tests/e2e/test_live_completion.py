@@ -1,5 +1,6 @@
 """Tab in real shells: ids and names of the server, nothing that a shell would run."""
 
+import json
 import os
 import sys
 from pathlib import Path
@@ -93,6 +94,30 @@ def test_names_that_a_shell_would_read_are_left_out(weft: Weft, batch: str) -> N
     until(lambda: words() != [])
 
     assert words() == [f"{batch}/my stage", f"{batch}/stage1"]
+
+
+def test_people_and_what_they_have_are_known(weft: Weft) -> None:
+    weft.run("user", "add", "bob", "--role", "operator")
+    weft.run("secret", "set", "db-password", stdin=b"x")
+    token = json.loads(weft.run("token", "create", "dashboard", "--json").stdout)["token_id"]
+    lines = {
+        "user rm b": ["bob\toperator"],
+        "share b1 --with b": ["bob\toperator"],
+        "quota set --user=b": ["--user=bob\toperator"],
+        "quota set --tenant d": ["default"],
+        f"token revoke {token}": [f"{token}\tdashboard"],
+        "run --secret db": ["db-password"],
+        "session rm ": [],
+        "operation cancel ": [],
+        "run --machine ": [],
+    }
+
+    said = {
+        line: weft.run("--complete", "zsh", *line.split(" ")).stdout.decode().splitlines()
+        for line in lines
+    }
+
+    assert said == {line: ["words", *words] for line, words in lines.items()}
 
 
 def test_nothing_is_said_without_a_server(tmp_path: Path) -> None:

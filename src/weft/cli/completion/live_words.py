@@ -107,6 +107,42 @@ async def _at_queries(client: Api, _: str) -> Words:
     return {f"@{one['name']}": one["query"] for one in found}
 
 
+async def _users(client: Api, _: str) -> Words:
+    return {one["name"]: one["role"] for one in await client.list_users().next_page()}
+
+
+async def _tenants(client: Api, _: str) -> Words:
+    return {one["name"]: "" for one in await client.list_tenants().next_page()}
+
+
+async def _tokens(client: Api, _: str) -> Words:
+    return {str(one["token_id"]): one["name"] for one in await client.list_tokens()}
+
+
+async def _sessions(client: Api, _: str) -> Words:
+    return {str(one["session_id"]): one["browser"] for one in await client.list_sessions()}
+
+
+async def _operations(client: Api, _: str) -> Words:
+    """Return those that can be cancelled."""
+    found = await client.list_operations().next_page()
+    return {
+        str(one["id"]): f"{one['result']['action']} batches"
+        for one in found
+        if one["batch_id"] is None and one["state"] == "running"
+    }
+
+
+async def _flavours(client: Api, _: str) -> Words:
+    plans = [pool["plan"] for pool in await client.list_pools()]
+    return {
+        one["name"]: f"pool {plan['name']}"
+        for plan in plans
+        if plan is not None
+        for one in plan["flavours"]
+    }
+
+
 def _named(
     rows: Callable[[Api], Awaitable[Iterable[Mapping[str, Any]]]], name: str, told: str = ""
 ) -> Callable[[Api, str], Awaitable[Words]]:
@@ -128,4 +164,10 @@ ASKS: Mapping[str, Callable[[Api, str], Awaitable[Words]]] = {
     "projects": _named(Api.list_projects, "name"),
     "licences": _named(Api.list_licences, "licence"),
     "secrets": _named(Api.list_secrets, "name"),
+    "users": _users,
+    "tenants": _tenants,
+    "tokens": _tokens,
+    "sessions": _sessions,
+    "operations": _operations,
+    "flavours": _flavours,
 }

@@ -1,0 +1,81 @@
+"""Tab knows every argument and option that names something; the others stand here, with why."""
+
+from collections.abc import Iterator, Mapping
+
+from weft.cli.completion.cursor import ANY, COMMAND, FILES, read_commands
+from weft.cli.completion.live_words import ASKS
+
+FREE: Mapping[str, str] = {
+    "a new name": """
+        billing-project-create-0 schedule-add--name token-create-0 query-save-0 tenant-create-0
+        tenant-create--admin user-add-0 run--name each--name submit--name resubmit--name
+        rename-1 simulate--name up--worker-name worker--worker-name""",
+    "a number, a size or an amount of money": """
+        --attempt quota-set--batches --bytes --cores --cpu --days --gpu --gpus --last --limit
+        --lines --load --losses --max-args --max-chars --max-lines --max-running
+        --max-running-per-application --max-running-per-user --memory --number --port --priority
+        --retries --rounds --scale --seed --slots --soft --storage --worker-cpu --worker-memory
+        billing-project-limit-1 condition-release-1 licence-set-1 limit-set-0 quota-set--jobs
+        each--jobs bench--jobs billing-set-rates--machine -L -N -P -j -n -s""",
+    "a time, a date or a duration": """
+        --boot --deadline --delay --expires --from --not-before --retry-wait --since --timeout
+        --until extend--by schedule-add-0""",
+    "a text, a pattern or a query that a person writes": """
+        --colsep each--delimiter --eof --grep --note --reason --replace -E -I -d
+        jobs-1 message-1 query-save-1 ls--name --q -q billing-correct-rates-0""",
+    "pairs of a name and a value": """
+        --env --label --no-env --param resubmit-1 set-1""",
+    "numbers or ranges of exit codes, and reasons": """
+        --external-errors --retry-on --retry-with --halt""",
+    "of one batch, whose number stands elsewhere on the line": """
+        --cause callback-redeliver-1 jobs--group""",
+    "a key that a program makes up": "--concurrency-key --key",
+    "an address outside weft": "--database --host --issuer",
+    "of a tenant that is not known before the login": "login--tenant",
+    "a zone of the machine's data of time zones": "--tz",
+    "any attribute, beside a few words": "billing-report--by",
+    "a long list that only the server has, of changes that may never have happened": "--action",
+    "yes or no, as in a file of settings": "--detach-jobs",
+}
+"""Why Tab offers nothing for an option of all commands, one of a command, or an argument by its
+place.
+"""
+
+
+def kinds() -> Iterator[tuple[str, str, object]]:
+    """Yield each value of a command: with its command, by itself, and its kind."""
+    for path, command in read_commands().items():
+        name = path.replace(" ", "-")
+        for place, kind in enumerate(command["arguments"]):
+            yield f"{name}-{place}", f"{name}-{place}", kind
+        for option, (_, kind) in command["options"].items():
+            yield f"{name}{option}", option, kind
+
+
+def test_what_tab_does_not_know_has_a_reason() -> None:
+    """A new option or argument completes live, has choices, is a path, or is free for a reason."""
+    free = {name: why for why, names in FREE.items() for name in names.split()}
+    unknown = {full: option for full, option, kind in kinds() if kind == ANY}
+    without = [full for full, option in unknown.items() if not {full, option} & free.keys()]
+    used = {name for pair in unknown.items() for name in pair}
+
+    assert without == []
+    assert free.keys() - used == set()
+
+
+def test_every_kind_of_word_is_asked_for_and_known() -> None:
+    found = {kind for _, _, kind in kinds() if isinstance(kind, str)}
+
+    assert found - {ANY, COMMAND, FILES, ""} == {*ASKS}
+
+
+def test_options_are_explained() -> None:
+    """Shells such as zsh and fish show a sentence beside each."""
+    silent = [
+        f"{path} {option}"
+        for path, command in read_commands().items()
+        for option, (sentence, _) in command["options"].items()
+        if not sentence
+    ]
+
+    assert silent == []

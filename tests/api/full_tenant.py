@@ -83,15 +83,9 @@ class Filler:
         await self.ask("PUT", f"/v1/secrets/{word}-secret", {"value": f"{word}-value"})
         await self.ask("PUT", f"/v1/saved-queries/{word}-query", {"query": f"name = {word}"})
         self.ids |= {
-<<<<<<< HEAD
             "user": f"{word}-bob", "billing-projects/{p}": project, "p": project, "costs/{p}": project,
             "t": token["token_id"], "secret": f"{word}-secret",
             "saved": f"{word}-query", "tenant": f"{word}-t",
-=======
-            "user": f"{word}-bob", "billing-projects/{p}": project, "costs/{p}": project,
-            "p": project, "t": token["token_id"], "secret": f"{word}-secret",
-            "saved": f"{word}-query",
->>>>>>> tests: keep the requests of the walls within the rules
         }  # fmt: skip
 
     async def open_session(self) -> None:

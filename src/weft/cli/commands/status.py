@@ -4,7 +4,6 @@ import asyncio
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import aclosing
 from typing import Annotated, Any
 
 from cyclopts import Parameter, validators
@@ -12,6 +11,7 @@ from cyclopts import Parameter, validators
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import Target, parse_target
 from weft.cli.terminal.amounts import moment
+from weft.cli.terminal.exit_code import FAILED
 from weft.cli.terminal.live_status import LiveStatus
 from weft.cli.terminal.names import group_name, job_name, number_ranges, state_words
 from weft.cli.terminal.plain import one_line
@@ -20,6 +20,7 @@ from weft.cli.terminal.screen import print_facts, print_json, print_line, print_
 from weft.cli.terminal.waits import reason_of
 from weft.cli.terminal.wrapped import wrapped
 from weft.client.api import Api
+from weft.client.waiting import last_of
 from weft.core.amounts import duration, money, size
 from weft.core.end_words import explain_end, explain_reason
 from weft.core.errors import BadId
@@ -58,7 +59,8 @@ def status(
         target: A batch `b12`, a job `b12.j7` or a group `b12/stage1`.
         limit: Show at most this number of failed jobs; 0: all.
         watch: Show the progress of a batch or group until all jobs have ended: bar, rate and when
-            it will end. With `--json`, print each change, a document a line.
+            it will end; then the exit code is 1 if one did not succeed. With `--json`, print each
+            change, a document a line.
         shared: Options of every command.
     """
     which = parse_target(target)
@@ -70,20 +72,22 @@ def status(
 
 
 async def _status(target: Target, shared: Shared, limit: int, *, watch: bool) -> int:
+    exit_code = 0
     async with shared.client() as client:
         if watch:
-            await _watch(client, target, as_json=shared.json)
+            ended = await _watch(client, target, as_json=shared.json)
+            exit_code = 0 if ended["state"] == "success" else FAILED
             if shared.json:
-                return 0
+                return exit_code
         if target.job_id is not None:
             await _show_job(client, target.batch_id, target.job_id, as_json=shared.json)
         else:
             await _show_counted(client, target, limit, as_json=shared.json)
-    return 0
+    return exit_code
 
 
-async def _watch(client: Api, target: Target, *, as_json: bool) -> None:
-    """Show progress until all jobs have ended; say at Ctrl-C that they run on."""
+async def _watch(client: Api, target: Target, *, as_json: bool) -> Document:
+    """Show progress until all jobs have ended, and return how; say at Ctrl-C that they run on."""
 
     async def look() -> Document:
         if target.group is None:
@@ -94,12 +98,9 @@ async def _watch(client: Api, target: Target, *, as_json: bool) -> None:
     name = batch if target.group is None else f"{batch}/{target.group.lstrip('/')}"
     screen = LiveStatus(name)
     try:
-        async with aclosing(client.watch(target.batch_id, look)) as documents:
-            async for document in documents:
-                if as_json:
-                    print_line(document)
-                else:
-                    screen.show(document)
+        document = await last_of(
+            client.watch(target.batch_id, look), print_line if as_json else screen.show
+        )
         screen.hide()
     except asyncio.CancelledError:
         screen.hide()
@@ -107,6 +108,7 @@ async def _watch(client: Api, target: Target, *, as_json: bool) -> None:
             f"{name} runs on; `weft cancel {name}` ends it, `weft status -w {name}` shows it again"
         )
         raise
+    return document
 
 
 async def _show_counted(client: Api, target: Target, limit: int, *, as_json: bool) -> None:

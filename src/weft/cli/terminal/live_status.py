@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from weft.cli.terminal.progress import CLEAR_LINE, STDERR
+from weft.cli.terminal.progress import CLEAR_LINE, STDERR, line_width
 from weft.client.progress import Counts, is_bar_drawable
 from weft.core.amounts import coming
 
@@ -78,7 +78,7 @@ class LiveStatus:
         self._pace.note(counts.done, monotonic())
         pace = self._pace.words(counts.total or 0, datetime.now(UTC).astimezone())
         if is_bar_drawable():
-            line = line_of(self._name, counts, pace, width=_width())
+            line = line_of(self._name, counts, pace, width=line_width())
             os.write(STDERR, CLEAR_LINE + line.encode())
             return
         tenth = TENTHS * counts.done // counts.total if counts.total else 0
@@ -91,10 +91,3 @@ class LiveStatus:
         """Clear the line."""
         if is_bar_drawable():
             os.write(STDERR, CLEAR_LINE)
-
-
-def _width() -> int:
-    try:
-        return os.get_terminal_size(STDERR).columns - 1
-    except OSError:
-        return 79

@@ -12,6 +12,17 @@ if TYPE_CHECKING:
 
 CLEAR_LINE = b"\r\x1b[2K"
 STDERR = 2
+COLUMNS = 80
+"""Of a terminal that does not say how wide it is."""
+
+
+def line_width() -> int:
+    """Return how long a line on standard error may be so that it can be drawn again."""
+    try:
+        columns = os.get_terminal_size(STDERR).columns
+    except OSError:
+        columns = 0
+    return (columns or COLUMNS) - 1
 
 
 class ProgressLine:
@@ -65,17 +76,10 @@ class ProgressLine:
         from rich.console import Console  # noqa: PLC0415
 
         if self._bar is None:
-            console = Console(stderr=True, force_terminal=True, width=self._width())
+            console = Console(stderr=True, force_terminal=True, width=line_width())
             self._bar = rich_bar(self._title, console)
         draw_rich(self._bar, counts)
         console = self._bar.console
         with console.capture() as capture:
             console.print(self._bar.get_renderable(), end="", no_wrap=True, overflow="crop")
         return str(capture.get()).rstrip("\n").split("\n")[0].encode()
-
-    @staticmethod
-    def _width() -> int:
-        try:
-            return os.get_terminal_size(STDERR).columns - 1
-        except OSError:
-            return 79

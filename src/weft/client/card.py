@@ -4,15 +4,14 @@ It brings no script and no style sheet. Text has the colours of the page, light 
 the bar differ from both, and what they mean stands below in words. Names are escaped.
 """
 
+from collections.abc import Mapping
 from html import escape
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final
 
 from weft.core.amounts import duration, money
 from weft.core.texts import harmless
 
-if TYPE_CHECKING:
-    from weft.client.http.listing import Document
-
+Document = Mapping[str, Any]
 PARTS: Final = (
     ("n_succeeded", "succeeded", "#2a9d5c"),
     ("n_failed", "failed", "#d1495b"),
@@ -26,7 +25,7 @@ _BAR = "display:flex;height:.7em;width:min(100%,32em);border-radius:.35em;overfl
 _DOT = "display:inline-block;width:.7em;height:.7em;border-radius:50%;margin:0 .3em 0 .8em"
 
 
-def card_html(title: str, document: "Document") -> str:
+def card_html(title: str, document: Document) -> str:
     """Return the progress of a batch or a group."""
     total = document["n_jobs"]
     parts = [(document[name], word, colour) for name, word, colour in PARTS]
@@ -48,7 +47,7 @@ def card_html(title: str, document: "Document") -> str:
     )
 
 
-def _words(document: "Document") -> str:
+def _words(document: Document) -> str:
     done, total = document["n_completed"], document["n_jobs"]
     facts = [
         str(document["state"]),

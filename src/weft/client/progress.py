@@ -235,7 +235,7 @@ def _bundle(title: str, counts: Counts) -> dict[str, str]:
 
 
 def _bar_html(title: str, counts: Counts) -> str:
-    """Return the bar of what is no batch: an upload, a retry."""
+    """Return the bar of an upload, a retry or other work."""
     from html import escape  # noqa: PLC0415
 
     most = f' max="{counts.total}"' if counts.total else ""

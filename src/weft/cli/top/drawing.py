@@ -60,7 +60,7 @@ HELP = (
     ("f", "jobs: all, running, waiting, failed"),
     ("s S", "sort by the next column; the other way round"),
     ("/", "in an output: search a text"),
-    ("n N", "its next place, the one before"),
+    ("n N", "the next match, the one before"),
     ("f", "follow the output while it grows, or stop"),
 )
 HELP_END = (("q, Ctrl-C", "leave"),)
@@ -107,11 +107,11 @@ def _break_lines(view: View, width: int) -> None:
 def _text_lines(view: View, shown: Sequence[str], at: int, width: int) -> "list[RenderableType]":
     """Return lines of a text, with what was sought marked, and most where the last step led."""
     lines = [_cut(line, width) for line in shown]
-    pattern, place = view.search.pattern, view.search.at
+    pattern, match = view.search.pattern, view.search.at
     if pattern is not None:
         for line in lines:
             line.highlight_regex(pattern, "black on yellow")
-    if place is not None and 0 <= (number := view.line_of(place) - at) < len(lines):
+    if match is not None and 0 <= (number := view.line_of(match) - at) < len(lines):
         lines[number].stylize("bold underline")
     return [*lines]
 

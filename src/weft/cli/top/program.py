@@ -222,7 +222,7 @@ class Top:
             self._do_to(key, view.target)
 
     def _seek(self, steps: int) -> None:
-        """Show the next place of what is sought, or the one before."""
+        """Show the next match of what is sought, or the one before."""
         view = self._screen.view
         if not view.search.text:
             self._screen.say("/ searches a text in this output")

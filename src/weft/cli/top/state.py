@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from weft.cli.top.search import Place, Search
+from weft.cli.top.search import Match, Search
 from weft.core.rights import Right
 
 Document = Mapping[str, Any]
@@ -100,7 +100,7 @@ class View:
         self.search.at = None
 
     def seek(self, steps: int, *, height: int) -> str:
-        """Show the next place with the text that is sought; return which it is, in words."""
+        """Show the next match of what is sought; return which it is, in words."""
         top = bisect_right(self.begins, self.scroll(height)) - 1
         said = self.search.step(self.texts, steps, top=max(0, top))
         if self.search.at is not None:
@@ -110,9 +110,9 @@ class View:
                 self.offset = max(0, line - height // 2)
         return said
 
-    def line_of(self, place: Place) -> int:
-        """Return the line of the screen that begins the place of a text."""
-        number, character = place
+    def line_of(self, match: Match) -> int:
+        """Return the line of the screen on which a match begins."""
+        number, character = match
         line = self.begins[number]
         last = [*self.begins[1:], len(self.lines)][number] - 1
         while line < last and character >= len(self.lines[line]):

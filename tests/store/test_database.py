@@ -24,7 +24,7 @@ async def _until_ended(store: Database) -> None:
     """Wait until this process has read the end of the connections that are kept."""
     async with asyncio.timeout(60):
         with suppress(asyncpg.InterfaceError):  # the pool has it already
-            while not all(one.is_closed() for one in store._kept):
+            while not all(one.connection.is_closed() for one in store._kept):
                 await asyncio.sleep(0)
 
 

@@ -75,7 +75,11 @@ async def _serve(settings: Settings, name: str) -> int:
         limits = GroupLimits(
             settings.group_depth_max, settings.batch_groups_max, settings.job_sets_max
         )
-        async with open_api_store(login_dsn(settings, "weft_api"), limits=limits) as store:
+        async with open_api_store(
+            login_dsn(settings, "weft_api"),
+            limits=limits,
+            user_connections_max=settings.user_connections_max,
+        ) as store:
             schema_check = await begin_schema_check(store)
             app = create_app(
                 store, store.notices, FileLogStore(home.logs), settings,

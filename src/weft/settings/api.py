@@ -37,6 +37,12 @@ class ApiSettings:
         minimum=0,
         maximum=1_000_000,
     )
+    user_connections_max: int = setting(
+        6,
+        "connections to the database, of the eight of one api, that work for one user at a time",
+        minimum=1,
+        maximum=8,
+    )
     failed_logins_per_s: float = setting(
         100.0,
         "requests per second with wrong tokens from one address at one api in the long run, those "

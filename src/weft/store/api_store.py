@@ -43,6 +43,7 @@ from weft.store.why import Why
 from weft.wire.spec import decode_chunk
 
 API_TIMEOUT_S = 60.0
+CONNECTIONS = 8
 PARENTS_SHOWN = 100
 """In the document of a job, however many it has."""
 PARENTS_COUNTED = 1000
@@ -410,10 +411,19 @@ class PostgresApiStore(
 
 @asynccontextmanager
 async def open_api_store(
-    dsn: str, *, pool_size: int = 8, limits: GroupLimits | None = None
+    dsn: str,
+    *,
+    pool_size: int = CONNECTIONS,
+    user_connections_max: int | None = None,
+    limits: GroupLimits | None = None,
 ) -> AsyncIterator[PostgresApiStore]:
     """Open the store of the api, as role `weft_api`."""
-    async with open_database(dsn, connections_max=pool_size, timeout_s=API_TIMEOUT_S) as database:
+    async with open_database(
+        dsn,
+        connections_max=pool_size,
+        timeout_s=API_TIMEOUT_S,
+        user_connections_max=user_connections_max,
+    ) as database:
         store = PostgresApiStore(database, limits or GroupLimits())
         store.notices = PostgresNotices(dsn)
         store._querying = asyncio.Semaphore(QUERIES_AT_ONCE)  # noqa: SLF001 (its own factory)

@@ -23,7 +23,9 @@ from weft.core.errors import Unavailable, WeftError
 from weft.ports.store import ACTION, Action, Caller
 from weft.sql import program_schema
 from weft.store.errors import AWAY, RETRIED, translated
+from weft.store.kept import Kept, index_for
 from weft.store.outage import Outage
+from weft.store.turns import Turns, User, user_of
 from weft.telemetry.log import get_logger
 from weft.telemetry.metrics import observe_call
 
@@ -32,6 +34,8 @@ log = get_logger()
 TRIES_MAX = 5
 CONNECT_TIMEOUT_S = 5.0
 NAME_CHARS = 63
+SEEN_MAX = 100
+"""Connections, living and ended, of which it is known for whom they work."""
 KEPT_CALLS = 1000
 """So often a connection goes back to the pool, which replaces those that are old."""
 _FORM = re.compile(r"_v\d+$")
@@ -100,9 +104,11 @@ def call_name(function: str) -> str:
 class Database:
     """A pool of connections of one login role."""
 
-    def __init__(self, pool: asyncpg.Pool, outage: Outage) -> None:
+    def __init__(self, pool: asyncpg.Pool, outage: Outage, turns: Turns) -> None:
         self._pool = pool
-        self._kept: list[asyncpg.pool.PoolConnectionProxy] = []
+        self._turns = turns
+        self._kept: list[Kept] = []
+        self._seen: dict[int, Kept] = {}
         self._keeps = True
         self._n_calls = self._n_waiting = 0
         self.outage = outage
@@ -118,29 +124,39 @@ class Database:
         Deadlocks and the like are tried again; raises `WeftError`, `Unavailable` if the database
         is away. What the call changes on behalf of an `ACTION` is added to the trail with it.
         """
-        action = ACTION.get()
+        action, user = ACTION.get(), user_of(arguments.get("caller"))
         if action is not None:
-            return await self._retried(partial(_call_recorded, action, function, arguments))
-        return await self._retried(lambda connection: call_on(connection, function, **arguments))
+            work = partial(_call_recorded, action, function, arguments)
+            return await self._retried(work, user)
+        return await self._retried(
+            lambda connection: call_on(connection, function, **arguments), user
+        )
 
     async def value(self, function: str, **arguments: Any) -> Any:  # noqa: ANN401
         """Call a function that returns one value."""
         rows = await self.call(function, **arguments)
         return rows[0][0] if rows else None
 
-    async def reading(self, work: Callable[[asyncpg.Connection], Awaitable[Result]]) -> Result:
+    async def reading(
+        self,
+        work: Callable[[asyncpg.Connection], Awaitable[Result]],
+        caller: Caller | None = None,
+    ) -> Result:
         """Do several calls that only read, of one and the same moment; errors as in `call`."""
 
         async def run(connection: asyncpg.Connection) -> Result:
             async with connection.transaction(isolation="repeatable_read", readonly=True):
                 return await work(connection)
 
-        return await self._retried(run)
+        return await self._retried(run, user_of(caller))
 
-    async def _retried(self, work: Callable[[asyncpg.Connection], Awaitable[Result]]) -> Result:
+    async def _retried(
+        self, work: Callable[[asyncpg.Connection], Awaitable[Result]], user: User | None
+    ) -> Result:
         for tries in itertools.count(1):
             try:
-                result = await self._with_connection(work)
+                async with self._turns.of(user):
+                    result = await self._with_connection(work, user)
             except RETRIED as error:
                 if tries == TRIES_MAX:
                     raise translated(error) from error
@@ -154,45 +170,52 @@ class Database:
         raise AssertionError
 
     async def _with_connection(
-        self, work: Callable[[asyncpg.Connection], Awaitable[Result]]
+        self, work: Callable[[asyncpg.Connection], Awaitable[Result]], user: User | None
     ) -> Result:
         """Do the work on a connection, and keep that for the next call: to give it back to the
         pool and to take it again takes tasks and turns of the loop, as long as a small call.
         """
-        connection = self._take_kept() or await self._acquire()
+        kept = self._take_kept(user) or await self._acquire()
         is_done = False
         try:
-            result = await work(connection)
+            result = await work(kept.connection)
             is_done = True
         finally:
             self._n_calls += 1
             is_old = self._n_calls % KEPT_CALLS == 0
             if is_done and self._keeps and not self._n_waiting and not is_old:
-                self._kept.append(connection)
+                kept.note(user)
+                self._kept.append(kept)
             else:
-                await self._pool.release(connection)
+                await self._pool.release(kept.connection)
         return result
 
-    async def _acquire(self) -> asyncpg.Connection:
+    async def _acquire(self) -> Kept:
         self._n_waiting += 1
         try:
-            return await self._pool.acquire(timeout=CONNECT_TIMEOUT_S)
+            connection = await self._pool.acquire(timeout=CONNECT_TIMEOUT_S)
         finally:
             self._n_waiting -= 1
+        if len(self._seen) >= SEEN_MAX:
+            self._seen.clear()
+        # It may have been kept before, and gone to the pool because somebody waited.
+        kept = self._seen.setdefault(connection.get_server_pid(), Kept(connection))
+        kept.connection = connection
+        return kept
 
-    def _take_kept(self) -> asyncpg.Connection | None:
+    def _take_kept(self, user: User | None) -> Kept | None:
         while self._kept:
-            connection = self._kept.pop()
+            kept = self._kept.pop(index_for(user, self._kept))
             # One that has ended went back to the pool by itself.
             with suppress(asyncpg.InterfaceError):
-                if not connection.is_closed():
-                    return connection
+                if not kept.connection.is_closed():
+                    return kept
         return None
 
     async def give_back(self) -> None:
         """Give all connections back to the pool: now, or when their calls end."""
         self._keeps = False
-        kept, self._kept[:] = list(self._kept), []
+        kept, self._kept[:] = [one.connection for one in self._kept], []
         # Each by itself: closing the pool waits for all of them.
         await asyncio.gather(*map(self._pool.release, kept), return_exceptions=True)
 
@@ -282,9 +305,11 @@ async def _keep(connection: asyncpg.Connection) -> None:
 
 @asynccontextmanager
 async def open_database(
-    dsn: str, *, connections_max: int, timeout_s: float
+    dsn: str, *, connections_max: int, timeout_s: float, user_connections_max: int | None = None
 ) -> AsyncIterator[Database]:
-    """Open a pool; it connects when it is first needed, and again after the server was away."""
+    """Open a pool; it connects when it is first needed, and again after the server was away.
+    `user_connections_max`: how many of its connections work for one user at a time.
+    """
     pool = asyncpg.create_pool(
         dsn,
         min_size=0,
@@ -297,7 +322,7 @@ async def open_database(
         server_settings={"application_name": session_name(), "timezone": "UTC"},
     )
     async with pool:
-        database = Database(pool, Outage(dsn))
+        database = Database(pool, Outage(dsn), Turns(user_connections_max))
         try:
             yield database
         finally:

@@ -45,7 +45,7 @@ class Queries:
             )
             return [with_words(row[0]) for row in rows]
 
-        return await self._within(wanted.limits, work)
+        return await self._within(caller, wanted.limits, work)
 
     async def query_job_entries(
         self, caller: Caller, batch_id: int, wanted: JobQuery
@@ -67,7 +67,7 @@ class Queries:
             )
             return [entry_of(row) for row in rows]
 
-        return await self._within(wanted.limits, work)
+        return await self._within(caller, wanted.limits, work)
 
     async def explain_jobs(self, caller: Caller, batch_id: int, wanted: JobQuery) -> Row:
         """Return the plan."""
@@ -77,12 +77,12 @@ class Queries:
                 connection, await _job_statement(connection, caller, batch_id, wanted)
             )
 
-        return await self._within(wanted.limits, work)
+        return await self._within(caller, wanted.limits, work)
 
     async def query_batches(self, caller: Caller, wanted: BatchQuery) -> Sequence[Row]:
         """Return batch documents."""
         return await self._within(
-            wanted.limits, lambda connection: found_batches(connection, caller, wanted)
+            caller, wanted.limits, lambda connection: found_batches(connection, caller, wanted)
         )
 
     async def sort_batches(
@@ -97,7 +97,7 @@ class Queries:
             is_last = len(found) < wanted.limit
             return rows, None if is_last else BatchPlace(found[-1][1], found[-1][0])
 
-        return await self._within(wanted.limits, work)
+        return await self._within(caller, wanted.limits, work)
 
     async def explain_batches(self, caller: Caller, wanted: BatchQuery) -> Row:
         """Return the plan."""
@@ -105,20 +105,24 @@ class Queries:
         async def work(connection: asyncpg.Connection) -> Row:
             return await _explain(connection, await _batch_statement(connection, caller, wanted))
 
-        return await self._within(wanted.limits, work)
+        return await self._within(caller, wanted.limits, work)
 
     async def _within(
-        self, limits: QueryLimits, work: Callable[[asyncpg.Connection], Awaitable[Result]]
+        self,
+        caller: Caller,
+        limits: QueryLimits,
+        work: Callable[[asyncpg.Connection], Awaitable[Result]],
     ) -> Result:
         """Run it when it is its turn."""
         async with self._querying:
-            return await read_within(self._database, limits, work)
+            return await read_within(self._database, limits, work, caller)
 
 
 async def read_within(
     database: Database,
     limits: QueryLimits,
     work: Callable[[asyncpg.Connection], Awaitable[Result]],
+    caller: Caller | None = None,
 ) -> Result:
     """Run it in a transaction that only reads. Raise `QueryTooSlow` when its time is over."""
 
@@ -133,7 +137,7 @@ async def read_within(
                 "and ask for fewer rows (`limit`).",
             ) from error
 
-    return await database.reading(timed)
+    return await database.reading(timed, caller)
 
 
 async def job_ids(

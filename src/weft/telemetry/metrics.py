@@ -111,6 +111,11 @@ _guard_failures: dict[int, dict[str, int]] = {}
 QUEUES_FULL: Final = Counter(
     "weft_queue_full", "submissions refused because a queue was full", registry=REGISTRY
 )
+CALLS_WAITED: Final = Counter(
+    "weft_user_calls_waited",
+    "calls of the database that waited for others of the same user",
+    registry=REGISTRY,
+)
 QUOTAS_EXCEEDED: Final = Counter(
     "weft_quota_exceeded",
     "submissions refused because a user or a tenant would have more than a quota allows",

@@ -128,6 +128,15 @@ class RateLimitExceeded(Unavailable):
     retry_after_s = None  # the headers of the limit say when
 
 
+class TooManyAtOnce(Unavailable):
+    """A user has more requests under way than may be at the database at a time, and none of them
+    has ended for seconds.
+    """
+
+    code = "API.TOO_MANY_AT_ONCE"
+    status = 429
+
+
 class TooManyFailedLogins(Unavailable):
     """An address has sent more requests with wrong tokens than the setting allows."""
 

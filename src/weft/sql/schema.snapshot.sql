@@ -2927,7 +2927,8 @@ ALTER FUNCTION weft.get_job(tenant_id integer, batch_id bigint, job_id integer) 
 
 CREATE FUNCTION weft.get_job_v2(tenant_id integer, batch_id bigint, job_id integer, limit_parents integer, limit_counted integer) RETURNS TABLE(document jsonb, spec_index integer, spec_body bytea)
     LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan';
 ALTER FUNCTION weft.get_job_v2(tenant_id integer, batch_id bigint, job_id integer, limit_parents integer, limit_counted integer) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.get_jobs(tenant_id integer, batch_id bigint, job_ids integer[]) RETURNS SETOF jsonb

@@ -83,7 +83,8 @@ class Filler:
         await self.ask("PUT", f"/v1/secrets/{word}-secret", {"value": f"{word}-value"})
         await self.ask("PUT", f"/v1/saved-queries/{word}-query", {"query": f"name = {word}"})
         self.ids |= {
-            "user": f"{word}-bob", "billing-projects/{p}": project, "p": project, "costs/{p}": project,
+            "user": f"{word}-bob", "p": project, "billing-projects/{p}": project,
+            "costs/{p}": project,
             "t": token["token_id"], "secret": f"{word}-secret",
             "saved": f"{word}-query", "tenant": f"{word}-t",
         }  # fmt: skip

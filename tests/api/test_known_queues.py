@@ -9,8 +9,9 @@ import pytest
 
 from api.fakes import RecordingStore
 from api.live import TOKEN, LiveApi
-from weft.api import changes, known_queues
-from weft.api.changes import forget_what_changes
+from weft.api import known_queues
+from weft.api.http import changes
+from weft.api.http.changes import forget_what_changes
 from weft.api.http.identity import Identities
 from weft.api.known_queues import FRESH_S, TOLD_S, KnownQueues
 from weft.core.errors import StoreUnavailable

@@ -11,10 +11,10 @@ from litestar.routes import HTTPRoute
 from litestar.types import ControllerRouterHandler
 
 from weft.api import pages
-from weft.api.changes import forget_what_changes
 from weft.api.doors import hail
 from weft.api.feeds import Feeds
 from weft.api.html.assets import PREFIX
+from weft.api.http.changes import forget_what_changes
 from weft.api.http.decoding import JSON, decode
 from weft.api.http.event_stream import encode_event
 from weft.api.http.failed_logins import LoginFailures

@@ -234,7 +234,7 @@ def _page_routes() -> Iterator[str]:
         if isinstance(handler, HTTPRouteHandler) and "GET" in handler.http_methods:
             for path in handler.paths:
                 route = "/" + re.sub(r":\w+}", "}", path).lstrip("/")
-                is_other = route.startswith(PREFIX) or route.endswith("/live")
+                is_other = route.startswith(PREFIX) or route.endswith(("/live", "/events"))
                 if route.startswith("/ui") and not is_other:
                     yield route
 

@@ -1,9 +1,8 @@
 -- _pass_gates: admit jobs that wait at these gates to free places, in the order in which claims would serve them (load, priority, age,
 --   number). A job passes all gates of its set or none. `arrivals`: new jobs may come before a job that was admitted and not claimed yet;
---   the admitted one then steps back, if the new one needs its places.
+--   the admitted one then steps back.
 -- Gates that jobs which wait here need besides are locked too. What became free there stays in notes: other jobs may wait for it, which
---   are found when it is the turn of those gates. The transaction that leaves a note notifies the driver, so the places lie until its next
---   step, or until its heartbeat if the notice is lost.
+--   are found when it is the turn of those gates.
 -- Called by: functions that free places or put jobs at gates, where they announce; pass_gates, which waits for the gates.   Safe to repeat:
 --   yes. If a gate or job is locked or limit_jobs is reached, the rest is left to the driver with a note.
 -- Locks: as _lock_gates; as _return_excess; as _step_back; as _admit_head.
@@ -41,6 +40,9 @@ BEGIN
     IF v_sets = '{}' OR v_gates = '{}' THEN
         RETURN 0;
     END IF;
+    IF arrivals AND weft._step_back(v_own, v_sets, _pass_gates.at) THEN
+        v_sets := weft._open_sets(weft._sets_at(of_gate_ids), _pass_gates.at);
+    END IF;
     v_apart := ARRAY(
         SELECT m.gate_set_id FROM (
             SELECT x.gate_set_id, count(*) OVER (PARTITION BY x.gate_id) AS n FROM weft.gate_member x WHERE x.gate_set_id = ANY (v_sets)) m
@@ -55,8 +57,7 @@ BEGIN
             FROM (SELECT x.*, x.gate_set_id = ANY (v_apart) AS apart FROM weft._waiting_heads(v_sets) x) h
             LEFT JOIN weft.user_share s ON s.pool_id = h.pool_id AND s.user_id = h.user_id
             GROUP BY h.pool_id, h.user_id, h.apart, s.load
-            ORDER BY CASE WHEN count(*) OVER () > 1 THEN weft._has_new_claims(h.pool_id, h.user_id) END, coalesce(s.load, 0), h.user_id,
-                h.pool_id
+            ORDER BY CASE WHEN count(*) OVER () > 1 THEN weft._has_new_claims(h.pool_id, h.user_id) END, s.load, h.user_id, h.pool_id
         LOOP
             SELECT a.n, v_is_left OR a.is_left, a.kept INTO v_n, v_is_left, v_kept FROM weft._admit_head(v_head.sets,
                 v_head.pool_id, v_head.user_id, v_open, v_left, v_round = v_rounds, _pass_gates.at,
@@ -68,9 +69,6 @@ BEGIN
     END LOOP;
     IF v_is_left OR v_left <= 0 THEN
         PERFORM weft._ring_gates(v_gates);
-    END IF;
-    IF arrivals AND v_left > 0 AND weft._step_back(v_own, v_sets, _pass_gates.at) THEN
-        v_left := v_left - weft._pass_gates(of_gate_ids, false, waits, v_left, _pass_gates.at);
     END IF;
     RETURN limit_jobs - v_left;
 END $$;

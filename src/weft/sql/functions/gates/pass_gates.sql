@@ -24,9 +24,7 @@ BEGIN
         WHERE s.done_at IS NULL ORDER BY s.tenant_id, s.user_id LIMIT 1) IS NOT TRUE THEN
         v_n := weft._pass_gates(v_gates, true, true, limit_jobs, pass_gates.at);
         DELETE FROM weft.gate_note n WHERE n.gate_id = ANY (v_gates) AND NOT EXISTS (SELECT FROM weft.gate g WHERE g.gate_id = n.gate_id);
-        -- Notes at other gates are newer, or of jobs that gave their places back.
-        RETURN greatest(v_n, (EXISTS (SELECT FROM weft.gate_note n WHERE n.gate_id <> ALL (v_gates))
-            OR EXISTS (SELECT FROM weft.core_sweep s WHERE s.done_at IS NULL))::int);
+        RETURN greatest(v_n, (cardinality(v_gates) = 100 OR EXISTS (SELECT FROM weft.core_sweep s WHERE s.done_at IS NULL))::int);
     ELSIF weft._sweep_cores(limit_jobs) THEN
         RETURN 1;
     END IF;

@@ -35,9 +35,10 @@ class _Store:
         self.last = 0
 
     async def list_events(
-        self, _caller: Caller, *, after: Position, batch_id: int | None, limit: int
+        self, caller: Caller, *, after: Position, batch_id: int | None, limit: int
     ) -> tuple[Sequence[Row], Position]:
         assert batch_id is None
+        assert not caller.in_turn  # one reader serves the feeds of all
         numbers = range(after[0] + 1, min(self.last, after[0] + limit) + 1)
         rows = [
             {"xid": n, "event_id": 0, "batch_id": n, "kind": "batch.held", "at": NOW,

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import asyncpg
 import pytest
@@ -47,6 +48,18 @@ async def opened(database: dict[str, str]) -> AsyncIterator[Database]:
         ) as store,
     ):
         yield store
+
+
+async def test_who_serves_everybody_waits_for_nobodys_turn(database: dict[str, str]) -> None:
+    """As the reader of events and what submits schedules do, in the name of one after another."""
+    async with opened(database) as store:
+        calls = [Held(store, ANN) for _ in range(2)]
+        for call in calls:
+            await call.has_begun.wait()
+
+        assert await store.reading(backend, replace(ANN, in_turn=False))
+        for call in calls:
+            await call.end()
 
 
 async def test_one_who_has_all_his_turns_waits_for_himself(database: dict[str, str]) -> None:

@@ -13,7 +13,7 @@ import itertools
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, NamedTuple
 from weakref import WeakValueDictionary
@@ -85,7 +85,7 @@ class Feed:
 
     def __init__(self, store: ApiStore, caller: Caller, encode: EncodeEvent) -> None:
         self._store = store
-        self._caller = caller
+        self._caller = replace(caller, in_turn=False)  # one reader serves all feeds
         self._encode = encode
         self._memory: deque[Remembered] = deque()
         self._memory_bytes = 0

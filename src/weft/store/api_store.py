@@ -38,6 +38,7 @@ from weft.store.system import System
 from weft.store.tenants import Tenants
 from weft.store.tokens import Tokens
 from weft.store.trail import Trail
+from weft.store.turns import Turns
 from weft.store.users import Users
 from weft.store.why import Why
 from weft.wire.spec import decode_chunk
@@ -427,5 +428,6 @@ async def open_api_store(
         store = PostgresApiStore(database, limits or GroupLimits())
         store.notices = PostgresNotices(dsn)
         store._querying = asyncio.Semaphore(QUERIES_AT_ONCE)  # noqa: SLF001 (its own factory)
+        store._searches = Turns(user_connections_max and QUERIES_AT_ONCE - 1)  # noqa: SLF001 (as above)
         store._listener_id = uuid.uuid4()  # noqa: SLF001 (its own factory)
         yield store

@@ -16,6 +16,7 @@ from weft.ports.store import BatchQuery, Caller, JobEntry, JobQuery, QueryLimits
 from weft.store.database import Database, call_on, fetch_on
 from weft.store.documents import batch_document, entry_of, with_words
 from weft.store.query_sql import Statement, select_batches, select_jobs, sort_batches
+from weft.store.turns import Turns, user_of
 
 Result = TypeVar("Result")
 QUERIES_AT_ONCE: Final = 4
@@ -28,6 +29,7 @@ class Queries:
 
     _database: Database
     _querying: asyncio.Semaphore
+    _searches: Turns
 
     async def query_jobs(self, caller: Caller, batch_id: int, wanted: JobQuery) -> Sequence[Row]:
         """Return job documents."""
@@ -114,7 +116,7 @@ class Queries:
         work: Callable[[asyncpg.Connection], Awaitable[Result]],
     ) -> Result:
         """Run it when it is its turn."""
-        async with self._querying:
+        async with self._searches.of(user_of(caller)), self._querying:
             return await read_within(self._database, limits, work, caller)
 
 

@@ -75,7 +75,11 @@ class Schedules:
                 time_zone=row["time_zone"],
                 document=row["document"],
                 owner=Caller(
-                    row["tenant_id"], row["user_id"], row["user_name"], UserRole(row["role"])
+                    row["tenant_id"],
+                    row["user_id"],
+                    row["user_name"],
+                    UserRole(row["role"]),
+                    in_turn=False,
                 ),
             )
             for row in rows

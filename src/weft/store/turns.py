@@ -20,7 +20,7 @@ User = tuple[int, int]
 
 def user_of(caller: Caller | None) -> User | None:
     """Return whose call it is; None: the program's own."""
-    return None if caller is None else (caller.tenant_id, caller.user_id)
+    return None if caller is None or not caller.in_turn else (caller.tenant_id, caller.user_id)
 
 
 class Turns:

@@ -124,6 +124,7 @@ class ScheduleStoreSuite(StoreTests):
         (due_at,) = (await begin_runs(self.site, schedule_id)).runs
         (run,) = await self.taken(schedule_id, lease_s=-1)
         assert (run.due_at, run.owner, run.time_zone) == (due_at, caller, "UTC")
+        assert not run.owner.in_turn  # runs of others come after this one
         wait_s = await api.next_schedule_run()
         assert wait_s is not None
         assert wait_s < 0

@@ -33,6 +33,8 @@ class Caller:
     """Whether the present request shows batches to members only, whatever the role of the caller;
     its route says it.
     """
+    in_turn: bool = field(default=True, compare=False)
+    """Whether their calls wait for others of theirs; loops that serve everybody must not."""
 
     @property
     def sees_tenant(self) -> bool:

@@ -14,8 +14,8 @@ TENANTS_MAX: Final = 20_000
 """Tenants whose queues are known."""
 FRESH_S: Final = 5.0
 """For how long queues count as known while nothing tells of changes."""
-TOLD_S: Final = 3600.0
-"""For how long they count as known while notices do; a bound, in case a notice was lost."""
+TOLD_S: Final = 600.0
+"""For how long they count as known while notices do: a connection may be cut off unnoticed."""
 
 
 class KnownQueues:

@@ -28,12 +28,10 @@ class PostgresNotices:
         queue: asyncio.Queue[Notice | None] = asyncio.Queue(QUEUE_MAX)
 
         def put(notice: Notice | None) -> None:
-            # A full queue holds unread notices already; one more says nothing new. The end must be
-            # seen.
-            if notice is None and queue.full():
+            if queue.full():  # who falls so far behind listens again, and looks once
                 queue.get_nowait()
-            if not queue.full():
-                queue.put_nowait(notice)
+                notice = None
+            queue.put_nowait(notice)
 
         try:
             connection = await asyncpg.connect(

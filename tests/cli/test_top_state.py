@@ -227,12 +227,12 @@ def test_keys_that_somebody_may_not_use_are_not_offered(role: UserRole) -> None:
 @pytest.mark.parametrize(
     ("key", "state", "question"),
     [
-        ("c", "active", "cordon w? It takes no new jobs; those it has (1 job) go on."),
-        ("c", "cordoned", "uncordon w? It takes jobs again."),
-        ("c", "draining", "uncordon w? It takes jobs again."),
+        ("c", "active", "cordon w of pool p? It takes no new jobs; those it has (1 job) go on."),
+        ("c", "cordoned", "uncordon w of pool p? It takes jobs again."),
+        ("c", "draining", "uncordon w of pool p? It takes jobs again."),
         (
             "d", "active",
-            "drain w? It takes no new jobs, and ends after those it has (1 job).",
+            "drain w of pool p? It takes no new jobs, and ends after those it has (1 job).",
         ),
     ],
 )  # fmt: skip

@@ -42,8 +42,8 @@ def top(*, once: Annotated[bool, Parameter(negative="")] = False, shared: Shared
 
         weft top
 
-    Keys cancel, retry and hold jobs, cordon and drain workers and search outputs: ? lists them.
-    q or Ctrl-C leaves.
+    Keys cancel, retry and hold jobs, cordon and drain workers and search
+    outputs: ? lists them. q or Ctrl-C leaves.
 
     Args:
         once: Print workers and batches once.

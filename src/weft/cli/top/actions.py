@@ -139,9 +139,9 @@ def _of_job(key: str, batch_id: int, job_id: int, job: Document) -> Action:
 
 def _of_worker(key: str, worker: Document) -> Action:
     name, pool = worker["worker"], worker["pool"]
-    called = one_line(name, width=NAME_CHARS)
-    n_jobs = worker["n_running"] or 0
-    jobs = "1 job" if n_jobs == 1 else f"{n_jobs:,} jobs"
+    called = f"{one_line(name, width=NAME_CHARS)} of pool {one_line(pool, width=20)}"
+    n_jobs = worker["n_running"]
+    jobs = "many jobs" if n_jobs is None else "1 job" if n_jobs == 1 else f"{n_jobs:,} jobs"
     if key == "d":
         question = f"drain {called}? It takes no new jobs, and ends after those it has ({jobs})."
         return Action(question, _change_worker(Api.drain_worker, name, pool))

@@ -92,7 +92,7 @@ def opened(view: View, row: Row) -> View:
         return View(kind="log", title=f"output of {row.name}", target=one, is_at_end=True)
     kinds = {
         "batches": ("jobs", f"jobs of {row.name}", JOBS),
-        "workers": ("running", f"jobs on {one_line(row.name, width=30)}", RUNNING),
+        "workers": ("running", f"jobs on {one_line(one.get('worker', ''), width=30)}", RUNNING),
         "incidents": ("blocked", f"jobs that wait for {row.name}", BLOCKED),
     }
     kind, title, columns = kinds[view.kind]
@@ -147,7 +147,8 @@ async def _jobs(client: Api, view: View) -> None:
 async def _workers(client: Api, view: View) -> None:
     overview = await client.overview()
     rows = [
-        Row(one["worker"], (*worker_cells(one), _refs(one)), one) for one in overview["workers"]
+        Row(f"{one['pool']}/{one['worker']}", (*worker_cells(one), _refs(one)), one)
+        for one in overview["workers"]
     ]
     view.facts = facts_of(overview)
     view.show(_matching(rows, view.query))

@@ -136,7 +136,8 @@ class View:
             return
         last = max(0, len(self.lines) - height)
         self.offset = max(0, min(self.scroll(height) + steps, last))
-        self.is_at_end = steps > 0 and self.offset == last
+        is_kept = self.is_at_end and not last  # there is nowhere else to go
+        self.is_at_end = self.offset == last and (steps > 0 or is_kept)
 
     def sort_next(self) -> None:
         """Sort by the next column; after the last one, as the server does."""

@@ -32,6 +32,8 @@ _CHANGES: Final = (
 _KINDS: Final = frozenset(
     (
         *(f"jobs.{state.word}" for state in JobState),
+        "jobs.held", "jobs.released", "jobs.edited", "jobs.prioritized", "jobs.extended",
+        "jobs.acknowledged", "jobs.messaged", "jobs.signalled",
         *(f"{what}.{change}" for what in ("batch", "group") for change in _CHANGES),
         "batch.complete", "batch.cancelled", "batch.deleted", "group.complete", "group.cancelled",
         "update.committed", "operation.progress", "operation.success", "operation.failed",
@@ -65,9 +67,10 @@ async def _messages(
         try:
             async with aclosing(events):
                 async for found in events:
-                    if not found:
+                    changes = [one for one in found if one.kind in _KINDS]
+                    if not changes:
                         yield KEEP_ALIVE
-                    elif changes := [one for one in found if one.kind in _KINDS]:
+                    else:
                         told = [_brief(one) for one in changes[-SHOWN:]] if tells else []
                         yield message(told, id_="{}-{}".format(*changes[-1].position))
         except EventsGone:

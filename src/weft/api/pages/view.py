@@ -20,6 +20,8 @@ from weft.core.rights import Right
 from weft.core.sessions import PAD_DIGITS, masked_csrf_token
 from weft.ports.store import Caller
 
+REST_MAX_MS: Final = 30_000
+"""Each page is read again after this rest, however many are open."""
 _ALL: Final = "/ui/events"
 _MOMENT: Final = "moment"
 
@@ -69,7 +71,7 @@ def show(
         here=here,
         events=events,
         since=request.scope["state"].get(_MOMENT, ""),
-        rest_ms=1000 * services_of(request).feeds.n_pages // PAGES_PER_S,
+        rest_ms=min(REST_MAX_MS, 1000 * services_of(request).feeds.n_pages // PAGES_PER_S),
         **({"may_change": caller.may(Right.WRITE)} | values),
     )
     headers = {"content-type": HTML}

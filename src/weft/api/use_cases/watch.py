@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import suppress
 from time import monotonic
 from typing import Final
 
@@ -69,10 +70,12 @@ class EventWatch:
                 if found is not None:
                     yield found
                     self._spoke_at = monotonic()
-                    is_behind = len(found) >= CATCH_UP_ROWS  # there may be more
+                    is_behind = not subscription.feed.reaches(self.position)
                     rest_s = feeds.rest_s(of_page=self._of_page)
                     if found and not is_behind and rest_s:
-                        await asyncio.sleep(rest_s)
+                        with suppress(TimeoutError):
+                            async with asyncio.timeout(rest_s):
+                                await self._services.closing.wait()
 
     async def _next(self, feed: Feed) -> Sequence[Remembered] | None:
         """Return the next events, none of them after a quiet time; None: look again."""

@@ -22,7 +22,7 @@ function showKeys() {
 }
 
 function writeQuery() {
-  const field = document.querySelector("main .search input");
+  const field = document.querySelector("main .search input:not([type=hidden])");
   field?.focus();
   field?.select();
   return Boolean(field);

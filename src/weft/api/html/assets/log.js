@@ -129,7 +129,8 @@ main?.addEventListener("click", (event) => {
   jump(link.href);
 });
 addEventListener("popstate", (event) => {
-  if (location.pathname + location.search !== shown) jump(location.href, event.state?.top ?? 0);
+  if (location.pathname + location.search === shown) jumping?.abort();
+  else jump(location.href, event.state?.top ?? 0);
 });
 document.addEventListener("visibilitychange", () => { if (document.hidden) stop(); else start(); });
 addEventListener("pageshow", (event) => { if (event.persisted) start(); });

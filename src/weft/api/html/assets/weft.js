@@ -81,7 +81,7 @@ async function readAgain() {
   const answer = await fetch(location.href, { headers: { accept: "text/html" } });
   if (answer.status === 401 || answer.redirected) { end("Logged out"); return; }
   if (answer.status === 404) { end("What this page shows is gone"); return; }
-  if (answer.status >= 500) throw new Error(`the server replies ${answer.status}`);
+  if (answer.status >= 500 || answer.status === 429) throw new Error(`the server replies ${answer.status}`);
   if (!answer.ok) return;
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("main");
   if (!fresh) return;

@@ -46,9 +46,10 @@ the price of a flavour stands behind its name.
 LIVE_NAMES: Mapping[str, str] = {
     "queue": "queues", "pool": "pools", "worker": "workers", "billing project": "projects",
     "query rm": "queries", "licence": "licences", "secret": "secrets", "user": "users",
+    "tenant": "tenants",
 }  # fmt: skip
 """What the argument `name` of commands that begin with these words is."""
-NEW_NAMES = ("billing project create", "user add")
+NEW_NAMES = ("billing project create", "tenant create", "user add")
 """Commands whose name is a new one."""
 SIGNALS = ("TERM", "INT", "HUP", "QUIT", "USR1", "USR2", "STOP", "CONT")
 WORDS: Mapping[tuple[str, str], Callable[[], Sequence[str]]] = {
@@ -127,7 +128,7 @@ def _first(text: str) -> str:
 
 
 def _is_flag(one: "Argument", name: str) -> bool:
-    return one.is_flag() or name in one.negatives
+    return one.is_flag() or name in one.negatives or bool in typing.get_args(one.hint)
 
 
 def _value_of(one: "Argument", path: str) -> str | list[str]:

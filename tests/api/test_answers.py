@@ -335,8 +335,7 @@ async def ask_users(ask: Described) -> None:
     await ask("POST", "/v1/tenants", body={"name": "acme", "admin": "ann"})
     await ask("GET", "/v1/tenants")
     await ask("GET", "/v1/tenants/{tenant}", tenant="acme")
-    edit = {"on_user_removal": "cancel"}
-    await ask("PATCH", "/v1/tenants/{tenant}", tenant="acme", body=edit)
+    await ask("PATCH", "/v1/tenants/{tenant}", tenant="acme", body={"on_user_removal": "cancel"})
     await ask("PATCH", "/v1/tenants/{tenant}/quota", tenant="acme", body={"jobs": 5})
     await ask("PATCH", "/v1/users/{user}/quota", user="bob", body={"jobs": 5})
     await ask("PATCH", "/v1/user-quota", body={"batches": None})

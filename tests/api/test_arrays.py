@@ -15,8 +15,13 @@ async def create(http: httpx.AsyncClient, *jobs: dict[str, Any]) -> httpx.Respon
     return await http.post("/v1/batches", json={"jobs": list(jobs)})
 
 
+async def parents_of(api: LiveApi, batch: int, job: int) -> list[int]:
+    async with Api(api.url, TOKEN) as client:
+        return [one["job_id"] async for one in client.list_parents(batch, job, page_rows=1000)]
+
+
 async def test_array_is_one_entry_of_a_document(
-    http: httpx.AsyncClient, worker: LiveWorker
+    api: LiveApi, http: httpx.AsyncClient, worker: LiveWorker
 ) -> None:
     answer = await create(http, {"name": "before"}, ARRAY, {"parents": ["each"]})
     batch = answer.json()["id"]
@@ -28,7 +33,8 @@ async def test_array_is_one_entry_of_a_document(
     assert job["spec"]["command"] == ["/bin/echo", "499"]
     gather = (await http.get(f"/v1/batches/{batch}/jobs/1002")).json()
     assert (gather["index"], gather["state"]) == (None, "pending")
-    assert gather["parents"] == list(range(2, 1002))
+    assert (gather["parents"], gather["n_parents"]) == (list(range(2, 102)), 1000)
+    assert await parents_of(api, batch, 1002) == list(range(2, 1002))
     assert await worker.work() == 1002
 
 
@@ -99,7 +105,7 @@ async def test_wrong_arrays_are_refused(http: httpx.AsyncClient) -> None:
 
 
 async def test_array_over_values_gives_each_job_its_own(
-    http: httpx.AsyncClient, worker: LiveWorker
+    api: LiveApi, http: httpx.AsyncClient, worker: LiveWorker
 ) -> None:
     """More than fit one chunk; named as a parent it is still one."""
     values = [f"sample {n}" for n in range(2500)]
@@ -120,7 +126,8 @@ async def test_array_over_values_gives_each_job_its_own(
     ]  # fmt: skip
     assert jobs[1]["spec"]["command"] == ["/bin/echo", "sample 2499"]
     assert jobs[1]["spec"]["env"] == {"WEFT_INDEX": "2500", "WEFT_ARRAY_VALUE": "sample 2499"}
-    assert jobs[2]["parents"] == list(range(1, 2501))
+    assert (jobs[2]["parents"], jobs[2]["n_parents"]) == (list(range(1, 101)), None)
+    assert await parents_of(api, batch, 2501) == list(range(1, 2501))
     assert await worker.work() == 2502
 
 
@@ -208,4 +215,7 @@ async def test_client_sends_a_large_array_in_parts(api: LiveApi, http: httpx.Asy
         job = (await http.get(f"/v1/batches/{batch}/jobs/{number}")).json()
         assert (job["name"], job["index"]) == ("part", index)
     gather = (await http.get(f"/v1/batches/{batch}/jobs/120001")).json()
-    assert gather["parents"] == list(range(1, 120_001))
+    assert (gather["parents"], gather["n_parents"]) == (list(range(1, 101)), None)
+    async with Api(api.url, TOKEN) as client:
+        pages = client.list_parents(batch, 120_001, page_rows=1000)
+        assert [one["job_id"] for one in await pages.next_page()] == list(range(1, 1001))

@@ -20,6 +20,7 @@ TABLES = ("batch", "group_completion", "group_count")
 
 async def fill(world: World) -> None:
     """Add batches like one that has ended; every second one is not complete, or without a name."""
+    world.has_made_up = True
     for table in TABLES:
         await world.admin.execute(f"ALTER TABLE weft.{table} SET (autovacuum_enabled = false)")
     batch = await world.submit(1, name="first")

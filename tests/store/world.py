@@ -209,6 +209,8 @@ class World:
         self.caller = Caller(0, 0, "")
         self.pool = f"pool-{uuid4().hex[:8]}"
         self._submitted: list[int] = []
+        self.has_made_up = False
+        """Rows were inserted past the functions: only batches that were submitted are audited."""
 
     async def open(self) -> None:
         """Make the tenant."""
@@ -325,8 +327,10 @@ class World:
         """
         found = {}
         async with self.admin.transaction(isolation="repeatable_read", readonly=True):
-            ours = await self.admin.fetch(_OURS, self.caller.tenant_id)
-            batches = {*self._submitted, *(row["batch_id"] for row in ours)}
+            batches = {*self._submitted}
+            if not self.has_made_up:
+                ours = await self.admin.fetch(_OURS, self.caller.tenant_id)
+                batches |= {row["batch_id"] for row in ours}
             for file in files_of("audit"):
                 rows = [dict(row) for row in await self.admin.fetch(file.text)]
                 wrong = [row for row in rows if row.get("batch_id") in {None, *batches}]

@@ -128,7 +128,7 @@ async def test_functions_are_replaced_when_they_changed(
     }
 
     assert done == ["functions and views"]
-    assert len(found) == len(expected) + 4
+    assert len(found) == len(expected) + 5
     assert {
         row["name"]: (row["owner"], list(row["granted"]))
         for row in found

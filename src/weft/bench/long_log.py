@@ -121,10 +121,10 @@ async def _draw(session: Session, path: str, size: int, jumps: int) -> Mapping[s
     chance = random.Random(1)  # noqa: S311 (as above)
     async with open_tab(program) as tab:
         await tab.log_in(session)
-        places = [f"{path}?at={chance.randrange(size)}" for _ in range(2 * (1 + jumps))]
-        opened = [await tab.draw(session.url + one) for one in places[: 1 + jumps]]
+        addresses = [f"{path}?at={chance.randrange(size)}" for _ in range(2 * (1 + jumps))]
+        opened = [await tab.draw(session.url + one) for one in addresses[: 1 + jumps]]
         jumped, heap_mb = [], []
-        for one in places[1 + jumps :]:  # of both, the first one fills a cache
+        for one in addresses[1 + jumps :]:  # of both, the first one fills a cache
             jumped.append(float(await tab.evaluate(_JUMP.replace("ADDRESS", one))))
             heap_mb.append(await tab.heap_mb())
     return {

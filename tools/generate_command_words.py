@@ -128,7 +128,8 @@ def _first(text: str) -> str:
 
 
 def _is_flag(one: "Argument", name: str) -> bool:
-    return one.is_flag() or name in one.negatives or bool in typing.get_args(one.hint)
+    is_either = bool in typing.get_args(one.hint) and bool(one.negatives)
+    return one.is_flag() or name in one.negatives or is_either
 
 
 def _value_of(one: "Argument", path: str) -> str | list[str]:

@@ -1,4 +1,4 @@
-"""Who listens misses nothing: one who falls behind is told to look again."""
+"""Nothing is missed: a listener that falls behind is told to look again."""
 
 import asyncio
 

@@ -2,16 +2,25 @@
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from api.live import LiveWorker
+from api.live import LiveApi, LiveWorker
+from weft.core.errors import TooManyAtOnce
 from weft.core.queues import Guard
+from weft.telemetry import metrics
 
 BIG = {"name": "big", "priority": 20, "guard": "job.resources.cpu >= 2"}
 SHORT = {"name": "short", "priority": 10, "guard": "job.timeout_s > 0 && job.timeout_s <= 600"}
+
+OF_TENANTS = {
+    "weft_jobs", "weft_queue_jobs", "weft_licences", "weft_licences_used", "weft_workers",
+    "weft_conditions", "weft_guard_failures_total", "weft_guard_failures_created",
+}  # fmt: skip
+"""All metrics that are not of the whole site."""
 
 
 async def save(
@@ -291,6 +300,51 @@ async def test_failing_guards_are_shown_to_their_tenant_only(http: httpx.AsyncCl
 
     assert 'weft_guard_failures_total{queue="merger"' in hers
     assert "merger" not in ours
+
+
+async def test_metrics_of_the_site_are_shown_to_its_administrators_only(
+    http: httpx.AsyncClient, tmp_path: Path
+) -> None:
+    """Those of its other roles, too; a viewer gets what is counted for the tenant."""
+    (tmp_path / "run").mkdir(exist_ok=True)
+    metrics.write_snapshot(tmp_path / "run" / "driver.prom")
+    made = await http.post("/v1/tenants", json={"name": "acme", "admin": "ann"})
+    ann = {"authorization": f"Bearer {made.json()['token']}"}
+    user = {"name": "vic", "role": "viewer"}
+    made = await http.post("/v1/users", json=user, headers=ann)
+    vic = {"authorization": f"Bearer {made.json()['token']}"}
+    await http.post("/v1/batches", json={"jobs": [{}]}, headers=ann)
+    ours, *theirs = [(await http.get("/metrics", headers=one)).text for one in ({}, ann, vic)]
+
+    assert "weft_http_requests_total{" in ours
+    assert 'role="driver"' in ours
+    for page in theirs:
+        names = set(re.findall(r"^(\w+){", page, re.MULTILINE))
+        assert {"weft_jobs", "weft_queue_jobs", "weft_workers", "weft_conditions"} <= names
+        assert names <= OF_TENANTS
+        assert set(re.findall(r'role="(\w+)"', page)) == {"api"}
+    assert 'weft_jobs{role="api",state="ready"} 1.0' in theirs[0]
+
+
+@pytest.mark.parametrize("call", ["overview", "list_queues", "list_licences"])
+async def test_without_the_database_no_counts_of_others_are_shown(
+    api: LiveApi, http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    await http.post("/v1/batches", json={"jobs": [{}]})
+    made = await http.post("/v1/tenants", json={"name": "acme", "admin": "ann"})
+    ann = {"authorization": f"Bearer {made.json()['token']}"}
+    before = (await http.get("/metrics")).text
+
+    async def fail(*_: object) -> None:
+        raise TooManyAtOnce("too many at once", hint="Wait.")
+
+    monkeypatch.setattr(api.store, call, fail)
+    ours, hers = [await http.get("/metrics", headers=one) for one in ({}, ann)]
+
+    assert 'weft_jobs{role="api",state="ready"} 1.0' in before
+    assert (hers.status_code, hers.text) == (200, "")
+    assert "weft_http_requests_total{" in ours.text
+    assert not [name for name in OF_TENANTS if f"\n{name}{{" in ours.text]
 
 
 async def test_jobs_of_each_queue_are_metrics(http: httpx.AsyncClient, worker: LiveWorker) -> None:

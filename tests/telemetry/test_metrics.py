@@ -36,7 +36,7 @@ def test_request_is_counted_by_its_pattern() -> None:
 def test_lengths_of_queues_are_set() -> None:
     metrics.set_job_counts({"ready": 7, "running": 2})
 
-    assert _value("weft_jobs", state="ready") == 7
+    assert metrics.COUNTS.get_sample_value("weft_jobs", {"state": "ready"}) == 7
 
 
 def test_page_shows_each_role_once(tmp_path: Path) -> None:

@@ -22,6 +22,9 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
 REGISTRY: Final = CollectorRegistry(auto_describe=True)
+"""What this process counts, for everybody on the site."""
+COUNTS: Final = CollectorRegistry(auto_describe=True)
+"""What a scrape sets for its caller, and shows to nobody else."""
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 _SECONDS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 
@@ -61,17 +64,17 @@ HTTP_STREAMS: Final = Gauge(
 )
 JOBS: Final = Gauge(
     "weft_jobs", "jobs that have not ended, by state: the lengths of the queues", ["state"],
-    registry=REGISTRY,
+    registry=COUNTS,
 )  # fmt: skip
 QUEUE_JOBS: Final = Gauge(
     "weft_queue_jobs", "jobs that wait and run in each queue of the tenant", ["queue", "state"],
-    registry=REGISTRY,
+    registry=COUNTS,
 )  # fmt: skip
-LICENCES: Final = Gauge("weft_licences", "licences in all", ["licence"], registry=REGISTRY)
+LICENCES: Final = Gauge("weft_licences", "licences in all", ["licence"], registry=COUNTS)
 LICENCES_USED: Final = Gauge(
-    "weft_licences_used", "licences that jobs have", ["licence"], registry=REGISTRY
+    "weft_licences_used", "licences that jobs have", ["licence"], registry=COUNTS
 )
-WORKERS: Final = Gauge("weft_workers", "workers by state", ["state"], registry=REGISTRY)
+WORKERS: Final = Gauge("weft_workers", "workers by state", ["state"], registry=COUNTS)
 RUNNING_JOBS: Final = Gauge(
     "weft_running_jobs", "live job processes of this worker", registry=REGISTRY
 )
@@ -79,7 +82,7 @@ LEASED_JOBS: Final = Gauge(
     "weft_leased_jobs", "attempts claimed ahead and not started yet", registry=REGISTRY
 )
 CONDITIONS: Final = Gauge(
-    "weft_conditions", "what blocked jobs of the tenant wait for, each once", registry=REGISTRY
+    "weft_conditions", "what blocked jobs of the tenant wait for, each once", registry=COUNTS
 )
 CONDITION_TESTS: Final = Counter(
     "weft_condition_tests", "tests of what blocked jobs wait for", ["outcome"],
@@ -104,7 +107,7 @@ GUARD_FAILURES: Final = Counter(
     "weft_guard_failures",
     "guards that could not be evaluated and counted as false",
     ["queue"],
-    registry=REGISTRY,
+    registry=COUNTS,
 )
 _guard_failures: dict[int, dict[str, int]] = {}
 """By tenant and queue."""
@@ -245,10 +248,15 @@ def write_snapshot(path: Path) -> None:
     temporary.replace(path)
 
 
-def render(role: str, snapshots: Mapping[str, str] | None = None) -> bytes:
+def render(
+    role: str,
+    snapshots: Mapping[str, str] | None = None,
+    *,
+    registries: Iterable[CollectorRegistry] = (REGISTRY, COUNTS),
+) -> bytes:
     """Return the metrics of this process, and those of other roles by their name, as one page."""
-    pages = {role: generate_latest(REGISTRY).decode(), **(snapshots or {})}
-    return generate_latest(_Merged(pages))
+    own = "".join(generate_latest(one).decode() for one in registries)
+    return generate_latest(_Merged({role: own, **(snapshots or {})}))
 
 
 def read_snapshots(directory: Path, *, age_max_s: float) -> dict[str, str]:

@@ -13,6 +13,7 @@ from weft.api.http.replies import encode, reply
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.services import Services
 from weft.core.errors import Unavailable
+from weft.core.rights import RIGHTS_OF, Right
 from weft.ports.store import Row
 from weft.telemetry import metrics
 from weft.wire.answers import Health
@@ -42,37 +43,43 @@ async def readyz(request: AnyRequest) -> Response[bytes]:
 
 @get("/metrics", opt={"bytes": (metrics.CONTENT_TYPE.partition(";")[0],)})
 async def show_metrics(request: AnyRequest) -> Response[bytes]:
-    """Get the metrics of the roles on this host, in the text format of Prometheus."""
+    """Get metrics in the text format of Prometheus: counts of the tenant, and for administrators
+    of the site all metrics of the roles on this host.
+    """
     Query(request, ())
     services = services_of(request)
     caller = caller_of(request)
-    queues: Sequence[Row] = ()
-    licences: Sequence[Row] = ()
-    with contextlib.suppress(Unavailable):  # then the counters of this process matter most
+    registries = []
+    snapshots: Mapping[str, str] = {}
+    if Right.ADMINISTER in RIGHTS_OF[caller.role]:
+        registries.append(metrics.REGISTRY)
+        snapshots = _snapshots(services)
+    # Without an answer no counts are shown: the last ones may be those of another tenant.
+    with contextlib.suppress(Unavailable):
         found = await services.store.overview(caller)
         queues = await services.store.list_queues(caller)
         licences = await services.store.list_licences()
-        _set_counts(found)
-    # Nothing is awaited from here on: another scrape may be of another tenant, with its queues.
-    metrics.set_queue_counts(
-        {one["name"]: (one["n_waiting"], one["n_running"]) for one in queues[:_LABELS_MAX]}
-    )
-    metrics.show_guard_failures(caller.tenant_id)
-    metrics.set_licence_counts(
-        {one["licence"]: (one["n"], one["n_used"]) for one in licences[:_LABELS_MAX]}
-    )
-    return Response(
-        metrics.render("api", _snapshots(services)), headers={"content-type": metrics.CONTENT_TYPE}
-    )
+        # Nothing is awaited from here on: another scrape may be of another tenant.
+        _set_counts(found, queues, licences)
+        metrics.show_guard_failures(caller.tenant_id)
+        registries.append(metrics.COUNTS)
+    page = metrics.render("api", snapshots, registries=registries)
+    return Response(page, headers={"content-type": metrics.CONTENT_TYPE})
 
 
-def _set_counts(found: Mapping[str, Any]) -> None:
+def _set_counts(found: Mapping[str, Any], queues: Sequence[Row], licences: Sequence[Row]) -> None:
     metrics.set_job_counts({state: found[state] for state in _COUNTED})
     metrics.CONDITIONS.set(found["conditions"])
     states = Counter(worker["state"] for worker in found["workers"])
     metrics.WORKERS.labels("live").set(states.total())
     for state in _LIVE:
         metrics.WORKERS.labels(state).set(states[state])
+    metrics.set_queue_counts(
+        {one["name"]: (one["n_waiting"], one["n_running"]) for one in queues[:_LABELS_MAX]}
+    )
+    metrics.set_licence_counts(
+        {one["licence"]: (one["n"], one["n_used"]) for one in licences[:_LABELS_MAX]}
+    )
 
 
 def _snapshots(services: Services) -> dict[str, str]:

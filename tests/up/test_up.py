@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import socket
 from collections.abc import Callable
@@ -33,6 +34,7 @@ def test_up_brings_all_roles_and_ctrl_c_ends_them_all(
         alive = processes_of(home)
         roles_ready = [(home / "run" / f"{role}.ready").exists() for role in ROLES]
         listed = get(home, "/v1/batches")
+        limits = [Path(f"/proc/{weft.pid(role)}/limits").read_text() for role in ROLES]
         weft.signal(signal.SIGINT)
         stopped = weft.until("up.stopped")
         code = weft.finish()
@@ -41,6 +43,7 @@ def test_up_brings_all_roles_and_ctrl_c_ends_them_all(
     record_property("stop_ms", stopped["ms"])
 
     assert all(roles_ready)
+    assert all(re.search(r"^Max core file size +[01] ", one, re.MULTILINE) for one in limits)
     assert url == client_of(home)["url"]
     assert url in said
     assert str(home) in said

@@ -1,5 +1,8 @@
 """Sums of machines by pool, which pages show: how many there are, and what they cost until now."""
 
+import asyncio
+
+import asyncpg
 import pytest
 
 from store.test_pool_costs import age, set_price
@@ -11,6 +14,10 @@ ADD = (
     "INSERT INTO weft.machine_sum SELECT pool_id, flavour, state, 0, 0, 0, 0, 0, 0, 0, 0 "
     "FROM weft.machine_sum LIMIT 1"
 )
+
+COUNT = "UPDATE weft.machine SET costs_from = clock_timestamp() WHERE name = $1"
+FOLD = "SELECT weft._fold_machine_sums(1)"
+WAITS = "SELECT count(*) FROM pg_stat_activity WHERE pid = $1 AND wait_event_type = 'Lock'"
 
 
 async def test_sums_follow_machines_from_their_making_to_their_end(own_world: World) -> None:
@@ -50,6 +57,32 @@ async def test_many_changes_leave_few_rows(own_world: World) -> None:
 
     assert n_rows == 1
     assert sum(pool["machines"].values()) == 1
+
+
+async def _count(connection: asyncpg.Connection, machine: str) -> None:
+    """Count what a machine cost, and fold, in one transaction."""
+    async with connection.transaction():
+        await connection.execute(COUNT, machine)
+        await connection.execute(FOLD)
+
+
+async def test_two_folds_at_once_lose_nothing(own_world: World) -> None:
+    """The one that waits sees only its own changes, of no machine more or less."""
+    world = own_world
+    async with described(world):
+        names = [await add_machine(world) for _ in range(2)]
+        first, second = await world.connect(), await world.connect()
+        async with first.transaction():
+            await _count(first, names[0])
+            waiting = asyncio.create_task(_count(second, names[1]))
+            async with asyncio.timeout(60):
+                while not await world.admin.fetchval(WAITS, second.get_server_pid()):
+                    await asyncio.sleep(0)
+        await waiting
+        n_rows = await world.admin.fetchval("SELECT count(*) FROM weft.machine_sum")
+        assert CHECK not in await world.findings()
+
+    assert n_rows == 2
 
 
 async def test_audit_sees_wrong_sums(own_world: World) -> None:

@@ -4,9 +4,11 @@ Expand: `pre` migrations and functions, which older programs survive. Contract, 
 later: `post` migrations, and the functions that only older programs call.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
 
 import asyncpg
 
@@ -25,6 +27,8 @@ from weft.store.installed_functions import (
     install_functions,
     obsolete_functions,
 )
+
+Result = TypeVar("Result")
 
 OLDEST_SERVER = 150000
 DEADLOCKS_MAX = 10
@@ -153,8 +157,10 @@ async def migrate(connection: asyncpg.Connection) -> list[str]:
         ]
         if done or not await functions_current(connection):
             await install_functions(connection)
-            await connection.execute(text_of("catalog", "say_schema"), program_schema())
             done.append("functions and views")
+        if await connection.fetchval(text_of("catalog", "said_schema")) < program_schema():
+            await _persist(partial(_recount, connection))
+            await connection.execute(text_of("catalog", "say_schema"), program_schema())
         return done
 
 
@@ -233,13 +239,28 @@ def _check_applied(applied: dict[str, str]) -> None:
 
 
 async def _apply(connection: asyncpg.Connection, file: SqlFile) -> str:
-    """Apply a migration, again if it was the victim of a deadlock: programs of the release before
-    are at work, and their statements lock the tables that it changes in orders of their own.
+    """Apply a migration; return its name."""
+    return await _persist(partial(_apply_once, connection, file))
+
+
+async def _persist(attempt: Callable[[], Awaitable[Result]]) -> Result:
+    """Do it again if it was the victim of a deadlock: programs of the release before are at work,
+    and their statements lock what it changes in orders of their own.
     """
     for _ in range(DEADLOCKS_MAX):
         with suppress(asyncpg.DeadlockDetectedError):
-            return await _apply_once(connection, file)
-    return await _apply_once(connection, file)
+            return await attempt()
+    return await attempt()
+
+
+async def _recount(connection: asyncpg.Connection) -> None:
+    """Make sums right that functions of the release before did not count while tables changed.
+
+    Not in the transaction that installs functions: a call that waits for it goes on with a body
+    that it has read before.
+    """
+    async with connection.transaction():
+        await connection.execute(text_of("catalog", "recount"))
 
 
 async def _apply_once(connection: asyncpg.Connection, file: SqlFile) -> str:

@@ -1,5 +1,5 @@
 -- _recount_shares: make the demand of each user equal to that of the user's batches, and the load of each pool to that of its users.
--- Called by: begin_term. A driver of the previous release that folds while the schema changes knows neither. For one release.
+-- Called by: begin_term, migrate. A driver of the previous release that folds while the schema changes knows neither. For one release.
 -- Safe to repeat: yes.
 -- Locks: term (by the caller); share.
 -- Owner: weft_system.

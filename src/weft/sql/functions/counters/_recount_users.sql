@@ -1,6 +1,6 @@
 -- _recount_users: make the counts of each user equal to those of the user's batches, and those of billing projects, of tenants and of the
 --   queue `default` to those of their users.
--- Called by: begin_term. A driver of the previous release that folds while the schema changes knows none of them. For one release.
+-- Called by: begin_term, migrate. A driver of the previous release that folds while the schema changes knows none of them. For one release.
 -- Safe to repeat: yes.
 -- Locks: term (by the caller); sums.   Plan: batches that are not complete.
 -- Owner: weft_system.

@@ -170,10 +170,12 @@ async def test_what_pages_add_up_was_folded(own_world: World, *, analysed: bool)
                 name: n for name, n in read.items() if n > max(most, 6 * PAGE)
             }
     await connection.close()
+    _, recounted = await _read(world.admin, "_recount_usage", since=TODAY)
     await world.admin.execute(await fetch(OWNED))
 
     assert {call: read for call, read in over.items() if read} == {}
     assert [call for call, rows in answers.items() if not rows] == []
+    assert {name: n for name, n in recounted.items() if n > 8 * N} == {}
     assert answers["overview_counts", None][0]["running"] == N
     assert answers["sum_workers", None][0]["cpu_used"] == N
     assert answers["list_pools_v2", None][0]["machines"] == {"active": N}

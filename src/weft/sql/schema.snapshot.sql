@@ -1765,7 +1765,8 @@ CREATE FUNCTION weft._recount_shares() RETURNS void
 ALTER FUNCTION weft._recount_shares() OWNER TO weft_system;
 
 CREATE FUNCTION weft._recount_usage(since date) RETURNS void
-    LANGUAGE sql;
+    LANGUAGE sql
+    SET enable_seqscan TO 'off';
 ALTER FUNCTION weft._recount_usage(since date) OWNER TO weft_system;
 
 CREATE FUNCTION weft._recount_users() RETURNS void
@@ -6057,6 +6058,8 @@ CREATE INDEX user_minute_minute_idx ON weft.user_minute USING btree (minute);
 CREATE INDEX user_share_order_idx ON weft.user_share USING btree (pool_id, load, user_id) WHERE active;
 
 CREATE INDEX user_share_running_idx ON weft.user_share USING btree (pool_id, user_id) WHERE ((NOT active) AND (running_m > 0));
+
+CREATE INDEX user_usage_date_idx ON weft.user_usage USING btree (usage_on);
 
 CREATE INDEX user_usage_user_idx ON weft.user_usage USING btree (user_id);
 

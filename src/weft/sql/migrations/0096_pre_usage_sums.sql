@@ -39,3 +39,5 @@ FROM weft.usage_sum w LEFT JOIN (
     FROM weft.usage_sum s WHERE s.user_id > 0 GROUP BY 1, 2, 3, 4) k USING (tenant_id, project_id, usage_on, rate_card_id)
 WHERE w.user_id = 0 AND w.usage_on > '-infinity'
     AND (w.cpu, w.memory, w.storage, w.gpu) IS DISTINCT FROM (k.cpu, k.memory, k.storage, k.gpu);
+-- Sums of recent dates are compared with what users used (_recount_usage): no other index of it leads to them.
+CREATE INDEX user_usage_date_idx ON weft.user_usage (usage_on);

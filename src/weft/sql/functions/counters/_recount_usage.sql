@@ -1,15 +1,18 @@
 -- _recount_usage: make the sums of usage by resource equal to those by shape, for the dates since `since`.
--- Called by: begin_term. A driver of the previous release that folds while the schema changes knows none of them. For one release.
+-- Called by: begin_term, migrate. A driver of the previous release that folds while the schema changes knows none of them. For one release.
 -- Safe to repeat: yes.
--- Locks: term (by the caller); sums.   Plan: usage of all billing projects since then by key, which are a few days.
+-- Locks: term (by the caller); sums.   Plan: since then, which are a few days, usage of all billing projects by
+--   key and that of users by date; sums by key.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._recount_usage(since date) RETURNS void LANGUAGE sql
+SET enable_seqscan = off
 AS $$
     WITH whole AS MATERIALIZED (
         SELECT u.* FROM weft.billing_project p CROSS JOIN LATERAL (
             SELECT x.* FROM weft.project_usage x WHERE x.project_id = p.project_id AND x.usage_on >= _recount_usage.since OFFSET 0) u),
     known AS MATERIALIZED (
-        SELECT u.* FROM weft.user_usage u WHERE u.usage_on >= _recount_usage.since AND u.project_id IN (SELECT w.project_id FROM whole w)),
+        SELECT u.* FROM (SELECT x.* FROM weft.user_usage x WHERE x.usage_on >= _recount_usage.since OFFSET 0) u
+        WHERE u.project_id IN (SELECT w.project_id FROM whole w)),
     part AS (
         SELECT w.tenant_id, w.project_id, 0 AS user_id, w.usage_on, w.rate_card_id, w.shape_id, w.usage_ms FROM whole w
         UNION ALL SELECT k.tenant_id, k.project_id, k.user_id, k.usage_on, k.rate_card_id, k.shape_id, k.usage_ms FROM known k
@@ -24,7 +27,9 @@ AS $$
     missing AS MATERIALIZED (
         SELECT t.tenant_id, t.project_id, t.user_id, t.usage_on, t.rate_card_id, t.cpu - coalesce(s.cpu, 0) AS cpu,
             t.memory - coalesce(s.memory, 0) AS memory, t.storage - coalesce(s.storage, 0) AS storage, t.gpu - coalesce(s.gpu, 0) AS gpu
-        FROM told t LEFT JOIN weft.usage_sum s USING (tenant_id, project_id, user_id, usage_on, rate_card_id)
+        FROM told t LEFT JOIN LATERAL (
+            SELECT x.* FROM weft.usage_sum x WHERE x.tenant_id = t.tenant_id AND x.project_id = t.project_id AND x.user_id = t.user_id
+                AND x.usage_on = t.usage_on AND x.rate_card_id = t.rate_card_id OFFSET 0) s ON true
         WHERE (t.cpu, t.memory, t.storage, t.gpu)
             <> (coalesce(s.cpu, 0), coalesce(s.memory, 0), coalesce(s.storage, 0), coalesce(s.gpu, 0)))
     INSERT INTO weft.usage_sum AS s (tenant_id, project_id, user_id, usage_on, rate_card_id, cpu, memory, storage, gpu)

@@ -3417,7 +3417,7 @@ CREATE FUNCTION weft.list_shared_jobs(tenant_id integer, of_user_id integer, bef
     SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.list_shared_jobs(tenant_id integer, of_user_id integer, before_batch bigint, before_job integer, limit_rows integer) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft.list_shares(tenant_id integer, of_pool text, of_user_id integer, after_load double precision, after_user integer, limit_rows integer) RETURNS SETOF jsonb
+CREATE FUNCTION weft.list_shares(tenant_id integer, of_pool text, of_user_id integer, after_load double precision, after_user integer, limit_rows integer, own_tenant boolean DEFAULT false) RETURNS SETOF jsonb
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -3426,7 +3426,7 @@ CREATE FUNCTION weft.list_shares(tenant_id integer, of_pool text, of_user_id int
     SET enable_sort TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off';
-ALTER FUNCTION weft.list_shares(tenant_id integer, of_pool text, of_user_id integer, after_load double precision, after_user integer, limit_rows integer) OWNER TO weft_system;
+ALTER FUNCTION weft.list_shares(tenant_id integer, of_pool text, of_user_id integer, after_load double precision, after_user integer, limit_rows integer, own_tenant boolean) OWNER TO weft_system;
 
 CREATE FUNCTION weft.list_stale_secrets(by_user_id integer, key_id bytea, limit_rows integer) RETURNS TABLE(tenant_id integer, user_id integer, name text, body bytea)
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -8397,8 +8397,8 @@ GRANT ALL ON FUNCTION weft.list_sets(tenant_id integer, batch_id bigint, after t
 REVOKE ALL ON FUNCTION weft.list_shared_jobs(tenant_id integer, of_user_id integer, before_batch bigint, before_job integer, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_shared_jobs(tenant_id integer, of_user_id integer, before_batch bigint, before_job integer, limit_rows integer) TO weft_api;
 
-REVOKE ALL ON FUNCTION weft.list_shares(tenant_id integer, of_pool text, of_user_id integer, after_load double precision, after_user integer, limit_rows integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.list_shares(tenant_id integer, of_pool text, of_user_id integer, after_load double precision, after_user integer, limit_rows integer) TO weft_api;
+REVOKE ALL ON FUNCTION weft.list_shares(tenant_id integer, of_pool text, of_user_id integer, after_load double precision, after_user integer, limit_rows integer, own_tenant boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_shares(tenant_id integer, of_pool text, of_user_id integer, after_load double precision, after_user integer, limit_rows integer, own_tenant boolean) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.list_stale_secrets(by_user_id integer, key_id bytea, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_stale_secrets(by_user_id integer, key_id bytea, limit_rows integer) TO weft_api;

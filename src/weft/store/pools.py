@@ -62,6 +62,7 @@ class Pools:
         limit: int,
         after: ShareKey | None = None,
         only_own: bool = False,
+        own_tenant: bool = False,
     ) -> Sequence[Row]:
         """Return what users run and what is ready."""
         rows = await self._database.call(
@@ -72,6 +73,7 @@ class Pools:
             after_load=None if after is None else after.load,
             after_user=None if after is None else after.user_id,
             limit_rows=limit,
+            own_tenant=own_tenant,
         )
         return [row[0] for row in rows]
 

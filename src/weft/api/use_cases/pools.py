@@ -51,6 +51,8 @@ class SharesPage:
     """How many come after them."""
     has_uncounted: bool
     """Whether there are more than those."""
+    is_crowded: bool
+    """Whether too many users have work there to tell what would be fair."""
     next: ShareKey | None
     """After whom the next page begins; None: this is the last one."""
 
@@ -64,12 +66,15 @@ async def list_shares(
     """
     await _find(services, caller, name)
     rows = await services.store.list_shares(caller, name, limit=SHARES_MAX + 1)
-    if len(rows) <= SHARES_MAX:
+    is_crowded = len(rows) > SHARES_MAX
+    if not is_crowded:
         rows = _after(_with_fair_shares(rows), after)
     elif not caller.sees_tenant:
         rows = await services.store.list_shares(caller, name, limit=1, only_own=True)
-    elif after is not None:
-        rows = await services.store.list_shares(caller, name, limit=SHARES_MAX + 1, after=after)
+    else:
+        rows = await services.store.list_shares(
+            caller, name, limit=SHARES_MAX + 1, after=after, own_tenant=True
+        )
     seen = [row for row in rows if row["user"] is not None]
     page, last = seen[:limit], None
     if len(seen) > limit:
@@ -80,6 +85,7 @@ async def list_shares(
         [_share_of(row) for row in page],
         len(seen) - len(page),
         len(rows) > SHARES_MAX,
+        is_crowded,
         None if last is None else _key_of(last),
     )
 

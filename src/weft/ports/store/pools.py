@@ -56,11 +56,12 @@ class PoolStore(Protocol):
         limit: int,
         after: ShareKey | None = None,
         only_own: bool = False,
+        own_tenant: bool = False,
     ) -> Sequence[Row]:
         """Return `user, weight, n_ready, ready_m, running_m, load, user_id` of the users with work
         in a pool: those with ready jobs in the order in which they are served, then those who only
         run jobs, whose `load` is None. `user` is None for those whom the caller does not see.
-        `only_own`: of the caller alone.
+        `only_own`: of the caller alone. `own_tenant`: of the caller's tenant alone.
         """
 
     async def list_pool_changes(self, pool: str, *, limit: int) -> Sequence[Row]:

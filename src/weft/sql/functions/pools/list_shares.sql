@@ -1,15 +1,17 @@
 -- list_shares: what users run in a pool and what of theirs is ready there: those with ready work in the order in which they are served,
 --   then those who only run jobs, by number. As of the last fold.
 -- Called by: Store.list_shares (api).   Safe to repeat: yes, it only reads.
--- Plan: users who may have ready work, by load, then others who run something, by their index, each a page; one user by key.
+-- Plan: users who may have ready work, by load, then others who run something, by their index, each a page, or as many as it takes to
+--   find a page of the tenant's; one user by key.
+-- own_tenant: nobody else's users, so that who goes on from the last one learns nothing of them.
 -- after_load, after_user: those after this user, who has ready work if there is a load.   of_user_id: only this user; NULL: all.
 -- Returns: documents, with `load` (NULL: only runs jobs) and `user_id` to go on from; those of users whom the caller does not see have no
 --   name: they count in the shares of the others.
 -- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_shares(tenant_id int, of_pool text, of_user_id int, after_load double precision, after_user int,
-    limit_rows int) RETURNS SETOF jsonb LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
-    SET enable_hashjoin = off SET enable_mergejoin = off
+    limit_rows int, own_tenant boolean DEFAULT false) RETURNS SETOF jsonb LANGUAGE plpgsql STABLE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+    SET enable_sort = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -25,11 +27,13 @@ BEGIN
         (SELECT x.* FROM weft.user_share x
          WHERE list_shares.of_user_id IS NULL AND (after_user IS NULL OR after_load IS NOT NULL)
             AND x.pool_id = v_pool AND x.active AND (x.n_ready > 0 OR x.running_m > 0)
+            AND (NOT own_tenant OR x.tenant_id = list_shares.tenant_id)
             AND (x.load, x.user_id) > (coalesce(after_load, '-infinity'), coalesce(after_user, 0))
          ORDER BY x.load, x.user_id LIMIT limit_rows)
         UNION ALL
         (SELECT x.* FROM weft.user_share x
          WHERE list_shares.of_user_id IS NULL AND x.pool_id = v_pool AND NOT x.active AND x.running_m > 0
+            AND (NOT own_tenant OR x.tenant_id = list_shares.tenant_id)
             AND x.user_id > CASE WHEN after_load IS NULL THEN coalesce(after_user, 0) ELSE 0 END
          ORDER BY x.user_id LIMIT limit_rows)
         UNION ALL

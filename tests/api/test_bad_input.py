@@ -403,6 +403,7 @@ PATHS = [
     ("GET", "/v1/batches?limit=1&limit=2", 400, "API.INVALID_PARAMETER"),
     ("GET", "/v1/batches?cursor=abc", 400, "API.INVALID_PARAMETER"),
     ("GET", "/v1/batches?cursor=ajox", 400, "API.INVALID_PARAMETER"),
+    ("GET", "/v1/batches/1/groups?cursor=Zzo5OTk5OTk5OTk5", 400, "API.INVALID_PARAMETER"),
     ("GET", "/v1/batches?name=%00", 400, "API.INVALID_PARAMETER"),
     ("GET", "/v1/batches?q=%ff", 400, "API.INVALID_PARAMETER"),
     ("GET", "/v1/batches?" + "a=1&" * 100, 400, "API.INVALID_PARAMETER"),

@@ -1,7 +1,9 @@
 """Costs and shares page by page: over HTTP, and as a browser shows them."""
 
+import base64
 import re
 from datetime import UTC, date, datetime, timedelta
+from typing import Any
 
 import asyncpg
 import httpx
@@ -32,8 +34,13 @@ INSERT INTO weft.user_share (pool_id, user_id, tenant_id, active, weight, runnin
 """
 CROWD = """
 INSERT INTO weft.user_share (pool_id, user_id, tenant_id, active, weight, running_m)
-  SELECT {pool}, 1000000 + n, {tenant}, false, 1, 1 FROM generate_series(1, 900) n;
+  SELECT {pool}, {first} + n, {tenant}, false, 1, 1 FROM generate_series(1, 1900) n;
 """
+OTHERS = """
+UPDATE weft.user_share SET tenant_id = {tenant} + 1, active = true, load = 60
+  WHERE user_id > {first};
+"""
+FIRST_OTHER = 1_000_000
 
 
 async def _fill(http: httpx.AsyncClient, worker: LiveWorker, dsn: str) -> None:
@@ -46,8 +53,14 @@ async def _fill(http: httpx.AsyncClient, worker: LiveWorker, dsn: str) -> None:
 async def _execute(dsn: str, text: str) -> None:
     connection = await asyncpg.connect(dsn)
     tenant, pool = await connection.fetchrow("SELECT tenant_id, pool_id FROM weft.queue")
-    await connection.execute(text.format(tenant=tenant, pool=pool, n=N))
+    await connection.execute(text.format(tenant=tenant, pool=pool, n=N, first=FIRST_OTHER))
     await connection.close()
+
+
+def _made_up(cursor: str, last: int) -> str:
+    """Return a cursor of the same list that no page returned."""
+    kind, _, _ = base64.urlsafe_b64decode(cursor).decode().partition(":")
+    return base64.urlsafe_b64encode(f"{kind}:{last}".encode()).decode()
 
 
 async def test_report_has_pages(
@@ -61,6 +74,11 @@ async def test_report_has_pages(
     for more in ({"by": "user"}, {"first_day": str(TODAY)}, {"limit": "0"}, {"limit": ""}):
         wrong = {**ask, "cursor": first["cursor"], **more}
         assert (await http.get("/v1/billing/report", params=wrong)).status_code == 400
+    days = {**ask, "by": "day", "limit": "1"}
+    cursor = (await http.get("/v1/billing/report", params=days)).json()["cursor"]
+    for last, status in ((2**31 - 1, 200), (2**31, 400)):
+        beyond = {**days, "cursor": _made_up(cursor, last)}
+        assert (await http.get("/v1/billing/report", params=beyond)).status_code == status
 
     assert (len(first["items"]), len(rest["items"])) == (100, N - 100)
     assert rest["cursor"] is whole["cursor"] is None
@@ -99,6 +117,19 @@ async def test_page_of_costs_shows_the_last_30_days_page_by_page(
     assert "all of it cost" in home.text
 
 
+async def _walk(http: httpx.AsyncClient) -> tuple[list[Any], list[int]]:
+    """Return all shares, page by page, and the users with whom pages end."""
+    found, last, cursor = [], [], None
+    while True:
+        ask = {"limit": "50"} | ({} if cursor is None else {"cursor": cursor})
+        page = (await http.get("/v1/pools/default/shares", params=ask)).json()
+        found += page["items"]
+        cursor = page["cursor"]
+        if cursor is None:
+            return found, last
+        last.append(int(base64.urlsafe_b64decode(cursor).decode().rpartition("/")[2]))
+
+
 async def test_page_of_a_pool_shows_shares_page_by_page(
     browser: httpx.AsyncClient,
     http: httpx.AsyncClient,
@@ -109,14 +140,7 @@ async def test_page_of_a_pool_shows_shares_page_by_page(
     first = await browser.get("/ui/pools/default")
     (following,) = re.findall(r'href="(/ui/pools/default\?[^"]*)"', first.text)
     second = await browser.get(following.replace("&amp;", "&"))
-    found, cursor = [], None
-    while True:
-        ask = {"limit": "50"} | ({} if cursor is None else {"cursor": cursor})
-        page = (await http.get("/v1/pools/default/shares", params=ask)).json()
-        found += page["items"]
-        cursor = page["cursor"]
-        if cursor is None:
-            break
+    found, _ = await _walk(http)
     for wrong in ("x", "dToxLzA=", "dTpuYW4vMQ=="):
         answer = await http.get("/v1/pools/default/shares", params={"cursor": wrong})
         assert answer.status_code == 400
@@ -130,4 +154,9 @@ async def test_page_of_a_pool_shows_shares_page_by_page(
     await _execute(database["admin"], CROWD)
     many = await http.get("/v1/pools/default/shares", params={"limit": "1"})
     assert many.json()["items"][0]["fair_cpu"] is None
+    await _execute(database["admin"], OTHERS)
+    found, last = await _walk(http)
+    assert [one["user"] for one in found] == [f"u{n}" for n in range(1, N + 1)]
+    assert {one["fair_cpu"] for one in found} == {None}
+    assert (len(last), max(last) < FIRST_OTHER) == (2, True)
     assert "More than 1,000 users" in (await browser.get("/ui/pools/default")).text

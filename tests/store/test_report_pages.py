@@ -64,6 +64,8 @@ async def test_pages_are_the_whole_report(own_world: World, *, folds: bool) -> N
             for name, cost in _costs(whole.rows).items():
                 assert abs(_costs(found)[name] - cost) <= Decimal("1e-11")
             assert [row["name"] for row in whole.rows] == sorted(_costs(whole.rows))
+    beyond = [await _page(world, boss, by="day", limit=1, after=10**n) for n in (9, 17)]
+    assert [(page.rows, page.next) for page in beyond] == [([], None)] * 2
     by_number = await _page(world, boss, by="project", limit=9)
     assert [row["name"] for row in by_number.rows] == list(NAMES)
     one = await _page(world, boss, by="user", project="ART", limit=9)

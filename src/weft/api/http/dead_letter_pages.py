@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from weft.api.http.paging import cursor_text, wrong_cursor
+from weft.api.http.paging import INT_MAX, cursor_text, wrong_cursor
 from weft.api.http.parameters import Query
 from weft.ports.store import Row
 
@@ -17,7 +17,7 @@ def after_of(query: Query, kind: str) -> tuple[int, int, int] | None:
     if text is None:
         return None
     key = _KEY.fullmatch(text)
-    if key is None:
+    if key is None or int(key[3]) > INT_MAX:
         raise wrong_cursor()
     return int(key[1]), int(key[2], 16), int(key[3])
 

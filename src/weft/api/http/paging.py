@@ -15,6 +15,8 @@ from weft.settings import Settings
 LIMIT_MAX: Final = 1000
 CURSOR_CHARS_MAX: Final = 4096
 """One in the order of names holds a name."""
+INT_MAX: Final = 2**31 - 1
+"""The numbers of users, projects, jobs, groups and the like."""
 PAGE: Final = ("limit", "cursor")
 
 
@@ -23,8 +25,9 @@ def limit_of(query: Query, settings: Settings) -> int:
     return query.integer("limit", default=settings.page_rows, least=1, most=LIMIT_MAX) or 1
 
 
-def cursor_of(query: Query, kind: str) -> int | None:
-    """Return the number after which the page begins; None: it is the first page.
+def cursor_of(query: Query, kind: str, *, most: int | None = None) -> int | None:
+    """Return the number after which the page begins, which is at most this; None: it is the first
+    page.
 
     Raise `InvalidParameter` unless a page of this kind returned the cursor.
     """
@@ -32,6 +35,8 @@ def cursor_of(query: Query, kind: str) -> int | None:
     if number is None:
         return None
     if not number.isdecimal() or len(number) > NUMBER_CHARS_MAX:
+        raise wrong_cursor()
+    if most is not None and int(number) > most:
         raise wrong_cursor()
     return int(number)
 

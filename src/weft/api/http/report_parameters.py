@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import date
 
-from weft.api.http.paging import LIMIT_MAX, cursor_of, kind_of
+from weft.api.http.paging import INT_MAX, LIMIT_MAX, cursor_of, kind_of
 from weft.api.http.parameters import Query, wrong_parameter
 from weft.core.reports import Division, parse_division
 from weft.ports.store import ReportQuery
@@ -23,7 +23,7 @@ def report_of(query: Query) -> tuple[Division, ReportQuery]:
         last_day=day_of(query.text("last_day"), "last_day"),
         limit=query.integer("limit", default=None, least=1, most=LIMIT_MAX),
     )
-    after = cursor_of(query, kind_of_report(asked))
+    after = cursor_of(query, kind_of_report(asked), most=INT_MAX)
     if after is not None and asked.limit is None:
         raise wrong_parameter("limit", "a page that a cursor leads to has one")
     return division, replace(asked, after=after)

@@ -3,12 +3,11 @@
 import math
 from typing import Final
 
-from weft.api.http.paging import cursor_text, wrong_cursor
+from weft.api.http.paging import INT_MAX, cursor_text, wrong_cursor
 from weft.api.http.parameters import Query
 from weft.ports.store import ShareKey
 
 KIND: Final = "u"
-USER_ID_MAX: Final = 2**31 - 1
 
 
 def after_of(query: Query) -> ShareKey | None:
@@ -23,7 +22,7 @@ def after_of(query: Query) -> ShareKey | None:
         key = ShareKey(float(load) if load else None, int(user))
     except ValueError as error:
         raise wrong_cursor() from error
-    if not 0 < key.user_id <= USER_ID_MAX or math.isnan(key.load or 0):
+    if not 0 < key.user_id <= INT_MAX or math.isnan(key.load or 0):
         raise wrong_cursor()
     return key
 

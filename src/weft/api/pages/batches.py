@@ -7,7 +7,7 @@ from typing import Final
 from litestar import Response, get
 
 from weft.api.http.batch_pages import ORDER, BatchPage
-from weft.api.http.paging import cursor_of, kind_of, page
+from weft.api.http.paging import INT_MAX, cursor_of, kind_of, page
 from weft.api.http.parameters import Query
 from weft.api.http.path_ids import batch_id_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of
@@ -78,7 +78,7 @@ async def show_batch(request: AnyRequest) -> Response[bytes]:
     services, caller, batch_id = services_of(request), caller_of(request), batch_id_of(request)
     batch, text = await read.get_batch(services, caller, batch_id), query_of(query)
     path, kind = f"/ui/batches/{batch_id}", kind_of("j", text)
-    wanted = read.JobList(limit=JOBS, after=cursor_of(query, kind) or 0, query=text)
+    wanted = read.JobList(limit=JOBS, after=cursor_of(query, kind, most=INT_MAX) or 0, query=text)
     found = await find(
         read.list_jobs(services, caller, batch_id, wanted),
         lambda: read.doubt_jobs(services, caller, batch_id, wanted),
@@ -125,7 +125,7 @@ async def show_groups(request: AnyRequest) -> Response[bytes]:
     """Show the groups of a batch in order of their numbers."""
     query = Query(request, ("cursor",))
     services, caller, batch_id = services_of(request), caller_of(request), batch_id_of(request)
-    path, after = f"/ui/batches/{batch_id}", cursor_of(query, "g")
+    path, after = f"/ui/batches/{batch_id}", cursor_of(query, "g", most=INT_MAX)
     rows = await services.store.list_groups(
         caller, batch_id, after=-1 if after is None else after, limit=GROUPS
     )

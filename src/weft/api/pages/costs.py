@@ -8,7 +8,7 @@ from typing import Final
 
 from litestar import Response, get
 
-from weft.api.http.paging import cursor_of, page_until
+from weft.api.http.paging import INT_MAX, cursor_of, page_until
 from weft.api.http.parameters import Query, wrong_parameter
 from weft.api.http.path_ids import project_of
 from weft.api.http.report_parameters import day_of, kind_of_report
@@ -42,7 +42,7 @@ async def show_costs(request: AnyRequest) -> Response[bytes]:
     )
     asked = _asked_of(query)
     kind = kind_of_report(asked)
-    asked = replace(asked, after=cursor_of(query, kind), limit=ROWS)
+    asked = replace(asked, after=cursor_of(query, kind, most=INT_MAX), limit=ROWS)
     form = _form_of(query, asked)
     found = await _report_of(services, caller, asked)
     more = len(projects) == PROJECTS

@@ -6,7 +6,7 @@ from typing import Final
 from litestar import Response, get
 from markupsafe import Markup
 
-from weft.api.http.paging import cursor_of, kind_of, page_until
+from weft.api.http.paging import INT_MAX, cursor_of, kind_of, page_until
 from weft.api.http.parameters import Query
 from weft.api.http.path_ids import batch_id_of, parse_group
 from weft.api.http.requests import AnyRequest, caller_of, services_of
@@ -36,7 +36,7 @@ async def show_dag(request: AnyRequest) -> Response[bytes]:
         group=pictures.ROOT if group is None else parse_group(group, services.settings),
         level="jobs" if level == "jobs" else "groups" if level == "groups" else None,
         apart=apart,
-        after=cursor_of(query, kind) or 0,
+        after=cursor_of(query, kind, most=INT_MAX) or 0,
     )
     found = await pictures.get_graph(services, caller, batch_id, wanted)
     graph, path = found.graph, f"/ui/batches/{batch_id}"

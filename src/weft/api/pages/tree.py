@@ -6,7 +6,7 @@ from typing import Any, Final
 from litestar import Response, get, post
 from litestar.response import Redirect
 
-from weft.api.http.paging import cursor_of, page
+from weft.api.http.paging import INT_MAX, cursor_of, page
 from weft.api.http.parameters import Query
 from weft.api.http.path_ids import batch_id_of, group_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of
@@ -53,7 +53,7 @@ async def _branch(request: AnyRequest, group: Row) -> dict[str, Any]:
     query = Query(request, ("cursor",))
     services, caller = services_of(request), caller_of(request)
     batch_id, group_id = group["batch_id"], group["group_id"]
-    path, after = f"/ui/batches/{batch_id}", cursor_of(query, "g")
+    path, after = f"/ui/batches/{batch_id}", cursor_of(query, "g", most=INT_MAX)
     rows, parents = await pictures.list_tree(
         services, caller, batch_id, group_id, after=after or 0, limit=GROUPS
     )

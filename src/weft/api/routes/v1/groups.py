@@ -5,7 +5,7 @@ A group is named by its number or by its path, with `/` written %2F; a set also 
 
 from litestar import Response, get, patch, post
 
-from weft.api.http.paging import PAGE, cursor_of, limit_of, page
+from weft.api.http.paging import INT_MAX, PAGE, cursor_of, limit_of, page
 from weft.api.http.parameters import Query
 from weft.api.http.path_ids import batch_id_of, group_of, parse_group
 from weft.api.http.replies import created, reply
@@ -83,7 +83,7 @@ async def list_groups(request: AnyRequest) -> Response[bytes]:
     query = Query(request, PAGE)
     services = services_of(request)
     limit = limit_of(query, services.settings)
-    after = cursor_of(query, "g")
+    after = cursor_of(query, "g", most=INT_MAX)
     rows = await services.store.list_groups(
         caller_of(request), batch_id_of(request), after=-1 if after is None else after, limit=limit
     )

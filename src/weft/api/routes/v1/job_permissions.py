@@ -5,6 +5,7 @@ that were shared with the caller.
 from litestar import Response, delete, get, put
 
 from weft.api.http.paging import (
+    INT_MAX,
     PAGE,
     cursor_of,
     cursor_text,
@@ -39,7 +40,7 @@ async def list_job_permissions(request: AnyRequest) -> Response[bytes]:
         caller_of(request),
         batch_id_of(request),
         job_id_of(request),
-        after=cursor_of(query, "p") or 0,
+        after=cursor_of(query, "p", most=INT_MAX) or 0,
         limit=limit,
     )
     return reply(page(rows, limit, "p", "user_id"))

@@ -7,7 +7,7 @@ from typing import Final
 
 from litestar import Response, get, patch, post
 
-from weft.api.http.paging import PAGE, cursor_of, kind_of, limit_of, page, page_until
+from weft.api.http.paging import INT_MAX, PAGE, cursor_of, kind_of, limit_of, page, page_until
 from weft.api.http.parameters import Query, wrong_parameter
 from weft.api.http.path_ids import batch_id_of, job_id_of, parse_group
 from weft.api.http.replies import reply
@@ -51,7 +51,9 @@ async def list_jobs(request: AnyRequest) -> Response[bytes]:
     query = Query(request, _LIST)
     services, caller, batch_id = services_of(request), caller_of(request), batch_id_of(request)
     kind = kind_of("j", query.text("q"), query.text("group"), *query.many("state"))
-    after = cursor_of(query, kind) or query.integer("after", default=0, least=0, most=JOB_ID_MAX)
+    after = cursor_of(query, kind, most=INT_MAX) or query.integer(
+        "after", default=0, least=0, most=JOB_ID_MAX
+    )
     group = query.text("group")
     wanted = read.JobList(
         limit=limit_of(query, services.settings),
@@ -92,7 +94,7 @@ async def count_reasons(request: AnyRequest) -> Response[bytes]:
         caller_of(request),
         batch_id,
         ROOT if group is None else parse_group(group, services.settings),
-        after=cursor_of(query, kind) or 0,
+        after=cursor_of(query, kind, most=INT_MAX) or 0,
     )
     return reply(page_until(rows, kind, last))
 
@@ -140,7 +142,7 @@ async def _page_of(
         caller_of(request),
         batch_id_of(request),
         job_id_of(request),
-        after=cursor_of(query, kind) or 0,
+        after=cursor_of(query, kind, most=INT_MAX) or 0,
         limit=limit,
     )
     return reply(page(rows, limit, kind, "job_id"))

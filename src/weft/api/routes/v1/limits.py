@@ -2,7 +2,7 @@
 
 from litestar import Response, get, patch
 
-from weft.api.http.paging import PAGE, cursor_of, limit_of, page
+from weft.api.http.paging import INT_MAX, PAGE, cursor_of, limit_of, page
 from weft.api.http.parameters import Query, wrong_parameter
 from weft.api.http.path_ids import batch_id_of, group_of, project_of, user_of
 from weft.api.http.replies import reply
@@ -30,7 +30,10 @@ async def list_limits(request: AnyRequest) -> Response[bytes]:
         raise wrong_parameter("batch", "a batch is written as b12 or 12") from error
     limit = limit_of(query, services.settings)
     rows = await services.store.list_limits(
-        caller_of(request), batch_id, after=cursor_of(query, "limit") or 0, limit=limit
+        caller_of(request),
+        batch_id,
+        after=cursor_of(query, "limit", most=INT_MAX) or 0,
+        limit=limit,
     )
     return reply(page(rows, limit, "limit", "id"))
 

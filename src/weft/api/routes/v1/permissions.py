@@ -2,7 +2,7 @@
 
 from litestar import Response, delete, get, put
 
-from weft.api.http.paging import PAGE, cursor_of, limit_of, page
+from weft.api.http.paging import INT_MAX, PAGE, cursor_of, limit_of, page
 from weft.api.http.parameters import Query
 from weft.api.http.path_ids import batch_id_of, user_of
 from weft.api.http.replies import reply
@@ -21,7 +21,10 @@ async def list_permissions(request: AnyRequest) -> Response[bytes]:
     services = services_of(request)
     limit = limit_of(query, services.settings)
     rows = await services.store.list_permissions(
-        caller_of(request), batch_id_of(request), after=cursor_of(query, "p") or 0, limit=limit
+        caller_of(request),
+        batch_id_of(request),
+        after=cursor_of(query, "p", most=INT_MAX) or 0,
+        limit=limit,
     )
     return reply(page(rows, limit, "p", "user_id"))
 

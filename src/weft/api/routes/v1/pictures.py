@@ -5,7 +5,7 @@ from typing import Final
 import msgspec
 from litestar import Response, get
 
-from weft.api.http.paging import cursor_of, kind_of, page_until
+from weft.api.http.paging import INT_MAX, cursor_of, kind_of, page_until
 from weft.api.http.parameters import Query
 from weft.api.http.path_ids import batch_id_of, parse_group
 from weft.api.http.replies import reply
@@ -35,7 +35,7 @@ async def get_graph(request: AnyRequest) -> Response[bytes]:
         apart=query.flag("apart"),
         limit=query.integer("limit", default=None, least=1, most=pictures.NODES_MAX)
         or pictures.NODES_MAX,
-        after=cursor_of(query, kind) or 0,
+        after=cursor_of(query, kind, most=INT_MAX) or 0,
     )
     found = await pictures.get_graph(services, caller_of(request), batch_id_of(request), wanted)
     cursor = page_until([], kind, found.next_after)["cursor"]

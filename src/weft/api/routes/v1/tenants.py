@@ -2,7 +2,7 @@
 
 from litestar import Response, get, patch, post
 
-from weft.api.http.paging import PAGE, cursor_of, limit_of, page
+from weft.api.http.paging import INT_MAX, PAGE, cursor_of, limit_of, page
 from weft.api.http.parameters import Query
 from weft.api.http.path_ids import tenant_of
 from weft.api.http.replies import created, reply
@@ -23,7 +23,9 @@ async def list_tenants(request: AnyRequest) -> Response[bytes]:
     query = Query(request, PAGE)
     services = services_of(request)
     limit = limit_of(query, services.settings)
-    rows = await services.store.list_tenants(after=cursor_of(query, "t") or 0, limit=limit)
+    rows = await services.store.list_tenants(
+        after=cursor_of(query, "t", most=INT_MAX) or 0, limit=limit
+    )
     return reply(page(rows, limit, "t", "tenant_id"))
 
 

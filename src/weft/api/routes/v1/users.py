@@ -2,7 +2,7 @@
 
 from litestar import Response, delete, get, patch, post
 
-from weft.api.http.paging import PAGE, cursor_of, limit_of, page
+from weft.api.http.paging import INT_MAX, PAGE, cursor_of, limit_of, page
 from weft.api.http.parameters import Query
 from weft.api.http.path_ids import user_of
 from weft.api.http.replies import created, reply
@@ -29,7 +29,7 @@ async def list_users(request: AnyRequest) -> Response[bytes]:
     services = services_of(request)
     limit = limit_of(query, services.settings)
     rows = await services.store.list_users(
-        caller_of(request), after=cursor_of(query, "u") or 0, limit=limit
+        caller_of(request), after=cursor_of(query, "u", most=INT_MAX) or 0, limit=limit
     )
     return reply(page(rows, limit, "u", "user_id"))
 

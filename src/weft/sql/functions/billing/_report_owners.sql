@@ -36,7 +36,8 @@ BEGIN
     ELSIF by = 'day' THEN
         RETURN QUERY SELECT DISTINCT (x.usage_on - date '2000-01-01')::bigint, true FROM unnest(of_project_ids) p CROSS JOIN LATERAL (
             SELECT DISTINCT y.usage_on FROM weft.usage_sum y WHERE y.tenant_id = of_tenant_id AND y.project_id = p AND y.user_id = 0
-                AND y.usage_on BETWEEN greatest(since, date '2000-01-01' + (after + 1)::int) AND until
+                AND y.usage_on BETWEEN  -- a cursor may be made up: no date is later than 2145031948 days
+                    greatest(since, date '2000-01-01' + CASE WHEN after IS NOT NULL THEN least(after + 1, 2000000000)::int END) AND until
             ORDER BY 1 LIMIT scan_max) x ORDER BY 1 LIMIT scan_max;
     ELSE
         RETURN QUERY SELECT 0::bigint, true WHERE after IS NULL;

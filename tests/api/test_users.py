@@ -8,6 +8,7 @@ import pytest
 
 from api.live import LiveApi, LiveWorker, fold, make_user
 from weft.api.http import identity
+from weft.core.errors import RightMissing
 from weft.core.rights import UserRole
 from weft.core.states import Reason
 from weft.ports.store import Caller
@@ -119,6 +120,30 @@ async def test_jobs_of_a_removed_user_end_as_the_tenant_has_configured(
     assert repeated.json() == {**done, "n_cancelled": 0}
     assert (batch["state"], batch["complete"], batch["cost"] > 0) == (end, True, True)
     assert (len(to_stop), n_ran) == ((1, 0) if is_cancelled else (0, 1))
+
+
+async def test_what_a_removed_user_has_begun_runs_no_more_jobs(
+    http: httpx.AsyncClient, worker: LiveWorker
+) -> None:
+    """A resubmission has no batch yet, and a retry may be of a batch that has ended."""
+    bob, asked = await add(http, "bob"), []
+    for what in ("retry", "resubmit"):
+        b = (await http.post("/v1/batches", json={"jobs": [{}]}, headers=bob)).json()["id"]
+        claimed = await worker.claim()
+        await worker.start(claimed)
+        await worker.end(claimed, exit_code=1)
+        begun = await http.post(f"/v1/batches/{b}/{what}", json={}, headers=bob)
+        asked.append(f"/v1/operations/{begun.json()['id']}")
+    await http.request("DELETE", "/v1/users/bob")
+    kept = [(await http.get(one)).json()["state"] for one in asked]
+    removed = await http.request("DELETE", "/v1/users/bob?cancel_batches=true")
+    ended = [(await http.get(one)).json() for one in asked]
+
+    assert kept == ["running"] * 2
+    assert removed.status_code == 200
+    assert [(one["state"], one["error"]["code"]) for one in ended] == [
+        ("failed", RightMissing.code)
+    ] * 2
 
 
 async def test_nobody_gives_a_role_above_their_own(http: httpx.AsyncClient) -> None:

@@ -1,6 +1,7 @@
 """The part of `ApiStore` for the users of a tenant."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 from weft.core.rights import UserRole
 from weft.ports.store import Caller, Row
@@ -95,3 +96,9 @@ class Users:
             limit_rows=limit,
         )
         return [row[0] for row in rows]
+
+    async def stop_work(self, caller: Caller, user_id: int, problem: Mapping[str, Any]) -> None:
+        """End what a user has begun."""
+        await self._database.call(
+            "stop_work", caller=caller, of_user_id=user_id, error=dict(problem)
+        )

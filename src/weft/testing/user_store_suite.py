@@ -11,9 +11,11 @@ from weft.core.errors import (
     UserExists,
     UserNotFound,
 )
+from weft.core.problem_document import problem_document
 from weft.core.rights import UserRole
+from weft.core.states import Reason
 from weft.ports.store import Caller
-from weft.testing.store_site import StoreTests, refused
+from weft.testing.store_site import UNKEYED, StoreTests, refused
 
 ANY_ROLE: Final = tuple(UserRole)
 
@@ -191,3 +193,34 @@ class UserStoreSuite(StoreTests):
         await self.site.drive()
         assert await api.list_open_batches(caller, caller.user_id, after=0, limit=1) == [first]
         assert await api.list_open_batches(caller, bob.user_id, after=0, limit=9) == []
+
+    async def test_work_that_is_not_done_is_stopped(self) -> None:
+        """The user's alone; a batch that was being made is never there."""
+        api, caller, stranger = self.site.api, self.site.caller, self.site.stranger
+        bob = await self.add("bob", UserRole.OPERATOR)
+        batch = await self.site.submit()
+        (one,) = await self.site.claim()
+        await self.site.end(one, reason=Reason.EXIT)
+        await self.site.drive()
+        asked = [
+            await api.resubmit_batch(who, batch, failed=False, changes={}, **UNKEYED)
+            for who in (caller, bob)
+        ]
+        asked.append(
+            await api.retry_jobs(
+                bob, batch, job_ids=None, query=None, within_group=None, **UNKEYED
+            )
+        )
+        problem = problem_document(RightMissing("gone"), "")
+        await api.stop_work(stranger, bob.user_id, problem)
+        running = [await api.get_operation(caller, operation) for operation in asked]
+        for _ in range(2):
+            await api.stop_work(caller, bob.user_id, problem)
+        other, *stopped = [await self.site.ended(operation) for operation in asked]
+        assert {one["state"] for one in running} == {"running"}
+        assert other["state"] == "success"
+        assert [(one["state"], one["error"]["title"]) for one in stopped] == [
+            ("failed", "gone")
+        ] * 2
+        found = await api.list_batches(caller, before=None, limit=1, name=None)
+        assert [row["id"] for row in found] == [other["result"]["batch_id"]]

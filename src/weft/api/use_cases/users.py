@@ -5,6 +5,7 @@ from contextlib import suppress
 from weft.api.services import Answer, Origin, Services
 from weft.api.use_cases.tokens import new_token
 from weft.core.errors import BatchNotFound, RightMissing
+from weft.core.problem_document import problem_document
 from weft.core.rights import RIGHTS_OF, Right, UserRole, require
 from weft.ports.store import Caller
 from weft.telemetry.log import get_logger
@@ -54,6 +55,8 @@ async def remove_user(
         cancel_batches = user["on_user_removal"] == "cancel"
     done: OnUserRemoval = "cancel" if cancel_batches else "finish"
     log.info("user.removed", user=user["name"], on_user_removal=done, by=caller.user_name)
+    if cancel_batches:  # first: what has begun after this is among the open batches
+        await store.stop_work(caller, user["user_id"], problem_document(_was_removed(), ""))
     n_cancelled, last = 0, 0
     while cancel_batches and (
         batches := await store.list_open_batches(
@@ -64,6 +67,14 @@ async def remove_user(
             with suppress(BatchNotFound):  # deleted meanwhile
                 n_cancelled += await store.cancel_group(caller, last, 0, force=False)
     return {"name": user["name"], "on_user_removal": done, "n_cancelled": n_cancelled}
+
+
+def _was_removed() -> RightMissing:
+    return RightMissing(
+        "the user who asked for this was removed",
+        detail="Their batches were cancelled, and what would have run more jobs has ended.",
+        hint="Ask for it as another user.",
+    )
 
 
 def check_may_give(caller: Caller, role: UserRole) -> None:

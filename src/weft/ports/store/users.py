@@ -1,7 +1,7 @@
 """The calls of the api about the users of a tenant."""
 
-from collections.abc import Collection, Sequence
-from typing import Protocol
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Protocol
 
 from weft.core.rights import UserRole
 from weft.ports.store.callers import Caller, Row
@@ -60,3 +60,8 @@ class UserStore(Protocol):
         self, caller: Caller, user_id: int, *, after: int, limit: int
     ) -> Sequence[int]:
         """Return batches of a user that may have jobs which have not ended, in their order."""
+
+    async def stop_work(self, caller: Caller, user_id: int, problem: Mapping[str, Any]) -> None:
+        """End the retries and resubmissions of a user that are not done, with an error, given as
+        a problem document: no more jobs run again, and no batch comes of a resubmission.
+        """

@@ -4,7 +4,9 @@ import pytest
 
 from plans.test_batch_order_plans import N_BATCHES, TABLES, fill
 from plans.test_plans import reads
+from store.test_sight import leave
 from store.world import World
+from weft.core.permissions import Permission
 from weft.driver.operations.batch_action import STEP_BATCHES, page_query
 from weft.store.queries import batch_rows
 
@@ -39,6 +41,28 @@ async def test_page_is_read_alone(
             if max(read.values()) > 4 * n_looked or any(one.scans for one in found.values()):
                 wrong[text, below] = read
     assert wrong == {}
+
+
+async def test_page_is_read_without_all_that_was_granted(own_world: World) -> None:
+    """For a user with a grant on each of very many batches."""
+    world = own_world
+    await fill(world)
+    bob = await leave(world, await world.user("bob"))
+    await world.admin.execute(
+        "INSERT INTO weft.batch_grant SELECT batch_id, $1, $2, $3, 'ada', clock_timestamp() "
+        "FROM weft.batch",
+        bob.user_id, bob.tenant_id, int(Permission.EXECUTE),
+    )  # fmt: skip
+    last = await world.admin.fetchval("SELECT max(batch_id) FROM weft.batch")
+    for text, n_found in (("", STEP_BATCHES), ("name =~ nobody", 0)):
+        connection = await world.connect("weft_driver")
+        async with reads(connection, "batch", "batch_grant") as found:
+            wanted = page_query(text, last + 1, last + 1 - NUMBERS)
+            rows = await batch_rows(connection, bob, wanted)
+        await connection.close()
+        assert len(rows) == n_found
+        for one in found.values():
+            assert one.rows_scanned + one.rows_by_index <= 4 * NUMBERS
 
 
 async def test_beginning_reads_no_list(own_world: World) -> None:

@@ -211,7 +211,8 @@ async def _batch_statement(
 ) -> Statement:
     timeout_ms = round(wanted.limits.timeout_s * 1000)
     order, after, before = wanted.order, wanted.after, wanted.before
-    if order is None and not caller.sees_tenant:  # among the tenant's they might see few
+    if order is None and not caller.sees_tenant and not wanted.is_short:
+        # Among the tenant's they might see few.
         order = BatchOrder(BatchSort.NUMBER)
         after = None if before is None else BatchPlace(before, before)
     if order is not None:

@@ -101,4 +101,6 @@ def page_query(text: str, below: int, down_to: int) -> BatchQuery:
     """Return the query for the next page of those that match, below a number."""
     query = parse_query(text, Subject.BATCHES, chars_max=len(text))
     in_range = all_of((query, IntegerTerm(Field.BATCH_ID, Operator.GE, down_to)))
-    return BatchQuery(query=in_range, before=below, limit=STEP_BATCHES, limits=STEP_LIMITS)
+    return BatchQuery(
+        query=in_range, before=below, is_short=True, limit=STEP_BATCHES, limits=STEP_LIMITS
+    )

@@ -44,6 +44,8 @@ class BatchQuery:
     """Only with an order."""
     hidden: bool = False
     """Also those that are hidden."""
+    is_short: bool = False
+    """It names a short range of numbers: in it those of others may be passed over."""
     limit: int
     limits: QueryLimits
 

@@ -9,14 +9,17 @@ import pytest
 from store.test_concurrency_keys import rows_with
 from store.test_conditions import block
 from store.test_deletion import delete, remove, settle, step
+from store.test_resubmissions import ask
 from store.world import World
 from weft.core import errors
 from weft.core.batch_order import BatchOrder, BatchSort
 from weft.core.permissions import Permission
 from weft.core.rights import UserRole
 from weft.ports.store import BatchQuery, Caller, QueryLimits
+from weft.sql import text_of
 
 LIMITS = QueryLimits(timeout_s=60, scan_jobs_max=10)
+CHECK = "owners_are_noted"
 
 
 async def leave(world: World, caller: Caller) -> Caller:
@@ -265,3 +268,31 @@ async def test_jobs_of_others_are_left_out_where_others_are_named(world: World) 
     everything = {"condition": [blocked], "key": [holder], "why": [holder], "worker": [holder]}
     assert await named(operator) == everything
     assert await named(bob) == {name: [] for name in everything}
+
+
+async def test_audit_sees_rows_that_note_a_wrong_owner(own_world: World) -> None:
+    """But for the operation that removed a batch: a driver of the previous release left it so."""
+    world = own_world
+    gone, batch = await world.submit(), await world.submit()
+    await (await world.worker()).run()
+    await world.fold()
+    await remove(world, await delete(world, gone))
+    await ask(world, batch)
+    assert CHECK not in await world.findings()
+    for change in (
+        "UPDATE weft.operation SET owner_id = NULL WHERE batch_id = $1",
+        "UPDATE weft.operation SET project_id = NULL WHERE batch_id = $1",
+        "UPDATE weft.group_completion SET owner_id = NULL WHERE batch_id = $1",
+        "UPDATE weft.group_completion SET project_id = NULL WHERE batch_id = $1",
+    ):
+        changing = world.admin.transaction()
+        await changing.start()
+        await world.admin.execute(change, batch)
+        found = await world.admin.fetch(text_of("audit", CHECK))
+        await changing.rollback()
+        assert len(found) == 1, change
+    left = await world.admin.execute(
+        "UPDATE weft.operation SET owner_id = $2 WHERE batch_id = $1", gone, world.caller.user_id
+    )
+    assert left == "UPDATE 1"
+    assert CHECK not in await world.findings()

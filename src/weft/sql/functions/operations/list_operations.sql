@@ -15,7 +15,7 @@ BEGIN
     IF of_batch_id IS NOT NULL THEN
         RETURN QUERY SELECT weft._operation_document(o) FROM weft.operation o
         WHERE (o.batch_id, o.operation_id) >= (of_batch_id, 0) AND (o.batch_id, o.operation_id) < (of_batch_id, v_before)
-            AND weft._sees_operation(o)
+            AND o.tenant_id = list_operations.tenant_id AND weft._sees_operation(o)
         ORDER BY o.batch_id DESC, o.operation_id DESC LIMIT limit_rows;
     ELSIF weft._caller_id() IS NOT NULL THEN
         RETURN QUERY SELECT weft._operation_document(o) FROM weft._visible_operations(weft._caller_id(), v_before, limit_rows) o

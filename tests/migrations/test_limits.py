@@ -46,6 +46,14 @@ OLD_LIMITS = """
     SELECT weft._set_limit(1, 1, '{"cost_max": 7}');
 """
 
+BEFORE_REMOVALS = "0094_pre_user_removals"
+SOFT_LIMITS = """
+    INSERT INTO weft.spend_limit
+        (tenant_id, project_id, user_id, measure, amount_max, amount_soft_max)
+    VALUES (1, 1, NULL, 'cost', 300, 400), (1, NULL, 1, 'cpu', 3, 4), (1, 1, NULL, 'gpu', NULL, 5),
+        (1, NULL, 1, 'memory', 3, 2), (1, 1, NULL, 'storage', 5, NULL);
+"""
+
 
 @pytest.mark.parametrize("first", ["person", "limit"])
 async def test_holds_are_apart_before_the_contract_step(
@@ -84,3 +92,17 @@ async def test_limits_are_read_and_set_by_the_release_before_until_it_is_replace
         after = await owner.fetch("SELECT * FROM weft.limit_rounds(1)")
 
     assert [tuple(row) for row in (*before, *after)] == [(1, 7, None), (1, 7, 3)]
+
+
+async def test_soft_limit_above_the_limit_becomes_the_limit(
+    empty_database: dict[str, str],
+) -> None:
+    """Else the limit could not be raised to less than the soft one."""
+    (file,) = (one for one in files_of("migrations") if one.name == BEFORE_REMOVALS)
+    async with older_schema(empty_database["admin"], BEFORE_REMOVALS, SOFT_LIMITS) as owner:
+        await owner.execute(file.text)
+        found = await owner.fetch(
+            "SELECT amount_max, amount_soft_max FROM weft.spend_limit ORDER BY measure"
+        )
+
+    assert [tuple(row) for row in found] == [(300, 300), (3, 3), (None, 5), (3, 2), (5, None)]

@@ -87,3 +87,22 @@ async def test_list_of_what_one_may_only_read_has_no_form(
         assert f"/ui/batches/{batch}" in page
         assert ('action="/ui/batch-actions/count"' in page) is may
         assert ("Ticked" in page) is may
+
+
+async def test_list_goes_on_after_what_one_may_only_read(
+    http: httpx.AsyncClient, users: dict[str, dict[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The form for all batches stands on every page of several."""
+    monkeypatch.setattr("weft.api.pages.batches.BATCHES", 1)
+    batches = [await _submit(http, users[name], name) for name in ("ann", "bob", "ann")]
+    for batch in batches[::2]:
+        path = f"/v1/batches/{batch}/permissions/bob"
+        await http.put(path, json={"permission": "read"}, headers=users["ann"])
+    page, forms = "/ui/batches", []
+    for batch in reversed(batches):
+        text = (await http.get(page, headers=users["bob"])).text
+        assert f"/ui/batches/{batch}" in text
+        forms.append(('action="/ui/batch-actions/count"' in text, "Ticked" in text))
+        (page,) = re.findall(r'rel="next" href="([^"]+)"', text)
+
+    assert forms == [(True, False), (True, True), (True, False)]

@@ -31,7 +31,7 @@ SKIPPED = {
     "GET /openapi.json": _NOBODY,
     "GET /readyz": _NOBODY,
     "GET /ui/assets/{digest}/{name}": _NOBODY,
-    "GET /ui/events": "it does not end, and tells no more than that something happened",
+    "GET /ui/events": "it does not end: naming has it with a batch",
     "GET /ui/system": _SITE,
     "GET /v1/events": "it does not end: two of them are read side by side",
     "GET /v1/system": _SITE,
@@ -134,6 +134,7 @@ def naming(theirs: FullTenant) -> list[tuple[str, str, Any, Any]]:
         ("GET", f"/v1/batches/<>/jobs/{ids['j']}/log?follow=true", None, ids["b"]),
         *(("GET", f"/v1/{path}?batch=<>", None, ids["b"])
           for path in ("events", "operations", "dead-letters", "trail")),
+        ("GET", "/ui/events?batch=<>", None, ids["b"]),
         ("GET", "/v1/batches?q=<>", None, theirs.word),
         ("GET", "/v1/batches?name=<>", None, f"{theirs.word}-batch"),
         ("GET", "/v1/trail?user=<>", None, f"{theirs.word}-ann"),

@@ -119,7 +119,9 @@ async def test_page_of_costs_shows_the_last_30_days_page_by_page(
 
 async def _walk(http: httpx.AsyncClient) -> tuple[list[Any], list[int]]:
     """Return all shares, page by page, and the users with whom pages end."""
-    found, last, cursor = [], [], None
+    found: list[Any] = []
+    last: list[int] = []
+    cursor = None
     while True:
         ask = {"limit": "50"} | ({} if cursor is None else {"cursor": cursor})
         page = (await http.get("/v1/pools/default/shares", params=ask)).json()

@@ -211,7 +211,7 @@ class UserStoreSuite(StoreTests):
                 bob, batch, job_ids=None, query=None, within_group=None, **UNKEYED
             )
         )
-        problem = problem_document(RightMissing("gone"), "")
+        problem = problem_document(RightMissing("gone", hint="Ask another one."), "")
         await api.stop_work(stranger, bob.user_id, problem)
         running = [await api.get_operation(caller, operation) for operation in asked]
         for _ in range(2):

@@ -249,7 +249,7 @@ async def test_without_the_checks_of_the_code_each_route_still_knows_its_tenant_
     rights = api.app.litestar.state.rights
     asked = sorted(rights.keys() - SKIPPED.keys())
     wrong: dict[str, Any] = {}
-    async with api.client(**ours.header) as http:
+    async with api.client(**ours.header, connection="close") as http:
         n_asked = await ask_routes(
             http, [one for one in asked if one not in MAKING], tenants, wrong
         )

@@ -178,7 +178,7 @@ async def test_browser_logs_in_at_an_issuer_of_others(others: str, terminal: Ter
         )
         who = (await browser.get("/v1/whoami")).json()
 
-    assert (won.status_code, list(cookies)) == (303, ["weft_session"])
+    assert (won.status_code, list(cookies)) == (303, ["weft_session", "weft_issuer"])
     assert who["user"] == ADA
     assert replayed.status_code == 401
     assert "invalid_grant" in replayed.json()["detail"]

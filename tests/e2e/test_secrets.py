@@ -38,8 +38,8 @@ NOT_SHOWN = {
     "GET /": {303}, "GET /login/oidc/callback": {401}, "GET /login/oidc/start": {404},
 }  # fmt: skip
 """Routes that show nothing here, and how they answer."""
-N_STREAMS = 3
-"""Events, and the output of a job for pages and for programs."""
+N_STREAMS = 4
+"""Events and the output of a job, each for pages and for programs."""
 SHOW = 'printf %s "$DB" | sha256sum; sha256sum < "$WEFT_SECRETS_DIR/key"; '
 
 
@@ -109,7 +109,8 @@ def make_things(weft: Weft, job: str) -> dict[str, object]:
         assert digest is not None, page
         return {
             "b": batch, "j": number, "a": 1, "g": 0, "u": 1, "saved": "mine", "container": "main",
-            "p": "default", "q": "default", "digest": digest[1], "name": "weft.css",
+            "p": "default", "q": "default", "tenant": "default",
+            "digest": digest[1], "name": "weft.css",
             "c": ask("GET", "/v1/conditions")["items"][0]["condition_id"], "w": worker["worker"],
             "schedules/{s}": schedule["schedule_id"],
             "o": ask("DELETE", f"/v1/batches/{spare}")["id"],

@@ -119,6 +119,22 @@ async def test_user_stays_on_a_connection_while_others_come_and_go(
         assert len(found) == 1
 
 
+async def test_calls_of_others_do_not_age_the_connection_of_a_user(
+    database: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One goes back to the pool after many calls of its own, and then serves whoever is next."""
+    monkeypatch.setattr("weft.store.database.KEPT_CALLS", 10)
+    async with opened(database) as store:
+        await together(store, ANN, BOB)
+        found = {await store.reading(backend, ANN)}
+        for _ in range(6):
+            await store.reading(backend, BOB)
+        for _ in range(3):
+            found.add(await store.reading(backend, ANN))
+
+        assert len(found) == 1
+
+
 async def together(store: Database, *callers: Caller) -> None:
     """Let calls be under way at the same time."""
     calls = [Held(store, caller) for caller in callers]

@@ -36,8 +36,8 @@ CONNECT_TIMEOUT_S = 5.0
 NAME_CHARS = 63
 SEEN_MAX = 100
 """Connections, living and ended, of which it is known for whom they work."""
-KEPT_CALLS = 1000
-"""So often a connection goes back to the pool, which replaces those that are old."""
+KEPT_CALLS = 10_000
+"""After so many calls a connection goes back to the pool, which replaces those that are old."""
 _FORM = re.compile(r"_v\d+$")
 _CALLER = (
     "tenant_id => CASE WHEN set_config('weft.user', ${}, true) || "
@@ -110,7 +110,7 @@ class Database:
         self._kept: list[Kept] = []
         self._seen: dict[int, Kept] = {}
         self._keeps = True
-        self._n_calls = self._n_waiting = 0
+        self._n_waiting = 0
         self.outage = outage
 
     async def call(
@@ -181,8 +181,8 @@ class Database:
             result = await work(kept.connection)
             is_done = True
         finally:
-            self._n_calls += 1
-            is_old = self._n_calls % KEPT_CALLS == 0
+            kept.n_calls += 1
+            is_old = kept.n_calls % KEPT_CALLS == 0
             if is_done and self._keeps and not self._n_waiting and not is_old:
                 kept.note(user)
                 self._kept.append(kept)

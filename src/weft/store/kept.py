@@ -16,13 +16,14 @@ from weft.store.turns import User
 class Kept:
     """A connection, and for whom it works."""
 
-    __slots__ = ("calls", "connection", "user")
+    __slots__ = ("calls", "connection", "n_calls", "user")
 
     def __init__(self, connection: PoolConnectionProxy) -> None:
         self.connection = connection
         self.user: User | None = None
         self.calls = 0
         """How many it has made for this user since it made one for another."""
+        self.n_calls = 0
 
     def note(self, user: User | None) -> None:
         """Note a call for this user; None: for nobody, which changes nothing."""

@@ -37,7 +37,7 @@ NAME_CHARS = 63
 SEEN_MAX = 100
 """Connections, living and ended, of which it is known for whom they work."""
 KEPT_CALLS = 10_000
-"""After so many calls a connection goes back to the pool, which replaces those that are old."""
+"""Each time it has made this many, a connection goes back to the pool, which replaces old ones."""
 _FORM = re.compile(r"_v\d+$")
 _CALLER = (
     "tenant_id => CASE WHEN set_config('weft.user', ${}, true) || "

@@ -353,7 +353,7 @@ def test_what_others_have_is_compared_with_what_does_not_exist(tmp_path: Path) -
 
 @pytest.mark.heavy
 def test_hails_client_is_compared_with_itself(tmp_path: Path) -> None:
-    subprocess.run([ROOT / "tools" / "hail_client.sh"], check=True, cwd=ROOT)
+    subprocess.run([ROOT / "tools" / "environment.sh", "hail"], check=True, cwd=ROOT)
     result = measured(tmp_path, "hail", "--jobs", "60", "--rounds", "1")
 
     assert result["list"]["times_stub"] > 0

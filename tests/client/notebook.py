@@ -1,7 +1,7 @@
 """Run cells in a real kernel of notebooks, and print what it tells those who show them.
 
-It runs in the environment of `tools/notebook_kernel.sh`, which has no weft: its cells find that by
-the folders that are the first argument. The others are cells.
+It runs in the environment of `tools/environment.sh notebook`, which has no weft: its cells find
+that by the folders that are the first argument. The others are cells.
 """
 
 import json

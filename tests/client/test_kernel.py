@@ -30,7 +30,10 @@ async with aio.Client({url!r}, 't') as client:
 def told_by_kernel(cell: str) -> list[Any]:
     """Return the messages of a kernel that runs a cell; skip the test where there is no kernel."""
     made = subprocess.run(
-        [ROOT / "tools" / "notebook_kernel.sh"], check=False, capture_output=True, text=True
+        [ROOT / "tools" / "environment.sh", "notebook"],
+        check=False,
+        capture_output=True,
+        text=True,
     )
     if made.returncode:
         pytest.skip(made.stderr.strip()[-500:])

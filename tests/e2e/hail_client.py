@@ -54,5 +54,5 @@ class HailClient:
 
 def hail_python() -> Path:
     """Return the Python that has the client; the project's script installs it once."""
-    subprocess.run([ROOT / "tools" / "hail_client.sh"], check=True, cwd=ROOT)
+    subprocess.run([ROOT / "tools" / "environment.sh", "hail"], check=True, cwd=ROOT)
     return ROOT / ".tools" / "hail" / "bin" / "python"

@@ -88,7 +88,7 @@ class Client:
 
 
 def find_python() -> Path:
-    """Return a Python that has the client: this one, or that of `tools/hail_client.sh`."""
+    """Return a Python that has the client: this one, or that of `tools/environment.sh hail`."""
     for python in (Path(sys.executable), _LOCAL.absolute()):
         words = [str(python), "-c", "import hailtop.batch_client"]
         if (
@@ -99,7 +99,7 @@ def find_python() -> Path:
     raise BenchFailed(
         "Hail's client is not installed",
         detail="Neither this Python nor .tools/hail has the package `hail`.",
-        hint="In a checkout of weft, run tools/hail_client.sh there first.",
+        hint="In a checkout of weft, run tools/environment.sh hail there first.",
     )
 
 

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Make .tools/NAME, an environment with what is pinned in requirements/NAME.txt: `hail`, Hail's own client for the tests of its
+# door, or `notebook`, the kernel of Jupyter notebooks for the test of what they show. Safe to repeat, and safe to run twice at once.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+name=${1:?hail or notebook}
+case $name in
+    hail) module=hailtop.batch_client ;; # its requirements are fewer than its package says: no compiler and no cluster
+    notebook) module=ipykernel ;;
+    *) echo "$name is not hail or notebook" >&2; exit 2 ;;
+esac
+tools/setup.sh
+
+own=.tools/$name
+mkdir -p .tools
+exec 9>".tools/.$name.lock"
+flock 9
+if cmp -s "requirements/$name.txt" "$own/.stamp" && "$own/bin/python" -c "import $module" 2>/dev/null; then
+    exit 0
+fi
+echo "setup: $own" >&2
+rm -rf "$own"
+.venv/bin/python -m venv "$own"
+"$own/bin/python" -m pip install --quiet --disable-pip-version-check --no-input --no-compile --no-deps \
+    --only-binary :all: --require-hashes -r "requirements/$name.txt"
+cp "requirements/$name.txt" "$own/.stamp"

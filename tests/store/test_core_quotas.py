@@ -179,6 +179,26 @@ async def test_quotas_change_and_go_while_jobs_wait(world: World) -> None:
     assert await worker.claim() == []
 
 
+async def test_lowered_quota_takes_back_no_more_than_is_too_much(world: World) -> None:
+    """Places are mCPU here: one core is a thousand places, and yet one job."""
+    await set_quota(world, "ada", cores=4)
+    batch = await world.submit(asking(world, *[1000] * 4))
+    before = await admitted(world, batch)
+    await set_quota(world, "ada", cores=3)
+    await visit(world)
+
+    assert sorted(before) == [1, 2, 3, 4]
+    assert await admitted(world, batch) == {job: before[job] for job in (1, 2, 3)}
+
+
+async def admitted(world: World, batch: int) -> dict[int, datetime]:
+    """Return when each job got its places."""
+    rows = await world.admin.fetch(
+        "SELECT job_id, admitted_at FROM weft.place WHERE batch_id = $1", batch
+    )
+    return {row["job_id"]: row["admitted_at"] for row in rows}
+
+
 async def test_submission_and_a_changed_quota_wait_for_each_other(world: World) -> None:
     """Otherwise it would make the gate of its user with the number that was."""
     await set_quota(world, None, cores=4)

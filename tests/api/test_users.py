@@ -262,7 +262,10 @@ WRONG = [
         ("POST", "/v1/users", document, pointer)
         for document, pointer in (
             ({}, "/name"),
-            *(({"name": text}, "/name") for text in ("", " b", "a\nb", "a\0b", "\x1b", "x" * 257)),
+            *(
+                ({"name": text}, "/name")
+                for text in ("", " b", "a\nb", "a\n", "a\0b", "\x1b", "x" * 257)
+            ),
             ({"name": "x", "role": "root"}, "/role"),
         )
     ),

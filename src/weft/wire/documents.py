@@ -14,6 +14,7 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 from weft.wire.description import says
 from weft.wire.monitor_documents import QueueMonitor
 from weft.wire.network_documents import JobNetwork
+from weft.wire.patterns import END, QueueName
 from weft.wire.retry_documents import ExternalErrors, RetryDocument, RetryOn, RetryWith
 from weft.wire.secret_documents import JobSecrets
 
@@ -71,7 +72,7 @@ Index = Annotated[int, Meta(ge=0, le=2_000_000_000)]
 Priority = Annotated[int, Meta(ge=-1000, le=1000)]
 MaxAttempts = Annotated[int, Meta(ge=1, le=100)]
 Seconds = Annotated[float, Meta(gt=0, le=31_536_000)]
-Umask = Annotated[str, Meta(pattern="^0?[0-7]{3}$")]
+Umask = Annotated[str, Meta(pattern="^0?[0-7]{3}" + END)]
 Moment = Annotated[datetime, Meta(tz=True)]
 GroupKind = Literal["tree", "set"]
 RelativeNumber = Annotated[int, Meta(ge=-2_000_000_000, le=2_000_000_000)]
@@ -430,7 +431,6 @@ class Cordon(Struct, forbid_unknown_fields=True, kw_only=True):
     ] = None
 
 
-QueueName = Annotated[str, Meta(pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,62}$")]
 QueueLimit = Annotated[int, Meta(ge=0, le=1_000_000_000)]
 QueueStateWord = Literal["enabled", "draining", "closed"]
 

@@ -6,11 +6,12 @@ from msgspec import Meta, Struct
 
 from weft.wire.description import says
 from weft.wire.documents import Moment, PositiveInt
+from weft.wire.patterns import END
 
 NOTE_CHARS_MAX = 1000
 ACKNOWLEDGED_MAX = 5_000
 """Jobs per request: some tenths of a second, so that their rows are not locked for long."""
-CAUSE_PATTERN = "^[0-9a-f]{12}$"
+CAUSE_PATTERN = "^[0-9a-f]{12}" + END
 
 
 class AcknowledgeDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):

@@ -6,13 +6,13 @@ from msgspec import Meta, Struct
 
 from weft.core.pools.pool import Option
 from weft.wire.description import says
-from weft.wire.documents import QueueName
+from weft.wire.patterns import END, QueueName
 from weft.wire.user_documents import Name
 
 Amount = int | float | str
-FlavourName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$")]
+FlavourName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}" + END)]
 Region = Annotated[str, Meta(min_length=1, max_length=256)]
-OptionName = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]{0,62}$")]
+OptionName = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]{0,62}" + END)]
 Machines = Annotated[int, Meta(ge=0, le=10_000)]
 AtLeastOne = Annotated[int, Meta(ge=1, le=10_000)]
 Seconds = Annotated[float, Meta(ge=0, le=31_536_000)]

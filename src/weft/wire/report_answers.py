@@ -5,10 +5,12 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from weft.wire.patterns import END
+
 ExactMoney = Annotated[
     str,
     Meta(
-        pattern=r"^[0-9]+(\.[0-9]+)?$",
+        pattern=r"^[0-9]+(\.[0-9]+)?" + END,
         description="in the deployment's currency, as a decimal",
         examples=["0.012345"],
     ),

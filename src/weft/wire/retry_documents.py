@@ -5,8 +5,9 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from weft.wire.description import says
+from weft.wire.patterns import END
 
-PolicyName = Annotated[str, Meta(pattern="^[A-Za-z_][A-Za-z0-9_]{0,63}$")]
+PolicyName = Annotated[str, Meta(pattern="^[A-Za-z_][A-Za-z0-9_]{0,63}" + END)]
 RetryOn = Annotated[
     tuple[str, ...] | None,
     says(

@@ -6,10 +6,11 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from weft.wire.description import says
+from weft.wire.patterns import END
 
-SecretName = Annotated[str, Meta(pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,62}$")]
-VariableName = Annotated[str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,255}$")]
-FileName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$")]
+SecretName = Annotated[str, Meta(pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,62}" + END)]
+VariableName = Annotated[str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,255}" + END)]
+FileName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}" + END)]
 
 
 class SecretUse(Struct, forbid_unknown_fields=True, omit_defaults=True, frozen=True):

@@ -5,6 +5,10 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from weft.wire.description import says
+from weft.wire.patterns import END
+
+_HARMFUL = r"\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+"""Control characters, ends of lines, and what is not seen or changes the direction of writing."""
 
 Role = Literal["viewer", "user", "operator", "tenant-admin", "admin", "worker"]
 Name = Annotated[
@@ -12,7 +16,7 @@ Name = Annotated[
     Meta(
         min_length=1,
         max_length=256,
-        pattern=r"^[^\s\x00-\x1f\x7f]([^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f])?$",
+        pattern=rf"^[^\s{_HARMFUL}]([^{_HARMFUL}]*[^\s{_HARMFUL}])?{END}",
     ),
 ]
 """A text on one line, without spaces around it."""

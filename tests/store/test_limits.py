@@ -1,5 +1,6 @@
 """Limits of users, batches and groups, in money and in hours of resources."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,6 +11,7 @@ from store.test_spending import ENOUGH, TOO_LITTLE, look, stop
 from store.world import World
 from weft.core.errors import BatchNotFound, BillingLimitReached, GroupNotFound, UserNotFound
 from weft.core.rates import UNITS_OF_A_PRICE
+from weft.core.rights import UserRole
 from weft.core.spending import Measure, Stage
 from weft.core.states import Reason
 from weft.core.why import causes_of_wait
@@ -187,6 +189,24 @@ async def test_soft_limit_of_a_group_slows_its_part_of_the_batch(world: World) -
         assert await world.admin.fetchval(weight, *whose) == expected
         await limit(world, of, None, amount_soft_max=None)
         assert await world.admin.fetchval(weight, *whose) == 1
+
+
+async def test_limit_of_a_removed_user_is_raised(world: World) -> None:
+    """Their batches go on to their end, which is not for ever behind their limit."""
+    bob = await world.user("bob")
+    await world.submit(1, caller=bob)
+    await limit(world, Limited("user", "bob"), 0)
+    await world.admin.execute(
+        "UPDATE weft.tenant_user SET role = 'admin' WHERE user_id = $1", world.caller.user_id
+    )
+    admin = replace(world.caller, role=UserRole.ADMIN)
+    await world.api.remove_user(admin, "bob", may_give=list(UserRole))
+    worker = await world.worker()
+    assert await worker.claim() == []
+    await limit(world, Limited("user", "BOB"), None)
+    await world.api.set_quota(admin, "bob", {"cores": 8})
+
+    assert len(await worker.claim()) == 1
 
 
 async def test_limits_that_are_done_are_not_looked_at(own_world: World) -> None:

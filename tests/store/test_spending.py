@@ -209,7 +209,7 @@ async def test_batch_that_is_being_committed_is_paused(world: World) -> None:
     other = await world.connect()
     committing = other.transaction()
     await committing.start()
-    await other.execute("SELECT weft._pause_batch($1, true)", batch)
+    await other.execute("SELECT weft._pause_batch($1)", batch)
     judging = asyncio.create_task(world.driver.judge_limit(epoch, one, Stage.REACHED))
     await world.until_somebody_waits()
     assert not judging.done()
@@ -330,6 +330,34 @@ async def test_paused_project_is_not_deleted_with_what_waits(world: World) -> No
     await world.fold()
 
     await world.api.delete_project(world.caller, "lab")
+
+
+@pytest.mark.parametrize("when", ["it runs", "it is retried"])
+async def test_deleted_project_cancels_at_its_limit(world: World, when: str) -> None:
+    """Nobody could raise the limit any more, so what came to it would wait for ever."""
+    await world.api.create_project(world.caller, "lab", cost_max=ENOUGH)
+    batch = await world.submit(2, billing_project="lab")
+    worker = await world.worker()
+    (one, other) = await worker.claim()
+    await worker.start(one, other)
+    await worker.end(other, reason=Reason.EXIT, exit_code=3)
+    await world.api.change_project(world.caller, "lab", {"closed": True})
+    await look(world)
+    await world.api.delete_project(world.caller, "lab")
+    await world.admin.execute(
+        "UPDATE weft.spend_limit SET amount_max = 0 WHERE tenant_id = $1", world.caller.tenant_id
+    )
+    if when == "it is retried":
+        await worker.end(one)
+        await world.fold()
+    await look(world)
+
+    if when == "it runs":
+        await world.sweep()
+        assert (await world.api.get_batch(world.caller, batch))["cancelled"]
+    else:
+        with pytest.raises(BillingLimitReached):
+            await retry(world, batch)
 
 
 async def test_why_names_the_limit(world: World) -> None:

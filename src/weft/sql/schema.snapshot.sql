@@ -1558,9 +1558,9 @@ CREATE FUNCTION weft._patched(patch jsonb) RETURNS text
     LANGUAGE sql IMMUTABLE;
 ALTER FUNCTION weft._patched(patch jsonb) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft._pause_batch(of_batch_id bigint, refuses boolean) RETURNS void
+CREATE FUNCTION weft._pause_batch(of_batch_id bigint) RETURNS void
     LANGUAGE plpgsql;
-ALTER FUNCTION weft._pause_batch(of_batch_id bigint, refuses boolean) OWNER TO weft_tenant;
+ALTER FUNCTION weft._pause_batch(of_batch_id bigint) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._pause_for_limit(reached weft.spend_limit, limit_rows integer) RETURNS integer
     LANGUAGE plpgsql;
@@ -7501,8 +7501,8 @@ REVOKE ALL ON FUNCTION weft._past_tries(of_batch_id bigint, of_job_id integer, o
 
 REVOKE ALL ON FUNCTION weft._patched(patch jsonb) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._pause_batch(of_batch_id bigint, refuses boolean) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft._pause_batch(of_batch_id bigint, refuses boolean) TO weft_system;
+REVOKE ALL ON FUNCTION weft._pause_batch(of_batch_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._pause_batch(of_batch_id bigint) TO weft_system;
 
 REVOKE ALL ON FUNCTION weft._pause_for_limit(reached weft.spend_limit, limit_rows integer) FROM PUBLIC;
 

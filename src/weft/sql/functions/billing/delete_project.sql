@@ -1,7 +1,8 @@
 -- delete_project: take a closed billing project from all lists. What it paid stays on the bills, its name stays taken.
 -- Called by: Store.delete_project (api).   Safe to repeat: a repeat raises WF105.
--- The members may charge it no more, so they see its batches no more; their streams end.
--- Locks: as _lock_project; project; member.   Plan: project by name; held batches by the index of their limit.
+-- The members may charge it no more, so they see its batches no more; their streams end. Nobody can raise its limits any more, so what
+-- comes to one is cancelled: it would wait for ever.
+-- Locks: as _lock_project; project; member; spend_limit.   Plan: project by name; held batches by the index of their limit.
 -- Raises WF105, WF124 (it is open, or `default`, or batches of it wait for its limit).
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.delete_project(tenant_id int, of_name text, at timestamptz DEFAULT clock_timestamp()) RETURNS void
@@ -34,4 +35,9 @@ BEGIN
     FOR v_user IN DELETE FROM weft.billing_member m WHERE m.project_id = v_project.project_id RETURNING m.user_id LOOP
         PERFORM weft._tell_callers(v_user);
     END LOOP;
+    UPDATE weft.spend_limit l SET on_limit = 'cancel', version = l.version + 1
+    WHERE l.project_id = v_project.project_id AND l.on_limit = 'pause';
+    IF FOUND THEN
+        PERFORM pg_notify('driver', 'spending');
+    END IF;
 END $$;

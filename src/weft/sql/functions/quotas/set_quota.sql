@@ -2,6 +2,7 @@
 -- Called by: Store.set_quota (api).   Safe to repeat: yes.
 -- Locks: as _save_quota; as _limit_cores.   Plan: user by name.   Raises WF118 (no such user).
 -- Submissions that are under way end first, and those after it see it.
+-- A removed user has quotas as well: their jobs may wait at one.
 -- of_name NULL: each user.   patch: any of jobs, batches, cores, bytes (null: no limit).
 -- Returns: the limits now; what is used is in list_quotas.
 -- Owner: weft_tenant.  Granted to: weft_api.
@@ -19,7 +20,7 @@ BEGIN
         RETURN weft._quota_document('each_user', NULL, set_quota.tenant_id, 0);
     END IF;
     SELECT u.* INTO v_user FROM weft.tenant_user u
-    WHERE u.tenant_id = set_quota.tenant_id AND lower(u.name) = lower(of_name) AND u.removed_at IS NULL;
+    WHERE u.tenant_id = set_quota.tenant_id AND lower(u.name) = lower(of_name);
     IF NOT FOUND THEN
         PERFORM weft._no_user(of_name);
     END IF;

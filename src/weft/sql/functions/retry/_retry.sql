@@ -6,7 +6,7 @@
 -- Plan: jobs by key, edges by parent and by child.
 -- Jobs whose children are still to be told of their ends are left until they are, and so are those of which another transaction holds a
 --   row.
--- Returns: whether it is done; if not, nothing was changed: call again soon.
+-- Returns: whether it is done; if not, nothing was changed: call again soon.  Raises what _pause_batch raises.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._retry(of_batch_id bigint, of_job_ids int[], actor text, at timestamptz) RETURNS boolean LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off
@@ -72,7 +72,7 @@ BEGIN
             SELECT o.job_id FROM unnest(v_job, v_old) o (job_id, state) WHERE o.state IN (STATE_FAILED, STATE_ERROR))) c
         WHERE f.batch_id = of_batch_id AND f.group_id = c.group_id;
     END IF;
-    PERFORM weft._forget_failures(of_batch_id, v_job), weft._pause_batch(of_batch_id, false);
+    PERFORM weft._forget_failures(of_batch_id, v_job), weft._pause_batch(of_batch_id);
     v_ready := weft._record_retry(of_batch_id, v_job, v_old, v_batch.pool_id, actor, _retry.at);
     v_batches := array_fill(of_batch_id, ARRAY[cardinality(v_ready)]);
     v_states := array_fill(STATE_READY::smallint, ARRAY[cardinality(v_ready)]);

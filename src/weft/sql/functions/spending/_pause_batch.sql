@@ -5,9 +5,9 @@
 -- Limits of the batch and its groups are not asked: their holds stay, whatever comes into the batch.
 -- Locks: spend_limit (shared, in order: who reaches the limit waits for this transaction and then finds the batch open, or is seen here);
 --   as _hold_for_limit.
--- Plan: batch and limits by key; without limits it costs this look.   Raises WF135 if `refuses`.
+-- Plan: batch and limits by key; without limits it costs this look.   Raises WF135.
 -- Owner: weft_tenant.  Granted to: weft_system.
-CREATE OR REPLACE FUNCTION weft._pause_batch(of_batch_id bigint, refuses boolean) RETURNS void LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION weft._pause_batch(of_batch_id bigint) RETURNS void LANGUAGE plpgsql
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -25,7 +25,7 @@ BEGIN
             CONTINUE;
         ELSIF v_limit.on_limit = 'pause' THEN
             PERFORM weft._hold_for_limit(ARRAY[of_batch_id], '{0}', v_limit, clock_timestamp());
-        ELSIF refuses THEN
+        ELSE
             PERFORM weft._fail('WF135', format('%s has reached its limit', weft._limit_name(v_limit)),
                 format(CASE v_limit.measure WHEN 'cost' THEN 'It may cost %s, and takes no jobs any more.'
                     WHEN 'cpu' THEN 'It may use %s core hours, and takes no jobs any more.'

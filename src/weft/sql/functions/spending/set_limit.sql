@@ -1,6 +1,7 @@
 -- set_limit: change the limit of a billing project, a user, a batch or a group, in one measure.
 -- Called by: Store.set_limit (api).   Safe to repeat: yes.
 -- Locks: project (if it is one's); as _set_limit.   Plan: by key; projects and users by name.
+-- A removed user has limits as well: their batches may wait at one.
 -- kind: project, user (of_name), or group (of_batch_id with the number or the path of a group).   patch: as _set_limit.
 -- Returns: its document.   Raises WF101, WF103, WF105, WF118, WF140.
 -- Owner: weft_tenant.  Granted to: weft_api.
@@ -18,7 +19,7 @@ BEGIN
         v_limit.project_id := v_project.project_id;
     ELSIF set_limit.kind = 'user' THEN
         SELECT u.user_id INTO v_limit.user_id FROM weft.tenant_user u
-        WHERE u.tenant_id = set_limit.tenant_id AND lower(u.name) = lower(of_name) AND u.removed_at IS NULL;
+        WHERE u.tenant_id = set_limit.tenant_id AND lower(u.name) = lower(of_name);
         IF NOT FOUND THEN
             PERFORM weft._no_user(of_name);
         END IF;

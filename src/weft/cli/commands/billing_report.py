@@ -1,7 +1,7 @@
 """`weft billing report`: what billing projects cost, by whom and for what."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Annotated, Any
 
@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.values import WrongOption, read_option
-from weft.cli.terminal.plain import one_line
+from weft.cli.terminal.plain import one_line, plain
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
 from weft.core.amounts import money
@@ -53,12 +53,18 @@ def report(
     if shared.json:
         print_json(found)
     elif as_csv:
-        sys.stdout.write(csv_of(division.title, found["items"]))
+        print_csv(division.title, found["items"])
     elif found["items"]:
         _print(division, found)
     else:
         note("nothing was used in this period")
     return 0
+
+
+def print_csv(title: str, rows: Sequence[Document]) -> None:
+    """Print a report as CSV; on a terminal its texts steer nothing."""
+    text = csv_of(title, rows)
+    sys.stdout.write(plain(text.replace("\r\n", "\n")) if sys.stdout.isatty() else text)
 
 
 def _day(text: str) -> date:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import msgspec
 
 from weft.cli.each.ledger import Ledger
-from weft.cli.terminal.plain import plain
+from weft.cli.terminal.plain import plain, plain_json
 from weft.cli.terminal.report import note, print_error
 from weft.cli.terminal.wrapped import wrapped
 from weft.client.http.problems import to_error
@@ -62,7 +62,7 @@ def print_summary_as_json(ledger: Ledger, run: EndedRun) -> None:
         "n_missing": ledger.n_missing,
         "failures": ledger.failures,
     }
-    print(msgspec.json.encode(document).decode(), file=sys.stderr)
+    print(plain_json(msgspec.json.encode(document).decode()), file=sys.stderr)
 
 
 def _counts(ledger: Ledger, run: EndedRun) -> str:

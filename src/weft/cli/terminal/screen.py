@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from weft.cli.terminal.columns import FLEXIBLE, fit_columns
-from weft.cli.terminal.plain import plain
+from weft.cli.terminal.plain import plain, plain_json
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -32,16 +32,17 @@ RULED_GAP = 3
 
 def print_json(document: object) -> None:
     """Print one document, readable on a terminal, on one line elsewhere."""
-    body = msgspec.json.encode(document)
     if sys.stdout.isatty():
-        body = msgspec.json.format(body, indent=2)
-    sys.stdout.write(body.decode() + "\n")
+        text = plain_json(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
+    else:
+        text = _line_of(document)
+    sys.stdout.write(text + "\n")
     sys.stdout.flush()
 
 
 def print_line(document: object) -> None:
     """Print one document of many, on one line."""
-    sys.stdout.write(msgspec.json.encode(document).decode() + "\n")
+    sys.stdout.write(_line_of(document) + "\n")
     sys.stdout.flush()
 
 
@@ -158,7 +159,7 @@ class JsonItems:
     def print(self, documents: Sequence[object]) -> None:
         """Print the next documents."""
         for document in documents:
-            sys.stdout.write(f"{self._opening}{msgspec.json.encode(document).decode()}")
+            sys.stdout.write(f"{self._opening}{_line_of(document)}")
             self._opening = ",\n"
         sys.stdout.flush()
 
@@ -201,6 +202,12 @@ def _text(value: object) -> str:
 def _flat(value: object) -> str:
     """Return a value that neither ends a line nor begins another column."""
     return _text(value).replace("\n", "⏎").replace("\t", " ")
+
+
+def _line_of(document: object) -> str:
+    """Return one document as a line of JSON."""
+    line = msgspec.json.encode(document).decode()
+    return plain_json(line) if sys.stdout.isatty() else line
 
 
 def _console() -> "Console":

@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -40,19 +41,28 @@ SPAWNER = (
 
 
 def words_of(
-    home: Path, *, network: bool = True, paths: Sequence[Path] = ()
+    home: Path,
+    *,
+    network: bool = True,
+    paths: Sequence[Path] = (),
+    credentials: Sequence[Path] = (),
 ) -> tuple[tuple[str, ...], str]:
     """Return the words of `find_sandbox` as a plain user finds them, and why there are none."""
     script = (
         "import json; from pathlib import Path\n"
         "from weft.plugins.runners.spawner.sandbox import find_sandbox\n"
         f"{BECOME_PLAIN}"
-        "home, network, *paths = sys.argv[1:]\n"
-        "found = find_sandbox(Path(home), network=bool(network), paths=paths)\n"
+        "home, options = sys.argv[1:]\n"
+        "found = find_sandbox(Path(home), **json.loads(options))\n"
         "print(json.dumps([found.words, found.why_not]))"
     )
-    options = [str(home), "yes" if network else "", *map(str, paths)]
-    found = subprocess.check_output([sys.executable, "-c", script, *options], cwd="/")
+    options = {
+        "network": network,
+        "paths": [*map(str, paths)],
+        "credentials": [*map(str, credentials)],
+    }
+    command = [sys.executable, "-c", script, str(home), json.dumps(options)]
+    found = subprocess.check_output(command, cwd="/")
     words, why_not = json.loads(found)
     return tuple(words), why_not
 
@@ -100,18 +110,20 @@ class Sandboxed:
         self._count = 0
 
     def run(
-        self, script: str, *, network: bool = True, paths: tuple[Path, ...] = ()
+        self,
+        script: str,
+        **options: Any,  # noqa: ANN401 (as words_of)
     ) -> tuple[int | None, str]:
         """Run a script in a directory of its own; return its exit code and output."""
         self._count += 1
         end = self.agent.run(
             "sh", "-c", script, job_id=self._count, cwd=None,
-            sandbox=self.words(network=network, paths=paths),
+            sandbox=self.words(**options),
         )  # fmt: skip
         return end.exit_code, self.agent.output(end)[0].decode()
 
-    def words(self, *, network: bool = True, paths: tuple[Path, ...] = ()) -> tuple[str, ...]:
-        words, why_not = words_of(self.spawner.root, network=network, paths=paths)
+    def words(self, **options: Any) -> tuple[str, ...]:  # noqa: ANN401 (as words_of)
+        words, why_not = words_of(self.spawner.root, **options)
         assert words, why_not
         return words
 
@@ -166,6 +178,28 @@ def test_network_and_paths_are_as_the_settings_say(sandboxed: Sandboxed, root: P
     assert without[1] == "0\n"
     assert (written[0], refused[0] != 0, there) == (0, True, ["made"])
     assert hidden[0] != 0
+
+
+@needs_bubblewrap
+def test_credentials_outside_of_the_home_are_hidden(sandboxed: Sandboxed, place: Path) -> None:
+    """The plain user may read them: they are that user's, as those of the api are."""
+    outside = make(place / "etc")
+    key, other, link = (outside / name for name in ("tls.key", "tls.crt", "link"))
+    for one in (key, other):
+        one.write_text("canary")
+        if PLAIN_USER is not None:
+            os.chown(one, PLAIN_USER, PLAIN_USER)
+        one.chmod(0o600)
+    link.symlink_to(key)
+    look = f"cat {other}; echo; cat {key} {link}"
+    shown = sandboxed.run(look)
+    for named in (key, link):
+        hidden = sandboxed.run(look, credentials=(named,), paths=(outside,))
+        assert hidden[1] == "canary\n"
+    gone = sandboxed.run("true", credentials=(outside / "gone", sandboxed.spawner.root / "lock"))
+
+    assert shown[1].count("canary") == 3
+    assert gone[0] == 0
 
 
 @needs_bubblewrap

@@ -23,8 +23,10 @@ from weft.core.texts import wrong_name
 USER_CHARS_MAX: Final = 200
 _FOREIGN_KEYS: Final = ("jku", "jwk", "x5u", "x5c")
 """Headers by which a token brings its own key, or says where one is."""
-_NOT_OF_TOKENS: Final = "b64"
-"""RFC 7797 forbids it in a JSON web token."""
+_NOT_OF_TOKENS: Final = ("b64", "crit")
+"""RFC 7797 forbids the first in a JSON web token; the second names what a reader must understand,
+and nothing of that kind is understood here.
+"""
 
 
 class WebTokens:
@@ -120,7 +122,7 @@ async def _check_signature(
         raise TokenRefused("Its algorithm is not one of its issuer's.")
     if any(name in head for name in _FOREIGN_KEYS):
         raise TokenRefused("It brings a key of its own.")
-    if _NOT_OF_TOKENS in head or (key_id is not None and not isinstance(key_id, str)):
+    if any(name in head for name in _NOT_OF_TOKENS) or not isinstance(key_id, str | None):
         raise TokenRefused("Its header is not one of a JSON web token.")
     try:
         fitting = await keys.find(key_id, str(algorithm))

@@ -39,6 +39,7 @@ SKIPPED = {
     "PATCH /v1/tenants/{tenant}/quota": _SITE,
     "POST /login": "the code of a login link is the proof",
     "POST /logout": "it ends the session whose cookie it is sent",
+    "POST /ui/visit": _SITE,
     "POST /ui/workers/{w}/cordon": _SITE,
     "POST /ui/workers/{w}/drain": _SITE,
     "POST /ui/workers/{w}/uncordon": _SITE,

@@ -29,6 +29,7 @@ NOT_BY_METHOD = {
     "POST /ui/conditions/{c}/fail": UserRole.OPERATOR,
     "POST /ui/conditions/{c}/release": UserRole.OPERATOR,
     "GET /ui/system": UserRole.ADMIN,
+    "POST /ui/visit": UserRole.ADMIN,
     "GET /v1/system": UserRole.ADMIN,
     "POST /ui/workers/{w}/cordon": UserRole.ADMIN,
     "POST /ui/workers/{w}/drain": UserRole.ADMIN,

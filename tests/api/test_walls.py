@@ -46,6 +46,7 @@ WITHOUT_TENANT = {
     "authenticate": "a token is the proof",
     "authenticate_v2": "a token is the proof",
     "authenticate_v3": "a token is the proof",
+    "begin_visit": "of administrators of the site",
     "check_login": "of this connection alone",
     "cordon_worker": "of administrators of the site",
     "create_tenant": "of administrators of the site",

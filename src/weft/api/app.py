@@ -25,6 +25,7 @@ from weft.api.http.problem_documents import as_weft_error, encode_problem
 from weft.api.http.rate_limits import FailedLogins, RateLimits
 from weft.api.http.requests import AnyRequest, ClientGone
 from weft.api.http.rights import Guard, Table, complete_table
+from weft.api.http.visits import Visits
 from weft.api.pages.view import note_moment
 from weft.api.routes import login, login_oidc, system
 from weft.api.routes.rights import PERMISSIONS, RIGHTS, UNRECORDED
@@ -152,7 +153,10 @@ class Application:
         record = services.store.record_refusal
         is_open = partial(_is_open, open_paths)
         self._login_failures = LoginFailures(services.store)
-        inner = add_middleware(options, identities, is_open, record, limits, self._login_failures)
+        inner = add_middleware(
+            options, identities, is_open, record, limits, self._login_failures,
+            Visits(services.store),
+        )  # fmt: skip
         self._app = ReadForwarded(inner, trusted)
         self.forget_changes = partial(
             forget_what_changes, notices, identities, services.queues, services.feeds.forget

@@ -2541,6 +2541,11 @@ CREATE FUNCTION weft.begin_term() RETURNS bigint
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.begin_term() OWNER TO weft_system;
 
+CREATE FUNCTION weft.begin_visit(by_user_id integer, of_name text, request jsonb) RETURNS TABLE(tenant_id integer, tenant text, user_name text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.begin_visit(by_user_id integer, of_name text, request jsonb) OWNER TO weft_system;
+
 CREATE FUNCTION weft.billing_report(tenant_id integer, of_user_id integer, of_project text, by text, attribute text, since date, until date, rows_max integer, projects_max integer, after bigint, limit_rows integer) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -7961,6 +7966,9 @@ GRANT ALL ON FUNCTION weft.begin_schedule_runs(epoch bigint, schedule_ids bigint
 
 REVOKE ALL ON FUNCTION weft.begin_term() FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.begin_term() TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft.begin_visit(by_user_id integer, of_name text, request jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.begin_visit(by_user_id integer, of_name text, request jsonb) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.billing_report(tenant_id integer, of_user_id integer, of_project text, by text, attribute text, since date, until date, rows_max integer, projects_max integer, after bigint, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.billing_report(tenant_id integer, of_user_id integer, of_project text, by text, attribute text, since date, until date, rows_max integer, projects_max integer, after bigint, limit_rows integer) TO weft_api;

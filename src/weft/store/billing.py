@@ -122,4 +122,4 @@ class Billing:
 
 def _seen_by(caller: Caller) -> int | None:
     """Return the user whose memberships decide what is seen; None: it is all of the tenant."""
-    return None if caller.may(Right.MANAGE) else caller.user_id
+    return None if caller.visit or caller.may(Right.MANAGE) else caller.user_id

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from weft.ports.store import Caller, Row
+from weft.ports.store import Action, Caller, Row, Visited
 from weft.store.database import Database
 from weft.store.tokens import digest_of
 
@@ -25,6 +25,13 @@ class Tenants:
     async def find_tenant(self, name: str) -> int:
         """Return the number of a tenant."""
         return int(await self._database.value("find_tenant", of_name=name))
+
+    async def begin_visit(self, action: Action, name: str) -> Visited | None:
+        """Let an administrator of the site look into a tenant."""
+        rows = await self._database.call(
+            "begin_visit", by_user_id=action.caller.user_id, of_name=name, request=action.row()
+        )
+        return Visited(**rows[0]) if rows else None
 
     async def get_tenant(self, tenant_id: int, name: str) -> Row:
         """Return the document of a tenant."""

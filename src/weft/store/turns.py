@@ -19,8 +19,11 @@ User = tuple[int, int]
 
 
 def user_of(caller: Caller | None) -> User | None:
-    """Return whose call it is; None: the program's own."""
-    return None if caller is None or not caller.in_turn else (caller.tenant_id, caller.user_id)
+    """Return whose call it is, on a visit as at home; None: the program's own."""
+    if caller is None or not caller.in_turn:
+        return None
+    home_id = caller.tenant_id if caller.visit is None else caller.visit.home_id
+    return home_id, caller.user_id
 
 
 class Turns:

@@ -4,7 +4,7 @@ from uuid import uuid4
 
 from weft.core.errors import RightMissing, TenantExists, TenantNotFound
 from weft.core.rights import UserRole
-from weft.ports.store import Caller, NewBatch
+from weft.ports.store import Action, Caller, NewBatch, TrailQuery, Visited
 from weft.testing.builders import job_rows
 from weft.testing.store_site import TRACE_ID, UNKEYED, StoreTests, refused
 
@@ -96,3 +96,29 @@ class TenantStoreSuite(StoreTests):
             await self.site.api.create_tenant(
                 self.site.caller, uuid4().hex, admin="ann", token=uuid4().hex
             )
+
+    async def test_visit_of_a_tenant_is_in_its_trail(self) -> None:
+        """Only administrators of the site visit; whoever is none any more does not, though the
+        caller says so. Looking into one's own tenant is in no trail.
+        """
+        api, admin, name = self.site.api, await self.admin(), f"a{uuid4().hex}"
+        token, path = uuid4().hex, f"/v1/{uuid4().hex}"
+        made = await api.create_tenant(admin, name, admin="ann", token=token)
+        ann, home = await api.authenticate(token), await api.tenant_name(admin)
+        assert ann is not None
+        action = Action(caller=admin, name="visit", path=path, trace_id=TRACE_ID)
+        known_as = f"{admin.user_name} of tenant {home}"
+        assert await api.begin_visit(action, name.upper()) == Visited(made, name, known_as)
+        assert await api.begin_visit(action, home) == Visited(admin.tenant_id, home, known_as)
+        assert await api.begin_visit(action, uuid4().hex) is None
+        for other in (ann, self.site.caller):
+            told = Action(caller=other, name="visit", path=path, trace_id=TRACE_ID)
+            assert await api.begin_visit(told, name) is None
+        await self.site.sweep("seal_trail")
+        query = TrailQuery(action="visit")
+        found = [
+            (one["tenant"], one["user"])
+            for one in await api.list_trail(admin, query, before=None, limit=9, all_tenants=True)
+            if one["path"] == path
+        ]
+        assert found == [(name, known_as)]

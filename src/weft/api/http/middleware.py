@@ -23,6 +23,7 @@ from weft.api.http.identity import Identities
 from weft.api.http.problem_documents import encode_problem
 from weft.api.http.rate_limits import RateLimits
 from weft.api.http.trail import Refusals, action_of
+from weft.api.http.visits import Visits
 from weft.core.errors import RateLimitExceeded, WeftError
 from weft.ports.store import ACTION, Action, Caller
 from weft.telemetry import metrics
@@ -67,9 +68,10 @@ def add_middleware(
     record_refusal: RecordRefusal,
     limits: RateLimits | None,
     failures: LoginFailures,
+    visits: Visits,
 ) -> App:
     """Return the application with everything around it. `is_open`: the path asks for no token."""
-    app = RecordRefusals(app, record_refusal)
+    app = LeadVisitors(RecordRefusals(app, record_refusal), visits)
     if limits is not None:
         app = LimitRates(app, limits)
     app = RecordFailedLogins(Authenticate(app, identities, is_open), failures)
@@ -281,6 +283,26 @@ class LimitRates:
             hint=f"Send the next one in {verdict.retry_in_s} s, and many jobs in one request.",
         )
         await _refuse(refused, scope, tell)
+
+
+class LeadVisitors:
+    """Make administrators of the site visitors of the tenant that their request names."""
+
+    def __init__(self, app: App, visits: Visits) -> None:
+        self._app = app
+        self._visits = visits
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request (ASGI)."""
+        if scope["type"] == "http" and "caller" in (state := scope["state"]):
+            try:
+                state["caller"] = await self._visits.caller_of(
+                    scope, _headers_of(scope), state["caller"]
+                )
+            except WeftError as error:
+                await _refuse(error, scope, send)
+                return
+        await self._app(scope, receive, send)
 
 
 class RecordRefusals:

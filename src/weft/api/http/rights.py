@@ -10,6 +10,7 @@ from litestar.routes import BaseRoute
 
 from weft.api.http.browsers import SAFE
 from weft.api.http.trail import action_of
+from weft.api.http.visits import require_reading
 from weft.core.permissions import Permission
 from weft.core.rights import Right, require
 from weft.ports.store import ACTION, Caller
@@ -59,7 +60,9 @@ class Guard:
     async def __call__(
         self, connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler
     ) -> None:
-        """Raise `RightMissing`. Litestar would call a guard that is not async in a thread."""
+        """Raise `RightMissing` or `NotInVisit`. Litestar would call a guard that is not async in a
+        thread.
+        """
         scope = cast("Mapping[str, Any]", connection.scope)
         route = f"{scope['method']} {scope['path_template']}"
         right = self.table[route]
@@ -67,7 +70,10 @@ class Guard:
             return
         caller: Caller = scope["state"]["caller"]
         scope["state"]["operation"] = cast("HTTPRouteHandler", handler).fn.__name__
-        require(right, caller.user_name, caller.role, caller.scopes)
+        if caller.visit is None:
+            require(right, caller.user_name, caller.role, caller.scopes)
+        else:
+            require_reading(caller.visit, right, scope["method"], handler.opt)
         needs = self._permissions.get(route) or handler.opt.get("permission")
         needs = needs or (Permission.READ if right == Right.READ else Permission.WRITE)
         as_member = "members" in handler.opt

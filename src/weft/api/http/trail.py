@@ -24,12 +24,13 @@ class Refusals:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._recorded: OrderedDict[tuple[int, int, str, str | None], float] = OrderedDict()
+        self._recorded: OrderedDict[tuple[object, ...], float] = OrderedDict()
 
     def is_new(self, action: Action) -> bool:
         """Say whether to record it; then the same one is not new for a while."""
         caller, now = action.caller, self._clock()
-        key = (caller.token_id, caller.user_id, action.name, action.refused)
+        who = (caller.tenant_id, caller.token_id, caller.user_id)  # as a visitor, too
+        key = (*who, action.name, action.refused)
         at = self._recorded.get(key)
         if at is not None and now < at + REFUSED_AGAIN_S:
             return False

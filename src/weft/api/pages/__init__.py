@@ -27,6 +27,7 @@ from weft.api.pages import (
     saved_queries,
     system,
     tree,
+    visit,
     workers,
 )
 
@@ -44,6 +45,7 @@ ROUTES: Final[Sequence[ControllerRouterHandler]] = (
     *workers.ROUTES,
     *costs.ROUTES,
     *system.ROUTES,
+    *visit.ROUTES,
     *actions.ROUTES,
     *job_actions.ROUTES,
     *fleet_actions.ROUTES,

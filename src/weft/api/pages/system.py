@@ -10,13 +10,16 @@ from weft.api.pages.view import show
 from weft.api.use_cases import system
 
 TABLES: Final = 15
+TENANTS: Final = 200
+"""So many names are offered to whoever looks into another tenant."""
 
 
 @get("/ui/system", include_in_schema=False)
 async def show_system(request: AnyRequest) -> Response[bytes]:
     """Show health, processes, the database, the last audit and the settings in force."""
     Query(request, ())
-    found = await system.get_system(services_of(request))
+    services = services_of(request)
+    found = await system.get_system(services)
     changed = [one for one in found["settings"] if not one["is_default"] or one["driver_value"]]
     return show(
         request,
@@ -26,6 +29,7 @@ async def show_system(request: AnyRequest) -> Response[bytes]:
         found=found,
         tables=found["database"]["tables"][:TABLES],
         changed=changed,
+        tenants=await services.store.list_tenants(after=0, limit=TENANTS),
     )
 
 

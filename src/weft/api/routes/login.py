@@ -15,6 +15,7 @@ from weft.api.http.browsers import (
 from weft.api.http.parameters import Query
 from weft.api.http.requests import AnyRequest, services_of
 from weft.api.http.trail import record_login
+from weft.api.http.visits import visit_cookie_name
 from weft.api.use_cases import logins, sessions
 from weft.core.browser_logins import issuer_cookie_name, issuer_in
 from weft.core.sessions import cookie_of, session_in
@@ -83,11 +84,14 @@ async def log_out(request: AnyRequest) -> Response[bytes]:
         f"{scheme}://{request.headers.get('host', '')}/login",
     )
     answer = _page(request, cookie_of("", scheme, 0), logout_url=url)
+    names = [visit_cookie_name(scheme)]
     if url is not None:
-        name, secure = issuer_cookie_name(scheme), scheme == "https"
-        answer.cookies = [
-            Cookie(key=name, value="", max_age=0, httponly=True, samesite="lax", secure=secure)
-        ]
+        names.append(issuer_cookie_name(scheme))
+    secure = scheme == "https"
+    answer.cookies = [
+        Cookie(key=name, value="", max_age=0, httponly=True, samesite="lax", secure=secure)
+        for name in names
+    ]
     return answer
 
 

@@ -68,6 +68,7 @@ RIGHTS: Final[Mapping[str, Right | None]] = {
     "GET /ui/system": Right.ADMINISTER,
     "POST /ui/saved-queries": Right.WRITE,
     "POST /ui/saved-queries/remove": Right.WRITE,
+    "POST /ui/visit": Right.ADMINISTER,
     "GET /ui/workers": Right.READ,
     "POST /ui/workers/{w}/cordon": Right.ADMINISTER,
     "POST /ui/workers/{w}/drain": Right.ADMINISTER,

@@ -51,7 +51,7 @@ async def show_metrics(request: AnyRequest) -> Response[bytes]:
     caller = caller_of(request)
     registries = []
     snapshots: Mapping[str, str] = {}
-    if Right.ADMINISTER in RIGHTS_OF[caller.role]:
+    if caller.visit is None and Right.ADMINISTER in RIGHTS_OF[caller.role]:
         registries.append(metrics.REGISTRY)
         snapshots = _snapshots(services)
     # Without an answer no counts are shown: the last ones may be those of another tenant.

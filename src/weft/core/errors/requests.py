@@ -101,6 +101,12 @@ class NoDeviceLogin(Conflict):
     code = "API.NO_DEVICE_LOGIN"
 
 
+class NotInVisit(Forbidden):
+    """On a visit to another tenant, an administrator of the site asks for more than to read it."""
+
+    code = "API.NOT_IN_VISIT"
+
+
 class ForeignRequest(Forbidden):
     """A browser sends a session along with a request that no page of this server has made."""
 

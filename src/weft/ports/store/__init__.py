@@ -10,7 +10,7 @@ may be repeated.
 from weft.ports.store.api import ApiStore
 from weft.ports.store.billing import BillingStore, ReportPage, ReportQuery
 from weft.ports.store.callbacks import DeliveryReport, DueCallback
-from weft.ports.store.callers import Caller, Row
+from weft.ports.store.callers import Caller, Row, Visit
 from weft.ports.store.conditions import ConditionStore, DueCondition
 from weft.ports.store.driver import Beat, DriverStore, Folded
 from weft.ports.store.edits import EditLimits, EditStore, Patch
@@ -41,6 +41,7 @@ from weft.ports.store.submitted import (
     Reserved,
     Shape,
 )
+from weft.ports.store.tenants import Visited
 from weft.ports.store.trail import ACTION, Action, FailedLogin, LoginOwner, TrailQuery
 from weft.ports.store.worker import (
     Claimed,
@@ -114,6 +115,8 @@ __all__ = [
     "StartReport",
     "StoredSecret",
     "TrailQuery",
+    "Visit",
+    "Visited",
     "Waiting",
     "WorkerStore",
 ]

@@ -10,6 +10,19 @@ from weft.core.rights import RIGHTS_OF, Right, UserRole, is_in_scope
 
 
 @dataclass(frozen=True)
+class Visit:
+    """Where an administrator of the site looks who looks into another tenant."""
+
+    tenant: str
+    home_id: int
+    """The number of their own tenant."""
+    user_name: str
+    """What that calls them; the other one knows them by another name, and may have a user with
+    this.
+    """
+
+
+@dataclass(frozen=True)
 class Caller:
     """A user of a tenant who makes a call."""
 
@@ -35,6 +48,8 @@ class Caller:
     """
     in_turn: bool = field(default=True, compare=False)
     """Whether their calls wait for others of theirs; loops that serve everybody must not."""
+    visit: Visit | None = None
+    """They are a visitor of this tenant, and only read; None: they belong to it."""
 
     @property
     def sees_tenant(self) -> bool:

@@ -1,9 +1,22 @@
 """The calls of the api about tenants, most of them for administrators of the site."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from weft.ports.store.callers import Caller, Row
+from weft.ports.store.trail import Action
+
+
+@dataclass(frozen=True)
+class Visited:
+    """A tenant into which an administrator of the site looks."""
+
+    tenant_id: int
+    tenant: str
+    """Its name."""
+    user_name: str
+    """What its trail calls them: it may have a user with their name."""
 
 
 class TenantStore(Protocol):
@@ -20,6 +33,12 @@ class TenantStore(Protocol):
     async def find_tenant(self, name: str) -> int:
         """Return the number of the tenant of this name, for administrators of the site. Raise
         `TenantNotFound`.
+        """
+
+    async def begin_visit(self, action: Action, name: str) -> Visited | None:
+        """Let the caller of this action look into the tenant of this name, and add that to its
+        trail; return None if it does not exist, or they do not administer the site. Looking into
+        one's own tenant is in no trail.
         """
 
     async def get_tenant(self, tenant_id: int, name: str) -> Row:

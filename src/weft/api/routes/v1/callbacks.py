@@ -38,7 +38,7 @@ async def redeliver_callback(request: AnyRequest) -> Response[bytes]:
     return reply(await store.redeliver_callback(caller_of(request), batch_id, delivery))
 
 
-@get("/v1/callbacks/secret", opt={"answer": CallbackSecret, "refuses": (409,)})
+@get("/v1/callbacks/secret", opt={"answer": CallbackSecret, "refuses": (409,), "visit": False})
 async def callback_secret(request: AnyRequest) -> Response[bytes]:
     """Get the secret that signs the callbacks of the caller's tenant."""
     Query(request, ())

@@ -18,7 +18,7 @@ from weft.wire.token_answers import Token, TokenCreated, TokenRevoked, Whoami
 from weft.wire.token_documents import TokenDocument
 
 
-@get("/v1/whoami", opt={"answer": Whoami})
+@get("/v1/whoami", opt={"answer": Whoami, "visit": True})
 async def whoami(request: AnyRequest) -> Response[bytes]:
     """Get who sends this request, and what the token allows."""
     Query(request, ())

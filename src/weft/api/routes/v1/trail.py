@@ -10,6 +10,7 @@ from weft.api.http.paging import PAGE, cursor_of, kind_of, limit_of, page
 from weft.api.http.parameters import Query, wrong_parameter
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.visits import require_reading
 from weft.core.ids import parse_batch_id
 from weft.core.rights import Right, require
 from weft.ports.store import TrailQuery
@@ -27,6 +28,8 @@ async def list_trail(request: AnyRequest) -> Response[bytes]:
     services, caller = services_of(request), caller_of(request)
     all_tenants = query.flag("all_tenants")
     if all_tenants:
+        if caller.visit is not None:
+            require_reading(caller.visit, Right.ADMINISTER, "GET", {})
         require(Right.ADMINISTER, caller.user_name, caller.role, caller.scopes)
     limit = limit_of(query, services.settings)
     kind = kind_of("a", *map(query.text, FILTERS))

@@ -1,0 +1,376 @@
+"""Visits: an administrator of the site looks into another tenant, and changes nothing there."""
+
+import re
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+
+import asyncpg
+import httpx
+import pytest
+from litestar.types import ControllerRouterHandler
+
+from api.fakes import RecordingStore, SilentNotices
+from api.full_tenant import FullTenant, fill
+from api.hidden_pairs import answer_of
+from api.live import EventReader, LiveApi, LiveWorker
+from api.problems import code_of, problem_of
+from api.test_tenants import create
+from api.test_trail import trail
+from api.test_users import add, until
+from weft.api.app import Application, create_app
+from weft.api.doors import hail
+from weft.api.http.visits import AGAIN_S, Visits
+from weft.core.errors import TenantNotFound
+from weft.core.rights import Right, UserRole
+from weft.ports.store import Action, Caller, Visited
+from weft.settings import Settings
+from weft.store.turns import user_of
+
+WORD, FIRST = "canary", 700_000
+HEADER = "x-weft-visit"
+ACME = {HEADER: "acme"}
+QUERY = {"GET /v1/batch-actions": "?action=cancel&q=all"}
+"""What a path needs behind it."""
+OF_ONESELF = {"GET /v1/sessions", "GET /v1/tokens"}
+OF_THE_SITE = {"GET /ui/system", "GET /v1/system", "GET /v1/tenants"}
+KEYS = {"GET /v1/callbacks/secret"}
+HIDDEN = OF_ONESELF | OF_THE_SITE | KEYS
+NAMED = {"GET /v1/saved-queries/{saved}", "GET /v1/whoami"}
+"""What is another one for each user of the tenant."""
+STREAMS = {"GET /ui/batches/{b}/jobs/{j}/log/live", "GET /ui/events", "GET /v1/events"}
+COUNTING = {
+    "GET /metrics", "GET /ui/batches/{b}", "GET /ui/batches/{b}/jobs/{j}",
+    "GET /ui/batches/{b}/time", "GET /v1/batches/{b}/timeline", "GET /v1/limits",
+}  # fmt: skip
+"""They show times and costs of what runs in more ways than can be left out by name."""
+MOVES = re.compile(
+    r'"trace_id":"[0-9a-f]+"|\d{4}-\d\d-\d\d[T ][\d:.]+(Z|\+00:00)?|data-\w+="[^"]*"'
+    r'| for [\d.]+ m?s|"(\w+_ms|cost|usage|at)":[\d.e-]+|<p class="who">.*?</p>'
+    r'|<form [^>]*class="visit".*?</form>\n|, <a href="[^"]*">yours</a>'
+)
+"""What differs between two answers: times, and who asks."""
+NUMBERS = re.compile(r"[\d.,e+-]+( (ms|s|min)\b)?")
+
+
+class _Store(RecordingStore):
+    """Each role is the token of a user who has it; there is one other tenant."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.visits: list[tuple[Action, str]] = []
+
+    async def authenticate(self, token: str) -> Caller | None:
+        role, _, scope = token.partition("/")
+        scopes = frozenset(map(Right, scope.split("+"))) if scope else None
+        return Caller(1, 1, "ada", UserRole(role), scopes=scopes)
+
+    async def begin_visit(self, action: Action, name: str) -> Visited | None:
+        self.visits.append((action, name))
+        return Visited(2, "acme", "ada of tenant local") if name == "acme" else None
+
+
+@pytest.fixture
+def store() -> _Store:
+    return _Store()
+
+
+@pytest.fixture
+async def app(store: _Store, tmp_path: Path) -> Application:
+    return create_app(store, SilentNotices(), None, Settings(home=tmp_path))  # type: ignore[arg-type]  # doubles
+
+
+@pytest.fixture
+async def client(app: Application) -> AsyncIterator[httpx.AsyncClient]:
+    """Give a client whose token is that of an administrator of the site."""
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    header = {"authorization": "Bearer admin"}
+    async with httpx.AsyncClient(
+        transport=transport, base_url="http://weft", headers=header
+    ) as found:
+        yield found
+
+
+@pytest.fixture
+def doors() -> Sequence[ControllerRouterHandler]:
+    """Let the door for Hail's client be there."""
+    return hail.ROUTES
+
+
+def routes_of(app: Application) -> dict[str, Right]:
+    """Return the routes that ask for a token, with their rights."""
+    rights = app.litestar.state.rights
+    return {name: right for name, right in rights.items() if right is not None}
+
+
+def is_door(route: str) -> bool:
+    return "/api/v" in route
+
+
+def path_of(route: str, tenant: FullTenant) -> str:
+    """Return the path of a route for what a tenant has."""
+    parameters = re.findall(r"([\w-]*)\}?/\{(\w+)\}", route)
+    names = [
+        whole if (whole := f"{before}/{{{name}}}") in tenant.ids else name
+        for before, name in parameters
+    ]
+    return re.sub(r"\{\w+\}", "{}", route).format(*(tenant.ids[one] for one in names))
+
+
+async def reader_of(api: LiveApi, tenant: FullTenant) -> dict[str, str]:
+    """Add an administrator to the tenant, with a token that only reads; return its header."""
+    async with api.client(**tenant.header) as http:
+        boss = await add(http, "boss", role="tenant-admin")
+        scopes = {"name": "reads", "scopes": ["read", "manage"]}
+        made = await http.post("/v1/tokens", json=scopes, headers=boss)
+    return {"authorization": f"Bearer {made.json()['token']}"}
+
+
+@pytest.mark.slow
+async def test_visitor_sees_on_each_route_what_administrators_of_the_tenant_see(
+    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str], tmp_path: Path
+) -> None:
+    admin = await asyncpg.connect(database["admin"])
+    tenant = await fill(api, database, admin, tmp_path / "logs", word=WORD, first=FIRST)
+    await admin.close()
+    reader, visit = await reader_of(api, tenant), {HEADER: f"{WORD}-t"}
+    await http.post("/v1/batches", json={"name": "at home", "jobs": [{}]})
+    reads = {one for one in routes_of(api.app) if one.startswith("GET ") and not is_door(one)}
+    wrong, n_telling = {}, 0
+    for route in sorted(reads - HIDDEN - NAMED - STREAMS):
+        path = path_of(route.partition(" ")[2], tenant) + QUERY.get(route, "")
+        answers = [await answer_of(http, "GET", path, headers=one) for one in (visit, reader)]
+        seen, expected = (MOVES.sub("", one.text) for one in answers)
+        if route in COUNTING:
+            seen, expected = NUMBERS.sub("", seen), NUMBERS.sub("", expected)
+        n_telling += WORD in seen
+        if seen != expected or answers[0].status_code != 200:
+            wrong[route] = (answers[0].status_code, seen, expected)
+
+    assert wrong == {}
+    assert n_telling > 50
+    assert reads > HIDDEN | NAMED | STREAMS | COUNTING
+
+
+async def test_visitor_changes_nothing_on_any_route(
+    app: Application, client: httpx.AsyncClient
+) -> None:
+    wrong = {}
+    for route, right in routes_of(app).items():
+        method, _, path = route.partition(" ")
+        if method == "GET":
+            continue
+        answer = await client.request(method, path, headers=ACME)
+        is_refused = answer.status_code == 403 and (
+            "on a visit to tenant acme" in answer.text
+            if is_door(route)
+            else code_of(answer) == "API.NOT_IN_VISIT"
+        )
+        if is_refused is (right == Right.READ):
+            wrong[route] = (answer.status_code, answer.text)
+
+    assert wrong == {}
+
+
+async def test_visitor_is_not_shown_what_is_not_of_the_tenant(
+    app: Application, client: httpx.AsyncClient
+) -> None:
+    """What is of oneself or of the site, keys, and what doors have."""
+    refused = {
+        route
+        for route in routes_of(app)
+        if route.startswith("GET ")
+        and not route.endswith("events")
+        and (await client.get(route.partition(" ")[2], headers=ACME)).status_code == 403
+    }
+
+    assert {one for one in refused if not is_door(one)} == HIDDEN
+    assert refused - HIDDEN == {
+        one for one in routes_of(app) if is_door(one) and one.startswith("GET ")
+    }
+
+
+@pytest.mark.parametrize(
+    "token",
+    [*(role for role in UserRole if role != UserRole.ADMIN), "admin/read", "admin/administer"],
+)
+async def test_others_are_told_that_no_tenant_exists(
+    app: Application, client: httpx.AsyncClient, store: _Store, token: str
+) -> None:
+    """On every route, before anything is asked of the database; as an administrator is told of
+    a name that no tenant has.
+    """
+    wrong = {}
+    told = (await client.get("/v1/batches", headers={HEADER: "nowhere"})).json()
+    store.visits.clear()
+    bearer = {"authorization": f"Bearer {token}"}
+    for route in routes_of(app):
+        method, _, path = route.partition(" ")
+        answers = [
+            await client.request(method, path, headers={**bearer, HEADER: name})
+            for name in ("acme", "nowhere")
+        ]
+        texts = [re.sub("[0-9a-f]{32}|acme|nowhere", "", one.text) for one in answers]
+        if texts[0] != texts[1] or {one.status_code for one in answers} != {404}:
+            wrong[route] = [one.text for one in answers]
+    refused = await client.get("/v1/batches", headers={**bearer, HEADER: "nowhere"})
+
+    assert wrong == {}
+    assert store.visits == []
+    assert told.pop("trace_id")
+    assert problem_of(refused) == told
+    assert (told["code"], told["title"]) == (
+        "API.TENANT_NOT_FOUND", 'tenant "nowhere" does not exist'
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["", "%00", "a%00b", "x" * 257])
+async def test_name_that_no_tenant_can_have_is_not_looked_up(
+    client: httpx.AsyncClient, store: _Store, name: str
+) -> None:
+    answer = await client.get("/v1/batches", headers={HEADER: name})
+
+    assert (answer.status_code, answer.json()["code"]) == (404, "API.TENANT_NOT_FOUND")
+    assert store.visits == []
+
+
+async def test_visit_that_goes_on_is_recorded_once_a_minute(store: _Store) -> None:
+    now = 100.0
+    visits = Visits(store, clock=lambda: now)  # type: ignore[arg-type]  # a double
+    ada = Caller(1, 1, "ada", UserRole.ADMIN, token_id=7)
+    scope = {
+        "path": "/v1/batches", "scheme": "http", "client": ("10.0.0.1", 1),
+        "state": {"trace_id": "0" * 32},
+    }  # fmt: skip
+    found = [await visits.caller_of(scope, ACME, ada) for _ in range(3)]
+    for caller in (Caller(1, 1, "ada", UserRole.ADMIN, token_id=8), ada):
+        await visits.caller_of(scope, ACME, caller)
+    n_recorded = len(store.visits)
+    now += AGAIN_S
+    await visits.caller_of(scope, ACME, ada)
+    for _ in range(2):
+        with pytest.raises(TenantNotFound):
+            await visits.caller_of(scope, {HEADER: "nowhere"}, ada)
+    action, name = store.visits[0]
+
+    assert (n_recorded, len(store.visits)) == (2, 5)
+    assert (name, action.name, action.path, action.address) == (
+        "acme", "visit", "/v1/batches", "10.0.0.1"
+    )  # fmt: skip
+    assert {(one.tenant_id, one.user_id, one.user_name) for one in found} == {
+        (2, 1, "ada of tenant local")
+    }
+    assert user_of(found[0]) == user_of(ada) == (1, 1)
+
+
+async def test_visits_are_in_the_trail_of_the_tenant(
+    http: httpx.AsyncClient, database: dict[str, str]
+) -> None:
+    """Those that were refused a change, too; nothing of it is in that of the visitor's own."""
+    ann = await create(http, "acme")
+    made = await http.post("/v1/batches", json={"jobs": [{}]}, headers=ann)
+    path = f"/v1/batches/{made.json()['id']}"
+    visit = {HEADER: "ACME"}
+    seen = [await http.get(one, headers=visit) for one in (path, "/v1/batches")]
+    refused = [
+        (await http.post(f"{path}/cancel", json={}, headers=visit)).status_code for _ in range(2)
+    ]
+    at_home = await http.get("/v1/batches", headers={HEADER: "local"})
+    found = await trail(http, database, headers=ann)
+    own = await trail(http, database)
+
+    assert [one.status_code for one in seen] == [200, 200]
+    assert refused == [403, 403]
+    assert at_home.json()["items"] == []
+    assert [(one["user"], one["action"], one["path"], one["refused"]) for one in found[1:]] == [
+        ("tester of tenant local", "visit", path, None),
+        ("tester of tenant local", "cancel_batch", f"{path}/cancel", "API.NOT_IN_VISIT"),
+    ]
+    assert found[1]["address"] == "127.0.0.1"
+    assert found[1]["trace_id"] == seen[0].headers["x-trace-id"]
+    assert {one["tenant"] for one in found} == {"acme"}
+    assert {one["action"] for one in own} == {"create_tenant"}
+    assert (await http.get(path, headers=ann)).json()["cancelled"] is False
+    assert [
+        one["path"] for one in await trail(http, database, "?action=visit", headers=visit)
+    ] == [path]
+    all_of_it = await http.get("/v1/trail?all_tenants=true", headers=visit)
+    assert (all_of_it.status_code, code_of(all_of_it)) == (403, "API.NOT_IN_VISIT")
+
+
+async def test_what_is_ones_own_stays_at_home(http: httpx.AsyncClient) -> None:
+    """Neither secrets and saved queries of the visitor are shown, nor those of users there."""
+    ann = await create(http, "acme")
+    for header, name in (({}, "mine"), (ann, "hers")):
+        await http.put(f"/v1/secrets/{name}", json={"value": "x"}, headers=header)
+        await http.put(f"/v1/saved-queries/{name}", json={"query": "all"}, headers=header)
+    lists = [
+        (await http.get(path, headers=ACME)).json()["items"]
+        for path in ("/v1/secrets", "/v1/saved-queries", "/v1/shared-jobs")
+    ]
+    queries = [
+        (await http.get(f"/v1/saved-queries/{name}", headers=ACME)).status_code
+        for name in ("mine", "hers")
+    ]
+    who, own = [(await http.get("/v1/whoami", headers=one)).json() for one in (ACME, {})]
+
+    assert lists == [[], [], []]
+    assert queries == [404, 404]
+    assert (who["tenant"], who["user"], who["rights"]) == (
+        "acme", "tester of tenant local", ["read"]
+    )  # fmt: skip
+    assert (own["tenant"], own["user"], own["token_id"]) == ("local", "tester", who["token_id"])
+
+
+async def test_streams_are_those_of_the_tenant(
+    http: httpx.AsyncClient, api: LiveApi, worker: LiveWorker
+) -> None:
+    ann = await create(http, "acme")
+    made = await http.post("/v1/batches", json={"jobs": [{"command": ["true"]}]}, headers=ann)
+    batch = made.json()["id"]
+    (job,) = await worker.claim()
+    await worker.start([job])
+    worker.write(job, (1, b"hello\n"))
+    async with (
+        http.stream("GET", "/v1/events", headers=ACME) as events,
+        http.stream(
+            "GET", f"/v1/batches/{batch}/jobs/1/log?follow=true", headers=ACME
+        ) as output,
+    ):  # fmt: skip
+        reader, log = EventReader(events), EventReader(output)
+        _, _, first = await log.next()
+        await http.post("/v1/batches", json={"jobs": [{}]})
+        await http.post(f"/v1/batches/{batch}/hold", json={}, headers=ann)
+        told = await reader.event()
+
+    assert first is not None
+    assert (told["kind"], told["batch_id"]) == ("batch.held", batch)
+
+
+async def test_who_administers_the_site_no_longer_visits_no_longer(
+    http: httpx.AsyncClient,
+) -> None:
+    await create(http, "acme")
+    root = await add(http, "root", role="admin")
+    before = await http.get("/v1/batches", headers={**root, **ACME})
+    await http.patch("/v1/users/root", json={"role": "operator"})
+    await until(http, 404, {**root, **ACME})
+
+    assert before.status_code == 200
+    assert (await http.get("/v1/batches", headers=root)).status_code == 200
+
+
+async def test_names_of_tenants_are_percent_encoded(http: httpx.AsyncClient) -> None:
+    await create(http, "Ünï 100%")
+    who = await http.get("/v1/whoami", headers={HEADER: "%C3%BCn%C3%AF%20100%25"})
+
+    assert who.json()["tenant"] == "Ünï 100%"
+
+
+async def test_only_queues_are_tried_on_a_visit(http: httpx.AsyncClient) -> None:
+    """It is a POST that only reads."""
+    ann = await create(http, "acme")
+    await http.put("/v1/queues", json={"queues": [{"name": "theirs", "priority": 1}]}, headers=ann)
+    tried = await http.post("/v1/queue-test", json={"jobs": [{}]}, headers=ACME)
+
+    assert tried.status_code == 200, tried.text
+    assert "theirs" in tried.text

@@ -32,8 +32,8 @@ LIVE_ARGUMENTS: Mapping[str, str] = {
 LIVE_OPTIONS: Mapping[str, str] = {
     "--queue": "queues", "--pool": "pools", "--project": "projects", "--batch": "batches",
     "--move-to": "queues", "--resume": "batches", "--user": "users", "--with": "users",
-    "--add": "users", "--remove": "users", "--tenant": "tenants", "--secret": "secrets",
-    "--secret-file": "secrets", "--machine": "flavours",
+    "--add": "users", "--remove": "users", "--tenant": "tenants", "--visit": "tenants",
+    "--secret": "secrets", "--secret-file": "secrets", "--machine": "flavours",
 }  # fmt: skip
 LIVE_OPTIONS_OF: Mapping[tuple[str, str], str] = {
     **{(path, "--batches"): "@queries" for path in ("hold", "release", "cancel", "retry")},

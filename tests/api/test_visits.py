@@ -235,7 +235,7 @@ async def test_name_that_no_tenant_can_have_is_not_looked_up(
 
 async def test_visit_that_goes_on_is_recorded_once_a_minute(store: _Store) -> None:
     now = 100.0
-    visits = Visits(store, clock=lambda: now)  # type: ignore[arg-type]  # a double
+    visits = Visits(store, clock=lambda: now)
     ada = Caller(1, 1, "ada", UserRole.ADMIN, token_id=7)
     scope = {
         "path": "/v1/batches", "scheme": "http", "client": ("10.0.0.1", 1),

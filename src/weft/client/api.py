@@ -102,7 +102,8 @@ class Api(Routes):
     """The api of a weft server.
 
     `url` and `token` default to `WEFT_URL` and `WEFT_TOKEN`, then to what `weft up` wrote into
-    the home. `patience_s`: how long requests are repeated while the server is away;
+    the home; `visit` to `WEFT_VISIT`: it names another tenant, into which administrators of the
+    site look. `patience_s`: how long requests are repeated while the server is away;
     `wait_patience_s`: those of `watch`, `events` and `follow_log`. A server that was never
     reached is not waited for.
     """
@@ -113,11 +114,12 @@ class Api(Routes):
         token: str | None = None,
         *,
         home: Path | None = None,
+        visit: str | None = None,
         patience_s: float = PATIENCE_S,
         wait_patience_s: float = WAIT_PATIENCE_S,
         on_outage: Callable[[str], None] | None = None,
     ) -> None:
-        locator = Locator(url, token, home)
+        locator = Locator(url, token, home, visit)
         super().__init__(
             HttpSession(
                 locator,

@@ -292,6 +292,8 @@ class Client(BuilderSource[BatchBuilder], Twin[aio.Client]):
         url: Address of the server; default: `WEFT_URL`, or what `weft up` wrote in the home.
         token: The caller's token; default: `WEFT_TOKEN`, or likewise.
         home: The home to look into, instead of `WEFT_HOME`.
+        visit: Look into this tenant, as an administrator of the site, and change nothing;
+            default: `WEFT_VISIT`, or one's own tenant.
         patience_s: How long requests are repeated while the server is away; a server that was
             never reached is not waited for.
         wait_patience_s: The same for what waits: `wait`, `watch` and the logs of a job that runs.
@@ -304,6 +306,7 @@ class Client(BuilderSource[BatchBuilder], Twin[aio.Client]):
         token: str | None = None,
         *,
         home: Path | None = None,
+        visit: str | None = None,
         patience_s: float = PATIENCE_S,
         wait_patience_s: float = WAIT_PATIENCE_S,
         on_outage: Callable[[str], None] | None = None,
@@ -312,6 +315,7 @@ class Client(BuilderSource[BatchBuilder], Twin[aio.Client]):
             url,
             token,
             home=home,
+            visit=visit,
             patience_s=patience_s,
             wait_patience_s=wait_patience_s,
             on_outage=on_outage,

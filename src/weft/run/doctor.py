@@ -199,9 +199,14 @@ def _server(settings: Settings) -> Iterator[Finding]:
     yield from _clock(date)
 
 
+def _client(settings: Settings) -> Api:
+    """Return a client of the server, at home in its own tenant."""
+    return Api(settings.url, settings.token, home=settings.home, visit="", patience_s=1)
+
+
 async def _ask_server(settings: Settings) -> str | None:
     # By the home, which knows the certificate of its server.
-    async with Api(settings.url, settings.token, home=settings.home, patience_s=1) as client:
+    async with _client(settings) as client:
         await client.is_ready()
         await client.overview()
         return await client.server_date()
@@ -220,7 +225,7 @@ def _site(settings: Settings) -> Iterator[Finding]:
 
 
 async def _ask_site(settings: Settings) -> list[Finding]:
-    async with Api(settings.url, settings.token, home=settings.home, patience_s=1) as client:
+    async with _client(settings) as client:
         return [Finding(**one) for one in (await client.get_system())["health"]]
 
 

@@ -17,6 +17,10 @@ class ClientSettings:
         "token of the client; none: that of `weft login`, or the one in the home's client.json",
         is_secret=True,
     )
+    visit: str | None = setting(
+        None,
+        "tenant into which an administrator of the site looks; none: their own",
+    )
     ca_file: Path | None = setting(
         None,
         "PEM file of the authorities that clients trust instead of the system's",

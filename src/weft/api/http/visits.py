@@ -113,7 +113,7 @@ def require_reading(visit: Visit, right: Right, method: str, options: Mapping[st
             f"nothing is changed on a visit to tenant {visit.tenant}",
             detail="Administrators of the site look into other tenants and change nothing there.",
             hint="To act in that tenant, use a token of one of its users; to act in your own, "
-            "end the visit (`weft --help` of a command tells of --visit and WEFT_VISIT).",
+            "leave out --visit, WEFT_VISIT or the header X-Weft-Visit.",
         )
     if not options.get("visit", right in _SHOWN and "door" not in options):
         raise NotInVisit(

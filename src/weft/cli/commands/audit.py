@@ -1,6 +1,6 @@
 """`weft audit`: prove that all derived data is right."""
 
-from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.options import LOCAL, Local
 from weft.cli.input.settings import settings_of
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
@@ -11,7 +11,7 @@ MACHINES_CHECK = "machines_belong_to_pools"
 MACHINE_HEADER = ("Machine", "Provider", "State", "Owner")
 
 
-def audit(*, shared: Shared = SHARED) -> int:
+def audit(*, shared: Local = LOCAL) -> int:
     """Recompute all derived data and print each check; exit code 1 if one fails.
 
         weft audit --json

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.options import LOCAL, Local
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_facts, print_json, print_table
 from weft.core.errors import Invalid
@@ -32,7 +32,7 @@ def bench(
     directory: Annotated[Path | None, Parameter(name="--dir")] = None,
     trace: Path | None = None,
     part: str | None = None,
-    shared: Shared = SHARED,
+    shared: Local = LOCAL,
 ) -> int:
     """Measure weft and a reference in turns, on a throw-away server.
 

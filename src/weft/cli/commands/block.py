@@ -6,7 +6,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.options import LOCAL, Local
 from weft.cli.input.values import read_option
 from weft.cli.terminal.screen import print_json
 from weft.core.conditions import (
@@ -32,7 +32,7 @@ def block(
     condition: Kind = "custom",
     tester: str = ALWAYS,
     param: Annotated[tuple[str, ...], Parameter(negative="")] = (),
-    shared: Shared = SHARED,
+    shared: Local = LOCAL,
 ) -> int:
     """Inside a job: say what it waits for, and exit with 75. Weft runs the job again when the test
     passes.

@@ -1,11 +1,11 @@
 """`weft completion`: what a shell needs to complete a command line."""
 
 from weft.cli.completion.scripts import SCRIPTS, Shell
-from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.options import LOCAL, Local
 from weft.cli.terminal.screen import print_json
 
 
-def completion(shell: Shell, /, *, shared: Shared = SHARED) -> int:
+def completion(shell: Shell, /, *, shared: Local = LOCAL) -> int:
     """Print the script that lets a shell complete weft's commands and options, and from the server
     batches, jobs, groups, workers, queues, pools, conditions, billing projects and saved queries.
     Source it in the start-up file of bash or zsh; in fish, pipe it into `source`.

@@ -2,7 +2,7 @@
 
 import sys
 
-from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.options import LOCAL, Local
 from weft.cli.input.settings import note_misspelt_variables
 from weft.cli.terminal.plain import plain
 from weft.cli.terminal.screen import print_json, print_table
@@ -12,7 +12,7 @@ from weft.settings import all_declared, explain_settings, shown_value
 INDENT = " " * 4
 
 
-def config(*, shared: Shared = SHARED) -> int:
+def config(*, shared: Local = LOCAL) -> int:
     """Show each setting, its value and its origin.
 
         weft config

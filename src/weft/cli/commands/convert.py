@@ -10,7 +10,7 @@ from typing import IO, Annotated, Any
 
 from cyclopts import App, Parameter
 
-from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.options import LOCAL, Local
 from weft.cli.input.packed import unpacked
 from weft.cli.terminal.output_file import opened_to_write
 from weft.cli.terminal.report import note
@@ -36,7 +36,7 @@ def dax(
     *,
     scale: float = 1.0,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
-    shared: Shared = SHARED,
+    shared: Local = LOCAL,
 ) -> int:
     """Convert a Pegasus workflow to a batch document for `weft submit`.
 

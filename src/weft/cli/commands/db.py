@@ -5,7 +5,7 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.options import LOCAL, Local
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_facts, print_json
 from weft.settings import Settings, load_settings
@@ -16,7 +16,7 @@ Database = Annotated[str | None, Parameter(name="--database")]
 
 
 @app.command
-def migrate(*, database: Database = None, shared: Shared = SHARED) -> int:
+def migrate(*, database: Database = None, shared: Local = LOCAL) -> int:
     """Migrate the schema to this program's version.
 
         weft db migrate
@@ -39,7 +39,7 @@ def migrate(*, database: Database = None, shared: Shared = SHARED) -> int:
 
 
 @app.command
-def contract(*, force: bool = False, database: Database = None, shared: Shared = SHARED) -> int:
+def contract(*, force: bool = False, database: Database = None, shared: Local = LOCAL) -> int:
     """Remove what only programs of earlier releases use.
 
         weft db contract
@@ -66,7 +66,7 @@ def contract(*, force: bool = False, database: Database = None, shared: Shared =
 
 
 @app.command
-def status(*, database: Database = None, shared: Shared = SHARED) -> int:
+def status(*, database: Database = None, shared: Local = LOCAL) -> int:
     """Show the versions of the schema, the program and the server.
 
         weft db status
@@ -96,5 +96,5 @@ def status(*, database: Database = None, shared: Shared = SHARED) -> int:
     return 0
 
 
-def _settings(database: str | None, shared: Shared) -> Settings:
+def _settings(database: str | None, shared: Local) -> Settings:
     return load_settings({"home": shared.home, "database": database})

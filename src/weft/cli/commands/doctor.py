@@ -5,7 +5,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.options import LOCAL, Local
 from weft.cli.input.settings import settings_of
 from weft.cli.terminal.findings import print_findings
 from weft.cli.terminal.screen import print_json
@@ -14,7 +14,7 @@ from weft.cli.terminal.screen import print_json
 def doctor(
     *,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative="")] = False,
-    shared: Shared = SHARED,
+    shared: Local = LOCAL,
 ) -> int:
     """Check installation, home, server, database, disk and kernel; exit code 1 if something is
     wrong.

@@ -1,10 +1,10 @@
 """`weft down`: stop `weft up`."""
 
-from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.options import LOCAL, Local
 from weft.settings import home_of
 
 
-def down(*, shared: Shared = SHARED) -> int:
+def down(*, shared: Local = LOCAL) -> int:
     """Stop the weft server of this home. Acknowledged jobs continue at the next start.
 
         weft down

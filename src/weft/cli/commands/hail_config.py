@@ -6,7 +6,7 @@ import shlex
 from pathlib import Path
 from typing import Final
 
-from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.options import LOCAL, Local
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json
 from weft.client.http.address import Endpoint, Locator
@@ -20,7 +20,7 @@ _LOCATIONS: Final = {"http": "gce", "https": "external"}
 """How the client writes the scheme."""
 
 
-def hail_config(directory: str, /, *, shared: Shared = SHARED) -> int:
+def hail_config(directory: str, /, *, shared: Local = LOCAL) -> int:
     """Write the files with which Hail's own client reaches this server: `env`, which sets its
     variables, and `tokens.json`.
 

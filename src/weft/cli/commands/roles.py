@@ -3,7 +3,7 @@
 import importlib
 import os
 
-from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.options import LOCAL, Local
 from weft.cli.input.settings import (
     NO_SERVER_OPTIONS,
     ServerOptions,
@@ -13,7 +13,7 @@ from weft.cli.input.settings import (
 )
 
 
-def api(*, server: ServerOptions = NO_SERVER_OPTIONS, shared: Shared = SHARED) -> int:
+def api(*, server: ServerOptions = NO_SERVER_OPTIONS, shared: Local = LOCAL) -> int:
     """Run the HTTP api in the foreground.
 
         weft api --port 8765
@@ -25,7 +25,7 @@ def api(*, server: ServerOptions = NO_SERVER_OPTIONS, shared: Shared = SHARED) -
     return run_role("api", shared, server)
 
 
-def driver(*, server: ServerOptions = NO_SERVER_OPTIONS, shared: Shared = SHARED) -> int:
+def driver(*, server: ServerOptions = NO_SERVER_OPTIONS, shared: Local = LOCAL) -> int:
     """Run a driver in the foreground; one leads, others stand by.
 
         weft driver
@@ -37,7 +37,7 @@ def driver(*, server: ServerOptions = NO_SERVER_OPTIONS, shared: Shared = SHARED
     return run_role("driver", shared, server)
 
 
-def run_role(name: str, shared: Shared, *groups: ServerOptions | WorkerOptions) -> int:
+def run_role(name: str, shared: Local, *groups: ServerOptions | WorkerOptions) -> int:
     """Run a role with these options until it is told to stop."""
     settings_of(shared, *groups)  # a wrong option is told as one, before the role writes its log
     # A role reads its settings from the environment, as it does when `weft up` starts it.

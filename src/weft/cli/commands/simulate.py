@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from weft.cli.input.declared import placed, read_file, tables_in
 from weft.cli.input.documents import UnreadableDocument
-from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.options import LOCAL, Local
 from weft.cli.input.packed import unpacked_lines
 from weft.cli.input.values import WrongOption, read_option
 from weft.cli.terminal.report import note
@@ -57,7 +57,7 @@ def simulate(
     max_running_per_application: int | None = None,
     priority: Annotated[list[str] | None, Parameter(negative="")] = None,
     plot: Annotated[list[Path] | None, Parameter(negative="")] = None,
-    shared: Shared = SHARED,
+    shared: Local = LOCAL,
 ) -> int:
     """Run a recorded workload on a pool, in virtual time.
 
@@ -166,7 +166,7 @@ def _write(file: Path, body: bytes) -> None:
         ) from error
 
 
-def read_pool(file: Path, name: str | None, shared: Shared) -> Pool:
+def read_pool(file: Path, name: str | None, shared: Local) -> Pool:
     """Return the pool that a file describes. Raise `WhichPool` if it is not clear which."""
     from weft.api.http.decoding import JSON, decode  # noqa: PLC0415 (heavy: the server's side)
     from weft.api.translation.pools import pools_of  # noqa: PLC0415

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.options import LOCAL, Local
 from weft.cli.input.settings import (
     NO_SERVER_OPTIONS,
     NO_WORKER_OPTIONS,
@@ -19,7 +19,7 @@ def up(
     detach: Annotated[bool, Parameter(name=["--detach", "-d"], negative="")] = False,
     server: ServerOptions = NO_SERVER_OPTIONS,
     worker: WorkerOptions = NO_WORKER_OPTIONS,
-    shared: Shared = SHARED,
+    shared: Local = LOCAL,
 ) -> int:
     """Start weft on this machine, with its own PostgreSQL, and watch over it until Ctrl-C.
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 
 from weft.cli.commands.roles import run_role
-from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.options import LOCAL, SHARED, Local, Shared
 from weft.cli.input.settings import (
     NO_SERVER_OPTIONS,
     NO_WORKER_OPTIONS,
@@ -38,7 +38,7 @@ def run(
     *,
     server: ServerOptions = NO_SERVER_OPTIONS,
     options: WorkerOptions = NO_WORKER_OPTIONS,
-    shared: Shared = SHARED,
+    shared: Local = LOCAL,
 ) -> int:
     """Run a worker in the foreground.
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from weft.cli.input.documents import FORMATS, UnreadableDocument, parse_document
 from weft.cli.input.mistake_lines import point_to_lines
-from weft.cli.input.options import Shared
+from weft.cli.input.options import Local
 from weft.cli.input.toml_lines import toml_lines
 from weft.cli.terminal.confirm import ask
 from weft.cli.terminal.plain import plain
@@ -75,7 +75,7 @@ def refuse_nothing(file: Path, kind: str, tables: Sequence[Document]) -> None:
 
 
 @contextmanager
-def placed(file: Path, body: bytes, document: Document, shared: Shared) -> Iterator[None]:
+def placed(file: Path, body: bytes, document: Document, shared: Local) -> Iterator[None]:
     """Make errors name what is wrong in the file; a program finds it by its pointer."""
     try:
         yield

@@ -16,14 +16,23 @@ AnswerT = TypeVar("AnswerT")
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class Shared:
-    """Options that every command takes."""
+class Local:
+    """Options of commands that ask no server."""
 
     home: Path | None = None
     """Directory of the database, logs and token (default: WEFT_HOME)."""
 
     json: Annotated[bool, Parameter(name="--json", negative="")] = False
     """Print JSON."""
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class Shared(Local):
+    """Options of commands that ask a server."""
+
+    visit: str | None = None
+    """Look into this tenant, for administrators of the site (default: WEFT_VISIT)."""
 
     def client(
         self,
@@ -34,7 +43,12 @@ class Shared:
         """Return a client for the server of this home, or of WEFT_URL. `on_outage` is told why
         the server does not answer; default: a note on standard error.
         """
-        return Api(home=self.home, patience_s=patience_s, on_outage=on_outage or say_outage)
+        return Api(
+            home=self.home,
+            visit=self.visit,
+            patience_s=patience_s,
+            on_outage=on_outage or say_outage,
+        )
 
     def ask(self, question: Callable[[Api], Awaitable[AnswerT]]) -> AnswerT:
         """Return what the server answers to one question."""
@@ -59,4 +73,5 @@ def say_outage(why: str) -> None:
     note(f"the server does not answer ({why}); trying again")
 
 
+LOCAL = Local()
 SHARED = Shared()

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from weft.cli.input.options import Shared
+from weft.cli.input.options import Local
 from weft.cli.terminal.report import note
 from weft.settings import InvalidSetting, Settings, load_settings, misspelt_variables
 
@@ -68,7 +68,7 @@ NO_SERVER_OPTIONS = ServerOptions()
 NO_WORKER_OPTIONS = WorkerOptions()
 
 
-def settings_of(shared: Shared, *groups: ServerOptions | WorkerOptions) -> Settings:
+def settings_of(shared: Local, *groups: ServerOptions | WorkerOptions) -> Settings:
     """Return the settings, overridden by these options. Raise `InvalidSetting`.
 
     Tell the user of variables that are probably misspelt.
@@ -83,7 +83,7 @@ def note_misspelt_variables() -> None:
         note(f"{name} is ignored: there is no such setting; did you mean {meant}?")
 
 
-def flags_of(shared: Shared, *groups: ServerOptions | WorkerOptions) -> dict[str, Any]:
+def flags_of(shared: Local, *groups: ServerOptions | WorkerOptions) -> dict[str, Any]:
     """Return the options that were given, under the names of their settings."""
     from weft.core.resources import parse_cpu_m  # noqa: PLC0415
 

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from weft.client.http.kept_logins import kept_login
 from weft.core.errors import Invalid, Unavailable
 from weft.settings import load_client_settings
+from weft.settings.client import ClientProcessSettings
 
 _PORTS = {"http": 80, "https": 443}
 
@@ -40,6 +41,8 @@ class Endpoint:
     """The certificates that are trusted; None: those of the system."""
     cert_file: Path | None = None
     """The certificate that the server of this home shows; no other is trusted then."""
+    visit: str | None = None
+    """The tenant into which an administrator of the site looks; None: their own."""
     lock: Path | None = None
     """The file that the server of this home keeps locked, if the address is from its home."""
 
@@ -82,10 +85,16 @@ class Locator:
     url: str | None = None
     token: str | None = None
     home: Path | None = None
+    visit: str | None = None
+    """Empty: none, whatever the settings say."""
 
     def locate(self) -> Endpoint:
         """Return the server. Raise `NotRunning` if none was ever started in this home."""
-        settings = load_client_settings({"url": self.url, "token": self.token, "home": self.home})
+        given = {"url": self.url, "token": self.token, "home": self.home, "visit": self.visit}
+        settings = load_client_settings(given)
+        return replace(self._locate(settings), visit=settings.visit or None)
+
+    def _locate(self, settings: ClientProcessSettings) -> Endpoint:
         url, token = settings.url, settings.token
         if token is not None and not (token.isascii() and token.isprintable()):
             raise Invalid(

@@ -26,6 +26,7 @@ from weft.client.http.connection import (
 from weft.client.http.problems import to_error
 from weft.core.errors import Unavailable
 
+VISIT_HEADER = "x-weft-visit"
 PATIENCE_S = 30.0
 WAIT_PATIENCE_S = 600.0
 REPLY_TIMEOUT_S = 60.0
@@ -193,8 +194,10 @@ class HttpSession:
         body: bytes | None,
     ) -> Reply:
         pool = self._open_pool()
-        token = pool.endpoint.token
+        token, visit = pool.endpoint.token, pool.endpoint.visit
         signed = [("authorization", f"Bearer {token}"), *headers] if token else headers
+        if visit:
+            signed = [(VISIT_HEADER, quote(visit, safe="")), *signed]
         target = path + _query_text(query or {})
         reply = await pool.send(method, target, signed, body)
         self._was_reached = True

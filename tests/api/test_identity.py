@@ -158,7 +158,7 @@ async def test_description_tells_what_creates_and_which_headers_count(
     assert takes_key == {
         *creates, "/v1/batch-actions", "/v1/batches/{b}/retry", "/v1/batches/{b}/resubmit",
     }  # fmt: skip
-    assert _headers_of(paths["/v1/events"], "get") == {"Last-Event-ID"}
+    assert _headers_of(paths["/v1/events"], "get") == {"Last-Event-ID", "X-Weft-Visit"}
 
 
 def _answers_of(operations: dict[str, Any]) -> set[str]:

@@ -223,13 +223,21 @@ async def test_others_are_told_that_no_tenant_exists(
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["", "%00", "a%00b", "x" * 257])
+@pytest.mark.parametrize("name", ["%00", "a%00b", "x" * 257])
 async def test_name_that_no_tenant_can_have_is_not_looked_up(
     client: httpx.AsyncClient, store: _Store, name: str
 ) -> None:
     answer = await client.get("/v1/batches", headers={HEADER: name})
 
     assert (answer.status_code, answer.json()["code"]) == (404, "API.TENANT_NOT_FOUND")
+    assert store.visits == []
+
+
+async def test_empty_name_is_none(client: httpx.AsyncClient, store: _Store) -> None:
+    """As an empty variable is."""
+    answer = await client.get("/v1/whoami", headers={HEADER: ""})
+
+    assert (answer.status_code, answer.json()["user"]) == (200, "ada")
     assert store.visits == []
 
 
@@ -374,3 +382,20 @@ async def test_only_queues_are_tried_on_a_visit(http: httpx.AsyncClient) -> None
 
     assert tried.status_code == 200, tried.text
     assert "theirs" in tried.text
+
+
+async def test_description_names_the_header_where_it_counts(
+    app: Application, client: httpx.AsyncClient
+) -> None:
+    """On what a visit shows, with the 404 that it may bring."""
+    paths = (await client.get("/openapi.json")).json()["paths"]
+    named = {
+        f"{method.upper()} {path}"
+        for path, methods in paths.items()
+        for method, operation in methods.items()
+        if "X-Weft-Visit" in {one["name"] for one in operation["parameters"]}
+    }
+    reads = {one for one in routes_of(app) if one.startswith(("GET /v1", "GET /metrics"))}
+
+    assert named == {*reads, "POST /v1/queue-test"} - HIDDEN
+    assert "404" in paths["/metrics"]["get"]["responses"]

@@ -16,8 +16,9 @@ from litestar.handlers import HTTPRouteHandler
 import weft
 from weft.api.html.assets import assets
 from weft.api.http.decoding import JSON, MERGE_PATCH, MSGPACK
-from weft.api.http.parameter_schemas import parameter
+from weft.api.http.parameter_schemas import VISIT, parameter
 from weft.api.http.problem_documents import MEDIA
+from weft.api.http.visits import is_shown
 from weft.core.rights import Right, roles_with
 from weft.wire.answers import Problem
 from weft.wire.schema_words import describe_kind
@@ -84,7 +85,7 @@ def _operation(path: str, handler: HTTPRouteHandler, right: Right | None) -> Obj
     names_by_where = {
         "path": re.findall(r"{(\w+)}", path),
         "query": handler.opt.get("query", ()),
-        "header": _headers_of(handler),
+        "header": (*_headers_of(handler), *([VISIT] if _is_visited(handler, right) else ())),
     }
     summary, _, rest = (
         inspect.cleandoc(handler.fn.__doc__ or "").replace("\n", " ").partition(". ")
@@ -122,7 +123,7 @@ def _refused(path: str, handler: HTTPRouteHandler, right: Right | None) -> Objec
     statuses = {400, 500, 503}
     if right is not None:
         statuses |= {401, 403, 429}
-    if path.startswith("/v1/"):
+    if path.startswith("/v1/") or _is_visited(handler, right):
         statuses.add(404)
     if "body" in handler.opt:
         statuses |= {408, 409, 413, 415}
@@ -202,6 +203,10 @@ def _accepted(handler: HTTPRouteHandler) -> Object:
 
 def _reference(kind: type[msgspec.Struct]) -> Object:
     return {"$ref": _REF.format(name=kind.__name__)}
+
+
+def _is_visited(handler: HTTPRouteHandler, right: Right | None) -> bool:
+    return any(is_shown(right, method, handler.opt) for method in handler.http_methods)
 
 
 def _headers_of(handler: HTTPRouteHandler) -> tuple[str, ...]:

@@ -155,6 +155,7 @@ QUERY: Final[Mapping[str, tuple[str, Schema]]] = {
         _whole(f"{_JOBS}(?:,{_JOBS})*"),
     ),
 }
+VISIT: Final = "X-Weft-Visit"
 HEADERS: Final[Mapping[str, tuple[str, Schema]]] = {
     "Idempotency-Key": (
         "A random name: a repeat with the same key does nothing and gets the same reply.",
@@ -163,6 +164,11 @@ HEADERS: Final[Mapping[str, tuple[str, Schema]]] = {
     "Last-Event-ID": (
         "The id of the event after which a stream resumes.",
         _whole(f"{EVENT_POSITION.pattern}|{LOG_POSITION.pattern}"),
+    ),
+    VISIT: (
+        "The tenant into which an administrator of the site looks, percent-encoded; nothing is "  # noqa: ISC004
+        "changed there. Empty: none.",
+        _TEXT,
     ),
     "Range": ("Bytes of a single stream, as in `bytes=0-99`; others are ignored.", _TEXT),
 }

@@ -47,10 +47,10 @@ class Visits:
         self, scope: Mapping[str, Any], headers: Mapping[str, str], caller: Caller
     ) -> Caller:
         """Return who makes a request: this caller, or they as the visitor of the tenant that it
-        names. Raise `TenantNotFound`, whether it does not exist or may not be visited. A cookie
-        that a browser has kept for too long counts for nothing instead.
+        names; an empty name is none. Raise `TenantNotFound`, whether it does not exist or may not
+        be visited. A cookie that a browser has kept for too long counts for nothing instead.
         """
-        if (given := headers.get(HEADER)) is not None:
+        if given := headers.get(HEADER):
             return await self._visitor(scope, caller, unquote(given))
         path: str = scope["path"]
         if not is_page(path) or path == CHOICE:
@@ -104,18 +104,28 @@ class Visits:
         return visited
 
 
-def require_reading(visit: Visit, right: Right, method: str, options: Mapping[str, Any]) -> None:
-    """Raise `NotInVisit` unless a route reads what belongs to a tenant. `options`: those of the
-    route, whose `visit` says it where that does not follow from the right.
+def is_shown(right: Right | None, method: str, options: Mapping[str, Any]) -> bool:
+    """Say whether a route only reads, and what belongs to a tenant. `options`: those of the route,
+    whose `visit` says it where that does not follow from the right.
     """
-    if method not in SAFE and right != Right.READ:
+    is_of_tenant: bool = options.get("visit", right in _SHOWN and "door" not in options)
+    return is_of_tenant and _reads(right, method)
+
+
+def _reads(right: Right | None, method: str) -> bool:
+    return method in SAFE or right == Right.READ
+
+
+def require_reading(visit: Visit, right: Right, method: str, options: Mapping[str, Any]) -> None:
+    """Raise `NotInVisit` unless a route is shown on a visit; see `is_shown`."""
+    if not _reads(right, method):
         raise NotInVisit(
             f"nothing is changed on a visit to tenant {visit.tenant}",
             detail="Administrators of the site look into other tenants and change nothing there.",
             hint="To act in that tenant, use a token of one of its users; to act in your own, "
             "leave out --visit, WEFT_VISIT or the header X-Weft-Visit.",
         )
-    if not options.get("visit", right in _SHOWN and "door" not in options):
+    if not is_shown(right, method, options):
         raise NotInVisit(
             f"this is not shown on a visit to tenant {visit.tenant}",
             detail="A visit shows what belongs to the tenant: nothing of yourself or of the site, "
@@ -125,7 +135,7 @@ def require_reading(visit: Visit, right: Right, method: str, options: Mapping[st
 
 
 def _is_name(name: str) -> bool:
-    return 0 < len(name) <= NAME_CHARS_MAX and "\0" not in name
+    return len(name) <= NAME_CHARS_MAX and "\0" not in name
 
 
 def visit_cookie_name(scheme: str) -> str:

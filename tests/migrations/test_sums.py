@@ -24,13 +24,17 @@ _ROWS = """
     SELECT n, 1, 1, 'cancel', '', now() FROM generate_series(1, 2) n;
     UPDATE weft.operation SET owner_id = NULL, project_id = NULL WHERE batch_id = 1;
     DELETE FROM weft.batch WHERE batch_id = 2;
+    INSERT INTO weft.condition (tenant_id, kind, tester, parameters, digest, since, next_test_at)
+    VALUES (1, 'quota', 'tcp', '{}', '', now(), now());
+    INSERT INTO weft.blocked_job (batch_id, job_id, tenant_id, blocked_at, next_at, condition_id)
+    VALUES (1, 1, 1, now(), now(), 1);
 """
 _BEHIND = """
-    TRUNCATE weft.usage_sum, weft.user_count;
+    TRUNCATE weft.usage_sum, weft.user_count, weft.condition_batch;
     UPDATE weft.schema_range SET schema = 100
 """
 CHECKS = ("usage_by_resource_equals_usage", "users_are_counted", "loads_of_pools_are_counted",
-          "owners_are_noted")  # fmt: skip
+          "owners_are_noted", "conditions_note_their_batches")  # fmt: skip
 
 
 async def test_what_was_counted_meanwhile_is_in_the_sums(

@@ -11,7 +11,7 @@ from properties.gate_rules import WORKERS
 from properties.jobs_model import B
 from properties.recovery_rules import RecoveryRules
 from properties.said_ends import End
-from store.test_conditions import block, conditions
+from store.test_conditions import block, conditions, operator
 from store.world import Worker
 from weft.core.conditions import Ask
 from weft.core.states import Reason
@@ -62,7 +62,7 @@ class ConditionRules(RecoveryRules):
 
         async def test(one: dict[str, Any]) -> int:
             number = one["condition_id"]
-            await self.world.api.test_condition(self.world.caller, number)
+            await self.world.api.test_condition(operator(self.world), number)
             due = await self.world.call(
                 "due_conditions", epoch=epoch, busy=[], limit_rows=100, at=at
             )
@@ -82,7 +82,8 @@ class ConditionRules(RecoveryRules):
         """Let some jobs go on without a test."""
 
         async def release(one: dict[str, Any]) -> int:
-            await self.world.api.release_condition(self.world.caller, one["condition_id"], n)
+            number = one["condition_id"]
+            await self.world.api.release_condition(operator(self.world), number, n)
             await self._sweep("release_conditions")
             return n
 
@@ -93,7 +94,7 @@ class ConditionRules(RecoveryRules):
         """Give up what jobs wait for."""
 
         async def fail(one: dict[str, Any]) -> int:
-            await self.world.api.fail_condition(self.world.caller, one["condition_id"])
+            await self.world.api.fail_condition(operator(self.world), one["condition_id"])
             await self._sweep("fail_conditions")
             return 10**9
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from properties.test_concurrency import deadlock_report, deadlocks
-from store.test_conditions import conditions
+from store.test_conditions import conditions, operator
 from store.world import Worker, World, open_backend, open_world
 from weft.core import errors
 from weft.core.attempt_key import AttemptKey
@@ -163,7 +163,7 @@ class Crowd:
 
     async def decide(self) -> None:
         """Be a person who looks at conditions and cannot wait."""
-        api, caller = self.world.api, self.world.caller
+        api, caller = self.world.api, operator(self.world)
         for turn in range(15):
             for one in await conditions(self.world):
                 assert one["n_jobs"] >= 0

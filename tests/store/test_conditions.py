@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -13,8 +14,9 @@ from store.world import Worker, World, open_world
 from weft.core import errors
 from weft.core.attempt_key import AttemptKey
 from weft.core.conditions import Ask
+from weft.core.rights import UserRole
 from weft.core.states import Reason
-from weft.ports.store import Claimed, NewGroup
+from weft.ports.store import Caller, Claimed, NewGroup
 from weft.store.database import call_on
 
 ASK = Ask("connection_failed", "tcp", {"host": "h", "port": "80"})
@@ -28,8 +30,13 @@ async def block(worker: Worker, *claimed: Claimed, ask: Ask = ASK) -> None:
     assert set(await worker.end(*claimed, reason=Reason.EXIT, exit_code=75)) == {"ok"}
 
 
+def operator(world: World) -> Caller:
+    """Return somebody who sees the tenant, conditions without jobs included."""
+    return replace(world.caller, role=UserRole.OPERATOR)
+
+
 async def conditions(world: World) -> list[Any]:
-    return list(await world.api.list_conditions(world.caller, after_id=0, limit=100))
+    return list(await world.api.list_conditions(operator(world), after_id=0, limit=100))
 
 
 def soon(in_s: float) -> datetime:
@@ -421,7 +428,7 @@ async def test_notice_tells_the_driver(world: World, asked: str) -> None:
 
 
 async def test_events_tell_when_an_incident_begins_and_ends(world: World) -> None:
-    """Once each, to all users of the tenant, and with no batch."""
+    """Once each, and with no batch, to those who see one of the batches."""
     start = await world.api.events_now()
     batch = await world.submit(3)
     worker = await world.worker()

@@ -7,7 +7,6 @@ from itertools import product
 import pytest
 
 from store.test_concurrency_keys import rows_with
-from store.test_conditions import block
 from store.test_deletion import delete, remove, settle, step
 from store.test_resubmissions import ask
 from store.world import World
@@ -235,7 +234,7 @@ async def test_removed_batches_and_users_take_their_grants_along(world: World) -
 
 
 async def test_jobs_of_others_are_left_out_where_others_are_named(world: World) -> None:
-    """A condition, a key and a worker name jobs; those that one may not see are not among them."""
+    """A key and a worker name jobs; those that one may not see are not among them."""
     bob = await leave(world, await world.user("bob"))
     project = await world.admin.fetchval(
         "INSERT INTO weft.billing_project (tenant_id, name) VALUES ($1, 'b') RETURNING project_id",
@@ -243,8 +242,6 @@ async def test_jobs_of_others_are_left_out_where_others_are_named(world: World) 
     )
     await join(world, bob, project)
     worker = await world.worker()
-    blocked = await world.submit()
-    await block(worker, *await worker.claim())
     holder = await world.submit(rows_with("db", 1, 1))
     await worker.start(*await worker.claim())
     rows = rows_with("db", 1, 1)
@@ -253,19 +250,16 @@ async def test_jobs_of_others_are_left_out_where_others_are_named(world: World) 
     operator = replace(world.caller, role=UserRole.OPERATOR)
 
     async def named(caller: Caller) -> dict[str, list[int]]:
-        (condition,) = await world.api.list_conditions(caller, after_id=0, limit=9)
-        found = await world.api.get_condition(caller, condition["condition_id"], limit_jobs=9)
         job = await world.api.get_job(caller, waiting, 1)
         facts = await world.api.why_job(caller, waiting, 1)
         workers = (await world.api.overview(caller))["workers"]
         return {
-            "condition": [one["batch_id"] for one in found["jobs"]],
             "key": [one["batch_id"] for one in job.get("key_holders") or ()],
             "why": [one.batch_id for gate in facts.gates for one in gate.holders],
             "worker": [one["batch_id"] for shown in workers for one in shown["jobs"]],
         }
 
-    everything = {"condition": [blocked], "key": [holder], "why": [holder], "worker": [holder]}
+    everything = {"key": [holder], "why": [holder], "worker": [holder]}
     assert await named(operator) == everything
     assert await named(bob) == {name: [] for name in everything}
 

@@ -1445,6 +1445,10 @@ CREATE FUNCTION weft._note_claim(of_incarnation_id integer, of_pool_id integer, 
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._note_claim(of_incarnation_id integer, of_pool_id integer, trying boolean, stopped_at weft.offer, taken integer[], n_jobs integer, lanes integer[], shares weft.shares) OWNER TO weft_system;
 
+CREATE FUNCTION weft._note_condition_batches() RETURNS void
+    LANGUAGE sql;
+ALTER FUNCTION weft._note_condition_batches() OWNER TO weft_system;
+
 CREATE FUNCTION weft._note_failures(batch_ids bigint[], job_ids integer[], attempts smallint[], reasons smallint[], causes text[], at timestamp with time zone) RETURNS void
     LANGUAGE sql;
 ALTER FUNCTION weft._note_failures(batch_ids bigint[], job_ids integer[], attempts smallint[], reasons smallint[], causes text[], at timestamp with time zone) OWNER TO weft_system;
@@ -1985,6 +1989,10 @@ CREATE FUNCTION weft._sees_batch(of_batch_id bigint) RETURNS boolean
     LANGUAGE plpgsql STABLE;
 ALTER FUNCTION weft._sees_batch(of_batch_id bigint) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._sees_condition(of_condition_id bigint) RETURNS boolean
+    LANGUAGE plpgsql STABLE;
+ALTER FUNCTION weft._sees_condition(of_condition_id bigint) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._sees_operation(operation weft.operation) RETURNS boolean
     LANGUAGE plpgsql STABLE;
 ALTER FUNCTION weft._sees_operation(operation weft.operation) OWNER TO weft_tenant;
@@ -2077,6 +2085,21 @@ CREATE FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id int
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id integer, at timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft._shown_conditions(after_id bigint, limit_rows integer) RETURNS SETOF bigint
+    LANGUAGE sql STABLE
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_hashagg TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off';
+ALTER FUNCTION weft._shown_conditions(after_id bigint, limit_rows integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._shown_detail(of_kind text, of_detail jsonb) RETURNS jsonb
+    LANGUAGE plpgsql STABLE;
+ALTER FUNCTION weft._shown_detail(of_kind text, of_detail jsonb) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._shown_jobs(of_batch_id bigint, of_job_ids integer[]) RETURNS integer[]
     LANGUAGE plpgsql STABLE;
 ALTER FUNCTION weft._shown_jobs(of_batch_id bigint, of_job_ids integer[]) OWNER TO weft_tenant;
@@ -2084,6 +2107,27 @@ ALTER FUNCTION weft._shown_jobs(of_batch_id bigint, of_job_ids integer[]) OWNER 
 CREATE FUNCTION weft._shown_operation(of_operation_id bigint) RETURNS weft.operation
     LANGUAGE plpgsql STABLE;
 ALTER FUNCTION weft._shown_operation(of_operation_id bigint) OWNER TO weft_tenant;
+
+CREATE TABLE weft.blocked_job (
+    batch_id bigint NOT NULL,
+    job_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    blocked_at timestamp with time zone NOT NULL,
+    next_at timestamp with time zone NOT NULL,
+    condition_id bigint,
+    n_tests integer DEFAULT 0 NOT NULL
+);
+ALTER TABLE weft.blocked_job OWNER TO postgres;
+
+CREATE FUNCTION weft._shown_waiting(of_condition_id bigint, limit_jobs integer) RETURNS SETOF weft.blocked_job
+    LANGUAGE sql STABLE
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off';
+ALTER FUNCTION weft._shown_waiting(of_condition_id bigint, limit_jobs integer) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._skip_touched(offer weft.offer, from_job integer, snapshot pg_snapshot) RETURNS integer
     LANGUAGE plpgsql STABLE;
@@ -2352,6 +2396,10 @@ ALTER FUNCTION weft._waiting_long(of_pool_id integer, lanes integer[], after_s d
 CREATE FUNCTION weft._waiting_sets() RETURNS SETOF integer
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._waiting_sets() OWNER TO weft_system;
+
+CREATE FUNCTION weft._waits_at(of_batch_id bigint, of_condition_id bigint) RETURNS boolean
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._waits_at(of_batch_id bigint, of_condition_id bigint) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._wake_workers(pool_ids integer[], lane_ids integer[], at_most integer) RETURNS void
     LANGUAGE plpgsql;
@@ -4252,17 +4300,6 @@ CREATE TABLE weft.block_request (
 );
 ALTER TABLE weft.block_request OWNER TO postgres;
 
-CREATE TABLE weft.blocked_job (
-    batch_id bigint NOT NULL,
-    job_id integer NOT NULL,
-    tenant_id integer NOT NULL,
-    blocked_at timestamp with time zone NOT NULL,
-    next_at timestamp with time zone NOT NULL,
-    condition_id bigint,
-    n_tests integer DEFAULT 0 NOT NULL
-);
-ALTER TABLE weft.blocked_job OWNER TO postgres;
-
 CREATE TABLE weft.bunch_count (
     batch_id bigint NOT NULL,
     update_id integer NOT NULL,
@@ -4311,6 +4348,15 @@ ALTER TABLE weft.claim ALTER COLUMN claim_id ADD GENERATED ALWAYS AS IDENTITY (
     NO MAXVALUE
     CACHE 1
 );
+
+CREATE TABLE weft.condition_batch (
+    batch_id bigint NOT NULL,
+    condition_id bigint NOT NULL,
+    tenant_id integer NOT NULL,
+    owner_id integer NOT NULL,
+    project_id integer NOT NULL
+);
+ALTER TABLE weft.condition_batch OWNER TO postgres;
 
 ALTER TABLE weft.condition ALTER COLUMN condition_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME weft.condition_condition_id_seq
@@ -5530,6 +5576,9 @@ ALTER TABLE ONLY weft.cascade
 ALTER TABLE ONLY weft.claim
     ADD CONSTRAINT claim_pkey PRIMARY KEY (incarnation_id, claim_id);
 
+ALTER TABLE ONLY weft.condition_batch
+    ADD CONSTRAINT condition_batch_pkey PRIMARY KEY (batch_id, condition_id);
+
 ALTER TABLE ONLY weft.condition
     ADD CONSTRAINT condition_pkey PRIMARY KEY (condition_id);
 
@@ -5911,6 +5960,12 @@ CREATE INDEX callback_delivery_due_idx ON weft.callback_delivery USING btree (ne
 
 CREATE INDEX callback_delivery_host_idx ON weft.callback_delivery USING btree (tenant_id, host, next_at) WHERE (next_at IS NOT NULL);
 
+CREATE INDEX condition_batch_condition_idx ON weft.condition_batch USING btree (condition_id);
+
+CREATE INDEX condition_batch_owner_idx ON weft.condition_batch USING btree (owner_id, condition_id);
+
+CREATE INDEX condition_batch_project_idx ON weft.condition_batch USING btree (project_id, condition_id);
+
 CREATE INDEX condition_delta_condition_id_idx ON weft.condition_delta USING btree (condition_id);
 
 CREATE INDEX condition_failed_idx ON weft.condition USING btree (condition_id) WHERE (failed_by IS NOT NULL);
@@ -6146,6 +6201,12 @@ ALTER TABLE ONLY weft.blocked_job
 ALTER TABLE ONLY weft.callback_delivery
     ADD CONSTRAINT callback_delivery_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES weft.batch(batch_id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY weft.condition_batch
+    ADD CONSTRAINT condition_batch_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES weft.batch(batch_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY weft.condition_batch
+    ADD CONSTRAINT condition_batch_condition_id_fkey FOREIGN KEY (condition_id) REFERENCES weft.condition(condition_id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY weft.group_ancestor
     ADD CONSTRAINT group_ancestor_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES weft.batch(batch_id) ON DELETE CASCADE;
 
@@ -6312,6 +6373,8 @@ ALTER TABLE weft.callback_delivery ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.cascade ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.condition ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.condition_batch ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.condition_delta ENABLE ROW LEVEL SECURITY;
 
@@ -6509,6 +6572,8 @@ CREATE POLICY system_rows ON weft.cascade TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.condition TO weft_system USING (true);
 
+CREATE POLICY system_rows ON weft.condition_batch TO weft_system USING (true);
+
 CREATE POLICY system_rows ON weft.condition_delta TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.core_sweep TO weft_system USING (true);
@@ -6686,6 +6751,8 @@ CREATE POLICY tenant_rows ON weft.callback_delivery TO weft_tenant USING ((tenan
 CREATE POLICY tenant_rows ON weft.cascade TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.condition TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.condition_batch TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.condition_delta TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
@@ -7453,6 +7520,8 @@ REVOKE ALL ON FUNCTION weft._no_user(of_name text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._note_claim(of_incarnation_id integer, of_pool_id integer, trying boolean, stopped_at weft.offer, taken integer[], n_jobs integer, lanes integer[], shares weft.shares) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._note_condition_batches() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._note_failures(batch_ids bigint[], job_ids integer[], attempts smallint[], reasons smallint[], causes text[], at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._note_late_ends(of_incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], reasons smallint[], recorded bigint[], cpu_ms_list bigint[], memory_peaks bigint[], stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments integer[], offsets bigint[], at timestamp with time zone) FROM PUBLIC;
@@ -7695,6 +7764,8 @@ REVOKE ALL ON FUNCTION weft._secret_document(of_secret weft.secret) FROM PUBLIC;
 REVOKE ALL ON FUNCTION weft._sees_batch(of_batch_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._sees_batch(of_batch_id bigint) TO weft_system;
 
+REVOKE ALL ON FUNCTION weft._sees_condition(of_condition_id bigint) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._sees_operation(operation weft.operation) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._sees_schedule(of_schedule weft.schedule) FROM PUBLIC;
@@ -7745,9 +7816,19 @@ REVOKE ALL ON FUNCTION weft._show_ranges(of_batch_id bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._show_set(tenant_id integer, of_batch_id bigint, set_id integer, at timestamp with time zone) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._shown_conditions(after_id bigint, limit_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._shown_conditions(after_id bigint, limit_rows integer) TO weft_system;
+
+REVOKE ALL ON FUNCTION weft._shown_detail(of_kind text, of_detail jsonb) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._shown_jobs(of_batch_id bigint, of_job_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._shown_operation(of_operation_id bigint) FROM PUBLIC;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.blocked_job TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.blocked_job TO weft_system;
+
+REVOKE ALL ON FUNCTION weft._shown_waiting(of_condition_id bigint, limit_jobs integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._skip_touched(offer weft.offer, from_job integer, snapshot pg_snapshot) FROM PUBLIC;
 
@@ -7862,6 +7943,9 @@ REVOKE ALL ON FUNCTION weft._waiting_jobs(of_gate_set_ids integer[], of_pool_id 
 REVOKE ALL ON FUNCTION weft._waiting_long(of_pool_id integer, lanes integer[], after_s double precision) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._waiting_sets() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._waits_at(of_batch_id bigint, of_condition_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._waits_at(of_batch_id bigint, of_condition_id bigint) TO weft_system;
 
 REVOKE ALL ON FUNCTION weft._wake_workers(pool_ids integer[], lane_ids integer[], at_most integer) FROM PUBLIC;
 
@@ -8810,9 +8894,6 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.black_hole TO weft_system;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.block_request TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.block_request TO weft_system;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.blocked_job TO weft_tenant;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.blocked_job TO weft_system;
-
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.bunch_count TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.bunch_count TO weft_system;
 GRANT SELECT ON TABLE weft.bunch_count TO weft_api;
@@ -8829,6 +8910,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.claim TO weft_system;
 
 GRANT USAGE ON SEQUENCE weft.claim_claim_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.claim_claim_id_seq TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.condition_batch TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.condition_batch TO weft_system;
 
 GRANT USAGE ON SEQUENCE weft.condition_condition_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.condition_condition_id_seq TO weft_system;

@@ -1,6 +1,6 @@
 -- _join_conditions: let blocked jobs wait for what their attempts asked for; jobs that ask the same share a condition.
 -- Called by: _block_jobs, in the transaction that blocks them.   Safe to repeat: yes, the second time nothing is asked.
--- Locks: job (by the caller); condition (in the order of what they test).   Plan: requests, jobs and attempts by key.
+-- Locks: job (by the caller); condition (in the order of what they test).   Plan: requests, jobs, attempts and batches by key.
 -- One at which jobs go on, and to which a job comes, is not over: nobody else goes before the date of that job, and then few again.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._join_conditions(batch_ids bigint[], job_ids int[], at timestamptz) RETURNS void LANGUAGE plpgsql
@@ -31,13 +31,21 @@ BEGIN
         INSERT INTO weft.event (at, tenant_id, batch_id, kind, detail)
         SELECT _join_conditions.at, n.tenant_id, 0, 'condition.opened', jsonb_build_object('condition_id', n.condition_id,
             'condition', n.kind, 'tester', n.tester, 'parameters', n.parameters, 'since', n.since, 'next_test_at', n.next_test_at,
-            'n_jobs', (SELECT count(*) FROM due d WHERE d.tenant_id = n.tenant_id AND d.digest = n.digest))
+            'n_jobs', (SELECT count(*) FROM due d WHERE d.tenant_id = n.tenant_id AND d.digest = n.digest),
+            'batches', (SELECT jsonb_object_agg(b.batch_id, b.n) FROM (  -- for _shown_detail
+                SELECT d.batch_id, count(*) AS n FROM due d WHERE d.tenant_id = n.tenant_id AND d.digest = n.digest GROUP BY 1) b))
         FROM new n WHERE n.is_new),
     upd AS (
         UPDATE weft.blocked_job k SET condition_id = n.condition_id
         FROM due d JOIN new n ON n.tenant_id = d.tenant_id AND n.digest = d.digest
         WHERE k.batch_id = d.batch_id AND k.job_id = d.job_id
-        RETURNING n.condition_id, n.tenant_id)
+        RETURNING n.condition_id, n.tenant_id, k.batch_id),
+    noted AS (
+        INSERT INTO weft.condition_batch (batch_id, condition_id, tenant_id, owner_id, project_id)
+        SELECT u.batch_id, u.condition_id, u.tenant_id, b.user_id, b.project_id
+        FROM (SELECT DISTINCT x.batch_id, x.condition_id, x.tenant_id FROM upd x) u
+        CROSS JOIN LATERAL (SELECT y.user_id, y.project_id FROM weft.batch y WHERE y.batch_id = u.batch_id OFFSET 0) b
+        ON CONFLICT DO NOTHING)
     INSERT INTO weft.condition_delta (condition_id, tenant_id, n)
     SELECT u.condition_id, u.tenant_id, count(*) FROM upd u GROUP BY u.condition_id, u.tenant_id;
     IF FOUND THEN

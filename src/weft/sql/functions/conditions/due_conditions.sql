@@ -1,6 +1,7 @@
 -- due_conditions: the conditions to be tested now. One without jobs is over, and is forgotten instead.
 -- Called by: DriverStore.due_conditions.   Safe to repeat: yes.
--- Locks: as _check_epoch; condition (SKIP LOCKED); as _announce.   Plan: by date; jobs and deltas of a condition by index.
+-- Locks: as _check_epoch; condition (SKIP LOCKED); as _announce.   Plan: by date; jobs, deltas and batches of a
+--   condition by index.
 -- busy: those that are being tested.
 -- Returns: the longest due first; late_s: for how long; is_over: it is forgotten.
 -- Owner: weft_system.  Granted to: weft_driver.
@@ -27,7 +28,10 @@ BEGIN
     eve AS (
         INSERT INTO weft.event (at, tenant_id, batch_id, kind, detail)
         SELECT due_conditions.at, g.tenant_id, 0, 'condition.closed', jsonb_build_object('condition_id', g.condition_id,
-            'condition', g.kind, 'tester', g.tester, 'parameters', g.parameters, 'since', g.since)
+            'condition', g.kind, 'tester', g.tester, 'parameters', g.parameters, 'since', g.since,
+            'batches', (SELECT jsonb_object_agg(b.batch_id, 0) FROM (  -- for _shown_detail
+                SELECT x.batch_id FROM weft.condition_batch x WHERE x.condition_id = g.condition_id
+                ORDER BY x.batch_id DESC LIMIT 1000) b))
         FROM gone g)
     SELECT g.condition_id, g.tester, g.parameters, 0::float8, true FROM gone g;
     IF FOUND THEN

@@ -1,7 +1,9 @@
--- overview_counts: how many jobs that the caller sees wait and run, and for how many conditions (1000: at least).
+-- overview_counts: how many jobs that the caller sees wait and run, and for how many conditions that they
+--   see (1000: at least).
 -- Called by: Store.overview_counts (api), overview_v2.   Safe to repeat: yes, it only reads.
 -- Plan: the counts of the tenant, one row; or those of the caller and of each billing project that they are a member of, and of batches
---   that others share; the unfolded deltas; conditions of the tenant, at most 1,000.
+--   that others share; the unfolded deltas; conditions of the tenant, or as _shown_conditions, at most
+--   1,000.
 -- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.overview_counts(tenant_id int) RETURNS jsonb
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_bitmapscan = off
@@ -32,6 +34,7 @@ AS $$
         'pending', (SELECT coalesce(sum(n_pending), 0) FROM part), 'ready', (SELECT coalesce(sum(n_ready), 0) FROM part),
         'running', (SELECT coalesce(sum(n_running), 0) FROM part), 'queued', (SELECT coalesce(sum(n_queued), 0) FROM part),
         'blocked', (SELECT coalesce(sum(n_blocked), 0) FROM part),
-        'conditions', (SELECT count(*) FROM (
-            SELECT FROM weft.condition c WHERE c.tenant_id = overview_counts.tenant_id LIMIT 1000) x))
+        'conditions', CASE WHEN weft._caller_id() IS NOT NULL THEN (SELECT count(*) FROM weft._shown_conditions(0, 1000))
+            ELSE (SELECT count(*) FROM (
+                SELECT FROM weft.condition c WHERE c.tenant_id = overview_counts.tenant_id LIMIT 1000) x) END)
 $$;

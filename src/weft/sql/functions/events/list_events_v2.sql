@@ -25,14 +25,16 @@ BEGIN
     SELECT e.xid::text::bigint, e.event_id, e.at, e.kind, e.batch_id, e.from_state, e.to_state,
            CASE WHEN v_has_jobs THEN coalesce(weft._shown_jobs(e.batch_id, e.jobs), '{}') ELSE e.jobs END,
            CASE WHEN NOT v_has_jobs OR weft._sees_batch(e.batch_id) THEN e.groups ELSE '{}' END,
-           coalesce(e.trace_id, (SELECT b.trace_id FROM weft.batch b WHERE b.batch_id = e.batch_id)), e.detail FROM weft.event e
+           coalesce(e.trace_id, (SELECT b.trace_id FROM weft.batch b WHERE b.batch_id = e.batch_id)),
+           weft._shown_detail(e.kind, e.detail) FROM weft.event e
     WHERE (e.xid, e.event_id) > (list_events_v2.after_xid::text::xid8, list_events_v2.after_event)
         AND e.xid < pg_snapshot_xmin(pg_current_snapshot())
       AND (of_batch_id IS NULL OR e.batch_id = of_batch_id)
-      -- Of a deleted batch only that it was, and how its removal goes. Conditions have no batch, and operations on batches.
+      -- Of a deleted batch only that it was, and how its removal goes. Operations on many batches have no batch, and conditions, which
+      -- are told to those who saw a batch of theirs: those that had opened them, or had waited there until they were closed.
       AND CASE WHEN e.batch_id = 0 AND e.kind LIKE 'operation.%' THEN EXISTS (SELECT FROM weft.operation o
               WHERE o.operation_id = (e.detail ->> 'operation')::bigint AND weft._sees_operation(o))
-          WHEN e.batch_id = 0 THEN true
+          WHEN e.batch_id = 0 THEN weft._caller_id() IS NULL OR weft._shown_detail(e.kind, e.detail) IS NOT NULL
           WHEN e.kind = 'batch.deleted' OR e.kind LIKE 'operation.%' THEN weft._sees_work_on(e.batch_id)
           ELSE EXISTS (SELECT FROM weft.batch b WHERE b.batch_id = e.batch_id AND b.deleted_at IS NULL
               AND (weft._permission(b.batch_id, b.user_id, b.project_id) > 0

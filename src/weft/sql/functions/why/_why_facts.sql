@@ -1,6 +1,7 @@
 -- _why_facts: what keeps jobs of a batch from running, or what became of them; weft.core.why turns it into sentences.
 -- Called by: why_job, why_jobs, why_group.   Safe to repeat: yes, it only reads.
--- Plan: everything by key; of a job's parents at most the first 1000; pools as _pool_facts, once for each need.
+-- Plan: everything by key; of a job's parents at most the first 1000; pools as _pool_facts, once for each need;
+--   conditions as _condition_document, each once.
 -- Returns: one row per job; objects whose fields only matter in some states are NULL in others.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._why_facts(of_batch_id bigint, of_job_ids int[], at timestamptz DEFAULT clock_timestamp())
@@ -17,7 +18,14 @@ AS $$
         JOIN weft.job_state s ON s.state = j.state JOIN weft.shape h ON h.shape_id = j.shape_id),
     need AS MATERIALIZED (
         SELECT n.*, weft._pool_facts(n.pool_id, n.lane_id, n.cpu_m, n.memory_mib, n.user_id) AS pool
-        FROM (SELECT DISTINCT o.pool_id, o.lane_id, o.cpu_m, o.memory_mib, o.user_id FROM one o WHERE o.waits) n)
+        FROM (SELECT DISTINCT o.pool_id, o.lane_id, o.cpu_m, o.memory_mib, o.user_id FROM one o WHERE o.waits) n),
+    blocked AS MATERIALIZED (
+        SELECT k.* FROM one o
+        CROSS JOIN LATERAL (SELECT x.* FROM weft.blocked_job x WHERE x.batch_id = o.batch_id AND x.job_id = o.job_id OFFSET 0) k
+        WHERE o.waits),
+    condition AS MATERIALIZED (
+        SELECT c.condition_id, weft._condition_document(c) AS document FROM (SELECT DISTINCT x.condition_id FROM blocked x) b
+        CROSS JOIN LATERAL (SELECT x.* FROM weft.condition x WHERE x.condition_id = b.condition_id OFFSET 0) c)
     SELECT o.job_id, jsonb_build_object(
         'batch_id', o.batch_id, 'job_id', o.job_id, 'state', o.word, 'queue', o.queue, 'user', u.name,
         'cpu', o.cpu_m / 1000.0, 'memory', o.memory_mib * 1048576::bigint,
@@ -35,10 +43,10 @@ AS $$
         'blocked', (SELECT jsonb_build_object('attempt', o.attempt, 'next_at', k.next_at,
             'reason', (SELECT r.word FROM weft.attempt a JOIN weft.attempt_reason r USING (reason)
                 WHERE a.batch_id = o.batch_id AND a.job_id = o.job_id AND a.attempt = o.attempt),
-            'condition', (SELECT weft._condition_document(c) FROM weft.condition c WHERE c.condition_id = k.condition_id),
+            'condition', (SELECT c.document FROM condition c WHERE c.condition_id = k.condition_id),
             'stops_on', (SELECT w.name FROM weft.attempt_stop s JOIN weft.worker_incarnation i USING (incarnation_id)
                 JOIN weft.worker w USING (worker_id) WHERE (s.batch_id, s.job_id, s.attempt) = (o.batch_id, o.job_id, o.attempt)))
-            FROM weft.blocked_job k WHERE o.waits AND k.batch_id = o.batch_id AND k.job_id = o.job_id))
+            FROM blocked k WHERE k.job_id = o.job_id))
     FROM one o
     CROSS JOIN LATERAL (SELECT x.name FROM weft.tenant_user x WHERE x.user_id = o.user_id OFFSET 0) u
     LEFT JOIN need n ON o.waits AND (n.pool_id, n.lane_id, n.cpu_m, n.memory_mib) = (o.pool_id, o.lane_id, o.cpu_m, o.memory_mib)

@@ -15,6 +15,8 @@ from api.test_answers import DOCUMENT
 from api.test_deletion import body_of
 from api.test_users import add
 from weft.api.routes.rights import PERMISSIONS, RIGHTS
+from weft.core.attempt_key import AttemptKey
+from weft.core.conditions import Ask
 from weft.core.permissions import Permission
 from weft.core.rights import Right
 
@@ -326,3 +328,75 @@ async def test_who_sees_a_batch_no_longer_is_not_told_its_owner(
     after = await http.post(f"{path}/resubmit", json={}, headers=stranger)
 
     assert (before.status_code, after.status_code) == (403, 404)
+
+
+async def shown_conditions(http: httpx.AsyncClient, header: Header, number: int) -> dict[str, Any]:
+    """Return what the API and the pages show of conditions: counts, and answers about one."""
+    one = f"/v1/conditions/c{number}"
+    links = {
+        path: (await http.get(path, headers=header)).text.count(f'href="/ui/conditions/{number}"')
+        for path in ("/ui", "/ui/conditions", "/ui/incidents")
+    }
+    counts = (await http.get("/metrics", headers=header)).text
+    listed = (await http.get("/v1/conditions", headers=header)).json()["items"]
+    test = await http.post(f"{one}/test", json={}, headers=header)
+    press = await http.post(f"/ui/conditions/{number}/test", data={}, headers=header)
+    return {
+        **links,
+        "listed": [(row["condition_id"], row["n_jobs"]) for row in listed],
+        "overview": (await http.get("/v1/overview", headers=header)).json()["conditions"],
+        "metrics": float(next(line for line in counts.splitlines() if line.startswith(
+            "weft_conditions"
+        )).split()[-1]),
+        "answers": [(await http.get(path, headers=header)).status_code
+                    for path in (one, f"/ui/conditions/{number}")],
+        "tests": [test.status_code, press.status_code],
+    }  # fmt: skip
+
+
+async def test_conditions_of_others_do_not_exist(
+    http: httpx.AsyncClient, ann: Header, stranger: Header, worker: LiveWorker
+) -> None:
+    ask = Ask("quota", "tcp", {"host": "db.example", "port": "5432"})
+
+    async def block(header: Header) -> int:
+        batch = await submit(http, header, jobs=[{"count": 2, "command": ["true"]}])
+        claimed = await worker.claim()
+        await worker.start(claimed)
+        for one in claimed:
+            await worker.ask(AttemptKey(one.batch_id, one.job_id, one.attempt), ask)
+        await worker.end(claimed, exit_code=75)
+        return batch
+
+    await block(ann)
+    (found,) = (await http.get("/v1/conditions")).json()["items"]
+    number = found["condition_id"]
+    hers, his, all_of_it = [
+        await shown_conditions(http, header, number) for header in (ann, stranger, {})
+    ]
+    refused = [
+        [problem_of(await http.request(method, f"/v1/conditions/{of}{path}", headers=stranger))
+         for method, path in (("GET", ""), ("POST", "/test"))]
+        for of in (number, NOBODY)
+    ]  # fmt: skip
+    for both, of in zip(refused, (number, NOBODY), strict=True):
+        for one in both:
+            one["title"] = one["title"].replace(str(of), "N")
+
+    assert hers == all_of_it
+    assert (hers["listed"], hers["overview"]) == ([(number, 2)], 1)
+    assert {key: his[key] for key in his if his[key] not in (0, [])} == {
+        "answers": [404, 404], "tests": [404, 404]
+    }  # fmt: skip
+    assert refused[0] == refused[1]
+
+    await http.put("/v1/billing-projects/default/members/bob")
+    batch = await block(stranger)
+    await http.request("DELETE", "/v1/billing-projects/default/members/bob")
+    ours = await shown_conditions(http, stranger, number)
+    named = (await http.get(f"/v1/conditions/{number}", headers=stranger)).json()["jobs"]
+
+    assert ours["listed"] == [(number, 2)]
+    assert ours["answers"] == [200, 200]
+    assert [one["batch_id"] for one in named] == [batch] * 2
+    assert (await shown_conditions(http, {}, number))["listed"] == [(number, 4)]

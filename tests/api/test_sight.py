@@ -400,3 +400,29 @@ async def test_conditions_of_others_do_not_exist(
     assert ours["answers"] == [200, 200]
     assert [one["batch_id"] for one in named] == [batch] * 2
     assert (await shown_conditions(http, {}, number))["listed"] == [(number, 4)]
+
+
+async def test_queues_of_others_are_not_counted(
+    http: httpx.AsyncClient, ann: Header, stranger: Header
+) -> None:
+    queue = {"name": "vip", "priority": 1, "guard": "true", "users": ["ann"]}
+    await http.put("/v1/queues", json={"queues": [queue]})
+    await submit(http, ann, jobs=[{"count": 3, "command": ["true"]}])
+
+    async def shown(header: Header) -> tuple[Any, ...]:
+        rows = (await http.get("/v1/queues", headers=header)).json()["items"]
+        one = (await http.get("/v1/queues/vip", headers=header)).json()
+        counts = (await http.get("/metrics", headers=header)).text
+        page = (await http.get("/ui/queues", headers=header)).text.partition("vip")[2]
+        return (
+            [(row["name"], row["n_waiting"], row["n_running"]) for row in rows],
+            (one["n_waiting"], one["n_running"]),
+            'weft_queue_jobs{queue="vip"' in counts,
+            re.findall(r'<td class="n">([0-9–]+)</td>', page)[1:3],
+        )
+
+    whole = ([("vip", 3, 0), ("default", 0, 0)], (3, 0), True, ["3", "0"])
+    assert await shown(ann) == await shown({}) == whole
+    assert await shown(stranger) == (
+        [("vip", None, None), ("default", 0, 0)], (None, None), False, ["–", "–"]
+    )  # fmt: skip

@@ -1,10 +1,12 @@
 """The documents about queues that the API replies with, for its description."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from msgspec import Meta, Struct
 
 from weft.wire.answers import Count
+
+NOT_THEIRS: Final = "null: the queue takes no jobs of the user who asks"
 
 
 class Queue(Struct, kw_only=True):
@@ -24,8 +26,8 @@ class Queue(Struct, kw_only=True):
     monitor: Annotated[
         dict[str, int | float | str | None] | None, Meta(description="null: no limits")
     ]
-    n_waiting: Count
-    n_running: Count
+    n_waiting: Annotated[Count | None, Meta(description=NOT_THEIRS)]
+    n_running: Annotated[Count | None, Meta(description=NOT_THEIRS)]
 
 
 class QueueChange(Struct, kw_only=True):

@@ -75,7 +75,11 @@ def _set_counts(found: Mapping[str, Any], queues: Sequence[Row], licences: Seque
     for state in _LIVE:
         metrics.WORKERS.labels(state).set(states[state])
     metrics.set_queue_counts(
-        {one["name"]: (one["n_waiting"], one["n_running"]) for one in queues[:_LABELS_MAX]}
+        {
+            one["name"]: (one["n_waiting"], one["n_running"])
+            for one in queues[:_LABELS_MAX]
+            if one["n_waiting"] is not None
+        }
     )
     metrics.set_licence_counts(
         {one["licence"]: (one["n"], one["n_used"]) for one in licences[:_LABELS_MAX]}

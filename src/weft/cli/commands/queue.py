@@ -264,5 +264,6 @@ def _places(jobs: Sequence[int]) -> str:
     return f"{len(jobs):,} jobs ({shown}{', …' if len(jobs) > 5 else ''})"  # noqa: PLR2004 (a line)
 
 
-def _of_limit(count: int, limit: int | None) -> str:
-    return str(count) if limit is None else f"{count}/{limit}"
+def _of_limit(count: int | None, limit: int | None) -> str:
+    shown = "–" if count is None else str(count)
+    return shown if limit is None else f"{shown}/{limit}"

@@ -32,8 +32,9 @@ class QueueStore(Protocol):
         limit: int | None = None,
     ) -> Sequence[Row]:
         """Return queues in the order of routing, `default` last: the fields of `Queue`,
-        `n_waiting` and `n_running` (None without counts). `below`: only those of a lower priority;
-        no `limit`: all.
+        `n_waiting` and `n_running` (None without counts, and of those that take no jobs of a
+        caller who does not see the tenant). `below`: only those of a lower priority; no `limit`:
+        all.
         """
 
     async def save_queues(self, caller: Caller, queues: Sequence[Queue]) -> None:

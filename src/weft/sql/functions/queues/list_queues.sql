@@ -1,6 +1,7 @@
--- list_queues: the queues of a tenant in the order of routing, with how many jobs wait and run in each.
+-- list_queues: the queues of a tenant in the order of routing, with how many jobs wait and run in each that takes jobs
+--   of the caller; who sees the tenant is told of all.
 -- Called by: Store.list_queues (api).   Safe to repeat: yes, it only reads.   Plan: queues of the tenant by priority, a page; as
---   _queue_counts, of these.
+--   _queue_counts, of these; the caller by key.
 -- with_counts: NULL counts otherwise, for routing.   below: those of a lower priority; limit_rows: at most this number; NULL: all.
 -- Returns: documents; `default`, which has no priority, is the last one.
 -- Owner: weft_tenant.  Granted to: weft_api.
@@ -8,8 +9,11 @@ CREATE OR REPLACE FUNCTION weft.list_queues(tenant_id int, with_counts boolean, 
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
+DECLARE
+    v_user text;
 BEGIN
     PERFORM weft._as_tenant(list_queues.tenant_id);
+    SELECT u.name INTO v_user FROM weft.tenant_user u WHERE u.user_id = weft._caller_id();
     RETURN QUERY
     WITH page AS MATERIALIZED (
         SELECT o.* FROM (
@@ -28,9 +32,11 @@ BEGIN
         'state', CASE WHEN q.state = 'draining' AND with_counts AND coalesce(c.n_waiting + c.n_running, 0) = 0 THEN 'closed'
             ELSE q.state END,
         'max_running', q.max_running, 'max_running_per_user', q.max_running_per_user, 'max_waiting', q.max_waiting,
-        'transport', q.transport, 'monitor', q.monitor, 'n_waiting', CASE WHEN with_counts THEN coalesce(c.n_waiting, 0) END,
-        'n_running', CASE WHEN with_counts THEN coalesce(c.n_running, 0) END)
+        'transport', q.transport, 'monitor', q.monitor,
+        'n_waiting', CASE WHEN with_counts AND u.is_theirs THEN coalesce(c.n_waiting, 0) END,
+        'n_running', CASE WHEN with_counts AND u.is_theirs THEN coalesce(c.n_running, 0) END)
     FROM page q CROSS JOIN counts
     CROSS JOIN LATERAL jsonb_to_record(coalesce(counts.by_queue -> q.name, '{}')) c (n_waiting bigint, n_running bigint)
+    CROSS JOIN LATERAL (SELECT q.users IS NULL OR v_user IS NULL OR v_user = ANY (q.users) AS is_theirs) u
     ORDER BY q.priority DESC NULLS LAST, q.name;
 END $$;

@@ -291,14 +291,19 @@ async def test_a_guard_that_fails_is_counted_in_a_metric(http: httpx.AsyncClient
 
 
 async def test_failing_guards_are_shown_to_their_tenant_only(http: httpx.AsyncClient) -> None:
+    """And of that to those who see what all submit."""
     made = await http.post("/v1/tenants", json={"name": "acme", "admin": "ann"})
     ann = {"authorization": f"Bearer {made.json()['token']}"}
     queue = {"name": "merger", "priority": 1, "guard": "1 / 0 == 1"}
     await http.put("/v1/queues", json={"queues": [queue]}, headers=ann)
     await http.post("/v1/batches", json={"jobs": [{}]}, headers=ann)
-    hers, ours = [(await http.get("/metrics", headers=one)).text for one in (ann, {})]
+    made = await http.post("/v1/users", json={"name": "bob"}, headers=ann)
+    bob = {"authorization": f"Bearer {made.json()['token']}"}
+    hers, ours, his = [(await http.get("/metrics", headers=one)).text for one in (ann, {}, bob)]
 
     assert 'weft_guard_failures_total{queue="merger"' in hers
+    assert 'weft_guard_failures_total{queue="merger"' not in his
+    assert "weft_queue_jobs" in his
     assert "merger" not in ours
 
 

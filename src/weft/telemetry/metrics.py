@@ -222,12 +222,12 @@ def count_guard_failures(tenant_id: int, queue: str, n: int) -> None:
     _guard_failures[tenant_id][queue] += n
 
 
-def show_guard_failures(tenant_id: int) -> None:
+def show_guard_failures(tenant_id: int | None) -> None:
     """Show the guards of one tenant that could not be evaluated, and no others: names of queues
-    are nobody else's business.
+    are nobody else's business. None: show none.
     """
     GUARD_FAILURES.clear()
-    for queue, n in _guard_failures.get(tenant_id, {}).items():
+    for queue, n in _guard_failures.get(tenant_id or 0, {}).items():
         GUARD_FAILURES.labels(queue).inc(n)
 
 

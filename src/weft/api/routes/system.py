@@ -61,7 +61,8 @@ async def show_metrics(request: AnyRequest) -> Response[bytes]:
         licences = await services.store.list_licences()
         # Nothing is awaited from here on: another scrape may be of another tenant.
         _set_counts(found, queues, licences)
-        metrics.show_guard_failures(caller.tenant_id)
+        # They count the submissions of everybody.
+        metrics.show_guard_failures(caller.tenant_id if caller.sees_tenant else None)
         registries.append(metrics.COUNTS)
     page = metrics.render("api", snapshots, registries=registries)
     return Response(page, headers={"content-type": metrics.CONTENT_TYPE})

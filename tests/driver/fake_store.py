@@ -277,9 +277,9 @@ class FakeDriverStore:
         await self._ask("record_tests", epoch)
         return list(tested)
 
-    async def test_pool(self, epoch: int, pool: str, free_cpu_m: int) -> Tested:
+    async def test_pool(self, epoch: int, condition_id: int, pool: str, free_cpu_m: int) -> Tested:
         await self._ask("test_pool", epoch)
-        return Tested(passed=True, message=f"{pool} {free_cpu_m}")
+        return Tested(passed=True, message=f"c{condition_id}: {pool} {free_cpu_m}")
 
     async def schedules_due(self, epoch: int) -> float | None:
         await self._ask("schedules_due", epoch)

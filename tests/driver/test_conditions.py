@@ -110,7 +110,7 @@ async def test_pools_are_looked_at_in_the_database() -> None:
 
     assert [one.passed for one in said] == [True, True, False, False, False]
     assert [one.message for one in said[:3]] == [
-        "gpu 1500", "gpu 0", "the tester pool needs the parameter 'pool'"
+        "c1: gpu 1500", "c2: gpu 0", "the tester pool needs the parameter 'pool'"
     ]  # fmt: skip
     assert "no parameter 'size'" in said[4].message
 

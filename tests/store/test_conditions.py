@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -217,13 +218,15 @@ async def test_jobs_of_several_batches_are_given_up(world: World) -> None:
 
 async def test_room_in_a_pool_is_what_its_workers_have_left(world: World) -> None:
     """A cordoned worker takes no jobs."""
-    await world.submit(3)
+    await world.submit(4)
     worker = await world.worker(cpu_m=4000)
+    await block(worker, *await worker.claim(1))
     await worker.claim(3)  # of a core each
-    epoch, pool = await world.lead(), world.pool
-    left = [await world.driver.test_pool(epoch, pool, cpu_m) for cpu_m in (0, 1000, 1001)]
+    epoch, pool, (one,) = await world.lead(), world.pool, await conditions(world)
+    test = partial(world.driver.test_pool, epoch, one["condition_id"], pool)
+    left = [await test(cpu_m) for cpu_m in (0, 1000, 1001)]
     await world.api.cordon_worker(world.caller, "w", pool, reason="")
-    gone = await world.driver.test_pool(epoch, pool, 0)
+    gone = await test(0)
 
     assert [one.passed for one in left] == [True, True, False]
     assert left[2].message == f"no active worker of pool {pool} has 1.001 free cores"

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from store.test_conditions import block, conditions
 from store.world import World
 from weft.core.errors import (
     PoolInUse,
@@ -99,3 +100,22 @@ async def test_pool_that_is_described_no_more_stays_with_its_tenant(own_world: W
     assert left_out == (False, True)
     assert not by_old
     assert (await seen(world, world.caller))[0]
+
+
+async def test_tester_tells_nothing_of_a_pool_of_others(own_world: World) -> None:
+    """A job may wait for any pool; the test says that there is none."""
+    world, ann = own_world, await stranger(own_world)
+    worker = await world.worker()
+    await world.submit()
+    await block(worker, *await worker.claim())
+    (one,) = await conditions(world)
+    await world.admin.execute("INSERT INTO weft.pool (name) VALUES ('gpu')")
+    world.pool = "gpu"
+    await world.worker("g")
+    epoch, number = await world.lead(), one["condition_id"]
+    shared = await world.driver.test_pool(epoch, number, "gpu", 0)
+    await world.api.save_pools(ann, [Pool(name="gpu", tenant="acme")])
+    taken = await world.driver.test_pool(epoch, number, "gpu", 0)
+
+    assert (shared.passed, shared.message) == (True, "pool gpu has active workers: 1")
+    assert (taken.passed, taken.message) == (False, "there is no pool gpu")

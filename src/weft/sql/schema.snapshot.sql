@@ -4095,10 +4095,10 @@ CREATE FUNCTION weft.test_condition(tenant_id integer, of_condition_id bigint, a
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.test_condition(tenant_id integer, of_condition_id bigint, at timestamp with time zone) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft.test_pool(epoch bigint, of_pool text, free_cpu_m bigint, OUT passed boolean, OUT message text) RETURNS record
+CREATE FUNCTION weft.test_pool(epoch bigint, of_condition_id bigint, of_pool text, free_cpu_m bigint, OUT passed boolean, OUT message text) RETURNS record
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.test_pool(epoch bigint, of_pool text, free_cpu_m bigint, OUT passed boolean, OUT message text) OWNER TO weft_system;
+ALTER FUNCTION weft.test_pool(epoch bigint, of_condition_id bigint, of_pool text, free_cpu_m bigint, OUT passed boolean, OUT message text) OWNER TO weft_system;
 
 CREATE FUNCTION weft.trim_trail(epoch bigint, keep_s double precision, limit_rows integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -8823,8 +8823,8 @@ GRANT ALL ON FUNCTION weft.tenant_name(tenant_id integer) TO weft_api;
 REVOKE ALL ON FUNCTION weft.test_condition(tenant_id integer, of_condition_id bigint, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.test_condition(tenant_id integer, of_condition_id bigint, at timestamp with time zone) TO weft_api;
 
-REVOKE ALL ON FUNCTION weft.test_pool(epoch bigint, of_pool text, free_cpu_m bigint, OUT passed boolean, OUT message text) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.test_pool(epoch bigint, of_pool text, free_cpu_m bigint, OUT passed boolean, OUT message text) TO weft_driver;
+REVOKE ALL ON FUNCTION weft.test_pool(epoch bigint, of_condition_id bigint, of_pool text, free_cpu_m bigint, OUT passed boolean, OUT message text) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.test_pool(epoch bigint, of_condition_id bigint, of_pool text, free_cpu_m bigint, OUT passed boolean, OUT message text) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.trim_trail(epoch bigint, keep_s double precision, limit_rows integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.trim_trail(epoch bigint, keep_s double precision, limit_rows integer, at timestamp with time zone) TO weft_driver;

@@ -49,9 +49,10 @@ class DueConditions:
         )  # fmt: skip
         return [row[0] for row in rows]
 
-    async def test_pool(self, epoch: int, pool: str, free_cpu_m: int) -> Tested:
+    async def test_pool(self, epoch: int, condition_id: int, pool: str, free_cpu_m: int) -> Tested:
         """Look at a pool."""
         (row,) = await self._database.call(
-            "test_pool", epoch=epoch, of_pool=pool, free_cpu_m=free_cpu_m
-        )
+            "test_pool", epoch=epoch, of_condition_id=condition_id, of_pool=pool,
+            free_cpu_m=free_cpu_m,
+        )  # fmt: skip
         return Tested(passed=row["passed"], message=row["message"])

@@ -141,15 +141,19 @@ class ConditionTests(RecoveryTests):
 
     async def test_pools_have_room_or_not(self) -> None:
         """A worker counts while it takes jobs; what runs there is not free."""
-        driver, epoch = self.site.driver, await self.site.lead()
+        driver, epoch, ask = self.site.driver, await self.site.lead(), new_ask()
+        batch_id = await block(self.site, 1, ask)
+        one = (await condition_of(self.site, ask))["condition_id"]
         store, worker = await self.site.worker()
-        unknown = await driver.test_pool(epoch, uuid4().hex, 0)
-        any_worker = await driver.test_pool(epoch, self.site.pool, 0)
-        too_much = await driver.test_pool(epoch, self.site.pool, 10**12)
+        unknown = await driver.test_pool(epoch, one, uuid4().hex, 0)
+        any_worker = await driver.test_pool(epoch, one, self.site.pool, 0)
+        too_much = await driver.test_pool(epoch, one, self.site.pool, 10**12)
         assert (unknown.passed, any_worker.passed, too_much.passed) == (False, True, False)
         assert "there is no pool" in unknown.message
         assert "free cores" in too_much.message
         await store.leave(worker)
+        await self.site.api.cancel_group(self.site.caller, batch_id, 0, force=False)
+        await self.site.drive()
 
 
 def recovery_calls(driver: DriverStore, epoch: int) -> Sequence[Callable[[], Awaitable[object]]]:
@@ -163,7 +167,7 @@ def recovery_calls(driver: DriverStore, epoch: int) -> Sequence[Callable[[], Awa
         partial(driver.record_tests, epoch, {1: PASSED}),
         partial(driver.stop_overdue, epoch, limit_jobs=1, confirm_s=1),
         partial(driver.patrol, epoch, Position(), limit_jobs=1),
-        partial(driver.test_pool, epoch, "default", 1),
+        partial(driver.test_pool, epoch, 1, "default", 1),
         partial(driver.retry_failed, epoch, 1, matching=None, looked_upto=None, limit=1),
         partial(driver.list_resubmitted, epoch, 1, after=0, limit=1),
         partial(driver.add_resubmitted, epoch, 1, after=0, upto=1, job_ids=[], rows=None),

@@ -129,7 +129,8 @@ class _Conditions:
             pool, cpu_m = read_pool_ask(one.parameters)
         except ValueError as error:
             return Tested(passed=False, message=str(error)[:MESSAGE_CHARS_MAX])
-        return await self._context.store.test_pool(self._context.epoch, pool, cpu_m)
+        store, epoch = self._context.store, self._context.epoch
+        return await store.test_pool(epoch, one.condition_id, pool, cpu_m)
 
 
 async def _run(context: LoopContext) -> None:

@@ -145,8 +145,10 @@ class DriverStore(SpendingStore, Protocol):
         said something else than the last time.
         """
 
-    async def test_pool(self, epoch: int, pool: str, free_cpu_m: int) -> Tested:
-        """Say whether a pool has a worker that takes jobs and has this much free; 0: any."""
+    async def test_pool(self, epoch: int, condition_id: int, pool: str, free_cpu_m: int) -> Tested:
+        """Say whether a pool that serves the tenant of a condition has a worker that takes jobs
+        and has this much free; 0: any.
+        """
 
     async def schedules_due(self, epoch: int) -> float | None:
         """Return in how many seconds a schedule needs the driver, as `gates_due`. One whose runs

@@ -17,7 +17,13 @@ class Condition(Struct, kw_only=True):
     tester: str
     parameters: dict[str, str]
     since: datetime
-    n_jobs: Annotated[Count, Meta(description="that wait for it now")]
+    n_jobs: Annotated[
+        Count,
+        Meta(
+            description="that wait for it now; of a user who does not see the tenant: of the jobs "
+            "that they see, 10,000 at most"
+        ),
+    ]
     n_next: Annotated[int, Meta(description="how many go on after the next test that passes")]
     next_test_at: datetime
     tested_at: Annotated[datetime | None, Meta(description="null: not tested yet")]

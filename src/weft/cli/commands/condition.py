@@ -24,7 +24,7 @@ HEADER = ("Id", "Condition", "Test", "Since", "Jobs", "Last test", "Next test")
 
 @app.command(name="ls")
 def list_all(*, shared: Shared = SHARED) -> int:
-    """List what blocked jobs of all users wait for together, the oldest first.
+    """List what blocked jobs that you see wait for together, the oldest first.
 
         weft condition ls
 

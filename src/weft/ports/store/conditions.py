@@ -22,16 +22,18 @@ class DueCondition:
 
 
 class ConditionStore(Protocol):
-    """What blocked jobs of a tenant wait for together. Each is forgotten when it is over; the
-    methods that name one raise `ConditionNotFound` then.
+    """What blocked jobs of a tenant wait for together. Each is forgotten when it is over, and does
+    not exist for who sees none of the batches whose jobs wait for it; the methods that name one
+    raise `ConditionNotFound` then.
     """
 
     async def list_conditions(self, caller: Caller, *, after_id: int, limit: int) -> Sequence[Row]:
         """Return a page of conditions with numbers above `after_id`, oldest first.
 
         Each has `condition_id`, `condition` (a kind), `tester`, `parameters`, `since`,
-        `next_test_at`, `tested_at`, `passed` and `message` of the last test, `n_jobs`, `n_next`
-        (how many go after the next test that passes) and `failed_by`: who has given it up.
+        `next_test_at`, `tested_at`, `passed` and `message` of the last test, `n_jobs` (those
+        that the caller sees), `n_next` (how many go after the next test that passes) and
+        `failed_by`: who has given it up.
         """
 
     async def get_condition(self, caller: Caller, condition_id: int, *, limit_jobs: int) -> Row:

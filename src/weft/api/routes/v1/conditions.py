@@ -15,8 +15,8 @@ from weft.wire.documents import Empty
 
 @get("/v1/conditions", opt={"page": Condition, "query": PAGE})
 async def list_conditions(request: AnyRequest) -> Response[bytes]:
-    """List what blocked jobs of all users wait for together, the oldest first. One that is over
-    is forgotten.
+    """List what blocked jobs that you see wait for together, the oldest first. One that is over is
+    forgotten.
     """
     query = Query(request, PAGE)
     services = services_of(request)
@@ -29,7 +29,7 @@ async def list_conditions(request: AnyRequest) -> Response[bytes]:
 
 @get("/v1/conditions/{c:str}", opt={"answer": ShownCondition})
 async def get_condition(request: AnyRequest) -> Response[bytes]:
-    """Get a condition with the jobs that are due first."""
+    """Get a condition with the jobs that are due first, of those that you see."""
     Query(request, ())
     condition_id = condition_id_of(request)
     return reply(

@@ -5,6 +5,6 @@ CREATE OR REPLACE FUNCTION weft._no_condition(of_condition_id bigint) RETURNS vo
 AS $$
 BEGIN
     PERFORM weft._fail('WF116', format('condition %s does not exist', of_condition_id),
-        'It is over, and its jobs have gone on or have ended, or there never was one.',
+        'It is over, none of the jobs that you see waits for it, or there never was one.',
         'List what jobs wait for with `weft condition ls`.');
 END $$;

@@ -140,6 +140,34 @@ async def test_conditions_are_those_of_batches_that_one_sees(world: World, seed:
     assert CHECK not in await world.findings()
 
 
+async def test_job_that_is_seen_in_several_ways_counts_once(world: World) -> None:
+    """Those that are due first are shown."""
+    bob, worker = await world.user("bob"), await world.worker()
+    project = await world.admin.fetchval(
+        "INSERT INTO weft.billing_project (tenant_id, name) VALUES ($1, 'p') RETURNING project_id",
+        bob.tenant_id,
+    )
+    for one in (bob, world.caller):
+        await join(world, one, project)
+    batches = [await world.submit(2, caller=one, billing_project="p")
+               for one in (bob, world.caller)]  # fmt: skip
+    for claimed in await worker.claim():
+        await block(worker, claimed)
+    bob = await leave(world, bob)
+    await join(world, bob, project)
+    for batch in batches:
+        await grant(world, bob, batch, Permission.READ)
+    whole = await listed(world, operator(world))
+    (number,) = whole
+    shown = [
+        await world.api.get_condition(one, number, limit_jobs=3) for one in (bob, operator(world))
+    ]
+
+    assert await listed(world, bob) == whole == {number: 4}
+    assert shown[0] == shown[1]
+    assert len(shown[0]["jobs"]) == 3
+
+
 async def test_why_counts_the_jobs_that_one_sees(world: World) -> None:
     worker = await world.worker()
     await world.submit(3)
@@ -262,5 +290,5 @@ async def test_audit_sees_a_batch_that_is_not_noted(own_world: World) -> None:
         await changing.rollback()
         assert len(found) == 1, change
     await world.admin.execute("DELETE FROM weft.condition_batch")
-    await world.admin.execute("SELECT weft._note_condition_batches()")
+    await world.backend.begin_term()
     assert CHECK not in await world.findings()

@@ -665,9 +665,9 @@ CREATE FUNCTION weft._end_overdue(of_batch_id bigint, after_job integer, last_jo
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._end_overdue(of_batch_id bigint, after_job integer, last_job integer, at timestamp with time zone) OWNER TO weft_system;
 
-CREATE FUNCTION weft._end_parents(batch_ids bigint[], child_ids integer[], oks boolean[], by_range boolean, noted boolean, at timestamp with time zone, OUT ended_batches bigint[], OUT ended_jobs integer[]) RETURNS record
+CREATE FUNCTION weft._end_parents(batch_ids bigint[], child_ids integer[], oks boolean[], by_range boolean, noted boolean, at timestamp with time zone, OUT ended_batches bigint[], OUT ended_jobs integer[], OUT has_opened boolean) RETURNS record
     LANGUAGE plpgsql;
-ALTER FUNCTION weft._end_parents(batch_ids bigint[], child_ids integer[], oks boolean[], by_range boolean, noted boolean, at timestamp with time zone, OUT ended_batches bigint[], OUT ended_jobs integer[]) OWNER TO weft_system;
+ALTER FUNCTION weft._end_parents(batch_ids bigint[], child_ids integer[], oks boolean[], by_range boolean, noted boolean, at timestamp with time zone, OUT ended_batches bigint[], OUT ended_jobs integer[], OUT has_opened boolean) OWNER TO weft_system;
 
 CREATE FUNCTION weft._end_rules(of_batch_id bigint, of_job_id integer, of_spec_first integer) RETURNS jsonb
     LANGUAGE sql STABLE;
@@ -7147,8 +7147,8 @@ GRANT ALL ON FUNCTION weft._end_operation(of_operation_id bigint, error jsonb, r
 
 REVOKE ALL ON FUNCTION weft._end_overdue(of_batch_id bigint, after_job integer, last_job integer, at timestamp with time zone) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._end_parents(batch_ids bigint[], child_ids integer[], oks boolean[], by_range boolean, noted boolean, at timestamp with time zone, OUT ended_batches bigint[], OUT ended_jobs integer[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft._end_parents(batch_ids bigint[], child_ids integer[], oks boolean[], by_range boolean, noted boolean, at timestamp with time zone, OUT ended_batches bigint[], OUT ended_jobs integer[]) TO weft_tenant;
+REVOKE ALL ON FUNCTION weft._end_parents(batch_ids bigint[], child_ids integer[], oks boolean[], by_range boolean, noted boolean, at timestamp with time zone, OUT ended_batches bigint[], OUT ended_jobs integer[], OUT has_opened boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._end_parents(batch_ids bigint[], child_ids integer[], oks boolean[], by_range boolean, noted boolean, at timestamp with time zone, OUT ended_batches bigint[], OUT ended_jobs integer[], OUT has_opened boolean) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._end_rules(of_batch_id bigint, of_job_id integer, of_spec_first integer) FROM PUBLIC;
 

@@ -5,11 +5,11 @@
 -- All reports would queue up for the row of a child with many parents. While many parents are left, their ends are only noted
 --   (weft.parent_end); the notes are counted when few parents are left, and now and then by the driver (invariant 9).
 -- by_range: consecutive jobs that become ready get a range of their own instead of being listed one by one (ADR 7).
--- Returns: the jobs cancelled here that have children; those children are still to be told.
+-- Returns: the jobs cancelled here that have children, which are still to be told; and whether any became ready, which announces them.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._end_parents(
-    batch_ids bigint[], child_ids int[], oks boolean[], by_range boolean, noted boolean, at timestamptz, OUT ended_batches bigint[],
-        OUT ended_jobs int[]
+    batch_ids bigint[], child_ids int[], oks boolean[], by_range boolean, noted boolean, at timestamptz,
+    OUT ended_batches bigint[], OUT ended_jobs int[], OUT has_opened boolean
 ) LANGUAGE plpgsql
 AS $$
 #variable_conflict use_column
@@ -76,9 +76,9 @@ BEGIN
                STATE_PENDING, u.state, array_agg(u.job_id) FROM upd u WHERE u.changed GROUP BY u.tenant_id, u.batch_id, u.state)
     SELECT array_agg(u.batch_id) FILTER (WHERE u.state = STATE_READY AND u.listed),
            array_agg(u.job_id) FILTER (WHERE u.state = STATE_READY AND u.listed),
-           array_agg(u.state) FILTER (WHERE u.state = STATE_READY AND u.listed),
+           array_agg(u.state) FILTER (WHERE u.state = STATE_READY AND u.listed), bool_or(u.state = STATE_READY),
            array_agg(u.batch_id) FILTER (WHERE u.state = STATE_CANCELLED), array_agg(u.job_id) FILTER (WHERE u.state = STATE_CANCELLED)
-    INTO v_batch, v_job, v_state, ended_batches, ended_jobs FROM upd u WHERE u.changed;
+    INTO v_batch, v_job, v_state, has_opened, ended_batches, ended_jobs FROM upd u WHERE u.changed;
     IF ended_jobs IS NOT NULL THEN
         SELECT array_agg(t.b), array_agg(t.j) INTO ended_batches, ended_jobs FROM unnest(ended_batches, ended_jobs) t (b, j)
         WHERE EXISTS (SELECT FROM weft.edge e WHERE e.batch_id = t.b AND e.parent_id = t.j);

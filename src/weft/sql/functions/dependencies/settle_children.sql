@@ -5,7 +5,8 @@
 --   as _announce.
 -- Plan: edges by parent from the cursor on.
 -- A round tells the children of the jobs that the previous round cancelled, or else those of the next rows of cascade. A long chain
---   takes many small rounds, so a call also ends after a tenth of a second.
+--   takes many small rounds, so a call also ends after a tenth of a second. A round that made a job ready is the last: whoever waits for
+--   what it announced may hold rows that the next round wants.
 -- Consecutive children of one parent are told in one walk, which costs half as much. Workers may wait for the first set; later sets
 --   are twice as large.
 -- Returns: how many children were told; children with numbers below those already locked are left to the next call.
@@ -17,8 +18,8 @@ AS $$
 #variable_conflict use_column
 DECLARE
     v_parent record; v_told record; v_batch bigint[]; v_child int[]; v_ok boolean[]; v_found int[]; v_n bigint := 0; v_low record;
-    v_next_batch bigint[]; v_next_job int[]; v_ended_at timestamptz; v_limit int; v_high_batch bigint := 0; v_high_job int := 0;
-    v_at timestamptz := settle_children.at; v_until timestamptz := clock_timestamp() + interval '0.1 s';
+    v_next_batch bigint[]; v_next_job int[]; v_has_opened boolean; v_ended_at timestamptz; v_limit int; v_high_batch bigint := 0;
+    v_high_job int := 0; v_at timestamptz := settle_children.at; v_until timestamptz := clock_timestamp() + interval '0.1 s';
 BEGIN
     PERFORM weft._check_term(settle_children.epoch);
     IF NOT EXISTS (SELECT FROM weft.cascade) THEN
@@ -76,9 +77,9 @@ BEGIN
             EXIT WHEN cardinality(v_child) = 0;
         END IF;
         SELECT t.b, t.c INTO v_high_batch, v_high_job FROM unnest(v_batch, v_child) t (b, c) ORDER BY 1 DESC, 2 DESC LIMIT 1;
-        SELECT e.ended_batches, e.ended_jobs INTO v_next_batch, v_next_job
+        SELECT e.ended_batches, e.ended_jobs, e.has_opened INTO v_next_batch, v_next_job, v_has_opened
         FROM weft._end_parents(v_batch, v_child, v_ok, cardinality(v_child) >= 100, false, v_at) e;
-        EXIT WHEN v_n >= limit_jobs OR clock_timestamp() > v_until;
+        EXIT WHEN v_has_opened OR v_n >= limit_jobs OR clock_timestamp() > v_until;
     END LOOP;
     IF v_next_job IS NOT NULL THEN
         INSERT INTO weft.cascade (batch_id, job_id, tenant_id)

@@ -1,28 +1,48 @@
 -- _lock_parents: lock the parents in earlier updates; all must be committed jobs.
 -- Called by: _add_bunch.   Safe to repeat: yes.
--- Locks: job (running ones first, then in key order, shared); cascade (theirs, shared).   Plan: parents by key.
+-- Locks: job (those that run, in key order, shared); cascade (theirs, shared); child (the others, in key order, shared);
+--   cascade (of those that ended meanwhile, tried).   Plan: parents by key.
 -- Parents are locked before they are read, and a completion reads the edges after it has changed the parent's row: so exactly one of the
 --   two counts each end. If the sweep still has to settle a parent's children, it will settle ours; its row of weft.cascade is locked too,
---   so that the sweep does not skip them. Running parents first: a report locks those, then waiting children, which may have lower
---   numbers (lock order, ADR 8).
+--   so that the sweep does not skip them.
+-- Running parents come first: a report locks those, then waiting children, which may have lower numbers. Those that wait come last: the
+--   sweep locks children while it holds rows of weft.cascade (lock order, ADR 8).
+-- Nothing waits here for a parent that began to run meanwhile, or that ended and whose children are being told: others may hold it and
+--   want rows that are held here. The call fails with 55P03 then, the store repeats it, and that waits for them first.
 -- base: the number before the update's first job.   Raises WF205 (parent does not exist).
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._lock_parents(of_batch_id bigint, base int, edge_parents int[]) RETURNS void LANGUAGE plpgsql
 AS $$
 DECLARE
-    v_wrong int;
+    v_parent int[]; v_running int[]; v_one int; v_wrong int;
 BEGIN
-    PERFORM FROM (
-        SELECT d.p FROM (SELECT DISTINCT -p AS p FROM unnest(edge_parents) p WHERE p <= 0) d
-        LEFT JOIN LATERAL (SELECT j.state FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = d.p OFFSET 0) s ON true
-        ORDER BY s.state IS DISTINCT FROM STATE_RUNNING, d.p) e
-    CROSS JOIN LATERAL (SELECT FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = e.p FOR SHARE) l;
-    PERFORM FROM (SELECT DISTINCT -p AS p FROM unnest(edge_parents) p WHERE p < 0 ORDER BY 1) e
-    CROSS JOIN LATERAL (SELECT FROM weft.cascade c WHERE c.batch_id = of_batch_id AND c.job_id = e.p FOR SHARE) l;
-    SELECT -p INTO v_wrong FROM unnest(edge_parents) p
-    WHERE p <= 0 AND (-p > base OR NOT EXISTS (
+    SELECT array_agg(d.p ORDER BY d.p), array_agg(d.p ORDER BY d.p) FILTER (WHERE s.state = STATE_RUNNING) INTO v_parent, v_running
+    FROM (SELECT DISTINCT -p AS p FROM unnest(edge_parents) p WHERE p <= 0) d
+    LEFT JOIN LATERAL (SELECT j.state FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = d.p OFFSET 0) s ON true;
+    IF v_parent IS NULL THEN
+        RETURN;
+    END IF;
+    IF v_running IS NOT NULL THEN
+        PERFORM FROM unnest(v_running) r
+        CROSS JOIN LATERAL (SELECT FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = r FOR SHARE) l;
+    END IF;
+    PERFORM FROM unnest(v_parent) p
+    CROSS JOIN LATERAL (SELECT FROM weft.cascade c WHERE c.batch_id = of_batch_id AND c.job_id = p FOR SHARE) l;
+    BEGIN
+        PERFORM FROM unnest(v_parent) p
+        CROSS JOIN LATERAL (SELECT FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = p FOR SHARE NOWAIT) l;
+    EXCEPTION WHEN lock_not_available THEN
+        FOREACH v_one IN ARRAY v_parent LOOP
+            PERFORM FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = v_one AND j.state = STATE_RUNNING FOR SHARE NOWAIT;
+            PERFORM FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = v_one FOR SHARE;
+        END LOOP;
+    END;
+    PERFORM FROM unnest(v_parent) p
+    CROSS JOIN LATERAL (SELECT FROM weft.cascade c WHERE c.batch_id = of_batch_id AND c.job_id = p FOR SHARE NOWAIT) l;
+    SELECT p INTO v_wrong FROM unnest(v_parent) p
+    WHERE p > base OR NOT EXISTS (
         SELECT FROM weft.job j JOIN weft.batch_update u ON u.batch_id = j.batch_id AND u.update_id = j.update_id
-        WHERE j.batch_id = of_batch_id AND j.job_id = -p AND u.committed_at IS NOT NULL)) LIMIT 1;
+        WHERE j.batch_id = of_batch_id AND j.job_id = p AND u.committed_at IS NOT NULL) LIMIT 1;
     IF v_wrong IS NOT NULL THEN
         RAISE EXCEPTION USING ERRCODE = 'WF205', MESSAGE = format('parent j%s of batch b%s does not exist', v_wrong, of_batch_id),
             DETAIL = 'A parent is a job of this update or of a committed one.',

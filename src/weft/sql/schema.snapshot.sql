@@ -728,15 +728,15 @@ CREATE TABLE weft.billing_project (
     closed_at timestamp with time zone,
     deleted_at timestamp with time zone,
     idempotency_key text,
+    name_key text GENERATED ALWAYS AS (lower(name)) STORED NOT NULL,
     CONSTRAINT billing_project_is_closed_before CHECK (((deleted_at IS NULL) OR (closed_at IS NOT NULL))),
     CONSTRAINT billing_project_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256)))
 );
 ALTER TABLE weft.billing_project OWNER TO postgres;
 
 CREATE FUNCTION weft._find_projects(of_tenant_id integer, of_names text[]) RETURNS SETOF weft.billing_project
-    LANGUAGE sql STABLE SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft._find_projects(of_tenant_id integer, of_names text[]) OWNER TO weft_system;
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._find_projects(of_tenant_id integer, of_names text[]) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._find_resubmitted(of_batch_id bigint, new_batch bigint, failed boolean, from_job bigint, to_job bigint, limit_rows integer, at timestamp with time zone, OUT job_ids integer[], OUT upto bigint) RETURNS record
     LANGUAGE plpgsql
@@ -2333,6 +2333,7 @@ CREATE TABLE weft.tenant_user (
     weight integer DEFAULT 1 NOT NULL,
     role text DEFAULT 'user'::text NOT NULL,
     removed_at timestamp with time zone,
+    name_key text GENERATED ALWAYS AS (lower(name)) STORED NOT NULL,
     CONSTRAINT tenant_user_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256))),
     CONSTRAINT tenant_user_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'user'::text, 'operator'::text, 'tenant-admin'::text, 'admin'::text, 'worker'::text]))),
     CONSTRAINT tenant_user_weight_check CHECK ((weight > 0))
@@ -5946,6 +5947,8 @@ CREATE INDEX billing_member_user_idx ON weft.billing_member USING btree (user_id
 
 CREATE UNIQUE INDEX billing_project_lower_idx ON weft.billing_project USING btree (tenant_id, lower(name));
 
+CREATE UNIQUE INDEX billing_project_name_key_idx ON weft.billing_project USING btree (tenant_id, name_key);
+
 CREATE INDEX blocked_job_condition_idx ON weft.blocked_job USING btree (condition_id, next_at) WHERE (condition_id IS NOT NULL);
 
 CREATE INDEX blocked_job_own_date_idx ON weft.blocked_job USING btree (next_at) WHERE (condition_id IS NULL);
@@ -6105,6 +6108,8 @@ CREATE UNIQUE INDEX spend_limit_user_idx ON weft.spend_limit USING btree (user_i
 CREATE UNIQUE INDEX tenant_lower_idx ON weft.tenant USING btree (lower(name));
 
 CREATE UNIQUE INDEX tenant_user_lower_idx ON weft.tenant_user USING btree (tenant_id, lower(name));
+
+CREATE UNIQUE INDEX tenant_user_name_key_idx ON weft.tenant_user USING btree (tenant_id, name_key);
 
 CREATE INDEX token_user_idx ON weft.token USING btree (user_id, token_id);
 
@@ -7187,7 +7192,6 @@ GRANT SELECT ON TABLE weft.billing_project TO weft_api;
 GRANT SELECT ON TABLE weft.billing_project TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft._find_projects(of_tenant_id integer, of_names text[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft._find_projects(of_tenant_id integer, of_names text[]) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._find_resubmitted(of_batch_id bigint, new_batch bigint, failed boolean, from_job bigint, to_job bigint, limit_rows integer, at timestamp with time zone, OUT job_ids integer[], OUT upto bigint) FROM PUBLIC;
 

@@ -1,10 +1,9 @@
 -- _find_projects: the billing projects of a tenant that have these names, without regard to case; deleted ones, too.
--- Called by: list_projects_v2, list_project_days, _report_projects.   Safe to repeat: yes, it only reads.
--- Plan: by the index of names, which no reader uses who is subject to row security: lower() may tell of rows that they do not see.
--- Owner: weft_system.  Granted to: weft_tenant.
+-- Called by: list_projects_v2, list_project_days, _report_projects.   Safe to repeat: yes, it only reads.   Plan: projects by name.
+-- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._find_projects(of_tenant_id int, of_names text[]) RETURNS SETOF weft.billing_project
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE sql STABLE
 AS $$
     SELECT p.* FROM unnest(of_names) n CROSS JOIN LATERAL (
-        SELECT x.* FROM weft.billing_project x WHERE x.tenant_id = of_tenant_id AND lower(x.name) = lower(n) OFFSET 0) p
+        SELECT x.* FROM weft.billing_project x WHERE x.tenant_id = of_tenant_id AND x.name_key = lower(n) OFFSET 0) p
 $$;

@@ -13,10 +13,10 @@ DECLARE
     v_tenant int; v_user weft.tenant_user;
 BEGIN
     SELECT t.tenant_id INTO v_tenant FROM weft.tenant t WHERE lower(t.name) = lower(of_tenant);
-    SELECT u.* INTO v_user FROM weft.tenant_user u WHERE u.tenant_id = v_tenant AND lower(u.name) = lower(of_name);
+    SELECT u.* INTO v_user FROM weft.tenant_user u WHERE u.tenant_id = v_tenant AND u.name_key = lower(of_name);
     IF v_user.user_id IS NULL AND v_tenant IS NOT NULL AND may_create THEN
         INSERT INTO weft.tenant_user (tenant_id, name, role) VALUES (v_tenant, of_name, coalesce(of_role, 'user')) ON CONFLICT DO NOTHING;
-        SELECT u.* INTO v_user FROM weft.tenant_user u WHERE u.tenant_id = v_tenant AND lower(u.name) = lower(of_name);
+        SELECT u.* INTO v_user FROM weft.tenant_user u WHERE u.tenant_id = v_tenant AND u.name_key = lower(of_name);
         INSERT INTO weft.billing_member (project_id, user_id, tenant_id)
         SELECT p.project_id, v_user.user_id, v_tenant FROM weft.billing_project p
         WHERE p.tenant_id = v_tenant AND p.name = 'default' ON CONFLICT DO NOTHING;

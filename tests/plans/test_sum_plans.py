@@ -6,6 +6,7 @@ from typing import Any
 import asyncpg
 import pytest
 
+from plans.test_plans import reads
 from store.world import World
 from weft.store.database import call_on
 
@@ -181,3 +182,21 @@ async def test_what_pages_add_up_was_folded(own_world: World, *, analysed: bool)
     assert answers["list_pools_v2", None][0]["machines"] == {"active": N}
     assert len(answers["list_dead_letters", None]) == PAGE
     assert [one["group_id"] for one in answers["list_child_groups", None]] == [1, N]
+
+
+async def test_fold_reads_each_change_once(own_world: World) -> None:
+    """It adds them up first, and counts from those few sums what has a sum of its own."""
+    world = own_world
+    worker = await world.worker()
+    for _ in range(PAGE):
+        await world.submit(2)
+        await worker.run(1)
+    epoch = await world.lead()
+    n = await world.admin.fetchval("SELECT count(*) FROM weft.job_delta")
+    connection = await world.connect("weft_driver")
+    async with reads(connection, "job_delta") as found:
+        (row,) = await call_on(connection, "fold_deltas", epoch=epoch)
+
+    assert row["n_deltas"] == n
+    assert n >= 3 * PAGE
+    assert found["job_delta"].rows_scanned + found["job_delta"].rows_by_index == n

@@ -5,10 +5,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from plans.test_plans import reads
+from store.test_retry import retry
 from store.world import World
 from weft.core.rights import UserRole
 from weft.core.states import Reason
-from weft.ports.store import Caller
+from weft.ports.store import Caller, NewGroup
+from weft.testing.builders import job_rows
 
 NOW = datetime(2040, 5, 17, 12, 30, 20, tzinfo=UTC)
 FIELDS = ("n_waiting", "n_running", "n_succeeded", "n_failed", "n_cancelled")
@@ -80,6 +82,30 @@ async def test_minutes_count_levels_and_ends_of_ones_own_jobs(own_world: World) 
     kept = await world.admin.fetch("SELECT DISTINCT minute FROM weft.user_minute")
     assert len(kept) == 1
     assert [row["n_waiting"] for row in (await _minutes(world, bob, 70))[-2:]] == [0, 0]
+
+
+async def test_ends_count_once_beside_those_that_are_taken_back(own_world: World) -> None:
+    """Jobs that ended join a set, which moves their ends, and a failed one is retried."""
+    world = own_world
+    caller = replace(world.caller, role=UserRole.OPERATOR)
+    groups = [NewGroup(group_id=1, name="s", is_set=True)]
+    batch = await world.submit(job_rows(4), groups=groups)
+    worker = await world.worker()
+    one, two, three, four = sorted(await worker.claim(), key=lambda claimed: claimed.job_id)
+    await worker.end(one)
+    await worker.end(two, reason=Reason.EXIT)
+    await _fold(world, 0)
+    await worker.end(three)
+    await worker.end(four, reason=Reason.EXIT)
+    await world.api.add_members(world.caller, batch, 1, [1, 2])
+    await retry(world, batch, 2)
+    await _fold(world, 1)
+    rows = await _minutes(world, caller, 1)
+
+    assert [[row[name] for name in FIELDS] for row in rows[-2:]] == [
+        [0, 2, 1, 1, 0],
+        [1, 0, 1, 1, 0],
+    ]
 
 
 async def test_audit_sees_what_was_not_counted(own_world: World) -> None:

@@ -576,21 +576,46 @@ CREATE FUNCTION weft._count_machines(machine_ids integer[], shares double precis
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._count_machines(machine_ids integer[], shares double precision[]) OWNER TO weft_system;
 
-CREATE FUNCTION weft._count_minutes(old pg_snapshot, new pg_snapshot, at timestamp with time zone) RETURNS void
+CREATE TABLE weft.job_delta (
+    xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
+    batch_id bigint NOT NULL,
+    usage_ms bigint DEFAULT 0 NOT NULL,
+    tenant_id integer NOT NULL,
+    group_id integer NOT NULL,
+    shape_id integer NOT NULL,
+    pool_id integer NOT NULL,
+    usage_on date,
+    n_pending integer DEFAULT 0 NOT NULL,
+    n_ready integer DEFAULT 0 NOT NULL,
+    n_queued integer DEFAULT 0 NOT NULL,
+    n_creating integer DEFAULT 0 NOT NULL,
+    n_running integer DEFAULT 0 NOT NULL,
+    n_blocked integer DEFAULT 0 NOT NULL,
+    n_succeeded integer DEFAULT 0 NOT NULL,
+    n_failed integer DEFAULT 0 NOT NULL,
+    n_errored integer DEFAULT 0 NOT NULL,
+    n_cancelled integer DEFAULT 0 NOT NULL,
+    rate_card_id smallint,
+    last_ended_at timestamp with time zone,
+    stored_bytes bigint DEFAULT 0 NOT NULL
+);
+ALTER TABLE weft.job_delta OWNER TO postgres;
+
+CREATE FUNCTION weft._count_minutes(sums weft.job_delta[], old pg_snapshot, new pg_snapshot, at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
-ALTER FUNCTION weft._count_minutes(old pg_snapshot, new pg_snapshot, at timestamp with time zone) OWNER TO weft_system;
+ALTER FUNCTION weft._count_minutes(sums weft.job_delta[], old pg_snapshot, new pg_snapshot, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft._count_notes(of_gate_ids integer[]) RETURNS void
     LANGUAGE sql;
 ALTER FUNCTION weft._count_notes(of_gate_ids integer[]) OWNER TO weft_system;
 
-CREATE FUNCTION weft._count_stored(old pg_snapshot, new pg_snapshot) RETURNS void
+CREATE FUNCTION weft._count_stored(sums weft.job_delta[]) RETURNS void
     LANGUAGE sql;
-ALTER FUNCTION weft._count_stored(old pg_snapshot, new pg_snapshot) OWNER TO weft_system;
+ALTER FUNCTION weft._count_stored(sums weft.job_delta[]) OWNER TO weft_system;
 
-CREATE FUNCTION weft._count_usage(used weft.usage_part[]) RETURNS void
+CREATE FUNCTION weft._count_usage(sums weft.job_delta[]) RETURNS void
     LANGUAGE sql;
-ALTER FUNCTION weft._count_usage(used weft.usage_part[]) OWNER TO weft_system;
+ALTER FUNCTION weft._count_usage(sums weft.job_delta[]) OWNER TO weft_system;
 
 CREATE FUNCTION weft._count_worker() RETURNS trigger
     LANGUAGE plpgsql;
@@ -4783,31 +4808,6 @@ CREATE TABLE weft.job_deadline (
 );
 ALTER TABLE weft.job_deadline OWNER TO postgres;
 
-CREATE TABLE weft.job_delta (
-    xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
-    batch_id bigint NOT NULL,
-    usage_ms bigint DEFAULT 0 NOT NULL,
-    tenant_id integer NOT NULL,
-    group_id integer NOT NULL,
-    shape_id integer NOT NULL,
-    pool_id integer NOT NULL,
-    usage_on date,
-    n_pending integer DEFAULT 0 NOT NULL,
-    n_ready integer DEFAULT 0 NOT NULL,
-    n_queued integer DEFAULT 0 NOT NULL,
-    n_creating integer DEFAULT 0 NOT NULL,
-    n_running integer DEFAULT 0 NOT NULL,
-    n_blocked integer DEFAULT 0 NOT NULL,
-    n_succeeded integer DEFAULT 0 NOT NULL,
-    n_failed integer DEFAULT 0 NOT NULL,
-    n_errored integer DEFAULT 0 NOT NULL,
-    n_cancelled integer DEFAULT 0 NOT NULL,
-    rate_card_id smallint,
-    last_ended_at timestamp with time zone,
-    stored_bytes bigint DEFAULT 0 NOT NULL
-);
-ALTER TABLE weft.job_delta OWNER TO postgres;
-
 CREATE TABLE weft.job_group (
     batch_id bigint NOT NULL,
     group_id integer NOT NULL,
@@ -7110,13 +7110,18 @@ GRANT ALL ON FUNCTION weft._count_failures(batch_ids bigint[], job_ids integer[]
 
 REVOKE ALL ON FUNCTION weft._count_machines(machine_ids integer[], shares double precision[]) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._count_minutes(old pg_snapshot, new pg_snapshot, at timestamp with time zone) FROM PUBLIC;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_delta TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_delta TO weft_system;
+GRANT SELECT ON TABLE weft.job_delta TO weft_api;
+GRANT SELECT ON TABLE weft.job_delta TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft._count_minutes(sums weft.job_delta[], old pg_snapshot, new pg_snapshot, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._count_notes(of_gate_ids integer[]) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._count_stored(old pg_snapshot, new pg_snapshot) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._count_stored(sums weft.job_delta[]) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._count_usage(used weft.usage_part[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._count_usage(sums weft.job_delta[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._count_worker() FROM PUBLIC;
 
@@ -9066,11 +9071,6 @@ GRANT USAGE ON SEQUENCE weft.job_command_command_id_seq TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_deadline TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_deadline TO weft_system;
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_delta TO weft_tenant;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_delta TO weft_system;
-GRANT SELECT ON TABLE weft.job_delta TO weft_api;
-GRANT SELECT ON TABLE weft.job_delta TO weft_driver;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_group TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_group TO weft_system;

@@ -1,16 +1,15 @@
--- _count_stored: add what the deltas of a fold say of stored bytes to the sums of batches, of their owners, and (user 0) of tenants.
--- Called by: fold_deltas.   Safe to repeat: no.   Locks: sums.   Plan: the deltas of the fold, again; batches and sums by key.
+-- _count_stored: add what a fold found of stored bytes to the sums of batches, of their owners, and (user 0) of tenants.
+-- Called by: fold_deltas.   Safe to repeat: no.   Locks: sums.   Plan: batches and sums by key.
 -- Of a batch that is being removed nothing counts any more (_stop_batch).
+-- sums: of the deltas of the fold.
 -- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._count_stored(old pg_snapshot, new pg_snapshot) RETURNS void LANGUAGE sql
+CREATE OR REPLACE FUNCTION weft._count_stored(sums weft.job_delta[]) RETURNS void LANGUAGE sql
 AS $$
     WITH part AS MATERIALIZED (
         SELECT d.tenant_id, d.batch_id, b.user_id, sum(d.stored_bytes)::bigint AS n_bytes
-        FROM weft.job_delta d
+        FROM unnest(sums) d
         CROSS JOIN LATERAL (SELECT x.user_id FROM weft.batch x WHERE x.batch_id = d.batch_id AND NOT x.removing OFFSET 0) b
-        WHERE d.xid >= pg_snapshot_xmin(old) AND d.xid < pg_snapshot_xmax(new)
-          AND pg_visible_in_snapshot(d.xid, new) AND NOT pg_visible_in_snapshot(d.xid, old) AND d.stored_bytes <> 0
-        GROUP BY 1, 2, 3),
+        WHERE d.stored_bytes <> 0 GROUP BY 1, 2, 3),
     of_batch AS (
         INSERT INTO weft.batch_storage AS s (batch_id, tenant_id, n_bytes) SELECT p.batch_id, p.tenant_id, p.n_bytes FROM part p
         ON CONFLICT (batch_id) DO UPDATE SET n_bytes = s.n_bytes + excluded.n_bytes)

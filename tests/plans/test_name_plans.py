@@ -1,4 +1,4 @@
-"""Who looks up a billing project or a user by name reads that one, however many a tenant has.
+"""A look for a billing project or a user by name reads that one, however many a tenant has.
 
 Names are unique without regard to case, and behind the tenant's wall an index serves only what
 cannot tell of rows that are not seen: `=`, but not lower().

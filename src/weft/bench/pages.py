@@ -41,6 +41,7 @@ from weft.bench.throwaway import (
     throwaway_home,
 )
 from weft.bench.turns import Order
+from weft.settings.load import FILE_NAME
 
 JOBS = 1_000_000
 RUN_SHARE = 0.01
@@ -172,25 +173,27 @@ async def _look(site: Site, rounds: int, scale: float, progress: BenchProgress) 
 
 
 async def _beside(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
-    """Return the figures of a whole `weft up`: rates of jobs, jumps in a log, commands."""
+    """Return the figures of a whole `weft up`: rates of jobs, commands, jumps in a log."""
     rounds = plan.rounds_of(ROUNDS)
     found: dict[str, Any] = {}
-    if plan.part == "site":
-        return found
-    with throwaway_home(plan.directory) as home:
-        (home.path / "weft.toml").write_text(long_log.SETTINGS)
-        async with running_weft(home) as up_pid:
-            if plan.wants("jobs"):
-                progress.step("run jobs beside open pages")
-                jobs = max(1, round(open_pages.JOBS * plan.scale))
-                found |= await open_pages.rates(home, up_pid, jobs, open_pages.ROUNDS)
-            if plan.wants("log"):
+    if plan.wants("jobs") or plan.wants("commands"):
+        with throwaway_home(plan.directory) as home:
+            async with running_weft(home) as up_pid:
+                if plan.wants("jobs"):
+                    progress.step("run jobs beside open pages")
+                    jobs = max(1, round(open_pages.JOBS * plan.scale))
+                    found |= await open_pages.rates(home, up_pid, jobs, open_pages.ROUNDS)
+                if plan.wants("commands"):
+                    progress.step("start commands")
+                    found |= await command_start.measure_commands(home, max(1, rounds // 10))
+    if plan.wants("log"):
+        # A home of its own: commands read its settings, too.
+        with throwaway_home(plan.directory) as home:
+            (home.path / FILE_NAME).write_text(long_log.SETTINGS)
+            async with running_weft(home) as up_pid:
                 progress.step("jump in a long log")
                 n_bytes = max(1_000_000, round(long_log.LOG_BYTES * plan.scale))
                 found |= await long_log.measure_log(home, up_pid, n_bytes, rounds)
-            if plan.wants("commands"):
-                progress.step("start commands")
-                found |= await command_start.measure_commands(home, max(1, rounds // 10))
     return found
 
 

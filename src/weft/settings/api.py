@@ -1,15 +1,14 @@
 """Settings of the api."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 from weft.core.secret_variables import USUAL
 from weft.core.trusted_proxies import parse_networks
-from weft.settings.declare import Checked, setting
+from weft.settings.declare import Checked, section, setting
 
 
-@dataclass(frozen=True, kw_only=True)
+@section
 class ApiSettings:
     """Where the api listens, and how much one question may cost."""
 

@@ -1,13 +1,12 @@
 """Settings of callbacks, however they are sent."""
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from weft.core.addresses import parse_allowed_hosts
-from weft.settings.declare import Checked, setting
+from weft.settings.declare import Checked, section, setting
 
 
-@dataclass(frozen=True, kw_only=True)
+@section
 class CallbackSettings:
     """Whom callbacks may reach, and how often the driver tries."""
 

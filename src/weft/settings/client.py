@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from weft.settings.declare import setting
+from weft.settings.declare import section, setting
 from weft.settings.home import HomeSettings
 
 
-@dataclass(frozen=True, kw_only=True)
+@section
 class ClientSettings:
     """Where the server is, and who asks. Roles are not given these."""
 

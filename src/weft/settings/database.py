@@ -1,11 +1,9 @@
 """Settings of the database."""
 
-from dataclasses import dataclass
-
-from weft.settings.declare import setting
+from weft.settings.declare import section, setting
 
 
-@dataclass(frozen=True, kw_only=True)
+@section
 class DatabaseSettings:
     """Which database a process uses."""
 

@@ -1,11 +1,9 @@
 """Settings of drivers."""
 
-from dataclasses import dataclass
-
-from weft.settings.declare import setting
+from weft.settings.declare import section, setting
 
 
-@dataclass(frozen=True, kw_only=True)
+@section
 class DriverSettings:
     """How many drivers there are, and how long they keep things."""
 

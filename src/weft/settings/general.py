@@ -1,14 +1,13 @@
 """Settings of every process."""
 
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from weft.settings.declare import Checked, setting
+from weft.settings.declare import Checked, section, setting
 from weft.settings.home import HomeSettings
 from weft.wire.sealed import parse_keys
 
 
-@dataclass(frozen=True, kw_only=True)
+@section
 class GeneralSettings(HomeSettings):
     """What a process logs, and how others notice that it lives."""
 

@@ -1,12 +1,11 @@
 """The setting of every process, clients among them."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
-from weft.settings.declare import setting
+from weft.settings.declare import section, setting
 
 
-@dataclass(frozen=True, kw_only=True)
+@section
 class HomeSettings:
     """Where a process lives."""
 

@@ -3,10 +3,9 @@
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weft.core.errors import FieldError
 from weft.core.nearest import nearest
@@ -23,8 +22,7 @@ _PREFIX = "WEFT_"
 _SHOWN_CHARS = 200
 
 
-@dataclass(frozen=True)
-class SettingValue:
+class SettingValue(NamedTuple):
     """A value and where it came from.
 
     `command line`, `environment WEFT_X`, the path of a file, `default`.
@@ -34,8 +32,7 @@ class SettingValue:
     where: str
 
 
-@dataclass(frozen=True)
-class _Given:
+class _Given(NamedTuple):
     """What was given, before it is read."""
 
     flags: Mapping[str, Any]  # settings have several types

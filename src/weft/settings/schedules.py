@@ -1,11 +1,9 @@
 """Settings of schedules."""
 
-from dataclasses import dataclass
-
-from weft.settings.declare import Bytes, setting
+from weft.settings.declare import Bytes, section, setting
 
 
-@dataclass(frozen=True, kw_only=True)
+@section
 class ScheduleSettings:
     """How many schedules there may be, and what happens when they are late or refused."""
 

@@ -1,11 +1,9 @@
 """Settings that limit what may be submitted."""
 
-from dataclasses import dataclass
-
-from weft.settings.declare import Bytes, setting
+from weft.settings.declare import Bytes, section, setting
 
 
-@dataclass(frozen=True, kw_only=True)
+@section
 class SubmissionSettings:
     """How large requests, jobs, groups and batches may be."""
 

@@ -1,14 +1,13 @@
 """Settings of testers, which look whether what blocked jobs wait for is over."""
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from weft.core.addresses import parse_allowed_hosts
 from weft.core.conditions import parse_tester_commands, parse_tester_paths
-from weft.settings.declare import Checked, setting
+from weft.settings.declare import Checked, section, setting
 
 
-@dataclass(frozen=True, kw_only=True)
+@section
 class TesterSettings:
     """What testers may do, and for how long."""
 

@@ -1,16 +1,15 @@
 """Settings of workers."""
 
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from weft.core.absolute_paths import parse_paths
 from weft.core.offers import parse_gpus, parse_labels, parse_offers, parse_queues
 from weft.core.resources import MIB
 from weft.core.run_as import parse_accounts
-from weft.settings.declare import Checked, LargeBytes, setting
+from weft.settings.declare import Checked, LargeBytes, section, setting
 
 
-@dataclass(frozen=True, kw_only=True)
+@section
 class WorkerSettings:
     """What a worker has, and how it stops."""
 

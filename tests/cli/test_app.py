@@ -35,7 +35,8 @@ def test_version_is_said_before_anything_slow_is_imported() -> None:
 
 
 LISTS = {
-    "cloudpickle", "difflib", "docstring_parser", "platformdirs", "rich", "shutil", "tomllib",
+    "cloudpickle", "cyclopts.validators", "difflib", "docstring_parser", "platformdirs", "rich",
+    "shutil", "tomllib",
     "weft.client.functions", "weft.client.submission.document", "weft.settings.settings", "yaml",
 }  # fmt: skip
 """What commands that only ask do without."""

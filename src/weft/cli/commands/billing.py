@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any
 
-from cyclopts import App, Parameter, validators
+from cyclopts import App, Parameter
 
 from weft.cli.commands.billing_report import report
 from weft.cli.commands.project import app as project_app
 from weft.cli.commands.project import limits_of
+from weft.cli.input.bounds import bounded
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import one_line
@@ -66,9 +67,7 @@ def days(
     project: str = "default",
     /,
     *,
-    limit: Annotated[
-        int, Parameter(name=["--limit", "-n"], validator=validators.Number(gte=1))
-    ] = 30,
+    limit: Annotated[int, Parameter(name=["--limit", "-n"], validator=bounded(1))] = 30,
     shared: Shared = SHARED,
 ) -> int:
     """List the costs of a billing project by day (UTC), newest first.

@@ -3,8 +3,9 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Any
 
-from cyclopts import App, Parameter, validators
+from cyclopts import App, Parameter
 
+from weft.cli.input.bounds import bounded
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import one_line
@@ -101,7 +102,7 @@ def look_now(condition: str, /, *, shared: Shared = SHARED) -> int:
 @app.command
 def release(
     condition: str,
-    n: Annotated[int, Parameter(name="N", validator=validators.Number(gte=1))],
+    n: Annotated[int, Parameter(name="N", validator=bounded(1))],
     /,
     *,
     shared: Shared = SHARED,

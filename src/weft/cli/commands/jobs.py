@@ -6,8 +6,9 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
-from cyclopts import Parameter, validators
+from cyclopts import Parameter
 
+from weft.cli.input.bounds import bounded
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import parse_target
 from weft.cli.terminal.amounts import moment
@@ -46,9 +47,7 @@ def jobs(
     *,
     group: str | None = None,
     state: Annotated[tuple[JobStateWord, ...], Parameter(negative="")] = (),
-    limit: Annotated[
-        int, Parameter(name=["--limit", "-n"], validator=validators.Number(gte=0))
-    ] = SHOWN,
+    limit: Annotated[int, Parameter(name=["--limit", "-n"], validator=bounded(0))] = SHOWN,
     everything: Annotated[bool, Parameter(name="--all", negative="")] = False,
     parents: Annotated[bool, Parameter(negative="")] = False,
     explain: Annotated[bool, Parameter(negative="")] = False,

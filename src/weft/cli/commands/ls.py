@@ -2,11 +2,11 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
-from cyclopts import Parameter, validators
+from cyclopts import Parameter
 
+from weft.cli.input.bounds import bounded
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.saved import query_of
 from weft.cli.terminal.amounts import moment
@@ -31,9 +31,7 @@ def ls(
     query: str | None = None,
     /,
     *,
-    limit: Annotated[
-        int, Parameter(name=["--limit", "-n"], validator=validators.Number(gte=0))
-    ] = 20,
+    limit: Annotated[int, Parameter(name=["--limit", "-n"], validator=bounded(0))] = 20,
     name: str | None = None,
     sort: BatchSort = "number",
     reverse: Annotated[bool, Parameter(negative="")] = False,
@@ -62,8 +60,7 @@ def ls(
     return asyncio.run(_ls(wanted, limit, shared, hidden=all, explain=explain))
 
 
-@dataclass(frozen=True)
-class _Wanted:
+class _Wanted(NamedTuple):
     """Which batches, and in which order."""
 
     query: str | None

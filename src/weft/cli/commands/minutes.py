@@ -2,8 +2,9 @@
 
 from typing import Annotated
 
-from cyclopts import Parameter, validators
+from cyclopts import Parameter
 
+from weft.cli.input.bounds import bounded
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.screen import print_json, print_table
@@ -15,9 +16,7 @@ KEPT = 60
 
 def minutes(
     *,
-    last: Annotated[
-        int, Parameter(name=["--last", "-n"], validator=validators.Number(gte=1, lte=KEPT))
-    ] = KEPT,
+    last: Annotated[int, Parameter(name=["--last", "-n"], validator=bounded(1, KEPT))] = KEPT,
     shared: Shared = SHARED,
 ) -> int:
     """Show how many jobs waited and ran at the end of each of the last minutes, and how many ended

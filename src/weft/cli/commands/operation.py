@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from cyclopts import App, Parameter, validators
+from cyclopts import App, Parameter
 
+from weft.cli.input.bounds import bounded
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.report import note
@@ -23,9 +24,7 @@ HEADER = ("Id", "Operation", "On", "State", "Done", "Begun")
 @app.command(name="ls")
 def list_all(
     *,
-    limit: Annotated[
-        int, Parameter(name=["--limit", "-n"], validator=validators.Number(gte=0))
-    ] = 20,
+    limit: Annotated[int, Parameter(name=["--limit", "-n"], validator=bounded(0))] = 20,
     shared: Shared = SHARED,
 ) -> int:
     """List operations, newest first: retries, deletions and other work on whole batches.
@@ -57,7 +56,7 @@ def list_all(
 
 @app.command(name="cancel")
 def cancel(
-    operation_id: Annotated[int, Parameter(name="ID", validator=validators.Number(gte=1))],
+    operation_id: Annotated[int, Parameter(name="ID", validator=bounded(1))],
     /,
     *,
     shared: Shared = SHARED,

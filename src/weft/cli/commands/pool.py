@@ -6,8 +6,9 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-from cyclopts import App, Parameter, validators
+from cyclopts import App, Parameter
 
+from weft.cli.input.bounds import bounded
 from weft.cli.input.declared import (
     apply_changes,
     placed,
@@ -175,9 +176,7 @@ def cost(
     name: str,
     /,
     *,
-    days: Annotated[
-        int, Parameter(name=["--days", "-n"], validator=validators.Number(gte=1))
-    ] = 30,
+    days: Annotated[int, Parameter(name=["--days", "-n"], validator=bounded(1))] = 30,
     shared: Shared = SHARED,
 ) -> int:
     """Show what the machines of a pool cost by day (UTC), and how much of it was idle time.

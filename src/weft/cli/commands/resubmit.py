@@ -4,9 +4,10 @@ import asyncio
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from cyclopts import Parameter, validators
+from cyclopts import Parameter
 
 from weft.cli.commands.edit import parse_attribute
+from weft.cli.input.bounds import bounded
 from weft.cli.input.environment import given_variable
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import Target, check_targets, parse_batch
@@ -30,14 +31,12 @@ def resubmit(
     name: str | None = None,
     project: str | None = None,
     queue: str | None = None,
-    priority: Annotated[
-        int | None, Parameter(validator=validators.Number(gte=-1000, lte=1000))
-    ] = None,
+    priority: Annotated[int | None, Parameter(validator=bounded(-1000, 1000))] = None,
     env: Annotated[tuple[str, ...], Parameter(negative="")] = (),
     cpu: str | None = None,
     memory: str | None = None,
     timeout: str | None = None,
-    retries: Annotated[int | None, Parameter(validator=validators.Number(gte=0, lte=99))] = None,
+    retries: Annotated[int | None, Parameter(validator=bounded(0, 99))] = None,
     key: str | None = None,
     shared: Shared = SHARED,
 ) -> int:

@@ -4,8 +4,9 @@ import sys
 from contextlib import suppress
 from typing import Annotated
 
-from cyclopts import App, Parameter, validators
+from cyclopts import App, Parameter
 
+from weft.cli.input.bounds import bounded
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.login.keeping import forget_login, server_of
 from weft.cli.terminal.amounts import moment
@@ -93,7 +94,7 @@ def list_all(*, shared: Shared = SHARED) -> int:
 
 @app.command(name="rm")
 def remove(
-    session_id: Annotated[int, Parameter(name="ID", validator=validators.Number(gte=1))],
+    session_id: Annotated[int, Parameter(name="ID", validator=bounded(1))],
     /,
     *,
     shared: Shared = SHARED,

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
-from cyclopts import Parameter, validators
+from cyclopts import Parameter
 
+from weft.cli.input.bounds import bounded
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import Target, parse_target
 from weft.cli.terminal.amounts import moment
@@ -44,9 +45,7 @@ def status(
     target: str,
     /,
     *,
-    limit: Annotated[
-        int, Parameter(name=["--limit", "-n"], validator=validators.Number(gte=0))
-    ] = JOBS_SHOWN,
+    limit: Annotated[int, Parameter(name=["--limit", "-n"], validator=bounded(0))] = JOBS_SHOWN,
     watch: Annotated[bool, Parameter(name=["--watch", "-w"], negative="")] = False,
     shared: Shared = SHARED,
 ) -> int:

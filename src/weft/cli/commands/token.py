@@ -3,8 +3,9 @@
 import sys
 from typing import Annotated
 
-from cyclopts import App, Parameter, validators
+from cyclopts import App, Parameter
 
+from weft.cli.input.bounds import bounded
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.values import read_option
 from weft.cli.terminal.amounts import moment
@@ -87,7 +88,7 @@ def list_all(*, shared: Shared = SHARED) -> int:
 
 @app.command
 def revoke(
-    token_id: Annotated[int, Parameter(name="ID", validator=validators.Number(gte=1))],
+    token_id: Annotated[int, Parameter(name="ID", validator=bounded(1))],
     /,
     *,
     shared: Shared = SHARED,

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from cyclopts import Parameter, validators
+from cyclopts import Parameter
 
+from weft.cli.input.bounds import bounded
 from weft.cli.input.limit_options import parse_past
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import parse_batch
@@ -27,10 +28,8 @@ def trail(
     action: str | None = None,
     batch: str | None = None,
     since: str | None = None,
-    number: Annotated[int | None, Parameter(validator=validators.Number(gte=1))] = None,
-    limit: Annotated[
-        int, Parameter(name=["--limit", "-n"], validator=validators.Number(gte=0))
-    ] = 20,
+    number: Annotated[int | None, Parameter(validator=bounded(1))] = None,
+    limit: Annotated[int, Parameter(name=["--limit", "-n"], validator=bounded(0))] = 20,
     all_tenants: Annotated[bool, Parameter(negative="")] = False,
     shared: Shared = SHARED,
 ) -> int:

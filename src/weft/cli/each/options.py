@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from cyclopts import Parameter, validators
+from cyclopts import Parameter
+
+from weft.cli.input.bounds import bounded
 
 
 @Parameter(name="*")
@@ -31,17 +33,17 @@ class EachOptions:
 
     max_args: Annotated[
         int | None,
-        Parameter(name=["--max-args", "-n", "-N"], validator=validators.Number(gte=1)),
+        Parameter(name=["--max-args", "-n", "-N"], validator=bounded(1)),
     ] = None
     """Give each job up to this many lines, as arguments."""
 
     max_lines: Annotated[
-        int | None, Parameter(name=["--max-lines", "-L"], validator=validators.Number(gte=1))
+        int | None, Parameter(name=["--max-lines", "-L"], validator=bounded(1))
     ] = None
     """The same; with --xargs the words of this many lines."""
 
     max_chars: Annotated[
-        int | None, Parameter(name=["--max-chars", "-s"], validator=validators.Number(gte=1))
+        int | None, Parameter(name=["--max-chars", "-s"], validator=bounded(1))
     ] = None
     """Give each job as many lines as its command has room for in this many bytes."""
 
@@ -56,7 +58,7 @@ class EachOptions:
     ] = None
     """Jobs that run at the same time; 0: no limit; 50%, +1 or -1: of the cores of the workers."""
 
-    delay: Annotated[float, Parameter(validator=validators.Number(gte=0))] = 0.0
+    delay: Annotated[float, Parameter(validator=bounded(0))] = 0.0
     """Seconds between the submissions of two jobs."""
 
     halt: str | None = None

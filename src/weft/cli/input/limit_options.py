@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from typing import Annotated, Any
 
-from cyclopts import Parameter, validators
+from cyclopts import Parameter
 
+from weft.cli.input.bounds import bounded
 from weft.cli.input.retry_texts import parse_retry_with, parse_words
 from weft.cli.input.text import check_text
 from weft.cli.input.values import read_option
@@ -39,9 +40,7 @@ class LimitOptions:
     machine: Annotated[str | None, Parameter(group="Job")] = None
     """Run alone on a machine that is made for it: the name of a flavour of its pool."""
 
-    retries: Annotated[
-        int | None, Parameter(group="Job", validator=validators.Number(gte=0, lte=99))
-    ] = None
+    retries: Annotated[int | None, Parameter(group="Job", validator=bounded(0, 99))] = None
     """How often a job that failed is tried again (default 0)."""
 
     retry_wait: Annotated[str | None, Parameter(group="Job")] = None

@@ -14,7 +14,6 @@ from cyclopts.exceptions import UnknownCommandError, UnknownOptionError, UnusedC
 
 from weft.core.nearest import nearest
 
-_LIMITS = {">=": "at least", "<=": "at most", ">": "more than", "<": "less than"}
 _KINDS = {int: "a whole number", float: "a number", bool: "no value"}
 
 
@@ -73,8 +72,6 @@ def _explain_limit(error: ValidationError) -> str | None:
     if not tokens or not error.exception_message:
         return None
     rule = _plainly(error.exception_message)
-    for sign, words in _LIMITS.items():
-        rule = rule.replace(sign, words)
     return f"{_name_of(tokens[0], error)} {rule}, not {tokens[0].value!r}"
 
 

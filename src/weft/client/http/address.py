@@ -3,8 +3,8 @@
 import fcntl
 import json
 import os
-from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from weft.client.http.kept_logins import kept_login
@@ -27,8 +27,7 @@ class InvalidUrl(Invalid):
     code = "CLI.INVALID_URL"
 
 
-@dataclass(frozen=True)
-class Endpoint:
+class Endpoint(NamedTuple):
     """One server."""
 
     scheme: str
@@ -72,8 +71,7 @@ class Endpoint:
         return f"{self.scheme}://{host}:{self.port}{self.path}"
 
 
-@dataclass(frozen=True)
-class Locator:
+class Locator(NamedTuple):
     """How to find the server: what the caller said, else the settings, else `client.json` of the
     home. The token is, in this order, the caller's, that of the settings, of `weft login` or of
     the home.
@@ -104,10 +102,10 @@ class Locator:
             )
         if url is None:
             endpoint = endpoint_of(settings.home)
-            return endpoint if token is None else replace(endpoint, token=token)
-        endpoint = replace(parse_url(url, token), ca_file=settings.ca_file)
+            return endpoint if token is None else endpoint._replace(token=token)
+        endpoint = parse_url(url, token)._replace(ca_file=settings.ca_file)
         if token is None and (kept := kept_login(settings.home, endpoint.url)) is not None:
-            return replace(endpoint, token=kept.token)
+            return endpoint._replace(token=kept.token)
         return endpoint
 
 
@@ -115,8 +113,7 @@ def endpoint_of(home: Path) -> Endpoint:
     """Return the server of a home. Raise `NotRunning` if none was ever started in it."""
     stored = _read_client_file(home / "client.json")
     cert_file = stored.get("cert_file")
-    return replace(
-        parse_url(stored["url"], stored["token"]),
+    return parse_url(stored["url"], stored["token"])._replace(
         cert_file=None if cert_file is None else Path(cert_file),
         lock=home / "run" / "up.lock",
     )

@@ -4,12 +4,11 @@ read here; the command line writes them.
 
 import hashlib
 import json
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class KeptLogin:
+class KeptLogin(NamedTuple):
     """A token for one server."""
 
     token: str

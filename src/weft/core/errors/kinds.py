@@ -3,9 +3,10 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from weft.core.login_attempts import LoginAttempt
+if TYPE_CHECKING:
+    from weft.core.login_attempts import LoginAttempt
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class WeftError(Exception):
     """The default hint."""
     retry_after_s: int | None = None
     """When repeating the request may help (`Retry-After`); `None`: nobody knows, or never."""
-    login: LoginAttempt | None = None
+    login: "LoginAttempt | None" = None
     """The login that this error refuses, for the trail."""
 
     def __init__(

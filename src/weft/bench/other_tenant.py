@@ -75,7 +75,8 @@ class _Maker:
         await self._ask("PUT", f"/v1/saved-queries/{query}", {"query": "name = x"})
         token = await self._ask("POST", "/v1/tokens", {"name": "spare"})
         self._ids |= {
-            "user": user, "p": project, "secret": secret, "saved": query, "t": token["token_id"],
+            "tenant": tenant["name"], "user": user, "p": project, "secret": secret,
+            "saved": query, "t": token["token_id"],
         }  # fmt: skip
 
     async def open_session(self) -> None:

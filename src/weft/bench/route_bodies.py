@@ -23,6 +23,7 @@ JSON: Final[Mapping[str, Any]] = {
     "PATCH /v1/billing-projects/{p}": {"cost_max": 1},
     "PATCH /v1/billing-projects/{p}/limit": _LIMIT,
     "PATCH /v1/schedules/{s}": _NAME,
+    "PATCH /v1/tenants/{tenant}": {"on_user_removal": "finish"},
     "PATCH /v1/users/{user}": {"role": "user"},
     "PATCH /v1/users/{user}/limit": _LIMIT,
     "PATCH /v1/users/{user}/quota": {"jobs": 1},

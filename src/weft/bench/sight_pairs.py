@@ -1,22 +1,34 @@
 """Does the time of a refusal tell whether the thing exists in another tenant?
 
 Each route of the api that takes an id, and each body and query that names a thing, is asked for
-what another tenant has beside what does not exist, in turns, over one connection, so that whatever
-else the machine does hits both alike. What changes something is refused, so it changes nothing.
-The ratio is the one of the medians that is farthest from 1.
+what another tenant has and for what does not exist, one right after the other, over one
+connection. Which of the two comes first is drawn by lot for each pair. What changes something is
+refused, so it changes nothing.
+
+The figure of a route is the median of the ratios of its pairs. What else the machine does lasts
+longer than a pair, as a rule, and so changes both times alike; the ratio of the two medians would
+move with it. If nothing tells what exists, only the lot decides which time of a pair is that of
+what exists: whether the ratio is above 1 is the toss of a fair coin. The ends of the interval are
+two of the ratios in their order, as many below and above as only one of a thousand tosses of all
+coins would miss. So it assumes nothing about the times, nor about how they follow each other.
+
+A route is decided when its interval lies within the goal. The others are asked further; all their
+pairs count. On a busy machine time may be up before all pairs are made: `pairs` counts them.
 """
 
 import asyncio
+import gc
 import json
+import math
+import random
 import re
-import socket
 import time
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from operator import gt
+from operator import gt, truediv
 from statistics import median
-from typing import Any, Final, Self
-from urllib.parse import urlsplit
+from typing import Any, Final
 
 from weft.api.app import route_rights
 from weft.bench.conditions import conditions_of, load_average
@@ -25,6 +37,7 @@ from weft.bench.other_tenant import OtherTenant
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.route_bodies import MAKING, QUERIES, body_of
 from weft.bench.throwaway import running_api, running_database, running_driver, throwaway_home
+from weft.bench.wire import US_PER_S, Wire, bearing, request_of
 from weft.core.rights import Right
 from weft.run.home import Home
 from weft.store.embedded.leftovers import server_pids
@@ -32,8 +45,14 @@ from weft.wire.sealed import new_key
 
 PAIRS: Final = 1000
 WARM_UP: Final = 10
-TRIES: Final = 3
-"""How often a route is measured whose ratio is beyond the goal: a busy machine may be why."""
+PASSES: Final = 4
+"""The pairs of a route come in so many passes over all routes: a disturbance hits few of them."""
+PASSES_MAX: Final = 16
+"""Those of a route that is not within the goal: a busy machine may be why."""
+AGAIN_UNTIL_S: Final = 840.0
+"""So long after the beginning no route is measured again."""
+SPREAD: Final = 3.29
+"""So many standard deviations from the mean lies one of a thousand tosses of many coins."""
 OURS: Final = "every"
 THEIRS: Final = "other"
 NEVER: Final = "never"
@@ -41,14 +60,9 @@ NEVER: Final = "never"
 MISSING: Final = 2_000_000_000
 GOAL: Final = 0.05
 """How far from 1 the ratio may be."""
+VERDICTS: Final = ("within", "beyond", "undecided")
 LOCAL: Final = frozenset({"a", "g", "j", "n", "u", "container", "payloads/{s}"})
 """Parameters that count within a batch."""
-_US_PER_S: Final = 1e6
-_END: Final = b"\r\n\r\n"
-_LENGTH: Final = re.compile(rb"content-length: (\d+)")
-_CHUNK: Final = 1 << 16
-_CLIENT_ERRORS: Final = range(400, 500)
-_NOT_FOUND: Final = 404
 
 
 @dataclass
@@ -66,33 +80,72 @@ class Pair:
     statuses: set[int] = field(default_factory=set)
 
     @property
-    def ratio(self) -> float:
-        """Return how much longer the answer takes if the thing exists."""
-        return ratio_of(median(self.exists_us), median(self.missing_us))
-
-    @property
-    def is_beyond(self) -> bool:
-        """Say whether it tells what exists, as far as is known by now."""
-        return abs(1 - self.ratio) > GOAL
+    def found(self) -> "Interval":
+        """Return how many times longer the answer takes if the thing exists."""
+        return interval_of(list(map(truediv, self.exists_us, self.missing_us)))
 
     def row(self) -> dict[str, Any]:
         """Return what was measured."""
         longer = sum(map(gt, self.exists_us, self.missing_us))
+        exists, missing = median(self.exists_us), median(self.missing_us)
         exists_cpu, missing_cpu = median(self.exists_cpu_us), median(self.missing_cpu_us)
         (status,) = self.statuses
         return {
             "route": self.route,
             "parameter": self.parameter,
             "status": status,
-            "exists": round(median(self.exists_us), 1),
-            "missing": round(median(self.missing_us), 1),
-            "ratio": self.ratio,
+            **self.found.row(),
             "pairs": len(self.exists_us),
             "longer": round(longer / len(self.exists_us), 3),
+            "exists": round(exists, 1),
+            "missing": round(missing, 1),
+            "ratio_of_medians": ratio_of(exists, missing),
             "exists_cpu": round(exists_cpu, 1),
             "missing_cpu": round(missing_cpu, 1),
             "cpu_ratio": ratio_of(exists_cpu, missing_cpu),
         }
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A median, and between which values that of endless pairs would be."""
+
+    middle: float
+    low: float
+    high: float
+
+    @property
+    def verdict(self) -> str:
+        """Say whether it tells what exists."""
+        if max(abs(1 - self.low), abs(1 - self.high)) <= GOAL:
+            return "within"
+        return "beyond" if self.low > 1 + GOAL or self.high < 1 - GOAL else "undecided"
+
+    def row(self) -> dict[str, Any]:
+        """Return it with its verdict."""
+        return {
+            "ratio": round(self.middle, 3),
+            "interval": [round(self.low, 3), round(self.high, 3)],
+            "verdict": self.verdict,
+        }
+
+
+def interval_of(ratios: Sequence[float]) -> Interval:
+    """Return the median of ratios with its interval, by the ranks of `SPREAD`.
+
+    >>> interval_of([1.0] * 50 + [1.02] * 50).verdict
+    'within'
+    >>> interval_of([1.2] * 20).verdict
+    'beyond'
+    >>> interval_of([0.5, 1.5]).verdict
+    'undecided'
+    """
+    ordered = sorted(ratios)
+    count = len(ordered)
+    rank = math.floor((count - SPREAD * math.sqrt(count)) / 2)
+    if rank < 0:  # so few show nothing
+        return Interval(median(ordered), 0.0, math.inf)
+    return Interval(median(ordered), ordered[rank], ordered[count - 1 - rank])
 
 
 async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
@@ -106,19 +159,16 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
                 await theirs.fill(logins["weft_worker"], [])
                 await ours.fill(logins["weft_worker"], [theirs])
             asked = list(_pairs(ours, theirs))
-            progress.begin(len(asked))
-            with _Wire(url) as wire:
-                for pair in asked:
-                    progress.step(pair.route)
-                    for _ in range(TRIES):
-                        await asyncio.to_thread(_compare, wire, home, pair, pairs)
-                        if not pair.is_beyond:
-                            break
+            begun = time.monotonic()
+            with Wire(url) as wire:
+                await asyncio.to_thread(_compare_all, wire, home, asked, pairs, progress)
+            took_s = time.monotonic() - begun
             conditions = await conditions_of(
                 logins["admin"], home.path, load_before=load, sizes={"pairs": pairs}
             )
     rows = sorted((pair.row() for pair in asked), key=lambda row: -abs(1 - row["ratio"]))
     farthest, *_ = rows
+    verdicts = Counter(row["verdict"] for row in rows)
     return {
         "unit": "us",
         "weft": farthest["exists"],
@@ -126,7 +176,14 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
         "ratio": farthest["ratio"],
         "goal": f"within {GOAL:.0%} of 1",
         "farthest": f"{farthest['route']}, {farthest['parameter']}",
-        "beyond": sum(pair.is_beyond for pair in asked),
+        **{verdict: verdicts[verdict] for verdict in VERDICTS},
+        "medians_beyond": sum(abs(1 - row["ratio_of_medians"]) > GOAL for row in rows),
+        "took_s": round(took_s),
+        "not_within": [
+            f"{row['route']}, {row['parameter']}: {row['interval'][0]} to {row['interval'][1]}"
+            for row in rows
+            if row["verdict"] != "within"
+        ],
         "routes": rows,
         "conditions": conditions,
     }
@@ -203,63 +260,9 @@ def _missing(value: str | int) -> str | int:
 
 
 def _request(caller: OtherTenant, method: str, target: str, body: bytes, kind: str) -> bytes:
-    lines = [
-        f"{method} {target} HTTP/1.1",
-        f"host: {urlsplit(caller.url).netloc}",
-        f"authorization: Bearer {caller.token}",
-        *([f"content-type: {kind}", f"content-length: {len(body)}"] if kind else []),
-    ]
-    return "\r\n".join(lines).encode() + _END + body
-
-
-class _Wire:
-    """A connection that sends what is prepared, so that little of the time is the client's."""
-
-    def __init__(self, url: str) -> None:
-        parts = urlsplit(url)
-        self._address = (str(parts.hostname), parts.port or 80)
-        self._socket = self._connect()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._socket.close()
-
-    def ask(self, request: bytes) -> tuple[int, float]:
-        """Return the status of the answer, and how many microseconds it took."""
-        begun = time.perf_counter()
-        self._socket.sendall(request)
-        head, body = self._head()
-        length = _LENGTH.search(head)
-        if length is None:
-            raise BenchFailed("a stream was answered", detail=f"{request!r}\n{head!r}")
-        left = int(length[1]) - len(body)
-        while left > 0:
-            left -= len(self._receive())
-        took_us = (time.perf_counter() - begun) * _US_PER_S
-        if b"\r\nconnection: close" in head:
-            self._socket.close()
-            self._socket = self._connect()
-        return int(head.split(b" ", 2)[1]), took_us
-
-    def _head(self) -> tuple[bytes, bytes]:
-        data = b""
-        while _END not in data:
-            data += self._receive()
-        head, _, body = data.partition(_END)
-        return head.lower(), body
-
-    def _receive(self) -> bytes:
-        data = self._socket.recv(_CHUNK)
-        if not data:
-            raise BenchFailed("the api closed the connection")
-        return data
-
-    def _connect(self) -> socket.socket:
-        made = socket.create_connection(self._address, timeout=60)
-        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        return made
+    media = (f"content-type: {kind}",) if kind else ()
+    headers = (bearing(caller.token), *media)
+    return request_of(caller.url, method, target, headers=headers, body=body)
 
 
 class _ServerClock:
@@ -280,18 +283,40 @@ class _ServerClock:
                 found += time.clock_gettime(clock)
             except OSError:
                 self._clocks.remove(clock)
-        return found * _US_PER_S
+        return found * US_PER_S
 
 
-def _compare(wire: _Wire, home: Home, pair: Pair, pairs: int) -> None:
-    """Ask for both in turns."""
+def _compare_all(
+    wire: Wire, home: Home, asked: Sequence[Pair], pairs: int, progress: BenchProgress
+) -> None:
+    """Ask for all of them, those that make what they name last."""
     clock = _ServerClock(home)
+    progress.begin(PASSES * len(asked))
+    again_until = time.monotonic() + AGAIN_UNTIL_S
+    gc.disable()
+    try:
+        for is_making in (False, True):
+            left = [pair for pair in asked if (pair.route in MAKING) == is_making]
+            for number in range(PASSES_MAX):
+                for pair in left:
+                    if number == 0 or time.monotonic() < again_until:
+                        progress.step(pair.route)
+                        _compare(wire, clock, pair, math.ceil(pairs / PASSES))
+                if number + 1 >= PASSES:
+                    left = [pair for pair in left if pair.found.verdict != "within"]
+    finally:
+        gc.enable()
+
+
+def _compare(wire: Wire, clock: _ServerClock, pair: Pair, pairs: int) -> None:
+    """Ask for both, the first one by lot, so many times."""
     for number in range(WARM_UP + pairs):
         turns = [
             (pair.exists, pair.exists_us, pair.exists_cpu_us),
             (pair.missing, pair.missing_us, pair.missing_cpu_us),
         ]
-        for request, times, cpu_times in turns if number % 2 else reversed(turns):
+        random.shuffle(turns)
+        for request, times, cpu_times in turns:
             begun_us = clock.read_us()
             status, took_us = wire.ask(request)
             pair.statuses.add(status)

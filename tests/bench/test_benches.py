@@ -349,6 +349,8 @@ def test_what_others_have_is_compared_with_what_does_not_exist(tmp_path: Path) -
     assert about_batches > routes
     assert {one["status"] for one in result["routes"]} <= {200, 201, 400, 403, 404}
     assert result["farthest"].startswith(result["routes"][0]["route"])
+    assert result["undecided"] == len(result["routes"]) == len(result["not_within"])
+    assert {one["pairs"] for one in result["routes"]} == {16}
 
 
 @pytest.mark.heavy
@@ -437,3 +439,24 @@ def test_web_tokens_are_compared_with_tokens_of_weft(tmp_path: Path) -> None:
     assert result["weft"] == max(one["again"]["p50_us"] for one in result["verify"].values())
     assert all(one["first"].keys() == {"p50_us", "p99_us"} for one in result["verify"].values())
     assert result["request_us"].keys() == {"own", "web", "more"}
+
+
+@pytest.mark.heavy
+def test_what_is_revoked_is_refused_by_each_api(tmp_path: Path) -> None:
+    result = measured(tmp_path, "revoke", "--rounds", "1")
+
+    assert result["refused_ms"].keys() == {"token", "role", "user", "session", "stream"}
+    assert result["weft"] == max(one["max"] for one in result["refused_ms"].values())
+    assert result["removed_key_s"] > 0
+    assert result["conditions"]["sizes"]["apis"] == 2
+
+
+@pytest.mark.heavy
+def test_trail_is_sealed_while_others_write(tmp_path: Path) -> None:
+    result = measured(tmp_path, "trail", "--scale", "0.05", "--rounds", "1")
+
+    assert result["entries"] == 200
+    assert result["weft"] == result["unsealed_ms"]["max"] > 0
+    assert result["writers_ms"].keys() == {"sealed", "unsealed", "alone"}
+    assert result["cpu_percent"].keys() == {"sealed", "unsealed"}
+    assert result["audit_findings"] == 0

@@ -5,12 +5,11 @@ connection to 64, the numbers in turns. The figure is the rate of all 64 togethe
 that of the number that does best. The server's log tells each wait for a lock beyond 10 ms.
 """
 
-import re
-from collections.abc import Mapping
 from typing import Any
 
 from weft.bench.conditions import load_average
 from weft.bench.figures import median_rate, ratio_of
+from weft.bench.lock_waits import lock_waits, log_lock_waits
 from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.server import BenchServer, bench_server
 from weft.bench.turns import Order
@@ -25,7 +24,6 @@ PATIENCE_S = 0.2
 """A claim finds nothing while the others have locked what is left."""
 WAIT_MS_MAX = 50
 GOAL = 0.8
-_WAIT = re.compile(r"process \d+ acquired (\w+ on \w+).* after ([\d.]+) ms")
 
 
 async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
@@ -35,7 +33,7 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     rates: dict[int, list[float]] = {claimers: [] for claimers in CLAIMERS}
     async with bench_server(plan.directory) as server:
         progress.step("start and warm up")
-        await server.execute("log_lock_waits")
+        await log_lock_waits(server.admin_dsn)
         for claimers in CLAIMERS:
             await server.fill_and_run(WARM_UP, _order(server, claimers))
         for number in range(1, rounds + 1):
@@ -45,7 +43,7 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
         progress.step("audit")
         findings = await server.findings()
         ((deadlocks,),) = await server.rows("deadlocks")
-        waits = _waits(server)
+        waits = lock_waits(server.home)
         sizes = {"jobs": jobs, "rounds": rounds, "jobs_a_call": SIZE,
                  "processes": server.runners.count}  # fmt: skip
         conditions = await server.conditions(load_before=load, sizes=sizes)
@@ -74,12 +72,3 @@ def _order(server: BenchServer, claimers: int) -> Order:
     return Order(
         kind="weft", size=SIZE, claimers=claimers // server.runners.count, patience_s=PATIENCE_S
     )
-
-
-def _waits(server: BenchServer) -> Mapping[str, list[float]]:
-    """Return the milliseconds of each wait in the server's log, by lock."""
-    waits: dict[str, list[float]] = {}
-    text = (server.home.role_logs / "postgres.log").read_text(errors="replace")
-    for lock, ms in _WAIT.findall(text):
-        waits.setdefault(lock, []).append(float(ms))
-    return waits

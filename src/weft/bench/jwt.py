@@ -7,35 +7,28 @@ again, the reference 100. Then a running api is asked with one such token and wi
 by turns over one connection: `request_us` is how much longer the median takes.
 """
 
-import json
 import time
-import warnings
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any, Final
 
-from joserfc import jwk, jws, jwt
-from joserfc.errors import SecurityWarning
+from joserfc import jwk
 
 from weft.api.web_tokens.issuers import read_issuers
 from weft.api.web_tokens.verify import WebTokens
 from weft.bench.conditions import conditions_of, load_average
 from weft.bench.figures import percentile, ratio_of
+from weft.bench.issuer import Key, web_token, write_issuers
 from weft.bench.plan import BenchPlan, BenchProgress
-from weft.bench.throwaway import TENANT_USER, running_api, running_database, throwaway_home
+from weft.bench.throwaway import running_api, running_database, throwaway_home
 from weft.client.api import Api
-from weft.settings.load import FILE_NAME
 
 TOKENS: Final = 2000
 """Of each algorithm, and pairs of requests."""
 WARM_UP: Final = 50
 REFERENCE_US: Final = 100.0
-TENANT: Final = "default"
-ISSUER: Final = "https://issuer.example.org"
-VALID_S: Final = 3600
 _US_PER_S: Final = 1e6
-Key = jwk.RSAKey | jwk.ECKey | jwk.OKPKey
 
 
 async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
@@ -48,12 +41,12 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     }
     progress.begin(len(keys) + 2)
     with throwaway_home(plan.directory) as home:
-        issuers = _write_issuers(home.path, keys)
+        issuers = write_issuers(home.path, keys)
         web_tokens = WebTokens(read_issuers(issuers))
         found = {}
         for name, key in keys.items():
             progress.step(f"verify {count:,} tokens of {name}")
-            tokens = [_token(name, key, number) for number in range(WARM_UP + count)]
+            tokens = [web_token(name, key, number) for number in range(WARM_UP + count)]
             took_us: dict[str, list[float]] = {"first": [], "again": []}
             for token in tokens:
                 for times in took_us.values():
@@ -62,7 +55,7 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
         progress.step("start")
         async with running_database(home) as (logins, token), running_api(home) as url:
             progress.step(f"{count:,} pairs of requests")
-            web = _token("ES256", keys["ES256"], 0)
+            web = web_token("ES256", keys["ES256"], 0)
             request_us = await _request_us(url, home.path, count, own=token, web=web)
             conditions = await conditions_of(
                 logins["admin"], home.path, load_before=load, sizes={"tokens": count}
@@ -81,29 +74,6 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
 
 def _percentiles(took_us: Sequence[float]) -> dict[str, float]:
     return {f"p{n}_us": round(percentile(took_us[WARM_UP:], n), 1) for n in (50, 99)}
-
-
-def _write_issuers(home: Path, keys: Mapping[str, Key]) -> Path:
-    """Write the file of issuers with one that has these keys, and name it in the settings."""
-    documents = [key.as_dict(private=False) | {"kid": name} for name, key in keys.items()]
-    (home / "keys.json").write_text(json.dumps({"keys": documents}))
-    path = home / "issuers.toml"
-    path.write_text(
-        f'[[issuers]]\ntenant = "{TENANT}"\nissuer = "{ISSUER}"\naudience = "weft"\n'
-        'jwks_file = "keys.json"\n'
-    )
-    (home / FILE_NAME).write_text(f"issuers_file = {json.dumps(str(path))}\n")
-    return path
-
-
-def _token(algorithm: str, key: Key, number: int) -> str:
-    now = int(time.time())
-    claims = {"iss": ISSUER, "aud": "weft", "sub": TENANT_USER, "iat": now, "exp": now + VALID_S,
-              "jti": str(number)}  # fmt: skip
-    registry = jws.JWSRegistry(algorithms=[algorithm])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SecurityWarning)
-        return jwt.encode({"alg": algorithm, "kid": algorithm}, claims, key, registry=registry)
 
 
 async def _request_us(url: str, home: Path, pairs: int, *, own: str, web: str) -> dict[str, float]:

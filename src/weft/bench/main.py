@@ -41,6 +41,8 @@ BENCHES: Mapping[str, str] = {
     "tenants": "one of 10,000 tenants with 10 users each, beside a tenant alone",
     "storm": "requests beside a tenant that sends ten times as many as it may, and without it",
     "limit": "1,000 running jobs whose project reaches its limit, beside the cost of a tick",
+    "revoke": "a revoked token, role, user or session, until two apis refuse it",
+    "trail": "entries of the trail until they are sealed, and their writers without that",
     "jwt": "JSON web tokens of each algorithm, verified with the keys at hand",
     "pages": "every page of 100,000 batches and 1,000,000 jobs, by HTTP and in Chromium",
     "idle": "a minute without work: statements, time, memory",

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from weft.bench.plan import BenchFailed
 from weft.client.api import Api
-from weft.run.child import SUPERVISOR_VARIABLE
+from weft.run.child import ROLE_VARIABLE, SUPERVISOR_VARIABLE
 from weft.run.database import EmbeddedDatabase, prepare_schema
 from weft.run.home import Home
 from weft.run.role_environment import role_environment
@@ -107,21 +107,24 @@ async def running_driver(home: Home) -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def running_api(home: Home) -> AsyncIterator[str]:
-    """Run the api of a home as a process, as `weft up` starts it; give its url."""
-    async with _running_role(home, "api"):
-        ready = home.ready("api") or {}
+async def running_api(home: Home, name: str = "api") -> AsyncIterator[str]:
+    """Run an api of a home as a process, as `weft up` starts it; give its url. `name`: another one
+    for each further api.
+    """
+    async with _running_role(home, "api", name):
+        ready = home.ready(name) or {}
         yield f"http://{ready['host']}:{ready['port']}"
 
 
 @asynccontextmanager
-async def _running_role(home: Home, role: str) -> AsyncIterator[None]:
-    log_path = home.role_logs / f"{role}.log"
-    supervised = {SUPERVISOR_VARIABLE: str(os.getpid())}
+async def _running_role(home: Home, role: str, name: str = "") -> AsyncIterator[None]:
+    name = name or role
+    log_path = home.role_logs / f"{name}.log"
+    supervised = {SUPERVISOR_VARIABLE: str(os.getpid()), ROLE_VARIABLE: name}
     environment = role_environment(_settings(home), _environment()) | supervised
     process = _spawn([sys.executable, "-P", "-m", f"weft.run.{role}"], log_path, environment)
     try:
-        await _until(lambda: bool(home.ready(role)), process, log_path)
+        await _until(lambda: bool(home.ready(name)), process, log_path)
         yield
     finally:
         _end(process)

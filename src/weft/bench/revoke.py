@@ -13,7 +13,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import httpx
 from joserfc import jwk
@@ -69,6 +69,15 @@ class _Revocable:
     revoke: Callable[[], Awaitable[object]]
 
 
+class _Took(NamedTuple):
+    """How many milliseconds after a revocation the slower api refused."""
+
+    asked_ms: float
+    """After it was sent."""
+    replied_ms: float
+    """After it was answered; 0: before that."""
+
+
 Make = Callable[[_Site, int], Awaitable[_Revocable]]
 
 
@@ -82,7 +91,7 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     with throwaway_home(plan.directory) as home:
         write_issuers(home.path, key)
         async with running_database(home) as (logins, token), _site(home, token) as site:
-            found: dict[str, list[float]] = {}
+            found: dict[str, list[_Took]] = {}
             for name, make in KINDS.items():
                 progress.step(f"revoke: {name}")
                 found[name] = [await _revoke(site, make, n) for n in range(rounds)]
@@ -94,14 +103,19 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
             conditions = await conditions_of(
                 logins["admin"], home.path, load_before=load, sizes=sizes
             )
-    worst = max(max(times) for times in found.values())
+    worst = max(took.asked_ms for every in found.values() for took in every)
     return {
         "unit": "ms",
         "weft": round(worst, 1),
         "reference": GOAL_MS,
         "ratio": ratio_of(worst, GOAL_MS),
         "goal": "at most 1",
-        "refused_ms": {name: _summary(times) for name, times in found.items()},
+        "refused_ms": {
+            name: _summary([took.asked_ms for took in every]) for name, every in found.items()
+        },
+        "after_reply_ms": {
+            name: _summary([took.replied_ms for took in every]) for name, every in found.items()
+        },
         "removed_key_s": round(max(keys_s), 2),
         "removed_key_goal": f"at most {KEY_GOAL_S:g} s",
         "conditions": conditions,
@@ -176,8 +190,8 @@ def _asking(site: _Site, target: str, header: str) -> bytes:
 # ---- how soon
 
 
-async def _revoke(site: _Site, make: Make, number: int) -> float:
-    """Return the milliseconds until the slower api refuses."""
+async def _revoke(site: _Site, make: Make, number: int) -> _Took:
+    """Revoke something; return when the slower api refuses."""
     made = await make(site, number)
     for wire in site.wires:
         status, _ = wire.ask(made.request)
@@ -187,10 +201,18 @@ async def _revoke(site: _Site, make: Make, number: int) -> float:
         asyncio.create_task(asyncio.to_thread(_until_refused, wire, made.request, LOOK_S))
         for wire in site.wires
     ]
+    return await _timed(made.revoke, asking)
+
+
+async def _timed(
+    revoke: Callable[[], Awaitable[object]], refusals: Sequence["asyncio.Task[float]"]
+) -> _Took:
     await asyncio.sleep(LOOK_S)
     begun = time.perf_counter()
-    await made.revoke()
-    return (max(await asyncio.gather(*asking)) - begun) * _MS_PER_S
+    await revoke()
+    replied = time.perf_counter()
+    refused = max(await asyncio.gather(*refusals))
+    return _Took((refused - begun) * _MS_PER_S, max(0.0, refused - replied) * _MS_PER_S)
 
 
 def _until_refused(wire: Wire, request: bytes, look_s: float) -> float:
@@ -206,17 +228,14 @@ def _until_refused(wire: Wire, request: bytes, look_s: float) -> float:
     return refused_at
 
 
-async def _end_streams(site: _Site, number: int) -> float:
-    """Return the milliseconds until the streams of a revoked token have ended on each api."""
+async def _end_streams(site: _Site, number: int) -> _Took:
+    """Revoke a token; return when its streams have ended on each api."""
     made = await site.client.create_token(f"stream-{number}")
     request = _asking(site, "/v1/events", bearing(made["token"]))
     for wire in site.wires:
         await asyncio.to_thread(wire.open_stream, request)
     ends = [asyncio.create_task(asyncio.to_thread(wire.wait_for_end)) for wire in site.wires]
-    await asyncio.sleep(LOOK_S)
-    begun = time.perf_counter()
-    await site.client.revoke_token(made["token_id"])
-    return (max(await asyncio.gather(*ends)) - begun) * _MS_PER_S
+    return await _timed(lambda: site.client.revoke_token(made["token_id"]), ends)
 
 
 async def _remove_key(site: _Site, keys: Mapping[str, Key], number: int) -> float:

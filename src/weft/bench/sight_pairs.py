@@ -150,7 +150,7 @@ def interval_of(ratios: Sequence[float]) -> Interval:
 
 async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     """Return the medians of both in microseconds, for each route and parameter."""
-    load, pairs = load_average(), plan.jobs_of(PAIRS)
+    load, pairs, passes = load_average(), plan.jobs_of(PAIRS), plan.rounds_of(PASSES_MAX)
     with throwaway_home(plan.directory) as home:
         home.keep_secret_keys([new_key()])
         async with running_database(home) as (logins, token), running_api(home) as url:
@@ -161,7 +161,8 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
             asked = list(_pairs(ours, theirs))
             begun = time.monotonic()
             with Wire(url) as wire:
-                await asyncio.to_thread(_compare_all, wire, home, asked, pairs, progress)
+                parts = [math.ceil(pairs / PASSES)] * passes
+                await asyncio.to_thread(_compare_all, wire, home, asked, parts, progress)
             took_s = time.monotonic() - begun
             conditions = await conditions_of(
                 logins["admin"], home.path, load_before=load, sizes={"pairs": pairs}
@@ -287,22 +288,24 @@ class _ServerClock:
 
 
 def _compare_all(
-    wire: Wire, home: Home, asked: Sequence[Pair], pairs: int, progress: BenchProgress
+    wire: Wire, home: Home, asked: Sequence[Pair], parts: Sequence[int], progress: BenchProgress
 ) -> None:
-    """Ask for all of them, those that make what they name last."""
+    """Ask for all of them, those that make what they name last. `parts`: how many pairs of each
+    come in each pass.
+    """
     clock = _ServerClock(home)
-    progress.begin(PASSES * len(asked))
+    progress.begin(min(PASSES, len(parts)) * len(asked))
     again_until = time.monotonic() + AGAIN_UNTIL_S
     gc.disable()
     try:
         for is_making in (False, True):
             left = [pair for pair in asked if (pair.route in MAKING) == is_making]
-            for number in range(PASSES_MAX):
+            for number, pairs in enumerate(parts, 1):
                 for pair in left:
-                    if number == 0 or time.monotonic() < again_until:
+                    if number == 1 or time.monotonic() < again_until:
                         progress.step(pair.route)
-                        _compare(wire, clock, pair, math.ceil(pairs / PASSES))
-                if number + 1 >= PASSES:
+                        _compare(wire, clock, pair, pairs)
+                if number >= PASSES:
                     left = [pair for pair in left if pair.found.verdict != "within"]
     finally:
         gc.enable()

@@ -305,6 +305,21 @@ async def test_visits_are_in_the_trail_of_the_tenant(
     assert (all_of_it.status_code, code_of(all_of_it)) == (403, "API.NOT_IN_VISIT")
 
 
+async def test_same_refusal_is_in_the_trail_of_each_tenant(
+    http: httpx.AsyncClient, database: dict[str, str]
+) -> None:
+    """Once a minute in each, and not in one of them alone."""
+    found = {}
+    for name in ("acme", "umbra"):
+        ann = await create(http, name)
+        await http.post("/v1/batches", json={"jobs": [{}]}, headers={HEADER: name})
+        entries = await trail(http, database, headers=ann)
+        found[name] = [(one["action"], one["refused"]) for one in entries]
+
+    told = [("visit", None), ("create_batch", "API.NOT_IN_VISIT")]
+    assert found == {"acme": told, "umbra": told}
+
+
 async def test_what_is_ones_own_stays_at_home(http: httpx.AsyncClient) -> None:
     """Neither secrets and saved queries of the visitor are shown, nor those of users there."""
     ann = await create(http, "acme")

@@ -7,7 +7,7 @@ from urllib.parse import quote
 from weft.client.http.calls import Requests
 from weft.client.http.listing import Document
 from weft.client.http.session import new_key
-from weft.core.errors import BadId
+from weft.core.errors import BadId, Invalid
 
 
 class FleetRoutes(Requests):
@@ -81,7 +81,16 @@ class FleetRoutes(Requests):
         return found
 
     async def set_secret(self, name: str, value: str) -> Document:
-        """Keep a secret, encrypted; return it without its value. Raise `TooManySecrets`."""
+        """Keep a secret, encrypted; return it without its value. Raise `Invalid`,
+        `TooManySecrets`.
+        """
+        # Looked at here, because the exception of an encoder would hold the value.
+        if any("\ud800" <= character <= "\udfff" for character in value):
+            raise Invalid(
+                "the value of the secret is not text",
+                detail="It has half of a surrogate pair, which UTF-8 cannot express.",
+                hint="Encode it, for example by base64, and let the job decode it.",
+            )
         return await self._put(f"/v1/secrets/{quote(name, safe='')}", {"value": value})
 
     async def remove_secret(self, name: str) -> None:

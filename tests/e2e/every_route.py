@@ -1,4 +1,4 @@
-"""Reads all that the api tells: every route of its own table that changes nothing."""
+"""Asks all that the api can be asked: every route of its own table."""
 
 import json
 import re
@@ -8,10 +8,14 @@ from pathlib import Path
 
 import httpx
 
+from e2e.every_change import body_for, changes
 from weft.api.app import route_rights
+from weft.bench.route_bodies import QUERIES as PARTS
 
 STREAM = "text/event-stream"
-QUERIES = {"GET /v1/batch-actions": "?action=cancel"}
+QUERIES = {"GET /v1/batch-actions": "?action=cancel"} | {
+    name: f"?{query}" for name, query in PARTS.items()
+}
 """What a route cannot do without."""
 
 
@@ -34,15 +38,25 @@ class EveryRoute:
         self._reading: dict[str, threading.Thread] = {}
 
     def ask(self) -> None:
-        """Ask each route; streams that are open are left alone."""
+        """Ask each route that changes nothing; streams that are open are left alone."""
         for name in route_rights():
-            method, _, route = name.partition(" ")
-            if method == "GET" and name not in self._reading:
-                path = re.sub(r"([\w-]*)/\{(\w+)\}", self._value, route)
-                self._ask(name, path + QUERIES.get(name, ""))
+            if name.startswith("GET ") and name not in self._reading:
+                self._ask(name, self._path(name))
         log = f"/v1/batches/{self._ids['b']}/jobs/{self._ids['j']}/log?follow=true"
         if log not in self._reading:
             self._ask(log, log)
+
+    def change(self, value: str) -> None:
+        """Ask each route that changes something. `value`: what a secret is set to."""
+        for name in changes():
+            body, kind = body_for(name, int(str(self._ids["b"])), value)
+            self._ask(name, self._path(name), name.partition(" ")[0], body, kind)
+
+    def send(self, name: str, bodies: Collection[bytes]) -> None:
+        """Send bodies that one route refuses."""
+        for one in bodies:
+            method = name.partition(" ")[0]
+            self._ask(f"{name}, refused", self._path(name), method, one, "application/json")
 
     @property
     def streams(self) -> Collection[str]:
@@ -56,13 +70,22 @@ class EveryRoute:
             assert not one.is_alive()
         self._http.close()
 
+    def _path(self, name: str) -> str:
+        route = name.partition(" ")[2]
+        return re.sub(r"([\w-]*)/\{(\w+)\}", self._value, route) + QUERIES.get(name, "")
+
     def _value(self, match: re.Match[str]) -> str:
         before, name = match.groups()
         whole = f"{before}/{{{name}}}"
         return f"{before}/{self._ids[whole if whole in self._ids else name]}"
 
-    def _ask(self, name: str, path: str) -> None:
-        answer = self._http.send(self._http.build_request("GET", path), stream=True)
+    def _ask(
+        self, name: str, path: str, method: str = "GET", body: bytes = b"", kind: str = ""
+    ) -> None:
+        headers = {"content-type": kind} if kind else {}
+        request = self._http.build_request(method, path, content=body, headers=headers)
+        answer = self._http.send(request, stream=True)
+        self._http.cookies.clear()  # the token is who asks
         told = self.told.setdefault(name, [])
         self.statuses.setdefault(name, set()).add(answer.status_code)
         told.append(str(answer.headers).encode())

@@ -1,74 +1,72 @@
 """A secret is searched for everywhere: after it was set, used, failed with, and removed."""
 
-import asyncio
-import base64
-import hashlib
 import json
 import os
 import re
-import secrets
+import resource
 import signal
+import subprocess
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any
 
-import asyncpg
-import httpx
 import pytest
 
 from e2e.conftest import Weft, until
+from e2e.every_command import Captured
 from e2e.every_route import EveryRoute
+from e2e.siege import SET, USES, Canary, Siege
+from up.http_receiver import Receiver, receiving
 
 pytestmark = [pytest.mark.slow, pytest.mark.heavy, pytest.mark.timeout(600)]
 
-LOUD = ("log_statement = 'all'", "log_parameter_max_length = -1",
-        "log_parameter_max_length_on_error = -1", "log_min_duration_statement = 0")  # fmt: skip
-"""What lets PostgreSQL log everything that it is sent."""
-REFUSE = """
-CREATE FUNCTION public.refuse() RETURNS trigger LANGUAGE plpgsql
-AS $$ BEGIN RAISE 'refused'; END $$;
-CREATE TRIGGER refuse BEFORE INSERT ON weft.secret FOR EACH ROW EXECUTE FUNCTION public.refuse();
-"""
-ACCEPT = "DROP TRIGGER refuse ON weft.secret"
-BLOCK = """
-echo '{"condition": "quota", "tester": "tcp", "parameters": {"host": "127.0.0.1", "port": 1}}' \
-    > "$WEFT_BLOCK_FILE"; exit 75
-"""
 NOT_SHOWN = {
     "GET /": {303}, "GET /login/oidc/callback": {401}, "GET /login/oidc/start": {404},
 }  # fmt: skip
 """Routes that show nothing here, and how they answer."""
+REFUSED, FAILED = 400, 500
+_ISSUER = "it asks an issuer"
+_PAGE = "it asks for a page before it"
+_GONE = "another route has removed it before"
+_ENDED = "the operation has ended"
+_NO_UPDATE = "there is no update that is open"
+NOT_DONE = {
+    "DELETE /v1/batches/{b}": _GONE,
+    "DELETE /v1/billing-projects/{p}": "it is open",
+    "DELETE /v1/sessions/{session}": "no browser has logged in",
+    "PATCH /api/v1alpha/batches/{b}/updates/{u}/commit": _NO_UPDATE,
+    "POST /api/v1alpha/batches/{b}/jobs/create": "it takes no empty bunch",
+    "POST /api/v1alpha/batches/{b}/updates/{u}/job-groups/create": _NO_UPDATE,
+    "POST /api/v1alpha/batches/{b}/updates/{u}/jobs/create": _NO_UPDATE,
+    "POST /api/v1alpha/billing_projects/{p}/delete": "it is open",
+    "POST /login": _PAGE,
+    "POST /logout": _PAGE,
+    "POST /ui/batches/{b}/jobs/{j}/retry": "the job runs",
+    "POST /ui/conditions/{c}/release": _GONE,
+    "POST /ui/operations/{o}/cancel": _ENDED,
+    "POST /v1/batches/{b}/callbacks/{d}/redeliver": "it was not given up",
+    "POST /v1/batches/{b}/groups/{g}/members": "the group is no set",
+    "POST /v1/batches/{b}/updates/{u}/commit": _NO_UPDATE,
+    "POST /v1/conditions/{c}/fail": _GONE,
+    "POST /v1/conditions/{c}/release": _GONE,
+    "POST /v1/device-logins": _ISSUER,
+    "POST /v1/device-logins/poll": _ISSUER,
+    "POST /v1/logins": _ISSUER,
+    "POST /v1/logins/finish": _ISSUER,
+    "POST /v1/operations/{o}/cancel": _ENDED,
+    f"{SET}, refused": "no secret can be set so",
+}
+"""Routes that change nothing here, and why."""
+CODES = {"wait": 1}
+"""Of commands that tell so that a job has failed."""
+N_CALLBACKS = 1
+"""One of a batch, others of what is removed meanwhile."""
+N_COMMANDS = 4
+"""At least so many print the command of the job."""
+N_ROLES = 4
+"""The api, the driver, the agent and the spawner."""
 N_STREAMS = 4
 """Events and the output of a job, each for pages and for programs."""
-SHOW = 'printf %s "$DB" | sha256sum; sha256sum < "$WEFT_SECRETS_DIR/key"; '
-
-
-class Canary:
-    """A value, and all the forms in which it may be found."""
-
-    def __init__(self) -> None:
-        self.value = f"canary-{secrets.token_hex(12)}"
-        data = self.value.encode()
-        self.forms = [data, data.hex().encode(), *map(_base64, (data, b"x" + data, b"xy" + data))]
-        self.digest = hashlib.sha256(data).hexdigest()
-
-    def is_in(self, data: bytes) -> bool:
-        return any(form in data for form in self.forms)
-
-
-def _base64(data: bytes) -> bytes:
-    """Return the part of the encoding that does not depend on what stands beside it."""
-    return base64.b64encode(data)[4:-4]
-
-
-async def execute(weft: Weft, *statements: str) -> None:
-    dsn = json.loads((weft.home / "secrets.json").read_text())["admin"]
-    connection = await asyncpg.connect(dsn)
-    try:
-        for one in statements:
-            await connection.execute(one)
-    finally:
-        await connection.close()
 
 
 def processes() -> Iterator[tuple[int, bytes]]:
@@ -84,98 +82,77 @@ def processes() -> Iterator[tuple[int, bytes]]:
                 continue
 
 
-def make_things(weft: Weft, job: str) -> dict[str, object]:
-    """Make what paths may name beside a job; return it by parameter."""
-    client = json.loads((weft.home / "client.json").read_text())
-    header = {"authorization": f"Bearer {client['token']}"}
-    with httpx.Client(base_url=client["url"], headers=header, timeout=60) as http:
-
-        def ask(method: str, path: str, document: object = None) -> dict[str, Any]:
-            answer = http.request(method, path, json=document)
-            assert answer.is_success, answer.text
-            found: dict[str, Any] = answer.json()
-            return found
-
-        batch, number = job[1:].split(".j")
-        spare = ask("POST", "/v1/batches", {"jobs": [{}]})["id"]
-        secret = {"name": "db", "env": "DB"}
-        document = {"jobs": [{"command": ["true"], "secrets": [secret]}]}
-        schedule = ask("POST", "/v1/schedules", {"cron": "0 2 1 1 *", "document": document})
-        ask("PUT", "/v1/saved-queries/mine", {"query": "name = x"})
-        until(lambda: bool(ask("GET", "/v1/conditions")["items"]))
-        (worker,) = ask("GET", "/v1/workers")["items"]
-        page = http.get("/ui").text
-        digest = re.search(r"/ui/assets/(\w+)/weft.css", page)
-        assert digest is not None, page
-        return {
-            "b": batch, "j": number, "a": 1, "g": 0, "u": 1, "saved": "mine", "container": "main",
-            "p": "default", "q": "default", "tenant": "default",
-            "digest": digest[1], "name": "weft.css",
-            "c": ask("GET", "/v1/conditions")["items"][0]["condition_id"], "w": worker["worker"],
-            "schedules/{s}": schedule["schedule_id"],
-            "o": ask("DELETE", f"/v1/batches/{spare}")["id"],
-        }  # fmt: skip
+def not_done(routes: EveryRoute) -> set[str]:
+    """Return the routes that refused what they were asked for."""
+    return {name for name, statuses in routes.statuses.items() if max(statuses) >= REFUSED}
 
 
-def test_no_value_is_found_anywhere(tmp_path: Path) -> None:
-    canary, weft, said = Canary(), Weft(tmp_path / "home"), []
-    go, there = tmp_path / "go", tmp_path / "there"
+@pytest.fixture
+def siege(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Siege, Receiver]]:
+    """Give a weft that is up, and what its receiver of callbacks was sent."""
+    with receiving(first_status=200) as receiver:
+        found = Siege(tmp_path, f"http://127.0.0.1:{receiver.port}/hook?key=1")
+        monkeypatch.setenv("WEFT_HOME", str(found.weft.home))
+        settings = {"WEFT_CALLBACK_PRIVATE_HOSTS": "127.0.0.1"}
+        up = found.weft.run("up", "--port", "0", "--detach", env=settings, timeout_s=300)
+        assert up.returncode == 0, up.stderr
+        try:
+            yield found, receiver
+        finally:
+            found.weft.run("down")
 
-    def tell(*words: str, stdin: str = "") -> bytes:
-        done = weft.run(*words, stdin=stdin.encode())
-        said.append(done.stdout + done.stderr)
-        return said[-1]
 
-    assert weft.run("up", "--port", "0", "--detach", timeout_s=300).returncode == 0
-    try:
-        asyncio.run(execute(weft, *(f"ALTER SYSTEM SET {one}" for one in LOUD)))
-        asyncio.run(execute(weft, "SELECT pg_reload_conf()", REFUSE))
-        refused = tell("secret", "set", "db", stdin=canary.value)
-        asyncio.run(execute(weft, ACCEPT))
-        tell("secret", "set", "db", "--json", stdin=canary.value)
-        options = ("--secret", "db=DB", "--secret-file", "db=key", "--clean-env")
-        script = f"{SHOW} echo $$ > {there}; while [ ! -e {go} ]; do sleep 0.02; done; exit 3"
-        job = tell("run", *options, "--detach", "--", "sh", "-c", script).decode().strip()
-        until(lambda: there.exists() and there.read_text().endswith("\n"))
-        tell("run", *options, "--detach", "--", "sh", "-c", BLOCK)
-        routes = EveryRoute(weft.home, make_things(weft, job))
-        routes.ask()
-        seen = [(pid, text) for pid, text in processes() if canary.is_in(text)]
-        go.touch()
-        tell("wait", job)
-        routes.ask()
-        output = tell("logs", job).decode()
-        for words in (
-            ("jobs", job.partition(".")[0], "--json"), ("status", job, "--json"), ("why", job),
-            ("failures", job.partition(".")[0]), ("secret", "ls", "--json"),
-        ):  # fmt: skip
-            tell(*words)
-        tell("secret", "rm", "db")
-        unknown = tell("run", *options, "--", "true")
-        again = tell("retry", job.partition(".")[0])
-        tell("wait", job)
-        removed = json.loads(tell("status", job, "--json"))
-        routes.ask()
-    finally:
-        weft.run("down")
-    routes.finish()
+def test_no_value_is_found_anywhere(siege: tuple[Siege, Receiver], capfdbinary: Captured) -> None:
+    """By no route, callback, command or error, in no file and no process but the job's own."""
+    here, receiver = siege
+    weft, canary, tell = here.weft, here.canary, here.tell
+    here.set_secret()
+    job = here.start()
+    batch, ids = job.partition(".")[0], here.make_things(job)
+    read = EveryRoute(weft.home, ids)
+    read.ask()
+    seen = [(pid, text) for pid, text in processes() if canary.is_in(text)]
+    changed = EveryRoute(weft.home, {**ids, **here.make_more()})
+    changed.send(SET, here.wrong_values())
+    changed.change(canary.value)
+    here.set_again()
+    here.go.touch()
+    tell("wait", job)
+    read.ask()
+    output = tell("logs", job).decode()
+    codes = here.ask_commands(job, ids, capfdbinary)
+    tell("secret", "rm", "db")
+    unknown = tell("run", *USES, "--", "true")
+    again = tell("retry", batch)
+    tell("wait", job)
+    removed = json.loads(tell("status", job, "--json"))
+    read.ask()
+    sent = receiver.until(N_CALLBACKS)
+    weft.run("down")
+    for routes in (read, changed):
+        routes.finish()
+        here.told |= {name: b"\n".join(texts) for name, texts in routes.told.items()}
+    here.told |= {f"callback {n}": repr(one).encode() for n, one in enumerate(sent)}
     files = {one: one.read_bytes() for one in weft.home.rglob("*") if one.is_file()}
 
-    assert b"refused a call" in refused
-    assert output.count(canary.digest) == 2, said
+    assert here.leaks() == []
+    assert [str(one) for one, data in files.items() if canary.is_in(data)] == []
+    assert here.steering() == []
+    # What was not reached proves nothing.
+    assert sum(b"[2Jb" in text for text in here.printed.values()) >= N_COMMANDS
+    assert output.count(canary.digest) == 2, here.told
+    assert seen
     assert len(seen) <= 2, seen  # the shell of the job, and perhaps its sleep
     assert all(b"WEFT_ATTEMPT=" in text for _, text in seen)
-    assert seen
-    assert b"weft secret set db" in unknown
-    assert again
+    assert (b"weft secret set db" in unknown, bool(again)) == (True, True)
     assert (removed["state"], removed["reason"]) == ("error", "bad_spec"), removed
     assert "no secret 'db' any more" in removed["message"]
-    assert not [one for one in said if canary.is_in(one)]
-    told = {name: b"\n".join(texts) for name, texts in routes.told.items()}
-    assert [name for name, text in told.items() if canary.is_in(text)] == []
-    assert {name: found for name, found in routes.statuses.items() if found != {200}} == NOT_SHOWN
-    assert [b"data: " in told[name] for name in routes.streams] == [True] * N_STREAMS
-    assert [str(one) for one, data in files.items() if canary.is_in(data)] == []
+    assert {name: found for name, found in read.statuses.items() if found != {200}} == NOT_SHOWN
+    assert [b"data: " in here.told[name] for name in read.streams] == [True] * N_STREAMS
+    assert not_done(changed) - NOT_DONE.keys() == set()
+    assert max(map(max, changed.statuses.values())) < FAILED
+    assert min(changed.statuses[f"{SET}, refused"]) >= REFUSED
+    assert codes == CODES
     assert any(b"set_secret" in data for one, data in files.items() if one.suffix == ".log")
 
 
@@ -201,3 +178,50 @@ def test_files_of_a_worker_that_was_killed_are_gone_when_it_is_back(tmp_path: Pa
 
     assert outside
     assert waited.returncode == 0, waited.stdout + waited.stderr
+
+
+@pytest.fixture
+def _large_dumps() -> Iterator[None]:
+    """Let what is started here leave core dumps, as the shells of some hosts do."""
+    before = resource.getrlimit(resource.RLIMIT_CORE)
+    resource.setrlimit(resource.RLIMIT_CORE, (before[1], before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_CORE, before)
+
+
+def cores(*places: Path) -> set[Path]:
+    return {one for place in places for one in place.glob("*core*") if one.is_file()}
+
+
+def is_gone(pid: int) -> bool:
+    return not Path(f"/proc/{pid}/exe").exists()
+
+
+@pytest.mark.usefixtures("_large_dumps")
+def test_no_role_that_crashes_leaves_a_core_dump(tmp_path: Path) -> None:
+    weft = Weft(tmp_path / "home")
+    subprocess.run(["sh", "-c", "kill -ABRT $$"], check=False, cwd=tmp_path)
+    if not cores(tmp_path):
+        pytest.skip("here no process leaves a core dump where it runs")
+    assert weft.run("up", "--port", "0", "--detach", timeout_s=300).returncode == 0
+    try:
+        lock = str(next((weft.home / "run").glob("spawner-*.lock"))).encode()
+        spawners = [pid for pid, text in processes() if lock in text and b"unshare" not in text]
+        roles = [
+            json.loads((weft.home / "run" / f"{role}.ready").read_text())["pid"]
+            for role in ("api", "driver", "worker")
+        ]
+        limits = [Path(f"/proc/{pid}/limits").read_text() for pid in (*roles, *spawners)]
+        places = {Path(f"/proc/{pid}/cwd").readlink() for pid in roles}
+        before = cores(*places, weft.home)
+        for pid in roles:
+            os.kill(pid, signal.SIGABRT)
+            until(partial(is_gone, pid))
+        after = cores(*places, weft.home)
+    finally:
+        weft.run("down")
+
+    assert after == before
+    # No signal from outside ends a spawner that is the first of its namespace.
+    found = [re.findall(r"Max core file size +(\d+|unlimited) ", one) for one in limits]
+    assert found == [["1"]] * N_ROLES

@@ -1,0 +1,116 @@
+"""Asks each command that only reads, for people and as JSON; all in this process."""
+
+from collections.abc import Mapping
+from typing import Final, Protocol
+
+from cli.anything import COMMANDS
+from weft.cli.app import run_command
+
+READING: Final[Mapping[str, str]] = {
+    "audit": "",
+    "billing": "",
+    "billing days": "default",
+    "billing project show": "default",
+    "billing rates": "",
+    "billing report": "",
+    "callback ls": "{batch}",
+    "callback secret": "",
+    "check-order": "{batch}",
+    "condition ls": "",
+    "condition show": "{condition}",
+    "config": "",
+    "dag": "{batch}",
+    "db status": "",
+    "doctor": "",
+    "failures": "{batch}",
+    "failures ls": "",
+    "groups": "{batch}",
+    "jobs": "{batch}",
+    "licence ls": "",
+    "limit ls": "",
+    "logs": "{job}",
+    "ls": "",
+    "minutes": "",
+    "operation ls": "",
+    "pool cost": "default",
+    "pool log": "default",
+    "pool ls": "",
+    "pool shares": "default",
+    "pool show": "default",
+    "query ls": "",
+    "queue ls": "",
+    "queue show": "default",
+    "queue test": "{document}",
+    "quota ls": "",
+    "schedule ls": "",
+    "schedule show": "{schedule}",
+    "secret ls": "",
+    "session ls": "",
+    "share": "{batch}",
+    "status": "{job}",
+    "system": "",
+    "tenant ls": "",
+    "tenant show": "default",
+    "timeline": "{batch}",
+    "token ls": "",
+    "top": "--once",
+    "trail": "--limit 0",
+    "usage": "{job}",
+    "user ls": "",
+    "wait": "{job}",
+    "whoami": "",
+    "why": "{job}",
+    "worker ls": "",
+    "worker show": "{worker}",
+}
+"""Commands that only read, and what they are asked for."""
+OTHERS: Final = frozenset(
+    """
+    api bench block cancel completion delete down driver each extend hail-config hide hold login
+    logout message open release rename resubmit retry run set signal simulate submit unhide
+    unshare up worker
+    """.split()  # noqa: SIM905 (a word for each command)
+) | {
+    "billing correct-rates", "billing set-rates", "callback redeliver", "convert dax",
+    "db contract", "db migrate", "failures ack", "operation cancel", "pool apply", "queue apply",
+    "queue drain", "queue reroute", "session rm",
+    *(f"billing project {one}" for one in ("close", "create", "delete", "limit", "members",
+                                           "reopen")),
+    *(f"condition {one}" for one in ("fail", "release", "test")),
+    *(f"licence {one}" for one in ("rm", "set")),
+    *(f"limit {one}" for one in ("set",)),
+    *(f"query {one}" for one in ("rm", "save")),
+    *(f"quota {one}" for one in ("set",)),
+    *(f"schedule {one}" for one in ("add", "pause", "resume", "rm", "run-now")),
+    *(f"secret {one}" for one in ("rm", "rotate", "set")),
+    *(f"tenant {one}" for one in ("create", "set")),
+    *(f"token {one}" for one in ("create", "revoke")),
+    *(f"user {one}" for one in ("add", "rm", "role")),
+    *(f"worker {one}" for one in ("cordon", "drain", "uncordon")),
+}  # fmt: skip
+"""Commands that change something, run something or ask no server."""
+
+
+class Captured(Protocol):
+    """What the fixture `capfdbinary` reads."""
+
+    def readouterr(self) -> tuple[bytes, bytes]: ...
+
+
+def told_by_commands(
+    names: Mapping[str, object], captured: Captured
+) -> tuple[dict[str, bytes], Mapping[str, int]]:
+    """Return what each command prints, and exit codes of those that did not succeed. `names`:
+    what they are asked for, by the word for it.
+    """
+    assert READING.keys() | OTHERS == {" ".join(one) for one in COMMANDS}
+    told, codes = {}, {}
+    captured.readouterr()
+    for command, asked in READING.items():
+        words = [*command.split(), *asked.format_map(names).split()]
+        for form in ([], ["--json"]):
+            code = run_command([*words, *form])
+            told[" ".join([*words, *form])] = b"".join(captured.readouterr())
+            if code:
+                codes[command] = code
+    return told, codes

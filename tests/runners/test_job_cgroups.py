@@ -108,6 +108,39 @@ def test_without_a_wish_it_is_the_one_around_ours(delegated: Path, tmp_path: Pat
     assert found.directory == delegated / "a.service", found.why_not
 
 
+VERSION_1 = (
+    "31 23 0:28 / /sys/fs/cgroup rw,relatime - tmpfs tmpfs rw,mode=755\n"
+    "32 31 0:29 / /sys/fs/cgroup/cpu rw,relatime - cgroup cgroup rw,cpu,cpuacct\n"
+    "35 31 0:32 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory\n"
+    "40 31 0:37 / /sys/fs/cgroup/systemd rw,relatime - cgroup cgroup rw,name=systemd\n"
+)
+
+
+@pytest.mark.parametrize("has_second", [True, False])
+def test_a_host_with_controllers_in_version_1_is_told_so(
+    tmp_path: Path,
+    has_second: bool,  # noqa: FBT001 (a parameter of pytest)
+) -> None:
+    """Beside an empty version 2 (a hybrid host), or alone: no delegation helps there."""
+    second = tmp_path / "unified"
+    second.mkdir()
+    mounts = VERSION_1
+    if has_second:
+        (second / "cgroup.controllers").write_text("hugetlb\n")
+        mounts += f"41 31 0:38 / {second} rw,relatime - cgroup2 cgroup2 rw\n"
+    (tmp_path / "mountinfo").write_text(mounts)
+    (tmp_path / "cgroup").write_text("2:memory:/\n1:cpu,cpuacct:/\n0::/\n")
+    found = find_job_cgroup(str(second), tmp_path)
+
+    assert found.directory is None
+    assert found.why_not.endswith(
+        "; this host has cpu, memory in version 1, which weft does not use"
+    )
+    assert has_second is ("lacks controllers: cpu, memory, pids" in found.why_not)
+    assert found.way_out.startswith("Boot the host with cgroups of version 2 alone ")
+    assert "Delegate=yes" in found.way_out
+
+
 def test_auto_goes_on_without_limits_and_says_so(tmp_path: Path) -> None:
     home = Home(tmp_path)
     settings = Settings(home=tmp_path, job_limits="auto", job_cgroup="/nowhere")

@@ -18,6 +18,10 @@ _DELEGATE = (
     "Delegate one: `Delegate=yes` and `DelegateSubgroup=weft` in the unit of the worker (systemd "
     "254), or name it in `job_cgroup`."
 )
+_BOOT = (
+    "Boot the host with cgroups of version 2 alone "
+    "(kernel parameter systemd.unified_cgroup_hierarchy=1). "
+)
 _SAID_MAX = 120
 
 
@@ -47,11 +51,32 @@ def find_job_cgroup(wanted: str = "", proc: Path = Path("/proc/self")) -> JobCgr
             # Root, and the user of a user manager, may write there, but it is systemd's.
             why_not = f"{directory} belongs to systemd, which delegates no slices"
             return JobCgroup(why_not=why_not, way_out=_DELEGATE)
+        if missing := _missing(directory):
+            why_not = f"{directory} lacks controllers: {', '.join(missing)}"
+            return _of_version_1(proc, missing, why_not)
         if why_not := _why_not(directory):
             return JobCgroup(why_not=why_not, way_out=_DELEGATE)
+    except FileNotFoundError as error:
+        return _of_version_1(proc, CONTROLLERS, _words_of(error))
     except OSError as error:
         return JobCgroup(why_not=_words_of(error), way_out=_DELEGATE)
     return JobCgroup(directory)
+
+
+def _of_version_1(proc: Path, missing: Sequence[str], why_not: str) -> JobCgroup:
+    """Return that these controllers are missing, and whether because the host has them in version
+    1: then nothing can be delegated before it is booted anew.
+    """
+    try:
+        lines = (proc / "mountinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    mounts = [words for line in lines if (words := line.partition(" - ")[2].split())]
+    of_first = {name for words in mounts if words[0] == "cgroup" for name in words[-1].split(",")}
+    if older := [one for one in missing if one in of_first]:
+        why_not += f"; this host has {', '.join(older)} in version 1, which weft does not use"
+        return JobCgroup(why_not=why_not, way_out=_BOOT + _DELEGATE)
+    return JobCgroup(why_not=why_not, way_out=_DELEGATE)
 
 
 def worker_cgroup(delegated: Path, lock: Path) -> Path:
@@ -98,12 +123,14 @@ def _mount_of(lines: Sequence[str]) -> str:
     return "/sys/fs/cgroup"
 
 
-def _why_not(directory: Path) -> str:
-    """Return why no cgroups with limits can be made there; empty: they can. Raise `OSError`."""
+def _missing(directory: Path) -> Sequence[str]:
+    """Return the controllers that cgroups there cannot have. Raise `OSError`."""
     there = (directory / "cgroup.controllers").read_text().split()
-    missing = [one for one in CONTROLLERS if one not in there]
-    if missing:
-        return f"{directory} lacks controllers: {', '.join(missing)}"
+    return [one for one in CONTROLLERS if one not in there]
+
+
+def _why_not(directory: Path) -> str:
+    """Return why no cgroups can be made there; empty: they can. Raise `OSError`."""
     entrances = (directory, directory / "cgroup.procs", directory / "cgroup.subtree_control")
     if not all(os.access(one, os.W_OK) for one in entrances):
         return f"{directory} is not delegated to this user"

@@ -90,7 +90,7 @@ class Locator(NamedTuple):
         """Return the server. Raise `NotRunning` if none was ever started in this home."""
         given = {"url": self.url, "token": self.token, "home": self.home, "visit": self.visit}
         settings = load_client_settings(given)
-        return replace(self._locate(settings), visit=settings.visit or None)
+        return self._locate(settings)._replace(visit=settings.visit or None)
 
     def _locate(self, settings: ClientProcessSettings) -> Endpoint:
         url, token = settings.url, settings.token

@@ -6,12 +6,11 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from weft.wire.description import says
-from weft.wire.patterns import END
 
 _NAME = Meta(min_length=1, max_length=1024, pattern=r"^[^\x00]+$")
-_CODE = Meta(min_length=1, max_length=4096, pattern=r"^[\x20-\x7e]+" + END)
-_LOOPBACK = Meta(max_length=64, pattern=r"^http://127\.0\.0\.1:[1-9][0-9]{0,4}/callback" + END)
-_RANDOM = Meta(min_length=43, max_length=128, pattern=r"^[A-Za-z0-9._~-]+" + END)
+_CODE = Meta(min_length=1, max_length=4096, pattern=r"^[\x20-\x7e]+$")
+_LOOPBACK = Meta(max_length=64, pattern=r"^http://127\.0\.0\.1:[1-9][0-9]{0,4}/callback$")
+_RANDOM = Meta(min_length=43, max_length=128, pattern=r"^[A-Za-z0-9._~-]+$")
 """As RFC 7636 has verifiers."""
 Name = Annotated[str, _NAME]
 Tenant = Annotated[Name | None, says("The tenant to log in to; null: the issuer decides.", "acme")]

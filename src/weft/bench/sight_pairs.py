@@ -46,7 +46,7 @@ from weft.wire.sealed import new_key
 PAIRS: Final = 1000
 WARM_UP: Final = 10
 PASSES: Final = 4
-"""The pairs of a route come in so many passes over all routes: a disturbance hits few of them."""
+"""The pairs of a route come in this number of passes: a disturbance hits few of them."""
 PASSES_MAX: Final = 16
 """Those of a route that is not within the goal: a busy machine may be why."""
 AGAIN_UNTIL_S: Final = 840.0
@@ -143,7 +143,7 @@ def interval_of(ratios: Sequence[float]) -> Interval:
     ordered = sorted(ratios)
     count = len(ordered)
     rank = math.floor((count - SPREAD * math.sqrt(count)) / 2)
-    if rank < 0:  # so few show nothing
+    if rank < 0:  # too few to show anything
         return Interval(median(ordered), 0.0, math.inf)
     return Interval(median(ordered), ordered[rank], ordered[count - 1 - rank])
 
@@ -312,7 +312,7 @@ def _compare_all(
 
 
 def _compare(wire: Wire, clock: _ServerClock, pair: Pair, pairs: int) -> None:
-    """Ask for both, the first one by lot, so many times."""
+    """Ask for both, the first one by lot, this number of times."""
     for number in range(WARM_UP + pairs):
         turns = [
             (pair.exists, pair.exists_us, pair.exists_cpu_us),

@@ -4,9 +4,7 @@ from collections.abc import Callable
 
 
 def bounded(least: float, most: float | None = None) -> Callable[[object, float | None], None]:
-    """Return a validator of cyclopts that refuses numbers outside of these limits, and what is no
-    number (NaN).
-    """
+    """Return a validator of cyclopts that refuses numbers outside of these limits, and NaN."""
 
     def check(_kind: object, value: float | None) -> None:
         if value is None:

@@ -222,6 +222,21 @@ async def test_end_is_told_to_those_whose_jobs_waited(world: World) -> None:
     }  # fmt: skip
 
 
+async def test_end_is_told_to_nobody_whose_batches_are_removed(world: World) -> None:
+    """It stops no stream of events, either."""
+    start = await world.api.events_now()
+    worker = await world.worker()
+    batch = await world.submit()
+    await block(worker, *await worker.claim())
+    (number,) = await listed(world, operator(world))
+    owner = await leave(world, world.caller)
+    await remove(world, await delete(world, batch))
+    await due(world, soon(1000))
+
+    assert (await told(world, owner, start))["condition.closed"] == set()
+    assert (await told(world, operator(world), start))["condition.closed"] == {number}
+
+
 async def test_event_of_many_batches_counts_the_jobs_that_one_sees(world: World) -> None:
     start = await world.api.events_now()
     worker = await world.worker()

@@ -29,7 +29,7 @@ BEGIN
         INSERT INTO weft.event (at, tenant_id, batch_id, kind, detail)
         SELECT due_conditions.at, g.tenant_id, 0, 'condition.closed', jsonb_build_object('condition_id', g.condition_id,
             'condition', g.kind, 'tester', g.tester, 'parameters', g.parameters, 'since', g.since,
-            'batches', (SELECT jsonb_object_agg(b.batch_id, 0) FROM (  -- for _shown_detail
+            'batches', (SELECT coalesce(jsonb_object_agg(b.batch_id, 0), '{}') FROM (  -- for _shown_detail; none: all are removed
                 SELECT x.batch_id FROM weft.condition_batch x WHERE x.condition_id = g.condition_id
                 ORDER BY x.batch_id DESC LIMIT 1000) b))
         FROM gone g)

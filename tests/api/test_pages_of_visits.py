@@ -99,6 +99,27 @@ async def test_pages_of_a_visit_say_so_and_offer_no_change(
     assert 'data-user="tester"' in seen["/ui"]
 
 
+async def test_pages_of_a_visit_offer_no_download(
+    api: LiveApi, http: httpx.AsyncClient, browser: httpx.AsyncClient, worker: LiveWorker
+) -> None:
+    """Those of files come from `/v1`, where a browser is at home: another tenant's costs."""
+    ann = await create(http, "acme")
+    made = await http.post("/v1/batches", json={"jobs": [{"command": ["true"]}]}, headers=ann)
+    (job,) = await worker.claim()
+    await worker.start([job])
+    worker.write(job, (1, b"hello\n"))
+    await worker.end([job], output=(6, 0))
+    page = f"/ui/batches/{made.json()['id']}/jobs/1"
+    paths = [page, f"{page}/log", "/ui/costs?project=nowhere"]
+    await press(browser, "/ui/visit", tenant="acme")
+    offered = {path: 'href="/v1' in (await browser.get(path)).text for path in paths}
+    async with logged_in(api, http, ann) as hers:
+        usual = {path: 'href="/v1' in (await hers.get(path)).text for path in paths}
+
+    assert offered == dict.fromkeys(paths, False)
+    assert usual == dict.fromkeys(paths, True)
+
+
 async def test_visit_of_a_browser_begins_and_ends_with_a_form(
     http: httpx.AsyncClient, browser: httpx.AsyncClient
 ) -> None:

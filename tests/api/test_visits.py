@@ -1,7 +1,9 @@
 """Visits: an administrator of the site looks into another tenant, and changes nothing there."""
 
+import asyncio
 import re
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import asyncpg
@@ -12,13 +14,14 @@ from litestar.types import ControllerRouterHandler
 from api.fakes import RecordingStore, SilentNotices
 from api.full_tenant import FullTenant, fill
 from api.hidden_pairs import answer_of
-from api.live import EventReader, LiveApi, LiveWorker
+from api.live import DEADLINE_S, EventReader, LiveApi, LiveWorker
 from api.problems import code_of, problem_of
 from api.test_tenants import create
 from api.test_trail import trail
 from api.test_users import add, until
 from weft.api.app import Application, create_app
 from weft.api.doors import hail
+from weft.api.http import visits as visiting
 from weft.api.http.visits import AGAIN_S, Visits
 from weft.core.errors import TenantNotFound
 from weft.core.rights import Right, UserRole
@@ -367,6 +370,30 @@ async def test_streams_are_those_of_the_tenant(
 
     assert first is not None
     assert (told["kind"], told["batch_id"]) == ("batch.held", batch)
+
+
+async def test_streams_of_a_visit_end_so_that_those_that_go_on_are_recorded(
+    http: httpx.AsyncClient, database: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their clients ask for them again, as when the server stops."""
+    ann = await create(http, "acme")
+    monkeypatch.setattr(visiting, "AGAIN_S", 0.05)
+    async with asyncio.timeout(DEADLINE_S):
+        for _ in range(2):
+            async with http.stream("GET", "/v1/events", headers=ACME) as events:
+                async for _ in events.aiter_bytes():
+                    pass
+    found = await trail(http, database, "?action=visit", headers=ann)
+
+    assert [one["path"] for one in found] == ["/v1/events"] * 2
+
+
+async def test_streams_of_a_visit_last_no_longer_than_the_token(store: _Store) -> None:
+    visits, ada = Visits(store), Caller(1, 1, "ada", UserRole.ADMIN)
+    scope = {"path": "/v1/events", "scheme": "http", "state": {"trace_id": "0" * 32}}
+    found = await visits.caller_of(scope, ACME, replace(ada, expires_at=7.0))
+
+    assert found.expires_at == 7.0
 
 
 async def test_who_administers_the_site_no_longer_visits_no_longer(

@@ -26,7 +26,9 @@ ACTION_NAME: Final = "visit"
 CHOICE: Final = "/ui/visit"
 """Where a browser begins and ends a visit; there it has none."""
 AGAIN_S: Final = 60.0
-"""A visit that goes on gets another entry in the trail after this time."""
+"""A visit that goes on gets another entry in the trail after this time: streams end then, and
+their clients ask for them again.
+"""
 REMEMBER_MAX: Final = 10_000
 NAME_CHARS_MAX: Final = 256
 _SHOWN: Final = frozenset({Right.READ, Right.MANAGE})
@@ -74,10 +76,12 @@ class Visits:
             )
         if visited.tenant_id == caller.tenant_id:
             return caller
+        again_at = time.time() + AGAIN_S
         return replace(
             caller,
             tenant_id=visited.tenant_id,
             user_name=visited.user_name,
+            expires_at=min(caller.expires_at or again_at, again_at),  # for streams
             scopes=frozenset({Right.READ}),
             visit=Visit(visited.tenant, caller.tenant_id, caller.user_name),
         )

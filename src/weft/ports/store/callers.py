@@ -33,7 +33,9 @@ class Caller:
     token_id: int = 0
     """0: the token is of another issuer. That of a session if they have `csrf_token`."""
     expires_at: float | None = field(default=None, compare=False)
-    """When their token ends, in seconds since 1970; None: it does not."""
+    """When their token ends, in seconds since 1970; None: it does not. Streams of visits end
+    sooner, to be asked for again.
+    """
     scopes: frozenset[Right] | None = None
     """What the token is for; None: all that the role may do."""
     csrf_token: str | None = field(default=None, repr=False)

@@ -82,6 +82,13 @@ async def test_client_looks_into_a_tenant(
     assert tenants == ["acme", "local"]
 
 
+async def test_name_that_is_not_text_is_that_of_no_tenant(api: LiveApi) -> None:
+    """As a variable of the environment may be."""
+    async with Client(url=api.url, token=TOKEN, visit="\udcff") as client:
+        with pytest.raises(TenantNotFound):
+            await client.whoami()
+
+
 async def test_client_without_a_loop_looks_into_a_tenant(api: LiveApi, acme: Acme) -> None:
     def look() -> tuple[str, str]:
         with weft.Client(url=api.url, token=TOKEN, visit="acme") as client:

@@ -197,7 +197,9 @@ class HttpSession:
         token, visit = pool.endpoint.token, pool.endpoint.visit
         signed = [("authorization", f"Bearer {token}"), *headers] if token else headers
         if visit:
-            signed = [(VISIT_HEADER, quote(visit, safe="")), *signed]
+            # No tenant has a name that is not text: the server says so.
+            name = quote(visit, safe="", errors="surrogatepass")
+            signed = [(VISIT_HEADER, name), *signed]
         target = path + _query_text(query or {})
         reply = await pool.send(method, target, signed, body)
         self._was_reached = True

@@ -2,6 +2,10 @@
 
 import io
 import json
+import os
+import pty
+import subprocess
+import sys
 from collections.abc import Callable
 
 import pytest
@@ -42,6 +46,21 @@ def test_json_says_the_same_and_steers_nothing(
 
     assert shown.replace("\n", "").isprintable()
     assert "\x9b" in piped
+    assert json.loads(shown) == json.loads(piped)
+
+
+def test_commands_that_are_shown_steer_nothing() -> None:
+    """Those of `weft each --dry-run --json`."""
+    master, terminal = pty.openpty()
+    weft = [sys.executable, "-m", "weft.cli", "each", "--dry-run", "--json", "echo"]
+    given = f"{EVIL}\n".encode()
+    subprocess.run(weft, input=given, stdout=terminal, check=True)
+    shown = os.read(master, 10_000).decode()
+    piped = subprocess.run(weft, input=given, capture_output=True, check=True).stdout.decode()
+    for one in (master, terminal):
+        os.close(one)
+
+    assert shown.removesuffix("\r\n").isprintable()
     assert json.loads(shown) == json.loads(piped)
 
 

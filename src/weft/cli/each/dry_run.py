@@ -3,13 +3,12 @@
 import os
 import shlex
 
-import msgspec
-
 from weft.cli.each.feed import PIECE_JOBS, shown_text
 from weft.cli.each.lines import GivenItems, LineReader
 from weft.cli.each.packing import Pack, Packer
 from weft.cli.terminal.raw_output import STDOUT, write_all
 from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import line_of
 from weft.core.input_lines import CommandTemplate
 from weft.core.input_words import WordTemplate
 
@@ -36,7 +35,7 @@ async def print_commands(
         command = template.render(pack.values, pack.number)
         if as_json:
             words = [shown_text(word) for word in command]
-            line = msgspec.json.encode({"line": shown_text(pack.line), "command": words})
+            line = line_of({"line": shown_text(pack.line), "command": words}).encode()
         else:
             line = os.fsencode(shlex.join(command))
         write_all(STDOUT, line + b"\n")

@@ -7,13 +7,12 @@ import sys
 from contextlib import aclosing
 from typing import Any
 
-import msgspec
-
 from weft.cli.each.halting import HaltWatch
 from weft.cli.each.ledger import Ledger
 from weft.cli.each.records import Records
 from weft.cli.terminal.progress import ProgressLine
 from weft.cli.terminal.raw_output import STDERR, STDOUT, write_all
+from weft.cli.terminal.screen import line_of
 from weft.client.api import Api, Document
 from weft.client.waiting import wait_beside
 from weft.core.halt import Halt
@@ -105,7 +104,7 @@ class Printer:
         if self._as_json:
             texts = {name: row[name].decode("utf-8", "replace") for name in ("stdout", "stderr")}
             document = {"line": line, "batch_id": batch_id, **row, **texts}
-            self._write(STDOUT, msgspec.json.encode(document) + b"\n")
+            self._write(STDOUT, line_of(document).encode() + b"\n")
             return
         for descriptor, name in ((STDOUT, "stdout"), (STDERR, "stderr")):
             self._write(descriptor, tagged(row[name], line) if self._tags else row[name])

@@ -35,14 +35,14 @@ def print_json(document: object) -> None:
     if sys.stdout.isatty():
         text = plain_json(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
     else:
-        text = _line_of(document)
+        text = line_of(document)
     sys.stdout.write(text + "\n")
     sys.stdout.flush()
 
 
 def print_line(document: object) -> None:
     """Print one document of many, on one line."""
-    sys.stdout.write(_line_of(document) + "\n")
+    sys.stdout.write(line_of(document) + "\n")
     sys.stdout.flush()
 
 
@@ -159,7 +159,7 @@ class JsonItems:
     def print(self, documents: Sequence[object]) -> None:
         """Print the next documents."""
         for document in documents:
-            sys.stdout.write(f"{self._opening}{_line_of(document)}")
+            sys.stdout.write(f"{self._opening}{line_of(document)}")
             self._opening = ",\n"
         sys.stdout.flush()
 
@@ -204,8 +204,8 @@ def _flat(value: object) -> str:
     return _text(value).replace("\n", "⏎").replace("\t", " ")
 
 
-def _line_of(document: object) -> str:
-    """Return one document as a line of JSON."""
+def line_of(document: object) -> str:
+    """Return one document as a line of JSON for standard output."""
     line = msgspec.json.encode(document).decode()
     return plain_json(line) if sys.stdout.isatty() else line
 

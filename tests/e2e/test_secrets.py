@@ -62,7 +62,7 @@ CODES = {"wait": 1}
 N_CALLBACKS = 1
 """One of a batch, others of what is removed meanwhile."""
 N_COMMANDS = 4
-"""At least so many print the command of the job."""
+"""This many at least print the command of the job."""
 N_ROLES = 4
 """The api, the driver, the agent and the spawner."""
 N_STREAMS = 4

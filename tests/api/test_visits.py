@@ -50,8 +50,9 @@ MOVES = re.compile(
     r'"trace_id":"[0-9a-f]+"|\d{4}-\d\d-\d\d[T ][\d:.]+(Z|\+00:00)?|data-\w+="[^"]*"'
     r'| for [\d.]+ m?s|"(\w+_ms|cost|usage|at)":[\d.e-]+|<p class="who">.*?</p>'
     r'|<form [^>]*class="visit".*?</form>\n|, <a href="[^"]*">yours</a>'
+    r'|<p><a href="/v1[^>]* download=.*?</a></p>|(, )?<a href="/v1[^>]* download=.*?</a>\n?'
 )
-"""What differs between two answers: times, and who asks."""
+"""What differs between two answers: times, who asks, and downloads."""
 NUMBERS = re.compile(r"[\d.,e+-]+( (ms|s|min)\b)?")
 
 

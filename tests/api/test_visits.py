@@ -410,6 +410,20 @@ async def test_who_administers_the_site_no_longer_visits_no_longer(
     assert (await http.get("/v1/batches", headers=root)).status_code == 200
 
 
+async def test_streams_of_a_visit_end_with_the_role(http: httpx.AsyncClient) -> None:
+    """Long before they would be asked for again."""
+    await create(http, "acme")
+    root = await add(http, "root", role="admin")
+    began = asyncio.get_running_loop().time()
+    async with http.stream("GET", "/v1/events", headers={**root, **ACME}) as events:
+        pieces = events.aiter_bytes()
+        await anext(pieces)
+        await http.patch("/v1/users/root", json={"role": "operator"})
+        async with asyncio.timeout_at(began + AGAIN_S / 2):
+            async for _ in pieces:
+                pass
+
+
 async def test_names_of_tenants_are_percent_encoded(http: httpx.AsyncClient) -> None:
     await create(http, "Ünï 100%")
     who = await http.get("/v1/whoami", headers={HEADER: "%C3%BCn%C3%AF%20100%25"})

@@ -389,6 +389,19 @@ async def test_streams_of_a_visit_end_so_that_those_that_go_on_are_recorded(
     assert [one["path"] for one in found] == ["/v1/events"] * 2
 
 
+async def test_visit_from_each_address_is_recorded(store: _Store) -> None:
+    """Else nobody saw from where a token is used that is used elsewhere, too."""
+    visits, ada = Visits(store), Caller(1, 1, "ada", UserRole.ADMIN, token_id=7)
+    for address in ("10.0.0.1", "10.0.0.2", "10.0.0.1", None):
+        scope = {
+            "path": "/v1/batches", "scheme": "http", "state": {"trace_id": "0" * 32},
+            "client": address and (address, 1),
+        }  # fmt: skip
+        await visits.caller_of(scope, ACME, ada)
+
+    assert [action.address for action, _ in store.visits] == ["10.0.0.1", "10.0.0.2", None]
+
+
 async def test_streams_of_a_visit_last_no_longer_than_the_token(store: _Store) -> None:
     visits, ada = Visits(store), Caller(1, 1, "ada", UserRole.ADMIN)
     scope = {"path": "/v1/events", "scheme": "http", "state": {"trace_id": "0" * 32}}

@@ -43,7 +43,7 @@ class Visits:
     def __init__(self, store: ApiStore, clock: Callable[[], float] = time.monotonic) -> None:
         self._store = store
         self._clock = clock
-        self._known: OrderedDict[tuple[int, int, str], tuple[Visited, float]] = OrderedDict()
+        self._known: OrderedDict[tuple[object, ...], tuple[Visited, float]] = OrderedDict()
 
     async def caller_of(
         self, scope: Mapping[str, Any], headers: Mapping[str, str], caller: Caller
@@ -87,17 +87,18 @@ class Visits:
         )
 
     async def _find(self, scope: Mapping[str, Any], caller: Caller, name: str) -> Visited | None:
-        key = (caller.user_id, caller.token_id, name)
+        client = scope.get("client")
+        address = client[0] if client else None
+        key = (caller.user_id, caller.token_id, address, name)
         known = self._known.get(key)
         if known is not None and known[1] > self._clock():
             return known[0]
-        client = scope.get("client")
         action = Action(
             caller=caller,
             name=ACTION_NAME,
             path=shown_path(scope),
             trace_id=scope["state"]["trace_id"],
-            address=client[0] if client else None,
+            address=address,
         )
         visited = await self._store.begin_visit(action, name)
         if visited is not None:

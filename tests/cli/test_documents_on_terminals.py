@@ -1,4 +1,4 @@
-"""What `--json` and `--csv` print on a terminal: texts of others, which do not steer it."""
+"""What `--json` and `--csv` print: texts of others, which steer no terminal."""
 
 import io
 import json
@@ -45,7 +45,7 @@ def test_json_says_the_same_and_steers_nothing(
     piped = printed(io.StringIO(), monkeypatch, lambda: write(DOCUMENT))
 
     assert shown.replace("\n", "").isprintable()
-    assert "\x9b" in piped
+    assert piped.replace("\n", "").isprintable()
     assert json.loads(shown) == json.loads(piped)
 
 

@@ -32,10 +32,9 @@ RULED_GAP = 3
 
 def print_json(document: object) -> None:
     """Print one document, readable on a terminal, on one line elsewhere."""
+    text = line_of(document)
     if sys.stdout.isatty():
-        text = plain_json(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
-    else:
-        text = line_of(document)
+        text = msgspec.json.format(text, indent=2)
     sys.stdout.write(text + "\n")
     sys.stdout.flush()
 
@@ -205,9 +204,8 @@ def _flat(value: object) -> str:
 
 
 def line_of(document: object) -> str:
-    """Return one document as a line of JSON for standard output."""
-    line = msgspec.json.encode(document).decode()
-    return plain_json(line) if sys.stdout.isatty() else line
+    """Return one document as a line of JSON that steers no terminal, to which a pipe may lead."""
+    return plain_json(msgspec.json.encode(document).decode())
 
 
 def _console() -> "Console":

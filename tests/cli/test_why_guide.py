@@ -105,6 +105,7 @@ SHOWN: dict[str, Callable[[int, int], list[Cause]]] = {
     "b12.j4": waits(state="pending", parents=(ParentFacts(3, "running"),), n_parents=3),
     "b12.j5": waits(held=("/stage1",)),
     "b12.j8": waits(limit=LimitFacts("project", "genomics", "cost", 500)),
+    "b12.j9": waits(limit=LimitFacts("project", "genomics", "cost", 500, near=True)),
     "b12.j6": waits(gates=(GateFacts("not_before", "", opens_at=at(hours=14)),)),
     "b13.j3": waits(gates=(gate("max_running", "13", 2, name(13)),)),
     "b14.j2": waits(gates=(gate("concurrency_key", "database", 1, name(14)),)),

@@ -4,6 +4,7 @@ import asyncio
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
 from weft.core.conditions import Tested
@@ -28,7 +29,7 @@ from weft.ports.store import (
     Row,
     ScheduleMove,
 )
-from weft.ports.store.spending import Limit
+from weft.ports.store.spending import Admitted, Limit
 
 
 class FakeDriverStore:
@@ -75,7 +76,9 @@ class FakeDriverStore:
         self.preemptions: list[Row] = []
         self.preempted: list[tuple[tuple[int, int], list[tuple[int, int, int]]]] = []
         self.limits: list[Limit] = []
-        self.judged: list[tuple[int, Stage]] = []
+        self.judged: list[tuple[int, Stage, bool]] = []
+        self.rooms: list[Mapping[int, Decimal]] = []
+        self.admitted: list[Admitted] = []
         self.black_hole_rows: list[Row] = []
         self.black_hole_moves: list[tuple[int, str, float]] = []
         self.away = False
@@ -339,10 +342,21 @@ class FakeDriverStore:
         await self._ask("limit_rounds", epoch)
         return self.limits
 
-    async def judge_limit(self, epoch: int, limit: Limit, stage: Stage) -> bool:
-        self.judged.append((limit.limit_id, stage))
+    async def judge_limit(self, epoch: int, limit: Limit, stage: Stage, *, near: bool) -> bool:
+        self.judged.append((limit.limit_id, stage, near))
         await self._ask("judge_limit", epoch)
         return True
+
+    async def admit_at_limits(
+        self,
+        epoch: int,
+        rooms: Mapping[int, Decimal],
+        *,
+        limit_jobs: int,  # noqa: ARG002
+    ) -> Sequence[Admitted]:
+        self.rooms.append(rooms)
+        await self._ask("admit_at_limits", epoch)
+        return self.admitted
 
     async def preemption_rounds(self, epoch: int) -> Sequence[Row]:
         await self._ask("preemption_rounds", epoch)

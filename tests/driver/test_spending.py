@@ -2,6 +2,7 @@
 
 import asyncio
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
@@ -11,14 +12,16 @@ from weft.driver.loops import spending
 from weft.driver.loops.bell import Bell
 from weft.driver.loops.due_date import DueDate
 from weft.driver.loops.loop import LoopContext
-from weft.ports.store.spending import Limit
+from weft.ports.store.spending import Admitted, Limit
 from weft.settings import Settings
 
+TICK_S = 5
 
-def limit(spent: int, *, cost_per_hour: int = 0, is_new: bool = False) -> Limit:
+
+def limit(spent: int, *, cost_per_hour: int = 0, is_new: bool = False, **more: Any) -> Limit:  # noqa: ANN401 (of `Spending`)
     one = Spending(
         amount_max=Decimal(100), amount_soft_max=Decimal(80), used=Decimal(spent),
-        used_per_hour=Decimal(cost_per_hour), stage=Stage.BELOW,
+        used_per_hour=Decimal(cost_per_hour), stage=Stage.BELOW, **more,
     )  # fmt: skip
     return Limit(7, 1, is_new, "project", "genomics", Measure.COST, "acme", "pause", one)
 
@@ -29,27 +32,87 @@ def test_looks_are_a_small_part_of_the_time(took_s: float, gap_s: float) -> None
     assert spending.gap_s(took_s, 5) == pytest.approx(gap_s)
 
 
+def per_tick(amount: int) -> Decimal:
+    """Return the rate that uses an amount within a tick."""
+    return Decimal(amount * 3600) / TICK_S
+
+
+async def looked(store: FakeDriverStore) -> FakeDriverStore:
+    """Let the loop look once."""
+    context = LoopContext(
+        store, 0, Settings(spending_interval_s=TICK_S), Bell(), DueDate(),
+        moved=lambda: None, ring=lambda _: None,
+    )  # fmt: skip
+    running = asyncio.ensure_future(spending.LOOP.run(context))
+    await store.until("weigh_users", 1)
+    running.cancel()
+    return store
+
+
 @pytest.mark.parametrize(
     ("found", "judged"),
     [
         (limit(10), []),
-        (limit(10, is_new=True), [(7, Stage.BELOW)]),
-        (limit(90), [(7, Stage.SLOWED)]),
-        (limit(90, cost_per_hour=7200), [(7, Stage.REACHED)]),
+        (limit(10, is_new=True), [(7, Stage.BELOW, False)]),
+        (limit(90), [(7, Stage.SLOWED, False)]),
+        (limit(90, cost_per_hour=7200), [(7, Stage.REACHED, False)]),
+        (limit(60, could_use_per_hour=per_tick(19)), []),
+        (limit(60, could_use_per_hour=per_tick(20)), [(7, Stage.BELOW, True)]),
+        (limit(60, near=True, could_use_per_hour=per_tick(10)), []),
+        (limit(60, near=True, could_use_per_hour=per_tick(9)), [(7, Stage.BELOW, False)]),
     ],
 )
 async def test_decision_is_stored_when_it_is_news(
-    found: Limit, judged: list[tuple[int, Stage]]
+    found: Limit, judged: list[tuple[int, Stage, bool]]
 ) -> None:
-    """It looks again after a tick if something runs."""
     store = FakeDriverStore()
     store.limits = [found]
-    context = LoopContext(
-        store, 0, Settings(spending_interval_s=5), Bell(), DueDate(),
-        moved=lambda: None, ring=lambda _: None,
-    )  # fmt: skip
-    running = asyncio.ensure_future(spending.LOOP.run(context))
-    await store.until("apply_limits", 1)
-    running.cancel()
+    store.admitted = [Admitted(7, 1, is_short=False)]
+    await looked(store)
 
     assert store.judged == judged
+
+
+async def test_limit_near_its_end_admits_what_fits_until_the_next_look() -> None:
+    """What is left for a tick, less what runs and what was admitted."""
+    store = FakeDriverStore()
+    more: dict[str, Any] = {"near": True, "could_use_per_hour": per_tick(50)}
+    store.limits = [
+        limit(70, cost_per_hour=int(per_tick(10)), admitted_per_hour=per_tick(5), **more)
+    ]
+    store.admitted = [Admitted(7, 3, is_short=True)]
+    await looked(store)
+
+    assert store.rooms == [{7: per_tick(15)}]
+    assert store.judged == []
+
+
+@pytest.mark.parametrize("more", [{"is_new": True}, {"near": False}, {"cost_per_hour": 36_000}])
+async def test_first_look_and_a_limit_at_its_end_admit_nothing(more: dict[str, Any]) -> None:
+    """What started since the look that found it near is counted by the next one."""
+    store = FakeDriverStore()
+    store.limits = [limit(60, **{"near": True, "could_use_per_hour": per_tick(50), **more})]
+    await looked(store)
+
+    assert store.rooms == []
+
+
+@pytest.mark.parametrize(
+    ("cost_per_hour", "admitted_per_hour", "is_reached"),
+    [(0, 0, True), (1, 0, False), (0, 1, False)],
+)
+async def test_limit_is_reached_when_nothing_fits_that_waits(
+    cost_per_hour: int, admitted_per_hour: int, *, is_reached: bool
+) -> None:
+    """And nothing runs or may start."""
+    store = FakeDriverStore()
+    store.limits = [
+        limit(
+            60, near=True, could_use_per_hour=per_tick(50), cost_per_hour=cost_per_hour,
+            admitted_per_hour=Decimal(admitted_per_hour),
+        )
+    ]  # fmt: skip
+    store.admitted = [Admitted(7, 0, is_short=True)]
+    await looked(store)
+
+    assert store.judged == [(7, Stage.REACHED, False)] * is_reached

@@ -48,7 +48,9 @@ class DeleteRules(MoneyRules):
         self.open = [one for one in self.open if one[0] != which]
         self.ids[which] = new_batch or self.make_batch(which)
         self.models[which] = Batch(
-            is_closed=self.models[which].is_closed, is_paused=self.models[which].is_paused
+            is_closed=self.models[which].is_closed,
+            is_paused=self.models[which].is_paused,
+            is_near=self.models[which].is_near,
         )
 
     @precondition(lambda self: self.dying)

@@ -4,6 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from end_states import state_of_end
+from properties.prioritizing import Prioritizing
 from properties.said_ends import LIMITS_S, MEMORY_MIB, End, meaning_of
 from weft.core.states import Reason
 from weft.settings import Settings
@@ -84,6 +85,8 @@ class Job:
     """The attempt that was told of it; 0: none."""
     told: set[int] = field(default_factory=set)
     """Parents of which it knows that they have ended."""
+    admitted: int = 0
+    """The attempt that a near limit lets start."""
 
     watched: bool | None = None
     """The monitor has noted its attempt, which had started, or not; None: it has not."""
@@ -122,21 +125,6 @@ class Job:
 
 
 @dataclass
-class Prioritizing:
-    """An operation that gives the jobs of a group a priority."""
-
-    number: int
-    group: int
-    priority: int
-    there: set[int]
-    """Jobs that were committed when it was asked for."""
-    own: set[int] = field(default_factory=set)
-    """Those that were given one of their own since."""
-    position: int = 0
-    n_changed: int = 0
-
-
-@dataclass
 class Batch:
     """A batch with its groups (parent by number) and jobs."""
 
@@ -165,6 +153,8 @@ class Batch:
     """Whether the queue takes none of its jobs back."""
     is_paused: bool = False
     """Its billing project is at its limit."""
+    is_near: bool = False
+    """Only admitted attempts start."""
     held: set[int] = field(default_factory=set)
     """Groups that are held, with all below them."""
     held_jobs: set[int] = field(default_factory=set)
@@ -374,9 +364,24 @@ class Batch:
             and not j.is_late
             and not self.is_cancelled(j)
             and not self.is_held(j)
-            and not self.is_paused
+            and not self.waits_for_limit(j)
         ]
         return [j.number for j in sorted(ready, key=lambda j: (-j.priority, j.number))]
+
+    def waits_for_limit(self, job: Job) -> bool:
+        """Say whether its project is at its limit, or near it and has not admitted it."""
+        return self.is_paused or (self.is_near and job.admitted <= job.attempt)
+
+    def admit(self) -> int:
+        """Let all start that wait for nothing but a limit which is near; return how many."""
+        waiting = [
+            j for j in self.jobs.values()
+            if j.state == R and not self.is_cancelled(j) and not self.is_held(j)
+            and not j.is_late and j.admitted <= j.attempt
+        ]  # fmt: skip
+        for job in waiting:
+            job.admitted = job.attempt + 1
+        return len(waiting)
 
     def claim(self, number: int, owner: int) -> None:
         """Make a lease."""

@@ -30,7 +30,9 @@ class KeepRules(WorkerRules):
         model = self.models[self.ids.index(batch)]
         job = model.jobs[number]
         is_here = job.owner is not None and self.workers[job.owner].id == incarnation
-        may_start = not model.is_held(job) and not model.is_cancelled(job)
+        may_start = not (
+            model.is_held(job) or model.is_cancelled(job) or model.waits_for_limit(job)
+        )
         return (job.state == R and may_start) or (job.state == RUN and not job.started and is_here)
 
     @rule(

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 from properties.hold_rules import BATCHES, SETS
-from properties.jobs_model import Batch, Prioritizing, S
+from properties.jobs_model import Batch, S
+from properties.prioritizing import Prioritizing
 from store.world import World
 from weft.core import errors
 from weft.ports.store import EditLimits

@@ -38,7 +38,7 @@ WAITS = rules(
     "pass_gates", "settle_gates", "move_jobs", "keep", "claim_kept", "lose", "cancel_group",
     "close_queue", "delete_queue",
 ) | rules("fail_all", n=3)  # fmt: skip
-STOPPING = rules("come_to_deadlines", "look_at_deadlines", "preempt", "limit_project")
+STOPPING = rules("come_to_deadlines", "look_at_deadlines", "preempt", "limit_project", "admit")
 RECOVERY = rules(
     "release_blocked", "release_condition", "fail_condition", "cancel_group", "cancel_jobs",
     "resubmit",

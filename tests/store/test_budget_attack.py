@@ -1,41 +1,38 @@
-"""A project below its limit starts very many jobs between two looks: that costs a tick at most."""
+"""A project just below its limit asks for very many jobs: only those start that fit."""
 
-from store.test_spending import TICK_S, limit, look, project, stop
+from store.test_admissions import OURS, TICK_S, look
+from store.test_spending import project
 from store.world import World
-from weft.core.spending import Stage
+from weft.core.spending import Measure, Stage, room_per_hour
 
 N_JOBS = 300
 FEW = 20
 
 
-async def test_jobs_that_start_in_one_tick_stop_at_the_next_look(world: World) -> None:
-    """One would be below the limit for long, all of them not until the next tick."""
-    alone = await world.submit()
-    worker = await world.worker()
+async def test_jobs_that_do_not_fit_below_the_limit_do_not_start(world: World) -> None:
+    """All of them would be below it now, but not until the next tick."""
+    await world.submit()
+    worker = await world.worker(cpu_m=1000 * N_JOBS, memory_mib=1024 * N_JOBS)
     (one,) = await worker.claim()
     await worker.start(one)
-    await limit(world, 1000.0)
-    of_one = (await project(world))["cost_per_hour"] / 3600 * TICK_S
-    await worker.end(one)
-    await world.fold()
-    cost_max = float((await project(world))["cost"]) + FEW * of_one
+    patch = {"amount_max": FEW * TICK_S / 3600 + 0.5}
+    await world.api.set_limit(world.caller, OURS, Measure.CPU, patch)
+    await look(world)
     batch = await world.submit(N_JOBS)
-    await limit(world, cost_max)
-    before = (await project(world))["limit_state"]
-    claimed = await worker.claim(N_JOBS)
-    await worker.start(*claimed)
-    stages = await look(world)
+    started = await worker.claim(N_JOBS)
+    await look(world)
+    started += await worker.claim(N_JOBS)
     later = await world.submit(N_JOBS)
-    started_later = await worker.claim(N_JOBS)
-    await stop(worker, *claimed)
-    await world.fold()
-    cost = float((await project(world))["cost"])
+    await look(world)
+    started += await worker.claim(N_JOBS)
 
-    assert (before, len(claimed)) == ("below", N_JOBS)
-    assert stages == [Stage.REACHED]
-    assert started_later == []
-    assert await worker.claim(N_JOBS) == []
-    assert cost <= cost_max + N_JOBS * of_one
-    states = [await world.states(one) for one in (alone, batch, later)]
-    assert states == ["s", "r" * N_JOBS, "r" * N_JOBS]
+    assert len(started) == FEW - 1
+    assert (await project(world))["limit_state"] == "below"  # that in money
+    await worker.start(*started)
+    epoch = await world.lead()
+    found = [x for x in await world.driver.limit_rounds(epoch) if x.tenant == world.pool]
+    assert room_per_hour(found[0].spending, lookahead_s=TICK_S) > 0
+    assert found[0].spending.stage is Stage.BELOW
+    assert {state for one in (batch, later) for state in await world.states(one)} == {"R", "r"}
+    await worker.end(one, *started)
     assert await world.findings() == {}

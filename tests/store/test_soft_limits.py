@@ -88,7 +88,9 @@ async def test_soft_limit_that_was_above_before_does_no_harm(own_world: World) -
     made = await set_limit(world, of, amount_max=0)
     await world.admin.execute("UPDATE weft.spend_limit SET amount_soft_max = 7")
     (limit,) = await world.driver.limit_rounds(await world.lead())
-    assert await world.driver.judge_limit(await world.lead(), limit, limit.spending.stage)
+    assert await world.driver.judge_limit(
+        await world.lead(), limit, limit.spending.stage, near=False
+    )
     on_limit: Any = {"on_limit": "cancel"}
     changed = await set_limit(world, of, **on_limit)
     assert changed == {**made, "amount_soft_max": 7, "on_limit": "cancel"}

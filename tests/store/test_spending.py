@@ -35,7 +35,7 @@ async def look(world: World) -> list[Stage]:
         if one.tenant == world.pool:
             stages.append(stage_of(one.spending, is_new=one.is_new, lookahead_s=TICK_S))
             if stages[-1] is not one.spending.stage or one.is_new:
-                assert await world.driver.judge_limit(epoch, one, stages[-1])
+                assert await world.driver.judge_limit(epoch, one, stages[-1], near=False)
     for sweep in ("apply_limits", "weigh_users"):
         while await world.driver.sweep(sweep, epoch, limit_jobs=2):
             pass
@@ -210,7 +210,7 @@ async def test_batch_that_is_being_committed_is_paused(world: World) -> None:
     committing = other.transaction()
     await committing.start()
     await other.execute("SELECT weft._pause_batch($1)", batch)
-    judging = asyncio.create_task(world.driver.judge_limit(epoch, one, Stage.REACHED))
+    judging = asyncio.create_task(world.driver.judge_limit(epoch, one, Stage.REACHED, near=False))
     await world.until_somebody_waits()
     assert not judging.done()
     await committing.commit()
@@ -229,7 +229,7 @@ async def test_next_driver_goes_on_with_a_pause(own_world: World) -> None:
     await world.api.change_project(world.caller, "default", {"cost_max": TOO_LITTLE})
     epoch = await world.lead()
     (one,) = await world.driver.limit_rounds(epoch)
-    assert await world.driver.judge_limit(epoch, one, Stage.REACHED)
+    assert await world.driver.judge_limit(epoch, one, Stage.REACHED, near=False)
     assert await world.driver.sweep("apply_limits", epoch, limit_jobs=10) == 1
     assert (await worker.beat(*claimed)).to_stop == []
     await world.backend.begin_term()
@@ -246,7 +246,7 @@ async def test_limit_that_changes_meanwhile_is_decided_again(world: World) -> No
     (one,) = [each for each in await world.driver.limit_rounds(epoch) if each.tenant == world.pool]
     await world.api.change_project(world.caller, "default", {"cost_max": ENOUGH + 1})
 
-    assert not await world.driver.judge_limit(epoch, one, Stage.REACHED)
+    assert not await world.driver.judge_limit(epoch, one, Stage.REACHED, near=False)
     assert await look(world) == [Stage.BELOW]
 
 

@@ -9,6 +9,10 @@ from typing import Final
 from weft.core.amounts import money
 
 HOUR_S: Final = 3600
+NEAR_TICKS: Final = 2
+"""A limit is near when all workers together could use what is left until the second look."""
+FAR_TICKS: Final = 4
+"""It is near no more when that would take them until the fourth one."""
 
 
 class Measure(StrEnum):
@@ -63,6 +67,12 @@ class Spending:
     """Of all that is claimed."""
     stage: Stage
     """As of the last decision."""
+    near: bool = False
+    """The same."""
+    could_use_per_hour: Decimal = Decimal(0)
+    """If all workers ran nothing but what it limits."""
+    admitted_per_hour: Decimal = Decimal(0)
+    """Of what it admitted and is not claimed yet."""
 
 
 def stage_of(one: Spending, *, is_new: bool, lookahead_s: float) -> Stage:
@@ -79,3 +89,26 @@ def stage_of(one: Spending, *, is_new: bool, lookahead_s: float) -> Stage:
     if one.amount_soft_max is not None and one.used >= one.amount_soft_max:
         return Stage.SLOWED
     return Stage.BELOW
+
+
+def is_near(one: Spending, *, is_new: bool, lookahead_s: float) -> bool:
+    """Return whether what starts before the next look could exceed a limit.
+
+    Such a limit admits only what fits below it (`room_per_hour`).
+    """
+    if one.amount_max is None:
+        return False
+    ticks = FAR_TICKS if one.near and not is_new else NEAR_TICKS
+    per_hour = max(one.could_use_per_hour, one.used_per_hour)
+    soon = per_hour * ticks * Decimal(str(lookahead_s)) / HOUR_S
+    return one.used + soon >= one.amount_max
+
+
+def room_per_hour(one: Spending, *, lookahead_s: float) -> Decimal:
+    """Return how much more may be used in an hour, for what is left to last until the next look.
+
+    What runs and what was admitted is taken off.
+    """
+    assert one.amount_max is not None
+    left = (one.amount_max - one.used) * HOUR_S / Decimal(str(lookahead_s))
+    return left - one.used_per_hour - one.admitted_per_hour

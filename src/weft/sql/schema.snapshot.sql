@@ -200,6 +200,13 @@ CREATE FUNCTION weft._add_update_ranges(of_batch_id bigint, of_update_id integer
     SET enable_seqscan TO 'off';
 ALTER FUNCTION weft._add_update_ranges(of_batch_id bigint, of_update_id integer, pool_id integer, user_id integer, lane_ids integer[]) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._admissible_jobs(of_limit_ids integer[], limit_jobs integer, at timestamp with time zone) RETURNS TABLE(place bigint, batch_id bigint, job_id integer, next_attempt smallint, limit_id integer, used_per_hour numeric)
+    LANGUAGE plpgsql STABLE
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off';
+ALTER FUNCTION weft._admissible_jobs(of_limit_ids integer[], limit_jobs integer, at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft._admit_head(of_gate_set_ids integer[], of_pool_id integer, of_user_id integer, locked_gate_ids integer[], limit_jobs integer, with_paused boolean, at timestamp with time zone, apart boolean, OUT n integer, OUT is_left boolean, OUT kept integer[]) RETURNS record
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._admit_head(of_gate_set_ids integer[], of_pool_id integer, of_user_id integer, locked_gate_ids integer[], limit_jobs integer, with_paused boolean, at timestamp with time zone, apart boolean, OUT n integer, OUT is_left boolean, OUT kept integer[]) OWNER TO weft_system;
@@ -324,6 +331,7 @@ CREATE TABLE weft.spend_limit (
     batch_id bigint,
     group_id integer,
     measure text DEFAULT 'cost'::text NOT NULL,
+    near boolean DEFAULT false NOT NULL,
     CONSTRAINT limit_is_of_one CHECK (((num_nonnulls(project_id, user_id, batch_id) = 1) AND ((batch_id IS NULL) = (group_id IS NULL)))),
     CONSTRAINT spend_limit_cost_max_check CHECK (((amount_max >= (0)::numeric) AND (amount_max <= '1000000000000000'::numeric))),
     CONSTRAINT spend_limit_cost_soft_max_check CHECK (((amount_soft_max >= (0)::numeric) AND (amount_soft_max <= '1000000000000000'::numeric))),
@@ -1059,6 +1067,10 @@ CREATE FUNCTION weft._is_same_bunch(of_batch_id bigint, of_update_id integer, of
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._is_same_bunch(of_batch_id bigint, of_update_id integer, of_first_job integer, of_n_jobs integer, of_digest bytea) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._is_shut(of_batch_id bigint) RETURNS boolean
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._is_shut(of_batch_id bigint) OWNER TO weft_system;
+
 CREATE FUNCTION weft._is_stopping(of_batch_id bigint, group_ids integer[]) RETURNS boolean
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._is_stopping(of_batch_id bigint, group_ids integer[]) OWNER TO weft_system;
@@ -1167,6 +1179,10 @@ CREATE FUNCTION weft._leave_to_sleeper(worker weft.worker_incarnation, of_lane_i
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._leave_to_sleeper(worker weft.worker_incarnation, of_lane_id integer, needs_cpu_m bigint, needs_memory_mib bigint) OWNER TO weft_system;
 
+CREATE FUNCTION weft._let_start(of_batch_id bigint, job_ids integer[], limit_ids integer[], attempts smallint[], per_hours numeric[], at timestamp with time zone) RETURNS integer[]
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._let_start(of_batch_id bigint, job_ids integer[], limit_ids integer[], attempts smallint[], per_hours numeric[], at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft._lift_limits(of_batch_id bigint, within_group integer, requested_at timestamp with time zone, actor text, at timestamp with time zone) RETURNS integer[]
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._lift_limits(of_batch_id bigint, within_group integer, requested_at timestamp with time zone, actor text, at timestamp with time zone) OWNER TO weft_system;
@@ -1210,9 +1226,9 @@ CREATE FUNCTION weft._limit_range(asks jsonb, OUT at_least_s integer, OUT at_mos
     LANGUAGE sql IMMUTABLE;
 ALTER FUNCTION weft._limit_range(asks jsonb, OUT at_least_s integer, OUT at_most_s integer) OWNER TO weft_system;
 
-CREATE FUNCTION weft._limit_state(stage text, on_limit text) RETURNS text
+CREATE FUNCTION weft._limit_state(stage text, on_limit text, near boolean) RETURNS text
     LANGUAGE sql IMMUTABLE;
-ALTER FUNCTION weft._limit_state(stage text, on_limit text) OWNER TO weft_system;
+ALTER FUNCTION weft._limit_state(stage text, on_limit text, near boolean) OWNER TO weft_system;
 
 CREATE FUNCTION weft._limited_groups(of_batch_id bigint, within_group integer, until timestamp with time zone) RETURNS integer[]
     LANGUAGE sql STABLE;
@@ -1591,9 +1607,9 @@ CREATE FUNCTION weft._pause_batch(of_batch_id bigint) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._pause_batch(of_batch_id bigint) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft._pause_for_limit(reached weft.spend_limit, limit_rows integer) RETURNS integer
+CREATE FUNCTION weft._pause_for_limit(of_limit weft.spend_limit, limit_rows integer) RETURNS integer
     LANGUAGE plpgsql;
-ALTER FUNCTION weft._pause_for_limit(reached weft.spend_limit, limit_rows integer) OWNER TO weft_system;
+ALTER FUNCTION weft._pause_for_limit(of_limit weft.spend_limit, limit_rows integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft._permission(of_batch_id bigint, of_user_id integer, of_project_id integer) RETURNS integer
     LANGUAGE plpgsql STABLE;
@@ -2228,6 +2244,10 @@ CREATE FUNCTION weft._switches(of_batch_id bigint) RETURNS TABLE(batch_id bigint
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._switches(of_batch_id bigint) OWNER TO weft_system;
 
+CREATE FUNCTION weft._take_back(of_limit_ids integer[], before timestamp with time zone, limit_jobs integer) RETURNS integer
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._take_back(of_limit_ids integer[], before timestamp with time zone, limit_jobs integer) OWNER TO weft_system;
+
 CREATE FUNCTION weft._take_one(worker weft.worker_incarnation, of_batch_id bigint, of_job_id integer, OUT offer weft.offer, OUT picked weft.picked) RETURNS record
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._take_one(worker weft.worker_incarnation, of_batch_id bigint, of_job_id integer, OUT offer weft.offer, OUT picked weft.picked) OWNER TO weft_system;
@@ -2351,6 +2371,10 @@ CREATE FUNCTION weft._unstage(of_batch_id bigint, from_job integer, to_job integ
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._unstage(of_batch_id bigint, from_job integer, to_job integer, pool_id integer, at timestamp with time zone) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._used_per_hour(of_measure text, cpu_m numeric, memory_mib numeric, storage_mib numeric, gpu numeric, of_rate_card_id smallint) RETURNS numeric
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._used_per_hour(of_measure text, cpu_m numeric, memory_mib numeric, storage_mib numeric, gpu numeric, of_rate_card_id smallint) OWNER TO weft_system;
+
 CREATE TABLE weft.tenant_user (
     user_id integer NOT NULL,
     tenant_id integer NOT NULL,
@@ -2426,6 +2450,10 @@ ALTER FUNCTION weft._waiting_sets() OWNER TO weft_system;
 CREATE FUNCTION weft._waits_at(of_batch_id bigint, of_condition_id bigint) RETURNS boolean
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._waits_at(of_batch_id bigint, of_condition_id bigint) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._waits_for_limits(of_batch_id bigint, of_group_id integer, of_job_id integer, always_run boolean, of_limit_ids integer[]) RETURNS boolean
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._waits_for_limits(of_batch_id bigint, of_group_id integer, of_job_id integer, always_run boolean, of_limit_ids integer[]) OWNER TO weft_system;
 
 CREATE FUNCTION weft._wake_workers(pool_ids integer[], lane_ids integer[], at_most integer) RETURNS void
     LANGUAGE plpgsql;
@@ -2553,6 +2581,11 @@ CREATE FUNCTION weft.add_user(tenant_id integer, by_user_id integer, by_role tex
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.add_user(tenant_id integer, by_user_id integer, by_role text, of_name text, of_role text, token_hash bytea, idempotency_key text, at timestamp with time zone) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.admit_at_limits(epoch bigint, limit_ids integer[], rooms numeric[], limit_jobs integer, patience interval DEFAULT '00:00:03'::interval, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(limit_id integer, n_admitted integer, is_short boolean)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.admit_at_limits(epoch bigint, limit_ids integer[], rooms numeric[], limit_jobs integer, patience interval, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.admit_user(of_tenant text, of_name text, of_role text, may_create boolean) RETURNS TABLE(tenant_id integer, user_id integer, user_name text, role text)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3128,9 +3161,14 @@ CREATE FUNCTION weft.job_history(tenant_id integer, batch_id bigint, job_id inte
 ALTER FUNCTION weft.job_history(tenant_id integer, batch_id bigint, job_id integer) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.judge_limit(epoch bigint, limit_id integer, version integer, stage text) RETURNS boolean
-    LANGUAGE plpgsql SECURITY DEFINER
+    LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.judge_limit(epoch bigint, limit_id integer, version integer, stage text) OWNER TO weft_system;
+
+CREATE FUNCTION weft.judge_limit_v2(epoch bigint, limit_id integer, version integer, stage text, near boolean) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.judge_limit_v2(epoch bigint, limit_id integer, version integer, stage text, near boolean) OWNER TO weft_system;
 
 CREATE FUNCTION weft.last_group_of_update(tenant_id integer, of_batch_id bigint, of_update_id integer) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3153,9 +3191,14 @@ CREATE FUNCTION weft.limit_rounds(epoch bigint, at timestamp with time zone DEFA
 ALTER FUNCTION weft.limit_rounds(epoch bigint, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.limit_rounds_v2(epoch bigint, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(limit_id integer, version integer, is_new boolean, kind text, name text, tenant text, measure text, amount_max numeric, amount_soft_max numeric, on_limit text, stage text, used numeric, used_per_hour numeric)
-    LANGUAGE plpgsql SECURITY DEFINER
+    LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.limit_rounds_v2(epoch bigint, at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft.limit_rounds_v3(epoch bigint, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(limit_id integer, version integer, is_new boolean, kind text, name text, tenant text, measure text, amount_max numeric, amount_soft_max numeric, on_limit text, stage text, used numeric, used_per_hour numeric, near boolean, could_use_per_hour numeric, admitted_per_hour numeric)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.limit_rounds_v3(epoch bigint, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.list_allowed(tenant_id integer, batch_ids bigint[]) RETURNS SETOF bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -4188,6 +4231,18 @@ CREATE FUNCTION weft.why_jobs(tenant_id integer, batch_id bigint, job_ids intege
     SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.why_jobs(tenant_id integer, batch_id bigint, job_ids integer[]) OWNER TO weft_tenant;
 
+CREATE TABLE weft.admission (
+    batch_id bigint NOT NULL,
+    job_id integer NOT NULL,
+    limit_id integer NOT NULL,
+    attempt smallint NOT NULL,
+    tenant_id integer NOT NULL,
+    used_per_hour numeric NOT NULL,
+    admitted_at timestamp with time zone NOT NULL,
+    open boolean DEFAULT true NOT NULL
+);
+ALTER TABLE weft.admission OWNER TO postgres;
+
 CREATE TABLE weft.attempt (
     batch_id bigint NOT NULL,
     claimed_at timestamp with time zone NOT NULL,
@@ -4698,7 +4753,8 @@ CREATE TABLE weft.group_hold (
     released_at timestamp with time zone,
     sweep_job integer DEFAULT 0 NOT NULL,
     swept boolean DEFAULT false NOT NULL,
-    limit_id integer DEFAULT 0 NOT NULL
+    limit_id integer DEFAULT 0 NOT NULL,
+    admits boolean DEFAULT false NOT NULL
 );
 ALTER TABLE weft.group_hold OWNER TO postgres;
 
@@ -5508,6 +5564,9 @@ ALTER TABLE weft.worker ALTER COLUMN worker_id ADD GENERATED ALWAYS AS IDENTITY 
     CACHE 1
 );
 
+ALTER TABLE ONLY weft.admission
+    ADD CONSTRAINT admission_pkey PRIMARY KEY (batch_id, job_id, limit_id, attempt);
+
 ALTER TABLE ONLY weft.attempt
     ADD CONSTRAINT attempt_pkey PRIMARY KEY (batch_id, job_id, attempt);
 
@@ -5900,6 +5959,10 @@ ALTER TABLE ONLY weft.worker
 
 ALTER TABLE ONLY weft.worker
     ADD CONSTRAINT worker_pool_id_name_key UNIQUE (pool_id, name);
+
+CREATE INDEX admission_limit_idx ON weft.admission USING btree (limit_id);
+
+CREATE INDEX admission_open_idx ON weft.admission USING btree (limit_id) WHERE open;
 
 CREATE INDEX attempt_failure_idx ON weft.attempt USING btree (batch_id, job_id) WHERE (reason IS NOT NULL);
 
@@ -6341,6 +6404,8 @@ ALTER TABLE ONLY weft.worker_lane
 ALTER TABLE ONLY weft.worker
     ADD CONSTRAINT worker_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES weft.pool(pool_id);
 
+ALTER TABLE weft.admission ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.attempt ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.attempt_stop ENABLE ROW LEVEL SECURITY;
@@ -6539,6 +6604,8 @@ ALTER TABLE weft.secret ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.spend_limit ENABLE ROW LEVEL SECURITY;
 
+CREATE POLICY system_rows ON weft.admission TO weft_system USING (true);
+
 CREATE POLICY system_rows ON weft.attempt TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.attempt_stop TO weft_system USING (true);
@@ -6720,6 +6787,8 @@ CREATE POLICY system_rows ON weft.user_storage TO weft_system USING (true);
 CREATE POLICY system_rows ON weft.user_usage TO weft_system USING (true);
 
 ALTER TABLE weft.tenant ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant_rows ON weft.admission TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.attempt TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
@@ -6948,6 +7017,8 @@ REVOKE ALL ON FUNCTION weft._add_to_shares(pool_ids integer[], user_ids integer[
 REVOKE ALL ON FUNCTION weft._add_tree_group(of_tenant_id integer, of_batch_id bigint, of_update_id integer, of_group_id integer, of_parent_id integer, new_name text, new_attributes jsonb, cancel_after integer, new_callback text, depth_max integer, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._add_update_ranges(of_batch_id bigint, of_update_id integer, pool_id integer, user_id integer, lane_ids integer[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._admissible_jobs(of_limit_ids integer[], limit_jobs integer, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._admit_head(of_gate_set_ids integer[], of_pool_id integer, of_user_id integer, locked_gate_ids integer[], limit_jobs integer, with_paused boolean, at timestamp with time zone, apart boolean, OUT n integer, OUT is_left boolean, OUT kept integer[]) FROM PUBLIC;
 
@@ -7316,6 +7387,8 @@ REVOKE ALL ON FUNCTION weft._is_preemptible(job weft.job) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._is_same_bunch(of_batch_id bigint, of_update_id integer, of_first_job integer, of_n_jobs integer, of_digest bytea) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._is_shut(of_batch_id bigint) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._is_stopping(of_batch_id bigint, group_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._is_untouched(x xid, snapshot pg_snapshot) FROM PUBLIC;
@@ -7374,6 +7447,8 @@ REVOKE ALL ON FUNCTION weft._leave_spot(of_incarnation_id integer, batch_ids big
 
 REVOKE ALL ON FUNCTION weft._leave_to_sleeper(worker weft.worker_incarnation, of_lane_id integer, needs_cpu_m bigint, needs_memory_mib bigint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._let_start(of_batch_id bigint, job_ids integer[], limit_ids integer[], attempts smallint[], per_hours numeric[], at timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._lift_limits(of_batch_id bigint, within_group integer, requested_at timestamp with time zone, actor text, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._limit_cores(of_tenant_id integer, of_user_id integer) FROM PUBLIC;
@@ -7399,7 +7474,7 @@ GRANT ALL ON FUNCTION weft._limit_queues(of_tenant_id integer) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._limit_range(asks jsonb, OUT at_least_s integer, OUT at_most_s integer) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._limit_state(stage text, on_limit text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._limit_state(stage text, on_limit text, near boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._limited_groups(of_batch_id bigint, within_group integer, until timestamp with time zone) FROM PUBLIC;
 
@@ -7587,7 +7662,7 @@ REVOKE ALL ON FUNCTION weft._patched(patch jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION weft._pause_batch(of_batch_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._pause_batch(of_batch_id bigint) TO weft_system;
 
-REVOKE ALL ON FUNCTION weft._pause_for_limit(reached weft.spend_limit, limit_rows integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._pause_for_limit(of_limit weft.spend_limit, limit_rows integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._permission(of_batch_id bigint, of_user_id integer, of_project_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._permission(of_batch_id bigint, of_user_id integer, of_project_id integer) TO weft_system;
@@ -7874,6 +7949,8 @@ REVOKE ALL ON FUNCTION weft._sweep_parts(limit_jobs integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION weft._switches(of_batch_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._switches(of_batch_id bigint) TO weft_tenant;
 
+REVOKE ALL ON FUNCTION weft._take_back(of_limit_ids integer[], before timestamp with time zone, limit_jobs integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._take_one(worker weft.worker_incarnation, of_batch_id bigint, of_job_id integer, OUT offer weft.offer, OUT picked weft.picked) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._takes_none_back(of_tenant_id integer, of_shape_id integer) FROM PUBLIC;
@@ -7925,6 +8002,8 @@ GRANT ALL ON FUNCTION weft._unpark_jobs(of_batch_id bigint, after_job integer, l
 
 REVOKE ALL ON FUNCTION weft._unstage(of_batch_id bigint, from_job integer, to_job integer, pool_id integer, at timestamp with time zone) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._used_per_hour(of_measure text, cpu_m numeric, memory_mib numeric, storage_mib numeric, gpu numeric, of_rate_card_id smallint) FROM PUBLIC;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.tenant_user TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.tenant_user TO weft_system;
 GRANT SELECT ON TABLE weft.tenant_user TO weft_api;
@@ -7955,6 +8034,8 @@ REVOKE ALL ON FUNCTION weft._waiting_sets() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._waits_at(of_batch_id bigint, of_condition_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._waits_at(of_batch_id bigint, of_condition_id bigint) TO weft_system;
+
+REVOKE ALL ON FUNCTION weft._waits_for_limits(of_batch_id bigint, of_group_id integer, of_job_id integer, always_run boolean, of_limit_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._wake_workers(pool_ids integer[], lane_ids integer[], at_most integer) FROM PUBLIC;
 
@@ -8021,6 +8102,9 @@ GRANT ALL ON FUNCTION weft.add_schedule(tenant_id integer, user_id integer, new 
 
 REVOKE ALL ON FUNCTION weft.add_user(tenant_id integer, by_user_id integer, by_role text, of_name text, of_role text, token_hash bytea, idempotency_key text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.add_user(tenant_id integer, by_user_id integer, by_role text, of_name text, of_role text, token_hash bytea, idempotency_key text, at timestamp with time zone) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.admit_at_limits(epoch bigint, limit_ids integer[], rooms numeric[], limit_jobs integer, patience interval, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.admit_at_limits(epoch bigint, limit_ids integer[], rooms numeric[], limit_jobs integer, patience interval, at timestamp with time zone) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.admit_user(of_tenant text, of_name text, of_role text, may_create boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.admit_user(of_tenant text, of_name text, of_role text, may_create boolean) TO weft_api;
@@ -8336,6 +8420,9 @@ GRANT ALL ON FUNCTION weft.job_history(tenant_id integer, batch_id bigint, job_i
 REVOKE ALL ON FUNCTION weft.judge_limit(epoch bigint, limit_id integer, version integer, stage text) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.judge_limit(epoch bigint, limit_id integer, version integer, stage text) TO weft_driver;
 
+REVOKE ALL ON FUNCTION weft.judge_limit_v2(epoch bigint, limit_id integer, version integer, stage text, near boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.judge_limit_v2(epoch bigint, limit_id integer, version integer, stage text, near boolean) TO weft_driver;
+
 REVOKE ALL ON FUNCTION weft.last_group_of_update(tenant_id integer, of_batch_id bigint, of_update_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.last_group_of_update(tenant_id integer, of_batch_id bigint, of_update_id integer) TO weft_api;
 
@@ -8350,6 +8437,9 @@ GRANT ALL ON FUNCTION weft.limit_rounds(epoch bigint, at timestamp with time zon
 
 REVOKE ALL ON FUNCTION weft.limit_rounds_v2(epoch bigint, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.limit_rounds_v2(epoch bigint, at timestamp with time zone) TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft.limit_rounds_v3(epoch bigint, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.limit_rounds_v3(epoch bigint, at timestamp with time zone) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.list_allowed(tenant_id integer, batch_ids bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_allowed(tenant_id integer, batch_ids bigint[]) TO weft_api;
@@ -8864,6 +8954,9 @@ GRANT ALL ON FUNCTION weft.why_job(tenant_id integer, batch_id bigint, job_id in
 
 REVOKE ALL ON FUNCTION weft.why_jobs(tenant_id integer, batch_id bigint, job_ids integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.why_jobs(tenant_id integer, batch_id bigint, job_ids integer[]) TO weft_api;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.admission TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.admission TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt TO weft_system;

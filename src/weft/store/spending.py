@@ -1,11 +1,12 @@
 """The parts of `DriverStore` and `ApiStore` for limits of what is used."""
 
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 from weft.core.spending import Measure, Spending, Stage
 from weft.ports.store import Caller, Row
-from weft.ports.store.spending import Limit, Limited
+from weft.ports.store.spending import Admitted, Limit, Limited
 from weft.store.database import Database
 
 
@@ -32,22 +33,39 @@ class LimitRounds:
                     used=row["used"],
                     used_per_hour=row["used_per_hour"],
                     stage=Stage(row["stage"]),
+                    near=row["near"],
+                    could_use_per_hour=row["could_use_per_hour"],
+                    admitted_per_hour=row["admitted_per_hour"],
                 ),
             )
-            for row in await self._database.call("limit_rounds_v2", epoch=epoch)
+            for row in await self._database.call("limit_rounds_v3", epoch=epoch)
         ]
 
-    async def judge_limit(self, epoch: int, limit: Limit, stage: Stage) -> bool:
+    async def judge_limit(self, epoch: int, limit: Limit, stage: Stage, *, near: bool) -> bool:
         """Store how far a limit is used."""
         return bool(
             await self._database.value(
-                "judge_limit",
+                "judge_limit_v2",
                 epoch=epoch,
                 limit_id=limit.limit_id,
                 version=limit.version,
                 stage=str(stage),
+                near=near,
             )
         )
+
+    async def admit_at_limits(
+        self, epoch: int, rooms: Mapping[int, Decimal], *, limit_jobs: int
+    ) -> Sequence[Admitted]:
+        """Let jobs start that fit below limits that are near."""
+        rows = await self._database.call(
+            "admit_at_limits",
+            epoch=epoch,
+            limit_ids=list(rooms),
+            rooms=list(rooms.values()),
+            limit_jobs=limit_jobs,
+        )
+        return [Admitted(row["limit_id"], row["n_admitted"], row["is_short"]) for row in rows]
 
 
 class Limits:

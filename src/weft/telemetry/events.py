@@ -65,6 +65,8 @@ EVENTS = MappingProxyType(
         "tenant, kind, name, measure, amount, on_limit",
         "limit.lifted": "it is below its limit again; its batches go on · tenant, kind, name, "
         "measure, amount",
+        "limit.near": "what starts soon could exceed it; jobs start as they fit below it · "
+        "tenant, kind, name, measure, amount",
         "limit.slowed": "a soft limit is exceeded; the jobs weigh half · "
         "tenant, kind, name, measure, amount",
         "limit.eased": "it is below its soft limit again · tenant, kind, name, measure, amount",

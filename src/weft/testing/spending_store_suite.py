@@ -14,7 +14,7 @@ from weft.core.errors import (
 )
 from weft.core.spending import Measure, Spending, Stage
 from weft.ports.store import DriverStore
-from weft.ports.store.spending import Limit, Limited
+from weft.ports.store.spending import Admitted, Limit, Limited
 from weft.testing.store_site import StoreTests, refused
 
 ENOUGH = 1000.0
@@ -32,7 +32,8 @@ def spending_calls(driver: DriverStore, epoch: int) -> Sequence[Callable[[], Awa
     )  # fmt: skip
     return [
         partial(driver.limit_rounds, epoch),
-        partial(driver.judge_limit, epoch, none, Stage.BELOW),
+        partial(driver.judge_limit, epoch, none, Stage.BELOW, near=False),
+        partial(driver.admit_at_limits, epoch, {0: Decimal(1)}, limit_jobs=1),
     ]
 
 
@@ -47,19 +48,41 @@ class SpendingStoreSuite(StoreTests):
         one = await self.limit(0)
         assert one.spending.used == 0
         assert one.spending.stage is Stage.BELOW
-        assert not await driver.judge_limit(epoch, older, Stage.REACHED)
-        assert await driver.judge_limit(epoch, one, Stage.REACHED)
+        assert not await driver.judge_limit(epoch, older, Stage.REACHED, near=False)
+        assert await driver.judge_limit(epoch, one, Stage.REACHED, near=False)
         await self.site.drive()
         await self.site.submit(2)
         assert await self.site.claim() == []
         (project,) = await self.site.api.list_projects(caller, "default")
         assert project["limit_state"] == "paused"
         one = await self.limit(ENOUGH)
-        assert await driver.judge_limit(epoch, one, Stage.BELOW)
+        assert await driver.judge_limit(epoch, one, Stage.BELOW, near=False)
         await self.site.drive()
         claimed = await self.site.claim()
         assert len(claimed) == 3  # noqa: PLR2004 (all)
         assert (await self.limits())[one.limit_id].spending.used_per_hour > 0
+        await self.site.end(*claimed)
+
+    async def test_project_near_its_limit_starts_what_fits(self) -> None:
+        """Also of batches that come later; what was admitted counts until it is claimed."""
+        driver, epoch = self.site.driver, await self.site.lead()
+        await self.site.submit(2)
+        one = await self.limit(ENOUGH)
+        assert await driver.judge_limit(epoch, one, Stage.BELOW, near=True)
+        await self.site.drive()
+        await self.site.submit(2)
+        assert await self.site.claim() == []
+        nothing = await driver.admit_at_limits(epoch, {one.limit_id: Decimal(0)}, limit_jobs=9)
+        assert nothing == [Admitted(one.limit_id, 0, is_short=True)]
+        all_fit = {one.limit_id: Decimal(ENOUGH)}
+        found = await driver.admit_at_limits(epoch, all_fit, limit_jobs=3)
+        assert found == [Admitted(one.limit_id, 3, is_short=False)]
+        spending = (await self.limits())[one.limit_id].spending
+        assert spending.near
+        assert spending.admitted_per_hour > 0
+        claimed = await self.site.claim()
+        assert len(claimed) == 3  # noqa: PLR2004 (those)
+        assert (await self.limits())[one.limit_id].spending.admitted_per_hour == 0
         await self.site.end(*claimed)
 
     async def test_project_that_cancels_at_its_limit_takes_no_jobs(self) -> None:
@@ -67,7 +90,7 @@ class SpendingStoreSuite(StoreTests):
         batch = await self.site.submit(2)
         one = await self.limit(0, on_limit="cancel")
         epoch = await self.site.lead()
-        assert await self.site.driver.judge_limit(epoch, one, Stage.REACHED)
+        assert await self.site.driver.judge_limit(epoch, one, Stage.REACHED, near=False)
         await self.site.drive()
         with refused(BillingLimitReached):
             await self.site.submit()

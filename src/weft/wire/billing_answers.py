@@ -22,7 +22,7 @@ class ProjectCost(Struct, kw_only=True):
         Literal["pause", "cancel"], Meta(description="what becomes of its jobs at its limit")
     ]
     limit_state: Annotated[
-        Literal["below", "slowed", "paused", "cancelled"],
+        Literal["below", "near", "slowed", "paused", "cancelled"],
         Meta(description="where its limits have brought it"),
     ]
     cost_per_hour: Annotated[

@@ -54,7 +54,7 @@ class UseLimit(Struct, kw_only=True):
     ]
     on_limit: Annotated[OnLimit, Meta(description="what becomes of the jobs at the limit")]
     limit_state: Annotated[
-        Literal["below", "slowed", "paused", "cancelled"],
+        Literal["below", "near", "slowed", "paused", "cancelled"],
         Meta(description="where it has brought them"),
     ]
     amount: Annotated[float, Meta(description="used until now")]

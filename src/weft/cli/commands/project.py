@@ -197,6 +197,7 @@ def limits_of(project: Document) -> list[str]:
     if project["cost_soft_max"] is not None:
         facts.append(f"soft limit {money(project['cost_soft_max'])}")
     words = {
+        "near": "near its limit",
         "slowed": "slowed down",
         "paused": "paused at its limit",
         "cancelled": "cancelled at its limit",

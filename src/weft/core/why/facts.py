@@ -96,7 +96,7 @@ class PoolFacts(msgspec.Struct, frozen=True):
 
 
 class LimitFacts(msgspec.Struct, frozen=True):
-    """The limit at which a job is paused, by itself or with others."""
+    """The limit at which a job is paused, or near which it waits, by itself or with others."""
 
     kind: str
     """Of what: project, user, batch or group."""
@@ -104,6 +104,8 @@ class LimitFacts(msgspec.Struct, frozen=True):
     measure: str
     amount_max: float | None
     """None: it was taken away, and the driver has not seen that yet."""
+    near: bool = False
+    """It is not reached: jobs start as far as they fit below it."""
 
 
 class GroupFacts(msgspec.Struct, frozen=True, kw_only=True):

@@ -40,7 +40,7 @@ def group_of(batch_id: int, path: str) -> str:
 
 
 def at_limit(limit: LimitFacts, batch_id: int) -> Cause:
-    """Say that a limit pauses it, and how to let it use more."""
+    """Say that a limit pauses it or lets in what fits, and how to let it use more."""
     amount = amount_text(limit.amount_max or 0, limit.measure)
     if limit.kind in {"project", "user"}:
         noun = "billing project" if limit.kind == "project" else "user"
@@ -52,6 +52,8 @@ def at_limit(limit: LimitFacts, batch_id: int) -> Cause:
     if (limit.kind, limit.measure) == ("project", "cost"):
         more = command("billing", "project", "limit", limit.name)
     text = f"waits: {what} is paused at its limit of {amount}"
+    if limit.near:
+        text = f"waits for room below the limit of {amount} of {what}"
     return Cause("limit", text, f"{more} AMOUNT")
 
 

@@ -1,6 +1,7 @@
 """The calls about limits of what projects, users, batches and groups use."""
 
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any, NamedTuple, Protocol
 
 from weft.core.spending import Measure, Spending, Stage
@@ -23,6 +24,15 @@ class Limit(NamedTuple):
     spending: Spending
 
 
+class Admitted(NamedTuple):
+    """What a limit that is near let start."""
+
+    limit_id: int
+    n_admitted: int
+    is_short: bool
+    """A job did not fit below it."""
+
+
 class SpendingStore(Protocol):
     """What a driver does with limits. The sweep `apply_limits` makes batches and groups agree with
     their stages, and `weigh_users` the weights of users in fair share.
@@ -31,11 +41,18 @@ class SpendingStore(Protocol):
     async def limit_rounds(self, epoch: int) -> Sequence[Limit]:
         """Return limits with what was used of them by now, but for those of complete groups."""
 
-    async def judge_limit(self, epoch: int, limit: Limit, stage: Stage) -> bool:
+    async def judge_limit(self, epoch: int, limit: Limit, stage: Stage, *, near: bool) -> bool:
         """Store how far a limit is used; return False if it was changed meanwhile.
 
-        From then on no batch of a project or user at its limit gets ready jobs without being held;
-        the sweep holds those that have some.
+        From then on no batch of a project or user at or near its limit gets ready jobs without
+        being held; the sweep holds those that have some.
+        """
+
+    async def admit_at_limits(
+        self, epoch: int, rooms: Mapping[int, Decimal], *, limit_jobs: int
+    ) -> Sequence[Admitted]:
+        """Let waiting jobs start that fit below limits that are near: `rooms` says how much more
+        may be used in an hour, by the number of the limit. Return what came of each.
         """
 
 

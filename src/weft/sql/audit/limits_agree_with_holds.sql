@@ -2,12 +2,13 @@
 -- The driver is still at it where `applied_at` is missing, or a version was not judged.
 SELECT l.limit_id, l.stage, NULL::bigint AS batch_id, 'there is no limit to reach' AS finding
 FROM weft.spend_limit l WHERE l.judged_version = l.version AND (
-    l.stage = 'reached' AND l.amount_max IS NULL OR l.stage = 'slowed' AND l.amount_soft_max IS NULL)
+    (l.stage = 'reached' OR l.near) AND l.amount_max IS NULL OR l.stage = 'slowed' AND l.amount_soft_max IS NULL)
 UNION ALL
 SELECT h.limit_id, l.stage, h.batch_id, 'held without a limit'
 FROM weft.group_hold h LEFT JOIN weft.spend_limit l USING (limit_id)
 WHERE h.limit_id <> 0 AND h.released_at IS NULL
-  AND (l.limit_id IS NULL OR l.applied_at IS NOT NULL AND l.judged_version = l.version AND (l.stage <> 'reached' OR l.on_limit <> 'pause')
+  AND (l.limit_id IS NULL OR l.applied_at IS NOT NULL AND l.judged_version = l.version
+        AND (l.stage <> 'reached' AND NOT l.near OR l.stage = 'reached' AND l.on_limit <> 'pause' OR h.admits <> (l.stage <> 'reached'))
     OR NOT EXISTS (SELECT FROM weft.batch b WHERE b.batch_id = h.batch_id AND (
         h.group_id = 0 AND (b.project_id = l.project_id OR b.user_id = l.user_id)
         OR h.batch_id = l.batch_id AND h.group_id = l.group_id)))

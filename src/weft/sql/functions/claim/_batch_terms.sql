@@ -7,7 +7,7 @@
 CREATE OR REPLACE FUNCTION weft._batch_terms(of_batch_id bigint, ranged boolean)
 RETURNS TABLE (is_closed boolean, has_cancel boolean, has_switch boolean, lookahead_jobs int) LANGUAGE sql STABLE
 AS $$
-    SELECT x.has_switch AND weft._is_closed(x.batch_id, 0, 0)
+    SELECT x.has_switch AND weft._is_shut(x.batch_id)
            OR EXISTS (SELECT FROM weft.group_cancel c WHERE c.batch_id = x.batch_id AND c.group_id = 0 AND (c.force OR ranged)),
            x.has_cancel, x.has_switch, CASE WHEN x.has_switch THEN weft._lookahead_jobs(x.batch_id) ELSE 2147483647 END
     FROM (

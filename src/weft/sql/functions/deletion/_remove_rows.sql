@@ -13,7 +13,7 @@ BEGIN
     -- What belongs to jobs, by ranges of their numbers; the jobs last.
     IF operation.position < operation.n_total THEN
         FOREACH v_table IN ARRAY ARRAY['attempt', 'edge', 'job_label', 'job_change', 'job_cancel', 'job_hold', 'held_ready', 'place',
-                                       'cascade', 'parent_end', 'ready_job', 'late_job',
+                                       'admission', 'cascade', 'parent_end', 'ready_job', 'late_job',
                                        'blocked_job', 'block_request', 'dead_letter', 'job_deadline', 'job_array', 'job_spec',
                                        'preemption', 'reservation', 'job_command',
                                        'attempt_watch', 'attempt_stop', 'job'] LOOP

@@ -1,5 +1,5 @@
--- _pause_batch: hold a batch that gets ready jobs if its billing project or its user is paused, so that none of them starts. What cancels
---   at its limit takes no jobs any more.
+-- _pause_batch: hold a batch that gets ready jobs if its billing project or its user is paused, so that none of them starts; or near a
+--   limit, so that the driver admits what fits below it. What cancels at its limit takes no jobs any more.
 -- Called by: _make_visible, _retry, which announce it.   Safe to repeat: yes.
 -- The hold is dated now: much of the transaction may lie behind, in which jobs of the batch were claimed.
 -- Limits of the batch and its groups are not asked: their holds stay, whatever comes into the batch.
@@ -22,7 +22,10 @@ BEGIN
         ORDER BY l.limit_id FOR SHARE OF l
     LOOP
         IF v_limit.stage <> 'reached' THEN
-            CONTINUE;
+            IF v_limit.near THEN
+                PERFORM weft._hold_for_limit(ARRAY[of_batch_id], '{0}', v_limit, clock_timestamp());
+                PERFORM pg_notify('driver', 'spending');
+            END IF;
         ELSIF v_limit.on_limit = 'pause' THEN
             PERFORM weft._hold_for_limit(ARRAY[of_batch_id], '{0}', v_limit, clock_timestamp());
         ELSE

@@ -10,7 +10,7 @@ AS $$
         SELECT l.* FROM weft.spend_limit l
         WHERE l.project_id = ANY (of_project_ids) AND l.measure = 'cost' AND l.tenant_id = current_setting('weft.tenant')::int)
     SELECT l.project_id, jsonb_build_object('cost_max', l.amount_max, 'cost_soft_max', l.amount_soft_max, 'on_limit', l.on_limit,
-        'limit_state', weft._limit_state(l.stage, l.on_limit), 'cost_per_hour', round(s.used_per_hour, 12),
+        'limit_state', weft._limit_state(l.stage, l.on_limit, l.near), 'cost_per_hour', round(s.used_per_hour, 12),
         'limit_in_s', weft._limit_in_s(l, s.used, s.used_per_hour))
     FROM limited l JOIN weft._spending(ARRAY(SELECT x.limit_id FROM limited x), clock_timestamp()) s USING (limit_id)
 $$;

@@ -1,16 +1,9 @@
--- judge_limit: store how far a limit is used, as the driver has decided.
--- Called by: DriverStore.judge_limit.   Safe to repeat: yes.
--- Locks: as _check_epoch; spend_limit. Whoever makes jobs ready in a limited project or for a limited user shares it, so that
---   after the commit each of its batches is either seen, or sees the stage.
--- Plan: by key.   Returns: false: the limit was changed meanwhile; look again.
+-- judge_limit: judge_limit_v2 as the release before calls it, which admits nothing near a limit: so none is near.
+-- Called by: DriverStore.judge_limit of the release before.   Safe to repeat: yes.
+-- Locks: as judge_limit_v2.   Plan: as judge_limit_v2.   Returns: as judge_limit_v2.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.judge_limit(epoch bigint, limit_id int, version int, stage text) RETURNS boolean
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
-BEGIN
-    PERFORM weft._check_epoch(judge_limit.epoch);
-    UPDATE weft.spend_limit l SET judged_version = judge_limit.version, stage = judge_limit.stage, applied_at = NULL
-    WHERE l.limit_id = judge_limit.limit_id AND l.version = judge_limit.version;
-    RETURN FOUND;
-END $$;
+    SELECT weft.judge_limit_v2(judge_limit.epoch, judge_limit.limit_id, judge_limit.version, judge_limit.stage, false)
+$$;

@@ -1,31 +1,13 @@
--- limit_rounds_v2: what the driver has to know to decide how far limits are used.
--- Called by: DriverStore.limit_rounds; limit_rounds.   Safe to repeat: yes, it only reads.   Locks: as _check_term.
--- Plan: nothing if there is no limit; else as _spending.
--- Returns: one row per limit, but for those of groups that are complete; also for one that was taken away, until that is done.
---   is_new: no stage was stored since it was changed.
+-- limit_rounds_v2: limit_rounds_v3 as the release before calls it.
+-- Called by: DriverStore.limit_rounds of the release before; limit_rounds.   Safe to repeat: yes, it only reads.
+-- Locks: as limit_rounds_v3.   Plan: as limit_rounds_v3.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.limit_rounds_v2(epoch bigint, at timestamptz DEFAULT clock_timestamp())
 RETURNS TABLE (limit_id int, version int, is_new boolean, kind text, name text, tenant text, measure text, amount_max numeric,
     amount_soft_max numeric, on_limit text, stage text, used numeric, used_per_hour numeric)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
-BEGIN
-    PERFORM weft._check_term(limit_rounds_v2.epoch);
-    IF NOT EXISTS (SELECT FROM weft.spend_limit) THEN
-        RETURN;
-    END IF;
-    RETURN QUERY
-    SELECT l.limit_id, l.version, l.judged_version IS DISTINCT FROM l.version, weft._limit_kind(l),
-        coalesce(p.name, u.name, 'b' || l.batch_id || CASE WHEN l.group_id > 0 THEN '/g' || l.group_id ELSE '' END), t.name, l.measure,
-        l.amount_max, l.amount_soft_max, l.on_limit, l.stage, s.used, s.used_per_hour
-    FROM weft._spending(ARRAY(
-        SELECT x.limit_id FROM weft.spend_limit x
-        WHERE x.applied_at IS NULL OR x.judged_version IS DISTINCT FROM x.version
-            OR (x.amount_max IS NOT NULL OR x.amount_soft_max IS NOT NULL OR x.stage <> 'below') AND NOT EXISTS (
-                SELECT FROM weft.group_count c WHERE c.batch_id = x.batch_id AND c.group_id = x.group_id AND c.complete)),
-        limit_rounds_v2.at) s
-    JOIN weft.spend_limit l USING (limit_id) JOIN weft.tenant t ON t.tenant_id = l.tenant_id
-    LEFT JOIN weft.billing_project p ON p.project_id = l.project_id LEFT JOIN weft.tenant_user u ON u.user_id = l.user_id
-    ORDER BY l.limit_id;
-END $$;
+    SELECT r.limit_id, r.version, r.is_new, r.kind, r.name, r.tenant, r.measure, r.amount_max, r.amount_soft_max, r.on_limit, r.stage,
+        r.used, r.used_per_hour
+    FROM weft.limit_rounds_v3(limit_rounds_v2.epoch, limit_rounds_v2.at) r
+$$;

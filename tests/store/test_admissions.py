@@ -1,0 +1,362 @@
+"""Limits that are near their end: nothing starts but what fits below them."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from store.test_holds import TREE, hold, park, parked, release
+from store.test_retry import retry
+from store.world import Worker, World
+from weft.core.spending import Measure, Stage, is_near, room_per_hour, stage_of
+from weft.core.states import Reason
+from weft.core.why import causes_of_wait
+from weft.ports.store import Shape
+from weft.ports.store.spending import Admitted, Limit, Limited
+from weft.testing.builders import job_rows
+
+TICK_S = 3600.0
+"""A tick of an hour: as many cores fit as core hours are left."""
+OURS = Limited("project", name="default")
+SMALL, LARGE = Shape(), Shape(cpu_m=4000)
+
+
+async def look(world: World) -> dict[int, Admitted]:
+    """Look twice as the driver does: what is near at the first look admits at the second one."""
+    epoch, found = await world.lead(), list[Admitted]()
+    for _ in range(2):
+        limits = [
+            one for one in await world.driver.limit_rounds(epoch) if one.tenant == world.pool
+        ]
+        for one in limits:
+            await judge(world, epoch, one)
+        await apply(world, epoch)
+        rooms = {
+            one.limit_id: room_per_hour(one.spending, lookahead_s=TICK_S)
+            for one in limits
+            if one.spending.near and not one.is_new
+        }
+        found = list(await world.driver.admit_at_limits(epoch, rooms, limit_jobs=100))
+    return {one.limit_id: one for one in found}
+
+
+async def judge(world: World, epoch: int, one: Limit) -> None:
+    stage = stage_of(one.spending, is_new=one.is_new, lookahead_s=TICK_S)
+    near = is_near(one.spending, is_new=one.is_new, lookahead_s=TICK_S)
+    near = near and stage is not Stage.REACHED
+    if (stage, near) != (one.spending.stage, one.spending.near) or one.is_new:
+        assert await world.driver.judge_limit(epoch, one, stage, near=near)
+
+
+async def apply(world: World, epoch: int) -> None:
+    while await world.driver.sweep("apply_limits", epoch, limit_jobs=2):
+        pass
+    await park(world)
+
+
+async def limit(
+    world: World,
+    amount_max: float | None,
+    of: Limited = OURS,
+    **more: Any,  # noqa: ANN401 (limits)
+) -> dict[int, Admitted]:
+    """Set a limit in core hours, and look."""
+    patch = {"amount_max": amount_max, **more}
+    await world.api.set_limit(world.caller, of, Measure.CPU, patch)
+    return await look(world)
+
+
+async def claimed_by(worker: Worker) -> list[int]:
+    return sorted(one.job_id for one in await worker.claim())
+
+
+async def test_only_what_fits_below_a_limit_may_start(world: World) -> None:
+    """Of eight jobs of a core each three, and the next one when one of them has ended."""
+    batch = await world.submit(8)
+    worker = await world.worker()
+    (found,) = (await limit(world, 3.5)).values()
+    assert (found.n_admitted, found.is_short) == (3, True)
+
+    claimed = await worker.claim()
+    assert [one.job_id for one in claimed] == [1, 2, 3]
+    assert await worker.claim() == []
+    await worker.start(*claimed)
+    await look(world)
+    assert await worker.claim() == []
+    await worker.end(claimed[0])
+    await world.fold()
+    await look(world)
+    assert [one.job_id for one in await worker.claim()] == [4]
+    assert await world.states(batch) == "sRRRrrrr"
+    assert await world.findings() == {}
+
+
+async def test_what_is_admitted_and_not_claimed_counts(world: World) -> None:
+    await world.submit(8)
+    worker = await world.worker()
+    await limit(world, 3.5)
+    await look(world)
+
+    assert await claimed_by(worker) == [1, 2, 3]
+
+
+async def test_far_from_its_limit_a_project_starts_all(world: World) -> None:
+    """No hold is made; and it is far again when the limit is raised."""
+    await world.submit(8)
+    worker = await world.worker()
+    await limit(world, 1e9)
+    holds = "SELECT count(*) FROM weft.group_hold WHERE tenant_id = $1"
+    assert await world.admin.fetchval(holds, world.caller.tenant_id) == 0
+    await limit(world, 3.5)
+    await limit(world, 1e9)
+
+    assert len(await worker.claim()) == 8
+    assert await world.admin.fetchval(holds, world.caller.tenant_id) == 0
+    kept = "SELECT count(*) FROM weft.admission WHERE tenant_id = $1"
+    assert await world.admin.fetchval(kept, world.caller.tenant_id) == 0
+
+
+async def test_new_batches_children_and_retries_wait_to_be_admitted(world: World) -> None:
+    worker = await world.worker()
+    await world.submit(1)
+    failed = await world.submit(1)
+    (first, second) = await worker.claim()
+    await worker.end(first)
+    await worker.end(second, reason=Reason.EXIT)
+    await world.fold()
+    await limit(world, 1.5)
+    assert await retry(world, failed) == 1
+    parent = await world.submit(job_rows(2, parents={2: [1]}))
+    assert await worker.claim() == []
+
+    for expected in ((failed, 1), (parent, 1), (parent, 2)):
+        await look(world)
+        (one,) = await worker.claim()
+        assert (one.batch_id, one.job_id) == expected
+        await worker.end(one)
+        await world.fold()
+    assert await world.findings() == {}
+
+
+async def test_lost_attempt_needs_another_admission(world: World) -> None:
+    await world.submit(1)
+    worker = await world.worker()
+    await limit(world, 1.5)
+    (one,) = await worker.claim()
+    await worker.end(one, reason=Reason.LOST, start_age_us=None)
+    assert await worker.claim() == []
+    await look(world)
+
+    (again,) = await worker.claim()
+    assert again.attempt == one.attempt + 1
+
+
+async def test_priority_comes_first(world: World) -> None:
+    """Also that of a later batch; a job that does not fit lets others pass."""
+    await world.submit(job_rows(3, shapes=[SMALL, LARGE], shape_index=[1, 0, 0]))
+    late = await world.submit(job_rows(2, priority=[0, 7]))
+    worker = await world.worker()
+    await limit(world, 2.5)
+
+    found = [(one.batch_id == late, one.job_id) for one in await worker.claim()]
+    assert found == [(True, 2), (False, 2)]
+
+
+async def test_range_of_a_million_jobs_stays_one_row(world: World) -> None:
+    """But for those that are admitted."""
+    batch = await world.submit(5000)
+    worker = await world.worker()
+    await limit(world, 2.5)
+    ranges = "SELECT count(*) FROM weft.runnable WHERE batch_id = $1 AND gate_set_id = 1"
+    listed = "SELECT count(*) FROM weft.ready_job WHERE batch_id = $1"
+
+    assert await world.admin.fetchval(ranges, batch) == 1
+    assert await world.admin.fetchval(listed, batch) == 2
+    assert await claimed_by(worker) == [1, 2]
+
+
+@pytest.mark.parametrize("group", [1, 2])
+async def test_limit_of_a_group_lets_the_others_go_on(world: World, group: int) -> None:
+    batch = await world.submit(job_rows(9, group=[0, 1, 2] * 3), groups=TREE)
+    worker = await world.worker()
+    await limit(world, 1.5, Limited("group", batch_id=batch, group=group))
+    below = {1: {1, 2}, 2: {2}}[group]
+    found = [one % 3 or 3 for one in await claimed_by(worker)]
+
+    assert sum(one - 1 in below for one in found) == 1
+    assert sum(one - 1 not in below for one in found) == 3 * (3 - len(below))
+    assert await world.findings() == {}
+
+
+async def test_job_must_fit_below_each_of_its_limits(world: World) -> None:
+    """One of the user admits three, one of the batch two of them."""
+    batch, other = await world.submit(4), await world.submit(4)
+    worker = await world.worker()
+    await world.api.set_limit(
+        world.caller, Limited("user", world.caller.user_name), Measure.CPU, {"amount_max": 3.5}
+    )
+    await limit(world, 2.5, Limited("group", batch_id=batch))
+
+    found = [(one.batch_id == other, one.job_id) for one in await worker.claim()]
+    assert sorted(found) == [(False, 1), (False, 2), (True, 1)]
+
+
+@pytest.mark.parametrize("group", [True, False])
+async def test_hold_of_a_person_is_stronger(world: World, *, group: bool) -> None:
+    """What was admitted before it keeps waiting, and takes no room once nobody claims it."""
+    batch, other = await world.submit(2), await world.submit(2)
+    worker = await world.worker()
+    await limit(world, 1.5)
+    if group:
+        await hold(world, batch)
+    else:
+        await world.api.hold_jobs(world.caller, batch, [1, 2])
+    await park(world)
+    assert await worker.claim() == []
+    await wait_in_vain(world)
+    await look(world)
+    (one,) = await worker.claim()
+    assert (one.batch_id, one.job_id) == (other, 1)
+    await worker.end(one)
+    await world.fold()
+    if group:
+        await release(world, batch)
+    else:
+        await world.api.release_jobs(world.caller, batch, [1, 2])
+    await park(world)
+    await look(world)
+
+    (one,) = await worker.claim()
+    assert one.batch_id in {batch, other}
+    assert await world.findings() == {}
+
+
+async def wait_in_vain(world: World) -> None:
+    """Let the admissions be older than patience, and those that nobody claims be taken back."""
+    await world.admin.execute(
+        "UPDATE weft.admission SET admitted_at = admitted_at - interval '1 minute' "
+        "WHERE tenant_id = $1 AND open",
+        world.caller.tenant_id,
+    )
+    await look(world)
+
+
+async def test_what_nobody_claims_makes_room(world: World) -> None:
+    """Here no worker holds the large one."""
+    await world.submit(job_rows(3, shapes=[SMALL, LARGE], shape_index=[1, 0, 0]))
+    worker = await world.worker(cpu_m=2000)
+    await limit(world, 4.5)
+    assert await worker.claim() == []
+    await wait_in_vain(world)
+    await look(world)
+
+    assert await claimed_by(worker) == [2, 3]
+    assert await world.findings() == {}
+
+
+async def test_limit_is_reached_from_near(world: World) -> None:
+    """Then what was admitted does not start, and the history tells of one pause."""
+    batch = await world.submit(4)
+    worker = await world.worker()
+    await limit(world, 2.5)
+    claimed = await worker.claim(1)
+    await worker.start(*claimed)
+    assert await world.api.group_history(world.caller, batch, 0, before=None, limit=9) == []
+    await limit(world, 0)
+    assert await worker.claim() == []
+    await park(world)
+    assert await parked(world, batch) == [2]
+    assert (await worker.beat(*claimed)).to_stop
+    await worker.end(*claimed, reason=Reason.CANCELLED)
+    assert await world.findings() == {}
+    await limit(world, 2.5)
+    assert len(await worker.claim()) == 2
+
+    history = await world.api.group_history(world.caller, batch, 0, before=None, limit=9)
+    assert [one["kind"] for one in history] == ["resumed", "paused"]
+
+
+async def test_limit_that_cancels_cancels_from_near(world: World) -> None:
+    batch = await world.submit(4)
+    worker = await world.worker()
+    await limit(world, 2.5, on_limit="cancel")
+    assert await claimed_by(worker) == [1, 2]
+    await limit(world, 0, on_limit="cancel")
+    await world.sweep()
+    await park(world)
+
+    assert await world.states(batch) == "RRcc"
+    assert await world.findings() == {}
+
+
+async def test_cancelled_jobs_take_no_room(world: World) -> None:
+    batch = await world.submit(4)
+    worker = await world.worker()
+    await limit(world, 2.5)
+    await world.api.cancel_jobs(world.caller, batch, [1, 3])
+    await look(world)
+
+    assert await claimed_by(worker) == [2, 4]
+
+
+async def test_always_run_job_of_a_cancelled_batch_is_admitted(world: World) -> None:
+    batch = await world.submit(job_rows(2, always_run=[False, True]))
+    worker = await world.worker()
+    await limit(world, 1.5)
+    await world.api.cancel_group(world.caller, batch, 0, force=False)
+    await world.sweep()
+    await look(world)
+
+    assert await claimed_by(worker) == [2]
+
+
+async def test_admitted_job_waits_for_its_gates(world: World) -> None:
+    batch = await world.submit(4, max_running=1)
+    worker = await world.worker()
+    await limit(world, 3.5)
+    await world.call("pass_gates", epoch=await world.lead(), limit_jobs=100)
+    (one,) = await worker.claim()
+    await worker.end(one)
+    await world.fold()
+    await look(world)
+    await world.call("pass_gates", epoch=await world.lead(), limit_jobs=100)
+
+    assert len(await worker.claim()) == 1
+    assert (await world.counts(batch))["running"] == 1
+    assert await world.findings() == {}
+
+
+async def test_why_names_the_limit(world: World) -> None:
+    batch = await world.submit(2)
+    await world.worker()
+    await limit(world, 1.5)
+    (job,) = await world.api.why_jobs(world.caller, batch, [2])
+    (cause, *_) = causes_of_wait(job, {}, datetime.now(UTC))
+
+    assert cause.text.startswith("waits for room below the limit of 1.5 core hours")
+    (found,) = await world.api.list_limits(world.caller, None, after=0, limit=9)
+    assert found["limit_state"] == "near"
+
+
+async def test_claim_beside_an_admission_that_is_taken_back(world: World) -> None:
+    """Either the worker has the job, or it waits; never both."""
+    batch = await world.submit(1)
+    worker = await world.worker()
+    for _ in range(10):
+        await limit(world, 1.5)
+        await world.admin.execute(
+            "UPDATE weft.admission SET admitted_at = $1 WHERE batch_id = $2",
+            datetime.now(UTC) - timedelta(minutes=1), batch,
+        )  # fmt: skip
+        epoch = await world.lead()
+        (one,) = [x for x in await world.driver.limit_rounds(epoch) if x.tenant == world.pool]
+        claimed, _ = await asyncio.gather(
+            worker.claim(),
+            world.driver.admit_at_limits(epoch, {one.limit_id: Decimal(0)}, limit_jobs=9),
+        )
+        assert await world.states(batch) == ("R" if claimed else "r")
+        assert await world.findings() == {}
+        await worker.end(*claimed, reason=Reason.LOST, start_age_us=None)
+        await limit(world, None)

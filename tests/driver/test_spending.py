@@ -56,10 +56,10 @@ async def looked(store: FakeDriverStore) -> FakeDriverStore:
         (limit(10, is_new=True), [(7, Stage.BELOW, False)]),
         (limit(90), [(7, Stage.SLOWED, False)]),
         (limit(90, cost_per_hour=7200), [(7, Stage.REACHED, False)]),
-        (limit(60, could_use_per_hour=per_tick(19)), []),
-        (limit(60, could_use_per_hour=per_tick(20)), [(7, Stage.BELOW, True)]),
-        (limit(60, near=True, could_use_per_hour=per_tick(10)), []),
-        (limit(60, near=True, could_use_per_hour=per_tick(9)), [(7, Stage.BELOW, False)]),
+        (limit(61, could_use_per_hour=per_tick(12)), []),
+        (limit(61, could_use_per_hour=per_tick(13)), [(7, Stage.BELOW, True)]),
+        (limit(60, near=True, could_use_per_hour=per_tick(8)), []),
+        (limit(60, near=True, could_use_per_hour=per_tick(7)), [(7, Stage.BELOW, False)]),
     ],
 )
 async def test_decision_is_stored_when_it_is_news(
@@ -73,17 +73,17 @@ async def test_decision_is_stored_when_it_is_news(
     assert store.judged == judged
 
 
-async def test_limit_near_its_end_admits_what_fits_until_the_next_look() -> None:
-    """What is left for a tick, less what runs and what was admitted."""
+async def test_limit_near_its_end_admits_what_fits_until_the_second_look() -> None:
+    """What is left for two ticks, less what runs and what was admitted."""
     store = FakeDriverStore()
     more: dict[str, Any] = {"near": True, "could_use_per_hour": per_tick(50)}
     store.limits = [
-        limit(70, cost_per_hour=int(per_tick(10)), admitted_per_hour=per_tick(5), **more)
+        limit(70, cost_per_hour=int(per_tick(10)), admitted_per_hour=per_tick(2), **more)
     ]
     store.admitted = [Admitted(7, 3, is_short=True)]
     await looked(store)
 
-    assert store.rooms == [{7: per_tick(15)}]
+    assert store.rooms == [{7: per_tick(3)}]
     assert store.judged == []
 
 

@@ -10,15 +10,22 @@ import pytest
 from store.test_holds import TREE, hold, park, parked, release
 from store.test_retry import retry
 from store.world import Worker, World
-from weft.core.spending import Measure, Stage, is_near, room_per_hour, stage_of
+from weft.core.spending import (
+    ROOM_TICKS,
+    Measure,
+    Stage,
+    is_near,
+    room_per_hour,
+    stage_of,
+)
 from weft.core.states import Reason
 from weft.core.why import causes_of_wait
 from weft.ports.store import Shape
 from weft.ports.store.spending import Admitted, Limit, Limited
 from weft.testing.builders import job_rows
 
-TICK_S = 3600.0
-"""A tick of an hour: as many cores fit as core hours are left."""
+TICK_S = 3600.0 / ROOM_TICKS
+"""As many cores fit as core hours are left."""
 OURS = Limited("project", name="default")
 SMALL, LARGE = Shape(), Shape(cpu_m=4000)
 

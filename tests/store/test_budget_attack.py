@@ -15,7 +15,7 @@ async def test_jobs_that_do_not_fit_below_the_limit_do_not_start(world: World) -
     worker = await world.worker(cpu_m=1000 * N_JOBS, memory_mib=1024 * N_JOBS)
     (one,) = await worker.claim()
     await worker.start(one)
-    patch = {"amount_max": FEW * TICK_S / 3600 + 0.5}
+    patch = {"amount_max": FEW + 0.5}
     await world.api.set_limit(world.caller, OURS, Measure.CPU, patch)
     await look(world)
     batch = await world.submit(N_JOBS)

@@ -9,10 +9,14 @@ from typing import Final
 from weft.core.amounts import money
 
 HOUR_S: Final = 3600
-NEAR_TICKS: Final = 2
-"""A limit is near when all workers together could use what is left until the second look."""
-FAR_TICKS: Final = 4
-"""It is near no more when that would take them until the fourth one."""
+ROOM_TICKS: Final = 2
+"""A job fits below a limit that is near if what is left lasts until the second look: so it runs
+until the next one at least, before it is stopped.
+"""
+NEAR_TICKS: Final = 3
+"""A limit is near when all workers together could use what is left until the third look."""
+FAR_TICKS: Final = 5
+"""It is near no more when that would take them until the fifth one."""
 
 
 class Measure(StrEnum):
@@ -105,10 +109,10 @@ def is_near(one: Spending, *, is_new: bool, lookahead_s: float) -> bool:
 
 
 def room_per_hour(one: Spending, *, lookahead_s: float) -> Decimal:
-    """Return how much more may be used in an hour, for what is left to last until the next look.
+    """Return how much more may be used in an hour, for what is left to last until the second look.
 
     What runs and what was admitted is taken off.
     """
     assert one.amount_max is not None
-    left = (one.amount_max - one.used) * HOUR_S / Decimal(str(lookahead_s))
+    left = (one.amount_max - one.used) * HOUR_S / (ROOM_TICKS * Decimal(str(lookahead_s)))
     return left - one.used_per_hour - one.admitted_per_hour

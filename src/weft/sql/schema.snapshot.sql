@@ -201,10 +201,7 @@ CREATE FUNCTION weft._add_update_ranges(of_batch_id bigint, of_update_id integer
 ALTER FUNCTION weft._add_update_ranges(of_batch_id bigint, of_update_id integer, pool_id integer, user_id integer, lane_ids integer[]) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._admissible_jobs(of_limit_ids integer[], limit_jobs integer, at timestamp with time zone) RETURNS TABLE(place bigint, batch_id bigint, job_id integer, next_attempt smallint, limit_id integer, used_per_hour numeric)
-    LANGUAGE plpgsql STABLE
-    SET enable_seqscan TO 'off'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off';
+    LANGUAGE plpgsql STABLE;
 ALTER FUNCTION weft._admissible_jobs(of_limit_ids integer[], limit_jobs integer, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft._admit_head(of_gate_set_ids integer[], of_pool_id integer, of_user_id integer, locked_gate_ids integer[], limit_jobs integer, with_paused boolean, at timestamp with time zone, apart boolean, OUT n integer, OUT is_left boolean, OUT kept integer[]) RETURNS record
@@ -2584,7 +2581,10 @@ ALTER FUNCTION weft.add_user(tenant_id integer, by_user_id integer, by_role text
 
 CREATE FUNCTION weft.admit_at_limits(epoch bigint, limit_ids integer[], rooms numeric[], limit_jobs integer, patience interval DEFAULT '00:00:03'::interval, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(limit_id integer, n_admitted integer, is_short boolean)
     LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.admit_at_limits(epoch bigint, limit_ids integer[], rooms numeric[], limit_jobs integer, patience interval, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.admit_user(of_tenant text, of_name text, of_role text, may_create boolean) RETURNS TABLE(tenant_id integer, user_id integer, user_name text, role text)

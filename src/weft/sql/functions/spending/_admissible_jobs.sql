@@ -7,7 +7,7 @@
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._admissible_jobs(of_limit_ids int[], limit_jobs int, at timestamptz)
 RETURNS TABLE (place bigint, batch_id bigint, job_id int, next_attempt smallint, limit_id int, used_per_hour numeric) LANGUAGE plpgsql
-STABLE SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+STABLE
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -18,8 +18,9 @@ BEGIN
     WITH held AS MATERIALIZED (
         SELECT DISTINCT h.batch_id FROM weft.group_hold h
         WHERE h.limit_id = ANY (of_limit_ids) AND h.admits AND h.released_at IS NULL AND (
-            EXISTS (SELECT FROM weft.ready_job q WHERE q.batch_id = h.batch_id)
-            OR EXISTS (SELECT FROM weft.runnable r WHERE r.batch_id = h.batch_id))
+            -- By key: an EXISTS might read all of it.
+            (SELECT true FROM weft.ready_job q WHERE q.batch_id = h.batch_id LIMIT 1)
+            OR (SELECT true FROM weft.runnable r WHERE r.batch_id = h.batch_id LIMIT 1))
         ORDER BY 1 LIMIT 100),
     waiting AS MATERIALIZED (
         SELECT h.batch_id, w.* FROM held h CROSS JOIN LATERAL (

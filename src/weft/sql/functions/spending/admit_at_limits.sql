@@ -1,15 +1,16 @@
--- admit_at_limits: let jobs start that fit below limits which are near: their cost until the next look, with that of all that runs and was
---   admitted, is less than what is left.
+-- admit_at_limits: let jobs start that fit below limits which are near: with all that runs and was admitted, they use less in an hour than
+--   there is room for.
 -- Called by: DriverStore.admit_at_limits.   Safe to repeat: yes, the caller takes what was admitted off the rooms.
 -- Locks: as _check_epoch; as _take_back; as _let_start (rows above); as _move_ranges; as _announce.
 -- Plan: as _admissible_jobs, _take_back and _let_start.
--- limit_ids, rooms: how much more may be used in an hour until the next look, in the measure of each.   patience: after this time an
+-- limit_ids, rooms: how much more may be used in an hour, in the measure of each.   patience: after this time an
 --   attempt that no worker claimed makes room for others, at the next look.
 -- Returns: for each limit how many attempts it admitted, and whether one did not fit.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.admit_at_limits(epoch bigint, limit_ids int[], rooms numeric[], limit_jobs int,
     patience interval DEFAULT '3 seconds', at timestamptz DEFAULT clock_timestamp())
 RETURNS TABLE (limit_id int, n_admitted int, is_short boolean) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 #variable_conflict use_column
 DECLARE

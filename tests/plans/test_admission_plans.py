@@ -4,7 +4,7 @@ import pytest
 
 from plans.test_driver_plans import read_by
 from plans.test_plans import reads
-from store.test_admissions import OURS, limit
+from store.test_admissions import limit
 from store.world import World
 
 pytestmark = pytest.mark.slow

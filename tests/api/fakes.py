@@ -56,9 +56,9 @@ class RecordingStore:
     async def record_failed_login(self, failed: FailedLogin) -> None:
         self.failed_logins.append(failed)
 
-    async def pool_offers(self, caller: Caller) -> Sequence[Row]:
+    async def pool_offers(self) -> Sequence[Row]:
         self.workers_asked += 1
-        return self.workers
+        return [{"serves_tenant_id": None, **one} for one in self.workers]
 
     async def licence_limits(self) -> Mapping[str, int]:
         return {}

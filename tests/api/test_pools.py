@@ -18,6 +18,8 @@ BURST = {
     "flavours": [SMALL],
 }
 
+SHARED = {**BURST, "name": "shared"}
+
 
 async def save(
     http: httpx.AsyncClient, *pools: dict[str, Any], dry_run: bool = False
@@ -239,3 +241,33 @@ async def test_a_job_names_the_flavour_of_a_machine_of_its_own(http: httpx.Async
         ("/jobs/3/resources/machine", errors[2]["message"]),
     ]
     assert "no worker offers this" in errors[2]["message"]
+
+
+async def test_what_a_pool_of_another_tenant_offers_is_not_told(http: httpx.AsyncClient) -> None:
+    """Neither in the words of a refusal, nor because it is another one."""
+    made = {
+        name: (await http.post("/v1/tenants", json={"name": name, "admin": "ann"})).json()["token"]
+        for name in ("acme", "other")
+    }
+    headers = {name: {"authorization": f"Bearer {token}"} for name, token in made.items()}
+    offers = {"cpu": 77, "labels": {"vault": "12"}, "countables": {"matlab": 3}}
+    await save(http, {**BURST, "tenant": "acme", "flavours": [{**SMALL, **offers}]}, SHARED)
+    queue = {"name": "q", "priority": 1, "pools": ["burst"], "guard": "true"}
+    await http.put("/v1/queues", json={"queues": [queue]}, headers=headers["acme"])
+
+    async def asked(name: str, **resources: Any) -> tuple[int, str]:  # noqa: ANN401
+        """Submit a job with these resources; return the answer, without what was asked for."""
+        answer = await http.post(
+            "/v1/batches", json={"jobs": [{"resources": resources}]}, headers=headers[name]
+        )
+        said = answer.text.partition('"errors":')[2]
+        return answer.status_code, said.replace(next(iter(resources)), "NAME")
+
+    told = [await asked("other", **{name: one}) for name, one in
+            [("vault", "12"), ("nothing", "12"), ("matlab", 1)]]  # fmt: skip
+    own = [await asked("acme", **{name: one}) for name, one in
+           [("vault", "12"), ("matlab", 1), ("cpu", 77)]]  # fmt: skip
+
+    assert told == [told[0]] * 3
+    assert (told[0][0], "vault" in told[0][1], "rack" in told[0][1]) == (400, False, True)
+    assert [status for status, _ in own] == [201] * 3

@@ -39,7 +39,7 @@ async def test_a_forged_worker_changes_nothing_for_others(world: World) -> None:
             await world.worker("forged", **forged)  # type: ignore[arg-type]
     batch = await world.submit(2)
     listed = await world.api.list_workers(world.caller, with_deleted=True, limit=9)
-    offers = await world.api.pool_offers(world.caller)
+    offers = await world.api.pool_offers()
     claimed = await (await world.worker("real", cpu_m=2000)).claim()
 
     assert listed == []

@@ -181,7 +181,7 @@ async def test_offers_are_not_those_of_workers_that_ended_in_order(own_world: Wo
     """Those of a lost one are: it may come back. If all have ended, their offers are known."""
 
     async def sizes() -> list[int]:
-        offers = await own_world.api.pool_offers(own_world.caller)
+        offers = await own_world.api.pool_offers()
         return [offer["memory_mib"] for offer in offers]
 
     large = await own_world.worker("large", memory_mib=64_000)

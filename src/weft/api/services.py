@@ -57,7 +57,7 @@ class Services:
     providers: Providers = field(default_factory=Providers)
     """The issuers at which people log in."""
     queues: KnownQueues = field(init=False)
-    _workers: tuple[float, Sequence[Row]] = field(default=(0.0, ()))
+    _workers: tuple[float, Mapping[int | None, Sequence[Row]]] = field(default=(0.0, {None: ()}))
     _licences: tuple[float, Mapping[str, int]] = field(default=(0.0, {}))
     _owned: set[tuple[int, int, int]] = field(default_factory=set)
     _payers: dict[tuple[int, int], Payers] = field(default_factory=dict)
@@ -125,12 +125,22 @@ class Services:
         self._licences = (0.0, {})
 
     async def workers(self, caller: Caller, *, fresh: bool = False) -> Sequence[Row]:
-        """Return the capacities of all workers, whatever tenant asks (routes say which pools a job
-        may use); a few seconds old unless `fresh`.
+        """Return the capacities of the workers that serve the caller's tenant; a few seconds old
+        unless `fresh`.
         """
         now = time.monotonic()
         if now >= self._workers[0] or fresh:
-            found = await self.store.pool_offers(caller)
+            found = await self.store.pool_offers()
             # A first worker may be about to register, so "none" is not remembered.
-            self._workers = (now + (WORKERS_FRESH_S if found else 0), found)
-        return self._workers[1]
+            self._workers = (now + (WORKERS_FRESH_S if found else 0), _by_tenant(found))
+        by_tenant = self._workers[1]
+        return by_tenant.get(caller.tenant_id, by_tenant[None])
+
+
+def _by_tenant(offers: Sequence[Row]) -> Mapping[int | None, Sequence[Row]]:
+    """Return by tenant what serves it: its own and what all share; None: all that have no own."""
+    tenants = {None, *(one["serves_tenant_id"] for one in offers)}
+    return {
+        tenant: [one for one in offers if one["serves_tenant_id"] in {None, tenant}]
+        for tenant in tenants
+    }

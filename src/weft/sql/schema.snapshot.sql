@@ -3752,7 +3752,7 @@ CREATE FUNCTION weft.pool_limits() RETURNS TABLE(cpu_m bigint, memory_mib bigint
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.pool_limits() OWNER TO weft_system;
 
-CREATE FUNCTION weft.pool_offers() RETURNS TABLE(cpu_m bigint, memory_mib bigint, offers jsonb)
+CREATE FUNCTION weft.pool_offers() RETURNS TABLE(cpu_m bigint, memory_mib bigint, offers jsonb, serves_tenant_id integer)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.pool_offers() OWNER TO weft_system;

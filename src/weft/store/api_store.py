@@ -388,8 +388,8 @@ class PostgresApiStore(
         )
         return bool(found)
 
-    async def pool_offers(self, caller: Caller) -> Sequence[Row]:  # noqa: ARG002 (pools of a tenant come with queues)
-        """Return the offers of workers, largest first."""
+    async def pool_offers(self) -> Sequence[Row]:
+        """Return the offers of workers of all tenants, largest first."""
         return [dict(row) for row in await self._database.call("pool_offers")]
 
     async def overview(self, caller: Caller) -> Row:

@@ -252,7 +252,7 @@ class ReadingTests(StoreTests):
         assert {**await api.overview_counts(caller), "workers": overview["workers"]} == overview
         assert {"at", "n_waiting"} <= (await api.list_minutes(caller))[59].keys()
         assert await api.list_shares(caller, "no-such-pool", limit=9) == []
-        offers = await api.pool_offers(caller)
+        offers = await api.pool_offers()
         assert {"cpu_m", "memory_mib", "offers"} <= offers[0].keys()
         sizes = [offer["memory_mib"] for offer in offers]
         assert sizes == sorted(sizes, reverse=True)

@@ -61,7 +61,7 @@ class PoolStoreSuite(StoreTests):
         await api.save_pools(caller, [*others, pool])
         (offered,) = [
             one
-            for one in await api.pool_offers(caller)
+            for one in await api.pool_offers()
             if one["offers"]["pool"] == pool.name and "machine" not in one["offers"]
         ]
         await api.save_pools(caller, others)

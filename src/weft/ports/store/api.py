@@ -346,9 +346,11 @@ class ApiStore(
         again soon.
         """
 
-    async def pool_offers(self, caller: Caller) -> Sequence[Row]:
-        """Return `cpu_m, memory_mib, offers` of every known worker, the largest memory first;
-        `offers` by name, storage and gpu included (`core/offers.py`).
+    async def pool_offers(self) -> Sequence[Row]:
+        """Return `cpu_m, memory_mib, offers, serves_tenant_id` of every known worker, the largest
+        memory first; `offers` by name, storage and gpu included (`core/offers.py`).
+
+        `serves_tenant_id`: the tenant whose jobs alone run there; None: those of all tenants.
         """
 
     async def overview(self, caller: Caller) -> Row:

@@ -21,6 +21,8 @@ from weft.core.rights import UserRole
 from weft.core.texts import wrong_name
 
 USER_CHARS_MAX: Final = 200
+LATEST: Final = 253_402_128_000.0
+"""30 December 9999: in every time zone a date that programs can write. Further ones end then."""
 _FOREIGN_KEYS: Final = ("jku", "jwk", "x5u", "x5c")
 """Headers by which a token brings its own key, or says where one is."""
 _NOT_OF_TOKENS: Final = ("b64", "crit")
@@ -178,7 +180,7 @@ def _check_times(claims: Mapping[str, Any], now: float, leeway_s: float) -> floa
         raise TokenRefused("It has expired.")
     if any(now < times[name] - leeway_s for name in ("nbf", "iat") if name in times):
         raise TokenRefused("It is not valid yet.")
-    return times["exp"] + leeway_s
+    return min(times["exp"] + leeway_s, LATEST)
 
 
 def _check_required(claims: Mapping[str, Any], issuer: IssuerDocument) -> None:

@@ -23,6 +23,21 @@ _OWN_POOL = """
 """
 
 
+_MACHINE = """
+    WITH pool AS (SELECT pool_id FROM weft.pool WHERE name = $1 || '-pool'),
+    machine AS (
+        INSERT INTO weft.machine (machine_id, pool_id, name, provider, flavour, region, cpu_m,
+            price_per_hour, pool_max, state, reason, created_at, changed_at)
+        OVERRIDING SYSTEM VALUE
+        SELECT $2, pool_id, $1 || '-machine', 'none', $1, $1, 1, 1, 1, 'active', $1, now(), now()
+        FROM pool),
+    cost AS (
+        INSERT INTO weft.pool_cost SELECT pool_id, current_date, $1, 1, 1, 1, 1 FROM pool)
+    INSERT INTO weft.pool_change OVERRIDING SYSTEM VALUE
+    SELECT pool_id, $2, now(), 'create', $1 || '-machine', $1 FROM pool
+"""
+
+
 @dataclass(frozen=True)
 class FullTenant:
     """What there is, for the parameters of routes."""
@@ -233,6 +248,10 @@ async def fill(
             cpu_m=2000, memory_mib=4096, storage_mib=1000, gpu=0, version="test",
             offers={"executor": ["process"]}, same_host_proved_gone=True,
         )  # fmt: skip
+    await admin.execute(_MACHINE, word, first)
+    async with api.client() as site:
+        aside = await site.post(f"/v1/workers/{word}-worker/cordon", json={"reason": word})
+    assert aside.status_code == 200, aside.text
     await filler.look_after()
     await filler.change(batch)
     return FullTenant(tenant_id, word, filler.header, batch, filler.ids)

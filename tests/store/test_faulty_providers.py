@@ -92,12 +92,12 @@ class Site:
 
     async def known(self) -> dict[str, str]:
         """Return the machines that weft knows, with their states."""
-        rows = await self.world.api.list_machines(self.world.pool, limit=99)
+        rows = await self.world.api.list_machines(self.world.caller, self.world.pool, limit=99)
         return {row["machine"]: row["state"] for row in rows}
 
     async def log(self) -> list[tuple[str, str]]:
         """Return kinds and reasons of what was decided, oldest first."""
-        rows = await self.world.api.list_pool_changes(self.world.pool, limit=99)
+        rows = await self.world.api.list_pool_changes(self.world.caller, self.world.pool, limit=99)
         return [(row["kind"], row["reason"]) for row in reversed(rows)][1:]
 
     async def pass_time(self) -> None:
@@ -240,7 +240,7 @@ async def test_a_full_region_is_passed_over(site: Site) -> None:
     assert plans[world.pool] is not None
     site.provider.full = {"a"}
     await site.rounds(3)
-    rows = await world.api.list_machines(world.pool, limit=9)
+    rows = await world.api.list_machines(world.caller, world.pool, limit=9)
     await site.rounds(3)
 
     assert {row["region"] for row in rows} == {"b"}

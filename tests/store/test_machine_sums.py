@@ -31,7 +31,7 @@ async def test_sums_follow_machines_from_their_making_to_their_end(own_world: Wo
             await age(world, name, 2)
         assert CHECK not in await world.findings()
         (pool,) = await world.api.list_pools(world.caller, name=world.pool)
-        (cost,) = await world.api.list_pool_costs(world.pool, days=9)
+        (cost,) = await world.api.list_pool_costs(world.caller, world.pool, days=9)
         await world.driver.record_machine(epoch, names[0], "gone", reason="gone")
         (after,) = await world.api.list_pools(world.caller, name=world.pool)
         assert CHECK not in await world.findings()

@@ -30,7 +30,7 @@ async def set_price(world: World, price: str) -> int:
 
 async def sums(world: World) -> dict[str, float]:
     """Return what the pool cost, rounded."""
-    (row,) = await world.api.list_pool_costs(world.pool, days=9)
+    (row,) = await world.api.list_pool_costs(world.caller, world.pool, days=9)
     assert row["flavour"] == "small"
     names = ("machine_hours", "used_hours", "cost", "used_cost", "idle_cost")
     return {name: round(row[name], 2) for name in names}
@@ -52,7 +52,8 @@ async def test_machines_cost_what_their_price_was_at_the_time(world: World) -> N
         await world.driver.record_machine(epoch, name, "gone", reason="gone")
         found = await sums(world)
         assert CHECK not in await world.findings()
-        log = [one["reason"] for one in await world.api.list_pool_changes(world.pool, limit=9)]
+        rows = await world.api.list_pool_changes(world.caller, world.pool, limit=9)
+        log = [one["reason"] for one in rows]
 
     assert halfway == {
         "machine_hours": 7, "used_hours": 2, "cost": 14, "used_cost": 4, "idle_cost": 10,

@@ -63,7 +63,7 @@ async def test_a_pool_with_machines_stays_described(world: World) -> None:
         (row,) = [
             one for one in await world.api.list_pools(world.caller) if one["pool"] == world.pool
         ]
-        (machine,) = await world.api.list_machines(world.pool, limit=9)
+        (machine,) = await world.api.list_machines(world.caller, world.pool, limit=9)
 
         assert row["machines"] == {"active": 1}
         assert (machine["machine"], machine["flavour"]) == (name, "small")
@@ -194,7 +194,7 @@ async def test_a_machine_on_which_everything_fails_goes_unless_a_person_cordons_
         (row,) = [one for one in rows if one["plan"]["name"] == world.pool]
         found = {one["name"]: (one["is_broken"], one["is_held"]) for one in row["machines"]}
         moved = [await world.driver.move_machine(epoch, name, "delete", "why") for name in names]
-        (change, *_) = await world.api.list_pool_changes(world.pool, limit=1)
+        (change, *_) = await world.api.list_pool_changes(world.caller, world.pool, limit=1)
 
         assert found == {broken: (True, False), cordoned: (False, True)}
         assert moved == [True, False]

@@ -3380,10 +3380,10 @@ CREATE FUNCTION weft.list_live(incarnation_id integer) RETURNS TABLE(batch_id bi
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_live(incarnation_id integer) OWNER TO weft_system;
 
-CREATE FUNCTION weft.list_machines(of_pool text, limit_rows integer) RETURNS SETOF jsonb
+CREATE FUNCTION weft.list_machines(pools_of_tenant_id integer, of_pool text, limit_rows integer) RETURNS SETOF jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.list_machines(of_pool text, limit_rows integer) OWNER TO weft_system;
+ALTER FUNCTION weft.list_machines(pools_of_tenant_id integer, of_pool text, limit_rows integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft.list_minutes(tenant_id integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS SETOF jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -3429,22 +3429,22 @@ CREATE FUNCTION weft.list_permissions(tenant_id integer, batch_id bigint, after 
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_permissions(tenant_id integer, batch_id bigint, after integer, limit_rows integer) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft.list_pool_changes(of_pool text, limit_rows integer) RETURNS SETOF jsonb
+CREATE FUNCTION weft.list_pool_changes(pools_of_tenant_id integer, of_pool text, limit_rows integer) RETURNS SETOF jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
     SET enable_sort TO 'off';
-ALTER FUNCTION weft.list_pool_changes(of_pool text, limit_rows integer) OWNER TO weft_system;
+ALTER FUNCTION weft.list_pool_changes(pools_of_tenant_id integer, of_pool text, limit_rows integer) OWNER TO weft_system;
 
-CREATE FUNCTION weft.list_pool_costs(of_pool text, limit_days integer) RETURNS SETOF jsonb
+CREATE FUNCTION weft.list_pool_costs(pools_of_tenant_id integer, of_pool text, limit_days integer) RETURNS SETOF jsonb
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
     SET enable_hashagg TO 'off';
-ALTER FUNCTION weft.list_pool_costs(of_pool text, limit_days integer) OWNER TO weft_system;
+ALTER FUNCTION weft.list_pool_costs(pools_of_tenant_id integer, of_pool text, limit_days integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft.list_pools() RETURNS SETOF jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -8519,8 +8519,8 @@ GRANT ALL ON FUNCTION weft.list_limits(tenant_id integer, of_user_id integer, of
 REVOKE ALL ON FUNCTION weft.list_live(incarnation_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_live(incarnation_id integer) TO weft_worker;
 
-REVOKE ALL ON FUNCTION weft.list_machines(of_pool text, limit_rows integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.list_machines(of_pool text, limit_rows integer) TO weft_api;
+REVOKE ALL ON FUNCTION weft.list_machines(pools_of_tenant_id integer, of_pool text, limit_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_machines(pools_of_tenant_id integer, of_pool text, limit_rows integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.list_minutes(tenant_id integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_minutes(tenant_id integer, at timestamp with time zone) TO weft_api;
@@ -8540,11 +8540,11 @@ GRANT ALL ON FUNCTION weft.list_parents(tenant_id integer, batch_id bigint, job_
 REVOKE ALL ON FUNCTION weft.list_permissions(tenant_id integer, batch_id bigint, after integer, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_permissions(tenant_id integer, batch_id bigint, after integer, limit_rows integer) TO weft_api;
 
-REVOKE ALL ON FUNCTION weft.list_pool_changes(of_pool text, limit_rows integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.list_pool_changes(of_pool text, limit_rows integer) TO weft_api;
+REVOKE ALL ON FUNCTION weft.list_pool_changes(pools_of_tenant_id integer, of_pool text, limit_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_pool_changes(pools_of_tenant_id integer, of_pool text, limit_rows integer) TO weft_api;
 
-REVOKE ALL ON FUNCTION weft.list_pool_costs(of_pool text, limit_days integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.list_pool_costs(of_pool text, limit_days integer) TO weft_api;
+REVOKE ALL ON FUNCTION weft.list_pool_costs(pools_of_tenant_id integer, of_pool text, limit_days integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_pool_costs(pools_of_tenant_id integer, of_pool text, limit_days integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.list_pools() FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_pools() TO weft_api;

@@ -39,19 +39,28 @@ class Pools:
             "save_pools", pools=msgspec.to_builtins(pools), actor=f"user {caller.user_name}"
         )
 
-    async def list_machines(self, pool: str, *, limit: int) -> Sequence[Row]:
-        """Return the machines of a pool."""
-        rows = await self._database.call("list_machines", of_pool=pool, limit_rows=limit)
+    async def list_machines(self, caller: Caller, pool: str, *, limit: int) -> Sequence[Row]:
+        """Return the machines of a pool that the caller sees."""
+        rows = await self._database.call(
+            "list_machines", pools_of_tenant_id=pools_of(caller), of_pool=pool, limit_rows=limit
+        )
         return [row[0] for row in rows]
 
-    async def list_pool_costs(self, pool: str, *, days: int) -> Sequence[Row]:
-        """Return what the machines of a pool cost."""
-        rows = await self._database.call("list_pool_costs", of_pool=pool, limit_days=days)
+    async def list_pool_costs(self, caller: Caller, pool: str, *, days: int) -> Sequence[Row]:
+        """Return what the machines of a pool that the caller sees cost."""
+        rows = await self._database.call(
+            "list_pool_costs", pools_of_tenant_id=pools_of(caller), of_pool=pool, limit_days=days
+        )
         return [row[0] for row in rows]
 
-    async def list_pool_changes(self, pool: str, *, limit: int) -> Sequence[Row]:
-        """Return what was decided about a pool."""
-        rows = await self._database.call("list_pool_changes", of_pool=pool, limit_rows=limit)
+    async def list_pool_changes(self, caller: Caller, pool: str, *, limit: int) -> Sequence[Row]:
+        """Return what was decided about a pool that the caller sees."""
+        rows = await self._database.call(
+            "list_pool_changes",
+            pools_of_tenant_id=pools_of(caller),
+            of_pool=pool,
+            limit_rows=limit,
+        )
         return [row[0] for row in rows]
 
     async def list_shares(

@@ -58,7 +58,7 @@ class BlackHoleStoreSuite(StoreTests):
         assert await self.known(epoch) == []
         assert [one["worker_id"] for one in await self.ends(epoch)] == [succeeded["worker_id"]]
         assert len(await self.claim_and_end(bad, None)) == 1
-        log = await self.site.api.list_pool_changes(self.site.pool, limit=9)
+        log = await self.site.api.list_pool_changes(self.site.caller, self.site.pool, limit=9)
         assert [one["kind"] for one in log][:2] == ["uncordon", "cordon"]
 
     async def known(self, epoch: int) -> list[Row]:

@@ -40,11 +40,11 @@ class MachineStoreSuite(StoreTests):
         await store.record_machine(epoch, machine, "fail", reason="busy")
         await store.record_machine(epoch, machine, "gone", reason="gone")
         assert await self.states(store, epoch) == {}
-        (cost,) = await api.list_pool_costs(name, days=9)
+        (cost,) = await api.list_pool_costs(caller, name, days=9)
         assert await api.list_shares(caller, name, limit=9) == []
         assert 0 <= cost["used_hours"] <= cost["machine_hours"]
         await api.save_pools(caller, others)
-        log = [one["kind"] for one in await api.list_pool_changes(name, limit=99)]
+        log = [one["kind"] for one in await api.list_pool_changes(caller, name, limit=99)]
         assert log == [
             "apply", "gone", "fail", "delete", "cordon", "uncordon", "cordon", "create", "apply",
         ]  # fmt: skip

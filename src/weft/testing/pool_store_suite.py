@@ -36,13 +36,13 @@ class PoolStoreSuite(StoreTests):
         await api.save_pools(caller, others)
         row = await self.shown(pool.name)
         assert row == {"pool": pool.name, "plan": None, "machines": {}}
-        changes = await api.list_pool_changes(pool.name, limit=9)
+        changes = await api.list_pool_changes(caller, pool.name, limit=9)
         assert [(one["kind"], one["reason"]) for one in changes] == [
             ("apply", f"user {caller.user_name} removed its description"),
             ("apply", f"user {caller.user_name} changed its description"),
         ]
-        assert await api.list_machines(pool.name, limit=9) == []
-        assert await api.list_pool_costs(pool.name, days=9) == []
+        assert await api.list_machines(caller, pool.name, limit=9) == []
+        assert await api.list_pool_costs(caller, pool.name, days=9) == []
 
     async def test_flavours_count_as_workers(self) -> None:
         """So that a job which only they hold is not refused."""

@@ -30,7 +30,7 @@ async def get_pool(
 ) -> Answer:
     """Return a pool with its machines. Raise `PoolNotFound`."""
     row = await _find(services, caller, name)
-    machines = await services.store.list_machines(name, limit=machines_max)
+    machines = await services.store.list_machines(caller, name, limit=machines_max)
     return {**row, "machine_list": machines}
 
 
@@ -39,7 +39,7 @@ async def list_pool_changes(
 ) -> Sequence[Row]:
     """Return what was decided about a pool. Raise `PoolNotFound`."""
     await _find(services, caller, name)
-    return await services.store.list_pool_changes(name, limit=limit)
+    return await services.store.list_pool_changes(caller, name, limit=limit)
 
 
 @dataclass(frozen=True)
@@ -68,14 +68,14 @@ async def list_shares(
     rows = await services.store.list_shares(caller, name, limit=SHARES_MAX + 1)
     is_crowded = len(rows) > SHARES_MAX
     if not is_crowded:
-        rows = _after(_with_fair_shares(rows), after)
+        rows = _after(_seen(_with_fair_shares(rows)), after)
     elif not caller.sees_tenant:
         rows = await services.store.list_shares(caller, name, limit=1, only_own=True)
     else:
         rows = await services.store.list_shares(
             caller, name, limit=SHARES_MAX + 1, after=after, own_tenant=True
         )
-    seen = [row for row in rows if row["user"] is not None]
+    seen = _seen(rows)
     page, last = seen[:limit], None
     if len(seen) > limit:
         last = page[-1]
@@ -88,6 +88,10 @@ async def list_shares(
         is_crowded,
         None if last is None else _key_of(last),
     )
+
+
+def _seen(rows: Sequence[Row]) -> Sequence[Row]:
+    return [row for row in rows if row["user"] is not None]
 
 
 def _with_fair_shares(rows: Sequence[Row]) -> Sequence[Row]:
@@ -126,7 +130,7 @@ async def list_pool_costs(
 ) -> Sequence[Row]:
     """Return what the machines of a pool cost. Raise `PoolNotFound`."""
     await _find(services, caller, name)
-    return await services.store.list_pool_costs(name, days=days)
+    return await services.store.list_pool_costs(caller, name, days=days)
 
 
 async def save_pools(services: Services, caller: Caller, document: PoolsDocument) -> Answer:

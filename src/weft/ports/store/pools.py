@@ -40,12 +40,14 @@ class PoolStore(Protocol):
         `PoolInUse` if one of a tenant has queues of others, `UnknownTenant`.
         """
 
-    async def list_machines(self, pool: str, *, limit: int) -> Sequence[Row]:
-        """Return the machines of a pool, oldest first, without deleted ones."""
+    async def list_machines(self, caller: Caller, pool: str, *, limit: int) -> Sequence[Row]:
+        """Return the machines of a pool that the caller sees, oldest first, without deleted ones;
+        none of any other.
+        """
 
-    async def list_pool_costs(self, pool: str, *, days: int) -> Sequence[Row]:
-        """Return what the machines of a pool cost by date (UTC) and flavour, and what of it jobs
-        used, newest first.
+    async def list_pool_costs(self, caller: Caller, pool: str, *, days: int) -> Sequence[Row]:
+        """Return what the machines of a pool that the caller sees cost by date (UTC) and flavour,
+        and what of it jobs used, newest first; nothing of any other.
         """
 
     async def list_shares(
@@ -60,9 +62,12 @@ class PoolStore(Protocol):
     ) -> Sequence[Row]:
         """Return `user, weight, n_ready, ready_m, running_m, load, user_id` of the users with work
         in a pool: those with ready jobs in the order in which they are served, then those who only
-        run jobs, whose `load` is None. `user` is None for those whom the caller does not see.
+        run jobs, whose `load` is None. `user` is None for those whom the caller does not see,
+        `user_id` for those of other tenants.
         `only_own`: of the caller alone. `own_tenant`: of the caller's tenant alone.
         """
 
-    async def list_pool_changes(self, pool: str, *, limit: int) -> Sequence[Row]:
-        """Return what was decided about a pool, and why, newest first."""
+    async def list_pool_changes(self, caller: Caller, pool: str, *, limit: int) -> Sequence[Row]:
+        """Return what was decided about a pool that the caller sees, and why, newest first;
+        nothing about any other.
+        """

@@ -6,7 +6,7 @@
 -- own_tenant: nobody else's users, so that who goes on from the last one learns nothing of them.
 -- after_load, after_user: those after this user, who has ready work if there is a load.   of_user_id: only this user; NULL: all.
 -- Returns: documents, with `load` (NULL: only runs jobs) and `user_id` to go on from; those of users whom the caller does not see have no
---   name: they count in the shares of the others.
+--   name, and of other tenants no number: they count in the shares of the others.
 -- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_shares(tenant_id int, of_pool text, of_user_id int, after_load double precision, after_user int,
     limit_rows int, own_tenant boolean DEFAULT false) RETURNS SETOF jsonb LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -22,7 +22,8 @@ BEGIN
         'user', CASE WHEN s.tenant_id = list_shares.tenant_id AND s.user_id = coalesce(weft._caller_id(), s.user_id) THEN (
             SELECT u.name FROM weft.tenant_user u WHERE u.user_id = s.user_id) END,
         'weight', s.weight, 'n_ready', s.n_ready, 'ready_m', s.ready_m, 'running_m', s.running_m,
-        'load', CASE WHEN s.active THEN s.load END, 'user_id', s.user_id)
+        'load', CASE WHEN s.active THEN s.load END,
+        'user_id', CASE WHEN s.tenant_id = list_shares.tenant_id THEN s.user_id END)
     FROM (
         (SELECT x.* FROM weft.user_share x
          WHERE list_shares.of_user_id IS NULL AND (after_user IS NULL OR after_load IS NOT NULL)

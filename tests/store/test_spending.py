@@ -281,6 +281,29 @@ async def test_soft_limit_halves_the_weight_of_its_jobs(world: World) -> None:
     assert await weighed() == {"ada": 1, "bob": 1}
 
 
+async def test_users_without_work_keep_their_weight(world: World) -> None:
+    """Whoever has nothing there has nothing that is slowed; nor does a new driver slow them."""
+    bob = await world.user("bob")
+    done = await world.submit(1, caller=bob)
+    worker = await world.worker()
+    await worker.end(*await worker.claim())
+    assert await world.states(done) == "s"
+    await world.submit(1)
+    await world.fold()
+    weights = "SELECT user_id, weight FROM weft.user_share WHERE tenant_id = $1"
+
+    async def weighed() -> dict[int, float]:
+        rows = await world.admin.fetch(weights, world.caller.tenant_id)
+        return {row["user_id"]: row["weight"] for row in rows}
+
+    await look(world)
+    assert await weighed() == {world.caller.user_id: 1, bob.user_id: 1}
+    await limit(world, None, cost_soft_max=0)
+    assert await weighed() == {world.caller.user_id: 0.5, bob.user_id: 1}
+    await limit(world, None, cost_soft_max=None)
+    assert await weighed() == {world.caller.user_id: 1, bob.user_id: 1}
+
+
 async def test_project_says_when_it_reaches_its_limit(world: World) -> None:
     """As long as something runs."""
     await world.submit(job_rows(2, shapes=[Shape(cpu_m=1000, memory_mib=1024)]))

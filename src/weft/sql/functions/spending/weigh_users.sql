@@ -24,10 +24,10 @@ BEGIN
     part AS MATERIALIZED (
         SELECT c.pool_id, c.user_id, sum(w.share * (c.running_m + c.ready_m)) AS slowed_m
         FROM slowed w JOIN weft.user_batch_count c ON c.user_id = w.user_id AND c.batch_id = w.batch_id GROUP BY 1, 2),
+    -- A user with nothing that is slowed keeps the whole weight: `greatest` and `least` would pass over the NULL.
     weighed AS MATERIALIZED (
-        SELECT s.pool_id, s.user_id, u.weight * (1 - 0.5 * coalesce(round(
-            least(greatest(p.slowed_m, 0) / nullif(greatest(s.running_m + s.ready_m, p.slowed_m), 0), 1)::numeric, 2), 0)::float8)
-            AS weight
+        SELECT s.pool_id, s.user_id, u.weight * (1 - 0.5 * CASE WHEN p.slowed_m > 0
+            THEN round((p.slowed_m / greatest(s.running_m + s.ready_m, p.slowed_m))::numeric, 2)::float8 ELSE 0 END) AS weight
         FROM weft.user_share s JOIN weft.tenant_user u USING (user_id)
         LEFT JOIN part p ON p.pool_id = s.pool_id AND p.user_id = s.user_id),
     locked AS MATERIALIZED (

@@ -113,7 +113,10 @@ async def test_refusals_have_the_words_of_the_contract(hail: Hail) -> None:
         (jobs, [old], 400, "mount_docker_socket is no longer supported"),
         (jobs, [job(1, "x", service_account=account)], 400, "unauthorized service account"),
         (jobs, [0] * 10_001, 413, "too many jobs"),
-        ("/billing_limits/default/edit", {"limit": -1}, 400, "Invalid billing_limit"),
+        *(
+            ("/billing_limits/default/edit", {"limit": wrong}, 400, "Invalid billing_limit")
+            for wrong in (-1, 10**400, "1e400", "nan", True, [5])
+        ),
         (
             "/billing_limits/default/edit", {"limit": 3}, 400,
             "invalid billing_limit 3: the soft limit 4 is above the limit 3",

@@ -171,7 +171,7 @@ def _limit_of(document: Document) -> float | None:
         raise bad_request("missing required key limit")
     if limit is None:
         return None
-    with suppress(ValueError, TypeError):
+    with suppress(ValueError, TypeError, OverflowError):
         if not isinstance(limit, bool) and 0 <= (found := float(limit)) <= _LIMIT_MAX:
             return found
     raise bad_request(f"Invalid billing_limit {str(limit)[:40]}")

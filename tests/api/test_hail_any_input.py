@@ -16,7 +16,7 @@ from weft.api.doors import hail as door
 SEEDS = 2
 MUTATIONS = 60
 VALUES: tuple[Any, ...] = (
-    None, True, -1, 0, 1, 3, 2**31, 2**63, 10**40, -(10**40), 1.5, 1e308, "", "x", "a\0b", "\x7f",
+    None, True, -1, 0, 1, 3, 2**31, 2**63, 10**400, -(10**40), 1.5, 1e308, "", "x", "a\0b", "\x7f",
     "x" * 5000, "1e9", "²", "/", "{batch}", "t1", [], [[]], [1, 1], ["a"], [None], {}, {"a": 1},
     {"name": "a\0"}, {"type": []}, {"type": "docker"}, {"cpu": "1m", "memory": "9" * 500 + "Pi"},
     {"storage": "1.5Ti"}, [{"name": "A", "value": "\0"}], [{"name": "A=B", "value": "x"}],

@@ -22,12 +22,24 @@ def test_division_is_a_word_or_an_attribute() -> None:
             parse_division(text)
 
 
-@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n"])
+@pytest.mark.parametrize(
+    "start", ["=", "+", "-", "@", "\t", "\r", "\n", " =", "\uff1d", "\uff0b", "\uff0d", "\uff20"]
+)
 def test_no_text_is_a_formula(start: str) -> None:
     text = f"{start}HYPERLINK(1)"
     header, cells = csv.reader(io.StringIO(csv_of(text, [row(text)]), newline=""))
 
     assert (header[0], cells[0]) == (f"'{text}", f"'{text}")
+
+
+@pytest.mark.parametrize("separator", [";", "\t", "|", ":", "^"])
+def test_no_text_is_a_formula_where_cells_are_separated_otherwise(separator: str) -> None:
+    """In much of Europe spreadsheets open files whose cells are separated by semicolons."""
+    text = f"a{separator}=cmd|'/c calc'!A0{separator}\"b\"{separator}=1"
+    written = io.StringIO(csv_of(text, [row(text), row(f"{separator}=1")]), newline="")
+
+    cells = [cell for line in csv.reader(written, delimiter=separator) for cell in line]
+    assert [cell for cell in cells if cell.startswith("=")] == []
 
 
 def test_csv_quotes_what_it_must_and_keeps_figures_exact() -> None:

@@ -1,7 +1,6 @@
 """Reports of what billing projects cost: how they are divided, and their form as CSV."""
 
-import csv
-import io
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -19,11 +18,13 @@ USAGE_COLUMNS: Final = MappingProxyType(
     }
 )
 """The column of each resource, with its unit."""
-_FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
-"""Spreadsheets take a cell that begins with one of these for a formula.
+_FORMULA_STARTS: Final = (*"=+-@\t\r\n", *"\uff1d\uff0b\uff0d\uff20")
+"""Spreadsheets take a cell that begins with one of these for a formula; the last four are wide
+forms of the first ones, which count in East Asia.
 
 Source: OWASP, CSV Injection.
 """
+_PLAIN: Final = re.compile(r"[\w ./@'-]*")
 Row = Mapping[str, Any]  # as the api replies with it
 
 
@@ -60,15 +61,21 @@ def csv_of(title: str, rows: Sequence[Row]) -> str:
 
     Source: RFC 4180.
     """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\r\n")
-    writer.writerow([_safe(title), "kind", "cost", *USAGE_COLUMNS.values()])
+    lines = [[_cell(title), "kind", "cost", *USAGE_COLUMNS.values()]]
     for row in rows:
         used = {one["resource"]: one["usage"] for one in row["cost_by_resource"]}
-        usages = [used.get(resource, 0) for resource in USAGE_COLUMNS]
-        writer.writerow([_safe(row["name"] or ""), row["kind"], row["cost"], *usages])
-    return text.getvalue()
+        usages = [str(used.get(resource, 0)) for resource in USAGE_COLUMNS]
+        lines.append([_cell(row["name"] or ""), row["kind"], row["cost"], *usages])
+    return "".join(",".join(line) + "\r\n" for line in lines)
 
 
-def _safe(text: str) -> str:
-    return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
+def _cell(text: str) -> str:
+    """Return a text as a cell. It is in quotes if it has a character that separates cells
+    anywhere: else a formula could begin behind it.
+    """
+    if text.startswith(_FORMULA_STARTS) or text.lstrip().startswith(_FORMULA_STARTS):
+        text = f"'{text}"
+    if _PLAIN.fullmatch(text):
+        return text
+    quoted = text.replace('"', '""')
+    return f'"{quoted}"'

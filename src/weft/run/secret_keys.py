@@ -36,10 +36,12 @@ def add_secret_key(home: Home) -> None:
 
 
 def ensure_secret_keys(settings: Settings, home: Home) -> None:
-    """Make a key if the home has none. The setting's keys are kept there, too: roles read what is
-    secret from the home, because anybody may be shown an environment.
+    """Make a key if the home has none. The setting's keys are kept there, too, before those of the
+    home: roles read what is secret from the home, because anybody may be shown an environment.
+    A key is never dropped, because it may be the only one that opens what is stored.
     """
     known = home.secret_keys()
-    wanted = settings.secret_keys.replace(",", " ").split() if settings.secret_keys else known
-    if (wanted or [new_key()]) != known:
-        home.keep_secret_keys(wanted or [new_key()])
+    given = settings.secret_keys.replace(",", " ").split() if settings.secret_keys else []
+    wanted = list(dict.fromkeys([*given, *known])) or [new_key()]
+    if wanted != known:
+        home.keep_secret_keys(wanted)

@@ -20,6 +20,7 @@ from weft.settings import all_declared, shown_value
 
 
 def test_texts_cannot_steer_the_terminal() -> None:
+    assert plain("a\u061cb") == "a\ufffdb"
     assert plain("a\x1b[2Jb\x9b31mc\x07\u202ed\te\n") == "a�[2Jb�31mc�\ufffdd\te\n"
     assert one_line("a\nb\tc" + "x" * 100, width=10) == "a⏎b cxxxx…"
 

@@ -168,9 +168,13 @@ def test_facts_make_no_lines_and_do_not_steer_the_console(output: Output) -> Non
 
 def test_facts_make_no_lines_of_json(output: Output) -> None:
     log.configure(level="info", format="json", role="up", fd=output.fd)
-    hostile = 'a\n{"event":"role.stopped"}\r\x1b[2J\0'
+    hostile = 'a\n{"event":"role.stopped"}\r\x1b[2J\0\x9b2J\x7f\x85\u2028b\u202ec\u2066d\u061ce é'
     log.get_logger().info("role.started", home=hostile)
+    log.get_logger().info("role.started", home=f"{hostile}\udc80")
 
-    (line,) = output.lines()
-    assert line["home"] == hostile
-    assert "\x1b" not in output.path.read_text()
+    first, second = output.lines()
+    text = output.path.read_bytes().decode()
+    assert first["home"] == hostile
+    assert second["home"] == ascii(f"{hostile}\udc80")
+    assert not set(text) & set("\x1b\x9b\x7f\x85\u2028\u202e\u2066\u061c")
+    assert len(text.splitlines()) == 2

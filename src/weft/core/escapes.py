@@ -7,10 +7,11 @@ from typing import Final
 
 SEQUENCE_CHARS_MAX: Final = 64
 """A sequence that is longer is none."""
-STEERING: Final = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+STEERING: Final = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
 """Control characters (C0 but tab and newline, DEL, C1), and those that change the direction of
 writing.
 """
+_STEERING: Final = re.compile(STEERING)
 ESCAPE: Final = re.compile(
     "\x1b\\[(?P<colour>[0-9;:]*)m|(?P<sequence>\x1b\\[[0-?]*[ -/]*[@-~])|" + STEERING
 )
@@ -19,6 +20,16 @@ and newline). Its repeated classes have no character in common and none is ESC, 
 linear in any text.
 """
 _BEGUN: Final = re.compile(f"\x1b(?:\\[[0-?]{{0,{SEQUENCE_CHARS_MAX}}}[ -/]{{0,8}})?\\Z")
+
+
+def escaped_in_json(text: str, steering: re.Pattern[str] = _STEERING) -> str:
+    r"""Return a JSON text in which escapes stand for what would steer a terminal, and mean the
+    same.
+
+    >>> escaped_in_json('["\x9b2J"]')
+    '["\\u009b2J"]'
+    """
+    return steering.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def without_escapes(text: str) -> str:

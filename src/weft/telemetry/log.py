@@ -15,13 +15,14 @@ import msgspec
 import structlog
 from structlog.typing import EventDict, FilteringBoundLogger, Processor, WrappedLogger
 
+from weft.core.escapes import escaped_in_json
 from weft.telemetry import metrics
 from weft.telemetry.events import EVENTS
 
 _SENTENCES = ("error", "detail", "hint")
 """What an event says to a person: a line each on the console."""
 _STEERING: Final = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]"
+    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]"
 )
 """What would begin another line, or steer the terminal of who reads it."""
 STRICT_VARIABLE: Final = "WEFT_STRICT_EVENTS"
@@ -162,7 +163,10 @@ def _escaped(found: re.Match[str]) -> str:
 
 def _to_json(event: EventDict, default: Callable[[Any], Any]) -> bytes:
     try:
-        return msgspec.json.encode(event, enc_hook=default)
+        line = msgspec.json.encode(event, enc_hook=default)
     except (ValueError, TypeError):
         # A fact with a lone surrogate, such as a file name that is not UTF-8.
-        return msgspec.json.encode({key: ascii(value) for key, value in event.items()})
+        line = msgspec.json.encode({key: ascii(value) for key, value in event.items()})
+    if line.isascii() and b"\x7f" not in line:
+        return line
+    return escaped_in_json(line.decode(), _STEERING).encode()

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import msgspec
 
 from weft.cli.each.ledger import Ledger
-from weft.cli.terminal.plain import plain, plain_json
+from weft.cli.terminal.plain import plain
 from weft.cli.terminal.report import note, print_error
 from weft.cli.terminal.wrapped import wrapped
 from weft.client.http.problems import to_error
 from weft.core.amounts import duration
+from weft.core.escapes import escaped_in_json
 from weft.core.ids import format_batch_id, format_job_ref
 
 
@@ -62,7 +63,7 @@ def print_summary_as_json(ledger: Ledger, run: EndedRun) -> None:
         "n_missing": ledger.n_missing,
         "failures": ledger.failures,
     }
-    print(plain_json(msgspec.json.encode(document).decode()), file=sys.stderr)
+    print(escaped_in_json(msgspec.json.encode(document).decode()), file=sys.stderr)
 
 
 def _counts(ledger: Ledger, run: EndedRun) -> str:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from weft.cli.terminal.columns import FLEXIBLE, fit_columns
-from weft.cli.terminal.plain import plain, plain_json
+from weft.cli.terminal.plain import plain
+from weft.core.escapes import escaped_in_json
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -205,7 +206,7 @@ def _flat(value: object) -> str:
 
 def line_of(document: object) -> str:
     """Return one document as a line of JSON that steers no terminal, to which a pipe may lead."""
-    return plain_json(msgspec.json.encode(document).decode())
+    return escaped_in_json(msgspec.json.encode(document).decode())
 
 
 def _console() -> "Console":

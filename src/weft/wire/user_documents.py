@@ -7,8 +7,14 @@ from msgspec import Meta, Struct
 from weft.wire.description import says
 from weft.wire.patterns import END
 
-_HARMFUL = r"\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
-"""Control characters, ends of lines, and what is not seen or changes the direction of writing."""
+_HARMFUL = (
+    r"\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    r"\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
+)
+"""Control characters, ends of lines, and what is not seen or changes the direction of writing: all
+that Unicode calls Default_Ignorable_Code_Point, up to U+FFFF, beyond which patterns of JSON Schema
+and of Python differ.
+"""
 
 Role = Literal["viewer", "user", "operator", "tenant-admin", "admin", "worker"]
 Name = Annotated[

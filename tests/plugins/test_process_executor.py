@@ -1,0 +1,34 @@
+"""Jobs with commands and scripts as the processes that the spawner is told."""
+
+import pytest
+
+from weft.core.attempt_key import AttemptKey
+from weft.plugins.executors.process import ProcessExecutor
+from weft.ports.executor import ExecutorLimits, Reservation
+from weft.wire.spawner import StartProcess
+from weft.wire.spec import JobSpec
+
+LIMITS = ExecutorLimits(grace_ms=300, stream_bytes_max=1 << 20, stream_head_bytes=1 << 10)
+HOSTILE = ("$(touch a)", "`touch a`", "; touch a", "| touch a", "> a", "a\nb", "-c", "", "* ~")
+
+
+def start_of(spec: JobSpec) -> StartProcess:
+    return ProcessExecutor().start_of(
+        AttemptKey(7, 3, 2), spec, LIMITS, reserved=Reservation(cpu_m=500, memory_mib=64),
+        environment=1, definition=None,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("command", [(word,) for word in HOSTILE] + [("echo", *HOSTILE)])
+def test_command_stays_the_words_that_it_is(command: tuple[str, ...]) -> None:
+    """Also a single one, of which other systems make a line for a shell."""
+    start = start_of(JobSpec(command=command, env={"A": HOSTILE[0]}))
+
+    assert (start.argv, start.script) == (command, None)
+    assert start.env["A"] == HOSTILE[0]
+
+
+def test_arguments_of_a_script_are_no_part_of_it() -> None:
+    start = start_of(JobSpec(script='echo "$@"', command=HOSTILE))
+
+    assert start.argv == ("/bin/sh", "-c", 'echo "$@"', "/bin/sh", *HOSTILE)

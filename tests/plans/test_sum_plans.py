@@ -8,7 +8,9 @@ import pytest
 
 from plans.test_plans import reads
 from store.world import World
+from weft.ports.store import NewGroup
 from weft.store.database import call_on
+from weft.testing.builders import job_rows
 
 pytestmark = pytest.mark.slow
 N = 2_000
@@ -200,3 +202,26 @@ async def test_fold_reads_each_change_once(own_world: World) -> None:
     assert row["n_deltas"] == n
     assert n >= 3 * PAGE
     assert found["job_delta"].rows_scanned + found["job_delta"].rows_by_index == n
+
+
+async def test_fold_of_many_groups_reads_their_shape_a_few_times(own_world: World) -> None:
+    """Each job has a group of its own: what is kept by batch is counted from sums without groups,
+    what is kept by group from those with them.
+    """
+    world = own_world
+    numbers = range(1, PAGE + 1)
+    batch = await world.submit(
+        job_rows(PAGE, group=list(numbers)),
+        groups=[NewGroup(group_id=number, name=f"g{number}") for number in numbers],
+    )
+    await (await world.worker()).run(PAGE)
+    epoch = await world.lead()
+    connection = await world.connect("weft_driver")
+    async with reads(connection, "shape") as found:
+        await call_on(connection, "fold_deltas", epoch=epoch)
+
+    assert found["shape"].rows_scanned + found["shape"].rows_by_index < PAGE
+    sums = await world.admin.fetch(
+        "SELECT group_id, usage_ms > 0 FROM weft.group_usage WHERE batch_id = $1 ORDER BY 1", batch
+    )
+    assert [tuple(row) for row in sums] == [(number, True) for number in (0, *numbers)]

@@ -622,6 +622,10 @@ CREATE FUNCTION weft._count_usage(sums weft.job_delta[]) RETURNS void
     LANGUAGE sql;
 ALTER FUNCTION weft._count_usage(sums weft.job_delta[]) OWNER TO weft_system;
 
+CREATE FUNCTION weft._count_users(sums weft.job_delta[]) RETURNS TABLE(pool_id integer, user_id integer, n_ready bigint, ready_m bigint, running_m bigint)
+    LANGUAGE sql;
+ALTER FUNCTION weft._count_users(sums weft.job_delta[]) OWNER TO weft_system;
+
 CREATE FUNCTION weft._count_worker() RETURNS trigger
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._count_worker() OWNER TO postgres;
@@ -7193,6 +7197,8 @@ REVOKE ALL ON FUNCTION weft._count_notes(of_gate_ids integer[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION weft._count_stored(sums weft.job_delta[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._count_usage(sums weft.job_delta[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._count_users(sums weft.job_delta[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._count_worker() FROM PUBLIC;
 

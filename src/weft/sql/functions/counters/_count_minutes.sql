@@ -3,7 +3,7 @@
 -- Called by: fold_deltas.   Safe to repeat: no.   Locks: sums.   Plan: batches and shapes by key; old rows by their index.
 -- Jobs that join a set leave their group in the same transaction: they do not end again, and the ends of a retry are not taken back. So
 --   where deltas take ends back, those of the fold are read again, by transaction.
--- sums: of the deltas of the fold.   old: where it begins, NULL if none of them takes back an end.
+-- sums: of the deltas of the fold, without their groups.   old: where it begins, NULL if none of them takes back an end.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._count_minutes(sums weft.job_delta[], old pg_snapshot, new pg_snapshot, at timestamptz) RETURNS void
 LANGUAGE plpgsql

@@ -1,7 +1,7 @@
--- _count_usage: add what batches used to the sums of their groups; of their billing projects, of their users, and of themselves, by date;
---   and, by resource instead of shape, to those that pages read.
--- Called by: fold_deltas.   Safe to repeat: no.   Locks: sums.   Plan: batches, groups, shapes and sums by key.
--- sums: of the deltas of the fold.
+-- _count_usage: add what batches used to the sums of their billing projects, of their users, and of themselves, by date; and, by resource
+--   instead of shape, to those that pages read.
+-- Called by: fold_deltas.   Safe to repeat: no.   Locks: sums.   Plan: batches, shapes and sums by key.
+-- sums: of the deltas of the fold, without their groups.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._count_usage(sums weft.job_delta[]) RETURNS void LANGUAGE sql
 AS $$
@@ -10,13 +10,6 @@ AS $$
         FROM unnest(sums) u
         CROSS JOIN LATERAL (SELECT x.project_id, x.user_id, x.tenant_id FROM weft.batch x WHERE x.batch_id = u.batch_id OFFSET 0) b
         WHERE u.rate_card_id IS NOT NULL GROUP BY 1, 2, 3, 4, 6, 7, 8),
-    of_group AS (
-        INSERT INTO weft.group_usage AS s (batch_id, group_id, rate_card_id, shape_id, tenant_id, usage_ms)
-        SELECT u.batch_id, a.ancestor_id, u.rate_card_id, u.shape_id, u.tenant_id, sum(u.usage_ms)
-        FROM unnest(sums) u CROSS JOIN LATERAL (
-            SELECT x.ancestor_id FROM weft.group_ancestor x WHERE x.batch_id = u.batch_id AND x.group_id = u.group_id OFFSET 0) a
-        WHERE u.rate_card_id IS NOT NULL GROUP BY 1, 2, 3, 4, 5
-        ON CONFLICT (batch_id, group_id, rate_card_id, shape_id) DO UPDATE SET usage_ms = s.usage_ms + excluded.usage_ms),
     of_batch AS (
         INSERT INTO weft.batch_usage AS s (batch_id, usage_on, rate_card_id, shape_id, project_id, tenant_id, usage_ms)
         SELECT p.batch_id, p.usage_on, p.rate_card_id, p.shape_id, p.project_id, p.tenant_id, p.usage_ms FROM part p

@@ -31,6 +31,8 @@ BACKLOG = 1024
 KEEP_ALIVE_S = 75
 GRACE_S = 1
 """Time for requests in progress when the server is told to stop. Streams end at once."""
+_TURNS = 2
+"""Turns of the loop in which a connection that was told to close does so."""
 log = get_logger()
 
 
@@ -57,6 +59,19 @@ class Server(uvicorn.Server):
         """Wait for the order to stop."""
         self.listening.set()
         await self.stopping.wait()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop as uvicorn does, but without its tenth of a second if nothing is under way."""
+        for server in self.servers:
+            server.close()
+        for connection in list(self.server_state.connections):
+            connection.shutdown()
+        for _ in range(_TURNS):  # connections without a request close meanwhile
+            await asyncio.sleep(0)
+        if self.server_state.connections or self.server_state.tasks:
+            await super().shutdown(sockets)
+        for one in sockets or []:
+            one.close()
 
 
 def main() -> int:

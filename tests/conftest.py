@@ -52,9 +52,10 @@ TEMPLATE = "weft_template"
 # Safe only because nobody wants these data after a crash of the machine.
 # The server's log names every long wait for a lock: a report of a deadlock has one side only.
 # Each connection is a process that maps all shared buffers; hundreds of tests need few of them.
+# Each client derives a key from its password, thousands of times, unless one time is enough.
 FAST = (
     "fsync=off", "full_page_writes=off", "max_connections=100", "log_lock_waits=on",
-    "shared_buffers=64MB",
+    "shared_buffers=64MB", "scram_iterations=1",
 )  # fmt: skip
 
 # What was started in the background, or by nohup, ignores these, and so would all it starts.
@@ -123,6 +124,9 @@ class Postgres:
         self._owner = owner
         self._count = 0
         self._dropped: list[str] = []
+        self._thread = ThreadPoolExecutor(1)
+        self._loop = self._thread.submit(asyncio.Runner).result()
+        self._connection: asyncpg.Connection | None = None
 
     def dsn(self, database: str = SUPERUSER, user: str = SUPERUSER) -> str:
         """Return how to reach a database as one of the roles; all have the same password."""
@@ -148,6 +152,24 @@ class Postgres:
 
         run_apart(run)
 
+    def _execute(self, *statements: str) -> None:
+        """Run statements about databases, all on one connection: each test makes a database."""
+
+        async def run() -> None:
+            if self._connection is None:
+                self._connection = await asyncpg.connect(self.dsn())
+            for statement in statements:
+                await self._connection.execute(statement)
+
+        self._thread.submit(self._loop.run, run()).result()
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._connection is not None:
+            self._thread.submit(self._connection.terminate).result()
+        self._thread.submit(self._loop.close).result()
+        self._thread.shutdown()
+
     def create_database(self, template: str | None = TEMPLATE) -> str:
         """Make a database and return its name; without a template it is empty."""
         self._count += 1
@@ -158,21 +180,21 @@ class Postgres:
     def _create(self, name: str, template: str) -> None:
         # To copy files is ten times faster here than to write each page to the log, the default.
         dropped, self._dropped = self._dropped, []
-        self.execute(
+        self._execute(
             *[f"DROP DATABASE IF EXISTS {old} WITH (FORCE)" for old in dropped],
             f"CREATE DATABASE {name} TEMPLATE {template} OWNER {self._owner} STRATEGY FILE_COPY",
         )
 
     def drop_database(self, name: str) -> None:
-        """Remove a database, whoever is connected: before the next one is made, which saves a
-        connection.
-        """
+        """Remove a database, whoever is connected: before the next one is made."""
         self._dropped.append(name)
 
     def make_template(self) -> None:
         """Make the migrated database that the others are copies of."""
         from weft.store import open_admin  # noqa: PLC0415 (tests that need no database start faster)
 
+        # It was set before the server had its options (FAST).
+        self._execute(f"ALTER ROLE {SUPERUSER} PASSWORD '{self._password}'")
         if self._owner != SUPERUSER:
             self.execute(
                 f"CREATE ROLE {self._owner} LOGIN CREATEROLE PASSWORD '{self._password}'",
@@ -224,7 +246,10 @@ def postgres() -> Iterator[Postgres]:
     with server as running:
         result = Postgres(running, password, owner)
         result.make_template()
-        yield result
+        try:
+            yield result
+        finally:
+            result.close()
 
 
 @pytest.fixture

@@ -16,6 +16,8 @@ from joserfc import jwk, jwt
 
 KEY = jwk.ECKey.generate_key("P-256", {"kid": "k1"})
 CLIENT = "weft-client"
+TICK_S = 0.01
+"""How long a server takes at most to stop."""
 
 
 class Provider:
@@ -160,7 +162,7 @@ def provider() -> Iterator[Provider]:
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         one.url = f"http://127.0.0.1:{server.server_address[1]}"
-        thread = Thread(target=server.serve_forever, daemon=True)
+        thread = Thread(target=server.serve_forever, args=(TICK_S,), daemon=True)
         thread.start()
         try:
             yield one

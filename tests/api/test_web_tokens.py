@@ -22,6 +22,7 @@ from joserfc import jwk, jws, jwt
 from joserfc.errors import SecurityWarning
 
 from api.fakes import RecordingStore, SilentNotices
+from api.openid import TICK_S
 from weft.api.app import create_app
 from weft.api.http.identity import Identities
 from weft.api.services import Origin
@@ -283,7 +284,7 @@ def key_site() -> Iterator[tuple[Site, str]]:
             """Say nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = Thread(target=server.serve_forever, daemon=True)
+    thread = Thread(target=server.serve_forever, args=(TICK_S,), daemon=True)
     thread.start()
     try:
         yield site, f"http://127.0.0.1:{server.server_port}/keys"

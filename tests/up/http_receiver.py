@@ -8,6 +8,9 @@ from typing import Any
 
 from up.weft_up import DEADLINE_S
 
+_TICK_S = 0.01
+"""How long the server takes at most to stop."""
+
 
 class Receiver:
     """Collects requests; the first is never answered, or with `first_status`."""
@@ -47,7 +50,7 @@ def receiving(first_status: int | None = None) -> Iterator[Receiver]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     receiver.port = server.server_address[1]
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(_TICK_S,), daemon=True)
     thread.start()
     try:
         yield receiver

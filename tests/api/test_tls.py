@@ -38,9 +38,9 @@ async def _serving(app: Application, *tls: Path) -> AsyncIterator[str]:
         await serving
 
 
-async def _ask(url: str | None, home: Path | None = None) -> str:
+async def _ask(url: str | None, home: Path | None = None, *, patience_s: float = 5) -> str:
     token = None if url is None else TOKEN
-    async with Api(url, token, home=home, patience_s=5) as client:
+    async with Api(url, token, home=home, patience_s=patience_s) as client:
         return str((await client.whoami())["user"])
 
 
@@ -74,7 +74,7 @@ async def test_who_speaks_without_the_others_tls_is_told(app: Application, tmp_p
 
     async with _serving(app, *OURS.write(tmp_path)) as address:
         with pytest.raises(NotReachable) as refused:
-            await _ask(f"http://{address}")
+            await _ask(f"http://{address}", patience_s=0.2)
     assert "https://" in refused.value.detail
 
 

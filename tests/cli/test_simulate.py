@@ -136,6 +136,7 @@ def test_a_wrong_field_of_a_pool_is_named_with_its_line(
     assert "pool 'four', flavour 'four', memory" in capsys.readouterr().err
 
 
+@pytest.mark.heavy
 def test_figures_are_drawn(place: Path) -> None:
     (place / "<b>.swf").write_text(TRACE)
     words = ["simulate", "<b>.swf", "--pool", "pool.toml"]

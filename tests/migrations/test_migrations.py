@@ -61,7 +61,7 @@ async def test_from_nothing_once(empty_database: Dsns) -> None:
     assert after.program_version == NAMES[-1]
 
 
-@pytest.mark.slow
+@pytest.mark.heavy
 async def test_two_at_once_are_safe(empty_database: Dsns, postgres: Any) -> None:  # noqa: ANN401
     """In one database, and beside another database of the same server: roles belong to both."""
     other = postgres.create_database(template=None)

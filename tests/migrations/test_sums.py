@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+import pytest
+
 from migrations.older_schema import older_schema
 from weft.store import open_admin
 
@@ -37,6 +39,7 @@ CHECKS = ("usage_by_resource_equals_usage", "users_are_counted", "loads_of_pools
           "owners_are_noted", "conditions_note_their_batches")  # fmt: skip
 
 
+@pytest.mark.heavy
 async def test_what_was_counted_meanwhile_is_in_the_sums(
     empty_database: Mapping[str, str],
 ) -> None:

@@ -7,21 +7,31 @@ from typing import Any
 from weft.api.feeds import Position, Remembered
 from weft.api.http.parameter_schemas import EVENT_POSITION
 from weft.api.http.parameters import Query, wrong_parameter
-from weft.api.http.requests import AnyRequest
+from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.sse import KEEP_ALIVE, message
+from weft.api.use_cases.watch import EventWatch, watch_events
 from weft.core.errors import EventsGone
+from weft.core.ids import parse_batch_id
 from weft.core.problem_document import problem_document
 from weft.core.states import JobState
 from weft.ports.store import Row
 from weft.telemetry import metrics
 
 
-def event_position(request: AnyRequest, query: Query) -> Position | None:
-    """Return where a stream begins: after the event of the Last-Event-ID header, else after
-    `since`; None: from now on.
+async def asked_watch(request: AnyRequest, *, of_page: bool = False) -> EventWatch:
+    """Return a watch of the batch that a request names, else of all; it begins after the event
+    of the Last-Event-ID header, else after `since`, else now. Raise as `watch_events`.
     """
+    query = Query(request, ("batch", "since"))
+    batch = query.text("batch")
     last = _position("Last-Event-ID", request.headers.get("last-event-id"))
-    return last or _position("since", query.text("since"))
+    return await watch_events(
+        services_of(request),
+        caller_of(request),
+        batch_id=None if batch is None else parse_batch_id(batch),
+        after=last or _position("since", query.text("since")),
+        of_page=of_page,
+    )
 
 
 def _position(name: str, text: str | None) -> Position | None:

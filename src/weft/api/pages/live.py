@@ -10,14 +10,11 @@ from litestar import get
 from litestar.response import Stream
 
 from weft.api.feeds import Position, Remembered
-from weft.api.http.event_stream import event_position
-from weft.api.http.parameters import Query
-from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.event_stream import asked_watch
+from weft.api.http.requests import AnyRequest
 from weft.api.http.sse import KEEP_ALIVE, message, stream_reply
 from weft.api.pages.view import NO_MOMENT
-from weft.api.use_cases.watch import watch_events
 from weft.core.errors import EventsGone
-from weft.core.ids import parse_batch_id
 from weft.core.states import JobState
 from weft.telemetry import metrics
 
@@ -46,16 +43,9 @@ _KINDS: Final = frozenset(
 @get("/ui/events", include_in_schema=False, opt=NO_MOMENT)
 async def stream_changes(request: AnyRequest) -> Stream:
     """Send a message after events of one batch or of all; rarely, while many pages are open."""
-    query = Query(request, ("batch", "since"))
-    batch = query.text("batch")
-    watch = await watch_events(
-        services_of(request),
-        caller_of(request),
-        batch_id=None if batch is None else parse_batch_id(batch),
-        after=event_position(request, query),
-        of_page=True,
-    )
-    return stream_reply(_messages(watch.events(), after=watch.position, tells=batch is not None))
+    watch = await asked_watch(request, of_page=True)
+    tells = watch.batch_id is not None
+    return stream_reply(_messages(watch.events(), after=watch.position, tells=tells))
 
 
 async def _messages(

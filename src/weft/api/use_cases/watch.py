@@ -40,7 +40,9 @@ async def watch_events(
 
 
 class EventWatch:
-    """One watcher, at its own position. `position`: after the last event that it got."""
+    """One watcher of a batch, or of all (None), at its own position: after the last event that it
+    got.
+    """
 
     def __init__(
         self,
@@ -54,7 +56,7 @@ class EventWatch:
         self.position = after
         self._services = services
         self._caller = caller
-        self._batch_id = batch_id
+        self.batch_id = batch_id
         self._of_page = of_page
         self._spoke_at = monotonic()
 
@@ -87,11 +89,11 @@ class EventWatch:
         self.position = max(self.position, feed.position)
         if not new:
             return await self._wait(feed)
-        return [one for one in new if self._batch_id in {None, one.batch_id}] or None
+        return [one for one in new if self.batch_id in {None, one.batch_id}] or None
 
     async def _wait(self, feed: Feed) -> Sequence[Remembered] | None:
         left_s = max(0.0, self._spoke_at + QUIET_S - monotonic())
-        if await feed.changed(left_s, self._batch_id):
+        if await feed.changed(left_s, self.batch_id):
             return None
         # Of other batches much may have happened, which need not be looked through one day.
         self.position = max(self.position, feed.position or self.position)
@@ -102,7 +104,7 @@ class EventWatch:
         known = feed.position
         try:
             rows, position = await self._services.store.list_events(
-                self._caller, after=self.position, batch_id=self._batch_id, limit=CATCH_UP_ROWS
+                self._caller, after=self.position, batch_id=self.batch_id, limit=CATCH_UP_ROWS
             )
         except Unavailable:
             return None if await feed.changed(AWAY_S) else ()

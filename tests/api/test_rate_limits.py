@@ -68,9 +68,9 @@ async def test_request_too_many_is_refused_with_the_headers_that_say_when(
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
     headers = {"authorization": f"Bearer {TOKEN}"}
     async with httpx.AsyncClient(transport=transport, base_url="http://weft") as http:
-        answers = [await http.get("/v1/batches/1", headers=headers) for _ in range(3)]
-        open_ = [await http.get("/healthz") for _ in range(3)]
         with capture_logs() as logs:
+            answers = [await http.get("/v1/batches/1", headers=headers) for _ in range(3)]
+            open_ = [await http.get("/healthz") for _ in range(3)]
             refused = await http.post("/v1/batches", headers=headers, json={})
 
     assert [one.status_code for one in answers] == [200, 200, 429]
@@ -87,6 +87,39 @@ async def test_request_too_many_is_refused_with_the_headers_that_say_when(
     who = await store.authenticate(TOKEN)
     assert who is not None
     assert (line["user"], line["token"]) == (who.user_name, who.token_id)
+
+
+def test_a_refusal_is_new_once_a_minute_for_each_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rate_limits, "TOKENS_MAX", 2)
+    clock = Clock()
+    limits = RateLimits(1.0, clock)
+    found = []
+    for clock.now in (0.0, 59.0, 60.0, 61.0):
+        found.append([limits.is_new_refusal(one) for one in (ONE, ONE, OTHER)])
+    limits.is_new_refusal(Caller(1, 1, "x", token_id=3))
+
+    again = [True, False, True]
+    assert found == [again, [False] * 3, again, [False] * 3]
+    assert limits.is_new_refusal(ONE)
+
+
+async def test_first_refusal_of_a_minute_is_told_and_no_further_one(
+    store: RecordingStore, tmp_path: Path
+) -> None:
+    """Whatever it is that was refused first."""
+    settings = Settings(home=tmp_path, requests_per_s=0.1)
+    app = create_app(store, SilentNotices(), None, settings)  # type: ignore[arg-type]  # doubles
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    headers = {"authorization": f"Bearer {TOKEN}"}
+    async with httpx.AsyncClient(transport=transport, base_url="http://weft") as http:
+        with capture_logs() as logs:
+            for _ in range(3):
+                await http.get("/v1/batches/1", headers=headers)
+            for _ in range(3):
+                await http.post("/v1/batches", headers=headers, json={})
+
+    (line,) = [one for one in logs if one["event"] == "request.answered"]
+    assert (line["log_level"], line["method"], line["status"]) == ("info", "GET", 429)
 
 
 def test_somebody_with_many_addresses_counts_once() -> None:

@@ -91,8 +91,9 @@ class RecordRequests:
             return
         ACTION.set(None)  # a pipelined request begins in the context of the one before
         scope["path"] = _path_of(scope)
-        trace_id = _trace_id(_headers_of(scope))
-        scope.setdefault("state", {})["trace_id"] = trace_id
+        headers = _decoded(scope)
+        trace_id = _trace_id(headers)
+        scope.setdefault("state", {}).update(headers=headers, trace_id=trace_id)
         record = _Record(send)
         with bind(trace_id=trace_id):
             try:
@@ -180,7 +181,7 @@ class _Exchange:
         """Read a body that has come with its head, as a rule, so that the connection can be kept.
         One whose sender waits until it is wanted is left alone.
         """
-        headers = _headers_of(self._scope)
+        headers = self._scope["state"]["headers"]
         if "transfer-encoding" in headers or "expect" in headers:
             return
         size = int(headers.get("content-length", "0"))
@@ -230,7 +231,7 @@ class Authenticate:
         """Serve one request (ASGI)."""
         if scope["type"] == "http" and not self._is_open(scope["path"]):
             try:
-                headers = _headers_of(scope)
+                headers = scope["state"]["headers"]
                 address = (scope.get("client") or ("",))[0]
                 caller = await self._identities.caller_of(headers, scope["scheme"], address)
                 if scope["method"] not in SAFE:
@@ -266,7 +267,8 @@ class LimitRates:
         if scope["type"] != "http" or "caller" not in scope["state"]:
             await self._app(scope, receive, send)
             return
-        verdict = self._limits.take(scope["state"]["caller"])
+        caller: Caller = scope["state"]["caller"]
+        verdict = self._limits.take(caller)
         headers = self._limits.headers(verdict)
 
         async def tell(message: Message) -> None:
@@ -277,6 +279,7 @@ class LimitRates:
         if verdict.is_allowed:
             await self._app(scope, receive, tell)
             return
+        scope["state"]["is_new_refusal"] = self._limits.is_new_refusal(caller)
         refused = RateLimitExceeded(
             "this token sends too many requests",
             detail=f"It may send {self._limits.per_s:g} per second in the long run.",
@@ -297,7 +300,7 @@ class LeadVisitors:
         if scope["type"] == "http" and "caller" in (state := scope["state"]):
             try:
                 state["caller"] = await self._visits.caller_of(
-                    scope, _headers_of(scope), state["caller"]
+                    scope, state["headers"], state["caller"]
                 )
             except WeftError as error:
                 await _refuse(error, scope, send)
@@ -376,7 +379,10 @@ def _write_record(scope: Scope, record: _Record) -> None:
     metrics.observe_request(method, route, record.status, answered_at - record.started)
     state = scope["state"]
     caller: Caller | None = state.get("caller")
-    level = log.debug if method in {"GET", "HEAD"} or not record.status else log.info
+    is_quiet = method in {"GET", "HEAD"} or not record.status
+    if "is_new_refusal" in state:
+        is_quiet = not state["is_new_refusal"]
+    level = log.debug if is_quiet else log.info
     if record.status >= SERVER_ERROR:
         level = log.warning
     level(
@@ -392,7 +398,7 @@ def _write_record(scope: Scope, record: _Record) -> None:
     )
 
 
-def _headers_of(scope: Scope) -> dict[str, str]:
+def _decoded(scope: Scope) -> dict[str, str]:
     raw = cast("list[tuple[bytes, bytes]]", scope["headers"])
     return {name.decode("latin-1"): value.decode("latin-1") for name, value in raw}
 

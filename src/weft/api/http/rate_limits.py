@@ -19,6 +19,10 @@ BURST_S: Final = 10.0
 """A token or address that was silent for this long may send as many requests at once."""
 TOKENS_MAX: Final = 10_000
 """The bucket that was not used for longest is forgotten: it is full, or nearly."""
+REFUSED_AGAIN_S: Final = 60.0
+"""Refusals of a token are not new for this time: a storm must not fill the log, nor cost more than
+it has to.
+"""
 
 
 class Buckets:
@@ -108,6 +112,8 @@ class RateLimits:
     def __init__(self, per_s: float, clock: Callable[[], float] = time.monotonic) -> None:
         self.per_s = per_s
         self._buckets = Buckets(per_s, clock)
+        self._clock = clock
+        self._refused_at: OrderedDict[Hashable, float] = OrderedDict()
         most = self._buckets.most
         self._policy = f'"token";q={int(most)};w={math.ceil(most / per_s)}'.encode()
 
@@ -115,14 +121,25 @@ class RateLimits:
         """Take one request from the bucket of the caller's token; users of other issuers' tokens
         have one each.
         """
-        key = (caller.token_id, 0 if caller.token_id else caller.user_id)
-        buckets = self._buckets
+        key, buckets = _key_of(caller), self._buckets
         level = buckets.level_of(key)
         is_allowed = level >= 1
         level -= is_allowed
         buckets.set_level(key, level)
         full_in_s = math.ceil((buckets.most - level) / self.per_s)
         return Verdict(is_allowed, int(level), full_in_s, buckets.wait_s(level))
+
+    def is_new_refusal(self, caller: Caller) -> bool:
+        """Say whether the log should tell of a refusal: the first of a minute."""
+        key, now = _key_of(caller), self._clock()
+        at = self._refused_at.get(key)
+        if at is not None and now < at + REFUSED_AGAIN_S:
+            return False
+        self._refused_at[key] = now
+        self._refused_at.move_to_end(key)
+        if len(self._refused_at) > TOKENS_MAX:
+            self._refused_at.popitem(last=False)
+        return True
 
     def headers(self, verdict: Verdict) -> list[tuple[bytes, bytes]]:
         """Return the headers of a reply.
@@ -134,3 +151,8 @@ class RateLimits:
         if not verdict.is_allowed:
             found.append((b"retry-after", str(verdict.retry_in_s).encode()))
         return found
+
+
+def _key_of(caller: Caller) -> Hashable:
+    """Return whose requests are counted together."""
+    return caller.token_id, 0 if caller.token_id else caller.user_id

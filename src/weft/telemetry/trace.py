@@ -3,6 +3,7 @@
 The form is that of W3C Trace Context, level 1: 32 hexadecimal digits, carried in `traceparent`.
 """
 
+import random
 import re
 import secrets
 from contextvars import Token
@@ -39,7 +40,8 @@ def parse_traceparent(text: str) -> str | None:
 
 def format_traceparent(trace_id: str) -> str:
     """Write the header for a call or a process that belongs to this trace, as a new span of it."""
-    return f"00-{trace_id}-{secrets.randbits(64) | 1:016x}-01"
+    span = random.getrandbits(64) | 1  # its name must be new, not secret
+    return f"00-{trace_id}-{span:016x}-01"
 
 
 class bind:  # noqa: N801 (it is used as a verb)

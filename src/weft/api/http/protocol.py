@@ -41,7 +41,8 @@ class HttpProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's
         """Start to wait for a first request."""
         super().connection_made(transport)
-        self._expect_head()
+        self._is_in_head = True
+        self._start_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
@@ -57,15 +58,18 @@ class HttpProtocol(HttpToolsProtocol):
             self._head_bytes += len(data)
             if self._head_bytes > HEAD_BYTES_MAX:
                 self._refuse(_head_too_large())
+            elif self._head_timer is None:
+                self._start_timer()
         elif self._head_timer is None and (self.cycle is None or self.cycle.response_complete):
             # Neither a request nor silence, which has a limit of its own: the rest of a body that
             # nobody has asked for, or empty lines.
-            self._head_timer = self.loop.call_later(self._head_s, self._head_is_late)
+            self._start_timer()
 
     def on_message_begin(self) -> None:
-        """Begin a request."""
+        """Begin a request: its head, as a rule, is there as a whole, and needs no timer."""
         super().on_message_begin()
-        self._expect_head()
+        self._head_is_done()
+        self._is_in_head = True
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Receive a header."""
@@ -105,9 +109,7 @@ class HttpProtocol(HttpToolsProtocol):
         self._refusal = error
         raise _RequestRefused
 
-    def _expect_head(self) -> None:
-        self._head_is_done()
-        self._is_in_head = True
+    def _start_timer(self) -> None:
         self._head_timer = self.loop.call_later(self._head_s, self._head_is_late)
 
     def _head_is_done(self) -> None:

@@ -1,6 +1,7 @@
 """Limits of names, attributes and other short texts, and texts of others as they are shown."""
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from typing import Final
 
@@ -23,6 +24,13 @@ def wrong_name(name: str, *, chars_max: int) -> str | None:
     if not name.isprintable():
         return "a name can have printable characters only"
     return None
+
+
+def folded_name(name: str) -> str:
+    """Return what names of one tenant, user or billing project have in common, as `_name_key` in
+    SQL does: Unicode's compatibility caseless match.
+    """
+    return unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", name).casefold())
 
 
 def wrong_key(key: str) -> str | None:

@@ -755,6 +755,10 @@ CREATE FUNCTION weft._find_operation(of_user_id integer, of_key text, of_digest 
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._find_operation(of_user_id integer, of_key text, of_digest bytea) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._name_key(name text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE;
+ALTER FUNCTION weft._name_key(name text) OWNER TO postgres;
+
 CREATE TABLE weft.billing_project (
     project_id integer NOT NULL,
     tenant_id integer NOT NULL,
@@ -762,7 +766,7 @@ CREATE TABLE weft.billing_project (
     closed_at timestamp with time zone,
     deleted_at timestamp with time zone,
     idempotency_key text,
-    name_key text GENERATED ALWAYS AS (lower(name)) STORED NOT NULL,
+    name_key text GENERATED ALWAYS AS (weft._name_key(name)) STORED NOT NULL,
     CONSTRAINT billing_project_is_closed_before CHECK (((deleted_at IS NULL) OR (closed_at IS NOT NULL))),
     CONSTRAINT billing_project_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256)))
 );
@@ -2277,6 +2281,7 @@ CREATE TABLE weft.tenant (
     tenant_id integer NOT NULL,
     name text NOT NULL,
     on_user_removal text DEFAULT 'finish'::text NOT NULL,
+    name_key text GENERATED ALWAYS AS (weft._name_key(name)) STORED NOT NULL,
     CONSTRAINT tenant_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256))),
     CONSTRAINT tenant_on_user_removal_check CHECK ((on_user_removal = ANY (ARRAY['finish'::text, 'cancel'::text])))
 );
@@ -2383,7 +2388,7 @@ CREATE TABLE weft.tenant_user (
     weight integer DEFAULT 1 NOT NULL,
     role text DEFAULT 'user'::text NOT NULL,
     removed_at timestamp with time zone,
-    name_key text GENERATED ALWAYS AS (lower(name)) STORED NOT NULL,
+    name_key text GENERATED ALWAYS AS (weft._name_key(name)) STORED NOT NULL,
     CONSTRAINT tenant_user_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256))),
     CONSTRAINT tenant_user_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'user'::text, 'operator'::text, 'tenant-admin'::text, 'admin'::text, 'worker'::text]))),
     CONSTRAINT tenant_user_weight_check CHECK ((weight > 0))
@@ -6174,6 +6179,8 @@ CREATE UNIQUE INDEX spend_limit_user_idx ON weft.spend_limit USING btree (user_i
 
 CREATE UNIQUE INDEX tenant_lower_idx ON weft.tenant USING btree (lower(name));
 
+CREATE UNIQUE INDEX tenant_name_key_idx ON weft.tenant USING btree (name_key);
+
 CREATE UNIQUE INDEX tenant_user_lower_idx ON weft.tenant_user USING btree (tenant_id, lower(name));
 
 CREATE UNIQUE INDEX tenant_user_name_key_idx ON weft.tenant_user USING btree (tenant_id, name_key);
@@ -7267,6 +7274,10 @@ REVOKE ALL ON FUNCTION weft._fill_gap(worker weft.worker_incarnation, within_s d
 REVOKE ALL ON FUNCTION weft._find_group(of_batch_id bigint, of_group_id integer, of_path text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._find_operation(of_user_id integer, of_key text, of_digest bytea) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._name_key(name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._name_key(name text) TO weft_tenant;
+GRANT ALL ON FUNCTION weft._name_key(name text) TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.billing_project TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.billing_project TO weft_system;

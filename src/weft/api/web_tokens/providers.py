@@ -29,6 +29,7 @@ from weft.api.web_tokens.fetching import (
     post_form,
 )
 from weft.api.web_tokens.issuers import Issuer, IssuerDocument
+from weft.core.texts import folded_name
 from weft.telemetry.log import get_logger
 
 ASKED_AT_ONCE: Final = 16
@@ -118,7 +119,7 @@ class Providers:
         return [
             one
             for one in self._all
-            if (tenant is None or one.tenant.lower() == tenant.lower())
+            if (tenant is None or folded_name(one.tenant) == folded_name(tenant))
             and issuer in (None, one.issuer)
         ]
 
@@ -166,7 +167,7 @@ class Provider:
         self.tenant = self._entry.tenant
         self.issuer = self._entry.issuer
         self.login_s = self._entry.login_s
-        named = f"{self.tenant.lower()}\n{self.issuer}\n{self._entry.client_id}"
+        named = f"{folded_name(self.tenant)}\n{self.issuer}\n{self._entry.client_id}"
         self.id = hashlib.sha256(named.encode()).hexdigest()[:16]
         """The same on every api, and after a restart."""
 

@@ -5,5 +5,5 @@ CREATE OR REPLACE FUNCTION weft._find_projects(of_tenant_id int, of_names text[]
 LANGUAGE sql STABLE
 AS $$
     SELECT p.* FROM unnest(of_names) n CROSS JOIN LATERAL (
-        SELECT x.* FROM weft.billing_project x WHERE x.tenant_id = of_tenant_id AND x.name_key = lower(n) OFFSET 0) p
+        SELECT x.* FROM weft.billing_project x WHERE x.tenant_id = of_tenant_id AND x.name_key = weft._name_key(n) OFFSET 0) p
 $$;

@@ -11,7 +11,7 @@ DECLARE
     v_user weft.tenant_user;
 BEGIN
     SELECT u.* INTO v_user FROM weft.tenant_user u
-    WHERE u.tenant_id = of_tenant_id AND u.name_key = lower(of_name) AND (new_role IS NULL OR u.removed_at IS NULL)
+    WHERE u.tenant_id = of_tenant_id AND u.name_key = weft._name_key(of_name) AND (new_role IS NULL OR u.removed_at IS NULL)
     FOR NO KEY UPDATE;
     IF NOT FOUND THEN
         PERFORM weft._no_user(of_name);

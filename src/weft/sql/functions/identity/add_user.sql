@@ -15,7 +15,7 @@ DECLARE
 BEGIN
     PERFORM weft._as_tenant(add_user.tenant_id);
     PERFORM weft._lock_users(add_user.tenant_id, by_user_id, by_role);
-    SELECT u.* INTO v_user FROM weft.tenant_user u WHERE u.tenant_id = add_user.tenant_id AND u.name_key = lower(of_name);
+    SELECT u.* INTO v_user FROM weft.tenant_user u WHERE u.tenant_id = add_user.tenant_id AND u.name_key = weft._name_key(of_name);
     IF v_user.user_id IS NULL THEN
         INSERT INTO weft.tenant_user (tenant_id, name, role) VALUES (add_user.tenant_id, of_name, of_role) RETURNING * INTO v_user;
     ELSIF v_user.removed_at IS NOT NULL THEN

@@ -12,16 +12,16 @@ AS $$
 DECLARE
     v_tenant int; v_user weft.tenant_user;
 BEGIN
-    SELECT t.tenant_id INTO v_tenant FROM weft.tenant t WHERE lower(t.name) = lower(of_tenant);
-    SELECT u.* INTO v_user FROM weft.tenant_user u WHERE u.tenant_id = v_tenant AND u.name_key = lower(of_name);
+    SELECT t.tenant_id INTO v_tenant FROM weft.tenant t WHERE t.name_key = weft._name_key(of_tenant);
+    SELECT u.* INTO v_user FROM weft.tenant_user u WHERE u.tenant_id = v_tenant AND u.name_key = weft._name_key(of_name);
     IF v_user.user_id IS NULL AND v_tenant IS NOT NULL AND may_create THEN
         INSERT INTO weft.tenant_user (tenant_id, name, role) VALUES (v_tenant, of_name, coalesce(of_role, 'user')) ON CONFLICT DO NOTHING;
-        SELECT u.* INTO v_user FROM weft.tenant_user u WHERE u.tenant_id = v_tenant AND u.name_key = lower(of_name);
+        SELECT u.* INTO v_user FROM weft.tenant_user u WHERE u.tenant_id = v_tenant AND u.name_key = weft._name_key(of_name);
         INSERT INTO weft.billing_member (project_id, user_id, tenant_id)
         SELECT p.project_id, v_user.user_id, v_tenant FROM weft.billing_project p
         WHERE p.tenant_id = v_tenant AND p.name = 'default' ON CONFLICT DO NOTHING;
     END IF;
-    -- An issuer may tell apart what lower() does not: the Kelvin sign and k.
+    -- An issuer may tell apart what a key does not: straße and strasse, the Kelvin sign and k.
     IF v_user.user_id IS NULL OR v_user.removed_at IS NOT NULL OR lower(v_user.name COLLATE "C") <> lower(of_name COLLATE "C") THEN
         RETURN;
     END IF;

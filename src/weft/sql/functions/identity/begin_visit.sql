@@ -15,7 +15,7 @@ BEGIN
     SELECT h.tenant_id, format('%s of tenant %s', u.name, h.name) INTO v_home, v_name
     FROM weft.tenant_user u JOIN weft.tenant h ON h.tenant_id = u.tenant_id
     WHERE u.user_id = by_user_id AND u.role = 'admin' AND u.removed_at IS NULL;
-    SELECT t.* INTO v_visited FROM weft.tenant t WHERE lower(t.name) = lower(of_name);
+    SELECT t.* INTO v_visited FROM weft.tenant t WHERE t.name_key = weft._name_key(of_name);
     IF v_home IS NULL OR v_visited.tenant_id IS NULL THEN
         RETURN;
     END IF;

@@ -22,8 +22,8 @@ BEGIN
         PERFORM weft._furnish_tenant(v_tenant, v_user);
     ELSE
         DELETE FROM weft.token k USING weft.tenant t, weft.tenant_user u
-        WHERE lower(t.name) = lower(of_name) AND u.tenant_id = t.tenant_id AND u.name_key = lower(admin_name) AND u.removed_at IS NULL
-            AND k.user_id = u.user_id AND k.idempotency_key = create_tenant.idempotency_key
+        WHERE t.name_key = weft._name_key(of_name) AND u.tenant_id = t.tenant_id AND u.name_key = weft._name_key(admin_name)
+            AND u.removed_at IS NULL AND k.user_id = u.user_id AND k.idempotency_key = create_tenant.idempotency_key
             AND k.name = 'first' AND k.last_used_at IS NULL AND u.role = 'tenant-admin'
         RETURNING k.tenant_id, k.user_id INTO v_tenant, v_user;
         IF NOT FOUND THEN

@@ -8,7 +8,7 @@ AS $$
 DECLARE
     v_tenant int;
 BEGIN
-    SELECT t.tenant_id INTO v_tenant FROM weft.tenant t WHERE lower(t.name) = lower(of_name);
+    SELECT t.tenant_id INTO v_tenant FROM weft.tenant t WHERE t.name_key = weft._name_key(of_name);
     IF NOT FOUND THEN
         PERFORM weft._no_tenant(of_name);
     END IF;

@@ -10,7 +10,7 @@ DECLARE
     v_tenant weft.tenant;
 BEGIN
     PERFORM weft._as_tenant(get_tenant.tenant_id);
-    SELECT t.* INTO v_tenant FROM weft.tenant t WHERE t.tenant_id = get_tenant.tenant_id AND lower(t.name) = lower(of_name);
+    SELECT t.* INTO v_tenant FROM weft.tenant t WHERE t.tenant_id = get_tenant.tenant_id AND t.name_key = weft._name_key(of_name);
     IF NOT FOUND THEN
         PERFORM weft._no_tenant(of_name);
     END IF;

@@ -5,6 +5,6 @@
 CREATE OR REPLACE FUNCTION weft.missing_tenants(names text[]) RETURNS SETOF text LANGUAGE sql STABLE
 AS $$
     SELECT n.name FROM unnest(missing_tenants.names) WITH ORDINALITY n (name, position)
-    WHERE NOT EXISTS (SELECT FROM weft.tenant t WHERE lower(t.name) = lower(n.name))
+    WHERE NOT EXISTS (SELECT FROM weft.tenant t WHERE t.name_key = weft._name_key(n.name))
     ORDER BY n.position
 $$;

@@ -11,7 +11,7 @@ DECLARE
 BEGIN
     PERFORM weft._as_tenant(set_tenant.tenant_id);
     UPDATE weft.tenant t SET on_user_removal = coalesce(patch ->> 'on_user_removal', t.on_user_removal)
-    WHERE t.tenant_id = set_tenant.tenant_id AND lower(t.name) = lower(of_name)
+    WHERE t.tenant_id = set_tenant.tenant_id AND t.name_key = weft._name_key(of_name)
     RETURNING t.* INTO v_tenant;
     IF NOT FOUND THEN
         PERFORM weft._no_tenant(of_name);

@@ -21,14 +21,14 @@ BEGIN
             'Set its max_workers to 0 and wait until `weft pool show NAME` lists none; then leave it out.');
     END IF;
     SELECT e ->> 'tenant' AS tenant, e ->> 'name' AS pool INTO v_other FROM jsonb_array_elements(pools) e
-    WHERE e ->> 'tenant' IS NOT NULL AND NOT EXISTS (SELECT FROM weft.tenant t WHERE lower(t.name) = lower(e ->> 'tenant')) LIMIT 1;
+    WHERE e ->> 'tenant' IS NOT NULL AND NOT EXISTS (SELECT FROM weft.tenant t WHERE t.name_key = weft._name_key(e ->> 'tenant')) LIMIT 1;
     IF FOUND THEN
         PERFORM weft._fail('WF128', format('tenant "%s" does not exist', v_other.tenant), format('Pool "%s" names it.', v_other.pool),
             '`weft tenant ls` lists the tenants.');
     END IF;
     SELECT q.name, t.name AS tenant, e ->> 'name' AS pool INTO v_other
     FROM jsonb_array_elements(pools) e JOIN weft.queue q ON e ->> 'name' = ANY (q.pools) JOIN weft.tenant t USING (tenant_id)
-    WHERE lower(t.name) <> lower(e ->> 'tenant') ORDER BY t.name, q.name LIMIT 1;
+    WHERE t.name_key <> weft._name_key(e ->> 'tenant') ORDER BY t.name, q.name LIMIT 1;
     IF FOUND THEN
         PERFORM weft._fail('WF127', format('pool "%s" is used by another tenant', v_other.pool),
             format('It is one of the pools of queue "%s" of tenant "%s".', v_other.name, v_other.tenant),
@@ -40,7 +40,7 @@ BEGIN
         LEFT JOIN jsonb_array_elements(pools) e (plan) ON e.plan ->> 'name' = x.name ORDER BY x.name
     LOOP
         v_tenant := CASE WHEN v_pool.plan ? 'tenant' THEN (  -- programs of the previous release do not know it
-            SELECT t.tenant_id FROM weft.tenant t WHERE lower(t.name) = lower(v_pool.plan ->> 'tenant'))
+            SELECT t.tenant_id FROM weft.tenant t WHERE t.name_key = weft._name_key(v_pool.plan ->> 'tenant'))
             ELSE (SELECT p.serves_tenant_id FROM weft.pool p WHERE p.name = v_pool.name) END;
         UPDATE weft.pool p SET plan = v_pool.plan - 'tenant', serves_tenant_id = v_tenant
         WHERE p.name = v_pool.name AND (p.plan IS DISTINCT FROM v_pool.plan - 'tenant' OR p.serves_tenant_id IS DISTINCT FROM v_tenant)

@@ -20,7 +20,7 @@ BEGIN
         RETURN weft._quota_document('each_user', NULL, set_quota.tenant_id, 0);
     END IF;
     SELECT u.* INTO v_user FROM weft.tenant_user u
-    WHERE u.tenant_id = set_quota.tenant_id AND u.name_key = lower(of_name);
+    WHERE u.tenant_id = set_quota.tenant_id AND u.name_key = weft._name_key(of_name);
     IF NOT FOUND THEN
         PERFORM weft._no_user(of_name);
     END IF;

@@ -8,5 +8,5 @@ DECLARE
 BEGIN
     RETURN v_caller IS NULL OR v_caller = of_schedule.user_id OR EXISTS (
         SELECT FROM weft.billing_project p JOIN weft.billing_member m USING (project_id)
-        WHERE p.tenant_id = of_schedule.tenant_id AND p.name_key = lower(of_schedule.billing_project) AND m.user_id = v_caller);
+        WHERE p.tenant_id = of_schedule.tenant_id AND p.name_key = weft._name_key(of_schedule.billing_project) AND m.user_id = v_caller);
 END $$;

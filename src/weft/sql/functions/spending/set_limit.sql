@@ -19,7 +19,7 @@ BEGIN
         v_limit.project_id := v_project.project_id;
     ELSIF set_limit.kind = 'user' THEN
         SELECT u.user_id INTO v_limit.user_id FROM weft.tenant_user u
-        WHERE u.tenant_id = set_limit.tenant_id AND u.name_key = lower(of_name);
+        WHERE u.tenant_id = set_limit.tenant_id AND u.name_key = weft._name_key(of_name);
         IF NOT FOUND THEN
             PERFORM weft._no_user(of_name);
         END IF;

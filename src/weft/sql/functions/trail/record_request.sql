@@ -20,7 +20,7 @@ BEGIN
     INSERT INTO weft.trail_unsealed (request_id, tenant_id, user_id, user_name, token_id, address, trace_id, action, path, batch_id,
         refused, times, at)
     VALUES ((request ->> 'request_id')::uuid, coalesce((request ->> 'tenant_id')::int,
-            (SELECT t.tenant_id FROM weft.tenant t WHERE lower(t.name) = lower(request ->> 'tenant'))),
+            (SELECT t.tenant_id FROM weft.tenant t WHERE t.name_key = weft._name_key(request ->> 'tenant'))),
         (request ->> 'user_id')::int, request ->> 'user_name',
         (request ->> 'token_id')::bigint, request ->> 'address', request ->> 'trace_id', request ->> 'action', request ->> 'path',
         coalesce((request ->> 'batch_id')::bigint, nullif(current_setting('weft.made_batch', true), '')::bigint),

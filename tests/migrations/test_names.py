@@ -1,0 +1,33 @@
+"""Names that an earlier release took for several are several still."""
+
+import asyncpg
+
+from migrations.older_schema import older_schema
+from weft.sql import files_of
+
+BEFORE = "0110_pre_folded_names"
+ROWS = """
+    INSERT INTO weft.tenant (name) VALUES ('straße'), ('STRASSE');
+    INSERT INTO weft.tenant_user (tenant_id, name) VALUES (1, 'ΟΔΟΣ'), (1, 'οδος'), (2, 'οδος');
+    INSERT INTO weft.billing_project (tenant_id, name) VALUES (1, 'ß'), (1, 'SS'), (2, 'ss');
+"""
+NAMES = """
+    SELECT array_agg(name ORDER BY tenant_id) FROM weft.tenant UNION ALL
+    SELECT array_agg(name ORDER BY user_id) FROM weft.tenant_user UNION ALL
+    SELECT array_agg(name ORDER BY project_id) FROM weft.billing_project
+"""
+
+
+async def test_all_but_the_oldest_of_one_name_get_their_number(
+    empty_database: dict[str, str],
+) -> None:
+    (file,) = (one for one in files_of("migrations") if one.name == BEFORE)
+    async with older_schema(empty_database["admin"], BEFORE, ROWS) as owner:
+        await owner.execute(file.text)
+        found: list[asyncpg.Record] = await owner.fetch(NAMES)
+
+    assert [row[0] for row in found] == [
+        ["t", "straße", "STRASSE-3"],
+        ["ada", "ΟΔΟΣ", "οδος-3", "οδος"],
+        ["default", "ß", "SS-3", "ss"],
+    ]

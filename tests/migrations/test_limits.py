@@ -54,6 +54,18 @@ SOFT_LIMITS = """
         (1, NULL, 1, 'memory', 3, 2), (1, 1, NULL, 'storage', 5, NULL);
 """
 
+BEFORE_UNUSED = "0111_post_unused_parts"
+DELETED = """
+    INSERT INTO weft.billing_project (tenant_id, name, closed_at, deleted_at)
+    VALUES (1, 'gone', now(), now()), (1, 'off', now(), now());
+    INSERT INTO weft.spend_limit (tenant_id, project_id, user_id, measure, amount_max, on_limit)
+    VALUES (1, 1, NULL, 'cost', 1, 'pause'), (1, 2, NULL, 'cost', 1, 'pause'),
+        (1, 3, NULL, 'cost', 1, 'cancel');
+"""
+OLD_FOLD = """
+    CREATE FUNCTION weft._count_usage(used weft.usage_part[]) RETURNS void LANGUAGE sql AS '';
+"""
+
 
 @pytest.mark.parametrize("first", ["person", "limit"])
 async def test_holds_are_apart_before_the_contract_step(
@@ -106,3 +118,26 @@ async def test_soft_limit_above_the_limit_becomes_the_limit(
         )
 
     assert [tuple(row) for row in found] == [(300, 300), (3, 3), (None, 5), (3, 2), (5, None)]
+
+
+async def test_limits_of_projects_deleted_earlier_pause_no_more(
+    empty_database: dict[str, str],
+) -> None:
+    """Nobody could raise them, and what waits for one would wait for ever."""
+    (file,) = (one for one in files_of("migrations") if one.name == BEFORE_UNUSED)
+    async with older_schema(empty_database["admin"], BEFORE_UNUSED, DELETED) as owner:
+        await owner.execute(file.text)
+        found = await owner.fetch("SELECT on_limit, version FROM weft.spend_limit ORDER BY 1, 2")
+
+    assert [tuple(row) for row in found] == [("cancel", 1), ("cancel", 2), ("pause", 1)]
+
+
+async def test_parts_go_with_the_functions_of_earlier_programs(
+    empty_database: dict[str, str],
+) -> None:
+    (file,) = (one for one in files_of("migrations") if one.name == BEFORE_UNUSED)
+    async with older_schema(empty_database["admin"], BEFORE_UNUSED, OLD_FOLD) as owner:
+        await owner.execute(file.text)
+        left = await owner.fetchval("SELECT to_regtype('weft.usage_part')")
+
+    assert left is None

@@ -95,15 +95,6 @@ CREATE TYPE weft.shares AS (
 );
 ALTER TYPE weft.shares OWNER TO postgres;
 
-CREATE TYPE weft.usage_part AS (
-	batch_id bigint,
-	usage_on date,
-	rate_card_id smallint,
-	shape_id integer,
-	usage_ms bigint
-);
-ALTER TYPE weft.usage_part OWNER TO postgres;
-
 CREATE TABLE weft.bunch (
     batch_id bigint NOT NULL,
     update_id integer NOT NULL,
@@ -6017,8 +6008,6 @@ CREATE INDEX batch_user_name_idx ON weft.batch USING btree (user_id, name, batch
 
 CREATE INDEX billing_member_user_idx ON weft.billing_member USING btree (user_id, project_id);
 
-CREATE UNIQUE INDEX billing_project_lower_idx ON weft.billing_project USING btree (tenant_id, lower(name));
-
 CREATE UNIQUE INDEX billing_project_name_key_idx ON weft.billing_project USING btree (tenant_id, name_key);
 
 CREATE INDEX blocked_job_condition_idx ON weft.blocked_job USING btree (condition_id, next_at) WHERE (condition_id IS NOT NULL);
@@ -6177,11 +6166,7 @@ CREATE INDEX spend_limit_unapplied_idx ON weft.spend_limit USING btree (limit_id
 
 CREATE UNIQUE INDEX spend_limit_user_idx ON weft.spend_limit USING btree (user_id, measure) WHERE (user_id IS NOT NULL);
 
-CREATE UNIQUE INDEX tenant_lower_idx ON weft.tenant USING btree (lower(name));
-
 CREATE UNIQUE INDEX tenant_name_key_idx ON weft.tenant USING btree (name_key);
-
-CREATE UNIQUE INDEX tenant_user_lower_idx ON weft.tenant_user USING btree (tenant_id, lower(name));
 
 CREATE UNIQUE INDEX tenant_user_name_key_idx ON weft.tenant_user USING btree (tenant_id, name_key);
 

@@ -31,7 +31,7 @@ async def test_submission_looks_for_limits_by_key(own_world: World) -> None:
     await world.admin.execute(OF_OTHERS, world.caller.tenant_id, N_LIMITS)
     await world.admin.execute("VACUUM ANALYZE weft.spend_limit")
     async with reads(world.admin, "spend_limit") as found:
-        await world.admin.execute("SELECT weft._pause_batch($1)", batch)
+        await world.admin.execute("SELECT weft._pause_batch($1, true)", batch)
 
     assert found["spend_limit"].scans == 0
     assert found["spend_limit"].rows_by_index <= 2  # it is found, and locked

@@ -112,6 +112,7 @@ async def test_user_who_cancels_at_a_limit_submits_nothing(world: World) -> None
         await world.submit()
 
     assert "0 core hours" in str(refused.value.detail)
+    assert str(refused.value.hint).startswith("Ask an administrator to raise the limit.")
     await limit(world, user(world), None, Measure.CPU)
     assert await world.states(await world.submit()) == "r"
 

@@ -175,6 +175,27 @@ async def test_limit_may_cancel(world: World) -> None:
     assert await world.states(await world.submit()) == "r"
 
 
+async def test_only_the_first_jobs_of_a_batch_can_name_another_project(world: World) -> None:
+    batch = await world.submit(1)
+    worker = await world.worker()
+    (one,) = await worker.claim(1)
+    await worker.end(one, reason=Reason.EXIT, exit_code=3)
+    await world.fold()
+    await limit(world, 0, on_limit="cancel")
+    with pytest.raises(BillingLimitReached) as new:
+        await world.submit()
+    with pytest.raises(BillingLimitReached) as more:
+        await world.submit(batch=batch)
+    with pytest.raises(BillingLimitReached) as again:
+        await retry(world, batch)
+
+    hints = [str(refused.value.hint) for refused in (new, more, again)]
+    assert [hint.split(",")[0] for hint in hints] == [
+        "Name another project",
+        *["Ask an administrator to raise the limit. `weft limit ls` shows it."] * 2,
+    ]
+
+
 async def test_pause_may_become_a_cancel(world: World) -> None:
     batch = await world.submit(job_rows(3, priority=[0, 1, 0]))
     await limit(world, 0)
@@ -209,7 +230,7 @@ async def test_batch_that_is_being_committed_is_paused(world: World) -> None:
     other = await world.connect()
     committing = other.transaction()
     await committing.start()
-    await other.execute("SELECT weft._pause_batch($1)", batch)
+    await other.execute("SELECT weft._pause_batch($1, true)", batch)
     judging = asyncio.create_task(world.driver.judge_limit(epoch, one, Stage.REACHED, near=False))
     await world.until_somebody_waits()
     assert not judging.done()

@@ -1599,9 +1599,9 @@ CREATE FUNCTION weft._patched(patch jsonb) RETURNS text
     LANGUAGE sql IMMUTABLE;
 ALTER FUNCTION weft._patched(patch jsonb) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft._pause_batch(of_batch_id bigint) RETURNS void
+CREATE FUNCTION weft._pause_batch(of_batch_id bigint, may_move boolean) RETURNS void
     LANGUAGE plpgsql;
-ALTER FUNCTION weft._pause_batch(of_batch_id bigint) OWNER TO weft_tenant;
+ALTER FUNCTION weft._pause_batch(of_batch_id bigint, may_move boolean) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._pause_for_limit(of_limit weft.spend_limit, limit_rows integer) RETURNS integer
     LANGUAGE plpgsql;
@@ -7661,8 +7661,8 @@ REVOKE ALL ON FUNCTION weft._past_tries(of_batch_id bigint, of_job_id integer, o
 
 REVOKE ALL ON FUNCTION weft._patched(patch jsonb) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._pause_batch(of_batch_id bigint) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft._pause_batch(of_batch_id bigint) TO weft_system;
+REVOKE ALL ON FUNCTION weft._pause_batch(of_batch_id bigint, may_move boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._pause_batch(of_batch_id bigint, may_move boolean) TO weft_system;
 
 REVOKE ALL ON FUNCTION weft._pause_for_limit(of_limit weft.spend_limit, limit_rows integer) FROM PUBLIC;
 

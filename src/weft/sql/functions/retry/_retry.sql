@@ -72,7 +72,7 @@ BEGIN
             SELECT o.job_id FROM unnest(v_job, v_old) o (job_id, state) WHERE o.state IN (STATE_FAILED, STATE_ERROR))) c
         WHERE f.batch_id = of_batch_id AND f.group_id = c.group_id;
     END IF;
-    PERFORM weft._forget_failures(of_batch_id, v_job), weft._pause_batch(of_batch_id);
+    PERFORM weft._forget_failures(of_batch_id, v_job), weft._pause_batch(of_batch_id, false);
     v_ready := weft._record_retry(of_batch_id, v_job, v_old, v_batch.pool_id, actor, _retry.at);
     v_batches := array_fill(of_batch_id, ARRAY[cardinality(v_ready)]);
     v_states := array_fill(STATE_READY::smallint, ARRAY[cardinality(v_ready)]);

@@ -34,7 +34,7 @@ BEGIN
         SELECT DISTINCT s.lane_id FROM weft.bunch_count c JOIN weft.shape s USING (shape_id)
         WHERE c.batch_id = of_update.batch_id AND c.update_id = of_update.update_id);
     PERFORM weft._add_update_ranges(of_update.batch_id, of_update.update_id, v_batch.pool_id, v_batch.user_id, v_lane);
-    PERFORM weft._pause_batch(of_update.batch_id);
+    PERFORM weft._pause_batch(of_update.batch_id, of_update.update_id = 1);
     IF NOT is_new_batch THEN
         -- Held jobs are not claimed; the sweep parks the new jobs of held groups.
         UPDATE weft.group_hold h SET swept = false, sweep_job = least(h.sweep_job, of_update.first_job - 1)

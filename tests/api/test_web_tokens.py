@@ -16,7 +16,6 @@ from threading import Event, Thread
 from types import SimpleNamespace
 from typing import Any, cast
 
-import httpx
 import pytest
 from joserfc import jwk, jws, jwt
 from joserfc.errors import SecurityWarning
@@ -472,29 +471,3 @@ async def test_bearer_is_remembered_until_the_user_changes_or_the_token_expires(
     assert {one.user_id for one in callers} == {7}
     assert store.admitted == [("default", "ada"), ("default", "eve")]
     assert store.authenticated == 0
-
-
-async def test_token_in_the_header_of_a_gateway(tmp_path: Path) -> None:
-    text = f'{USUAL}\nheader = "X-JWT-Assertion-default"'
-    other = USUAL.replace("issuer.ex", "other.ex") + f'\npem = """{pem_of(OTHER)}"""'
-    path = tmp_path / "issuers.toml"
-    path.write_text(f'{text}\npem = """{pem_of(EC)}"""\n{other}')
-    settings = Settings(home=tmp_path, issuers_file=path)
-    app = create_app(cast("Any", AdmittingStore()), SilentNotices(), cast("Any", None), settings)
-    theirs = token_of(OTHER, iss=ISSUER.replace("issuer.ex", "other.ex"))
-    async with httpx.AsyncClient(
-        transport=httpx.ASGITransport(app), base_url="http://weft"
-    ) as client:
-        name = "X-JWT-Assertion-default"
-        good = await client.get("/v1/whoami", headers={name: token_of()})
-        of_another = await client.get("/v1/whoami", headers={name: theirs})
-        plain = await client.get("/v1/whoami", headers={"authorization": f"Bearer {theirs}"})
-        both = await client.get(
-            "/v1/whoami", headers={name: token_of(), "authorization": "Bearer nonsense"}
-        )
-        foreign = await client.delete("/x", headers={name: token_of(), "origin": "http://evil"})
-
-    assert foreign.json()["code"] == "API.FOREIGN_REQUEST"
-    assert [one.status_code for one in (good, of_another, plain, both)] == [200, 401, 200, 401]
-    assert (good.json()["user"], good.json()["token_id"]) == ("ada", None)
-    assert "issuer and audience" in of_another.json()["detail"]

@@ -81,6 +81,7 @@ ATTACKS: dict[str, tuple[str, list[int]]] = {
     "many headers": (get(headers="a: b\r\n" * HEADERS_MAX), [431]),
     "two tokens": (get(headers=TOKEN_LINE), [400]),
     "two hosts": (get(headers="host: other\r\n"), [400]),
+    "two lists of cookies": (get(headers="cookie: a=b\r\ncookie: c=d\r\n"), [400]),
     "no host": (f"GET /healthz HTTP/1.1\r\n{TOKEN_LINE}\r\n", [400]),
     "another host": (get().replace("host: weft", "host: evil.example"), [200]),
     # what is a request?

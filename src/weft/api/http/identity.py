@@ -91,9 +91,11 @@ class Identities:
     def _token_in(self, headers: Mapping[str, str], scheme: str) -> tuple[str, str | None]:
         """Return the token, and the header it is in if that is not `Authorization`."""
         if "authorization" not in headers:
-            for name in self._web_tokens.headers:
-                if name in headers:
-                    return _checked(headers[name].strip()), name
+            if names := [name for name in self._web_tokens.headers if name in headers]:
+                if len(names) > 1 or "," in headers[names[0]]:  # no token has a comma
+                    shown = " and ".join(names)
+                    raise _refused(f"It has several tokens, in {shown}.", LoginAttempt())
+                return _checked(headers[names[0]].strip()), names[0]
             if session := session_in(headers.get(COOKIE, ""), scheme):
                 return _checked(session), COOKIE
         return _bearer_token(headers.get("authorization")), None

@@ -91,7 +91,7 @@ class RecordRequests:
             return
         ACTION.set(None)  # a pipelined request begins in the context of the one before
         scope["path"] = _path_of(scope)
-        headers = _decoded(scope)
+        headers = _headers_of(scope)
         trace_id = _trace_id(headers)
         scope.setdefault("state", {}).update(headers=headers, trace_id=trace_id)
         record = _Record(send)
@@ -398,9 +398,17 @@ def _write_record(scope: Scope, record: _Record) -> None:
     )
 
 
-def _decoded(scope: Scope) -> dict[str, str]:
+def _headers_of(scope: Scope) -> dict[str, str]:
+    """Return the headers by name. Of one that came several times no value counts before another:
+    they are one list, as RFC 9110 (5.3) has it, which is no token, origin or tenant.
+    """
     raw = cast("list[tuple[bytes, bytes]]", scope["headers"])
-    return {name.decode("latin-1"): value.decode("latin-1") for name, value in raw}
+    found = {name.decode("latin-1"): value.decode("latin-1") for name, value in raw}
+    if len(found) < len(raw):
+        for repeated in found:
+            values = [value for name, value in raw if name.decode("latin-1") == repeated]
+            found[repeated] = b", ".join(values).decode("latin-1")
+    return found
 
 
 def _trace_id(headers: dict[str, str]) -> str:

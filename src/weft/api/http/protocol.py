@@ -1,7 +1,7 @@
 """HTTP on the wire: limits on heads, and problem documents for what is not HTTP.
 
-What a proxy in front of this server might read otherwise is refused: two hosts or two tokens, old
-and unknown versions. Headers after the body are ignored.
+What a proxy in front of this server might read otherwise is refused: two hosts, tokens or lists of
+cookies, old and unknown versions. Headers after the body are ignored.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from weft.telemetry.trace import new_trace_id
 HEAD_BYTES_MAX: Final = 64 * 1024
 HEADERS_MAX: Final = 200
 _VERSIONS: Final = ("1.0", "1.1")
-_ONCE: Final = (b"host", b"authorization")
+_ONCE: Final = (b"host", b"authorization", b"cookie")
 _REASONS: Final = {400: b"Bad Request", 408: b"Request Timeout", 431: b"Header Fields Too Large"}
 
 

@@ -1,0 +1,65 @@
+"""Tokens that gateways hand over in headers of their own."""
+
+from pathlib import Path
+from typing import Any, cast
+
+import httpx
+
+from api.fakes import SilentNotices
+from api.test_web_tokens import EC, ISSUER, OTHER, USUAL, AdmittingStore, pem_of, token_of
+from weft.api.app import create_app
+from weft.settings import Settings
+
+
+async def test_two_tokens_from_gateways_are_none(tmp_path: Path) -> None:
+    """In one header or in those of two gateways, whichever comes first."""
+    texts = [
+        f'{usual}\nheader = "X-JWT-Assertion-{name}"\npem = """{pem_of(EC)}"""'
+        for name, usual in (("a", USUAL), ("b", USUAL.replace('"weft"', '"another"')))
+    ]
+    path = tmp_path / "issuers.toml"
+    path.write_text("\n".join(texts))
+    settings = Settings(home=tmp_path, issuers_file=path)
+    app = create_app(cast("Any", AdmittingStore()), SilentNotices(), cast("Any", None), settings)
+    one, other = (("x-jwt-assertion-a", token_of(sub=user)) for user in ("ada", "eve"))
+    elsewhere = ("x-jwt-assertion-b", other[1])
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(app), base_url="http://weft"
+    ) as client:
+        answers = [
+            await client.get("/v1/whoami", headers=headers)
+            for headers in (
+                [one], [one, other], [other, one], [one, one], [one, elsewhere], [elsewhere, one],
+            )
+        ]  # fmt: skip
+
+    assert [answer.status_code for answer in answers] == [200, *[401] * 5]
+    assert {answer.json()["detail"].partition(",")[0] for answer in answers[1:]} == {
+        "It has several tokens"
+    }
+
+
+async def test_token_in_the_header_of_a_gateway(tmp_path: Path) -> None:
+    text = f'{USUAL}\nheader = "X-JWT-Assertion-default"'
+    other = USUAL.replace("issuer.ex", "other.ex") + f'\npem = """{pem_of(OTHER)}"""'
+    path = tmp_path / "issuers.toml"
+    path.write_text(f'{text}\npem = """{pem_of(EC)}"""\n{other}')
+    settings = Settings(home=tmp_path, issuers_file=path)
+    app = create_app(cast("Any", AdmittingStore()), SilentNotices(), cast("Any", None), settings)
+    theirs = token_of(OTHER, iss=ISSUER.replace("issuer.ex", "other.ex"))
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(app), base_url="http://weft"
+    ) as client:
+        name = "X-JWT-Assertion-default"
+        good = await client.get("/v1/whoami", headers={name: token_of()})
+        of_another = await client.get("/v1/whoami", headers={name: theirs})
+        plain = await client.get("/v1/whoami", headers={"authorization": f"Bearer {theirs}"})
+        both = await client.get(
+            "/v1/whoami", headers={name: token_of(), "authorization": "Bearer nonsense"}
+        )
+        foreign = await client.delete("/x", headers={name: token_of(), "origin": "http://evil"})
+
+    assert foreign.json()["code"] == "API.FOREIGN_REQUEST"
+    assert [one.status_code for one in (good, of_another, plain, both)] == [200, 401, 200, 401]
+    assert (good.json()["user"], good.json()["token_id"]) == ("ada", None)
+    assert "issuer and audience" in of_another.json()["detail"]

@@ -93,7 +93,13 @@ ATTACKS: dict[str, tuple[str, list[int]]] = {
     "an unknown method": (get().replace("GET", "STEAL"), [400]),
     "a method in small letters": (get().replace("GET", "get"), [400]),
     "CONNECT": (get("evil.example:80").replace("GET", "CONNECT"), [400]),
-    "a target with another host": (get("http://evil.example/v1/batches/1"), [200]),
+    "a target with another host": (get("http://evil.example/v1/batches/1"), [400]),
+    "a target with another port": (get("http://weft:81/v1/batches/1"), [400]),
+    "a target with another host after a user": (get("http://weft@evil/v1/batches/1"), [400]),
+    "a target with a user": (get("http://evil@weft/v1/batches/1"), [400]),
+    "a target with a host and no Host": (
+        get("http://evil/v1/batches/1").replace(HOST, "").replace("HTTP/1.1", "HTTP/1.0"), [400]),
+    "a target with a host that ends in a question": (get("http://evil?/weft/"), [400]),
     "a target that is a host": (get("http://evil.example"), [400]),
     "a long target": (get(f"/{'a' * 70_000}"), [431]),
     "NUL in a target": (get("/v1/\0"), [400]),
@@ -111,6 +117,8 @@ ATTACKS: dict[str, tuple[str, list[int]]] = {
         stranger(post("content-length: 2\r\nexpect: 100-continue\r\n", "{}")) + NEXT, [401]),
     # sound ones, so that this is not all refused
     "sound": (get(), [200]),
+    "a target with the same host": (get("http://WEFT:80/v1/batches/1"), [200]),
+    "a target that holds an address": (get("/v1/batches/1?a=http://evil/"), [400]),
     "two in one piece": (get().replace(CLOSE, "") + NEXT, [200, 200]),
     "sound chunks": (chunked(f"2;a=b\r\n{{}}\r\n0\r\n\r\n{NEXT}"), [201, 200]),
 }  # fmt: skip

@@ -1,22 +1,26 @@
 """HTTP on the wire: limits on heads, and problem documents for what is not HTTP.
 
-What a proxy in front of this server might read otherwise is refused: two hosts, tokens or lists of
-cookies, old and unknown versions. Headers after the body are ignored.
+What a proxy in front of this server might read otherwise is refused: two hosts (one may stand in
+the target), tokens or lists of cookies, old and unknown versions. Headers after the body are ignored.
 """
 
 import asyncio
+import re
 from typing import Any, Final
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from weft.api.http.problem_documents import encode_problem
 from weft.core.errors import HeadTooLarge, Invalid, MalformedRequest, RequestTimeout
+from weft.core.sessions import is_same_origin
 from weft.telemetry.trace import new_trace_id
 
 HEAD_BYTES_MAX: Final = 64 * 1024
 HEADERS_MAX: Final = 200
 _VERSIONS: Final = ("1.0", "1.1")
 _ONCE: Final = (b"host", b"authorization", b"cookie")
+_END: Final = re.compile(rb"[/?#]")
+"""Of the authority in a target."""
 _REASONS: Final = {400: b"Bad Request", 408: b"Request Timeout", 431: b"Header Fields Too Large"}
 
 
@@ -103,6 +107,12 @@ class HttpProtocol(HttpToolsProtocol):
                 self._stop(_malformed(f"It has several headers {name.decode().title()}."))
         if version == "1.1" and b"host" not in names:
             self._stop(_malformed("It has no header Host."))
+        scheme, is_absolute, rest = self.url.partition(b"://")
+        if is_absolute and not self.url.startswith(b"/"):
+            hosts = [value.decode("latin-1") for name, value in self.headers if name == b"host"]
+            target = f"{scheme.decode('latin-1')}://{_END.split(rest)[0].decode('latin-1')}"
+            if not is_same_origin(target, scheme.decode("latin-1").lower(), *hosts):
+                self._stop(_malformed("Its target is at another host than its header Host says."))
 
     def _stop(self, error: Invalid) -> None:
         """Refuse a request within a callback of the parser, which then calls no further one."""

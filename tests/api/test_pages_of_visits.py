@@ -163,6 +163,22 @@ async def test_logout_ends_the_visit(http: httpx.AsyncClient, browser: httpx.Asy
     assert COOKIE not in browser.cookies
 
 
+async def test_login_begins_no_visit(http: httpx.AsyncClient, browser: httpx.AsyncClient) -> None:
+    """A session that has expired leaves the cookie of its visit."""
+    await create(http, "acme")
+    await press(browser, "/ui/visit", tenant="acme")
+    before = COOKIE in browser.cookies
+    del browser.cookies["weft_session"]
+    link = await http.post("/v1/login-links", json={})
+    code = {"code": link.json()["url"].partition("code=")[2]}
+    won = await browser.post("/login", data=code)
+
+    assert before
+    assert won.status_code == 303
+    assert COOKIE not in browser.cookies
+    assert TOLD not in (await browser.get("/ui")).text
+
+
 async def test_cookie_counts_for_nothing_where_it_opens_nothing(
     api: LiveApi, http: httpx.AsyncClient
 ) -> None:

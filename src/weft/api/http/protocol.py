@@ -1,7 +1,8 @@
 """HTTP on the wire: limits on heads, and problem documents for what is not HTTP.
 
 What a proxy in front of this server might read otherwise is refused: two hosts (one may stand in
-the target), tokens or lists of cookies, old and unknown versions. Headers after the body are ignored.
+the target), tokens or lists of cookies, old and unknown versions. Headers after the body are
+ignored.
 """
 
 import asyncio

@@ -43,8 +43,8 @@ async def show_login(request: AnyRequest) -> Response[bytes]:
     opt={"redirects": (MEDIA,), "reads": FORM, "refuses": (401, 403, 413)},
 )
 async def log_in(request: AnyRequest) -> Response[bytes]:
-    """Open a session with the code of a login link, from its page; the answer sets a cookie and
-    leads to the pages.
+    """Open a session with the code of a login link, from its page; the answer sets a cookie,
+    ends the visit of an earlier session and leads to the pages.
     """
     Query(request, ())
     scheme = request.scope["scheme"]
@@ -61,7 +61,10 @@ async def log_in(request: AnyRequest) -> Response[bytes]:
     )
     cookie = cookie_of(session, scheme, services.settings.session_valid_s)
     headers = {"content-type": HTML, "location": PAGES, "set-cookie": cookie}
-    return Response(render("leave.html", url=PAGES), headers=headers)
+    answer = Response(render("leave.html", url=PAGES), headers=headers)
+    # A session that expired may have left one.
+    answer.cookies = [_no_cookie(visit_cookie_name(scheme), scheme)]
+    return answer
 
 
 @post("/logout", status_code=200, opt={"bytes": (MEDIA,), "refuses": (403, 413)})
@@ -87,12 +90,13 @@ async def log_out(request: AnyRequest) -> Response[bytes]:
     names = [visit_cookie_name(scheme)]
     if url is not None:
         names.append(issuer_cookie_name(scheme))
-    secure = scheme == "https"
-    answer.cookies = [
-        Cookie(key=name, value="", max_age=0, httponly=True, samesite="lax", secure=secure)
-        for name in names
-    ]
+    answer.cookies = [_no_cookie(name, scheme) for name in names]
     return answer
+
+
+def _no_cookie(name: str, scheme: str) -> Cookie:
+    secure = scheme == "https"
+    return Cookie(key=name, value="", max_age=0, httponly=True, samesite="lax", secure=secure)
 
 
 async def _caller_of(request: AnyRequest) -> Caller | None:

@@ -9,6 +9,7 @@ from weft.api.html.render import render
 from weft.api.http.parameters import Query, wrong_parameter
 from weft.api.http.requests import AnyRequest, services_of
 from weft.api.http.trail import record_login
+from weft.api.http.visits import visit_cookie_name
 from weft.api.use_cases import logins
 from weft.core.browser_logins import VALID_S, issuer_cookie_name, login_cookie_name, login_in
 from weft.core.sessions import cookie_name, cookie_of
@@ -80,6 +81,7 @@ async def finish_login(request: AnyRequest) -> Response[bytes]:
     answer.cookies = [
         _cookie(cookie_name(scheme), session, int(valid_s), scheme),
         _cookie(login_cookie_name(scheme), "", 0, scheme),
+        _cookie(visit_cookie_name(scheme), "", 0, scheme),  # an expired session may have left one
         _cookie(issuer_cookie_name(scheme), provider.id, int(valid_s), scheme),
     ]
     return answer

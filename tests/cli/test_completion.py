@@ -13,7 +13,7 @@ from client.http_server import answer as answer_of
 from client.http_server import serving
 from weft.cli.app import COMMANDS, run_command
 from weft.cli.commands.completion import completion
-from weft.cli.completion.answer import harmless_words, home_of, print_completions, words_of
+from weft.cli.completion.answer import harmless_words, option_of, print_completions, words_of
 from weft.cli.completion.cursor import Cursor, cursor_of, read_commands
 from weft.cli.completion.live_words import ask_server, number_query
 
@@ -203,7 +203,35 @@ def test_the_server_is_that_of_the_line(
     monkeypatch.setenv("H", "/somewhere")
     monkeypatch.setenv("HOME", "/somewhere")
 
-    assert home_of(words.split(" ")) == home
+    assert option_of("--home", words.split(" ")) == home
+
+
+@pytest.mark.parametrize(
+    ("line", "visit"),
+    [
+        ("status --visit acme b", "acme"),
+        ("status --visit=acme b", "acme"),
+        ("user rm --visit acme ", "acme"),
+        ("status --visit ac", ""),
+        ("status b", None),
+    ],
+)
+async def test_words_are_those_of_the_tenant_that_is_visited(
+    line: str,
+    visit: str | None,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The tenants of the site are asked for without a visit, which does not show them."""
+    async with serving(answer_of(200, b'{"items": [], "cursor": null}')) as server:
+        monkeypatch.setenv("WEFT_URL", server.url)
+        monkeypatch.setenv("WEFT_TOKEN", "t")
+        monkeypatch.setenv("WEFT_VISIT", "of-the-shell")
+        await asyncio.to_thread(print_completions, ["zsh", *line.split(" ")])
+
+    (request,) = server.requests
+    assert request.headers.get("x-weft-visit", "") == ("of-the-shell" if visit is None else visit)
+    assert capsys.readouterr().out == "words\n"
 
 
 @pytest.mark.parametrize(("digits", "is_found"), [("1", {1, 12, 199}), ("", {1, 2, 12, 21, 199})])
@@ -254,6 +282,6 @@ async def test_what_the_server_lists_becomes_words(
     async with serving(answer_of(200, page)) as server:
         monkeypatch.setenv("WEFT_URL", server.url)
         monkeypatch.setenv("WEFT_TOKEN", "t")
-        found = await asyncio.to_thread(ask_server, kind, "", str(tmp_path))
+        found = await asyncio.to_thread(ask_server, kind, "", home=str(tmp_path), visit=None)
 
     assert found == words

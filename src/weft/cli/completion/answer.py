@@ -9,7 +9,7 @@ import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Final
 
 from weft.cli.completion.cursor import Cursor, cursor_of, read_commands
@@ -75,10 +75,9 @@ def offered(cursor: Cursor, words: Sequence[str]) -> Mapping[str, str]:
         return found
     from weft.cli.completion.live_words import ask_server  # noqa: PLC0415 (only now needed)
 
-    return {
-        **found,
-        **harmless_words(ask_server(cursor.asks, cursor.begun, home_of(words)), cursor),
-    }
+    home, visit = option_of("--home", words), option_of("--visit", words)
+    asked = ask_server(cursor.asks, cursor.begun, home=home, visit=visit)
+    return {**found, **harmless_words(asked, cursor)}
 
 
 def harmless_words(found: Mapping[str, str], cursor: Cursor) -> Mapping[str, str]:
@@ -95,15 +94,16 @@ def harmless_words(found: Mapping[str, str], cursor: Cursor) -> Mapping[str, str
     )
 
 
-def home_of(words: Sequence[str]) -> str | None:
-    """Return the home that is named on the line."""
-    for word, after in zip(words, (*words[1:], ""), strict=True):
-        if word.startswith("--home="):
-            return _expanded(word.removeprefix("--home="))
-        if word == "--home" and after:
+def option_of(name: str, words: Sequence[str]) -> str | None:
+    """Return the value that an option has on the line, before the word at its end."""
+    before = words[:-1]
+    for word, after in pairwise((*before, "")):
+        if word.startswith(f"{name}="):
+            return _expanded(word.removeprefix(f"{name}="))
+        if word == name and after:
             return _expanded(after)
     return None
 
 
-def _expanded(path: str) -> str:
-    return os.path.expanduser(os.path.expandvars(path))  # noqa: PTH111 (as a shell does)
+def _expanded(value: str) -> str:
+    return os.path.expanduser(os.path.expandvars(value))  # noqa: PTH111 (as a shell does)

@@ -31,15 +31,22 @@ Words = Mapping[str, str]
 """Each with what tells it from the others, or nothing."""
 
 
-def ask_server(kind: str, begun: str, home: str | None) -> Words:
-    """Return the words of this kind, of large numbers those that may begin like `begun`."""
+def ask_server(kind: str, begun: str, *, home: str | None, visit: str | None) -> Words:
+    """Return the words of this kind, of large numbers those that may begin like `begun`; those of
+    the tenant that is visited. No visit shows the tenants of the site.
+    """
     with suppress(WeftError, OSError, TimeoutError, ValueError):
-        return asyncio.run(_ask(kind, begun, None if home is None else Path(home)))
+        client = Api(
+            home=None if home is None else Path(home),
+            visit="" if kind == "tenants" else visit,
+            patience_s=0,
+        )
+        return asyncio.run(_ask(client, kind, begun))
     return {}
 
 
-async def _ask(kind: str, begun: str, home: Path | None) -> Words:
-    async with asyncio.timeout(WITHIN_S), Api(home=home, patience_s=0) as client:
+async def _ask(client: Api, kind: str, begun: str) -> Words:
+    async with asyncio.timeout(WITHIN_S), client:
         return await ASKS[kind](client, begun)
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from weft.run.credential_files import credential_files
+from weft.run.credential_files import CredentialFiles
 from weft.settings import Settings
 
 ISSUERS = """
@@ -26,9 +26,9 @@ def test_keys_of_tls_and_secrets_of_issuers(tmp_path: Path) -> None:
     )
     in_one = Settings(home=tmp_path, tls_cert_file=certificate)
 
-    assert credential_files(with_key) == (str(key), str(tmp_path / "secret"), "/etc/other")
-    assert credential_files(in_one) == (str(certificate),)
-    assert credential_files(Settings(home=tmp_path)) == ()
+    assert CredentialFiles(with_key).found() == (str(key), str(tmp_path / "secret"), "/etc/other")
+    assert CredentialFiles(in_one).found() == (str(certificate),)
+    assert CredentialFiles(Settings(home=tmp_path)).found() == ()
 
 
 @pytest.mark.parametrize("text", ["not toml", "issuers = 3", "issuers = [3]", None])
@@ -38,4 +38,17 @@ def test_issuers_that_cannot_be_read_name_none(tmp_path: Path, text: str | None)
     if text is not None:
         issuers.write_text(text)
 
-    assert credential_files(Settings(home=tmp_path, issuers_file=issuers)) == ()
+    assert CredentialFiles(Settings(home=tmp_path, issuers_file=issuers)).found() == ()
+
+
+def test_secrets_of_issuers_that_come_later_are_found(tmp_path: Path) -> None:
+    """Those that are known are hidden, too, while somebody writes the file."""
+    issuers = tmp_path / "issuers"
+    files = CredentialFiles(Settings(home=tmp_path, issuers_file=issuers))
+    found = [files.found()]
+    for text in (ISSUERS, "[[issuers]", '[[issuers]]\nclient_secret_file = "new"', "issuers = []"):
+        issuers.write_text(text)
+        found.append(files.found())
+
+    known = (str(tmp_path / "secret"), "/etc/other")
+    assert found == [(), known, known, (str(tmp_path / "new"),), ()]

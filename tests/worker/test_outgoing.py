@@ -1,6 +1,7 @@
 """Claimed jobs on their way to the spawner."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import msgspec
 import pytest
@@ -30,14 +31,16 @@ def claimed(job_id: int, chunk_first: int | None = None) -> Claimed:
 
 
 def send(
-    jobs: Iterator[tuple[Claimed, JobSpec]], shared: dict[ChunkKey, JobSpec] | None = None
+    jobs: Iterator[tuple[Claimed, JobSpec]],
+    shared: dict[ChunkKey, JobSpec] | None = None,
+    limits: ExecutorLimits = LIMITS,
 ) -> list[Start]:
     sent: list[Start] = []
     executors: dict[str, SpawnerExecutor] = {
         "process": ProcessExecutor(),
         "function": FunctionExecutor(),
     }
-    outgoing = Outgoing(sent.append, executors, LIMITS)
+    outgoing = Outgoing(sent.append, executors, limits)
     for one, spec in jobs:
         definer = definer_of(one, spec)
         outgoing.add(
@@ -48,6 +51,18 @@ def send(
         )  # fmt: skip
     outgoing.send()
     return sent
+
+
+@pytest.mark.parametrize(("sandbox", "hidden"), [(("bwrap",), ("/key",)), ((), ())])
+def test_files_that_no_sandbox_shows_are_asked_for_anew(
+    sandbox: tuple[str, ...], hidden: tuple[str, ...]
+) -> None:
+    known: list[str] = []
+    limits = replace(LIMITS, sandbox=sandbox, hidden_files=lambda: tuple(known))
+    known.append("/key")
+    (message,) = send(iter([(claimed(1), JobSpec(("true",)))]), limits=limits)
+
+    assert message.processes[0].hidden_files == hidden
 
 
 def test_what_jobs_share_is_sent_once_a_message() -> None:

@@ -45,7 +45,6 @@ def words_of(
     *,
     network: bool = True,
     paths: Sequence[Path] = (),
-    credentials: Sequence[Path] = (),
 ) -> tuple[tuple[str, ...], str]:
     """Return the words of `find_sandbox` as a plain user finds them, and why there are none."""
     script = (
@@ -56,11 +55,7 @@ def words_of(
         "found = find_sandbox(Path(home), **json.loads(options))\n"
         "print(json.dumps([found.words, found.why_not]))"
     )
-    options = {
-        "network": network,
-        "paths": [*map(str, paths)],
-        "credentials": [*map(str, credentials)],
-    }
+    options = {"network": network, "paths": [*map(str, paths)]}
     command = [sys.executable, "-c", script, str(home), json.dumps(options)]
     found = subprocess.check_output(command, cwd="/")
     words, why_not = json.loads(found)
@@ -112,13 +107,14 @@ class Sandboxed:
     def run(
         self,
         script: str,
+        hidden: Sequence[Path] = (),
         **options: Any,  # noqa: ANN401 (as words_of)
     ) -> tuple[int | None, str]:
         """Run a script in a directory of its own; return its exit code and output."""
         self._count += 1
         end = self.agent.run(
             "sh", "-c", script, job_id=self._count, cwd=None,
-            sandbox=self.words(**options),
+            sandbox=self.words(**options), hidden_files=tuple(map(str, hidden)),
         )  # fmt: skip
         return end.exit_code, self.agent.output(end)[0].decode()
 
@@ -194,12 +190,38 @@ def test_credentials_outside_of_the_home_are_hidden(sandboxed: Sandboxed, place:
     look = f"cat {other}; echo; cat {key} {link}"
     shown = sandboxed.run(look)
     for named in (key, link):
-        hidden = sandboxed.run(look, credentials=(named,), paths=(outside,))
+        hidden = sandboxed.run(look, hidden=(named,), paths=(outside,))
         assert hidden[1] == "canary\n"
-    gone = sandboxed.run("true", credentials=(outside / "gone", sandboxed.spawner.root / "lock"))
+    gone = sandboxed.run("true", hidden=(outside / "gone", sandboxed.spawner.root / "lock"))
 
     assert shown[1].count("canary") == 3
     assert gone[0] == 0
+
+
+@needs_bubblewrap
+def test_credentials_that_come_later_are_hidden(sandboxed: Sandboxed, place: Path) -> None:
+    """From the jobs that start then: one that comes, one in the place of another, a link that
+    leads elsewhere; and nothing lies in the place of one that has gone.
+    """
+    outside = make(place / "etc")
+    old, new, link = (outside / name for name in ("old", "new", "link"))
+    words, look = sandboxed.words(), f"cat {link} {new}; echo done"
+    seen = []
+    for number, target in enumerate((old, new, old), start=70):
+        target.with_suffix(".part").write_text("canary")
+        target.with_suffix(".part").chmod(0o644)
+        target.with_suffix(".part").rename(target)
+        link.unlink(missing_ok=True)
+        link.symlink_to(target)
+        end = sandboxed.agent.run(
+            "sh", "-c", look, job_id=number, cwd=None, sandbox=words,
+            hidden_files=(str(link), str(new)),
+        )  # fmt: skip
+        seen.append(sandboxed.agent.output(end)[0].decode())
+        if target == new:
+            new.unlink()
+
+    assert seen == ["done\n"] * 3
 
 
 @needs_bubblewrap

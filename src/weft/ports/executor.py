@@ -8,6 +8,7 @@ now, for example because files that it needs cannot be reached; the job waits fo
 Nothing else brings files to a job, so there is no port of its own that could raise it.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -43,6 +44,8 @@ class ExecutorLimits:
     """The directory in which each attempt has one with its messages; empty: it gets none."""
     sandbox: tuple[str, ...] = ()
     """The command that makes a sandbox for each attempt; empty: they have none."""
+    hidden_files: Callable[[], tuple[str, ...]] = tuple
+    """Says which files no sandbox shows; asked when attempts are sent."""
     cgroup: CgroupTerms | None = None
     """None: attempts get no cgroups."""
 

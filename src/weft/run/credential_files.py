@@ -1,30 +1,50 @@
 """Files of weft's own credentials that may stand outside the home, where a sandbox hides all."""
 
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 
 from weft.settings import Settings
 
 
-def credential_files(settings: Settings) -> tuple[str, ...]:
-    """Return the private key of TLS and the secrets that issuers have given to weft, as far as
-    they are files.
+class CredentialFiles:
+    """The private key of TLS and the secrets that issuers have given to weft, as far as they are
+    files. The file of issuers is read again when it has changed.
     """
-    # A certificate without a key file has its key in it.
-    key = settings.tls_key_file or settings.tls_cert_file
-    found = [] if key is None else [key]
-    if settings.issuers_file is not None:
-        found += _client_secrets(settings.issuers_file)
-    return tuple(str(one) for one in found)
+
+    def __init__(self, settings: Settings) -> None:
+        # A certificate without a key file has its key in it.
+        key = settings.tls_key_file or settings.tls_cert_file
+        self._keys = () if key is None else (str(key),)
+        self._issuers = settings.issuers_file
+        self._stamp: tuple[int, ...] | None = None
+        self._secrets: tuple[str, ...] = ()
+
+    def found(self) -> tuple[str, ...]:
+        """Return their paths. They need not be there."""
+        if self._issuers is not None and self._stamp != (stamp := _stamp_of(self._issuers)):
+            self._stamp = stamp
+            known = _client_secrets(self._issuers)
+            self._secrets = self._secrets if known is None else known
+        return (*self._keys, *self._secrets)
 
 
-def _client_secrets(file: Path) -> Iterator[Path]:
+def _stamp_of(file: Path) -> tuple[int, ...]:
+    try:
+        found = file.stat()
+    except OSError:
+        return ()
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def _client_secrets(file: Path) -> tuple[str, ...] | None:
+    """Return the paths; None: it cannot be read, of which the api tells."""
     try:
         entries = tomllib.loads(file.read_text()).get("issuers")
-    except (OSError, ValueError):  # the api says so
-        return
-    for entry in entries if isinstance(entries, list) else ():
-        name = entry.get("client_secret_file") if isinstance(entry, dict) else None
-        if isinstance(name, str):
-            yield file.parent / name
+    except (OSError, ValueError):
+        return None
+    named = [
+        entry.get("client_secret_file")
+        for entry in (entries if isinstance(entries, list) else ())
+        if isinstance(entry, dict)
+    ]
+    return tuple(str(file.parent / name) for name in named if isinstance(name, str))

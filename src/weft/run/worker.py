@@ -26,7 +26,7 @@ from weft.plugins.runners.spawner.sandbox import NoSandbox, sandbox_words
 from weft.ports.executor import ENTRY_POINTS, ExecutorLimits, JobExecutor
 from weft.ports.runner import Runner, RunnerFactory, RunnerSite, Sampling
 from weft.run.child import DRAINED, is_supervised
-from weft.run.credential_files import credential_files
+from weft.run.credential_files import CredentialFiles
 from weft.run.gpus import gpus_of
 from weft.run.home import Home
 from weft.run.job_accounts import job_accounts, job_directory
@@ -163,6 +163,7 @@ def _limits_here(settings: Settings, home: Home) -> ExecutorLimits:
     limits = replace(
         limits_of(settings),
         sandbox=_sandbox_of(settings, home),
+        hidden_files=CredentialFiles(settings).found,
         cgroup=cgroup_of(settings, home),
     )
     if settings.run_as == "user":
@@ -185,12 +186,7 @@ def _sandbox_of(settings: Settings, home: Home) -> tuple[str, ...]:
             hint="Set `sandbox` to `none`: what keeps its jobs apart is its engine.",
         )
     paths = parse_paths(settings.sandbox_paths)
-    return sandbox_words(
-        home.path,
-        network=settings.sandbox_network,
-        paths=paths,
-        credentials=credential_files(settings),
-    )
+    return sandbox_words(home.path, network=settings.sandbox_network, paths=paths)
 
 
 def _scratch(settings: Settings, home: Home) -> Path:

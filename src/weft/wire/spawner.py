@@ -92,6 +92,8 @@ class StartProcess(msgspec.Struct, frozen=True, array_like=True):
     `Welcome`, see `memory_files`."""
     account: Account | None = None
     """Under which account it runs; None: the spawner's. For `Welcome`, see `memory_files`."""
+    hidden_files: tuple[str, ...] = ()
+    """What its sandbox does not show, as far as it is there when the process starts."""
     own_paths: tuple[str, ...] = ()
     """Where its own directory is seen besides, in its sandbox."""
     cgroup: Cgroup | None = None

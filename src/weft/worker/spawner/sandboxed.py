@@ -32,6 +32,9 @@ def command_of(attempt: SpawnerAttempt, argv: Sequence[str], cwd: str) -> tuple[
     for path in (attempt.script_path, attempt.memory_files):
         if path is not None:
             words += ["--ro-bind", (real := os.path.realpath(path)), real]
+    for path in dict.fromkeys(map(os.path.realpath, attempt.request.hidden_files)):
+        if os.path.isfile(path):
+            words += ["--ro-bind", "/dev/null", path]
     if attempt.request.own_paths:
         # Last: what is written beside the directories of the host would be lost.
         words += ["--remount-ro", "/"]

@@ -30,6 +30,7 @@ class Outgoing:
         self._send = send
         self._executors = executors
         self._limits = limits
+        self._hidden_files = limits.hidden_files() if limits.sandbox else ()
         self._begin()
 
     def add(self, one: Assignment) -> None:
@@ -58,7 +59,9 @@ class Outgoing:
         if self._limits.sandbox:
             if process.warm is not None:
                 raise WeftError("a worker whose jobs run in sandboxes calls no functions")
-            process = msgspec.structs.replace(process, sandbox=self._limits.sandbox)
+            process = msgspec.structs.replace(
+                process, sandbox=self._limits.sandbox, hidden_files=self._hidden_files
+            )
         if spec.own_paths:
             process = self._with_own_paths(process, spec.own_paths)
         if spec.network is False:

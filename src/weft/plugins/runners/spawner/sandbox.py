@@ -1,7 +1,7 @@
 """Whether jobs run in a sandbox of bubblewrap, what they see there, and why it cannot be had.
 
 The agent says what all jobs of the worker have in common; the spawner adds what is one job's own:
-its directories (`worker/spawner/sandboxed.py`).
+its directories, and files that are hidden (`worker/spawner/sandboxed.py`).
 """
 
 import os
@@ -47,13 +47,10 @@ def find_sandbox(
     *,
     network: bool = True,
     paths: Sequence[str] = (),
-    credentials: Sequence[str] = (),
 ) -> Sandbox:
     """Return what jobs get on this host, as this user.
 
     `home`: hidden, with its sockets and keys. `paths`: what jobs may write beside what is theirs.
-    `credentials`: files that no job reads; one that comes later, or in the place of one of these,
-    is seen until this is asked again.
     Symlinks are followed here: what is mounted on one is not seen below the directory itself.
     """
     if 0 in os.getresuid():
@@ -78,8 +75,6 @@ def find_sandbox(
         words += ["--bind", one, one]
     for one in _directories(str(home)):
         words += ["--tmpfs", one]  # last, so that no path brings it back
-    for one in _files_outside(home, credentials):
-        words += ["--ro-bind", "/dev/null", one]
     words += ["--setenv", "TMPDIR", "/tmp"]  # noqa: S108 (the job's own)
     try:
         probe = subprocess.run(
@@ -94,11 +89,9 @@ def find_sandbox(
     return Sandbox(why_not=f"`bwrap` says: {said}" if said else "`bwrap` fails", way_out=INSTALL)
 
 
-def sandbox_words(
-    home: Path, *, network: bool, paths: Sequence[str], credentials: Sequence[str] = ()
-) -> tuple[str, ...]:
+def sandbox_words(home: Path, *, network: bool, paths: Sequence[str]) -> tuple[str, ...]:
     """Return the command that makes a sandbox. Raise `NoSandbox`."""
-    found = find_sandbox(home, network=network, paths=paths, credentials=credentials)
+    found = find_sandbox(home, network=network, paths=paths)
     if not found.words:
         raise NoSandbox(
             "cannot run jobs in sandboxes",
@@ -112,13 +105,6 @@ def _directories(*paths: str) -> list[str]:
     """Return those that are there, each once, without symlinks."""
     found = dict.fromkeys(map(os.path.realpath, paths))
     return [one for one in found if os.path.isdir(one)]  # noqa: PTH112 (text)
-
-
-def _files_outside(home: Path, files: Sequence[str]) -> list[str]:
-    """Return the files that are there and that the home does not hide, without symlinks."""
-    hidden = os.path.realpath(home)
-    found = dict.fromkeys(map(os.path.realpath, files))
-    return [one for one in found if Path(one).is_file() and not Path(one).is_relative_to(hidden)]
 
 
 def _home_of_user() -> tuple[str, ...]:

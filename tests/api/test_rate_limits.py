@@ -28,7 +28,7 @@ class Clock:
 
 def test_token_has_the_requests_of_ten_seconds_and_then_a_steady_rate() -> None:
     clock = Clock()
-    limits = RateLimits(2.0, clock)
+    limits = RateLimits(2.0, clock=clock)
     burst = [limits.take(ONE) for _ in range(21)]
     clock.now = 3.0
     later = [limits.take(ONE) for _ in range(7)]
@@ -42,7 +42,7 @@ def test_token_has_the_requests_of_ten_seconds_and_then_a_steady_rate() -> None:
 
 
 def test_other_tokens_and_users_of_other_issuers_have_buckets_of_their_own() -> None:
-    limits = RateLimits(0.1, Clock())
+    limits = RateLimits(0.1, clock=Clock())
     bearers = [Caller(1, user, "x") for user in (1, 2)]
 
     assert [limits.take(one).is_allowed for one in (ONE, ONE, OTHER, *bearers, bearers[0])] == [
@@ -52,12 +52,50 @@ def test_other_tokens_and_users_of_other_issuers_have_buckets_of_their_own() -> 
 
 def test_bucket_that_was_used_last_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rate_limits, "TOKENS_MAX", 2)
-    limits = RateLimits(0.1, Clock())
+    limits = RateLimits(0.1, clock=Clock())
     callers = [Caller(1, 1, "x", token_id=n) for n in (1, 2, 3)]
 
     assert [limits.take(one).is_allowed for one in (*callers, callers[2], callers[0])] == [
         True, True, True, False, True
     ]  # fmt: skip
+
+
+def test_many_tokens_of_a_user_share_one_rate() -> None:
+    """Whoever has used up the rate of a token has not used up that of the user, and the other way
+    round; what is refused is taken from neither.
+    """
+    clock = Clock()
+    limits = RateLimits(0.2, 0.3, clock)
+    third, other = Caller(1, 1, "ada", token_id=3), Caller(1, 2, "eve", token_id=4)
+    verdicts = [limits.take(one) for one in (ONE, ONE, ONE, OTHER, third, other)]
+    clock.now = 4.0
+    later = [limits.take(one) for one in (third, OTHER)]
+
+    found = [(one.is_allowed, one.of, one.remaining) for one in verdicts]
+    assert found == [
+        (True, "token", 1), (True, "token", 0), (False, "token", 0), (True, "user", 0),
+        (False, "user", 0), (True, "token", 1),
+    ]  # fmt: skip
+    assert [one.retry_in_s for one in verdicts if not one.is_allowed] == [5, 4]
+    assert [one.is_allowed for one in later] == [True, False]
+
+
+async def test_headers_name_the_limit_that_is_nearer(
+    store: RecordingStore, tmp_path: Path
+) -> None:
+    settings = Settings(home=tmp_path, requests_per_s=0.3, user_requests_per_s=0.1)
+    app = create_app(store, SilentNotices(), None, settings)  # type: ignore[arg-type]  # doubles
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    headers = {"authorization": f"Bearer {TOKEN}"}
+    async with httpx.AsyncClient(transport=transport, base_url="http://weft") as http:
+        allowed, refused = [await http.get("/v1/batches/1", headers=headers) for _ in range(2)]
+
+    assert [one.status_code for one in (allowed, refused)] == [200, 429]
+    policy = '"token";q=3;w=10, "user";q=1;w=10'
+    assert {one.headers["ratelimit-policy"] for one in (allowed, refused)} == {policy}
+    assert allowed.headers["ratelimit"].startswith('"user";r=0;t=')
+    assert int(refused.headers["retry-after"]) in range(8, 11)
+    assert refused.json()["detail"] == "It may send 0.1 per second in the long run."
 
 
 async def test_request_too_many_is_refused_with_the_headers_that_say_when(

@@ -20,9 +20,8 @@ import pytest
 from joserfc import jwk, jws, jwt
 from joserfc.errors import SecurityWarning
 
-from api.fakes import RecordingStore, SilentNotices
+from api.fakes import RecordingStore
 from api.openid import TICK_S
-from weft.api.app import create_app
 from weft.api.http.identity import Identities
 from weft.api.services import Origin
 from weft.api.use_cases import tokens

@@ -148,8 +148,8 @@ class Application:
         options = AnswerOptions(app, partial(_methods, litestar))
         open_paths = {name.partition(" ")[2] for name, right in rights.items() if right is None}
         trusted = parse_networks(services.settings.trusted_proxies)
-        per_s = services.settings.requests_per_s
-        limits = RateLimits(per_s) if per_s else None
+        rates = services.settings.requests_per_s, services.settings.user_requests_per_s
+        limits = RateLimits(*rates) if any(rates) else None
         record = services.store.record_refusal
         is_open = partial(_is_open, open_paths)
         self._login_failures = LoginFailures(services.store)

@@ -36,6 +36,13 @@ class ApiSettings:
         minimum=0,
         maximum=1_000_000,
     )
+    user_requests_per_s: float = setting(
+        0.0,
+        "requests per second of all tokens and sessions of one user at one api, counted likewise; "
+        "0: any number",
+        minimum=0,
+        maximum=1_000_000,
+    )
     user_connections_max: int = setting(
         6,
         "connections to the database, of the eight of one api, that work for one user at a time",

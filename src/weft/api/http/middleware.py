@@ -256,7 +256,9 @@ def _refuse_other_pages(headers: dict[str, str], scope: Scope, caller: Caller) -
 
 
 class LimitRates:
-    """Refuse requests of a token that sends too many; say in each reply how many it may send."""
+    """Refuse requests of a token or user that sends too many; say in each reply how many it may
+    send.
+    """
 
     def __init__(self, app: App, limits: RateLimits) -> None:
         self._app = app
@@ -281,8 +283,8 @@ class LimitRates:
             return
         scope["state"]["is_new_refusal"] = self._limits.is_new_refusal(caller)
         refused = RateLimitExceeded(
-            "this token sends too many requests",
-            detail=f"It may send {self._limits.per_s:g} per second in the long run.",
+            f"this {verdict.of} sends too many requests",
+            detail=f"It may send {verdict.per_s:g} per second in the long run.",
             hint=f"Send the next one in {verdict.retry_in_s} s, and many jobs in one request.",
         )
         await _refuse(refused, scope, tell)

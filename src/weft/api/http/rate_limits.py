@@ -1,5 +1,5 @@
-"""How many requests a token may send, and how many with wrong tokens an address: a bucket for
-each, in the memory of this api.
+"""How many requests a token and a user may send, and how many with wrong tokens an address: a
+bucket for each, in the memory of this api.
 """
 
 import math
@@ -97,9 +97,14 @@ def sender_of(address: str) -> Hashable:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a request may be served, and what the headers say of the next ones."""
+    """Whether a request may be served, and what the headers say of the next ones: by the bucket
+    that has the fewest, or by the one that refuses for longest.
+    """
 
     is_allowed: bool
+    of: str
+    """Of what the bucket is: `token` or `user`."""
+    per_s: float
     remaining: int
     """Requests that may be sent at once."""
     full_in_s: int
@@ -107,27 +112,43 @@ class Verdict:
 
 
 class RateLimits:
-    """A bucket of requests for each token, filled at a steady rate."""
+    """A bucket of requests for each token, and one for each user with all tokens; each filled at
+    a steady rate.
+    """
 
-    def __init__(self, per_s: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self.per_s = per_s
-        self._buckets = Buckets(per_s, clock)
+    def __init__(
+        self,
+        per_s: float,
+        user_per_s: float = 0.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`per_s`: of a token; `user_per_s`: of a user. 0: any number."""
+        rates = {"token": per_s, "user": user_per_s}
+        self._buckets = {of: Buckets(rate, clock) for of, rate in rates.items() if rate}
+        self._policy = ", ".join(
+            f'"{of}";q={int(one.most)};w={math.ceil(one.most / one.per_s)}'
+            for of, one in self._buckets.items()
+        ).encode()
         self._clock = clock
         self._refused_at: OrderedDict[Hashable, float] = OrderedDict()
-        most = self._buckets.most
-        self._policy = f'"token";q={int(most)};w={math.ceil(most / per_s)}'.encode()
 
     def take(self, caller: Caller) -> Verdict:
-        """Take one request from the bucket of the caller's token; users of other issuers' tokens
-        have one each.
+        """Take one request from each bucket of the caller, or none if one of them is empty. Users
+        of other issuers' tokens have one bucket for these.
         """
-        key, buckets = _key_of(caller), self._buckets
-        level = buckets.level_of(key)
-        is_allowed = level >= 1
-        level -= is_allowed
-        buckets.set_level(key, level)
-        full_in_s = math.ceil((buckets.most - level) / self.per_s)
-        return Verdict(is_allowed, int(level), full_in_s, buckets.wait_s(level))
+        keys = {"token": _key_of(caller), "user": (0, caller.user_id)}
+        levels = {of: one.level_of(keys[of]) for of, one in self._buckets.items()}
+        is_allowed = all(level >= 1 for level in levels.values())
+        found = []
+        for of, buckets in self._buckets.items():
+            level = levels[of] - is_allowed
+            buckets.set_level(keys[of], level)
+            full_in_s = math.ceil((buckets.most - level) / buckets.per_s)
+            wait_s = buckets.wait_s(level)
+            found.append(Verdict(is_allowed, of, buckets.per_s, int(level), full_in_s, wait_s))
+        if is_allowed:
+            return min(found, key=lambda one: one.remaining)
+        return max(found, key=lambda one: (one.remaining < 1, one.retry_in_s))
 
     def is_new_refusal(self, caller: Caller) -> bool:
         """Say whether the log should tell of a refusal: the first of a minute."""
@@ -146,7 +167,7 @@ class RateLimits:
 
         Source: draft-ietf-httpapi-ratelimit-headers-10; RFC 9110, section 10.2.3.
         """
-        left = f'"token";r={verdict.remaining};t={verdict.full_in_s}'
+        left = f'"{verdict.of}";r={verdict.remaining};t={verdict.full_in_s}'
         found = [(b"ratelimit-policy", self._policy), (b"ratelimit", left.encode())]
         if not verdict.is_allowed:
             found.append((b"retry-after", str(verdict.retry_in_s).encode()))

@@ -127,7 +127,7 @@ class TooManyTokens(Conflict):
 
 
 class RateLimitExceeded(Unavailable):
-    """The token has sent more requests than the setting allows."""
+    """The token or its user has sent more requests than the settings allow."""
 
     code = "API.RATE_LIMIT_EXCEEDED"
     status = 429

@@ -428,6 +428,7 @@ async def open_api_store(
         store = PostgresApiStore(database, limits or GroupLimits())
         store.notices = PostgresNotices(dsn)
         store._querying = asyncio.Semaphore(QUERIES_AT_ONCE)  # noqa: SLF001 (its own factory)
-        store._searches = Turns(user_connections_max and QUERIES_AT_ONCE - 1)  # noqa: SLF001 (as above)
+        most = user_connections_max and QUERIES_AT_ONCE - 1
+        store._searches = Turns(most, QUERIES_AT_ONCE, others_s=None)  # noqa: SLF001 (as above)
         store._listener_id = uuid.uuid4()  # noqa: SLF001 (its own factory)
         yield store

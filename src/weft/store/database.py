@@ -322,7 +322,7 @@ async def open_database(
         server_settings={"application_name": session_name(), "timezone": "UTC"},
     )
     async with pool:
-        database = Database(pool, Outage(dsn), Turns(user_connections_max))
+        database = Database(pool, Outage(dsn), Turns(user_connections_max, connections_max))
         try:
             yield database
         finally:

@@ -1,11 +1,18 @@
 """What quotas cost those who submit."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import asyncpg
 import pytest
 
 from plans.test_plans import reads
-from store.test_byte_quotas import ONE
+from store.test_byte_quotas import ONE, stored
+from store.test_submission import add, new_batch, open_update
 from store.world import World
 from weft.store.database import call_on
+from weft.store.submission import _bunch, job_columns
+from weft.testing.builders import job_rows
 
 pytestmark = pytest.mark.slow
 N_USERS = 5_000
@@ -17,9 +24,26 @@ OF_OTHERS = """
         INSERT INTO weft.user_storage (tenant_id, user_id, n_bytes) SELECT p.tenant_id, p.user_id, 0 FROM person p)
     INSERT INTO weft.quota (tenant_id, user_id, bytes_max, cores_max_m) SELECT p.tenant_id, p.user_id, 5, 5000 FROM person p
 """  # noqa: E501 (SQL)
+OTHER_EMPTY = """
+    WITH tenant AS (INSERT INTO weft.tenant (name) VALUES ('full of empty batches') RETURNING tenant_id)
+    INSERT INTO weft.empty_batch (batch_id, tenant_id, created_at) SELECT -n, tenant_id, now() FROM tenant, generate_series(1, 5000) n
+"""  # noqa: E501 (SQL)
 SUBMITTED = """
     SELECT weft._core_gates($1, NULL, $2), weft._check_bytes($1, (SELECT user_id FROM weft.batch WHERE batch_id = $2), 1)
 """  # noqa: E501 (SQL)
+
+
+@asynccontextmanager
+async def written(connection: asyncpg.Connection) -> AsyncIterator[dict[str, int]]:
+    """Run in a transaction and tell how many rows it added to each table."""
+    result: dict[str, int] = {}
+    async with connection.transaction():
+        yield result
+        rows = await connection.fetch(
+            "SELECT relname, n_tup_ins FROM pg_stat_xact_user_tables "
+            "WHERE schemaname = 'weft' AND n_tup_ins > 0"
+        )
+        result.update({row[0]: row[1] for row in rows})
 
 
 async def test_submission_looks_for_quotas_and_sums_by_key(own_world: World) -> None:
@@ -63,3 +87,58 @@ async def test_step_of_a_first_quota_reads_as_many_jobs_as_it_changes(own_world:
     assert (await world.job(batch, 1301))["gate_set_id"] is None
     assert (await world.job(batch, 1300))["gate_set_id"] is not None
     await world.api.set_quota(world.caller, world.caller.user_name, {"cores": None})
+
+
+async def test_upload_pays_one_row_and_its_commit_reads_no_specs(own_world: World) -> None:
+    """Without a quota in the tenant nothing is looked at that quotas are about."""
+    world = own_world
+    batch = await new_batch(world)
+    update = await open_update(world, batch, 20)
+    for first in range(1, 20):
+        await add(world, batch, update, job_rows(1, first_job=first))
+    api = await world.connect("weft_api")
+    async with written(api) as rows, reads(api, "user_storage", "batch_storage") as found:
+        last = job_rows(1, first_job=20)
+        await call_on(api, "add_jobs_v2", **_bunch(world.caller, batch, update.update_id, last))
+    committing = {"batch_id": batch, "of_update_id": update.update_id}
+    async with reads(api, "job_spec", "bunch") as of_commit:
+        await call_on(api, "commit_update", tenant_id=world.caller.tenant_id, **committing)
+
+    looked_at = [*found.values(), of_commit["job_spec"]]
+    assert rows["job_delta"] == 1
+    assert [one.scans + one.index_scans for one in looked_at] == [0, 0, 0]
+    assert of_commit["bunch"].scans == 0
+    assert await stored(world) == 20 * ONE
+
+
+async def test_submission_of_jobs_notes_no_batch_without_jobs(own_world: World) -> None:
+    """Only those that are made without jobs pay for being counted: a row, and its removal."""
+    world = own_world
+    api = await world.connect("weft_api")
+    submission = {
+        "tenant_id": world.caller.tenant_id, "user_id": world.caller.user_id,
+        "batch": {"billing_project": "default", "attributes": {}, "gates": []}, "trace_id": "",
+        "idempotency_key": None, "digest": b"",
+    }  # fmt: skip
+    async with written(api) as of_jobs:
+        await call_on(
+            api, "submit_v2", **submission, of_batch_id=None, groups=None, new_jobs=1,
+            jobs=job_columns(job_rows(1)), depth_max=9, groups_max=9,
+        )  # fmt: skip
+    async with written(api) as of_none:
+        await call_on(api, "create_batch_v2", **submission)
+
+    assert "empty_batch" not in of_jobs
+    assert of_none["empty_batch"] == 1
+
+
+async def test_check_reads_the_empty_batches_of_its_tenant_alone(own_world: World) -> None:
+    world = own_world
+    await world.admin.execute(OTHER_EMPTY)
+    await world.admin.execute("VACUUM ANALYZE weft.empty_batch")
+    await new_batch(world)
+    async with reads(world.admin, "empty_batch") as found:
+        await world.admin.fetch("SELECT * FROM weft._open_work($1)", world.caller.tenant_id)
+
+    assert found["empty_batch"].scans == 0
+    assert found["empty_batch"].rows_by_index <= 1

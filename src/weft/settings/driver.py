@@ -123,7 +123,8 @@ class DriverSettings:
     )
     updates_keep_s: float = setting(
         86400.0,
-        "seconds after which an uncommitted update is removed",
+        "seconds after which an uncommitted update is removed, and a batch that never had jobs "
+        "does not count in quotas any more",
         minimum=60,
         maximum=31536000,
     )

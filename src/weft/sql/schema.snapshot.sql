@@ -107,7 +107,8 @@ CREATE TABLE weft.bunch (
     idempotency_key text,
     digest bytea,
     lane_firsts integer[],
-    lane_ids integer[]
+    lane_ids integer[],
+    n_bytes bigint
 );
 ALTER TABLE weft.bunch OWNER TO postgres;
 
@@ -528,9 +529,9 @@ CREATE FUNCTION weft._confirm_stops(of_incarnation_id integer, batch_ids bigint[
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._confirm_stops(of_incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], are_gone boolean, at timestamp with time zone) OWNER TO weft_system;
 
-CREATE FUNCTION weft._copy_parts(from_batch bigint, to_batch bigint, arguments jsonb, limit_rows integer, OUT copied jsonb) RETURNS jsonb
+CREATE FUNCTION weft._copy_parts(from_batch bigint, to_batch bigint, arguments jsonb, limit_rows integer, has_quota boolean, OUT copied jsonb) RETURNS jsonb
     LANGUAGE plpgsql;
-ALTER FUNCTION weft._copy_parts(from_batch bigint, to_batch bigint, arguments jsonb, limit_rows integer, OUT copied jsonb) OWNER TO weft_system;
+ALTER FUNCTION weft._copy_parts(from_batch bigint, to_batch bigint, arguments jsonb, limit_rows integer, has_quota boolean, OUT copied jsonb) OWNER TO weft_system;
 
 CREATE FUNCTION weft._cordon(of_name text, of_pool text, actor text, reason text, drains boolean) RETURNS boolean
     LANGUAGE plpgsql;
@@ -624,6 +625,10 @@ ALTER FUNCTION weft._count_worker() OWNER TO postgres;
 CREATE FUNCTION weft._counted_failures(of_batch_id bigint, of_job_ids integer[]) RETURNS TABLE(group_id integer, n integer)
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._counted_failures(of_batch_id bigint, of_job_ids integer[]) OWNER TO weft_system;
+
+CREATE FUNCTION weft._create_batch(tenant_id integer, user_id integer, batch jsonb, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) RETURNS TABLE(batch_id bigint, is_new boolean)
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._create_batch(tenant_id integer, user_id integer, batch jsonb, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._create_operation(tenant_id integer, user_id integer, batch_id bigint, kind text, arguments jsonb, n_total bigint, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) RETURNS bigint
     LANGUAGE plpgsql;
@@ -1280,9 +1285,9 @@ CREATE FUNCTION weft._lock_project(of_tenant_id integer, of_name text) RETURNS w
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._lock_project(of_tenant_id integer, of_name text) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft._lock_quotas(of_tenant_id integer, of_user_id integer, of_batch_id bigint) RETURNS boolean
+CREATE FUNCTION weft._lock_quotas(of_tenant_id integer, of_user_id integer, of_batch_id bigint, only_bytes boolean DEFAULT false) RETURNS boolean
     LANGUAGE plpgsql;
-ALTER FUNCTION weft._lock_quotas(of_tenant_id integer, of_user_id integer, of_batch_id bigint) OWNER TO weft_tenant;
+ALTER FUNCTION weft._lock_quotas(of_tenant_id integer, of_user_id integer, of_batch_id bigint, only_bytes boolean) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._lock_users(of_tenant_id integer, by_user_id integer, by_role text) RETURNS void
     LANGUAGE plpgsql;
@@ -4498,6 +4503,13 @@ CREATE TABLE weft.edge (
 WITH (autovacuum_vacuum_cost_delay='2', autovacuum_vacuum_cost_limit='1000');
 ALTER TABLE weft.edge OWNER TO postgres;
 
+CREATE TABLE weft.empty_batch (
+    batch_id bigint NOT NULL,
+    tenant_id integer NOT NULL,
+    created_at timestamp with time zone NOT NULL
+);
+ALTER TABLE weft.empty_batch OWNER TO postgres;
+
 CREATE TABLE weft.event (
     xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
     event_id bigint NOT NULL,
@@ -5657,6 +5669,9 @@ ALTER TABLE ONLY weft.driver_state
 ALTER TABLE ONLY weft.edge
     ADD CONSTRAINT edge_pkey PRIMARY KEY (batch_id, parent_id, child_id);
 
+ALTER TABLE ONLY weft.empty_batch
+    ADD CONSTRAINT empty_batch_pkey PRIMARY KEY (batch_id);
+
 ALTER TABLE ONLY weft.event_floor
     ADD CONSTRAINT event_floor_pkey PRIMARY KEY (one_row);
 
@@ -6045,6 +6060,10 @@ CREATE INDEX core_sweep_open_idx ON weft.core_sweep USING btree (tenant_id, user
 CREATE INDEX dead_letter_cause_idx ON weft.dead_letter USING btree (batch_id, acknowledged, cause_id, job_id);
 
 CREATE INDEX edge_child_idx ON weft.edge USING btree (batch_id, child_id, parent_id);
+
+CREATE INDEX empty_batch_created_idx ON weft.empty_batch USING btree (created_at);
+
+CREATE INDEX empty_batch_tenant_idx ON weft.empty_batch USING btree (tenant_id);
 
 CREATE INDEX failure_cause_open_idx ON weft.failure_cause USING btree (tenant_id, batch_id) WHERE (n_jobs > n_acknowledged);
 
@@ -6450,6 +6469,8 @@ ALTER TABLE weft.dead_letter ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.edge ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.empty_batch ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.event ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.failure_cause ENABLE ROW LEVEL SECURITY;
@@ -6650,6 +6671,8 @@ CREATE POLICY system_rows ON weft.dead_letter TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.edge TO weft_system USING (true);
 
+CREATE POLICY system_rows ON weft.empty_batch TO weft_system USING (true);
+
 CREATE POLICY system_rows ON weft.event TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.failure_cause TO weft_system USING (true);
@@ -6831,6 +6854,8 @@ CREATE POLICY tenant_rows ON weft.core_sweep TO weft_tenant USING ((tenant_id = 
 CREATE POLICY tenant_rows ON weft.dead_letter TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.edge TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.empty_batch TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.event TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
@@ -7087,6 +7112,7 @@ REVOKE ALL ON FUNCTION weft._check_batch(of_batch_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION weft._check_bunch(of_update weft.batch_update, bunch weft.bunch) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._check_bytes(of_tenant_id integer, of_user_id integer, more bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._check_bytes(of_tenant_id integer, of_user_id integer, more bigint) TO weft_system;
 
 REVOKE ALL ON FUNCTION weft._check_capacity(cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu bigint, offers jsonb) FROM PUBLIC;
 
@@ -7150,7 +7176,7 @@ REVOKE ALL ON FUNCTION weft._conditions_due(busy bigint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._confirm_stops(of_incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], are_gone boolean, at timestamp with time zone) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._copy_parts(from_batch bigint, to_batch bigint, arguments jsonb, limit_rows integer, OUT copied jsonb) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._copy_parts(from_batch bigint, to_batch bigint, arguments jsonb, limit_rows integer, has_quota boolean, OUT copied jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._cordon(of_name text, of_pool text, actor text, reason text, drains boolean) FROM PUBLIC;
 
@@ -7196,6 +7222,8 @@ REVOKE ALL ON FUNCTION weft._count_worker() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._counted_failures(of_batch_id bigint, of_job_ids integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._counted_failures(of_batch_id bigint, of_job_ids integer[]) TO weft_tenant;
+
+REVOKE ALL ON FUNCTION weft._create_batch(tenant_id integer, user_id integer, batch jsonb, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._create_operation(tenant_id integer, user_id integer, batch_id bigint, kind text, arguments jsonb, n_total bigint, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._create_operation(tenant_id integer, user_id integer, batch_id bigint, kind text, arguments jsonb, n_total bigint, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) TO weft_system;
@@ -7502,8 +7530,8 @@ REVOKE ALL ON FUNCTION weft._lock_parents(of_batch_id bigint, base integer, edge
 
 REVOKE ALL ON FUNCTION weft._lock_project(of_tenant_id integer, of_name text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._lock_quotas(of_tenant_id integer, of_user_id integer, of_batch_id bigint) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft._lock_quotas(of_tenant_id integer, of_user_id integer, of_batch_id bigint) TO weft_system;
+REVOKE ALL ON FUNCTION weft._lock_quotas(of_tenant_id integer, of_user_id integer, of_batch_id bigint, only_bytes boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._lock_quotas(of_tenant_id integer, of_user_id integer, of_batch_id bigint, only_bytes boolean) TO weft_system;
 
 REVOKE ALL ON FUNCTION weft._lock_users(of_tenant_id integer, by_user_id integer, by_role text) FROM PUBLIC;
 
@@ -7734,6 +7762,7 @@ REVOKE ALL ON FUNCTION weft._quota_document(kind text, name text, of_tenant_id i
 GRANT ALL ON FUNCTION weft._quota_document(kind text, name text, of_tenant_id integer, of_user_id integer) TO weft_system;
 
 REVOKE ALL ON FUNCTION weft._quota_owner(of_tenant_id integer, of_user_id integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._quota_owner(of_tenant_id integer, of_user_id integer) TO weft_system;
 
 REVOKE ALL ON FUNCTION weft._ready_samples(of_batch_id bigint, of_group_id integer, samples_max integer) FROM PUBLIC;
 
@@ -7939,6 +7968,7 @@ REVOKE ALL ON FUNCTION weft._stop_for_limit(of_limit_id integer, limit_rows inte
 REVOKE ALL ON FUNCTION weft._stop_reasons(batch_ids bigint[], job_ids integer[], attempts smallint[], reasons smallint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._stored_bytes(of_tenant_id integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._stored_bytes(of_tenant_id integer) TO weft_system;
 
 REVOKE ALL ON FUNCTION weft._stuck_places(at timestamp with time zone, until timestamp with time zone) FROM PUBLIC;
 
@@ -9035,6 +9065,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.driver_state TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.edge TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.edge TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.empty_batch TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.empty_batch TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.event TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.event TO weft_system;

@@ -20,7 +20,7 @@ class QuotaEdit(Struct, forbid_unknown_fields=True):
     ] = UNSET
     batches: Annotated[
         Most | UnsetType | None,
-        says("How many batches may have such jobs; null: any number.", 100),
+        says("How many batches may have such jobs, or none yet; null: any number.", 100),
     ] = UNSET
     cores: Annotated[
         Cores | UnsetType | None,
@@ -34,7 +34,7 @@ class QuotaEdit(Struct, forbid_unknown_fields=True):
         Most | UnsetType | None,
         says(
             "How much may be stored: output of jobs, specs and payloads of batches that are "
-            "there; null: any number.",
+            "there, those that were sent and not committed included; null: any number.",
             10 * 2**30,
             unit="bytes",
         ),

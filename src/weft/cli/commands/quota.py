@@ -102,9 +102,10 @@ def set_one(
         user: This user of your tenant.
         default_user: Each user of your tenant.
         jobs: Jobs that have not ended: a number, or none for any number.
-        batches: Batches that have such jobs: a number, or none.
+        batches: Batches that have such jobs, or no jobs yet: a number, or none.
         cores: Cores that running jobs have, such as 16 or 0.5, or none.
-        stored: Output, specs and payloads of batches that are there, such as 10Gi, or none.
+        stored: Output, and specs and payloads that were sent, of batches that are there,
+            such as 10Gi, or none.
         shared: Options of every command.
     """
     if [tenant is not None, user is not None, default_user].count(True) != 1:

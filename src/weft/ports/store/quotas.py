@@ -7,13 +7,13 @@ from weft.ports.store.callers import Caller, Row
 
 
 class QuotaStore(Protocol):
-    """How much users may have: jobs that have not ended, batches that have such jobs, cores of
-    running jobs, and bytes that are stored.
+    """How much users may have: jobs that have not ended, batches that have such jobs or none yet,
+    cores of running jobs, and bytes that are stored.
 
-    A submission or a commit that would exceed a quota raises `QuotaExceeded` and changes nothing;
+    What is sent, a new batch or a commit that would exceed a quota raises `QuotaExceeded` and changes nothing;
     those at the same time count each other. What a user has is what their batches have. Jobs that
     were submitted while there was a quota of cores are not offered while it is used; one that asks
-    for more than all of it is refused. Stored are specs of committed jobs, payloads, and what
+    for more than all of it is refused. Stored are specs and payloads that were sent, and what
     attempts that have ended have written; the last may exceed the quota, then nothing more comes.
     """
 

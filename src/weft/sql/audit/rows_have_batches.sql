@@ -36,6 +36,8 @@ SELECT x.batch_id, x.kind FROM (
     UNION ALL
     SELECT DISTINCT t.batch_id, 'condition_batch' AS kind FROM weft.condition_batch t
     UNION ALL
+    SELECT DISTINCT t.batch_id, 'empty_batch' AS kind FROM weft.empty_batch t
+    UNION ALL
     SELECT DISTINCT t.batch_id, 'late_job' AS kind FROM weft.late_job t
     UNION ALL
     SELECT DISTINCT t.batch_id, 'job_deadline' AS kind FROM weft.job_deadline t

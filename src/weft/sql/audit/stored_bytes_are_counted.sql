@@ -1,4 +1,5 @@
--- What is stored for a batch is the output of its attempts, the specs of committed jobs and its payloads, folded and not folded together.
+-- What is stored for a batch is the output of its attempts, the specs of jobs that were sent and its payloads, folded and not folded
+-- together.
 WITH counted AS (
     SELECT x.batch_id, sum(x.n_bytes) AS n_bytes FROM (
         SELECT s.batch_id, s.n_bytes FROM weft.batch_storage s
@@ -12,7 +13,11 @@ recounted AS (
         UNION ALL
         SELECT p.batch_id, octet_length(p.body) FROM weft.job_spec p
         JOIN weft.job j ON j.batch_id = p.batch_id AND j.job_id = p.first_job
-        JOIN weft.batch_update u ON u.batch_id = j.batch_id AND u.update_id = j.update_id AND u.committed_at IS NOT NULL
+        JOIN weft.batch_update u ON u.batch_id = j.batch_id AND u.update_id = j.update_id
+        -- What was sent to the release before counts when it is committed.
+        WHERE u.committed_at IS NOT NULL OR EXISTS (
+            SELECT FROM weft.bunch x WHERE x.batch_id = p.batch_id AND x.update_id = u.update_id AND x.n_bytes IS NOT NULL
+              AND p.first_job >= x.first_job AND p.first_job < x.first_job + x.n_jobs)
         UNION ALL
         SELECT p.batch_id, octet_length(p.body) FROM weft.batch_payload p) x
     GROUP BY 1),

@@ -1,8 +1,12 @@
--- _spec_bytes: how much the specs of the jobs of an update take.
--- Called by: _make_visible, _check_quotas.   Safe to repeat: yes, it only reads.   Plan: specs by key, one for each chunk of jobs.
+-- _spec_bytes: how much the specs of the jobs of an update take, of those that were not counted when they were sent.
+-- Called by: _make_visible, _check_quotas.   Safe to repeat: yes, it only reads.   Plan: bunches of the update by key; of those
+--   that were not counted, specs by key, one for each chunk of jobs.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._spec_bytes(of_update weft.batch_update) RETURNS bigint LANGUAGE sql STABLE
 AS $$
-    SELECT coalesce(sum(octet_length(s.body)), 0)::bigint FROM weft.job_spec s
-    WHERE s.batch_id = of_update.batch_id AND s.first_job >= of_update.first_job AND s.first_job < of_update.first_job + of_update.n_jobs
+    SELECT coalesce(sum(s.n_bytes), 0)::bigint FROM weft.bunch x
+    CROSS JOIN LATERAL (
+        SELECT sum(octet_length(p.body)) AS n_bytes FROM weft.job_spec p
+        WHERE p.batch_id = x.batch_id AND p.first_job >= x.first_job AND p.first_job < x.first_job + x.n_jobs OFFSET 0) s
+    WHERE x.batch_id = of_update.batch_id AND x.update_id = of_update.update_id AND x.n_bytes IS NULL
 $$;

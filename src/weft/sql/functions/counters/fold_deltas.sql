@@ -40,7 +40,9 @@ BEGIN
             sum(d.n_queued) AS n_queued, sum(d.n_creating) AS n_creating, sum(d.n_running) AS n_running, sum(d.n_blocked) AS n_blocked,
             sum(d.n_succeeded) AS n_succeeded, sum(d.n_failed) AS n_failed, sum(d.n_errored) AS n_errored,
             sum(d.n_cancelled) AS n_cancelled, max(d.last_ended_at) AS last_ended_at, bool_or(d.retried) AS retried
-        FROM part d JOIN weft.group_ancestor a ON a.batch_id = d.batch_id AND a.group_id = d.group_id GROUP BY 1, 2, 3),
+        FROM part d JOIN weft.group_ancestor a ON a.batch_id = d.batch_id AND a.group_id = d.group_id
+        WHERE d.shape_id > 0 -- not bytes alone, which come before the first jobs as well
+        GROUP BY 1, 2, 3),
     of_batch AS MATERIALIZED (
         SELECT d.batch_id, d.tenant_id, d.shape_id, d.pool_id, d.rate_card_id, d.usage_on, sum(d.n)::bigint AS n,
             sum(d.n_pending)::int AS n_pending, sum(d.n_ready)::int AS n_ready, sum(d.n_queued)::int AS n_queued,

@@ -1,9 +1,9 @@
--- remove_old: remove, in bounded sets, events past their retention, updates never committed, operations on batches that ended before the
---   events that are kept, and listeners that are gone.
+-- remove_old: remove, in bounded sets, events past their retention, updates never committed, notes of batches that got no jobs for as
+--   long, operations on batches that ended before the events that are kept, and listeners that are gone.
 -- Called by: DriverStore.remove_old.   Safe to repeat: yes.   Returns: how many rows.
--- Locks: as _check_epoch; term (nobody else removes events); operation (nobody else: they have ended); update (SKIP LOCKED); group (nobody
---   else); job (nobody else); failure_count (nobody else); listener.
--- Plan: events by key from the oldest on; operations and open updates by their indexes.
+-- Locks: as _check_epoch; term (nobody else removes events); operation (nobody else: they have ended); update (SKIP LOCKED);
+--   empty_batch (SKIP LOCKED); group (nobody else); job (nobody else); failure_count (nobody else); listener.
+-- Plan: events by key from the oldest on; operations, open updates and empty batches by their indexes.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.remove_old(epoch bigint, events_keep_s double precision, updates_keep_s double precision,
     at timestamptz DEFAULT clock_timestamp())
@@ -46,7 +46,11 @@ BEGIN
             AND e.child_id < v_update.first_job + v_update.n_jobs;
         DELETE FROM weft.parent_end e WHERE e.batch_id = v_update.batch_id AND e.child_id >= v_update.first_job
             AND e.child_id < v_update.first_job + v_update.n_jobs;
-        DELETE FROM weft.bunch x WHERE x.batch_id = v_update.batch_id AND x.update_id = v_update.update_id;
+        WITH gone AS (
+            DELETE FROM weft.bunch x WHERE x.batch_id = v_update.batch_id AND x.update_id = v_update.update_id
+            RETURNING x.tenant_id, x.n_bytes)
+        INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, stored_bytes)
+        SELECT g.tenant_id, v_update.batch_id, 0, 0, 0, -sum(g.n_bytes) FROM gone g GROUP BY 1 HAVING sum(g.n_bytes) > 0;
         DELETE FROM weft.group_bunch x WHERE x.batch_id = v_update.batch_id AND x.update_id = v_update.update_id;
         DELETE FROM weft.bunch_count x WHERE x.batch_id = v_update.batch_id AND x.update_id = v_update.update_id;
         DELETE FROM weft.failure_count x USING weft.job_group g WHERE g.batch_id = v_update.batch_id AND g.update_id = v_update.update_id
@@ -57,6 +61,11 @@ BEGIN
         DELETE FROM weft.batch_update u WHERE u.batch_id = v_update.batch_id AND u.update_id = v_update.update_id;
         v_total := v_total + 1;
     END LOOP;
+    DELETE FROM weft.empty_batch e WHERE e.batch_id = ANY (ARRAY(
+        SELECT x.batch_id FROM weft.empty_batch x
+        WHERE x.created_at < remove_old.at - remove_old.updates_keep_s * interval '1 second' LIMIT 1000 FOR UPDATE SKIP LOCKED));
+    GET DIAGNOSTICS v_n = ROW_COUNT;
+    v_total := v_total + v_n;
     DELETE FROM weft.event_listener l WHERE l.seen_at < remove_old.at - interval '1 day';
     RETURN v_total;
 END $$;

@@ -1,7 +1,8 @@
 -- _check_bytes: refuse to store more for a user if they, or the tenant, would have more than their quotas allow.
--- Called by: _check_quotas, add_payload_part, which have locked these quotas (_lock_quotas).   Safe to repeat: yes, it only reads.
+-- Called by: _check_quotas, add_jobs_v2, add_payload_part, copy_batch, which have locked these quotas (_lock_quotas).
+-- Safe to repeat: yes, it only reads.
 -- Plan: quotas by key; as _stored_bytes for each quota of bytes.   Raises WF134.
--- Owner: weft_tenant.
+-- Owner: weft_tenant.  Granted to: weft_system.
 CREATE OR REPLACE FUNCTION weft._check_bytes(of_tenant_id int, of_user_id int, more bigint) RETURNS void LANGUAGE plpgsql
 AS $$
 DECLARE
@@ -21,6 +22,7 @@ BEGIN
             format('%s would have more bytes stored than the quota allows',
                 weft._quota_owner(of_tenant_id, CASE WHEN v_over.is_user THEN of_user_id END)),
             format('%s bytes are stored and %s would come; at most %s are allowed.', v_over.n_bytes, more, v_over.bytes_max),
-            'Delete batches that are not needed any more (`weft delete`). `weft quota ls` shows what is used.');
+            'Delete batches that are not needed any more (`weft delete`), also those of submissions that were broken off. '
+            '`weft quota ls` shows what is used.');
     END IF;
 END $$;

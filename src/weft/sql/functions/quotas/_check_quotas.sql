@@ -1,5 +1,7 @@
--- _check_quotas: refuse an update that comes into a batch if its owner, or the tenant, would have more than their quotas allow.
--- Called by: submit_v2, commit_update, which have locked these quotas (_lock_quotas).   Safe to repeat: yes, it only reads.
+-- _check_quotas: refuse an update that comes into a batch if its owner, or the tenant, would have more than their quotas allow. A batch
+--   without jobs comes as an update of none.
+-- Called by: create_batch_v2, submit_v2, commit_update, which have locked these quotas (_lock_quotas).
+-- Safe to repeat: yes, it only reads.
 -- Plan: as _open_work; as _check_bytes.   Raises WF134.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._check_quotas(of_tenant_id int, of_update weft.batch_update) RETURNS void LANGUAGE plpgsql
@@ -12,7 +14,7 @@ BEGIN
         SELECT count(*) AS n_batches, coalesce(sum(w.n_jobs), 0) AS n_jobs,
             count(*) FILTER (WHERE w.user_id = v_user) AS user_batches,
             coalesce(sum(w.n_jobs) FILTER (WHERE w.user_id = v_user), 0) AS user_jobs,
-            -- An open batch that grows is no further one.
+            -- A batch that counts already is no further one.
             CASE WHEN bool_or(w.batch_id = of_update.batch_id) THEN 0 ELSE 1 END AS new_batches
         FROM weft._open_work(of_tenant_id) w),
     limits AS (
@@ -31,9 +33,11 @@ BEGIN
             format('%s would have more %s than the quota allows', weft._quota_owner(of_tenant_id, CASE WHEN v_over.is_user THEN v_user END),
                 CASE v_over.what WHEN 'jobs' THEN 'jobs' ELSE 'open batches' END),
             format(CASE v_over.what WHEN 'jobs' THEN '%s jobs have not ended and %s would come; at most %s are allowed.'
-                ELSE '%s batches have jobs that have not ended and %s would come; at most %s are allowed.' END,
+                ELSE '%s batches have jobs that have not ended, or none yet, and %s would come; at most %s are allowed.' END,
                 v_over.n, v_over.more, v_over.most),
-            'Submit again when jobs have ended, or submit fewer at a time. `weft quota ls` shows what is used.');
+            CASE v_over.what WHEN 'jobs' THEN 'Submit again when jobs have ended, or submit fewer at a time. '
+                ELSE 'Submit again when batches have ended, or cancel those that get no jobs (`weft cancel`). ' END
+            || '`weft quota ls` shows what is used.');
     END IF;
     PERFORM weft._check_bytes(of_tenant_id, v_user, weft._spec_bytes(of_update));
 END $$;

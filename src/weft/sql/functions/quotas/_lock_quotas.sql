@@ -1,11 +1,13 @@
 -- _lock_quotas: let nobody else submit for a user, or for a tenant, whose quotas have to be counted, until the commit.
--- Called by: submit_v2, commit_update, copy_batch, add_payload_part.   Safe to repeat: yes.
+-- Called by: create_batch_v2, submit_v2, commit_update, add_jobs_v2, add_resubmitted, copy_batch, add_payload_part.   Safe to repeat: yes.
 -- Locks: quotas (shared); tenant (if it has a quota); user (if they have one).
 -- Plan: quotas by key; without one of the tenant nothing else is read.
--- of_user_id NULL: the owner of the batch.   Returns: whether there are quotas to check; NULL: the tenant has none at all. Cores, which
---   gates count, are not checked, and nobody waits for them.
+-- of_user_id NULL: the owner of the batch.   only_bytes: only those of bytes are to be checked.
+-- Returns: whether there are quotas to check; NULL: the tenant has none at all. Cores, which gates count, are not checked, and nobody
+--   waits for them.
 -- Owner: weft_tenant.  Granted to: weft_system.
-CREATE OR REPLACE FUNCTION weft._lock_quotas(of_tenant_id int, of_user_id int, of_batch_id bigint) RETURNS boolean LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION weft._lock_quotas(of_tenant_id int, of_user_id int, of_batch_id bigint, only_bytes boolean DEFAULT false)
+    RETURNS boolean LANGUAGE plpgsql
 AS $$
 DECLARE
     v_user int := of_user_id; v_has record;
@@ -19,7 +21,7 @@ BEGIN
     END IF;
     SELECT coalesce(bool_or(q.user_id = -1), false) AS of_tenant, coalesce(bool_or(q.user_id >= 0), false) AS of_user INTO v_has
     FROM weft.quota q WHERE q.tenant_id = of_tenant_id AND q.user_id IN (-1, 0, v_user)
-        AND num_nonnulls(q.jobs_max, q.batches_max, q.bytes_max) > 0;
+        AND (q.bytes_max IS NOT NULL OR NOT only_bytes AND num_nonnulls(q.jobs_max, q.batches_max) > 0);
     IF v_has.of_tenant THEN
         PERFORM FROM weft.tenant t WHERE t.tenant_id = of_tenant_id FOR NO KEY UPDATE;
     END IF;

@@ -1,12 +1,16 @@
 -- _copy_parts: copy the next groups of a batch to another, with their numbers; when all are there, the next parts of payloads.
 -- Called by: copy_batch.   Safe to repeat: yes, `copied` says how far it got.
--- Locks: none but its rows, of a batch that nobody else knows.   Plan: groups and payloads by key.
+-- Locks: none but its rows, of a batch that nobody else knows.   Plan: groups and payloads by key; as _check_bytes, if there is such a
+--   quota, which the caller has locked (has_quota).   Raises WF134 (as _check_bytes).
 -- Hidden sets are still being filled. Nothing of the new batch is cancelled or held.
 -- Returns: what is to be added to the arguments of the operation; NULL: nothing is left.
 -- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._copy_parts(from_batch bigint, to_batch bigint, arguments jsonb, limit_rows int, OUT copied jsonb)
+CREATE OR REPLACE FUNCTION weft._copy_parts(from_batch bigint, to_batch bigint, arguments jsonb, limit_rows int, has_quota boolean,
+    OUT copied jsonb)
 LANGUAGE plpgsql
 AS $$
+DECLARE
+    v_parts tid[];
 BEGIN
     WITH page AS MATERIALIZED (
         SELECT g.* FROM weft.job_group g LEFT JOIN weft.batch_update u ON u.batch_id = g.batch_id AND u.update_id = g.update_id
@@ -30,12 +34,19 @@ BEGIN
     IF copied IS NOT NULL THEN
         RETURN;
     END IF;
-    WITH added AS (
-        INSERT INTO weft.batch_payload (batch_id, digest, part, tenant_id, n_bytes, body)
-        SELECT to_batch, p.digest, p.part, p.tenant_id, p.n_bytes, p.body FROM weft.batch_payload p
+    v_parts := ARRAY(
+        SELECT p.ctid FROM weft.batch_payload p
         WHERE p.batch_id = from_batch AND (p.digest, p.part) > (coalesce(decode(arguments ->> 'last_digest', 'hex'), ''),
             coalesce((arguments ->> 'last_part')::int, 0))
-        ORDER BY p.digest, p.part LIMIT greatest(1, limit_rows / 500)
+        ORDER BY p.digest, p.part LIMIT greatest(1, limit_rows / 500));
+    IF has_quota THEN
+        PERFORM weft._check_bytes(b.tenant_id, b.user_id, (
+            SELECT sum(octet_length(p.body)) FROM weft.batch_payload p WHERE p.ctid = ANY (v_parts)))
+        FROM weft.batch b WHERE b.batch_id = to_batch;
+    END IF;
+    WITH added AS (
+        INSERT INTO weft.batch_payload (batch_id, digest, part, tenant_id, n_bytes, body)
+        SELECT to_batch, p.digest, p.part, p.tenant_id, p.n_bytes, p.body FROM weft.batch_payload p WHERE p.ctid = ANY (v_parts)
         RETURNING tenant_id, digest, part, octet_length(body) AS n_bytes),
     counted AS (
         INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, stored_bytes)

@@ -13,7 +13,7 @@ RETURNS text LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_operation weft.operation; v_new bigint; v_copied jsonb;
+    v_operation weft.operation; v_new bigint; v_copied jsonb; v_has_quota boolean;
 BEGIN
     PERFORM weft._check_epoch(copy_batch.epoch);
     SELECT o.* INTO v_operation FROM weft.operation o WHERE o.operation_id = of_operation_id AND o.state = 'running' FOR UPDATE;
@@ -23,9 +23,9 @@ BEGIN
         RETURN 'waits';
     END IF;
     v_new := (v_operation.arguments ->> 'new_batch')::bigint;
+    -- Before the rows of batches, as every commit does.
+    v_has_quota := weft._lock_quotas(v_operation.tenant_id, NULL, v_new, v_operation.position < v_operation.n_total);
     IF v_operation.position >= v_operation.n_total THEN
-        -- Before the rows of batches, as every commit does.
-        PERFORM weft._lock_quotas(v_operation.tenant_id, NULL, v_new);
         PERFORM weft._lock_limits(v_operation.tenant_id, ARRAY(
             SELECT DISTINCT s.countables FROM weft.bunch_count c JOIN weft.shape s USING (shape_id) WHERE c.batch_id = v_new), true);
     END IF;
@@ -34,7 +34,7 @@ BEGIN
         RETURN 'waits';
     END IF;
     IF v_operation.position < v_operation.n_total THEN
-        v_copied := weft._copy_parts(v_operation.batch_id, v_new, v_operation.arguments, limit_rows);
+        v_copied := weft._copy_parts(v_operation.batch_id, v_new, v_operation.arguments, limit_rows, v_has_quota);
         IF v_copied IS NULL THEN
             RETURN 'jobs';
         END IF;

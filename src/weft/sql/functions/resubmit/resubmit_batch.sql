@@ -1,7 +1,7 @@
 -- resubmit_batch: begin to make a new batch from the jobs of a batch: of all, or of those that failed and those that were cancelled because
 --   of them.
 -- Called by: Store.resubmit_batch (api).   Safe to repeat: yes with an idempotency key; else it begins to make another batch.
--- Locks: as create_batch_v2; as create_update; batch_row (new); as _create_operation.   Plan: by key.
+-- Locks: as _create_batch; as create_update; batch_row (new); as _create_operation.   Plan: by key.
 -- changes: `batch` (name, attributes, which are added, and billing_project); the driver reads the others.
 -- The new batch is deleted until all its jobs are there: nobody sees a part of it, and an operation that fails has only to remove it.
 -- Returns: the operation.  Raises WF101, WF105 (project), WF201 (key used for another request), WF235 (nothing to resubmit),
@@ -26,7 +26,7 @@ BEGIN
     WHERE b.batch_id = resubmit_batch.batch_id;
     SELECT coalesce(max(u.first_job + u.n_jobs - 1), 0) INTO v_last FROM weft.batch_update u
     WHERE u.batch_id = resubmit_batch.batch_id AND u.committed_at IS NOT NULL;
-    SELECT b.batch_id INTO v_new FROM weft.create_batch_v2(resubmit_batch.tenant_id, resubmit_batch.user_id,
+    SELECT b.batch_id INTO v_new FROM weft._create_batch(resubmit_batch.tenant_id, resubmit_batch.user_id,
         jsonb_build_object('name', v_old.name, 'billing_project', v_old.billing_project, 'callback', v_old.callback,
             'cancel_after_n_failures', v_old.cancel_after_n_failures, 'gates', (
                 SELECT coalesce(jsonb_agg(jsonb_build_object('kind', f.key,

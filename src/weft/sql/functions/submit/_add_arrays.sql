@@ -68,10 +68,10 @@ BEGIN
                coalesce(sum(r.n) FILTER (WHERE NOT r.is_ready), 0), coalesce(sum(r.n) FILTER (WHERE r.is_ready), 0)
         FROM ready r GROUP BY r.group_id, r.shape_id)
     INSERT INTO weft.bunch (batch_id, update_id, first_job, n_jobs, tenant_id, n_ranged, n_listed, has_cross, idempotency_key, digest,
-        lane_firsts, lane_ids)
+        lane_firsts, lane_ids, n_bytes)
     SELECT bunch.batch_id, bunch.update_id, bunch.first_job, bunch.n_jobs, bunch.tenant_id,
            coalesce(sum(r.n) FILTER (WHERE r.is_ready AND NOT r.listed), 0), coalesce(sum(r.n) FILTER (WHERE r.is_ready AND r.listed), 0),
                bool_or(r.is_cross),
-           bunch.idempotency_key, bunch.digest, ARRAY(SELECT bunch.first_job - 1 + f FROM unnest(v_lane_firsts) f), v_lanes
+           bunch.idempotency_key, bunch.digest, ARRAY(SELECT bunch.first_job - 1 + f FROM unnest(v_lane_firsts) f), v_lanes, bunch.n_bytes
     FROM ready r;
 END $$;

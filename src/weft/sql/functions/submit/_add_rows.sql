@@ -54,10 +54,10 @@ BEGIN
                count(*) FILTER (WHERE n.state = STATE_PENDING), count(*) FILTER (WHERE n.state = STATE_READY)
         FROM new n GROUP BY n.group_id, n.shape_id)
     INSERT INTO weft.bunch (batch_id, update_id, first_job, n_jobs, tenant_id, n_ranged, n_listed, has_cross, idempotency_key, digest,
-        lane_firsts, lane_ids)
+        lane_firsts, lane_ids, n_bytes)
     SELECT bunch.batch_id, bunch.update_id, bunch.first_job, bunch.n_jobs, bunch.tenant_id,
            count(*) FILTER (WHERE n.state = STATE_READY AND NOT n.listed),
            count(*) FILTER (WHERE n.state = STATE_READY AND n.listed), v_has_cross,
-           bunch.idempotency_key, bunch.digest, ARRAY(SELECT v_before + f FROM unnest(v_lane_firsts) f), v_lanes
+           bunch.idempotency_key, bunch.digest, ARRAY(SELECT v_before + f FROM unnest(v_lane_firsts) f), v_lanes, bunch.n_bytes
     FROM new n;
 END $$;

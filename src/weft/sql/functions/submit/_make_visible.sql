@@ -1,6 +1,6 @@
 -- _make_visible: commit an update of which everything was added and checked: its jobs are counted and offered.
 -- Called by: commit_update; submit_v2 for the first update of a new batch, which nobody else sees.   Safe to repeat: no.
--- Locks: update (by the caller); job (those with parents in earlier updates); as _pause_batch; hold_row (those of the batch);
+-- Locks: update (by the caller); job (those with parents in earlier updates); empty_batch; as _pause_batch; hold_row (those of the batch);
 --   as _begin_deadlines (the same rows); as _pass_gates; as _announce.
 -- Plan: sums over bunches, not over jobs; only bunches with edges to earlier updates are walked.
 -- Raises what _pause_batch raises.
@@ -30,6 +30,12 @@ BEGIN
         v_sets := v_sets || weft._unstage(of_update.batch_id, v_bunch.first_job, v_bunch.first_job + v_bunch.n_jobs - 1,
             v_batch.pool_id, _make_visible.at);
     END LOOP;
+    IF of_update.n_jobs = 0 AND is_new_batch THEN
+        INSERT INTO weft.empty_batch (batch_id, tenant_id, created_at)
+        VALUES (of_update.batch_id, of_update.tenant_id, _make_visible.at);
+    ELSIF of_update.n_jobs > 0 AND NOT is_new_batch THEN
+        DELETE FROM weft.empty_batch e WHERE e.batch_id = of_update.batch_id;
+    END IF;
     v_lane := ARRAY(
         SELECT DISTINCT s.lane_id FROM weft.bunch_count c JOIN weft.shape s USING (shape_id)
         WHERE c.batch_id = of_update.batch_id AND c.update_id = of_update.update_id);

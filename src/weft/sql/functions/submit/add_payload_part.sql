@@ -1,6 +1,6 @@
 -- add_payload_part: store one part of a payload, the large arguments of some jobs of a batch.
 -- Called by: Store.add_payload_part (api).   Safe to repeat: yes, a part that is there stays.
--- Locks: as _lock_quotas; batch (shared).   Plan: by key.   Raises WF101, WF204, WF134 (as _check_bytes).
+-- Locks: as _lock_quotas; batch (shared); as _announce.   Plan: by key.   Raises WF101, WF204, WF134 (as _check_bytes).
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.add_payload_part(tenant_id int, batch_id bigint, digest bytea, part int, n_bytes bigint, body bytea)
 RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -10,7 +10,7 @@ DECLARE
     v_has_quota boolean;
 BEGIN
     PERFORM weft._as_tenant(add_payload_part.tenant_id);
-    v_has_quota := weft._lock_quotas(add_payload_part.tenant_id, NULL, add_payload_part.batch_id);
+    v_has_quota := weft._lock_quotas(add_payload_part.tenant_id, NULL, add_payload_part.batch_id, true);
     PERFORM pg_advisory_xact_lock_shared(add_payload_part.batch_id);
     PERFORM weft._check_batch(add_payload_part.batch_id);
     PERFORM weft._check_open(add_payload_part.batch_id, 0);
@@ -27,4 +27,5 @@ BEGIN
         ON CONFLICT DO NOTHING RETURNING octet_length(body) AS n_bytes)
     INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, stored_bytes)
     SELECT add_payload_part.tenant_id, add_payload_part.batch_id, 0, 0, 0, a.n_bytes FROM added a;
+    PERFORM weft._announce();
 END $$;

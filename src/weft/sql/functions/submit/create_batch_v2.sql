@@ -1,9 +1,9 @@
 -- create_batch_v2: make an empty batch with its root group.
--- Called by: Store.create_batch, Store.submit (api).   Safe to repeat: yes with an idempotency key; same key and digest give the same
+-- Called by: Store.create_batch (api); create_batch.   Safe to repeat: yes with an idempotency key; same key and digest give the same
 --   batch.
--- Locks: batch_row (new).   Plan: project, queue and key by index.
--- batch: name, billing_project, attributes, callback, cancel_after_n_failures, gates (as _intern_gates).
--- Returns: its number and whether it is new.  Raises WF105 and WF125 (project), WF201 (key used with another body).
+-- Locks: as _lock_quotas; as _create_batch.   Plan: as _create_batch; as _check_quotas, if there is such a quota.
+-- batch: as _create_batch.
+-- Returns: its number and whether it is new.  Raises what _create_batch raises; WF134 (as _check_quotas).
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.create_batch_v2(
     tenant_id int, user_id int, batch jsonb, trace_id text, idempotency_key text, digest bytea, at timestamptz DEFAULT clock_timestamp()
@@ -12,43 +12,20 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_new record; v_project int; v_batch bigint; v_digest bytea;
+    v_has_quota boolean; v_new record; v_update weft.batch_update;
 BEGIN
     PERFORM weft._as_tenant(create_batch_v2.tenant_id);
-    SELECT r.* INTO v_new FROM jsonb_to_record(create_batch_v2.batch)
-        r (name text, billing_project text, attributes jsonb, callback text, cancel_after_n_failures int, gates jsonb);
-    v_project := weft._project_of(create_batch_v2.tenant_id, create_batch_v2.user_id, v_new.billing_project);
-    INSERT INTO weft.batch (tenant_id, user_id, project_id, queue_id, name, attributes, callback, cancel_after_n_failures, trace_id,
-                            idempotency_key, digest, created_at, bytes_counted)
-    SELECT create_batch_v2.tenant_id, create_batch_v2.user_id, v_project, q.queue_id, v_new.name, v_new.attributes, v_new.callback,
-           v_new.cancel_after_n_failures, create_batch_v2.trace_id, create_batch_v2.idempotency_key, create_batch_v2.digest,
-           create_batch_v2.at, true
-    FROM weft.queue q WHERE q.tenant_id = create_batch_v2.tenant_id AND q.name = 'default'
-    ON CONFLICT (user_id, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
-    RETURNING batch.batch_id INTO v_batch;
-    IF v_batch IS NULL THEN
-        SELECT b.batch_id, b.digest INTO v_batch, v_digest FROM weft.batch b
-        WHERE b.user_id = create_batch_v2.user_id AND b.idempotency_key = create_batch_v2.idempotency_key;
-        IF v_digest IS DISTINCT FROM create_batch_v2.digest THEN
-            PERFORM weft._fail('WF201', 'the idempotency key was used for another request',
-                               format('It created batch b%s from a different body.', v_batch),
-                                   'Send the same body again, or choose a new key.');
+    v_has_quota := weft._lock_quotas(create_batch_v2.tenant_id, create_batch_v2.user_id, NULL);
+    SELECT b.* INTO v_new FROM weft._create_batch(create_batch_v2.tenant_id, create_batch_v2.user_id, create_batch_v2.batch,
+        create_batch_v2.trace_id, create_batch_v2.idempotency_key, create_batch_v2.digest, create_batch_v2.at) b;
+    IF v_new.is_new THEN
+        IF v_has_quota THEN
+            v_update.batch_id := v_new.batch_id;
+            v_update.n_jobs := 0;
+            PERFORM weft._check_quotas(create_batch_v2.tenant_id, v_update);
         END IF;
-        RETURN QUERY SELECT v_batch, false;
-        RETURN;
+        INSERT INTO weft.empty_batch (batch_id, tenant_id, created_at)
+        VALUES (v_new.batch_id, create_batch_v2.tenant_id, create_batch_v2.at);
     END IF;
-    PERFORM set_config('weft.made_batch', v_batch::text, true);  -- for the trail
-    INSERT INTO weft.job_group (batch_id, group_id, tenant_id, name, path, depth, cancel_after_n_failures, created_at)
-    VALUES (v_batch, 0, create_batch_v2.tenant_id, '', '/', 0, v_new.cancel_after_n_failures, create_batch_v2.at);
-    INSERT INTO weft.group_ancestor (batch_id, group_id, ancestor_id, tenant_id) VALUES (v_batch, 0, 0, create_batch_v2.tenant_id);
-    IF v_new.cancel_after_n_failures IS NOT NULL THEN
-        INSERT INTO weft.failure_count (batch_id, group_id, tenant_id, n_failures_max)
-        VALUES (v_batch, 0, create_batch_v2.tenant_id, v_new.cancel_after_n_failures);
-    END IF;
-    IF v_new.gates <> '[]' THEN
-        UPDATE weft.batch b SET gated = true,
-            gate_set_id = (weft._intern_gates(create_batch_v2.tenant_id, v_batch, ARRAY[v_new.gates]))[1]
-        WHERE b.batch_id = v_batch;
-    END IF;
-    RETURN QUERY SELECT v_batch, true;
+    RETURN QUERY SELECT v_new.batch_id, v_new.is_new;
 END $$;

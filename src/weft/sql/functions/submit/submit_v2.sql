@@ -3,9 +3,9 @@
 -- Locks: as _lock_quotas; as _core_gates; as _lock_limits;
 --   as create_update; as add_groups; as _lock_for_bunch; as _add_bunch; as commit_update (the same queues,
 --   its own jobs).   Plan: theirs.
--- Arguments: of_batch_id NULL: a new batch, as create_batch_v2 takes it; otherwise `batch` is ignored. `groups` as add_groups, NULL: none;
+-- Arguments: of_batch_id NULL: a new batch, as _create_batch takes it; otherwise `batch` is ignored. `groups` as add_groups, NULL: none;
 --   `jobs` as add_jobs_v2, new_jobs 0: none.
--- Returns: what was reserved and whether it is new.  Raises what create_batch_v2, create_update, add_groups, add_jobs_v2, commit_update
+-- Returns: what was reserved and whether it is new.  Raises what _create_batch, create_update, add_groups, add_jobs_v2, commit_update
 --   raise.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.submit_v2(
@@ -23,17 +23,19 @@ DECLARE
     v_is_new_batch boolean := of_batch_id IS NULL; v_groups int := coalesce(cardinality(groups.group_ids), 0);
     v_has_quota boolean := false; v_cores jsonb;
 BEGIN
-    IF new_jobs > 0 THEN
+    IF new_jobs > 0 OR v_is_new_batch THEN
         -- Before the batch's row, which others want that hold this lock.
         PERFORM weft._as_tenant(submit_v2.tenant_id);
         v_has_quota := weft._lock_quotas(submit_v2.tenant_id, CASE WHEN v_is_new_batch THEN submit_v2.user_id END, of_batch_id);
+    END IF;
+    IF new_jobs > 0 THEN
         IF v_has_quota IS NOT NULL THEN
             v_cores := weft._core_gates(submit_v2.tenant_id, CASE WHEN v_is_new_batch THEN submit_v2.user_id END, of_batch_id);
         END IF;
         v_limited := weft._lock_limits(submit_v2.tenant_id, jobs.shape_countables, true);
     END IF;
     IF v_is_new_batch THEN
-        SELECT b.* INTO v_new FROM weft.create_batch_v2(submit_v2.tenant_id, submit_v2.user_id, batch, submit_v2.trace_id,
+        SELECT b.* INTO v_new FROM weft._create_batch(submit_v2.tenant_id, submit_v2.user_id, batch, submit_v2.trace_id,
             submit_v2.idempotency_key, submit_v2.digest, submit_v2.at) b;
         IF NOT v_new.is_new THEN
             RETURN QUERY SELECT v_new.batch_id, u.*, false FROM weft.get_update(submit_v2.tenant_id, v_new.batch_id, 1) u;

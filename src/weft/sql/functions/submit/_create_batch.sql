@@ -1,0 +1,52 @@
+-- _create_batch: make a batch with its root group.
+-- Called by: create_batch_v2, submit_v2, resubmit_batch.   Safe to repeat: yes with an idempotency key; same key and digest give the same
+--   batch.
+-- Locks: batch_row (new).   Plan: project, queue and key by index.
+-- batch: name, billing_project, attributes, callback, cancel_after_n_failures, gates (as _intern_gates).
+-- Returns: its number and whether it is new.  Raises WF105 and WF125 (project), WF201 (key used with another body).
+-- Owner: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._create_batch(
+    tenant_id int, user_id int, batch jsonb, trace_id text, idempotency_key text, digest bytea, at timestamptz
+) RETURNS TABLE (batch_id bigint, is_new boolean) LANGUAGE plpgsql
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_new record; v_project int; v_batch bigint; v_digest bytea;
+BEGIN
+    SELECT r.* INTO v_new FROM jsonb_to_record(_create_batch.batch)
+        r (name text, billing_project text, attributes jsonb, callback text, cancel_after_n_failures int, gates jsonb);
+    v_project := weft._project_of(_create_batch.tenant_id, _create_batch.user_id, v_new.billing_project);
+    INSERT INTO weft.batch (tenant_id, user_id, project_id, queue_id, name, attributes, callback, cancel_after_n_failures, trace_id,
+                            idempotency_key, digest, created_at, bytes_counted)
+    SELECT _create_batch.tenant_id, _create_batch.user_id, v_project, q.queue_id, v_new.name, v_new.attributes, v_new.callback,
+           v_new.cancel_after_n_failures, _create_batch.trace_id, _create_batch.idempotency_key, _create_batch.digest,
+           _create_batch.at, true
+    FROM weft.queue q WHERE q.tenant_id = _create_batch.tenant_id AND q.name = 'default'
+    ON CONFLICT (user_id, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
+    RETURNING batch.batch_id INTO v_batch;
+    IF v_batch IS NULL THEN
+        SELECT b.batch_id, b.digest INTO v_batch, v_digest FROM weft.batch b
+        WHERE b.user_id = _create_batch.user_id AND b.idempotency_key = _create_batch.idempotency_key;
+        IF v_digest IS DISTINCT FROM _create_batch.digest THEN
+            PERFORM weft._fail('WF201', 'the idempotency key was used for another request',
+                               format('It created batch b%s from a different body.', v_batch),
+                                   'Send the same body again, or choose a new key.');
+        END IF;
+        RETURN QUERY SELECT v_batch, false;
+        RETURN;
+    END IF;
+    PERFORM set_config('weft.made_batch', v_batch::text, true);  -- for the trail
+    INSERT INTO weft.job_group (batch_id, group_id, tenant_id, name, path, depth, cancel_after_n_failures, created_at)
+    VALUES (v_batch, 0, _create_batch.tenant_id, '', '/', 0, v_new.cancel_after_n_failures, _create_batch.at);
+    INSERT INTO weft.group_ancestor (batch_id, group_id, ancestor_id, tenant_id) VALUES (v_batch, 0, 0, _create_batch.tenant_id);
+    IF v_new.cancel_after_n_failures IS NOT NULL THEN
+        INSERT INTO weft.failure_count (batch_id, group_id, tenant_id, n_failures_max)
+        VALUES (v_batch, 0, _create_batch.tenant_id, v_new.cancel_after_n_failures);
+    END IF;
+    IF v_new.gates <> '[]' THEN
+        UPDATE weft.batch b SET gated = true,
+            gate_set_id = (weft._intern_gates(_create_batch.tenant_id, v_batch, ARRAY[v_new.gates]))[1]
+        WHERE b.batch_id = v_batch;
+    END IF;
+    RETURN QUERY SELECT v_batch, true;
+END $$;

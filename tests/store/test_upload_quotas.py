@@ -1,0 +1,201 @@
+"""Quotas of stored bytes count what was sent, from then on, whether it is committed or not."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from store.test_byte_quotas import ONE, add_payload, forget, specs, stored
+from store.test_deletion import delete, remove
+from store.test_quotas import set_of_tenant, set_quota
+from store.test_resubmissions import advance, ask
+from store.test_submission import add, new_batch, open_update
+from store.world import World
+from weft.core.errors import QuotaExceeded, WeftError
+from weft.core.problem_document import problem_document
+from weft.driver.operations import resubmit
+from weft.store.database import call_on
+from weft.store.submission import _bunch
+from weft.testing.builders import job_rows
+
+LARGE = b"p" * 300
+
+
+async def send(world: World, batch: int, n_jobs: int = 1) -> int:
+    """Send the jobs of a new update, which is not committed; return its number."""
+    update = await open_update(world, batch, n_jobs)
+    await add(world, batch, update, job_rows(n_jobs))
+    return update.update_id
+
+
+async def test_what_is_sent_is_stored_from_then_on(world: World) -> None:
+    """Not once more when it is committed; what was refused is not there and may come later."""
+    await set_quota(world, None, bytes=2 * ONE)
+    batch = await new_batch(world)
+    first = await send(world, batch)
+    second = await open_update(world, batch, 1)
+    other = await world.submit(1)
+    with pytest.raises(QuotaExceeded) as refused:
+        await add(world, batch, second, job_rows(1))
+    with pytest.raises(QuotaExceeded):
+        await world.submit(1)
+    done = await world.api.commit_update(world.caller, batch, first)
+    committed = await stored(world)
+    await (await world.worker()).run()
+    await remove(world, await delete(world, other))
+    await add(world, batch, second, job_rows(1))
+    await world.api.commit_update(world.caller, batch, second.update_id)
+
+    assert done.committed
+    assert (committed, await stored(world)) == (2 * ONE, 2 * ONE)
+    assert f"{2 * ONE} bytes are stored and {ONE} would come; at most" in str(refused.value)
+    assert "submissions that were broken off" in str(refused.value)
+    assert await world.findings() == {}
+
+
+async def test_same_jobs_sent_again_are_taken_beyond_the_quota(world: World) -> None:
+    """They are there already. Those of an older client count as well."""
+    batch = await new_batch(world)
+    update = await open_update(world, batch, 2)
+    rows = job_rows(1)
+    await set_quota(world, "ada", bytes=ONE)
+    assert await add(world, batch, update, rows)
+    assert not await add(world, batch, update, rows)
+    arguments = {**_bunch(world.caller, batch, update.update_id, rows), "first_job": 2}
+    api = await world.connect("weft_api")
+    with pytest.raises(Exception, match="more bytes stored"):
+        await call_on(api, "add_jobs_v2", **arguments)
+
+    assert await stored(world) == ONE
+
+
+@pytest.mark.parametrize("folded", [False, True])
+async def test_what_is_never_committed_makes_room_when_it_is_removed(
+    world: World, folded: bool,  # noqa: FBT001 (a parameter)
+) -> None:  # fmt: skip
+    bob = await world.user("bob")
+    batch = await world.submit(1)
+    world.caller, ada = bob, world.caller
+    await send(world, batch, 3)
+    world.caller = ada
+    other = await new_batch(world)
+    await send(world, other)
+    n_all = 2 * ONE + specs(job_rows(3))
+    assert (await stored(world), await stored(world, bob)) == (n_all, 0)
+    if folded:
+        await world.fold()
+    await forget(world)
+
+    assert await stored(world) == ONE
+    await world.fold()
+    assert await stored(world) == ONE
+    assert await world.findings() == {}
+
+
+async def test_deleted_batch_takes_along_what_was_sent_to_it(world: World) -> None:
+    batch = await world.submit(1)
+    await send(world, batch, 2)
+    await (await world.worker()).run()
+    operation = await delete(world, batch)
+    await remove(world, operation, audited=True)
+    await forget(world)
+    await world.fold()
+
+    assert await stored(world) == 0
+    assert await world.findings() == {}
+
+
+@pytest.mark.parametrize("of_tenant", [False, True])
+async def test_jobs_sent_at_once_do_not_exceed_a_quota(world: World, of_tenant: bool) -> None:  # noqa: FBT001 (a parameter)
+    """To one update, to others, with submissions and payloads beside them."""
+    ada, bob = world.caller, await world.user("bob") if of_tenant else world.caller
+    await (set_of_tenant if of_tenant else set_quota)(
+        world, *([] if of_tenant else ["ada"]), bytes=4 * ONE
+    )
+    calls: list[Awaitable[Any]] = []
+    for caller in (ada, bob):
+        world.caller = caller
+        batch = await new_batch(world)
+        updates = [await open_update(world, batch, 1) for _ in range(4)]
+        calls += [add(world, batch, update, job_rows(1)) for update in updates]
+        calls += [world.submit(1, caller=caller), add_payload(world, batch, b"x" * ONE)]
+    world.caller = ada
+    answers = await asyncio.gather(*calls, return_exceptions=True)
+
+    refused = [one for one in answers if isinstance(one, BaseException)]
+    assert {type(one) for one in refused} == {QuotaExceeded}
+    assert len(answers) - len(refused) == 4
+    assert sum([await stored(world, one) for one in {ada, bob}]) == 4 * ONE
+
+
+async def test_upload_waits_for_another_only_with_a_quota_of_bytes(world: World) -> None:
+    """Other quotas do not count what is sent."""
+    await set_quota(world, "ada", jobs=9, batches=9)
+    batch = await new_batch(world)
+    updates = [await open_update(world, batch, 1) for _ in range(2)]
+    other = await world.connect()
+    async with other.transaction():
+        await other.execute(
+            "SELECT FROM weft.tenant_user WHERE user_id = $1 FOR NO KEY UPDATE",
+            world.caller.user_id,
+        )
+        async with asyncio.timeout(60):
+            await add(world, batch, updates[0], job_rows(1))
+    await set_quota(world, "ada", bytes=9 * ONE)
+    async with other.transaction():
+        await other.execute(
+            "SELECT FROM weft.tenant_user WHERE user_id = $1 FOR NO KEY UPDATE",
+            world.caller.user_id,
+        )
+        waiting = asyncio.create_task(add(world, batch, updates[1], job_rows(1)))
+        await world.until_somebody_waits()
+        assert not waiting.done()
+    await waiting
+
+
+async def copy(world: World, operation: int) -> None:
+    while (await advance(world, operation))["state"] == "running":
+        pass
+
+
+async def copy_until_refused(world: World, operation: int) -> WeftError:
+    """Do steps as the driver does, until one fails; end the operation with that."""
+    with pytest.raises(QuotaExceeded) as refused:
+        await copy(world, operation)
+    await world.driver.fail_operation(
+        await world.lead(), operation, problem_document(refused.value, "")
+    )
+    return refused.value
+
+
+@pytest.mark.parametrize(
+    ("fill", "more"),
+    [(None, 2 * specs(job_rows(1)) - 1), (add_payload, len(LARGE))],
+    ids=["specs", "payloads"],
+)
+async def test_copies_beyond_a_quota_are_refused_and_removed(
+    world: World,
+    monkeypatch: pytest.MonkeyPatch,
+    fill: Callable[..., Awaitable[None]] | None,
+    more: int,
+) -> None:
+    """Before all of them are there."""
+    monkeypatch.setattr(resubmit, "STEP_JOBS", 1)
+    batch = await world.submit(2)
+    if fill is not None:
+        await fill(world, batch, LARGE)
+    await (await world.worker()).run()
+    before = await stored(world)
+    operation = await ask(world, batch)
+    await set_quota(world, "ada", bytes=before + more)
+    error = await copy_until_refused(world, operation)
+    epoch = await world.lead()
+    while await stored(world) > before:
+        for running in await world.driver.running_operations(epoch):
+            await world.fold()
+            await remove(world, running.operation_id)
+
+    assert "more bytes stored" in error.message
+    assert await stored(world) == before
+    assert await world.findings() == {}

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from typing import Any
 
 import httpx
 import pytest
@@ -29,6 +30,51 @@ async def test_refusal_says_when_to_try_again(http: httpx.AsyncClient, api: Live
     assert refused.json()["code"] == raised.value.code == "API.QUOTA_EXCEEDED"
     assert "0 jobs have not ended and 2 would come" in refused.json()["detail"]
     assert (await http.get("/v1/batches")).json()["items"] == []
+
+
+async def test_jobs_that_are_sent_and_batches_without_jobs_are_refused(
+    http: httpx.AsyncClient,
+) -> None:
+    """Both as submissions are; what was sent and not committed is shown as stored."""
+    batch = f"/v1/batches/{(await http.post('/v1/batches', json={})).json()['id']}"
+    reserved = await http.post(f"{batch}/updates", json={"n_jobs": 2})
+    bunches = f"{batch}/updates/{reserved.json()['update_id']}/jobs"
+    first = await http.post(bunches, json={"first": 1, "jobs": [{}]})
+    (mine,) = [one for one in await items(http) if one["kind"] == "user"]
+    await http.patch("/v1/users/tester/quota", json={"batches": 1, "bytes": mine["n_bytes"]})
+    refused = [
+        await http.post(bunches, json={"first": 2, "jobs": [{}]}),
+        await http.post("/v1/batches", json={}),
+    ]
+
+    assert first.status_code == 201
+    assert mine["n_batches"] == 1
+    assert mine["n_bytes"] > 0
+    assert [one.status_code for one in refused] == [429, 429]
+    assert {one.json()["code"] for one in refused} == {"API.QUOTA_EXCEEDED"}
+    assert {one.headers["retry-after"] for one in refused} == {"60"}
+
+
+async def test_upload_that_is_refused_leaves_nothing(
+    http: httpx.AsyncClient, api: LiveApi
+) -> None:
+    """Its new batch is deleted, because what was sent would count as stored."""
+    await http.patch("/v1/users/tester/quota", json={"jobs": 10})
+    async with Client(url=api.url, token=TOKEN) as client:
+        builder = client.create_batch()
+        for _ in range(3000):
+            builder.create_job(["true"])
+        async with asyncio.timeout(60):
+            with pytest.raises(QuotaExceeded):
+                await builder.submit(progress=False)
+
+    assert (await http.get("/v1/batches")).json()["items"] == []
+
+
+async def items(http: httpx.AsyncClient) -> list[dict[str, Any]]:
+    """Return the quotas."""
+    found: list[dict[str, Any]] = (await http.get("/v1/quotas")).json()["items"]
+    return found
 
 
 @pytest.mark.parametrize(

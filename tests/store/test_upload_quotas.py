@@ -1,7 +1,7 @@
 """Quotas of stored bytes count what was sent, from then on, whether it is committed or not."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from typing import Any
 
 import pytest
@@ -170,32 +170,25 @@ async def copy_until_refused(world: World, operation: int) -> WeftError:
 
 
 @pytest.mark.parametrize(
-    ("fill", "more"),
-    [(None, 2 * specs(job_rows(1)) - 1), (add_payload, len(LARGE))],
-    ids=["specs", "payloads"],
+    ("payload", "more", "n_kept"), [(None, 2 * ONE - 1, ONE), (LARGE, len(LARGE) - 1, 0)]
 )
 async def test_copies_beyond_a_quota_are_refused_and_removed(
-    world: World,
-    monkeypatch: pytest.MonkeyPatch,
-    fill: Callable[..., Awaitable[None]] | None,
-    more: int,
+    world: World, monkeypatch: pytest.MonkeyPatch, payload: bytes | None, more: int, n_kept: int
 ) -> None:
-    """Before all of them are there."""
+    """Before all of them are there: specs, and payloads."""
     monkeypatch.setattr(resubmit, "STEP_JOBS", 1)
     batch = await world.submit(2)
-    if fill is not None:
-        await fill(world, batch, LARGE)
+    if payload is not None:
+        await add_payload(world, batch, payload)
     await (await world.worker()).run()
     before = await stored(world)
     operation = await ask(world, batch)
     await set_quota(world, "ada", bytes=before + more)
     error = await copy_until_refused(world, operation)
-    epoch = await world.lead()
-    while await stored(world) > before:
-        for running in await world.driver.running_operations(epoch):
-            await world.fold()
-            await remove(world, running.operation_id)
+    copied = await stored(world) - before
+    for running in await world.driver.running_operations(await world.lead()):
+        await remove(world, running.operation_id, audited=True)
 
     assert "more bytes stored" in error.message
+    assert copied == n_kept
     assert await stored(world) == before
-    assert await world.findings() == {}

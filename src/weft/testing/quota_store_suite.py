@@ -1,10 +1,13 @@
 """What every adapter of the port `QuotaStore` must do: a part of the api's suite."""
 
+from functools import partial
 from uuid import uuid4
 
 from weft.core.errors import QuotaExceeded, TenantNotFound, UserNotFound
 from weft.core.rights import UserRole
-from weft.testing.store_site import StoreTests, refused
+from weft.ports.store import NewBatch
+from weft.testing.builders import job_rows
+from weft.testing.store_site import TRACE_ID, UNKEYED, StoreTests, refused
 
 
 class QuotaStoreSuite(StoreTests):
@@ -56,6 +59,32 @@ class QuotaStoreSuite(StoreTests):
         await api.set_quota(caller, caller.user_name, {"cores": 0.5})
         with refused(QuotaExceeded):
             await self.site.submit(1)
+
+    async def test_what_was_sent_and_batches_without_jobs_count(self) -> None:
+        """Specs once, whether they are committed or not; a batch once, with jobs or without."""
+        api, caller = self.site.api, self.site.caller
+        await api.set_quota(caller, caller.user_name, {"batches": 1})
+        create = partial(
+            api.create_batch,
+            caller,
+            NewBatch(trace_id=TRACE_ID),
+            idempotency_key=None,
+            digest=b"",
+        )
+        batch, _ = await create()
+        with refused(QuotaExceeded):
+            await create()
+        update, _ = await api.create_update(caller, batch, n_jobs=2, n_groups=0, **UNKEYED)
+        await api.add_jobs(caller, batch, update.update_id, job_rows(1))
+        sent = (await api.list_quotas(caller))[-1]["n_bytes"]
+        await api.set_quota(caller, caller.user_name, {"bytes": sent})
+        with refused(QuotaExceeded):
+            await api.add_jobs(caller, batch, update.update_id, job_rows(1, first_job=2))
+        await api.set_quota(caller, caller.user_name, {"bytes": 2 * sent})
+        await api.add_jobs(caller, batch, update.update_id, job_rows(1, first_job=2))
+        await api.commit_update(caller, batch, update.update_id)
+        found = (await api.list_quotas(caller))[-1]
+        assert (found["n_batches"], found["n_bytes"]) == (1, 2 * sent)
 
     async def test_quota_of_a_tenant_counts_all_its_users(self) -> None:
         """An administrator of the site sets it, by the name of the tenant."""

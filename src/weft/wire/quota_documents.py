@@ -57,11 +57,21 @@ class Quota(Struct, kw_only=True):
     cores: Annotated[float | None, Meta(description="null: any number")]
     bytes: Annotated[int | None, Meta(description="null: any number")]
     n_jobs: Used
-    n_batches: Used
+    n_batches: Annotated[
+        int | None,
+        Meta(
+            description="that have such jobs, or none yet; null: not for this caller, or not "
+            "asked for"
+        ),
+    ]
     n_cores: Annotated[
         float | None,
         Meta(description="of jobs that run; null: not for this caller, or not asked for"),
     ]
     n_bytes: Annotated[
-        int | None, Meta(description="stored; null: not for this caller, or not asked for")
+        int | None,
+        Meta(
+            description="stored, with what was sent and is not committed; null: not for this "
+            "caller, or not asked for"
+        ),
     ]

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from weft.client.http.listing import Document
 from weft.client.http.routes import Routes
 from weft.client.submission.upload import PART_JOBS, Upload
-from weft.core.errors import Unavailable, WeftError
+from weft.core.errors import QuotaExceeded, Unavailable, WeftError
 
 ONE_REQUEST_JOBS: Final = 2_000
 """Documents of jobs, and of groups, in one request."""
@@ -49,7 +49,8 @@ async def fill_in_bunches(
 
     `batch_id` None: the batch is created first, idempotently if `key` is given. If the server
     refuses a bunch, a new batch is cancelled; if the server is away, only where the caller cannot
-    resume. If the caller is interrupted and cannot resume, a new batch is deleted.
+    resume. It is deleted if a quota refuses it, because what was sent would count as stored, and
+    if the caller is interrupted and cannot resume.
     """
     created: Document = {}
     number = batch_id
@@ -61,7 +62,9 @@ async def fill_in_bunches(
         update = await upload.run(api, number, on_sent=on_sent)
     except WeftError as error:
         is_resumable = may_resume and isinstance(error, Unavailable)
-        if batch_id is None and not is_resumable:
+        if batch_id is None and isinstance(error, QuotaExceeded):
+            await api.delete_batch(number)
+        elif batch_id is None and not is_resumable:
             await api.cancel_batch(number, force=True)
         raise
     except asyncio.CancelledError:  # somebody pressed Ctrl-C

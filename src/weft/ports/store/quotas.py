@@ -10,8 +10,9 @@ class QuotaStore(Protocol):
     """How much users may have: jobs that have not ended, batches that have such jobs or none yet,
     cores of running jobs, and bytes that are stored.
 
-    What is sent, a new batch or a commit that would exceed a quota raises `QuotaExceeded` and changes nothing;
-    those at the same time count each other. What a user has is what their batches have. Jobs that
+    A submission, a new batch, a commit, or what is sent before one raises `QuotaExceeded` if it
+    would exceed a quota, and changes nothing; those at the same time count each other. What a user
+    has is what their batches have. Jobs that
     were submitted while there was a quota of cores are not offered while it is used; one that asks
     for more than all of it is refused. Stored are specs and payloads that were sent, and what
     attempts that have ended have written; the last may exceed the quota, then nothing more comes.

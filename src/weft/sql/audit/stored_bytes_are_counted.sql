@@ -1,5 +1,4 @@
--- What is stored for a batch is the output of its attempts, the specs of jobs that were sent and its payloads, folded and not folded
--- together.
+-- What is stored for a batch is the output of its attempts, specs that were sent and its payloads, folded and not folded together.
 WITH counted AS (
     SELECT x.batch_id, sum(x.n_bytes) AS n_bytes FROM (
         SELECT s.batch_id, s.n_bytes FROM weft.batch_storage s

@@ -1,6 +1,7 @@
 """What jobs, groups and billing projects cost, and at which prices."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 from store.world import World
 from weft.core.errors import ProjectNotFound, RatesFixed, RatesNotFound
 from weft.core.rates import InvalidPrice, kept_prices
+from weft.core.rights import UserRole
 from weft.core.states import Reason
 from weft.ports.store import NewGroup, Shape
 from weft.store import open_admin
@@ -168,7 +170,8 @@ async def test_corrected_prices_change_what_was_billed(own_world: World) -> None
         assert await correct() == tried
         assert await correct() == (tried[1], tried[1])
         (new,) = await world.api.list_projects(world.caller, None)
-        (card,) = await world.api.list_rates(world.caller)
+        (card,) = await world.api.list_rates(replace(world.caller, role=UserRole.ADMIN))
+        (seen,) = await world.api.list_rates(world.caller)
         assert [finding for finding in await admin.audit() if finding.rows] == []
 
     assert told == [1, 1, 0]
@@ -176,6 +179,7 @@ async def test_corrected_prices_change_what_was_billed(own_world: World) -> None
     assert new["cost"] > 5 * old["cost"]
     (correction,) = card["corrections"]
     assert (correction["by"], correction["reason"]) == ("ada", "typing error")
+    assert seen["corrections"] == [{**correction, "by": "site administrator"}]
     assert correction["old"] == {"cpu": pytest.approx(0.00001)}
     assert correction["new"] == {"cpu": pytest.approx(0.0001)}
 

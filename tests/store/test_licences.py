@@ -41,7 +41,9 @@ def asking(*asked: dict[str, int]) -> JobRows:
 
 
 async def used(world: World, name: str) -> int:
-    (found,) = [one for one in await world.api.list_licences() if one["licence"] == name]
+    (found,) = [
+        one for one in await world.api.list_licences(world.caller) if one["licence"] == name
+    ]
     count: int = found["n_used"]
     return count
 

@@ -16,7 +16,7 @@ from weft.store.database import open_database
 from weft.store.documents import batch_document, entry_of, reason_word, with_words
 from weft.store.edits import Edits
 from weft.store.failures import Failures
-from weft.store.fleet import Fleet
+from weft.store.fleet import Fleet, shown_worker
 from weft.store.groups import SetGroups
 from weft.store.licences import Licences
 from weft.store.log_locations import directory_of, location_of
@@ -397,7 +397,8 @@ class PostgresApiStore(
         document: Row = await self._database.value(
             "overview_v2", caller=caller, pools_of_tenant_id=pools_of(caller)
         )
-        return document
+        workers = [shown_worker(one, caller) for one in document["workers"]]
+        return {**document, "workers": workers}
 
     async def overview_counts(self, caller: Caller) -> Row:
         """Return how many jobs wait and run."""

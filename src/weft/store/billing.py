@@ -5,9 +5,11 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
+from weft.core.actors import SITE_ADMINISTRATOR
 from weft.core.rights import Right
 from weft.ports.store import Caller, ReportPage, ReportQuery, Row
 from weft.store.database import Database
+from weft.store.pools import pools_of
 
 
 class Billing:
@@ -115,9 +117,16 @@ class Billing:
             is_member=is_member,
         )
 
-    async def list_rates(self, caller: Caller) -> Sequence[Row]:  # noqa: ARG002 (one list for all)
+    async def list_rates(self, caller: Caller) -> Sequence[Row]:
         """Return the prices."""
-        return [row[0] for row in await self._database.call("list_rates")]
+        rows = [row[0] for row in await self._database.call("list_rates")]
+        if pools_of(caller) is None:
+            return rows
+        return [
+            {**card, "corrections": [{**one, "by": SITE_ADMINISTRATOR} for one in corrections]}
+            for card in rows
+            for corrections in [card["corrections"]]
+        ]
 
 
 def _seen_by(caller: Caller) -> int | None:

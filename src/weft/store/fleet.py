@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from weft.core.actors import shown_actor, site_actor
 from weft.ports.store import Caller, Row
 from weft.store.database import Database
 from weft.store.pools import pools_of
@@ -31,7 +32,7 @@ class Fleet:
             after_pool=pool,
             limit_rows=limit,
         )
-        return [row[0] for row in rows]
+        return [shown_worker(row[0], caller) for row in rows]
 
     async def sum_workers(self, caller: Caller, *, limit: int) -> Row:
         """Return what the workers have together."""
@@ -49,7 +50,7 @@ class Fleet:
             of_name=name,
             of_pool=pool,
         )
-        return document
+        return shown_worker(document, caller)
 
     async def cordon_worker(
         self, caller: Caller, name: str, pool: str | None, *, reason: str | None
@@ -70,7 +71,20 @@ class Fleet:
     async def _change(
         self, function: str, caller: Caller, name: str, pool: str | None, **more: str | None
     ) -> bool:
-        actor = f"user {caller.user_name}"
+        actor = site_actor(caller.user_name, tenant_id=caller.tenant_id)
         return bool(
             await self._database.value(function, of_name=name, of_pool=pool, actor=actor, **more)
         )
+
+
+def shown_worker(document: Row, caller: Caller) -> Row:
+    """Return a worker without names that the caller is not shown."""
+    tenant, shown = pools_of(caller), {**document}
+    if shown["cordoned_by"] is not None:
+        shown["cordoned_by"] = shown_actor(shown["cordoned_by"], to_tenant_id=tenant)
+    if "history" in shown:
+        shown["history"] = [
+            {**one, "actor": shown_actor(one["actor"], to_tenant_id=tenant)}
+            for one in shown["history"]
+        ]
+    return shown

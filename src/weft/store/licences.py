@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
+from weft.core.actors import shown_actor, site_actor
 from weft.ports.store import Caller, Row
 from weft.store.database import Database
+from weft.store.pools import pools_of
 
 
 class Licences:
@@ -11,9 +13,13 @@ class Licences:
 
     _database: Database
 
-    async def list_licences(self) -> Sequence[Row]:
+    async def list_licences(self, caller: Caller) -> Sequence[Row]:
         """Return the licences by name."""
-        return [row[0] for row in await self._database.call("list_licences")]
+        tenant = pools_of(caller)
+        return [
+            {**row[0], "set_by": shown_actor(row[0]["set_by"], to_tenant_id=tenant)}
+            for row in await self._database.call("list_licences")
+        ]
 
     async def licence_limits(self) -> Mapping[str, int]:
         """Return how many there are of each licence."""
@@ -21,9 +27,8 @@ class Licences:
 
     async def set_licence(self, caller: Caller, name: str, n: int) -> None:
         """Say how many there are."""
-        await self._database.call(
-            "set_licence", of_name=name, count=n, actor=f"user {caller.user_name}"
-        )
+        actor = site_actor(caller.user_name, tenant_id=caller.tenant_id)
+        await self._database.call("set_licence", of_name=name, count=n, actor=actor)
 
     async def remove_licence(self, name: str) -> bool:
         """Forget a licence."""

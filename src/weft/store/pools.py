@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from weft.core.actors import shown_reason, site_actor
 from weft.core.pools import Pool
 from weft.core.rights import Right
 from weft.ports.store import Caller, Row, ShareKey
@@ -35,9 +36,8 @@ class Pools:
 
     async def save_pools(self, caller: Caller, pools: Sequence[Pool]) -> None:
         """Make these the pools that are described."""
-        await self._database.call(
-            "save_pools", pools=msgspec.to_builtins(pools), actor=f"user {caller.user_name}"
-        )
+        actor = site_actor(caller.user_name, tenant_id=caller.tenant_id)
+        await self._database.call("save_pools", pools=msgspec.to_builtins(pools), actor=actor)
 
     async def list_machines(self, caller: Caller, pool: str, *, limit: int) -> Sequence[Row]:
         """Return the machines of a pool that the caller sees."""
@@ -55,13 +55,14 @@ class Pools:
 
     async def list_pool_changes(self, caller: Caller, pool: str, *, limit: int) -> Sequence[Row]:
         """Return what was decided about a pool that the caller sees."""
+        tenant = pools_of(caller)
         rows = await self._database.call(
-            "list_pool_changes",
-            pools_of_tenant_id=pools_of(caller),
-            of_pool=pool,
-            limit_rows=limit,
+            "list_pool_changes", pools_of_tenant_id=tenant, of_pool=pool, limit_rows=limit
         )
-        return [row[0] for row in rows]
+        return [
+            {**row[0], "reason": shown_reason(row[0]["reason"], to_tenant_id=tenant)}
+            for row in rows
+        ]
 
     async def list_shares(
         self,

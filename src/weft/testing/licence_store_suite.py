@@ -14,7 +14,7 @@ class LicenceStoreSuite(StoreTests):
         name = f"l{uuid4().hex}"
         for n in (2, 3, 3):
             await api.set_licence(caller, name, n)
-        (found,) = [one for one in await api.list_licences() if one["licence"] == name]
+        (found,) = [one for one in await api.list_licences(caller) if one["licence"] == name]
         assert (found["n"], found["n_used"]) == (3, 0)
         assert found["set_by"] == f"user {caller.user_name}"
         assert name in await api.licence_limits()

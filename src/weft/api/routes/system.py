@@ -58,7 +58,7 @@ async def show_metrics(request: AnyRequest) -> Response[bytes]:
     with contextlib.suppress(Unavailable):
         found = await services.store.overview(caller)
         queues = await services.store.list_queues(caller)
-        licences = await services.store.list_licences()
+        licences = await services.store.list_licences(caller)
         # Nothing is awaited from here on: another scrape may be of another tenant.
         _set_counts(found, queues, licences)
         # They count the submissions of everybody.

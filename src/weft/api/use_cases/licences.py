@@ -18,12 +18,12 @@ async def set_licence(services: Services, caller: Caller, name: str, n: int) -> 
     await services.store.set_licence(caller, name, n)
     services.forget_licences()
     log.info("licence.set", licence=name, n=n, user=caller.user_name)
-    return await get_licence(services, name)
+    return await get_licence(services, caller, name)
 
 
-async def get_licence(services: Services, name: str) -> Answer:
+async def get_licence(services: Services, caller: Caller, name: str) -> Answer:
     """Return a licence. Raise `LicenceNotFound`."""
-    for row in await services.store.list_licences():
+    for row in await services.store.list_licences(caller):
         if row["licence"] == name:
             return {**row}
     raise _not_found(name)

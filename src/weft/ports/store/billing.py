@@ -110,4 +110,6 @@ class BillingStore(Protocol):
         """Let a user charge a project, or no longer. Raise `ProjectNotFound`, `UserNotFound`."""
 
     async def list_rates(self, caller: Caller) -> Sequence[Row]:
-        """Return `version, valid_from, rates: [{resource, unit, price}]`, newest first."""
+        """Return `version, valid_from, rates: [{resource, unit, price}], corrections`, newest
+        first; who corrected them is told to administrators of the site.
+        """

@@ -9,8 +9,10 @@ from weft.ports.store.callers import Caller, Row
 class LicenceStore(Protocol):
     """How many jobs may use a licence at a time."""
 
-    async def list_licences(self) -> Sequence[Row]:
-        """Return the licences by name: `licence`, `n`, `n_used`, `set_at`, `set_by`."""
+    async def list_licences(self, caller: Caller) -> Sequence[Row]:
+        """Return the licences by name: `licence`, `n`, `n_used`, `set_at`, `set_by` (for users
+        of other tenants `site administrator`).
+        """
 
     async def licence_limits(self) -> Mapping[str, int]:
         """Return how many there are of each licence."""

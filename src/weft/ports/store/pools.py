@@ -69,5 +69,6 @@ class PoolStore(Protocol):
 
     async def list_pool_changes(self, caller: Caller, pool: str, *, limit: int) -> Sequence[Row]:
         """Return what was decided about a pool that the caller sees, and why, newest first;
-        nothing about any other.
+        nothing about any other. Users of other tenants are not told which administrator of the
+        site did it.
         """

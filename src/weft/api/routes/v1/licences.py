@@ -16,8 +16,8 @@ from weft.wire.licence_documents import LicenceDocument
 async def list_licences(request: AnyRequest) -> Response[bytes]:
     """List the licences by name."""
     Query(request, ())
-    caller_of(request)
-    return reply({"items": await services_of(request).store.list_licences(), "cursor": None})
+    rows = await services_of(request).store.list_licences(caller_of(request))
+    return reply({"items": rows, "cursor": None})
 
 
 @put("/v1/licences/{l:str}", opt={"answer": Licence, "body": LicenceDocument})

@@ -11,10 +11,11 @@ TABLES = ("schedule", "schedule_run")
 _SCHEDULES = """
     WITH made AS (
         INSERT INTO weft.schedule (tenant_id, user_id, billing_project, cron, time_zone, missed,
-            document, next_at, created_at, digest)
+            document, next_at, created_at, digest, project_id)
         SELECT $1, $2, 'default', '* * * * *', 'UTC', 'skip', '{}', now() + n * interval '1 hour',
-            now(), ''
-        FROM generate_series(-9, 5000) n RETURNING schedule_id, tenant_id)
+            now(), '', p.project_id
+        FROM generate_series(-9, 5000) n, weft.billing_project p
+        WHERE p.tenant_id = $1 AND p.name = 'default' RETURNING schedule_id, tenant_id)
     INSERT INTO weft.schedule_run (schedule_id, due_at, tenant_id, ended_at, batch_id)
     SELECT schedule_id, now() - n * interval '1 hour', tenant_id, now(), schedule_id * 10 + n
     FROM made, generate_series(1, 3) n

@@ -11,9 +11,10 @@ from weft.ports.store import ScheduleMove
 
 ADD = """
     INSERT INTO weft.schedule (tenant_id, user_id, billing_project, cron, time_zone, missed,
-        document, next_at, created_at, digest)
-    VALUES ($1, $2, 'default', '* * * * *', 'UTC', 'all', '{}', now() - interval '1 minute',
-        now(), '')
+        document, next_at, created_at, digest, project_id)
+    SELECT $1, $2, 'default', '* * * * *', 'UTC', 'all', '{}', now() - interval '1 minute',
+        now(), '', project_id
+    FROM weft.billing_project WHERE tenant_id = $1 AND name = 'default'
     RETURNING schedule_id, next_at
 """
 RUNS = "SELECT count(*) FROM weft.schedule_run WHERE schedule_id = $1"

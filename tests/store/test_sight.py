@@ -14,11 +14,20 @@ from weft.core import errors
 from weft.core.batch_order import BatchOrder, BatchSort
 from weft.core.permissions import Permission
 from weft.core.rights import UserRole
+from weft.core.spending import Measure
+from weft.core.states import Reason
 from weft.ports.store import BatchQuery, Caller, QueryLimits
+from weft.ports.store.spending import Limited
 from weft.sql import text_of
 
 LIMITS = QueryLimits(timeout_s=60, scan_jobs_max=10)
 CHECK = "owners_are_noted"
+_SCHEDULE = """
+    INSERT INTO weft.schedule (tenant_id, user_id, billing_project, cron, time_zone, missed,
+        document, next_at, created_at, digest, project_id)
+    SELECT $1, $2, 'DEFAULT', '* * * * *', 'UTC', 'skip', '{}', now(), now(), '', project_id
+    FROM weft.billing_project WHERE tenant_id = $1 AND name = 'default'
+"""
 
 
 async def leave(world: World, caller: Caller) -> Caller:
@@ -272,8 +281,20 @@ async def test_audit_sees_rows_that_note_a_wrong_owner(own_world: World) -> None
     await world.fold()
     await remove(world, await delete(world, gone))
     await ask(world, batch)
+    await world.submit(batch=batch)
+    await (await world.worker("failing")).run(reason=Reason.EXIT)
+    while await world.driver.sweep("fold_failures", await world.lead(), limit_jobs=1000):
+        pass
+    of = Limited("group", batch_id=batch)
+    await world.api.set_limit(world.caller, of, Measure.COST, {"amount_max": 5})
+    await world.admin.execute(_SCHEDULE, world.caller.tenant_id, world.caller.user_id)
     assert CHECK not in await world.findings()
     for change in (
+        "UPDATE weft.failure_cause SET owner_id = NULL WHERE batch_id = $1",
+        "UPDATE weft.failure_cause SET project_id = NULL WHERE batch_id = $1",
+        "UPDATE weft.spend_limit SET owner_id = NULL WHERE batch_id = $1",
+        "UPDATE weft.spend_limit SET shared_project_id = NULL WHERE batch_id = $1",
+        "UPDATE weft.schedule SET project_id = NULL WHERE $1::bigint > 0",
         "UPDATE weft.operation SET owner_id = NULL WHERE batch_id = $1",
         "UPDATE weft.operation SET project_id = NULL WHERE batch_id = $1",
         "UPDATE weft.group_completion SET owner_id = NULL WHERE batch_id = $1",

@@ -95,6 +95,15 @@ CREATE TYPE weft.shares AS (
 );
 ALTER TYPE weft.shares OWNER TO postgres;
 
+CREATE TYPE weft.usage_part AS (
+	batch_id bigint,
+	usage_on date,
+	rate_card_id smallint,
+	shape_id integer,
+	usage_ms bigint
+);
+ALTER TYPE weft.usage_part OWNER TO postgres;
+
 CREATE TABLE weft.bunch (
     batch_id bigint NOT NULL,
     update_id integer NOT NULL,
@@ -107,8 +116,7 @@ CREATE TABLE weft.bunch (
     idempotency_key text,
     digest bytea,
     lane_firsts integer[],
-    lane_ids integer[],
-    n_bytes bigint
+    lane_ids integer[]
 );
 ALTER TABLE weft.bunch OWNER TO postgres;
 
@@ -191,10 +199,6 @@ CREATE FUNCTION weft._add_update_ranges(of_batch_id bigint, of_update_id integer
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off';
 ALTER FUNCTION weft._add_update_ranges(of_batch_id bigint, of_update_id integer, pool_id integer, user_id integer, lane_ids integer[]) OWNER TO weft_tenant;
-
-CREATE FUNCTION weft._admissible_jobs(of_limit_ids integer[], limit_jobs integer, at timestamp with time zone) RETURNS TABLE(place bigint, batch_id bigint, job_id integer, next_attempt smallint, limit_id integer, used_per_hour numeric)
-    LANGUAGE plpgsql STABLE;
-ALTER FUNCTION weft._admissible_jobs(of_limit_ids integer[], limit_jobs integer, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft._admit_head(of_gate_set_ids integer[], of_pool_id integer, of_user_id integer, locked_gate_ids integer[], limit_jobs integer, with_paused boolean, at timestamp with time zone, apart boolean, OUT n integer, OUT is_left boolean, OUT kept integer[]) RETURNS record
     LANGUAGE plpgsql;
@@ -320,7 +324,8 @@ CREATE TABLE weft.spend_limit (
     batch_id bigint,
     group_id integer,
     measure text DEFAULT 'cost'::text NOT NULL,
-    near boolean DEFAULT false NOT NULL,
+    owner_id integer,
+    shared_project_id integer,
     CONSTRAINT limit_is_of_one CHECK (((num_nonnulls(project_id, user_id, batch_id) = 1) AND ((batch_id IS NULL) = (group_id IS NULL)))),
     CONSTRAINT spend_limit_cost_max_check CHECK (((amount_max >= (0)::numeric) AND (amount_max <= '1000000000000000'::numeric))),
     CONSTRAINT spend_limit_cost_soft_max_check CHECK (((amount_soft_max >= (0)::numeric) AND (amount_soft_max <= '1000000000000000'::numeric))),
@@ -529,9 +534,9 @@ CREATE FUNCTION weft._confirm_stops(of_incarnation_id integer, batch_ids bigint[
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._confirm_stops(of_incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], are_gone boolean, at timestamp with time zone) OWNER TO weft_system;
 
-CREATE FUNCTION weft._copy_parts(from_batch bigint, to_batch bigint, arguments jsonb, limit_rows integer, has_quota boolean, OUT copied jsonb) RETURNS jsonb
+CREATE FUNCTION weft._copy_parts(from_batch bigint, to_batch bigint, arguments jsonb, limit_rows integer, OUT copied jsonb) RETURNS jsonb
     LANGUAGE plpgsql;
-ALTER FUNCTION weft._copy_parts(from_batch bigint, to_batch bigint, arguments jsonb, limit_rows integer, has_quota boolean, OUT copied jsonb) OWNER TO weft_system;
+ALTER FUNCTION weft._copy_parts(from_batch bigint, to_batch bigint, arguments jsonb, limit_rows integer, OUT copied jsonb) OWNER TO weft_system;
 
 CREATE FUNCTION weft._cordon(of_name text, of_pool text, actor text, reason text, drains boolean) RETURNS boolean
     LANGUAGE plpgsql;
@@ -614,10 +619,6 @@ CREATE FUNCTION weft._count_usage(sums weft.job_delta[]) RETURNS void
     LANGUAGE sql;
 ALTER FUNCTION weft._count_usage(sums weft.job_delta[]) OWNER TO weft_system;
 
-CREATE FUNCTION weft._count_users(sums weft.job_delta[]) RETURNS TABLE(pool_id integer, user_id integer, n_ready bigint, ready_m bigint, running_m bigint)
-    LANGUAGE sql;
-ALTER FUNCTION weft._count_users(sums weft.job_delta[]) OWNER TO weft_system;
-
 CREATE FUNCTION weft._count_worker() RETURNS trigger
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._count_worker() OWNER TO postgres;
@@ -625,10 +626,6 @@ ALTER FUNCTION weft._count_worker() OWNER TO postgres;
 CREATE FUNCTION weft._counted_failures(of_batch_id bigint, of_job_ids integer[]) RETURNS TABLE(group_id integer, n integer)
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._counted_failures(of_batch_id bigint, of_job_ids integer[]) OWNER TO weft_system;
-
-CREATE FUNCTION weft._create_batch(tenant_id integer, user_id integer, batch jsonb, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) RETURNS TABLE(batch_id bigint, is_new boolean)
-    LANGUAGE plpgsql;
-ALTER FUNCTION weft._create_batch(tenant_id integer, user_id integer, batch jsonb, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._create_operation(tenant_id integer, user_id integer, batch_id bigint, kind text, arguments jsonb, n_total bigint, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) RETURNS bigint
     LANGUAGE plpgsql;
@@ -731,9 +728,9 @@ CREATE FUNCTION weft._fail(code text, message text, detail text, hint text) RETU
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._fail(code text, message text, detail text, hint text) OWNER TO weft_system;
 
-CREATE FUNCTION weft._failed_batches(of_tenant_id integer, upto bigint, are_acknowledged boolean) RETURNS SETOF bigint
+CREATE FUNCTION weft._failed_batches(of_tenant_id integer, upto bigint, are_acknowledged boolean, of_cause_id bigint, of_reason smallint) RETURNS SETOF bigint
     LANGUAGE sql STABLE;
-ALTER FUNCTION weft._failed_batches(of_tenant_id integer, upto bigint, are_acknowledged boolean) OWNER TO weft_tenant;
+ALTER FUNCTION weft._failed_batches(of_tenant_id integer, upto bigint, are_acknowledged boolean, of_cause_id bigint, of_reason smallint) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._fair_shares(of_pool_id integer, budget_cpu_m bigint, users_max integer) RETURNS weft.shares
     LANGUAGE sql STABLE;
@@ -751,10 +748,6 @@ CREATE FUNCTION weft._find_operation(of_user_id integer, of_key text, of_digest 
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._find_operation(of_user_id integer, of_key text, of_digest bytea) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft._name_key(name text) RETURNS text
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE;
-ALTER FUNCTION weft._name_key(name text) OWNER TO postgres;
-
 CREATE TABLE weft.billing_project (
     project_id integer NOT NULL,
     tenant_id integer NOT NULL,
@@ -762,7 +755,7 @@ CREATE TABLE weft.billing_project (
     closed_at timestamp with time zone,
     deleted_at timestamp with time zone,
     idempotency_key text,
-    name_key text GENERATED ALWAYS AS (weft._name_key(name)) STORED NOT NULL,
+    name_key text GENERATED ALWAYS AS (lower(name)) STORED NOT NULL,
     CONSTRAINT billing_project_is_closed_before CHECK (((deleted_at IS NULL) OR (closed_at IS NOT NULL))),
     CONSTRAINT billing_project_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256)))
 );
@@ -1068,10 +1061,6 @@ CREATE FUNCTION weft._is_same_bunch(of_batch_id bigint, of_update_id integer, of
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._is_same_bunch(of_batch_id bigint, of_update_id integer, of_first_job integer, of_n_jobs integer, of_digest bytea) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft._is_shut(of_batch_id bigint) RETURNS boolean
-    LANGUAGE sql STABLE;
-ALTER FUNCTION weft._is_shut(of_batch_id bigint) OWNER TO weft_system;
-
 CREATE FUNCTION weft._is_stopping(of_batch_id bigint, group_ids integer[]) RETURNS boolean
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._is_stopping(of_batch_id bigint, group_ids integer[]) OWNER TO weft_system;
@@ -1180,10 +1169,6 @@ CREATE FUNCTION weft._leave_to_sleeper(worker weft.worker_incarnation, of_lane_i
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._leave_to_sleeper(worker weft.worker_incarnation, of_lane_id integer, needs_cpu_m bigint, needs_memory_mib bigint) OWNER TO weft_system;
 
-CREATE FUNCTION weft._let_start(of_batch_id bigint, job_ids integer[], limit_ids integer[], attempts smallint[], per_hours numeric[], at timestamp with time zone) RETURNS integer[]
-    LANGUAGE plpgsql;
-ALTER FUNCTION weft._let_start(of_batch_id bigint, job_ids integer[], limit_ids integer[], attempts smallint[], per_hours numeric[], at timestamp with time zone) OWNER TO weft_system;
-
 CREATE FUNCTION weft._lift_limits(of_batch_id bigint, within_group integer, requested_at timestamp with time zone, actor text, at timestamp with time zone) RETURNS integer[]
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._lift_limits(of_batch_id bigint, within_group integer, requested_at timestamp with time zone, actor text, at timestamp with time zone) OWNER TO weft_system;
@@ -1227,13 +1212,55 @@ CREATE FUNCTION weft._limit_range(asks jsonb, OUT at_least_s integer, OUT at_mos
     LANGUAGE sql IMMUTABLE;
 ALTER FUNCTION weft._limit_range(asks jsonb, OUT at_least_s integer, OUT at_most_s integer) OWNER TO weft_system;
 
-CREATE FUNCTION weft._limit_state(stage text, on_limit text, near boolean) RETURNS text
+CREATE FUNCTION weft._limit_state(stage text, on_limit text) RETURNS text
     LANGUAGE sql IMMUTABLE;
-ALTER FUNCTION weft._limit_state(stage text, on_limit text, near boolean) OWNER TO weft_system;
+ALTER FUNCTION weft._limit_state(stage text, on_limit text) OWNER TO weft_system;
 
 CREATE FUNCTION weft._limited_groups(of_batch_id bigint, within_group integer, until timestamp with time zone) RETURNS integer[]
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._limited_groups(of_batch_id bigint, within_group integer, until timestamp with time zone) OWNER TO weft_system;
+
+CREATE TABLE weft.batch (
+    batch_id bigint NOT NULL,
+    tenant_id integer NOT NULL,
+    user_id integer NOT NULL,
+    project_id integer NOT NULL,
+    queue_id integer NOT NULL,
+    name text,
+    attributes jsonb DEFAULT '{}'::jsonb NOT NULL,
+    callback text,
+    cancel_after_n_failures integer,
+    max_running integer,
+    trace_id text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    idempotency_key text,
+    digest bytea,
+    has_edges boolean DEFAULT false NOT NULL,
+    next_update integer DEFAULT 1 NOT NULL,
+    next_job integer DEFAULT 1 NOT NULL,
+    next_group integer DEFAULT 1 NOT NULL,
+    deleted_at timestamp with time zone,
+    removing boolean DEFAULT false NOT NULL,
+    gate_set_id integer DEFAULT 0 NOT NULL,
+    gated boolean DEFAULT false NOT NULL,
+    hidden boolean DEFAULT false NOT NULL,
+    resubmitted_from bigint,
+    bytes_counted boolean DEFAULT false NOT NULL,
+    CONSTRAINT batch_cancel_after_n_failures_check CHECK ((cancel_after_n_failures > 0)),
+    CONSTRAINT batch_max_running_check CHECK ((max_running > 0)),
+    CONSTRAINT batch_name_check CHECK ((length(name) <= 1024))
+)
+WITH (fillfactor='80');
+ALTER TABLE weft.batch OWNER TO postgres;
+
+CREATE FUNCTION weft._limits_on_batch(of_batch weft.batch, of_user_id integer, after_id integer, limit_rows integer) RETURNS SETOF integer
+    LANGUAGE sql STABLE
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_hashagg TO 'off';
+ALTER FUNCTION weft._limits_on_batch(of_batch weft.batch, of_user_id integer, after_id integer, limit_rows integer) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._list_ready(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
@@ -1285,9 +1312,9 @@ CREATE FUNCTION weft._lock_project(of_tenant_id integer, of_name text) RETURNS w
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._lock_project(of_tenant_id integer, of_name text) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft._lock_quotas(of_tenant_id integer, of_user_id integer, of_batch_id bigint, only_bytes boolean DEFAULT false) RETURNS boolean
+CREATE FUNCTION weft._lock_quotas(of_tenant_id integer, of_user_id integer, of_batch_id bigint) RETURNS boolean
     LANGUAGE plpgsql;
-ALTER FUNCTION weft._lock_quotas(of_tenant_id integer, of_user_id integer, of_batch_id bigint, only_bytes boolean) OWNER TO weft_tenant;
+ALTER FUNCTION weft._lock_quotas(of_tenant_id integer, of_user_id integer, of_batch_id bigint) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._lock_users(of_tenant_id integer, by_user_id integer, by_role text) RETURNS void
     LANGUAGE plpgsql;
@@ -1499,6 +1526,10 @@ CREATE FUNCTION weft._note_late_ends(of_incarnation_id integer, batch_ids bigint
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._note_late_ends(of_incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], reasons smallint[], recorded bigint[], cpu_ms_list bigint[], memory_peaks bigint[], stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments integer[], offsets bigint[], at timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft._note_limited() RETURNS trigger
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._note_limited() OWNER TO postgres;
+
 CREATE FUNCTION weft._note_machines(of_pool_id integer, flavours text[], regions text[], reasons text[], batch_ids bigint[], job_ids integer[]) RETURNS text[]
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._note_machines(of_pool_id integer, flavours text[], regions text[], reasons text[], batch_ids bigint[], job_ids integer[]) OWNER TO weft_system;
@@ -1604,13 +1635,13 @@ CREATE FUNCTION weft._patched(patch jsonb) RETURNS text
     LANGUAGE sql IMMUTABLE;
 ALTER FUNCTION weft._patched(patch jsonb) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft._pause_batch(of_batch_id bigint, may_move boolean) RETURNS void
+CREATE FUNCTION weft._pause_batch(of_batch_id bigint) RETURNS void
     LANGUAGE plpgsql;
-ALTER FUNCTION weft._pause_batch(of_batch_id bigint, may_move boolean) OWNER TO weft_tenant;
+ALTER FUNCTION weft._pause_batch(of_batch_id bigint) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft._pause_for_limit(of_limit weft.spend_limit, limit_rows integer) RETURNS integer
+CREATE FUNCTION weft._pause_for_limit(reached weft.spend_limit, limit_rows integer) RETURNS integer
     LANGUAGE plpgsql;
-ALTER FUNCTION weft._pause_for_limit(of_limit weft.spend_limit, limit_rows integer) OWNER TO weft_system;
+ALTER FUNCTION weft._pause_for_limit(reached weft.spend_limit, limit_rows integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft._permission(of_batch_id bigint, of_user_id integer, of_project_id integer) RETURNS integer
     LANGUAGE plpgsql STABLE;
@@ -1666,6 +1697,10 @@ ALTER FUNCTION weft._pool_facts(of_pool_id integer, of_lane_id integer, needs_cp
 CREATE FUNCTION weft._pool_machines(of_pool_id integer) RETURNS SETOF jsonb
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._pool_machines(of_pool_id integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft._pools_serving(of_tenant_id integer) RETURNS TABLE(pool_id integer, name text)
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._pools_serving(of_tenant_id integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft._preempted_for(of_batch_id bigint, of_job_id integer, of_attempt smallint) RETURNS jsonb
     LANGUAGE sql STABLE;
@@ -1867,39 +1902,6 @@ CREATE FUNCTION weft._report_projects(of_tenant_id integer, of_user_id integer, 
     LANGUAGE plpgsql STABLE;
 ALTER FUNCTION weft._report_projects(of_tenant_id integer, of_user_id integer, of_project text, by text, projects_max integer) OWNER TO weft_tenant;
 
-CREATE TABLE weft.batch (
-    batch_id bigint NOT NULL,
-    tenant_id integer NOT NULL,
-    user_id integer NOT NULL,
-    project_id integer NOT NULL,
-    queue_id integer NOT NULL,
-    name text,
-    attributes jsonb DEFAULT '{}'::jsonb NOT NULL,
-    callback text,
-    cancel_after_n_failures integer,
-    max_running integer,
-    trace_id text NOT NULL,
-    created_at timestamp with time zone NOT NULL,
-    idempotency_key text,
-    digest bytea,
-    has_edges boolean DEFAULT false NOT NULL,
-    next_update integer DEFAULT 1 NOT NULL,
-    next_job integer DEFAULT 1 NOT NULL,
-    next_group integer DEFAULT 1 NOT NULL,
-    deleted_at timestamp with time zone,
-    removing boolean DEFAULT false NOT NULL,
-    gate_set_id integer DEFAULT 0 NOT NULL,
-    gated boolean DEFAULT false NOT NULL,
-    hidden boolean DEFAULT false NOT NULL,
-    resubmitted_from bigint,
-    bytes_counted boolean DEFAULT false NOT NULL,
-    CONSTRAINT batch_cancel_after_n_failures_check CHECK ((cancel_after_n_failures > 0)),
-    CONSTRAINT batch_max_running_check CHECK ((max_running > 0)),
-    CONSTRAINT batch_name_check CHECK ((length(name) <= 1024))
-)
-WITH (fillfactor='80');
-ALTER TABLE weft.batch OWNER TO postgres;
-
 CREATE FUNCTION weft._reserve_update(of_batch weft.batch, user_id integer, new_jobs integer, new_groups integer, trace_id text, idempotency_key text, digest bytea, groups_max integer, at timestamp with time zone) RETURNS weft.batch_update
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._reserve_update(of_batch weft.batch, user_id integer, new_jobs integer, new_groups integer, trace_id text, idempotency_key text, digest bytea, groups_max integer, at timestamp with time zone) OWNER TO weft_tenant;
@@ -1975,6 +1977,7 @@ CREATE TABLE weft.schedule (
     created_at timestamp with time zone NOT NULL,
     idempotency_key text,
     digest bytea NOT NULL,
+    project_id integer,
     CONSTRAINT schedule_cron_check CHECK ((length(cron) <= 200)),
     CONSTRAINT schedule_missed_check CHECK ((missed = ANY (ARRAY['skip'::text, 'last'::text, 'all'::text]))),
     CONSTRAINT schedule_name_check CHECK ((length(name) <= 1024)),
@@ -2034,6 +2037,10 @@ ALTER FUNCTION weft._sees_batch(of_batch_id bigint) OWNER TO weft_tenant;
 CREATE FUNCTION weft._sees_condition(of_condition_id bigint) RETURNS boolean
     LANGUAGE plpgsql STABLE;
 ALTER FUNCTION weft._sees_condition(of_condition_id bigint) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._sees_limit(of_limit weft.spend_limit, of_user_id integer) RETURNS boolean
+    LANGUAGE plpgsql STABLE;
+ALTER FUNCTION weft._sees_limit(of_limit weft.spend_limit, of_user_id integer) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._sees_operation(operation weft.operation) RETURNS boolean
     LANGUAGE plpgsql STABLE;
@@ -2245,10 +2252,6 @@ CREATE FUNCTION weft._switches(of_batch_id bigint) RETURNS TABLE(batch_id bigint
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._switches(of_batch_id bigint) OWNER TO weft_system;
 
-CREATE FUNCTION weft._take_back(of_limit_ids integer[], before timestamp with time zone, limit_jobs integer) RETURNS integer
-    LANGUAGE plpgsql;
-ALTER FUNCTION weft._take_back(of_limit_ids integer[], before timestamp with time zone, limit_jobs integer) OWNER TO weft_system;
-
 CREATE FUNCTION weft._take_one(worker weft.worker_incarnation, of_batch_id bigint, of_job_id integer, OUT offer weft.offer, OUT picked weft.picked) RETURNS record
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._take_one(worker weft.worker_incarnation, of_batch_id bigint, of_job_id integer, OUT offer weft.offer, OUT picked weft.picked) OWNER TO weft_system;
@@ -2277,7 +2280,6 @@ CREATE TABLE weft.tenant (
     tenant_id integer NOT NULL,
     name text NOT NULL,
     on_user_removal text DEFAULT 'finish'::text NOT NULL,
-    name_key text GENERATED ALWAYS AS (weft._name_key(name)) STORED NOT NULL,
     CONSTRAINT tenant_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256))),
     CONSTRAINT tenant_on_user_removal_check CHECK ((on_user_removal = ANY (ARRAY['finish'::text, 'cancel'::text])))
 );
@@ -2373,10 +2375,6 @@ CREATE FUNCTION weft._unstage(of_batch_id bigint, from_job integer, to_job integ
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._unstage(of_batch_id bigint, from_job integer, to_job integer, pool_id integer, at timestamp with time zone) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft._used_per_hour(of_measure text, cpu_m numeric, memory_mib numeric, storage_mib numeric, gpu numeric, of_rate_card_id smallint) RETURNS numeric
-    LANGUAGE sql STABLE;
-ALTER FUNCTION weft._used_per_hour(of_measure text, cpu_m numeric, memory_mib numeric, storage_mib numeric, gpu numeric, of_rate_card_id smallint) OWNER TO weft_system;
-
 CREATE TABLE weft.tenant_user (
     user_id integer NOT NULL,
     tenant_id integer NOT NULL,
@@ -2384,7 +2382,7 @@ CREATE TABLE weft.tenant_user (
     weight integer DEFAULT 1 NOT NULL,
     role text DEFAULT 'user'::text NOT NULL,
     removed_at timestamp with time zone,
-    name_key text GENERATED ALWAYS AS (weft._name_key(name)) STORED NOT NULL,
+    name_key text GENERATED ALWAYS AS (lower(name)) STORED NOT NULL,
     CONSTRAINT tenant_user_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256))),
     CONSTRAINT tenant_user_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'user'::text, 'operator'::text, 'tenant-admin'::text, 'admin'::text, 'worker'::text]))),
     CONSTRAINT tenant_user_weight_check CHECK ((weight > 0))
@@ -2419,6 +2417,29 @@ CREATE FUNCTION weft._visible_batches(of_user_id integer, before bigint, limit_r
     SET enable_sort TO 'off';
 ALTER FUNCTION weft._visible_batches(of_user_id integer, before bigint, limit_rows integer, with_hidden boolean) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._visible_failed_batches(of_user_id integer, upto bigint, are_acknowledged boolean) RETURNS SETOF bigint
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._visible_failed_batches(of_user_id integer, upto bigint, are_acknowledged boolean) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._visible_limits(of_user_id integer, after_id integer, limit_rows integer) RETURNS SETOF integer
+    LANGUAGE sql STABLE
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_hashagg TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off';
+ALTER FUNCTION weft._visible_limits(of_user_id integer, after_id integer, limit_rows integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._visible_named_batches(of_user_id integer, of_name text, before bigint, limit_rows integer, with_hidden boolean) RETURNS SETOF bigint
+    LANGUAGE sql STABLE
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_sort TO 'off';
+ALTER FUNCTION weft._visible_named_batches(of_user_id integer, of_name text, before bigint, limit_rows integer, with_hidden boolean) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._visible_operations(of_user_id integer, before bigint, limit_rows integer) RETURNS SETOF weft.operation
     LANGUAGE sql STABLE
     SET plan_cache_mode TO 'force_generic_plan'
@@ -2426,6 +2447,17 @@ CREATE FUNCTION weft._visible_operations(of_user_id integer, before bigint, limi
     SET enable_bitmapscan TO 'off'
     SET enable_sort TO 'off';
 ALTER FUNCTION weft._visible_operations(of_user_id integer, before bigint, limit_rows integer) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._visible_schedules(of_user_id integer, after_id bigint, limit_rows integer) RETURNS SETOF weft.schedule
+    LANGUAGE sql STABLE
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_hashagg TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off';
+ALTER FUNCTION weft._visible_schedules(of_user_id integer, after_id bigint, limit_rows integer) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._waiting_heads(of_gate_set_ids integer[]) RETURNS TABLE(gate_set_id integer, pool_id integer, user_id integer)
     LANGUAGE sql STABLE;
@@ -2453,13 +2485,13 @@ CREATE FUNCTION weft._waits_at(of_batch_id bigint, of_condition_id bigint) RETUR
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._waits_at(of_batch_id bigint, of_condition_id bigint) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft._waits_for_limits(of_batch_id bigint, of_group_id integer, of_job_id integer, always_run boolean, of_limit_ids integer[]) RETURNS boolean
-    LANGUAGE sql STABLE;
-ALTER FUNCTION weft._waits_for_limits(of_batch_id bigint, of_group_id integer, of_job_id integer, always_run boolean, of_limit_ids integer[]) OWNER TO weft_system;
-
 CREATE FUNCTION weft._wake_workers(pool_ids integer[], lane_ids integer[], at_most integer) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._wake_workers(pool_ids integer[], lane_ids integer[], at_most integer) OWNER TO weft_system;
+
+CREATE FUNCTION weft._walled_tenant(of_tenant_id integer) RETURNS integer
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._walled_tenant(of_tenant_id integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft._watch_attempts(of_incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], claiming boolean, at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
@@ -2583,14 +2615,6 @@ CREATE FUNCTION weft.add_user(tenant_id integer, by_user_id integer, by_role tex
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.add_user(tenant_id integer, by_user_id integer, by_role text, of_name text, of_role text, token_hash bytea, idempotency_key text, at timestamp with time zone) OWNER TO weft_tenant;
-
-CREATE FUNCTION weft.admit_at_limits(epoch bigint, limit_ids integer[], rooms numeric[], limit_jobs integer, patience interval DEFAULT '00:00:03'::interval, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(limit_id integer, n_admitted integer, is_short boolean)
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    SET enable_seqscan TO 'off'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off';
-ALTER FUNCTION weft.admit_at_limits(epoch bigint, limit_ids integer[], rooms numeric[], limit_jobs integer, patience interval, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.admit_user(of_tenant text, of_name text, of_role text, may_create boolean) RETURNS TABLE(tenant_id integer, user_id integer, user_name text, role text)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3166,14 +3190,9 @@ CREATE FUNCTION weft.job_history(tenant_id integer, batch_id bigint, job_id inte
 ALTER FUNCTION weft.job_history(tenant_id integer, batch_id bigint, job_id integer) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.judge_limit(epoch bigint, limit_id integer, version integer, stage text) RETURNS boolean
-    LANGUAGE sql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.judge_limit(epoch bigint, limit_id integer, version integer, stage text) OWNER TO weft_system;
-
-CREATE FUNCTION weft.judge_limit_v2(epoch bigint, limit_id integer, version integer, stage text, near boolean) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.judge_limit_v2(epoch bigint, limit_id integer, version integer, stage text, near boolean) OWNER TO weft_system;
+ALTER FUNCTION weft.judge_limit(epoch bigint, limit_id integer, version integer, stage text) OWNER TO weft_system;
 
 CREATE FUNCTION weft.last_group_of_update(tenant_id integer, of_batch_id bigint, of_update_id integer) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3196,14 +3215,9 @@ CREATE FUNCTION weft.limit_rounds(epoch bigint, at timestamp with time zone DEFA
 ALTER FUNCTION weft.limit_rounds(epoch bigint, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.limit_rounds_v2(epoch bigint, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(limit_id integer, version integer, is_new boolean, kind text, name text, tenant text, measure text, amount_max numeric, amount_soft_max numeric, on_limit text, stage text, used numeric, used_per_hour numeric)
-    LANGUAGE sql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.limit_rounds_v2(epoch bigint, at timestamp with time zone) OWNER TO weft_system;
-
-CREATE FUNCTION weft.limit_rounds_v3(epoch bigint, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(limit_id integer, version integer, is_new boolean, kind text, name text, tenant text, measure text, amount_max numeric, amount_soft_max numeric, on_limit text, stage text, used numeric, used_per_hour numeric, near boolean, could_use_per_hour numeric, admitted_per_hour numeric)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.limit_rounds_v3(epoch bigint, at timestamp with time zone) OWNER TO weft_system;
+ALTER FUNCTION weft.limit_rounds_v2(epoch bigint, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.list_allowed(tenant_id integer, batch_ids bigint[]) RETURNS SETOF bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3377,7 +3391,11 @@ ALTER FUNCTION weft.list_licences() OWNER TO weft_system;
 
 CREATE FUNCTION weft.list_limits(tenant_id integer, of_user_id integer, of_batch_id bigint, after integer, limit_rows integer) RETURNS SETOF jsonb
     LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_sort TO 'off';
 ALTER FUNCTION weft.list_limits(tenant_id integer, of_user_id integer, of_batch_id bigint, after integer, limit_rows integer) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.list_live(incarnation_id integer) RETURNS TABLE(batch_id bigint, job_id integer, attempt smallint, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, spec_first integer)
@@ -3385,10 +3403,13 @@ CREATE FUNCTION weft.list_live(incarnation_id integer) RETURNS TABLE(batch_id bi
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_live(incarnation_id integer) OWNER TO weft_system;
 
-CREATE FUNCTION weft.list_machines(pools_of_tenant_id integer, of_pool text, limit_rows integer) RETURNS SETOF jsonb
+CREATE FUNCTION weft.list_machines(of_pool text, limit_rows integer) RETURNS SETOF jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.list_machines(pools_of_tenant_id integer, of_pool text, limit_rows integer) OWNER TO weft_system;
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_sort TO 'off';
+ALTER FUNCTION weft.list_machines(of_pool text, limit_rows integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft.list_minutes(tenant_id integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS SETOF jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -3434,22 +3455,22 @@ CREATE FUNCTION weft.list_permissions(tenant_id integer, batch_id bigint, after 
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_permissions(tenant_id integer, batch_id bigint, after integer, limit_rows integer) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft.list_pool_changes(pools_of_tenant_id integer, of_pool text, limit_rows integer) RETURNS SETOF jsonb
+CREATE FUNCTION weft.list_pool_changes(of_pool text, limit_rows integer) RETURNS SETOF jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
     SET enable_sort TO 'off';
-ALTER FUNCTION weft.list_pool_changes(pools_of_tenant_id integer, of_pool text, limit_rows integer) OWNER TO weft_system;
+ALTER FUNCTION weft.list_pool_changes(of_pool text, limit_rows integer) OWNER TO weft_system;
 
-CREATE FUNCTION weft.list_pool_costs(pools_of_tenant_id integer, of_pool text, limit_days integer) RETURNS SETOF jsonb
+CREATE FUNCTION weft.list_pool_costs(of_pool text, limit_days integer) RETURNS SETOF jsonb
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
     SET enable_hashagg TO 'off';
-ALTER FUNCTION weft.list_pool_costs(pools_of_tenant_id integer, of_pool text, limit_days integer) OWNER TO weft_system;
+ALTER FUNCTION weft.list_pool_costs(of_pool text, limit_days integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft.list_pools() RETURNS SETOF jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -3458,7 +3479,10 @@ ALTER FUNCTION weft.list_pools() OWNER TO weft_system;
 
 CREATE FUNCTION weft.list_pools_v2(of_tenant_id integer, of_name text, after_name text, limit_rows integer) RETURNS SETOF jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off';
 ALTER FUNCTION weft.list_pools_v2(of_tenant_id integer, of_name text, after_name text, limit_rows integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft.list_project_days(tenant_id integer, of_user_id integer, of_name text, before date, limit_rows integer) RETURNS SETOF jsonb
@@ -3512,7 +3536,11 @@ ALTER FUNCTION weft.list_saved_queries(tenant_id integer, user_id integer, of_na
 
 CREATE FUNCTION weft.list_schedules(tenant_id integer, after bigint, limit_rows integer) RETURNS SETOF jsonb
     LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_sort TO 'off';
 ALTER FUNCTION weft.list_schedules(tenant_id integer, after bigint, limit_rows integer) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.list_secrets(tenant_id integer, user_id integer) RETURNS SETOF jsonb
@@ -3588,7 +3616,11 @@ ALTER FUNCTION weft.list_trail(tenant_id integer, of_user text, of_action text, 
 
 CREATE FUNCTION weft.list_users(tenant_id integer, after integer, limit_rows integer) RETURNS SETOF jsonb
     LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_sort TO 'off';
 ALTER FUNCTION weft.list_users(tenant_id integer, after integer, limit_rows integer) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.list_waiting(tenant_id integer, after_batch bigint, after_job integer, limit_jobs integer) RETURNS TABLE(batch_id bigint, last_job integer, jobs jsonb)
@@ -3610,8 +3642,9 @@ CREATE FUNCTION weft.list_workers(tenant_id integer, with_deleted boolean, limit
 ALTER FUNCTION weft.list_workers(tenant_id integer, with_deleted boolean, limit_rows integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft.list_workers_v2(tenant_id integer, pools_of_tenant_id integer, with_deleted boolean, after_name text, after_pool text, limit_rows integer) RETURNS SETOF jsonb
-    LANGUAGE sql STABLE SECURITY DEFINER
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     SET enable_sort TO 'off'
     SET enable_hashjoin TO 'off'
@@ -3757,7 +3790,7 @@ CREATE FUNCTION weft.pool_limits() RETURNS TABLE(cpu_m bigint, memory_mib bigint
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.pool_limits() OWNER TO weft_system;
 
-CREATE FUNCTION weft.pool_offers() RETURNS TABLE(cpu_m bigint, memory_mib bigint, offers jsonb, serves_tenant_id integer)
+CREATE FUNCTION weft.pool_offers() RETURNS TABLE(cpu_m bigint, memory_mib bigint, offers jsonb)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.pool_offers() OWNER TO weft_system;
@@ -4119,8 +4152,9 @@ CREATE FUNCTION weft.submit_v2(tenant_id integer, user_id integer, of_batch_id b
 ALTER FUNCTION weft.submit_v2(tenant_id integer, user_id integer, of_batch_id bigint, batch jsonb, groups weft.group_columns, new_jobs integer, jobs weft.job_columns, depth_max integer, groups_max integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.sum_workers(pools_of_tenant_id integer, limit_rows integer) RETURNS jsonb
-    LANGUAGE sql STABLE SECURITY DEFINER
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     SET enable_sort TO 'off'
     SET enable_hashjoin TO 'off'
@@ -4235,18 +4269,6 @@ CREATE FUNCTION weft.why_jobs(tenant_id integer, batch_id bigint, job_ids intege
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.why_jobs(tenant_id integer, batch_id bigint, job_ids integer[]) OWNER TO weft_tenant;
-
-CREATE TABLE weft.admission (
-    batch_id bigint NOT NULL,
-    job_id integer NOT NULL,
-    limit_id integer NOT NULL,
-    attempt smallint NOT NULL,
-    tenant_id integer NOT NULL,
-    used_per_hour numeric NOT NULL,
-    admitted_at timestamp with time zone NOT NULL,
-    open boolean DEFAULT true NOT NULL
-);
-ALTER TABLE weft.admission OWNER TO postgres;
 
 CREATE TABLE weft.attempt (
     batch_id bigint NOT NULL,
@@ -4503,13 +4525,6 @@ CREATE TABLE weft.edge (
 WITH (autovacuum_vacuum_cost_delay='2', autovacuum_vacuum_cost_limit='1000');
 ALTER TABLE weft.edge OWNER TO postgres;
 
-CREATE TABLE weft.empty_batch (
-    batch_id bigint NOT NULL,
-    tenant_id integer NOT NULL,
-    created_at timestamp with time zone NOT NULL
-);
-ALTER TABLE weft.empty_batch OWNER TO postgres;
-
 CREATE TABLE weft.event (
     xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
     event_id bigint NOT NULL,
@@ -4563,7 +4578,9 @@ CREATE TABLE weft.failure_cause (
     message text,
     n_jobs bigint NOT NULL,
     n_acknowledged bigint NOT NULL,
-    failed_at timestamp with time zone
+    failed_at timestamp with time zone,
+    owner_id integer,
+    project_id integer
 );
 ALTER TABLE weft.failure_cause OWNER TO postgres;
 
@@ -4765,8 +4782,7 @@ CREATE TABLE weft.group_hold (
     released_at timestamp with time zone,
     sweep_job integer DEFAULT 0 NOT NULL,
     swept boolean DEFAULT false NOT NULL,
-    limit_id integer DEFAULT 0 NOT NULL,
-    admits boolean DEFAULT false NOT NULL
+    limit_id integer DEFAULT 0 NOT NULL
 );
 ALTER TABLE weft.group_hold OWNER TO postgres;
 
@@ -5576,9 +5592,6 @@ ALTER TABLE weft.worker ALTER COLUMN worker_id ADD GENERATED ALWAYS AS IDENTITY 
     CACHE 1
 );
 
-ALTER TABLE ONLY weft.admission
-    ADD CONSTRAINT admission_pkey PRIMARY KEY (batch_id, job_id, limit_id, attempt);
-
 ALTER TABLE ONLY weft.attempt
     ADD CONSTRAINT attempt_pkey PRIMARY KEY (batch_id, job_id, attempt);
 
@@ -5668,9 +5681,6 @@ ALTER TABLE ONLY weft.driver_state
 
 ALTER TABLE ONLY weft.edge
     ADD CONSTRAINT edge_pkey PRIMARY KEY (batch_id, parent_id, child_id);
-
-ALTER TABLE ONLY weft.empty_batch
-    ADD CONSTRAINT empty_batch_pkey PRIMARY KEY (batch_id);
 
 ALTER TABLE ONLY weft.event_floor
     ADD CONSTRAINT event_floor_pkey PRIMARY KEY (one_row);
@@ -5975,10 +5985,6 @@ ALTER TABLE ONLY weft.worker
 ALTER TABLE ONLY weft.worker
     ADD CONSTRAINT worker_pool_id_name_key UNIQUE (pool_id, name);
 
-CREATE INDEX admission_limit_idx ON weft.admission USING btree (limit_id);
-
-CREATE INDEX admission_open_idx ON weft.admission USING btree (limit_id) WHERE open;
-
 CREATE INDEX attempt_failure_idx ON weft.attempt USING btree (batch_id, job_id) WHERE (reason IS NOT NULL);
 
 CREATE INDEX attempt_stop_due_at_idx ON weft.attempt_stop USING btree (due_at);
@@ -6023,7 +6029,11 @@ CREATE INDEX batch_user_name_idx ON weft.batch USING btree (user_id, name, batch
 
 CREATE INDEX billing_member_user_idx ON weft.billing_member USING btree (user_id, project_id);
 
+CREATE UNIQUE INDEX billing_project_lower_idx ON weft.billing_project USING btree (tenant_id, lower(name));
+
 CREATE UNIQUE INDEX billing_project_name_key_idx ON weft.billing_project USING btree (tenant_id, name_key);
+
+CREATE INDEX billing_project_page_idx ON weft.billing_project USING btree (tenant_id, name) WHERE (deleted_at IS NULL);
 
 CREATE INDEX blocked_job_condition_idx ON weft.blocked_job USING btree (condition_id, next_at) WHERE (condition_id IS NOT NULL);
 
@@ -6061,13 +6071,21 @@ CREATE INDEX dead_letter_cause_idx ON weft.dead_letter USING btree (batch_id, ac
 
 CREATE INDEX edge_child_idx ON weft.edge USING btree (batch_id, child_id, parent_id);
 
-CREATE INDEX empty_batch_created_idx ON weft.empty_batch USING btree (created_at);
-
-CREATE INDEX empty_batch_tenant_idx ON weft.empty_batch USING btree (tenant_id);
+CREATE INDEX failure_cause_cause_idx ON weft.failure_cause USING btree (cause_id, tenant_id, batch_id);
 
 CREATE INDEX failure_cause_open_idx ON weft.failure_cause USING btree (tenant_id, batch_id) WHERE (n_jobs > n_acknowledged);
 
-CREATE INDEX failure_cause_tenant_id_idx ON weft.failure_cause USING btree (tenant_id, batch_id);
+CREATE INDEX failure_cause_owner_idx ON weft.failure_cause USING btree (owner_id, batch_id) WHERE (n_jobs > n_acknowledged);
+
+CREATE INDEX failure_cause_owner_seen_idx ON weft.failure_cause USING btree (owner_id, batch_id) WHERE (n_acknowledged > 0);
+
+CREATE INDEX failure_cause_project_idx ON weft.failure_cause USING btree (project_id, batch_id) WHERE (n_jobs > n_acknowledged);
+
+CREATE INDEX failure_cause_project_seen_idx ON weft.failure_cause USING btree (project_id, batch_id) WHERE (n_acknowledged > 0);
+
+CREATE INDEX failure_cause_reason_idx ON weft.failure_cause USING btree (reason, tenant_id, batch_id) WHERE (reason IS NOT NULL);
+
+CREATE INDEX failure_cause_seen_idx ON weft.failure_cause USING btree (tenant_id, batch_id) WHERE (n_acknowledged > 0);
 
 CREATE INDEX failure_delta_batch_id_idx ON weft.failure_delta USING btree (batch_id);
 
@@ -6127,7 +6145,7 @@ CREATE UNIQUE INDEX machine_job_idx ON weft.machine USING btree (for_batch_id, f
 
 CREATE INDEX machine_jobs_idx ON weft.machine USING btree (for_batch_id, for_job_id) WHERE (for_batch_id IS NOT NULL);
 
-CREATE INDEX machine_pool_id_idx ON weft.machine USING btree (pool_id) WHERE (state <> 'deleted'::text);
+CREATE INDEX machine_page_idx ON weft.machine USING btree (pool_id, machine_id) WHERE (state <> 'deleted'::text);
 
 CREATE INDEX machine_sum_pool_idx ON weft.machine_sum USING btree (pool_id);
 
@@ -6153,6 +6171,8 @@ CREATE INDEX parent_end_child_idx ON weft.parent_end USING btree (batch_id, chil
 
 CREATE INDEX place_gate_id_idx ON weft.place USING btree (gate_id, admitted_at);
 
+CREATE INDEX pool_serves_idx ON weft.pool USING btree (serves_tenant_id, name);
+
 CREATE INDEX preemption_for_idx ON weft.preemption USING btree (for_batch_id, for_job_id);
 
 CREATE INDEX queue_monitor_idx ON weft.queue USING btree (tenant_id, name) WHERE (monitor IS NOT NULL);
@@ -6169,27 +6189,43 @@ CREATE UNIQUE INDEX runnable_order_idx ON weft.runnable USING btree (gate_set_id
 
 CREATE INDEX schedule_next_at_idx ON weft.schedule USING btree (next_at) WHERE (next_at IS NOT NULL);
 
+CREATE INDEX schedule_project_idx ON weft.schedule USING btree (project_id, schedule_id);
+
 CREATE INDEX schedule_run_due_at_idx ON weft.schedule_run USING btree (due_at) WHERE (ended_at IS NULL);
 
 CREATE INDEX schedule_tenant_id_idx ON weft.schedule USING btree (tenant_id, schedule_id);
 
 CREATE UNIQUE INDEX schedule_user_id_idempotency_key_idx ON weft.schedule USING btree (user_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 
-CREATE INDEX schedule_user_id_idx ON weft.schedule USING btree (user_id);
+CREATE INDEX schedule_user_idx ON weft.schedule USING btree (user_id, schedule_id);
 
 CREATE UNIQUE INDEX spend_limit_batch_idx ON weft.spend_limit USING btree (batch_id, group_id, measure) WHERE (batch_id IS NOT NULL);
 
+CREATE INDEX spend_limit_of_batch_idx ON weft.spend_limit USING btree (batch_id, limit_id) WHERE ((batch_id IS NOT NULL) AND ((amount_max IS NOT NULL) OR (amount_soft_max IS NOT NULL) OR (stage <> 'below'::text)));
+
+CREATE INDEX spend_limit_owner_idx ON weft.spend_limit USING btree (owner_id, limit_id) WHERE ((amount_max IS NOT NULL) OR (amount_soft_max IS NOT NULL) OR (stage <> 'below'::text));
+
+CREATE INDEX spend_limit_page_idx ON weft.spend_limit USING btree (tenant_id, limit_id) WHERE ((amount_max IS NOT NULL) OR (amount_soft_max IS NOT NULL) OR (stage <> 'below'::text));
+
 CREATE UNIQUE INDEX spend_limit_project_idx ON weft.spend_limit USING btree (project_id, measure) WHERE (project_id IS NOT NULL);
+
+CREATE INDEX spend_limit_shared_idx ON weft.spend_limit USING btree (shared_project_id, limit_id) WHERE ((amount_max IS NOT NULL) OR (amount_soft_max IS NOT NULL) OR (stage <> 'below'::text));
 
 CREATE INDEX spend_limit_unapplied_idx ON weft.spend_limit USING btree (limit_id) WHERE (applied_at IS NULL);
 
 CREATE UNIQUE INDEX spend_limit_user_idx ON weft.spend_limit USING btree (user_id, measure) WHERE (user_id IS NOT NULL);
 
-CREATE UNIQUE INDEX tenant_name_key_idx ON weft.tenant USING btree (name_key);
+CREATE UNIQUE INDEX tenant_lower_idx ON weft.tenant USING btree (lower(name));
+
+CREATE UNIQUE INDEX tenant_user_lower_idx ON weft.tenant_user USING btree (tenant_id, lower(name));
 
 CREATE UNIQUE INDEX tenant_user_name_key_idx ON weft.tenant_user USING btree (tenant_id, name_key);
 
+CREATE INDEX tenant_user_page_idx ON weft.tenant_user USING btree (tenant_id, user_id) WHERE (removed_at IS NULL);
+
 CREATE INDEX token_user_idx ON weft.token USING btree (user_id, token_id);
+
+CREATE INDEX trail_entry_action_idx ON weft.trail_entry USING btree (tenant_id, action, number);
 
 CREATE INDEX trail_entry_batch_id_idx ON weft.trail_entry USING btree (batch_id, number) WHERE (batch_id IS NOT NULL);
 
@@ -6207,6 +6243,10 @@ CREATE INDEX user_share_order_idx ON weft.user_share USING btree (pool_id, load,
 
 CREATE INDEX user_share_running_idx ON weft.user_share USING btree (pool_id, user_id) WHERE ((NOT active) AND (running_m > 0));
 
+CREATE INDEX user_share_tenant_idx ON weft.user_share USING btree (pool_id, tenant_id, load, user_id) WHERE active;
+
+CREATE INDEX user_share_tenant_running_idx ON weft.user_share USING btree (pool_id, tenant_id, user_id) WHERE ((NOT active) AND (running_m > 0));
+
 CREATE INDEX user_usage_date_idx ON weft.user_usage USING btree (usage_on);
 
 CREATE INDEX user_usage_user_idx ON weft.user_usage USING btree (user_id);
@@ -6219,13 +6259,23 @@ CREATE UNIQUE INDEX worker_incarnation_one_alive ON weft.worker_incarnation USIN
 
 CREATE INDEX worker_name_idx ON weft.worker USING btree (name, worker_id);
 
+CREATE INDEX worker_of_pool_aside_idx ON weft.worker USING btree (pool_id, name) WHERE ((cordon_reason IS NOT NULL) AND (deleted_at IS NULL));
+
+CREATE INDEX worker_of_pool_idx ON weft.worker USING btree (pool_id, name) WHERE (deleted_at IS NULL);
+
 CREATE INDEX worker_set_aside_idx ON weft.worker USING btree (name, worker_id) WHERE ((cordon_reason IS NOT NULL) AND (deleted_at IS NULL));
+
+CREATE INDEX worker_sum_pool_idx ON weft.worker_sum USING btree (pool_id);
 
 CREATE INDEX worker_there_idx ON weft.worker USING btree (name, worker_id) WHERE (deleted_at IS NULL);
 
 CREATE TRIGGER batch_completes BEFORE INSERT ON weft.group_completion FOR EACH ROW WHEN ((new.group_id = 0)) EXECUTE FUNCTION weft._note_owner();
 
+CREATE TRIGGER cause_begins BEFORE INSERT ON weft.failure_cause FOR EACH ROW EXECUTE FUNCTION weft._note_owner();
+
 CREATE TRIGGER job_transition_is_legal AFTER UPDATE OF state ON weft.job FOR EACH ROW WHEN (((old.state <> new.state) AND (((('{770,796,818,786,994,898,0,3,3,3}'::integer[])[(old.state + 1)] >> (new.state)::integer) & 1) = 0))) EXECUTE FUNCTION weft._refuse_transition();
+
+CREATE TRIGGER limit_begins BEFORE INSERT ON weft.spend_limit FOR EACH ROW EXECUTE FUNCTION weft._note_limited();
 
 CREATE TRIGGER machines_begin AFTER INSERT ON weft.machine REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION weft._sum_machines();
 
@@ -6419,8 +6469,6 @@ ALTER TABLE ONLY weft.worker_lane
 ALTER TABLE ONLY weft.worker
     ADD CONSTRAINT worker_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES weft.pool(pool_id);
 
-ALTER TABLE weft.admission ENABLE ROW LEVEL SECURITY;
-
 ALTER TABLE weft.attempt ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.attempt_stop ENABLE ROW LEVEL SECURITY;
@@ -6468,8 +6516,6 @@ ALTER TABLE weft.core_sweep ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.dead_letter ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.edge ENABLE ROW LEVEL SECURITY;
-
-ALTER TABLE weft.empty_batch ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.event ENABLE ROW LEVEL SECURITY;
 
@@ -6621,8 +6667,6 @@ ALTER TABLE weft.secret ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.spend_limit ENABLE ROW LEVEL SECURITY;
 
-CREATE POLICY system_rows ON weft.admission TO weft_system USING (true);
-
 CREATE POLICY system_rows ON weft.attempt TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.attempt_stop TO weft_system USING (true);
@@ -6670,8 +6714,6 @@ CREATE POLICY system_rows ON weft.core_sweep TO weft_system USING (true);
 CREATE POLICY system_rows ON weft.dead_letter TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.edge TO weft_system USING (true);
-
-CREATE POLICY system_rows ON weft.empty_batch TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.event TO weft_system USING (true);
 
@@ -6807,8 +6849,6 @@ CREATE POLICY system_rows ON weft.user_usage TO weft_system USING (true);
 
 ALTER TABLE weft.tenant ENABLE ROW LEVEL SECURITY;
 
-CREATE POLICY tenant_rows ON weft.admission TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
-
 CREATE POLICY tenant_rows ON weft.attempt TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.attempt_stop TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
@@ -6854,8 +6894,6 @@ CREATE POLICY tenant_rows ON weft.core_sweep TO weft_tenant USING ((tenant_id = 
 CREATE POLICY tenant_rows ON weft.dead_letter TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.edge TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
-
-CREATE POLICY tenant_rows ON weft.empty_batch TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.event TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
@@ -7039,8 +7077,6 @@ REVOKE ALL ON FUNCTION weft._add_tree_group(of_tenant_id integer, of_batch_id bi
 
 REVOKE ALL ON FUNCTION weft._add_update_ranges(of_batch_id bigint, of_update_id integer, pool_id integer, user_id integer, lane_ids integer[]) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._admissible_jobs(of_limit_ids integer[], limit_jobs integer, at timestamp with time zone) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION weft._admit_head(of_gate_set_ids integer[], of_pool_id integer, of_user_id integer, locked_gate_ids integer[], limit_jobs integer, with_paused boolean, at timestamp with time zone, apart boolean, OUT n integer, OUT is_left boolean, OUT kept integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._admit_jobs(of_pool_id integer, of_user_id integer, gate_set_ids integer[], batch_ids bigint[], job_ids integer[], ranges bigint[], at timestamp with time zone) FROM PUBLIC;
@@ -7112,7 +7148,6 @@ REVOKE ALL ON FUNCTION weft._check_batch(of_batch_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION weft._check_bunch(of_update weft.batch_update, bunch weft.bunch) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._check_bytes(of_tenant_id integer, of_user_id integer, more bigint) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft._check_bytes(of_tenant_id integer, of_user_id integer, more bigint) TO weft_system;
 
 REVOKE ALL ON FUNCTION weft._check_capacity(cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu bigint, offers jsonb) FROM PUBLIC;
 
@@ -7176,7 +7211,7 @@ REVOKE ALL ON FUNCTION weft._conditions_due(busy bigint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._confirm_stops(of_incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], are_gone boolean, at timestamp with time zone) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._copy_parts(from_batch bigint, to_batch bigint, arguments jsonb, limit_rows integer, has_quota boolean, OUT copied jsonb) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._copy_parts(from_batch bigint, to_batch bigint, arguments jsonb, limit_rows integer, OUT copied jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._cordon(of_name text, of_pool text, actor text, reason text, drains boolean) FROM PUBLIC;
 
@@ -7216,14 +7251,10 @@ REVOKE ALL ON FUNCTION weft._count_stored(sums weft.job_delta[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._count_usage(sums weft.job_delta[]) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._count_users(sums weft.job_delta[]) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION weft._count_worker() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._counted_failures(of_batch_id bigint, of_job_ids integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._counted_failures(of_batch_id bigint, of_job_ids integer[]) TO weft_tenant;
-
-REVOKE ALL ON FUNCTION weft._create_batch(tenant_id integer, user_id integer, batch jsonb, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._create_operation(tenant_id integer, user_id integer, batch_id bigint, kind text, arguments jsonb, n_total bigint, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._create_operation(tenant_id integer, user_id integer, batch_id bigint, kind text, arguments jsonb, n_total bigint, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) TO weft_system;
@@ -7278,7 +7309,7 @@ REVOKE ALL ON FUNCTION weft._error_change(of_batch_id bigint, of_job_id integer,
 REVOKE ALL ON FUNCTION weft._fail(code text, message text, detail text, hint text) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._fail(code text, message text, detail text, hint text) TO weft_tenant;
 
-REVOKE ALL ON FUNCTION weft._failed_batches(of_tenant_id integer, upto bigint, are_acknowledged boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._failed_batches(of_tenant_id integer, upto bigint, are_acknowledged boolean, of_cause_id bigint, of_reason smallint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._fair_shares(of_pool_id integer, budget_cpu_m bigint, users_max integer) FROM PUBLIC;
 
@@ -7287,10 +7318,6 @@ REVOKE ALL ON FUNCTION weft._fill_gap(worker weft.worker_incarnation, within_s d
 REVOKE ALL ON FUNCTION weft._find_group(of_batch_id bigint, of_group_id integer, of_path text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._find_operation(of_user_id integer, of_key text, of_digest bytea) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION weft._name_key(name text) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft._name_key(name text) TO weft_tenant;
-GRANT ALL ON FUNCTION weft._name_key(name text) TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.billing_project TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.billing_project TO weft_system;
@@ -7417,8 +7444,6 @@ REVOKE ALL ON FUNCTION weft._is_preemptible(job weft.job) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._is_same_bunch(of_batch_id bigint, of_update_id integer, of_first_job integer, of_n_jobs integer, of_digest bytea) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._is_shut(of_batch_id bigint) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION weft._is_stopping(of_batch_id bigint, group_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._is_untouched(x xid, snapshot pg_snapshot) FROM PUBLIC;
@@ -7477,8 +7502,6 @@ REVOKE ALL ON FUNCTION weft._leave_spot(of_incarnation_id integer, batch_ids big
 
 REVOKE ALL ON FUNCTION weft._leave_to_sleeper(worker weft.worker_incarnation, of_lane_id integer, needs_cpu_m bigint, needs_memory_mib bigint) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._let_start(of_batch_id bigint, job_ids integer[], limit_ids integer[], attempts smallint[], per_hours numeric[], at timestamp with time zone) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION weft._lift_limits(of_batch_id bigint, within_group integer, requested_at timestamp with time zone, actor text, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._limit_cores(of_tenant_id integer, of_user_id integer) FROM PUBLIC;
@@ -7504,9 +7527,16 @@ GRANT ALL ON FUNCTION weft._limit_queues(of_tenant_id integer) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._limit_range(asks jsonb, OUT at_least_s integer, OUT at_most_s integer) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._limit_state(stage text, on_limit text, near boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._limit_state(stage text, on_limit text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._limited_groups(of_batch_id bigint, within_group integer, until timestamp with time zone) FROM PUBLIC;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch TO weft_system;
+GRANT SELECT ON TABLE weft.batch TO weft_api;
+GRANT SELECT ON TABLE weft.batch TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft._limits_on_batch(of_batch weft.batch, of_user_id integer, after_id integer, limit_rows integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._list_ready(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._list_ready(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) TO weft_tenant;
@@ -7530,8 +7560,8 @@ REVOKE ALL ON FUNCTION weft._lock_parents(of_batch_id bigint, base integer, edge
 
 REVOKE ALL ON FUNCTION weft._lock_project(of_tenant_id integer, of_name text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._lock_quotas(of_tenant_id integer, of_user_id integer, of_batch_id bigint, only_bytes boolean) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft._lock_quotas(of_tenant_id integer, of_user_id integer, of_batch_id bigint, only_bytes boolean) TO weft_system;
+REVOKE ALL ON FUNCTION weft._lock_quotas(of_tenant_id integer, of_user_id integer, of_batch_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._lock_quotas(of_tenant_id integer, of_user_id integer, of_batch_id bigint) TO weft_system;
 
 REVOKE ALL ON FUNCTION weft._lock_users(of_tenant_id integer, by_user_id integer, by_role text) FROM PUBLIC;
 
@@ -7640,6 +7670,8 @@ REVOKE ALL ON FUNCTION weft._note_failures(batch_ids bigint[], job_ids integer[]
 
 REVOKE ALL ON FUNCTION weft._note_late_ends(of_incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], reasons smallint[], recorded bigint[], cpu_ms_list bigint[], memory_peaks bigint[], stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments integer[], offsets bigint[], at timestamp with time zone) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._note_limited() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._note_machines(of_pool_id integer, flavours text[], regions text[], reasons text[], batch_ids bigint[], job_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._note_owner() FROM PUBLIC;
@@ -7689,10 +7721,10 @@ REVOKE ALL ON FUNCTION weft._past_tries(of_batch_id bigint, of_job_id integer, o
 
 REVOKE ALL ON FUNCTION weft._patched(patch jsonb) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._pause_batch(of_batch_id bigint, may_move boolean) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft._pause_batch(of_batch_id bigint, may_move boolean) TO weft_system;
+REVOKE ALL ON FUNCTION weft._pause_batch(of_batch_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._pause_batch(of_batch_id bigint) TO weft_system;
 
-REVOKE ALL ON FUNCTION weft._pause_for_limit(of_limit weft.spend_limit, limit_rows integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._pause_for_limit(reached weft.spend_limit, limit_rows integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._permission(of_batch_id bigint, of_user_id integer, of_project_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._permission(of_batch_id bigint, of_user_id integer, of_project_id integer) TO weft_system;
@@ -7719,6 +7751,8 @@ REVOKE ALL ON FUNCTION weft._pool_facts(of_pool_id integer, of_lane_id integer, 
 GRANT ALL ON FUNCTION weft._pool_facts(of_pool_id integer, of_lane_id integer, needs_cpu_m bigint, needs_memory_mib bigint, of_user_id integer) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._pool_machines(of_pool_id integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._pools_serving(of_tenant_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._preempted_for(of_batch_id bigint, of_job_id integer, of_attempt smallint) FROM PUBLIC;
 
@@ -7762,7 +7796,6 @@ REVOKE ALL ON FUNCTION weft._quota_document(kind text, name text, of_tenant_id i
 GRANT ALL ON FUNCTION weft._quota_document(kind text, name text, of_tenant_id integer, of_user_id integer) TO weft_system;
 
 REVOKE ALL ON FUNCTION weft._quota_owner(of_tenant_id integer, of_user_id integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft._quota_owner(of_tenant_id integer, of_user_id integer) TO weft_system;
 
 REVOKE ALL ON FUNCTION weft._ready_samples(of_batch_id bigint, of_group_id integer, samples_max integer) FROM PUBLIC;
 
@@ -7826,11 +7859,6 @@ REVOKE ALL ON FUNCTION weft._report_page(of_tenant_id integer, of_project_ids in
 
 REVOKE ALL ON FUNCTION weft._report_projects(of_tenant_id integer, of_user_id integer, of_project text, by text, projects_max integer) FROM PUBLIC;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch TO weft_tenant;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch TO weft_system;
-GRANT SELECT ON TABLE weft.batch TO weft_api;
-GRANT SELECT ON TABLE weft.batch TO weft_driver;
-
 REVOKE ALL ON FUNCTION weft._reserve_update(of_batch weft.batch, user_id integer, new_jobs integer, new_groups integer, trace_id text, idempotency_key text, digest bytea, groups_max integer, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._resubmitted_as(new_batch bigint, of_job integer) FROM PUBLIC;
@@ -7880,6 +7908,8 @@ REVOKE ALL ON FUNCTION weft._sees_batch(of_batch_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._sees_batch(of_batch_id bigint) TO weft_system;
 
 REVOKE ALL ON FUNCTION weft._sees_condition(of_condition_id bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._sees_limit(of_limit weft.spend_limit, of_user_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._sees_operation(operation weft.operation) FROM PUBLIC;
 
@@ -7968,7 +7998,6 @@ REVOKE ALL ON FUNCTION weft._stop_for_limit(of_limit_id integer, limit_rows inte
 REVOKE ALL ON FUNCTION weft._stop_reasons(batch_ids bigint[], job_ids integer[], attempts smallint[], reasons smallint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._stored_bytes(of_tenant_id integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft._stored_bytes(of_tenant_id integer) TO weft_system;
 
 REVOKE ALL ON FUNCTION weft._stuck_places(at timestamp with time zone, until timestamp with time zone) FROM PUBLIC;
 
@@ -7980,8 +8009,6 @@ REVOKE ALL ON FUNCTION weft._sweep_parts(limit_jobs integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._switches(of_batch_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._switches(of_batch_id bigint) TO weft_tenant;
-
-REVOKE ALL ON FUNCTION weft._take_back(of_limit_ids integer[], before timestamp with time zone, limit_jobs integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._take_one(worker weft.worker_incarnation, of_batch_id bigint, of_job_id integer, OUT offer weft.offer, OUT picked weft.picked) FROM PUBLIC;
 
@@ -8034,8 +8061,6 @@ GRANT ALL ON FUNCTION weft._unpark_jobs(of_batch_id bigint, after_job integer, l
 
 REVOKE ALL ON FUNCTION weft._unstage(of_batch_id bigint, from_job integer, to_job integer, pool_id integer, at timestamp with time zone) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._used_per_hour(of_measure text, cpu_m numeric, memory_mib numeric, storage_mib numeric, gpu numeric, of_rate_card_id smallint) FROM PUBLIC;
-
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.tenant_user TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.tenant_user TO weft_system;
 GRANT SELECT ON TABLE weft.tenant_user TO weft_api;
@@ -8054,7 +8079,15 @@ REVOKE ALL ON FUNCTION weft._verdicts_on_ends(of_incarnation_id integer, batch_i
 
 REVOKE ALL ON FUNCTION weft._visible_batches(of_user_id integer, before bigint, limit_rows integer, with_hidden boolean) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._visible_failed_batches(of_user_id integer, upto bigint, are_acknowledged boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._visible_limits(of_user_id integer, after_id integer, limit_rows integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._visible_named_batches(of_user_id integer, of_name text, before bigint, limit_rows integer, with_hidden boolean) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._visible_operations(of_user_id integer, before bigint, limit_rows integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._visible_schedules(of_user_id integer, after_id bigint, limit_rows integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._waiting_heads(of_gate_set_ids integer[]) FROM PUBLIC;
 
@@ -8067,9 +8100,9 @@ REVOKE ALL ON FUNCTION weft._waiting_sets() FROM PUBLIC;
 REVOKE ALL ON FUNCTION weft._waits_at(of_batch_id bigint, of_condition_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._waits_at(of_batch_id bigint, of_condition_id bigint) TO weft_system;
 
-REVOKE ALL ON FUNCTION weft._waits_for_limits(of_batch_id bigint, of_group_id integer, of_job_id integer, always_run boolean, of_limit_ids integer[]) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION weft._wake_workers(pool_ids integer[], lane_ids integer[], at_most integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._walled_tenant(of_tenant_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._watch_attempts(of_incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], claiming boolean, at timestamp with time zone) FROM PUBLIC;
 
@@ -8134,9 +8167,6 @@ GRANT ALL ON FUNCTION weft.add_schedule(tenant_id integer, user_id integer, new 
 
 REVOKE ALL ON FUNCTION weft.add_user(tenant_id integer, by_user_id integer, by_role text, of_name text, of_role text, token_hash bytea, idempotency_key text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.add_user(tenant_id integer, by_user_id integer, by_role text, of_name text, of_role text, token_hash bytea, idempotency_key text, at timestamp with time zone) TO weft_api;
-
-REVOKE ALL ON FUNCTION weft.admit_at_limits(epoch bigint, limit_ids integer[], rooms numeric[], limit_jobs integer, patience interval, at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.admit_at_limits(epoch bigint, limit_ids integer[], rooms numeric[], limit_jobs integer, patience interval, at timestamp with time zone) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.admit_user(of_tenant text, of_name text, of_role text, may_create boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.admit_user(of_tenant text, of_name text, of_role text, may_create boolean) TO weft_api;
@@ -8452,9 +8482,6 @@ GRANT ALL ON FUNCTION weft.job_history(tenant_id integer, batch_id bigint, job_i
 REVOKE ALL ON FUNCTION weft.judge_limit(epoch bigint, limit_id integer, version integer, stage text) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.judge_limit(epoch bigint, limit_id integer, version integer, stage text) TO weft_driver;
 
-REVOKE ALL ON FUNCTION weft.judge_limit_v2(epoch bigint, limit_id integer, version integer, stage text, near boolean) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.judge_limit_v2(epoch bigint, limit_id integer, version integer, stage text, near boolean) TO weft_driver;
-
 REVOKE ALL ON FUNCTION weft.last_group_of_update(tenant_id integer, of_batch_id bigint, of_update_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.last_group_of_update(tenant_id integer, of_batch_id bigint, of_update_id integer) TO weft_api;
 
@@ -8469,9 +8496,6 @@ GRANT ALL ON FUNCTION weft.limit_rounds(epoch bigint, at timestamp with time zon
 
 REVOKE ALL ON FUNCTION weft.limit_rounds_v2(epoch bigint, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.limit_rounds_v2(epoch bigint, at timestamp with time zone) TO weft_driver;
-
-REVOKE ALL ON FUNCTION weft.limit_rounds_v3(epoch bigint, at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.limit_rounds_v3(epoch bigint, at timestamp with time zone) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.list_allowed(tenant_id integer, batch_ids bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_allowed(tenant_id integer, batch_ids bigint[]) TO weft_api;
@@ -8551,8 +8575,8 @@ GRANT ALL ON FUNCTION weft.list_limits(tenant_id integer, of_user_id integer, of
 REVOKE ALL ON FUNCTION weft.list_live(incarnation_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_live(incarnation_id integer) TO weft_worker;
 
-REVOKE ALL ON FUNCTION weft.list_machines(pools_of_tenant_id integer, of_pool text, limit_rows integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.list_machines(pools_of_tenant_id integer, of_pool text, limit_rows integer) TO weft_api;
+REVOKE ALL ON FUNCTION weft.list_machines(of_pool text, limit_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_machines(of_pool text, limit_rows integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.list_minutes(tenant_id integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_minutes(tenant_id integer, at timestamp with time zone) TO weft_api;
@@ -8572,11 +8596,11 @@ GRANT ALL ON FUNCTION weft.list_parents(tenant_id integer, batch_id bigint, job_
 REVOKE ALL ON FUNCTION weft.list_permissions(tenant_id integer, batch_id bigint, after integer, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_permissions(tenant_id integer, batch_id bigint, after integer, limit_rows integer) TO weft_api;
 
-REVOKE ALL ON FUNCTION weft.list_pool_changes(pools_of_tenant_id integer, of_pool text, limit_rows integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.list_pool_changes(pools_of_tenant_id integer, of_pool text, limit_rows integer) TO weft_api;
+REVOKE ALL ON FUNCTION weft.list_pool_changes(of_pool text, limit_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_pool_changes(of_pool text, limit_rows integer) TO weft_api;
 
-REVOKE ALL ON FUNCTION weft.list_pool_costs(pools_of_tenant_id integer, of_pool text, limit_days integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.list_pool_costs(pools_of_tenant_id integer, of_pool text, limit_days integer) TO weft_api;
+REVOKE ALL ON FUNCTION weft.list_pool_costs(of_pool text, limit_days integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_pool_costs(of_pool text, limit_days integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.list_pools() FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_pools() TO weft_api;
@@ -8987,9 +9011,6 @@ GRANT ALL ON FUNCTION weft.why_job(tenant_id integer, batch_id bigint, job_id in
 REVOKE ALL ON FUNCTION weft.why_jobs(tenant_id integer, batch_id bigint, job_ids integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.why_jobs(tenant_id integer, batch_id bigint, job_ids integer[]) TO weft_api;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.admission TO weft_tenant;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.admission TO weft_system;
-
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt TO weft_system;
 GRANT SELECT ON TABLE weft.attempt TO weft_api;
@@ -9065,9 +9086,6 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.driver_state TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.edge TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.edge TO weft_system;
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.empty_batch TO weft_tenant;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.empty_batch TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.event TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.event TO weft_system;

@@ -4,6 +4,17 @@ SELECT FROM weft.driver_state FOR UPDATE;
 -- A batch that was removed has no owner.
 UPDATE weft.operation o SET owner_id = NULL, project_id = NULL
 WHERE o.owner_id IS NOT NULL AND NOT EXISTS (SELECT FROM weft.batch b WHERE b.batch_id = o.batch_id);
+-- Rows from before their owners were noted.
+UPDATE weft.schedule s SET project_id = p.project_id
+FROM (SELECT x.schedule_id, y.project_id FROM weft.schedule x
+      LEFT JOIN LATERAL weft._find_projects(x.tenant_id, ARRAY[x.billing_project]) y ON true) p
+WHERE p.schedule_id = s.schedule_id AND p.project_id IS DISTINCT FROM s.project_id;
+UPDATE weft.spend_limit l SET owner_id = l.user_id, shared_project_id = l.project_id
+WHERE l.batch_id IS NULL AND l.owner_id IS NULL AND l.shared_project_id IS NULL;
+UPDATE weft.spend_limit l SET owner_id = b.user_id, shared_project_id = b.project_id
+FROM weft.batch b WHERE b.batch_id = l.batch_id AND l.owner_id IS NULL;
+UPDATE weft.failure_cause c SET owner_id = b.user_id, project_id = b.project_id
+FROM weft.batch b WHERE b.batch_id = c.batch_id AND c.owner_id IS NULL;
 SELECT weft._note_condition_batches();
 -- Specs of updates that are not committed, and batches that have no jobs yet: nobody submits until they are counted.
 LOCK TABLE weft.batch_update IN EXCLUSIVE MODE;

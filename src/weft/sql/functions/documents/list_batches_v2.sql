@@ -1,7 +1,7 @@
 -- list_batches_v2: documents of batches that the caller sees, with numbers below `before`, newest first; of one name, if given; hidden ones
 --   only on request.
 -- Called by: Store.list_batches (api).   Safe to repeat: yes, it only reads.
--- Plan: batches by tenant or name and number; as _visible_batches. Of a name those of others are passed over one by one.
+-- Plan: batches by tenant or name and number; as _visible_batches, as _visible_named_batches.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_batches_v2(tenant_id int, before bigint, limit_rows int, of_name text, with_hidden boolean)
 RETURNS SETOF jsonb LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -12,7 +12,10 @@ DECLARE
     v_ids bigint[];
 BEGIN
     PERFORM weft._as_tenant(list_batches_v2.tenant_id);
-    IF of_name IS NULL AND weft._caller_id() IS NOT NULL THEN
+    IF weft._caller_id() IS NOT NULL AND of_name IS NOT NULL THEN
+        v_ids := ARRAY(SELECT weft._visible_named_batches(weft._caller_id(), of_name, coalesce(before, 9223372036854775807), limit_rows,
+            with_hidden));
+    ELSIF weft._caller_id() IS NOT NULL THEN
         v_ids := ARRAY(SELECT weft._visible_batches(weft._caller_id(), coalesce(before, 9223372036854775807), limit_rows, with_hidden));
     ELSIF of_name IS NULL THEN
         SELECT array_agg(x.batch_id) INTO v_ids FROM (
@@ -23,7 +26,6 @@ BEGIN
         SELECT array_agg(x.batch_id) INTO v_ids FROM (
             SELECT b.batch_id FROM weft.batch b WHERE b.tenant_id = list_batches_v2.tenant_id AND b.deleted_at IS NULL AND b.name = of_name
               AND b.batch_id < coalesce(before, 9223372036854775807) AND (with_hidden OR NOT b.hidden)
-              AND weft._permission(b.batch_id, b.user_id, b.project_id) > 0
             ORDER BY b.batch_id DESC LIMIT limit_rows) x;
     END IF;
     RETURN QUERY SELECT d.document FROM weft._group_documents(v_ids, array_fill(0, ARRAY[coalesce(cardinality(v_ids), 0)])) d

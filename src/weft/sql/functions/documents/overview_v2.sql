@@ -1,6 +1,7 @@
 -- overview_v2: workers in the pools that serve a tenant (NULL: in all) with what runs there, and how many jobs that the caller sees
 --   wait and run; for `weft top` and for metrics.
--- Called by: Store.overview (api).   Safe to repeat: yes, it only reads.   Plan: as overview_counts; as _worker_documents, of all.
+-- Called by: Store.overview (api).   Safe to repeat: yes, it only reads.   Plan: as overview_counts; as _worker_documents, of all;
+--   living incarnations by pool.
 -- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.overview_v2(tenant_id int, pools_of_tenant_id int) RETURNS jsonb
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -9,6 +10,9 @@ AS $$
         'workers', (SELECT coalesce(jsonb_agg(d.document ORDER BY d.name, d.worker_id), '[]')
             FROM weft._worker_documents(overview_v2.tenant_id,
                 ARRAY(SELECT i.incarnation_id FROM weft.worker_incarnation i
-                    WHERE i.ended_at IS NULL
-                        AND i.pool_id IN (SELECT p.pool_id FROM weft.pool p WHERE weft._serves_tenant(p, pools_of_tenant_id)))) d))
+                    WHERE i.ended_at IS NULL AND weft._walled_tenant(pools_of_tenant_id) IS NULL
+                    UNION ALL
+                    SELECT i.incarnation_id FROM weft._pools_serving(weft._walled_tenant(pools_of_tenant_id)) p CROSS JOIN LATERAL (
+                        SELECT x.incarnation_id FROM weft.worker_incarnation x
+                        WHERE x.ended_at IS NULL AND x.pool_id = p.pool_id OFFSET 0) i)) d))
 $$;

@@ -1,6 +1,7 @@
 -- list_dead_letters: jobs that failed for good and that the caller sees, of the newest batch first, then by cause and number, after a key.
 -- Called by: Store.list_dead_letters (api).   Safe to repeat: yes, it only reads.   Raises WF101.
--- Plan: as _failed_batches; as _causes of each batch; letters by dead_letter_cause_idx from the key on; jobs and attempts by key.
+-- Plan: as _failed_batches, or as _visible_failed_batches; as _causes of each batch; letters by dead_letter_cause_idx from the key on;
+--   jobs and attempts by key.
 -- of_batch_id, of_cause_id, of_reason: only these; NULL: all. of_acknowledged: those that are, instead of those that are not.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_dead_letters(tenant_id int, of_batch_id bigint, of_cause_id bigint, of_reason smallint,
@@ -25,8 +26,11 @@ BEGIN
         SELECT d.*, c.reason, c.exit_code, c.signal, c.message
         FROM (SELECT of_batch_id WHERE of_batch_id IS NOT NULL AND of_batch_id <= coalesce(after_batch, of_batch_id)
               UNION ALL
-              SELECT x FROM weft._failed_batches(list_dead_letters.tenant_id, after_batch, of_acknowledged) x WHERE of_batch_id IS NULL
-             ) f (batch_id)
+              SELECT x FROM weft._failed_batches(list_dead_letters.tenant_id, after_batch, of_acknowledged, of_cause_id, of_reason) x
+              WHERE of_batch_id IS NULL AND weft._caller_id() IS NULL
+              UNION ALL
+              SELECT x FROM weft._visible_failed_batches(weft._caller_id(), after_batch, of_acknowledged) x
+              WHERE of_batch_id IS NULL AND weft._caller_id() IS NOT NULL) f (batch_id)
         CROSS JOIN LATERAL (
             SELECT x.* FROM weft._causes(f.batch_id) x
             WHERE (of_cause_id IS NULL OR x.cause_id = of_cause_id) AND (of_reason IS NULL OR x.reason = of_reason)

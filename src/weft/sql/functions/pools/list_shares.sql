@@ -1,8 +1,8 @@
 -- list_shares: what users run in a pool and what of theirs is ready there: those with ready work in the order in which they are served,
 --   then those who only run jobs, by number. As of the last fold.
 -- Called by: Store.list_shares (api).   Safe to repeat: yes, it only reads.
--- Plan: users who may have ready work, by load, then others who run something, by their index, each a page, or as many as it takes to
---   find a page of the tenant's; one user by key.
+-- Plan: users who may have ready work, by load, then others who run something, each a page by an index, of the tenant by one of its own;
+--   one user by key.
 -- own_tenant: nobody else's users, so that who goes on from the last one learns nothing of them.
 -- after_load, after_user: those after this user, who has ready work if there is a load.   of_user_id: only this user; NULL: all.
 -- Returns: documents, with `load` (NULL: only runs jobs) and `user_id` to go on from; those of users whom the caller does not see have no
@@ -27,16 +27,29 @@ BEGIN
     FROM (
         (SELECT x.* FROM weft.user_share x
          WHERE list_shares.of_user_id IS NULL AND (after_user IS NULL OR after_load IS NOT NULL)
-            AND x.pool_id = v_pool AND x.active AND (x.n_ready > 0 OR x.running_m > 0)
-            AND (NOT own_tenant OR x.tenant_id = list_shares.tenant_id)
+            AND x.pool_id = v_pool AND x.active AND (x.n_ready > 0 OR x.running_m > 0) AND NOT own_tenant
             AND (x.load, x.user_id) > (coalesce(after_load, '-infinity'), coalesce(after_user, 0))
          ORDER BY x.load, x.user_id LIMIT limit_rows)
         UNION ALL
         (SELECT x.* FROM weft.user_share x
-         WHERE list_shares.of_user_id IS NULL AND x.pool_id = v_pool AND NOT x.active AND x.running_m > 0
-            AND (NOT own_tenant OR x.tenant_id = list_shares.tenant_id)
+         WHERE list_shares.of_user_id IS NULL AND (after_user IS NULL OR after_load IS NOT NULL)
+            AND x.pool_id = v_pool AND x.active AND (x.n_ready > 0 OR x.running_m > 0) AND own_tenant
+            AND (x.tenant_id, x.load, x.user_id)
+                > (list_shares.tenant_id, coalesce(after_load, '-infinity'), coalesce(after_user, 0))
+            AND x.tenant_id <= list_shares.tenant_id
+         ORDER BY x.tenant_id, x.load, x.user_id LIMIT limit_rows)
+        UNION ALL
+        (SELECT x.* FROM weft.user_share x
+         WHERE list_shares.of_user_id IS NULL AND x.pool_id = v_pool AND NOT x.active AND x.running_m > 0 AND NOT own_tenant
             AND x.user_id > CASE WHEN after_load IS NULL THEN coalesce(after_user, 0) ELSE 0 END
          ORDER BY x.user_id LIMIT limit_rows)
+        UNION ALL
+        (SELECT x.* FROM weft.user_share x
+         WHERE list_shares.of_user_id IS NULL AND x.pool_id = v_pool AND NOT x.active AND x.running_m > 0 AND own_tenant
+            AND (x.tenant_id, x.user_id)
+                > (list_shares.tenant_id, CASE WHEN after_load IS NULL THEN coalesce(after_user, 0) ELSE 0 END)
+            AND x.tenant_id <= list_shares.tenant_id
+         ORDER BY x.tenant_id, x.user_id LIMIT limit_rows)
         UNION ALL
         SELECT x.* FROM weft.user_share x
         WHERE x.pool_id = v_pool AND x.user_id = list_shares.of_user_id AND (x.n_ready > 0 OR x.running_m > 0)) s

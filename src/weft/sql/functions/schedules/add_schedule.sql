@@ -10,7 +10,7 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_new record; v_id bigint; v_digest bytea; v_count bigint;
+    v_new record; v_id bigint; v_digest bytea; v_count bigint; v_project int;
 BEGIN
     PERFORM weft._as_tenant(add_schedule.tenant_id);
     PERFORM FROM weft.tenant_user u WHERE u.user_id = add_schedule.user_id FOR NO KEY UPDATE;
@@ -26,7 +26,7 @@ BEGIN
     END IF;
     SELECT r.* INTO v_new FROM jsonb_to_record(add_schedule.new)
         r (name text, billing_project text, cron text, time_zone text, missed text, document text, next_at timestamptz);
-    PERFORM weft._project_of(add_schedule.tenant_id, add_schedule.user_id, v_new.billing_project);
+    v_project := weft._project_of(add_schedule.tenant_id, add_schedule.user_id, v_new.billing_project);
     SELECT count(*) INTO v_count FROM weft.schedule s WHERE s.user_id = add_schedule.user_id;
     IF v_count >= add_schedule.schedules_max THEN
         PERFORM weft._fail('WF114', 'you have too many schedules', format('You have %s, at most %s.', v_count, add_schedule.schedules_max),
@@ -34,9 +34,9 @@ BEGIN
     END IF;
     RETURN QUERY
     INSERT INTO weft.schedule (tenant_id, user_id, name, billing_project, cron, time_zone, missed, document, next_at, created_at,
-                               idempotency_key, digest)
+                               idempotency_key, digest, project_id)
     VALUES (add_schedule.tenant_id, add_schedule.user_id, v_new.name, v_new.billing_project, v_new.cron, v_new.time_zone, v_new.missed,
-            v_new.document, v_new.next_at, add_schedule.at, add_schedule.idempotency_key, add_schedule.digest)
+            v_new.document, v_new.next_at, add_schedule.at, add_schedule.idempotency_key, add_schedule.digest, v_project)
     RETURNING schedule.schedule_id, true;
     PERFORM pg_notify('driver', 'schedules');
 END $$;

@@ -1,26 +1,31 @@
 -- list_limits: documents of limits, in the order of their numbers after one; those that were taken away and are done are not there.
--- Called by: Store.list_limits (api).   Safe to repeat: yes, it only reads.   Plan: limits by key; as _limit_documents, of a page.
+-- Called by: Store.list_limits (api).   Safe to repeat: yes, it only reads.
+-- Plan: limits of the tenant by index, a page; as _visible_limits, as _limits_on_batch; as _limit_documents, of a page.
 -- of_user_id: only their own, those of their billing projects and those of batches that they see; NULL: all of the tenant.
 -- of_batch_id: only those of this batch and its groups, its billing project and its user; NULL: all.   Raises WF101.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_limits(tenant_id int, of_user_id int, of_batch_id bigint, after int, limit_rows int)
 RETURNS SETOF jsonb LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_batch weft.batch;
+    v_batch weft.batch; v_ids int[];
 BEGIN
     PERFORM weft._as_tenant(list_limits.tenant_id);
     IF of_batch_id IS NOT NULL THEN
         PERFORM weft._check_batch(of_batch_id);
         SELECT b.* INTO v_batch FROM weft.batch b WHERE b.batch_id = of_batch_id;
+        v_ids := ARRAY(SELECT weft._limits_on_batch(v_batch, of_user_id, list_limits.after, limit_rows));
+    ELSIF of_user_id IS NOT NULL THEN
+        v_ids := ARRAY(SELECT weft._visible_limits(of_user_id, list_limits.after, limit_rows));
+    ELSE
+        -- Comparing rows leaves no other index to choose, here and in the others.
+        v_ids := ARRAY(
+            SELECT l.limit_id FROM weft.spend_limit l
+            WHERE (l.tenant_id, l.limit_id) > (list_limits.tenant_id, list_limits.after) AND l.tenant_id <= list_limits.tenant_id
+                AND (l.amount_max IS NOT NULL OR l.amount_soft_max IS NOT NULL OR l.stage <> 'below')
+            ORDER BY l.tenant_id, l.limit_id LIMIT limit_rows);
     END IF;
-    RETURN QUERY SELECT d FROM weft._limit_documents(ARRAY(
-        SELECT l.limit_id FROM weft.spend_limit l
-        WHERE l.tenant_id = list_limits.tenant_id AND l.limit_id > list_limits.after
-            AND (l.amount_max IS NOT NULL OR l.amount_soft_max IS NOT NULL OR l.stage <> 'below')
-            AND (of_batch_id IS NULL OR l.batch_id = of_batch_id OR l.project_id = v_batch.project_id OR l.user_id = v_batch.user_id)
-            AND (of_user_id IS NULL OR l.user_id = of_user_id OR l.batch_id IS NOT NULL AND weft._sees_batch(l.batch_id)
-                OR EXISTS (SELECT FROM weft.billing_member m WHERE m.project_id = l.project_id AND m.user_id = of_user_id))
-        ORDER BY l.limit_id LIMIT limit_rows)) d;
+    RETURN QUERY SELECT d FROM weft._limit_documents(v_ids) d;
 END $$;

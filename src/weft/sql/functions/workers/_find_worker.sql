@@ -1,6 +1,7 @@
 -- _find_worker: the number of the worker with this name in a pool that serves a tenant (NULL: any);
 --   a pool is needed if several pools have one.
 -- Called by: get_worker_v2, _lock_worker.   Safe to repeat: yes, it only reads.
+-- Plan: workers by name; of a tenant by pool and name, in each pool that serves it.
 -- Raises WF305 if there is none, WF306 if there are several.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._find_worker(of_name text, of_pool text, of_tenant_id int) RETURNS int LANGUAGE plpgsql STABLE
@@ -9,8 +10,12 @@ DECLARE
     v_ids int[]; v_pools text;
 BEGIN
     SELECT array_agg(w.worker_id), string_agg(p.name, ', ' ORDER BY p.name) INTO v_ids, v_pools
-    FROM weft.worker w JOIN weft.pool p USING (pool_id) WHERE w.name = of_name AND p.name = coalesce(of_pool, p.name)
-        AND weft._serves_tenant(p, of_tenant_id);
+    FROM (
+        SELECT x.worker_id, x.pool_id FROM weft.worker x WHERE of_tenant_id IS NULL AND x.name = of_name
+        UNION ALL
+        SELECT x.worker_id, x.pool_id FROM weft._pools_serving(of_tenant_id) s CROSS JOIN LATERAL (
+            SELECT y.worker_id, y.pool_id FROM weft.worker y WHERE y.pool_id = s.pool_id AND y.name = of_name OFFSET 0) x) w
+    JOIN weft.pool p USING (pool_id) WHERE p.name = coalesce(of_pool, p.name);
     IF v_ids IS NULL THEN
         PERFORM weft._fail('WF305', format('worker "%s" does not exist', of_name),
             CASE WHEN of_pool IS NULL THEN 'No pool has a worker of this name.'

@@ -1,22 +1,40 @@
 -- sum_workers: how many workers live in the pools that serve a tenant (NULL: in all pools), what they have, what jobs use of it, and those
 --   that take no jobs for a reason, by name.
 -- Called by: Store.sum_workers (api).   Safe to repeat: yes, it only reads.
--- Plan: sums of workers by pool; workers with a reason by their index, a page; loads of pools. What jobs use was folded.
+-- Plan: sums of workers and loads of pools by pool; workers with a reason by their index, a page; where tenants have pools of
+--   their own one of each pool that serves this one. What jobs use was folded.
 -- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.sum_workers(pools_of_tenant_id int, limit_rows int) RETURNS jsonb
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan
     SET enable_seqscan = off SET enable_sort = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off
 AS $$
-    SELECT jsonb_build_object('n_workers', coalesce(sum(s.n_workers), 0), 'cpu', coalesce(sum(s.cpu_m), 0) / 1000.0,
+DECLARE
+    v_tenant int := weft._walled_tenant(sum_workers.pools_of_tenant_id);
+BEGIN
+    RETURN (SELECT jsonb_build_object('n_workers', coalesce(sum(s.n_workers), 0), 'cpu', coalesce(sum(s.cpu_m), 0) / 1000.0,
         'memory', coalesce(sum(s.memory_mib), 0) * 1048576,
-        'cpu_used', (SELECT coalesce(sum(u.running_m), 0) / 1000.0 FROM weft.pool_load u CROSS JOIN LATERAL (
-            SELECT FROM weft.pool p WHERE p.pool_id = u.pool_id AND weft._serves_tenant(p, pools_of_tenant_id) OFFSET 0) x),
+        'cpu_used', (SELECT coalesce(sum(u.running_m), 0) / 1000.0 FROM (
+            SELECT l.running_m FROM weft.pool_load l WHERE v_tenant IS NULL
+            UNION ALL
+            SELECT l.running_m FROM weft._pools_serving(v_tenant) p CROSS JOIN LATERAL (
+                SELECT y.running_m FROM weft.pool_load y WHERE y.pool_id = p.pool_id OFFSET 0) l) u),
         'set_aside', (SELECT coalesce(jsonb_agg(to_jsonb(a)), '[]') FROM (
-            SELECT w.name AS worker, p.name AS pool, weft._worker_state(w, i) AS state, w.cordoned_at, w.cordon_reason
-            FROM weft.worker w JOIN weft.worker_incarnation i ON i.worker_id = w.worker_id AND i.ended_at IS NULL
-            JOIN weft.pool p ON p.pool_id = w.pool_id
-            WHERE w.cordon_reason IS NOT NULL AND w.deleted_at IS NULL AND weft._serves_tenant(p, pools_of_tenant_id)
-            ORDER BY w.name, w.worker_id LIMIT limit_rows) a))
-    FROM weft.worker_sum s CROSS JOIN LATERAL (
-        SELECT FROM weft.pool p WHERE p.pool_id = s.pool_id AND weft._serves_tenant(p, pools_of_tenant_id) OFFSET 0) x
-$$;
+            SELECT o.* FROM (
+                (SELECT w.name AS worker, p.name AS pool, weft._worker_state(w, i) AS state, w.cordoned_at, w.cordon_reason
+                 FROM weft.worker w JOIN weft.worker_incarnation i ON i.worker_id = w.worker_id AND i.ended_at IS NULL
+                 JOIN weft.pool p ON p.pool_id = w.pool_id
+                 WHERE v_tenant IS NULL AND w.cordon_reason IS NOT NULL AND w.deleted_at IS NULL
+                 ORDER BY w.name, w.worker_id LIMIT limit_rows)
+                UNION ALL
+                SELECT w.* FROM weft._pools_serving(v_tenant) p CROSS JOIN LATERAL (
+                    SELECT x.name AS worker, p.name AS pool, weft._worker_state(x, i) AS state, x.cordoned_at, x.cordon_reason
+                    FROM weft.worker x JOIN weft.worker_incarnation i ON i.worker_id = x.worker_id AND i.ended_at IS NULL
+                    WHERE x.pool_id = p.pool_id AND x.cordon_reason IS NOT NULL AND x.deleted_at IS NULL
+                    ORDER BY x.pool_id, x.name LIMIT limit_rows) w) o
+            ORDER BY o.worker, o.pool LIMIT limit_rows) a))
+    FROM (
+        SELECT y.* FROM weft.worker_sum y WHERE v_tenant IS NULL
+        UNION ALL
+        SELECT z.* FROM weft._pools_serving(v_tenant) p CROSS JOIN LATERAL (
+            SELECT y.* FROM weft.worker_sum y WHERE y.pool_id = p.pool_id OFFSET 0) z) s);
+END $$;

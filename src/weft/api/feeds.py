@@ -26,6 +26,8 @@ Position = tuple[int, int]
 READ_ROWS: Final = 1000
 MEMORY_BYTES_MAX: Final = 4 << 20
 AWAY_S: Final = (0.05, 0.1, 0.2, 0.5, 1.0)
+AWAY_FEEDS: Final = 3
+"""When so many find no database, and none before them did, it is away for all."""
 WITHHELD_S: Final = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 """Pauses while older writers are open and so withhold events; no notice tells when they end."""
 BUSY_S: Final = (0.002, 0.005, 0.01, 0.02, 0.03, 0.05)
@@ -97,6 +99,9 @@ class Feed:
         self.found_some = True
         """Whether the last read found any; else the next one would look through the same again."""
         self.n_streams = 0
+        self.failures = 0
+        """How often a read has failed since the last one that did not."""
+        self.rests_until = 0.0
 
     def reaches(self, position: Position) -> bool:
         """Say whether everything after this position is remembered."""
@@ -137,11 +142,14 @@ class Feed:
             self.tell()
         found = False
         while True:
-            rows, self.position = await self._store.list_events(
+            rows, position = await self._store.list_events(
                 self._caller, after=self.position, batch_id=None, limit=READ_ROWS
             )
-            for row in rows:
-                self._remember(remembered(row, self._encode))
+            # All or none: what fails here is read again.
+            new = [remembered(row, self._encode) for row in rows]
+            self.position = position
+            for one in new:
+                self._remember(one)
             if rows:
                 found = True
                 self.tell({row["batch_id"] for row in rows})
@@ -371,8 +379,31 @@ class Feeds:
         ):
             now = await self._store.events_now()
             self._asked_now_at = time.monotonic()
-        found = [await feed.read(now) for feed in feeds]
-        return any(found)
+        found, n_read, n_away = False, 0, 0
+        for feed in feeds:
+            if time.monotonic() < feed.rests_until:
+                continue
+            try:
+                found |= await feed.read(now)
+            except Exception as error:
+                # It may be this feed's alone: the others do not wait for it.
+                self._let_rest(feed, error)
+                n_away += isinstance(error, Unavailable)
+                if n_away >= AWAY_FEEDS and not n_read:
+                    raise
+            else:
+                feed.failures = 0
+                n_read += 1
+        return found
+
+    def _let_rest(self, feed: Feed, error: Exception) -> None:
+        """Read a feed that failed again after a pause, which grows."""
+        if not isinstance(error, Unavailable):
+            log.error("feed.failed", exc_info=error)
+        rest_s = AWAY_S[min(feed.failures, len(AWAY_S) - 1)]
+        feed.failures += 1
+        feed.rests_until = time.monotonic() + rest_s
+        asyncio.get_running_loop().call_later(rest_s, self._woken.set)
 
     async def _end(self, tasks: Sequence[asyncio.Task[None]]) -> None:
         """Stop listening, and unregister."""

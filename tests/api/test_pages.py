@@ -309,7 +309,7 @@ async def test_every_form_needs_a_page_of_this_server(
     assert len(forms) >= 5
 
     for form in forms:
-        path = form.format(b=batch_id, j=1, g=0, c=1, w="w1", o=1)
+        path = form.format(b=batch_id, j=1, g=0, c=1, w="w1", o=1, session=1)
         for data, headers in (
             ({}, {}),
             ({"csrf_token": "0" * 64}, {}),

@@ -79,7 +79,8 @@ NOT_BY_METHOD = {
 ANYBODY = {
     "GET /v1/whoami", "GET /v1/tokens", "POST /v1/tokens", "DELETE /v1/tokens/{t}",
     "POST /v1/login-links", "GET /v1/sessions", "DELETE /v1/sessions",
-    "DELETE /v1/sessions/{session}",
+    "DELETE /v1/sessions/{session}", "GET /ui/sessions", "POST /ui/sessions/end",
+    "POST /ui/sessions/{session}/end",
 }  # fmt: skip
 """Every role may call them."""
 LADDER = [UserRole.VIEWER, UserRole.USER, UserRole.OPERATOR, UserRole.TENANT_ADMIN, UserRole.ADMIN]

@@ -34,7 +34,7 @@ HEADER = "x-weft-visit"
 ACME = {HEADER: "acme"}
 QUERY = {"GET /v1/batch-actions": "?action=cancel&q=all"}
 """What a path needs behind it."""
-OF_ONESELF = {"GET /v1/sessions", "GET /v1/tokens"}
+OF_ONESELF = {"GET /ui/sessions", "GET /v1/sessions", "GET /v1/tokens"}
 OF_THE_SITE = {"GET /ui/system", "GET /v1/system", "GET /v1/tenants"}
 KEYS = {"GET /v1/callbacks/secret"}
 HIDDEN = OF_ONESELF | OF_THE_SITE | KEYS
@@ -44,6 +44,7 @@ STREAMS = {"GET /ui/batches/{b}/jobs/{j}/log/live", "GET /ui/events", "GET /v1/e
 COUNTING = {
     "GET /metrics", "GET /ui/batches/{b}", "GET /ui/batches/{b}/jobs/{j}",
     "GET /ui/batches/{b}/time", "GET /v1/batches/{b}/timeline", "GET /v1/limits",
+    "GET /ui/pools/{p}", "GET /v1/pools/{p}/cost",
 }  # fmt: skip
 """They show times and costs of what runs in more ways than can be left out by name."""
 MOVES = re.compile(

@@ -44,6 +44,7 @@ NOT_DONE = {
     "POST /ui/batches/{b}/jobs/{j}/retry": "the job runs",
     "POST /ui/conditions/{c}/release": _GONE,
     "POST /ui/operations/{o}/cancel": _ENDED,
+    "POST /ui/sessions/{session}/end": "no browser has logged in",
     "POST /v1/batches/{b}/callbacks/{d}/redeliver": "it was not given up",
     "POST /v1/batches/{b}/groups/{g}/members": "the group is no set",
     "POST /v1/batches/{b}/updates/{u}/commit": _NO_UPDATE,

@@ -25,6 +25,7 @@ from weft.api.pages import (
     pictures,
     queues,
     saved_queries,
+    sessions,
     system,
     tree,
     visit,
@@ -52,5 +53,6 @@ ROUTES: Final[Sequence[ControllerRouterHandler]] = (
     *batch_actions.ROUTES,
     *operations.ROUTES,
     *saved_queries.ROUTES,
+    *sessions.ROUTES,
     *files.ROUTES,
 )

@@ -1,0 +1,54 @@
+"""`/ui/sessions`: the browsers in which the reader is logged in, and how to log them out."""
+
+from typing import Final
+
+from litestar import Response, get, post
+from litestar.response import Redirect
+
+from weft.api.http.parameters import Query
+from weft.api.http.path_ids import session_id_of
+from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.pages.forms import back_to, check_form
+from weft.api.pages.view import show
+from weft.api.use_cases import sessions
+
+PATH: Final = "/ui/sessions"
+LOGIN: Final = "/login"
+
+
+@get(PATH, include_in_schema=False)
+async def show_sessions(request: AnyRequest) -> Response[bytes]:
+    """Show the reader's sessions, the oldest first, and which of them this browser has."""
+    Query(request, ())
+    caller = caller_of(request)
+    return show(
+        request,
+        "sessions.html",
+        here=PATH,
+        events="",  # none tells of what is shown here
+        rows=await services_of(request).store.list_sessions(caller),
+        own=None if caller.csrf_token is None else caller.token_id,
+        may_end=caller.scopes is None,
+    )
+
+
+@post(PATH + "/{session:str}/end", include_in_schema=False)
+async def press_end_session(request: AnyRequest) -> Redirect:
+    """Log one browser out; this one is led to where it can log in again."""
+    await check_form(request)
+    caller, number = caller_of(request), session_id_of(request)
+    await sessions.end_session(services_of(request), caller, number)
+    is_own = caller.csrf_token is not None and number == caller.token_id
+    return back_to(LOGIN if is_own else PATH)
+
+
+@post(PATH + "/end", include_in_schema=False)
+async def press_end_all_sessions(request: AnyRequest) -> Redirect:
+    """Log all browsers of the reader out, this one included."""
+    await check_form(request)
+    await sessions.end_all_sessions(services_of(request), caller_of(request))
+    return back_to(LOGIN)
+
+
+ROUTES = (show_sessions, press_end_session, press_end_all_sessions)
+"""The routes of sessions."""

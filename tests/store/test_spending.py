@@ -28,7 +28,7 @@ async def limit(world: World, cost_max: float | None = None, **more: Any) -> Non
     await look(world)
 
 
-async def look(world: World) -> list[Stage]:
+async def look(world: World, *, sweeps_holds: bool = True) -> list[Stage]:
     """Look as the driver does, and do all that follows; return the stages of our project."""
     epoch, stages = await world.lead(), []
     for one in await world.driver.limit_rounds(epoch):
@@ -39,7 +39,8 @@ async def look(world: World) -> list[Stage]:
     for sweep in ("apply_limits", "weigh_users"):
         while await world.driver.sweep(sweep, epoch, limit_jobs=2):
             pass
-    await park(world)
+    if sweeps_holds:
+        await park(world)
     return stages
 
 
@@ -81,6 +82,22 @@ async def test_paused_project_starts_nothing_until_its_limit_is_raised(world: Wo
     assert (await project(world))["limit_state"] == "below"
     history = await world.api.group_history(world.caller, batch, 0, before=None, limit=9)
     assert [one["kind"] for one in history] == ["resumed", "paused"]
+
+
+async def test_project_that_goes_on_is_paused_again(world: World) -> None:
+    """Also before its jobs are offered: the hold of its batch that was released counts anew."""
+    batch = await world.submit(2)
+    worker = await world.worker()
+    await limit(world, 0)
+    await world.api.change_project(world.caller, "default", {"cost_max": ENOUGH})
+    await look(world, sweeps_holds=False)
+    await limit(world, 0)
+
+    assert await worker.claim() == []
+    assert await world.states(batch) == "rr"
+    assert await world.findings() == {}
+    history = await world.api.group_history(world.caller, batch, 0, before=None, limit=9)
+    assert [one["kind"] for one in history] == ["paused", "resumed", "paused"]
 
 
 async def test_projects_without_a_limit_go_on(world: World) -> None:

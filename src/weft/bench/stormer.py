@@ -1,7 +1,7 @@
 """A process that sends requests at a steady rate: `python -m weft.bench.stormer`.
 
-It reads its order as a line of JSON, writes a line when the first request is refused, and one with
-what came of it when its input has ended.
+It reads its order as a line of JSON, writes a line when an answer with the status of the order
+comes for the first time, and one with what came of it when its input has ended.
 """
 
 import asyncio
@@ -16,7 +16,6 @@ from typing import Final
 import msgspec
 
 CONNECTIONS: Final = 16
-TOO_MANY: Final = 429
 _END: Final = b"\r\n\r\n"
 _LENGTH: Final = re.compile(rb"content-length: (\d+)")
 _CLOSES: Final = b"\r\nconnection: close\r\n"
@@ -31,6 +30,8 @@ class StormOrder(msgspec.Struct):
     requests: list[tuple[str, str, str]]
     """Method, path and body (JSON) of those that are sent in turns."""
     per_s: float
+    begun_at: int
+    """The status of the first answer that counts."""
 
     def texts(self) -> list[bytes]:
         """Return whole requests."""
@@ -92,8 +93,8 @@ class _Storm:
             writer.close()
 
     def _count(self, status: int) -> None:
-        if status == TOO_MANY and not self._answers[status]:
-            _write("refused")
+        if status == self._order.begun_at and not self._answers[status]:
+            _write("begun")
         self._answers[status] += 1
 
 

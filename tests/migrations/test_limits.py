@@ -54,7 +54,7 @@ SOFT_LIMITS = """
         (1, NULL, 1, 'memory', 3, 2), (1, 1, NULL, 'storage', 5, NULL);
 """
 
-BEFORE_UNUSED = "0111_post_unused_parts"
+BEFORE_UNUSED = "0110_post_unused_parts"
 DELETED = """
     INSERT INTO weft.billing_project (tenant_id, name, closed_at, deleted_at)
     VALUES (1, 'gone', now(), now()), (1, 'off', now(), now());

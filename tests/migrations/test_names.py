@@ -5,7 +5,7 @@ import asyncpg
 from migrations.older_schema import older_schema
 from weft.sql import files_of
 
-BEFORE = "0110_pre_folded_names"
+BEFORE = "0109_pre_folded_names"
 ROWS = """
     INSERT INTO weft.tenant (name) VALUES ('straße'), ('STRASSE');
     INSERT INTO weft.tenant_user (tenant_id, name) VALUES (1, 'ΟΔΟΣ'), (1, 'οδος'), (2, 'οδος');

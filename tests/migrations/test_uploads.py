@@ -49,7 +49,7 @@ _OPEN = "SELECT batch_id, n_jobs FROM weft._open_work(1) ORDER BY 1"
 async def test_what_was_sent_or_made_before_counts_once(empty_database: Mapping[str, str]) -> None:
     """Also where a run before it ended when it had counted: a commit adds nothing more."""
     dsn = empty_database["admin"]
-    async with older_schema(dsn, "0106_pre_uploads", _ROWS) as owner, open_admin(dsn) as admin:
+    async with older_schema(dsn, "0107_pre_uploads", _ROWS) as owner, open_admin(dsn) as admin:
         await admin.migrate()
         found = {one.check: one.rows for one in await admin.audit()}
         stored, batches = await owner.fetchval(_STORED), await owner.fetch(_OPEN)

@@ -95,15 +95,6 @@ CREATE TYPE weft.shares AS (
 );
 ALTER TYPE weft.shares OWNER TO postgres;
 
-CREATE TYPE weft.usage_part AS (
-	batch_id bigint,
-	usage_on date,
-	rate_card_id smallint,
-	shape_id integer,
-	usage_ms bigint
-);
-ALTER TYPE weft.usage_part OWNER TO postgres;
-
 CREATE TABLE weft.bunch (
     batch_id bigint NOT NULL,
     update_id integer NOT NULL,
@@ -116,7 +107,8 @@ CREATE TABLE weft.bunch (
     idempotency_key text,
     digest bytea,
     lane_firsts integer[],
-    lane_ids integer[]
+    lane_ids integer[],
+    n_bytes bigint
 );
 ALTER TABLE weft.bunch OWNER TO postgres;
 
@@ -199,6 +191,10 @@ CREATE FUNCTION weft._add_update_ranges(of_batch_id bigint, of_update_id integer
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off';
 ALTER FUNCTION weft._add_update_ranges(of_batch_id bigint, of_update_id integer, pool_id integer, user_id integer, lane_ids integer[]) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._admissible_jobs(of_limit_ids integer[], limit_jobs integer, at timestamp with time zone) RETURNS TABLE(place bigint, batch_id bigint, job_id integer, next_attempt smallint, limit_id integer, used_per_hour numeric)
+    LANGUAGE plpgsql STABLE;
+ALTER FUNCTION weft._admissible_jobs(of_limit_ids integer[], limit_jobs integer, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft._admit_head(of_gate_set_ids integer[], of_pool_id integer, of_user_id integer, locked_gate_ids integer[], limit_jobs integer, with_paused boolean, at timestamp with time zone, apart boolean, OUT n integer, OUT is_left boolean, OUT kept integer[]) RETURNS record
     LANGUAGE plpgsql;
@@ -324,6 +320,7 @@ CREATE TABLE weft.spend_limit (
     batch_id bigint,
     group_id integer,
     measure text DEFAULT 'cost'::text NOT NULL,
+    near boolean DEFAULT false NOT NULL,
     owner_id integer,
     shared_project_id integer,
     CONSTRAINT limit_is_of_one CHECK (((num_nonnulls(project_id, user_id, batch_id) = 1) AND ((batch_id IS NULL) = (group_id IS NULL)))),
@@ -534,9 +531,9 @@ CREATE FUNCTION weft._confirm_stops(of_incarnation_id integer, batch_ids bigint[
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._confirm_stops(of_incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], are_gone boolean, at timestamp with time zone) OWNER TO weft_system;
 
-CREATE FUNCTION weft._copy_parts(from_batch bigint, to_batch bigint, arguments jsonb, limit_rows integer, OUT copied jsonb) RETURNS jsonb
+CREATE FUNCTION weft._copy_parts(from_batch bigint, to_batch bigint, arguments jsonb, limit_rows integer, has_quota boolean, OUT copied jsonb) RETURNS jsonb
     LANGUAGE plpgsql;
-ALTER FUNCTION weft._copy_parts(from_batch bigint, to_batch bigint, arguments jsonb, limit_rows integer, OUT copied jsonb) OWNER TO weft_system;
+ALTER FUNCTION weft._copy_parts(from_batch bigint, to_batch bigint, arguments jsonb, limit_rows integer, has_quota boolean, OUT copied jsonb) OWNER TO weft_system;
 
 CREATE FUNCTION weft._cordon(of_name text, of_pool text, actor text, reason text, drains boolean) RETURNS boolean
     LANGUAGE plpgsql;
@@ -619,6 +616,10 @@ CREATE FUNCTION weft._count_usage(sums weft.job_delta[]) RETURNS void
     LANGUAGE sql;
 ALTER FUNCTION weft._count_usage(sums weft.job_delta[]) OWNER TO weft_system;
 
+CREATE FUNCTION weft._count_users(sums weft.job_delta[]) RETURNS TABLE(pool_id integer, user_id integer, n_ready bigint, ready_m bigint, running_m bigint)
+    LANGUAGE sql;
+ALTER FUNCTION weft._count_users(sums weft.job_delta[]) OWNER TO weft_system;
+
 CREATE FUNCTION weft._count_worker() RETURNS trigger
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._count_worker() OWNER TO postgres;
@@ -626,6 +627,10 @@ ALTER FUNCTION weft._count_worker() OWNER TO postgres;
 CREATE FUNCTION weft._counted_failures(of_batch_id bigint, of_job_ids integer[]) RETURNS TABLE(group_id integer, n integer)
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._counted_failures(of_batch_id bigint, of_job_ids integer[]) OWNER TO weft_system;
+
+CREATE FUNCTION weft._create_batch(tenant_id integer, user_id integer, batch jsonb, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) RETURNS TABLE(batch_id bigint, is_new boolean)
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._create_batch(tenant_id integer, user_id integer, batch jsonb, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._create_operation(tenant_id integer, user_id integer, batch_id bigint, kind text, arguments jsonb, n_total bigint, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) RETURNS bigint
     LANGUAGE plpgsql;
@@ -748,6 +753,10 @@ CREATE FUNCTION weft._find_operation(of_user_id integer, of_key text, of_digest 
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._find_operation(of_user_id integer, of_key text, of_digest bytea) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._name_key(name text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE;
+ALTER FUNCTION weft._name_key(name text) OWNER TO postgres;
+
 CREATE TABLE weft.billing_project (
     project_id integer NOT NULL,
     tenant_id integer NOT NULL,
@@ -755,7 +764,7 @@ CREATE TABLE weft.billing_project (
     closed_at timestamp with time zone,
     deleted_at timestamp with time zone,
     idempotency_key text,
-    name_key text GENERATED ALWAYS AS (lower(name)) STORED NOT NULL,
+    name_key text GENERATED ALWAYS AS (weft._name_key(name)) STORED NOT NULL,
     CONSTRAINT billing_project_is_closed_before CHECK (((deleted_at IS NULL) OR (closed_at IS NOT NULL))),
     CONSTRAINT billing_project_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256)))
 );
@@ -1061,6 +1070,10 @@ CREATE FUNCTION weft._is_same_bunch(of_batch_id bigint, of_update_id integer, of
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._is_same_bunch(of_batch_id bigint, of_update_id integer, of_first_job integer, of_n_jobs integer, of_digest bytea) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._is_shut(of_batch_id bigint) RETURNS boolean
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._is_shut(of_batch_id bigint) OWNER TO weft_system;
+
 CREATE FUNCTION weft._is_stopping(of_batch_id bigint, group_ids integer[]) RETURNS boolean
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._is_stopping(of_batch_id bigint, group_ids integer[]) OWNER TO weft_system;
@@ -1169,6 +1182,10 @@ CREATE FUNCTION weft._leave_to_sleeper(worker weft.worker_incarnation, of_lane_i
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._leave_to_sleeper(worker weft.worker_incarnation, of_lane_id integer, needs_cpu_m bigint, needs_memory_mib bigint) OWNER TO weft_system;
 
+CREATE FUNCTION weft._let_start(of_batch_id bigint, job_ids integer[], limit_ids integer[], attempts smallint[], per_hours numeric[], at timestamp with time zone) RETURNS integer[]
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._let_start(of_batch_id bigint, job_ids integer[], limit_ids integer[], attempts smallint[], per_hours numeric[], at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft._lift_limits(of_batch_id bigint, within_group integer, requested_at timestamp with time zone, actor text, at timestamp with time zone) RETURNS integer[]
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._lift_limits(of_batch_id bigint, within_group integer, requested_at timestamp with time zone, actor text, at timestamp with time zone) OWNER TO weft_system;
@@ -1212,9 +1229,9 @@ CREATE FUNCTION weft._limit_range(asks jsonb, OUT at_least_s integer, OUT at_mos
     LANGUAGE sql IMMUTABLE;
 ALTER FUNCTION weft._limit_range(asks jsonb, OUT at_least_s integer, OUT at_most_s integer) OWNER TO weft_system;
 
-CREATE FUNCTION weft._limit_state(stage text, on_limit text) RETURNS text
+CREATE FUNCTION weft._limit_state(stage text, on_limit text, near boolean) RETURNS text
     LANGUAGE sql IMMUTABLE;
-ALTER FUNCTION weft._limit_state(stage text, on_limit text) OWNER TO weft_system;
+ALTER FUNCTION weft._limit_state(stage text, on_limit text, near boolean) OWNER TO weft_system;
 
 CREATE FUNCTION weft._limited_groups(of_batch_id bigint, within_group integer, until timestamp with time zone) RETURNS integer[]
     LANGUAGE sql STABLE;
@@ -1312,9 +1329,9 @@ CREATE FUNCTION weft._lock_project(of_tenant_id integer, of_name text) RETURNS w
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._lock_project(of_tenant_id integer, of_name text) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft._lock_quotas(of_tenant_id integer, of_user_id integer, of_batch_id bigint) RETURNS boolean
+CREATE FUNCTION weft._lock_quotas(of_tenant_id integer, of_user_id integer, of_batch_id bigint, only_bytes boolean DEFAULT false) RETURNS boolean
     LANGUAGE plpgsql;
-ALTER FUNCTION weft._lock_quotas(of_tenant_id integer, of_user_id integer, of_batch_id bigint) OWNER TO weft_tenant;
+ALTER FUNCTION weft._lock_quotas(of_tenant_id integer, of_user_id integer, of_batch_id bigint, only_bytes boolean) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._lock_users(of_tenant_id integer, by_user_id integer, by_role text) RETURNS void
     LANGUAGE plpgsql;
@@ -1635,13 +1652,13 @@ CREATE FUNCTION weft._patched(patch jsonb) RETURNS text
     LANGUAGE sql IMMUTABLE;
 ALTER FUNCTION weft._patched(patch jsonb) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft._pause_batch(of_batch_id bigint) RETURNS void
+CREATE FUNCTION weft._pause_batch(of_batch_id bigint, may_move boolean) RETURNS void
     LANGUAGE plpgsql;
-ALTER FUNCTION weft._pause_batch(of_batch_id bigint) OWNER TO weft_tenant;
+ALTER FUNCTION weft._pause_batch(of_batch_id bigint, may_move boolean) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft._pause_for_limit(reached weft.spend_limit, limit_rows integer) RETURNS integer
+CREATE FUNCTION weft._pause_for_limit(of_limit weft.spend_limit, limit_rows integer) RETURNS integer
     LANGUAGE plpgsql;
-ALTER FUNCTION weft._pause_for_limit(reached weft.spend_limit, limit_rows integer) OWNER TO weft_system;
+ALTER FUNCTION weft._pause_for_limit(of_limit weft.spend_limit, limit_rows integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft._permission(of_batch_id bigint, of_user_id integer, of_project_id integer) RETURNS integer
     LANGUAGE plpgsql STABLE;
@@ -2252,6 +2269,10 @@ CREATE FUNCTION weft._switches(of_batch_id bigint) RETURNS TABLE(batch_id bigint
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._switches(of_batch_id bigint) OWNER TO weft_system;
 
+CREATE FUNCTION weft._take_back(of_limit_ids integer[], before timestamp with time zone, limit_jobs integer) RETURNS integer
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._take_back(of_limit_ids integer[], before timestamp with time zone, limit_jobs integer) OWNER TO weft_system;
+
 CREATE FUNCTION weft._take_one(worker weft.worker_incarnation, of_batch_id bigint, of_job_id integer, OUT offer weft.offer, OUT picked weft.picked) RETURNS record
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._take_one(worker weft.worker_incarnation, of_batch_id bigint, of_job_id integer, OUT offer weft.offer, OUT picked weft.picked) OWNER TO weft_system;
@@ -2280,6 +2301,7 @@ CREATE TABLE weft.tenant (
     tenant_id integer NOT NULL,
     name text NOT NULL,
     on_user_removal text DEFAULT 'finish'::text NOT NULL,
+    name_key text GENERATED ALWAYS AS (weft._name_key(name)) STORED NOT NULL,
     CONSTRAINT tenant_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256))),
     CONSTRAINT tenant_on_user_removal_check CHECK ((on_user_removal = ANY (ARRAY['finish'::text, 'cancel'::text])))
 );
@@ -2375,6 +2397,10 @@ CREATE FUNCTION weft._unstage(of_batch_id bigint, from_job integer, to_job integ
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._unstage(of_batch_id bigint, from_job integer, to_job integer, pool_id integer, at timestamp with time zone) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._used_per_hour(of_measure text, cpu_m numeric, memory_mib numeric, storage_mib numeric, gpu numeric, of_rate_card_id smallint) RETURNS numeric
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._used_per_hour(of_measure text, cpu_m numeric, memory_mib numeric, storage_mib numeric, gpu numeric, of_rate_card_id smallint) OWNER TO weft_system;
+
 CREATE TABLE weft.tenant_user (
     user_id integer NOT NULL,
     tenant_id integer NOT NULL,
@@ -2382,7 +2408,7 @@ CREATE TABLE weft.tenant_user (
     weight integer DEFAULT 1 NOT NULL,
     role text DEFAULT 'user'::text NOT NULL,
     removed_at timestamp with time zone,
-    name_key text GENERATED ALWAYS AS (lower(name)) STORED NOT NULL,
+    name_key text GENERATED ALWAYS AS (weft._name_key(name)) STORED NOT NULL,
     CONSTRAINT tenant_user_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256))),
     CONSTRAINT tenant_user_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'user'::text, 'operator'::text, 'tenant-admin'::text, 'admin'::text, 'worker'::text]))),
     CONSTRAINT tenant_user_weight_check CHECK ((weight > 0))
@@ -2484,6 +2510,10 @@ ALTER FUNCTION weft._waiting_sets() OWNER TO weft_system;
 CREATE FUNCTION weft._waits_at(of_batch_id bigint, of_condition_id bigint) RETURNS boolean
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._waits_at(of_batch_id bigint, of_condition_id bigint) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft._waits_for_limits(of_batch_id bigint, of_group_id integer, of_job_id integer, always_run boolean, of_limit_ids integer[]) RETURNS boolean
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._waits_for_limits(of_batch_id bigint, of_group_id integer, of_job_id integer, always_run boolean, of_limit_ids integer[]) OWNER TO weft_system;
 
 CREATE FUNCTION weft._wake_workers(pool_ids integer[], lane_ids integer[], at_most integer) RETURNS void
     LANGUAGE plpgsql;
@@ -2615,6 +2645,14 @@ CREATE FUNCTION weft.add_user(tenant_id integer, by_user_id integer, by_role tex
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.add_user(tenant_id integer, by_user_id integer, by_role text, of_name text, of_role text, token_hash bytea, idempotency_key text, at timestamp with time zone) OWNER TO weft_tenant;
+
+CREATE FUNCTION weft.admit_at_limits(epoch bigint, limit_ids integer[], rooms numeric[], limit_jobs integer, patience interval DEFAULT '00:00:03'::interval, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(limit_id integer, n_admitted integer, is_short boolean)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off';
+ALTER FUNCTION weft.admit_at_limits(epoch bigint, limit_ids integer[], rooms numeric[], limit_jobs integer, patience interval, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.admit_user(of_tenant text, of_name text, of_role text, may_create boolean) RETURNS TABLE(tenant_id integer, user_id integer, user_name text, role text)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3190,9 +3228,14 @@ CREATE FUNCTION weft.job_history(tenant_id integer, batch_id bigint, job_id inte
 ALTER FUNCTION weft.job_history(tenant_id integer, batch_id bigint, job_id integer) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.judge_limit(epoch bigint, limit_id integer, version integer, stage text) RETURNS boolean
-    LANGUAGE plpgsql SECURITY DEFINER
+    LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.judge_limit(epoch bigint, limit_id integer, version integer, stage text) OWNER TO weft_system;
+
+CREATE FUNCTION weft.judge_limit_v2(epoch bigint, limit_id integer, version integer, stage text, near boolean) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.judge_limit_v2(epoch bigint, limit_id integer, version integer, stage text, near boolean) OWNER TO weft_system;
 
 CREATE FUNCTION weft.last_group_of_update(tenant_id integer, of_batch_id bigint, of_update_id integer) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3215,9 +3258,14 @@ CREATE FUNCTION weft.limit_rounds(epoch bigint, at timestamp with time zone DEFA
 ALTER FUNCTION weft.limit_rounds(epoch bigint, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.limit_rounds_v2(epoch bigint, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(limit_id integer, version integer, is_new boolean, kind text, name text, tenant text, measure text, amount_max numeric, amount_soft_max numeric, on_limit text, stage text, used numeric, used_per_hour numeric)
-    LANGUAGE plpgsql SECURITY DEFINER
+    LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.limit_rounds_v2(epoch bigint, at timestamp with time zone) OWNER TO weft_system;
+
+CREATE FUNCTION weft.limit_rounds_v3(epoch bigint, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(limit_id integer, version integer, is_new boolean, kind text, name text, tenant text, measure text, amount_max numeric, amount_soft_max numeric, on_limit text, stage text, used numeric, used_per_hour numeric, near boolean, could_use_per_hour numeric, admitted_per_hour numeric)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp';
+ALTER FUNCTION weft.limit_rounds_v3(epoch bigint, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.list_allowed(tenant_id integer, batch_ids bigint[]) RETURNS SETOF bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3403,13 +3451,13 @@ CREATE FUNCTION weft.list_live(incarnation_id integer) RETURNS TABLE(batch_id bi
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_live(incarnation_id integer) OWNER TO weft_system;
 
-CREATE FUNCTION weft.list_machines(of_pool text, limit_rows integer) RETURNS SETOF jsonb
+CREATE FUNCTION weft.list_machines(pools_of_tenant_id integer, of_pool text, limit_rows integer) RETURNS SETOF jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
     SET enable_sort TO 'off';
-ALTER FUNCTION weft.list_machines(of_pool text, limit_rows integer) OWNER TO weft_system;
+ALTER FUNCTION weft.list_machines(pools_of_tenant_id integer, of_pool text, limit_rows integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft.list_minutes(tenant_id integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS SETOF jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -3455,22 +3503,22 @@ CREATE FUNCTION weft.list_permissions(tenant_id integer, batch_id bigint, after 
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_permissions(tenant_id integer, batch_id bigint, after integer, limit_rows integer) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft.list_pool_changes(of_pool text, limit_rows integer) RETURNS SETOF jsonb
+CREATE FUNCTION weft.list_pool_changes(pools_of_tenant_id integer, of_pool text, limit_rows integer) RETURNS SETOF jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
     SET enable_sort TO 'off';
-ALTER FUNCTION weft.list_pool_changes(of_pool text, limit_rows integer) OWNER TO weft_system;
+ALTER FUNCTION weft.list_pool_changes(pools_of_tenant_id integer, of_pool text, limit_rows integer) OWNER TO weft_system;
 
-CREATE FUNCTION weft.list_pool_costs(of_pool text, limit_days integer) RETURNS SETOF jsonb
+CREATE FUNCTION weft.list_pool_costs(pools_of_tenant_id integer, of_pool text, limit_days integer) RETURNS SETOF jsonb
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
     SET enable_hashagg TO 'off';
-ALTER FUNCTION weft.list_pool_costs(of_pool text, limit_days integer) OWNER TO weft_system;
+ALTER FUNCTION weft.list_pool_costs(pools_of_tenant_id integer, of_pool text, limit_days integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft.list_pools() RETURNS SETOF jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -3790,7 +3838,7 @@ CREATE FUNCTION weft.pool_limits() RETURNS TABLE(cpu_m bigint, memory_mib bigint
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.pool_limits() OWNER TO weft_system;
 
-CREATE FUNCTION weft.pool_offers() RETURNS TABLE(cpu_m bigint, memory_mib bigint, offers jsonb)
+CREATE FUNCTION weft.pool_offers() RETURNS TABLE(cpu_m bigint, memory_mib bigint, offers jsonb, serves_tenant_id integer)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.pool_offers() OWNER TO weft_system;
@@ -4270,6 +4318,18 @@ CREATE FUNCTION weft.why_jobs(tenant_id integer, batch_id bigint, job_ids intege
     SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.why_jobs(tenant_id integer, batch_id bigint, job_ids integer[]) OWNER TO weft_tenant;
 
+CREATE TABLE weft.admission (
+    batch_id bigint NOT NULL,
+    job_id integer NOT NULL,
+    limit_id integer NOT NULL,
+    attempt smallint NOT NULL,
+    tenant_id integer NOT NULL,
+    used_per_hour numeric NOT NULL,
+    admitted_at timestamp with time zone NOT NULL,
+    open boolean DEFAULT true NOT NULL
+);
+ALTER TABLE weft.admission OWNER TO postgres;
+
 CREATE TABLE weft.attempt (
     batch_id bigint NOT NULL,
     claimed_at timestamp with time zone NOT NULL,
@@ -4524,6 +4584,13 @@ CREATE TABLE weft.edge (
 )
 WITH (autovacuum_vacuum_cost_delay='2', autovacuum_vacuum_cost_limit='1000');
 ALTER TABLE weft.edge OWNER TO postgres;
+
+CREATE TABLE weft.empty_batch (
+    batch_id bigint NOT NULL,
+    tenant_id integer NOT NULL,
+    created_at timestamp with time zone NOT NULL
+);
+ALTER TABLE weft.empty_batch OWNER TO postgres;
 
 CREATE TABLE weft.event (
     xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
@@ -4782,7 +4849,8 @@ CREATE TABLE weft.group_hold (
     released_at timestamp with time zone,
     sweep_job integer DEFAULT 0 NOT NULL,
     swept boolean DEFAULT false NOT NULL,
-    limit_id integer DEFAULT 0 NOT NULL
+    limit_id integer DEFAULT 0 NOT NULL,
+    admits boolean DEFAULT false NOT NULL
 );
 ALTER TABLE weft.group_hold OWNER TO postgres;
 
@@ -5592,6 +5660,9 @@ ALTER TABLE weft.worker ALTER COLUMN worker_id ADD GENERATED ALWAYS AS IDENTITY 
     CACHE 1
 );
 
+ALTER TABLE ONLY weft.admission
+    ADD CONSTRAINT admission_pkey PRIMARY KEY (batch_id, job_id, limit_id, attempt);
+
 ALTER TABLE ONLY weft.attempt
     ADD CONSTRAINT attempt_pkey PRIMARY KEY (batch_id, job_id, attempt);
 
@@ -5681,6 +5752,9 @@ ALTER TABLE ONLY weft.driver_state
 
 ALTER TABLE ONLY weft.edge
     ADD CONSTRAINT edge_pkey PRIMARY KEY (batch_id, parent_id, child_id);
+
+ALTER TABLE ONLY weft.empty_batch
+    ADD CONSTRAINT empty_batch_pkey PRIMARY KEY (batch_id);
 
 ALTER TABLE ONLY weft.event_floor
     ADD CONSTRAINT event_floor_pkey PRIMARY KEY (one_row);
@@ -5985,6 +6059,10 @@ ALTER TABLE ONLY weft.worker
 ALTER TABLE ONLY weft.worker
     ADD CONSTRAINT worker_pool_id_name_key UNIQUE (pool_id, name);
 
+CREATE INDEX admission_limit_idx ON weft.admission USING btree (limit_id);
+
+CREATE INDEX admission_open_idx ON weft.admission USING btree (limit_id) WHERE open;
+
 CREATE INDEX attempt_failure_idx ON weft.attempt USING btree (batch_id, job_id) WHERE (reason IS NOT NULL);
 
 CREATE INDEX attempt_stop_due_at_idx ON weft.attempt_stop USING btree (due_at);
@@ -6029,8 +6107,6 @@ CREATE INDEX batch_user_name_idx ON weft.batch USING btree (user_id, name, batch
 
 CREATE INDEX billing_member_user_idx ON weft.billing_member USING btree (user_id, project_id);
 
-CREATE UNIQUE INDEX billing_project_lower_idx ON weft.billing_project USING btree (tenant_id, lower(name));
-
 CREATE UNIQUE INDEX billing_project_name_key_idx ON weft.billing_project USING btree (tenant_id, name_key);
 
 CREATE INDEX billing_project_page_idx ON weft.billing_project USING btree (tenant_id, name) WHERE (deleted_at IS NULL);
@@ -6070,6 +6146,10 @@ CREATE INDEX core_sweep_open_idx ON weft.core_sweep USING btree (tenant_id, user
 CREATE INDEX dead_letter_cause_idx ON weft.dead_letter USING btree (batch_id, acknowledged, cause_id, job_id);
 
 CREATE INDEX edge_child_idx ON weft.edge USING btree (batch_id, child_id, parent_id);
+
+CREATE INDEX empty_batch_created_idx ON weft.empty_batch USING btree (created_at);
+
+CREATE INDEX empty_batch_tenant_idx ON weft.empty_batch USING btree (tenant_id);
 
 CREATE INDEX failure_cause_cause_idx ON weft.failure_cause USING btree (cause_id, tenant_id, batch_id);
 
@@ -6215,9 +6295,7 @@ CREATE INDEX spend_limit_unapplied_idx ON weft.spend_limit USING btree (limit_id
 
 CREATE UNIQUE INDEX spend_limit_user_idx ON weft.spend_limit USING btree (user_id, measure) WHERE (user_id IS NOT NULL);
 
-CREATE UNIQUE INDEX tenant_lower_idx ON weft.tenant USING btree (lower(name));
-
-CREATE UNIQUE INDEX tenant_user_lower_idx ON weft.tenant_user USING btree (tenant_id, lower(name));
+CREATE UNIQUE INDEX tenant_name_key_idx ON weft.tenant USING btree (name_key);
 
 CREATE UNIQUE INDEX tenant_user_name_key_idx ON weft.tenant_user USING btree (tenant_id, name_key);
 
@@ -6469,6 +6547,8 @@ ALTER TABLE ONLY weft.worker_lane
 ALTER TABLE ONLY weft.worker
     ADD CONSTRAINT worker_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES weft.pool(pool_id);
 
+ALTER TABLE weft.admission ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.attempt ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.attempt_stop ENABLE ROW LEVEL SECURITY;
@@ -6516,6 +6596,8 @@ ALTER TABLE weft.core_sweep ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.dead_letter ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.edge ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.empty_batch ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.event ENABLE ROW LEVEL SECURITY;
 
@@ -6667,6 +6749,8 @@ ALTER TABLE weft.secret ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.spend_limit ENABLE ROW LEVEL SECURITY;
 
+CREATE POLICY system_rows ON weft.admission TO weft_system USING (true);
+
 CREATE POLICY system_rows ON weft.attempt TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.attempt_stop TO weft_system USING (true);
@@ -6714,6 +6798,8 @@ CREATE POLICY system_rows ON weft.core_sweep TO weft_system USING (true);
 CREATE POLICY system_rows ON weft.dead_letter TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.edge TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.empty_batch TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.event TO weft_system USING (true);
 
@@ -6849,6 +6935,8 @@ CREATE POLICY system_rows ON weft.user_usage TO weft_system USING (true);
 
 ALTER TABLE weft.tenant ENABLE ROW LEVEL SECURITY;
 
+CREATE POLICY tenant_rows ON weft.admission TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
 CREATE POLICY tenant_rows ON weft.attempt TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.attempt_stop TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
@@ -6894,6 +6982,8 @@ CREATE POLICY tenant_rows ON weft.core_sweep TO weft_tenant USING ((tenant_id = 
 CREATE POLICY tenant_rows ON weft.dead_letter TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.edge TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.empty_batch TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.event TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
@@ -7077,6 +7167,8 @@ REVOKE ALL ON FUNCTION weft._add_tree_group(of_tenant_id integer, of_batch_id bi
 
 REVOKE ALL ON FUNCTION weft._add_update_ranges(of_batch_id bigint, of_update_id integer, pool_id integer, user_id integer, lane_ids integer[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._admissible_jobs(of_limit_ids integer[], limit_jobs integer, at timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._admit_head(of_gate_set_ids integer[], of_pool_id integer, of_user_id integer, locked_gate_ids integer[], limit_jobs integer, with_paused boolean, at timestamp with time zone, apart boolean, OUT n integer, OUT is_left boolean, OUT kept integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._admit_jobs(of_pool_id integer, of_user_id integer, gate_set_ids integer[], batch_ids bigint[], job_ids integer[], ranges bigint[], at timestamp with time zone) FROM PUBLIC;
@@ -7148,6 +7240,7 @@ REVOKE ALL ON FUNCTION weft._check_batch(of_batch_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION weft._check_bunch(of_update weft.batch_update, bunch weft.bunch) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._check_bytes(of_tenant_id integer, of_user_id integer, more bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._check_bytes(of_tenant_id integer, of_user_id integer, more bigint) TO weft_system;
 
 REVOKE ALL ON FUNCTION weft._check_capacity(cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu bigint, offers jsonb) FROM PUBLIC;
 
@@ -7211,7 +7304,7 @@ REVOKE ALL ON FUNCTION weft._conditions_due(busy bigint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._confirm_stops(of_incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], are_gone boolean, at timestamp with time zone) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._copy_parts(from_batch bigint, to_batch bigint, arguments jsonb, limit_rows integer, OUT copied jsonb) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._copy_parts(from_batch bigint, to_batch bigint, arguments jsonb, limit_rows integer, has_quota boolean, OUT copied jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._cordon(of_name text, of_pool text, actor text, reason text, drains boolean) FROM PUBLIC;
 
@@ -7251,10 +7344,14 @@ REVOKE ALL ON FUNCTION weft._count_stored(sums weft.job_delta[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._count_usage(sums weft.job_delta[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._count_users(sums weft.job_delta[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._count_worker() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._counted_failures(of_batch_id bigint, of_job_ids integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._counted_failures(of_batch_id bigint, of_job_ids integer[]) TO weft_tenant;
+
+REVOKE ALL ON FUNCTION weft._create_batch(tenant_id integer, user_id integer, batch jsonb, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._create_operation(tenant_id integer, user_id integer, batch_id bigint, kind text, arguments jsonb, n_total bigint, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._create_operation(tenant_id integer, user_id integer, batch_id bigint, kind text, arguments jsonb, n_total bigint, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) TO weft_system;
@@ -7318,6 +7415,10 @@ REVOKE ALL ON FUNCTION weft._fill_gap(worker weft.worker_incarnation, within_s d
 REVOKE ALL ON FUNCTION weft._find_group(of_batch_id bigint, of_group_id integer, of_path text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._find_operation(of_user_id integer, of_key text, of_digest bytea) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._name_key(name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._name_key(name text) TO weft_tenant;
+GRANT ALL ON FUNCTION weft._name_key(name text) TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.billing_project TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.billing_project TO weft_system;
@@ -7444,6 +7545,8 @@ REVOKE ALL ON FUNCTION weft._is_preemptible(job weft.job) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._is_same_bunch(of_batch_id bigint, of_update_id integer, of_first_job integer, of_n_jobs integer, of_digest bytea) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._is_shut(of_batch_id bigint) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._is_stopping(of_batch_id bigint, group_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._is_untouched(x xid, snapshot pg_snapshot) FROM PUBLIC;
@@ -7502,6 +7605,8 @@ REVOKE ALL ON FUNCTION weft._leave_spot(of_incarnation_id integer, batch_ids big
 
 REVOKE ALL ON FUNCTION weft._leave_to_sleeper(worker weft.worker_incarnation, of_lane_id integer, needs_cpu_m bigint, needs_memory_mib bigint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._let_start(of_batch_id bigint, job_ids integer[], limit_ids integer[], attempts smallint[], per_hours numeric[], at timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._lift_limits(of_batch_id bigint, within_group integer, requested_at timestamp with time zone, actor text, at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._limit_cores(of_tenant_id integer, of_user_id integer) FROM PUBLIC;
@@ -7527,7 +7632,7 @@ GRANT ALL ON FUNCTION weft._limit_queues(of_tenant_id integer) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._limit_range(asks jsonb, OUT at_least_s integer, OUT at_most_s integer) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._limit_state(stage text, on_limit text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._limit_state(stage text, on_limit text, near boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._limited_groups(of_batch_id bigint, within_group integer, until timestamp with time zone) FROM PUBLIC;
 
@@ -7560,8 +7665,8 @@ REVOKE ALL ON FUNCTION weft._lock_parents(of_batch_id bigint, base integer, edge
 
 REVOKE ALL ON FUNCTION weft._lock_project(of_tenant_id integer, of_name text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._lock_quotas(of_tenant_id integer, of_user_id integer, of_batch_id bigint) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft._lock_quotas(of_tenant_id integer, of_user_id integer, of_batch_id bigint) TO weft_system;
+REVOKE ALL ON FUNCTION weft._lock_quotas(of_tenant_id integer, of_user_id integer, of_batch_id bigint, only_bytes boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._lock_quotas(of_tenant_id integer, of_user_id integer, of_batch_id bigint, only_bytes boolean) TO weft_system;
 
 REVOKE ALL ON FUNCTION weft._lock_users(of_tenant_id integer, by_user_id integer, by_role text) FROM PUBLIC;
 
@@ -7721,10 +7826,10 @@ REVOKE ALL ON FUNCTION weft._past_tries(of_batch_id bigint, of_job_id integer, o
 
 REVOKE ALL ON FUNCTION weft._patched(patch jsonb) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._pause_batch(of_batch_id bigint) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft._pause_batch(of_batch_id bigint) TO weft_system;
+REVOKE ALL ON FUNCTION weft._pause_batch(of_batch_id bigint, may_move boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._pause_batch(of_batch_id bigint, may_move boolean) TO weft_system;
 
-REVOKE ALL ON FUNCTION weft._pause_for_limit(reached weft.spend_limit, limit_rows integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._pause_for_limit(of_limit weft.spend_limit, limit_rows integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._permission(of_batch_id bigint, of_user_id integer, of_project_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._permission(of_batch_id bigint, of_user_id integer, of_project_id integer) TO weft_system;
@@ -7796,6 +7901,7 @@ REVOKE ALL ON FUNCTION weft._quota_document(kind text, name text, of_tenant_id i
 GRANT ALL ON FUNCTION weft._quota_document(kind text, name text, of_tenant_id integer, of_user_id integer) TO weft_system;
 
 REVOKE ALL ON FUNCTION weft._quota_owner(of_tenant_id integer, of_user_id integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._quota_owner(of_tenant_id integer, of_user_id integer) TO weft_system;
 
 REVOKE ALL ON FUNCTION weft._ready_samples(of_batch_id bigint, of_group_id integer, samples_max integer) FROM PUBLIC;
 
@@ -7998,6 +8104,7 @@ REVOKE ALL ON FUNCTION weft._stop_for_limit(of_limit_id integer, limit_rows inte
 REVOKE ALL ON FUNCTION weft._stop_reasons(batch_ids bigint[], job_ids integer[], attempts smallint[], reasons smallint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._stored_bytes(of_tenant_id integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft._stored_bytes(of_tenant_id integer) TO weft_system;
 
 REVOKE ALL ON FUNCTION weft._stuck_places(at timestamp with time zone, until timestamp with time zone) FROM PUBLIC;
 
@@ -8009,6 +8116,8 @@ REVOKE ALL ON FUNCTION weft._sweep_parts(limit_jobs integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._switches(of_batch_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._switches(of_batch_id bigint) TO weft_tenant;
+
+REVOKE ALL ON FUNCTION weft._take_back(of_limit_ids integer[], before timestamp with time zone, limit_jobs integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._take_one(worker weft.worker_incarnation, of_batch_id bigint, of_job_id integer, OUT offer weft.offer, OUT picked weft.picked) FROM PUBLIC;
 
@@ -8061,6 +8170,8 @@ GRANT ALL ON FUNCTION weft._unpark_jobs(of_batch_id bigint, after_job integer, l
 
 REVOKE ALL ON FUNCTION weft._unstage(of_batch_id bigint, from_job integer, to_job integer, pool_id integer, at timestamp with time zone) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._used_per_hour(of_measure text, cpu_m numeric, memory_mib numeric, storage_mib numeric, gpu numeric, of_rate_card_id smallint) FROM PUBLIC;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.tenant_user TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.tenant_user TO weft_system;
 GRANT SELECT ON TABLE weft.tenant_user TO weft_api;
@@ -8099,6 +8210,8 @@ REVOKE ALL ON FUNCTION weft._waiting_sets() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._waits_at(of_batch_id bigint, of_condition_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._waits_at(of_batch_id bigint, of_condition_id bigint) TO weft_system;
+
+REVOKE ALL ON FUNCTION weft._waits_for_limits(of_batch_id bigint, of_group_id integer, of_job_id integer, always_run boolean, of_limit_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._wake_workers(pool_ids integer[], lane_ids integer[], at_most integer) FROM PUBLIC;
 
@@ -8167,6 +8280,9 @@ GRANT ALL ON FUNCTION weft.add_schedule(tenant_id integer, user_id integer, new 
 
 REVOKE ALL ON FUNCTION weft.add_user(tenant_id integer, by_user_id integer, by_role text, of_name text, of_role text, token_hash bytea, idempotency_key text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.add_user(tenant_id integer, by_user_id integer, by_role text, of_name text, of_role text, token_hash bytea, idempotency_key text, at timestamp with time zone) TO weft_api;
+
+REVOKE ALL ON FUNCTION weft.admit_at_limits(epoch bigint, limit_ids integer[], rooms numeric[], limit_jobs integer, patience interval, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.admit_at_limits(epoch bigint, limit_ids integer[], rooms numeric[], limit_jobs integer, patience interval, at timestamp with time zone) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.admit_user(of_tenant text, of_name text, of_role text, may_create boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.admit_user(of_tenant text, of_name text, of_role text, may_create boolean) TO weft_api;
@@ -8482,6 +8598,9 @@ GRANT ALL ON FUNCTION weft.job_history(tenant_id integer, batch_id bigint, job_i
 REVOKE ALL ON FUNCTION weft.judge_limit(epoch bigint, limit_id integer, version integer, stage text) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.judge_limit(epoch bigint, limit_id integer, version integer, stage text) TO weft_driver;
 
+REVOKE ALL ON FUNCTION weft.judge_limit_v2(epoch bigint, limit_id integer, version integer, stage text, near boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.judge_limit_v2(epoch bigint, limit_id integer, version integer, stage text, near boolean) TO weft_driver;
+
 REVOKE ALL ON FUNCTION weft.last_group_of_update(tenant_id integer, of_batch_id bigint, of_update_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.last_group_of_update(tenant_id integer, of_batch_id bigint, of_update_id integer) TO weft_api;
 
@@ -8496,6 +8615,9 @@ GRANT ALL ON FUNCTION weft.limit_rounds(epoch bigint, at timestamp with time zon
 
 REVOKE ALL ON FUNCTION weft.limit_rounds_v2(epoch bigint, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.limit_rounds_v2(epoch bigint, at timestamp with time zone) TO weft_driver;
+
+REVOKE ALL ON FUNCTION weft.limit_rounds_v3(epoch bigint, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.limit_rounds_v3(epoch bigint, at timestamp with time zone) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.list_allowed(tenant_id integer, batch_ids bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_allowed(tenant_id integer, batch_ids bigint[]) TO weft_api;
@@ -8575,8 +8697,8 @@ GRANT ALL ON FUNCTION weft.list_limits(tenant_id integer, of_user_id integer, of
 REVOKE ALL ON FUNCTION weft.list_live(incarnation_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_live(incarnation_id integer) TO weft_worker;
 
-REVOKE ALL ON FUNCTION weft.list_machines(of_pool text, limit_rows integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.list_machines(of_pool text, limit_rows integer) TO weft_api;
+REVOKE ALL ON FUNCTION weft.list_machines(pools_of_tenant_id integer, of_pool text, limit_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_machines(pools_of_tenant_id integer, of_pool text, limit_rows integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.list_minutes(tenant_id integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_minutes(tenant_id integer, at timestamp with time zone) TO weft_api;
@@ -8596,11 +8718,11 @@ GRANT ALL ON FUNCTION weft.list_parents(tenant_id integer, batch_id bigint, job_
 REVOKE ALL ON FUNCTION weft.list_permissions(tenant_id integer, batch_id bigint, after integer, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_permissions(tenant_id integer, batch_id bigint, after integer, limit_rows integer) TO weft_api;
 
-REVOKE ALL ON FUNCTION weft.list_pool_changes(of_pool text, limit_rows integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.list_pool_changes(of_pool text, limit_rows integer) TO weft_api;
+REVOKE ALL ON FUNCTION weft.list_pool_changes(pools_of_tenant_id integer, of_pool text, limit_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_pool_changes(pools_of_tenant_id integer, of_pool text, limit_rows integer) TO weft_api;
 
-REVOKE ALL ON FUNCTION weft.list_pool_costs(of_pool text, limit_days integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.list_pool_costs(of_pool text, limit_days integer) TO weft_api;
+REVOKE ALL ON FUNCTION weft.list_pool_costs(pools_of_tenant_id integer, of_pool text, limit_days integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_pool_costs(pools_of_tenant_id integer, of_pool text, limit_days integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.list_pools() FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_pools() TO weft_api;
@@ -9011,6 +9133,9 @@ GRANT ALL ON FUNCTION weft.why_job(tenant_id integer, batch_id bigint, job_id in
 REVOKE ALL ON FUNCTION weft.why_jobs(tenant_id integer, batch_id bigint, job_ids integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.why_jobs(tenant_id integer, batch_id bigint, job_ids integer[]) TO weft_api;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.admission TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.admission TO weft_system;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt TO weft_system;
 GRANT SELECT ON TABLE weft.attempt TO weft_api;
@@ -9086,6 +9211,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.driver_state TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.edge TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.edge TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.empty_batch TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.empty_batch TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.event TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.event TO weft_system;

@@ -1,4 +1,4 @@
--- What quotas of stored bytes and of batches did not count: specs that were sent and not committed, and batches without jobs (ADR 84).
+-- What quotas of stored bytes and of batches did not count: specs that were sent and not committed, and batches without jobs (ADR 85).
 -- How much the specs of the bunch take, counted when it was added; NULL: they count when its update is committed.
 ALTER TABLE weft.bunch ADD COLUMN n_bytes bigint;
 -- Batches that were made without jobs, until an update with jobs is committed, or for as long as an update may stay uncommitted.

@@ -130,7 +130,7 @@ async def test_request_too_many_is_refused_with_the_headers_that_say_when(
 def test_a_refusal_is_new_once_a_minute_for_each_token(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rate_limits, "TOKENS_MAX", 2)
     clock = Clock()
-    limits = RateLimits(1.0, clock)
+    limits = RateLimits(1.0, clock=clock)
     found = []
     for clock.now in (0.0, 59.0, 60.0, 61.0):
         found.append([limits.is_new_refusal(one) for one in (ONE, ONE, OTHER)])

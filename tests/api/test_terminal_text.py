@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from weft.api.html.terminal_text import Style, TerminalText, terminal_html
 
 TAG = re.compile(r'<span class="(?:a-[a-z]+[0-9]*)(?: a-[a-z]+[0-9]*)*">|</span>')
-FORBIDDEN = re.compile("[<>\"'\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+FORBIDDEN = re.compile(
+    "[<>\"'\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+)
 HOSTILE = st.sampled_from(
     [
         b"\x1b[31m", b"\x1b[1;4", b"m", b"\x1b[0m", b"\x1b[38;5;200m", b"\x1b[48;2;1;2", b";3m",

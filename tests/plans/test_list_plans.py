@@ -270,7 +270,8 @@ def calls_in_an_installation(scene: Scene) -> Calls:
         "sum of workers of a small tenant": ("sum_workers", None, {**pools, **page}, 1),
         "overview of a small tenant": ("overview_v2", small, pools, 1),
         "machines of a pool": (
-            "list_machines", None, {"of_pool": "default", "pools_of_tenant_id": None, **page}, PAGE),
+            "list_machines", None,
+            {"of_pool": "default", "pools_of_tenant_id": None, **page}, PAGE),
         "shares of a small tenant": (
             "list_shares", small, {**share, "after_load": None, "after_user": None}, 3),
     }  # fmt: skip

@@ -57,7 +57,9 @@ class Services:
     providers: Providers = field(default_factory=Providers)
     """The issuers at which people log in."""
     queues: KnownQueues = field(init=False)
-    _workers: tuple[float, Mapping[int | None, Sequence[Row]]] = field(default=(0.0, {None: ()}))
+    _workers: tuple[float, Mapping[int | None, Sequence[Row]]] = field(
+        default_factory=lambda: (0.0, {None: ()})
+    )
     _licences: tuple[float, Mapping[str, int]] = field(default=(0.0, {}))
     _owned: set[tuple[int, int, int]] = field(default_factory=set)
     _payers: dict[tuple[int, int], Payers] = field(default_factory=dict)

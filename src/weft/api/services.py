@@ -22,6 +22,9 @@ Answer = dict[str, Any]
 """A document of an answer; its fields have several types."""
 
 
+_NO_WORKERS: Final[tuple[float, Mapping[int | None, Sequence[Row]]]] = (0.0, {None: ()})
+
+
 @dataclass(frozen=True, kw_only=True)
 class Origin:
     """What identifies a request: a repeat has the same key and digest."""
@@ -58,7 +61,7 @@ class Services:
     """The issuers at which people log in."""
     queues: KnownQueues = field(init=False)
     _workers: tuple[float, Mapping[int | None, Sequence[Row]]] = field(
-        default_factory=lambda: (0.0, {None: ()})
+        default_factory=lambda: _NO_WORKERS
     )
     _licences: tuple[float, Mapping[str, int]] = field(default=(0.0, {}))
     _owned: set[tuple[int, int, int]] = field(default_factory=set)

@@ -1,4 +1,4 @@
-"""Who gets the next connection while all are taken: tenants in turn, and then their users."""
+"""The next connection that is free goes to the tenant with the fewest, then to such a user."""
 
 import asyncio
 import random

@@ -22,7 +22,9 @@ Answer = dict[str, Any]
 """A document of an answer; its fields have several types."""
 
 
-_NO_WORKERS: Final[tuple[float, Mapping[int | None, Sequence[Row]]]] = (0.0, {None: ()})
+_Offers = Mapping[int | None, Sequence[Row]]
+"""By tenant, what serves it; None: all tenants that have no pools of their own."""
+_NEVER_READ: Final[tuple[float, _Offers]] = (0.0, {None: ()})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,9 +62,7 @@ class Services:
     providers: Providers = field(default_factory=Providers)
     """The issuers at which people log in."""
     queues: KnownQueues = field(init=False)
-    _workers: tuple[float, Mapping[int | None, Sequence[Row]]] = field(
-        default_factory=lambda: _NO_WORKERS
-    )
+    _workers: tuple[float, _Offers] = field(default=_NEVER_READ)
     _licences: tuple[float, Mapping[str, int]] = field(default=(0.0, {}))
     _owned: set[tuple[int, int, int]] = field(default_factory=set)
     _payers: dict[tuple[int, int], Payers] = field(default_factory=dict)
@@ -142,8 +142,8 @@ class Services:
         return by_tenant.get(caller.tenant_id, by_tenant[None])
 
 
-def _by_tenant(offers: Sequence[Row]) -> Mapping[int | None, Sequence[Row]]:
-    """Return by tenant what serves it: its own and what all share; None: all that have no own."""
+def _by_tenant(offers: Sequence[Row]) -> _Offers:
+    """Return by tenant what serves it: what it has of its own, and what all share."""
     tenants = {None, *(one["serves_tenant_id"] for one in offers)}
     return {
         tenant: [one for one in offers if one["serves_tenant_id"] in {None, tenant}]

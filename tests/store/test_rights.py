@@ -147,6 +147,23 @@ async def test_every_table_with_a_tenant_has_its_wall(world: World) -> None:
     }  # fmt: skip
 
 
+async def test_every_wall_is_the_tenant_of_the_transaction(world: World) -> None:
+    """Policies are joined by OR: one that lets more pass opens the wall, or one more does."""
+    setting = "(current_setting('weft.tenant'::text))::integer AS current_setting"
+    ours = f"(tenant_id = ( SELECT {setting}))"
+    open_ = f"({ours} AND (deleted_at IS NULL))"
+    rows = await world.admin.fetch(
+        "SELECT DISTINCT policyname, array_to_string(roles, ' ') AS roles, cmd, qual, with_check "
+        "FROM pg_policies WHERE schemaname = 'weft' AND roles <> '{weft_system}'"
+    )
+
+    assert {tuple(row) for row in rows} == {
+        ("tenant_rows", "weft_tenant", "ALL", ours, None),
+        ("query_rows", "weft_api weft_driver", "SELECT", ours, None),
+        ("query_rows", "weft_api weft_driver", "SELECT", open_, None),
+    }
+
+
 async def test_views_do_not_go_round_the_wall(world: World) -> None:
     rows = await world.admin.fetch(
         "SELECT c.relname FROM pg_class c WHERE c.relnamespace = 'weft'::regnamespace "

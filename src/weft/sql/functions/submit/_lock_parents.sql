@@ -9,44 +9,40 @@
 --   sweep locks children while it holds rows of weft.cascade (lock order, ADR 8).
 -- Nothing waits here for a parent that began to run meanwhile, or that ended and whose children are being told: others may hold it and
 --   want rows that are held here. Those are let go then, and the next try waits for it first. While thousands of parents run, each try may
---   meet one more; the last one fails with 55P03, and the store repeats the call.
+--   meet one more; the last one fails with 55P03, and the store repeats the call. Every other try waits for those that wait, one by one;
+--   most of the time nobody holds any, and one statement locks them all.
 -- base: the number before the update's first job.   Raises WF205 (parent does not exist).
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._lock_parents(of_batch_id bigint, base int, edge_parents int[]) RETURNS void LANGUAGE plpgsql
 AS $$
 DECLARE
-    v_parent int[]; v_running int[]; v_one int; v_wrong int;
+    v_parent int[]; v_one int; v_wrong int;
 BEGIN
-    FOR v_try IN 1..20 LOOP
+    SELECT array_agg(DISTINCT -p ORDER BY -p) INTO v_parent FROM unnest(edge_parents) p WHERE p <= 0;
+    IF v_parent IS NULL THEN
+        RETURN;
+    END IF;
+    FOR v_try IN 1..40 LOOP
         BEGIN
-            SELECT array_agg(d.p ORDER BY d.p), array_agg(d.p ORDER BY d.p) FILTER (WHERE s.state = STATE_RUNNING)
-            INTO v_parent, v_running
-            FROM (SELECT DISTINCT -p AS p FROM unnest(edge_parents) p WHERE p <= 0) d
-            LEFT JOIN LATERAL (SELECT j.state FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = d.p OFFSET 0) s ON true;
-            IF v_parent IS NULL THEN
-                RETURN;
-            END IF;
-            IF v_running IS NOT NULL THEN
-                PERFORM FROM unnest(v_running) r
-                CROSS JOIN LATERAL (SELECT FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = r FOR SHARE) l;
-            END IF;
+            PERFORM FROM unnest(v_parent) p CROSS JOIN LATERAL (
+                SELECT FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = p AND j.state = STATE_RUNNING FOR SHARE) l;
             PERFORM FROM unnest(v_parent) p
             CROSS JOIN LATERAL (SELECT FROM weft.cascade c WHERE c.batch_id = of_batch_id AND c.job_id = p FOR SHARE) l;
-            BEGIN
+            IF v_try % 2 = 1 THEN
                 PERFORM FROM unnest(v_parent) p
                 CROSS JOIN LATERAL (SELECT FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = p FOR SHARE NOWAIT) l;
-            EXCEPTION WHEN lock_not_available THEN
+            ELSE
                 FOREACH v_one IN ARRAY v_parent LOOP
                     PERFORM FROM weft.job j
                     WHERE j.batch_id = of_batch_id AND j.job_id = v_one AND j.state = STATE_RUNNING FOR SHARE NOWAIT;
                     PERFORM FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = v_one FOR SHARE;
                 END LOOP;
-            END;
+            END IF;
             PERFORM FROM unnest(v_parent) p
             CROSS JOIN LATERAL (SELECT FROM weft.cascade c WHERE c.batch_id = of_batch_id AND c.job_id = p FOR SHARE NOWAIT) l;
             EXIT;
         EXCEPTION WHEN lock_not_available THEN
-            IF v_try = 20 THEN
+            IF v_try = 40 THEN
                 RAISE;
             END IF;
         END;

@@ -1,7 +1,7 @@
 import pytest
 
 from weft.bench.fairness import jain
-from weft.bench.figures import median_rate, percentile, ratio_of
+from weft.bench.figures import Headline, document_of, median_rate, percentile, ratio_of
 from weft.bench.plan import BenchPlan
 from weft.bench.runners import RunnersRun
 
@@ -45,3 +45,12 @@ def test_rate_of_less_than_one_call_is_that_of_its_time() -> None:
     run = RunnersRun(began_at=0.0, calls=[(1.0, 10), (3.0, 10)])
 
     assert run.rate_between(0.9, 1.0) == pytest.approx(5.0)
+
+
+def test_document_begins_with_its_headline_and_ends_with_its_conditions() -> None:
+    found = document_of(Headline("ms", 2, 4, 0.5), {"rounds": [2]}, {"cores": 2})
+
+    assert list(found.items()) == [
+        ("unit", "ms"), ("weft", 2), ("reference", 4), ("ratio", 0.5), ("rounds", [2]),
+        ("conditions", {"cores": 2}),
+    ]  # fmt: skip

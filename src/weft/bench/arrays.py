@@ -13,7 +13,7 @@ from typing import Any
 import asyncpg
 
 from weft.bench.conditions import conditions_of, load_average, query
-from weft.bench.figures import median_rate, ratio_of
+from weft.bench.figures import Headline, document_of, median_rate, ratio_of
 from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.throwaway import client_of, running_weft, throwaway_home
 from weft.client.api import Api
@@ -55,15 +55,14 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     weft, in_parts, reference = (
         median_rate(rates[name]) for name in ("weft", "in_parts", "reference")
     )
-    return {
-        "unit": "jobs/s",
-        "weft": weft,
-        "reference": reference,
-        "ratio": ratio_of(weft, reference),
-        "in_parts": {"weft": in_parts, "ratio": ratio_of(in_parts, reference)},
-        "rounds": {name: list(map(round, found)) for name, found in rates.items()},
-        "conditions": conditions,
-    }
+    return document_of(
+        Headline("jobs/s", weft, reference, ratio_of(weft, reference)),
+        {
+            "in_parts": {"weft": in_parts, "ratio": ratio_of(in_parts, reference)},
+            "rounds": {name: list(map(round, found)) for name, found in rates.items()},
+        },
+        conditions,
+    )
 
 
 async def _request(client: Api, count: int) -> float:

@@ -14,7 +14,7 @@ from typing import Any, Final
 import msgspec
 
 from weft.bench.conditions import conditions_of, load_average
-from weft.bench.figures import percentile, ratio_of
+from weft.bench.figures import Headline, document_of, percentile, ratio_of
 from weft.bench.filled_batch import Filler
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.statemachine import tidy
@@ -70,15 +70,14 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
         "p50_ms": round(percentile(took_ms, 50), 2),
         "max_ms": round(max(took_ms), 2),
     }
-    return {
-        "unit": "ms",
-        "weft": figures["max_ms"],
-        "reference": GOAL_MS,
-        "ratio": ratio_of(GOAL_MS, figures["max_ms"]),
-        **figures,
-        "machines_planned": planned,
-        "conditions": conditions,
-    }
+    return document_of(
+        Headline("ms", figures["max_ms"], GOAL_MS, ratio_of(GOAL_MS, figures["max_ms"])),
+        {
+            **figures,
+            "machines_planned": planned,
+        },
+        conditions,
+    )
 
 
 async def _round(driver: DriverStore, epoch: int, limit_jobs: int) -> Sequence[Decision]:

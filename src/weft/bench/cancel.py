@@ -16,7 +16,7 @@ from typing import Any
 import asyncpg
 
 from weft.bench.conditions import conditions_of, load_average, query
-from weft.bench.figures import median_rate, ratio_of
+from weft.bench.figures import Headline, document_of, median_rate, ratio_of
 from weft.bench.looking import until
 from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.throwaway import client_of, running_weft, throwaway_home
@@ -64,16 +64,15 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
             conditions = await conditions_of(admin, home.path, load_before=load, sizes=sizes)
     meanwhile = median_rate([one.meanwhile for one in found])
     alone = median_rate([one.alone for one in found])
-    return {
-        "unit": "jobs/s",
-        "weft": meanwhile,
-        "reference": alone,
-        "ratio": ratio_of(meanwhile, alone),
-        "ack_ms": round(median(one.ack_ms for one in found), 2),
-        "started_after": sum(one.started_after for one in found),
-        "settled_per_s": median_rate([one.settled_per_s for one in found]),
-        "conditions": conditions,
-    }
+    return document_of(
+        Headline("jobs/s", meanwhile, alone, ratio_of(meanwhile, alone)),
+        {
+            "ack_ms": round(median(one.ack_ms for one in found), 2),
+            "started_after": sum(one.started_after for one in found),
+            "settled_per_s": median_rate([one.settled_per_s for one in found]),
+        },
+        conditions,
+    )
 
 
 async def _cancel_one(client: Api, admin_dsn: str, count: int) -> CancelTimes:

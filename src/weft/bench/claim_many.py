@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from weft.bench.conditions import load_average
-from weft.bench.figures import median_rate, ratio_of
+from weft.bench.figures import Headline, document_of, median_rate, ratio_of
 from weft.bench.filled_batch import SHAPE
 from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.server import BenchServer, bench_server
@@ -70,16 +70,18 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
                  "processes": many.runners.count}  # fmt: skip
         conditions = await many.conditions(load_before=load, sizes=sizes)
     weft, reference = median_rate(with_many), median_rate(with_one)
-    return {
-        "unit": "jobs/s",
-        "weft": weft,
-        "reference": reference,
-        "ratio": ratio_of(weft, reference),
-        "goal": GOAL,
-        "rounds": {"weft": list(map(round, with_many)), "reference": list(map(round, with_one))},
-        "audit_findings": findings,
-        "conditions": conditions,
-    }
+    return document_of(
+        Headline("jobs/s", weft, reference, ratio_of(weft, reference)),
+        {
+            "goal": GOAL,
+            "rounds": {
+                "weft": list(map(round, with_many)),
+                "reference": list(map(round, with_one)),
+            },
+            "audit_findings": findings,
+        },
+        conditions,
+    )
 
 
 Batches = list[tuple[Caller, int]]

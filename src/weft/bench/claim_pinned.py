@@ -13,7 +13,7 @@ from typing import Any
 import asyncpg
 
 from weft.bench.conditions import load_average, query
-from weft.bench.figures import ratio_of
+from weft.bench.figures import Headline, document_of, ratio_of
 from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.runners import RunnersRun
 from weft.bench.server import BenchServer, bench_server
@@ -52,22 +52,21 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     weft, reference = _rate(pinned), _rate(free)
     last_by_first = ratio_of(pinned[-1].rate, pinned[0].rate)
     by_free = ratio_of(weft, reference)
-    return {
-        "unit": "jobs/s",
-        "weft": round(weft),
-        "reference": round(reference),
-        "ratio": min(last_by_first, by_free),
-        "goal": GOAL,
-        "last_by_first": last_by_first,
-        "last_by_first_without": ratio_of(free[-1].rate, free[0].rate),
-        "by_without": by_free,
-        "parts": {
-            "weft": [round(run.rate) for run in pinned],
-            "reference": [round(run.rate) for run in free],
+    return document_of(
+        Headline("jobs/s", round(weft), round(reference), min(last_by_first, by_free)),
+        {
+            "goal": GOAL,
+            "last_by_first": last_by_first,
+            "last_by_first_without": ratio_of(free[-1].rate, free[0].rate),
+            "by_without": by_free,
+            "parts": {
+                "weft": [round(run.rate) for run in pinned],
+                "reference": [round(run.rate) for run in free],
+            },
+            "audit_findings": findings,
         },
-        "audit_findings": findings,
-        "conditions": conditions,
-    }
+        conditions,
+    )
 
 
 def _rate(runs: list[RunnersRun]) -> float:

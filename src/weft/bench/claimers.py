@@ -8,7 +8,7 @@ that of the number that does best. The server's log tells each wait for a lock b
 from typing import Any
 
 from weft.bench.conditions import load_average
-from weft.bench.figures import median_rate, ratio_of
+from weft.bench.figures import Headline, document_of, median_rate, ratio_of
 from weft.bench.lock_waits import lock_waits, log_lock_waits
 from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.server import BenchServer, bench_server
@@ -49,23 +49,22 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
         conditions = await server.conditions(load_before=load, sizes=sizes)
     by_claimers = {claimers: median_rate(found) for claimers, found in rates.items()}
     weft, reference = by_claimers[CLAIMERS[-1]], max(by_claimers.values())
-    return {
-        "unit": "jobs/s",
-        "weft": weft,
-        "reference": reference,
-        "ratio": ratio_of(weft, reference),
-        "goal": GOAL,
-        "by_claimers": {str(claimers): rate for claimers, rate in by_claimers.items()},
-        "deadlocks": deadlocks,
-        "lock_wait_ms_max": max((ms for found in waits.values() for ms in found), default=0),
-        "lock_waits_over_50_ms": {
-            lock: over
-            for lock, found in waits.items()
-            if (over := sum(ms > WAIT_MS_MAX for ms in found))
+    return document_of(
+        Headline("jobs/s", weft, reference, ratio_of(weft, reference)),
+        {
+            "goal": GOAL,
+            "by_claimers": {str(claimers): rate for claimers, rate in by_claimers.items()},
+            "deadlocks": deadlocks,
+            "lock_wait_ms_max": max((ms for found in waits.values() for ms in found), default=0),
+            "lock_waits_over_50_ms": {
+                lock: over
+                for lock, found in waits.items()
+                if (over := sum(ms > WAIT_MS_MAX for ms in found))
+            },
+            "audit_findings": findings,
         },
-        "audit_findings": findings,
-        "conditions": conditions,
-    }
+        conditions,
+    )
 
 
 def _order(server: BenchServer, claimers: int) -> Order:

@@ -9,7 +9,7 @@ from statistics import median
 from typing import Any
 
 from weft.bench.conditions import conditions_of, load_average
-from weft.bench.figures import ratio_of
+from weft.bench.figures import Headline, document_of, ratio_of
 from weft.bench.filled_batch import Filler
 from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.throwaway import running_database, running_driver, throwaway_home
@@ -41,14 +41,13 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
                 logins["admin"], home.path, load_before=load, sizes=sizes
             )
     weft, reference = median(times["weft"]), median(times["reference"])
-    return {
-        "unit": "ms",
-        "weft": round(weft, 2),
-        "reference": round(reference, 2),
-        "ratio": ratio_of(reference, weft),
-        "commit_ms": round(weft, 2),
-        "commit_max_ms": round(max(times["weft"]), 2),
-        "submit_rate": round(median(rates)),
-        "rounds": {name: [round(one, 2) for one in found] for name, found in times.items()},
-        "conditions": conditions,
-    }
+    return document_of(
+        Headline("ms", round(weft, 2), round(reference, 2), ratio_of(reference, weft)),
+        {
+            "commit_ms": round(weft, 2),
+            "commit_max_ms": round(max(times["weft"]), 2),
+            "submit_rate": round(median(rates)),
+            "rounds": {name: [round(one, 2) for one in found] for name, found in times.items()},
+        },
+        conditions,
+    )

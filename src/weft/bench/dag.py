@@ -14,7 +14,7 @@ from typing import Any
 import asyncpg
 
 from weft.bench.conditions import conditions_of, load_average, query
-from weft.bench.figures import ratio_of
+from weft.bench.figures import Headline, document_of, ratio_of
 from weft.bench.looking import until
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.throwaway import client_of, running_weft, throwaway_home
@@ -50,16 +50,17 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
             conditions = await conditions_of(admin, home.path, load_before=load, sizes=sizes)
     weft, bare = round(median(opened), 1), round(median(reference), 1)
     rounds_of = {"all_ready_ms": opened, "gather_ms": gathered, "reference": reference}
-    return {
-        "unit": "ms",
-        "weft": weft,
-        "reference": bare,
-        "ratio": ratio_of(bare, weft),
-        "all_ready_ms": weft,
-        "gather_ms": round(median(gathered), 1),
-        "rounds": {name: [round(one, 1) for one in found] for name, found in rounds_of.items()},
-        "conditions": conditions,
-    }
+    return document_of(
+        Headline("ms", weft, bare, ratio_of(bare, weft)),
+        {
+            "all_ready_ms": weft,
+            "gather_ms": round(median(gathered), 1),
+            "rounds": {
+                name: [round(one, 1) for one in found] for name, found in rounds_of.items()
+            },
+        },
+        conditions,
+    )
 
 
 async def _run(client: Api, admin_dsn: str, count: int) -> tuple[float, float]:

@@ -14,6 +14,7 @@ import asyncpg
 
 from weft.bench.conditions import conditions_of, load_average, query
 from weft.bench.ends import SAID, end_all, playing
+from weft.bench.figures import Headline, document_of
 from weft.bench.filled_batch import Filler
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.roles import audit_findings
@@ -48,16 +49,15 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
                 logins["admin"], home.path, load_before=load, sizes={"jobs": jobs}
             )
     rates = round(jobs / failed_s), round(jobs / well_s)
-    return {
-        "unit": "jobs/s, s",
-        "weft": rates[0],
-        "reference": rates[1],
-        "ratio": round(rates[0] / rates[1], 3),
-        "causes_s": round(causes_s, 3),
-        "folded_s": round(causes_s + folded_s, 3),
-        "audit_findings": findings,
-        "conditions": conditions,
-    }
+    return document_of(
+        Headline("jobs/s, s", rates[0], rates[1], round(rates[0] / rates[1], 3)),
+        {
+            "causes_s": round(causes_s, 3),
+            "folded_s": round(causes_s + folded_s, 3),
+            "audit_findings": findings,
+        },
+        conditions,
+    )
 
 
 async def _fill(filler: Filler, jobs: int, dsn: str) -> int:

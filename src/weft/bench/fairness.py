@@ -20,7 +20,7 @@ from typing import Any, Final
 import asyncpg
 
 from weft.bench.conditions import conditions_of, load_average, query
-from weft.bench.figures import ratio_of
+from weft.bench.figures import Headline, document_of, ratio_of
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.throwaway import client_of, running_weft, throwaway_home
 from weft.client.api import Api
@@ -68,20 +68,19 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
             admin = home.secrets()["admin"]
             sizes = {"window_s": window_s, "jobs": sum(backlogs.values())}
             conditions = await conditions_of(admin, home.path, load_before=load, sizes=sizes)
-    return {
-        "unit": "Jain index",
-        "weft": jain(used),
-        "reference": GOAL_JAIN,
-        "ratio": ratio_of(jain(used), GOAL_JAIN),
-        "jain": jain(used),
-        "core_s_by_user": [round(one / 1000, 1) for one in used],
-        "first_start_ms": {
-            "median": round(median(late_ms), 1),
-            "max": round(max(late_ms), 1),
-            "goal": GOAL_START_MS,
+    return document_of(
+        Headline("Jain index", jain(used), GOAL_JAIN, ratio_of(jain(used), GOAL_JAIN)),
+        {
+            "jain": jain(used),
+            "core_s_by_user": [round(one / 1000, 1) for one in used],
+            "first_start_ms": {
+                "median": round(median(late_ms), 1),
+                "max": round(max(late_ms), 1),
+                "goal": GOAL_START_MS,
+            },
         },
-        "conditions": conditions,
-    }
+        conditions,
+    )
 
 
 def jain(values: Sequence[float]) -> float:

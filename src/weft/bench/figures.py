@@ -1,9 +1,27 @@
-"""The arithmetic of results."""
+"""The arithmetic and the form of results."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import median, quantiles
+from typing import Any, NamedTuple
 
 PERCENT = 100
+
+
+class Headline(NamedTuple):
+    """What each bench says first."""
+
+    unit: str
+    weft: Any
+    reference: Any
+    ratio: float | None
+    """None: there is nothing to compare with."""
+
+
+def document_of(
+    headline: Headline, figures: Mapping[str, Any], conditions: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the document of a bench: its headline, its own figures, and where it ran."""
+    return {**headline._asdict(), **figures, "conditions": conditions}
 
 
 def median_rate(rates: Sequence[float]) -> int:

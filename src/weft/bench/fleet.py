@@ -14,7 +14,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Final
 
 from weft.bench.conditions import conditions_of, load_average
-from weft.bench.figures import percentile, ratio_of
+from weft.bench.figures import Headline, document_of, percentile, ratio_of
 from weft.bench.filled_batch import Filler
 from weft.bench.fleet_worker import FleetWorker, Seen
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
@@ -74,22 +74,21 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
             )
     seen = fleet.seen
     dispatch = _spread([(at - committed[batch][1]) * 1000 for batch, at in seen.claimed])
-    return {
-        "unit": "ms",
-        "weft": dispatch["p99"],
-        "reference": GOAL_MS,
-        "ratio": ratio_of(GOAL_MS, dispatch["p99"]),
-        "dispatch_ms": dispatch,
-        "heartbeats": {
-            "cpu_percent": round(max(idle - alone, 0.0), 2),
-            "goal_percent": GOAL_PERCENT,
-            "late_ms": _spread([late * 1000 for late in seen.late]),
-            "lost_workers": seen.n_lost,
+    return document_of(
+        Headline("ms", dispatch["p99"], GOAL_MS, ratio_of(GOAL_MS, dispatch["p99"])),
+        {
+            "dispatch_ms": dispatch,
+            "heartbeats": {
+                "cpu_percent": round(max(idle - alone, 0.0), 2),
+                "goal_percent": GOAL_PERCENT,
+                "late_ms": _spread([late * 1000 for late in seen.late]),
+                "lost_workers": seen.n_lost,
+            },
+            "claims_per_job": round(seen.n_claims / len(seen.claimed), 2),
+            "audit_findings": findings,
         },
-        "claims_per_job": round(seen.n_claims / len(seen.claimed), 2),
-        "audit_findings": findings,
-        "conditions": conditions,
-    }
+        conditions,
+    )
 
 
 class _Fleet:

@@ -8,7 +8,7 @@ run at a time. The reference is the same without keys.
 from typing import Any
 
 from weft.bench.conditions import conditions_of, load_average
-from weft.bench.figures import median_rate, ratio_of
+from weft.bench.figures import Headline, document_of, median_rate, ratio_of
 from weft.bench.filled_batch import Filler
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.roles import audit_findings
@@ -56,16 +56,18 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
                     logins["admin"], home.path, load_before=load, sizes=sizes
                 )
     weft, reference = median_rate(with_keys), median_rate(without)
-    return {
-        "unit": "jobs/s",
-        "weft": weft,
-        "reference": reference,
-        "ratio": ratio_of(weft, reference),
-        "submit_rate": median_rate(submitted),
-        "rounds": {"weft": list(map(round, with_keys)), "reference": list(map(round, without))},
-        "audit_findings": findings,
-        "conditions": conditions,
-    }
+    return document_of(
+        Headline("jobs/s", weft, reference, ratio_of(weft, reference)),
+        {
+            "submit_rate": median_rate(submitted),
+            "rounds": {
+                "weft": list(map(round, with_keys)),
+                "reference": list(map(round, without)),
+            },
+            "audit_findings": findings,
+        },
+        conditions,
+    )
 
 
 async def _run(home: Home, runners: Runners, filler: Filler, jobs: int, keys: int) -> float:

@@ -8,7 +8,7 @@ functions, 5,000 jobs a call, so all that belongs to them is there: attempts, ev
 from typing import Any
 
 from weft.bench.conditions import load_average
-from weft.bench.figures import median_rate, ratio_of
+from weft.bench.figures import Headline, document_of, median_rate, ratio_of
 from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.server import BenchServer, bench_server
 from weft.bench.statemachine import tidy
@@ -53,17 +53,19 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
                  "rounds": rounds}  # fmt: skip
         conditions = await many.conditions(load_before=load, sizes=sizes)
     weft, reference = median_rate(with_many), median_rate(with_few)
-    return {
-        "unit": "jobs/s",
-        "weft": weft,
-        "reference": reference,
-        "ratio": ratio_of(weft, reference),
-        "goal": GOAL,
-        "table_bytes": table_bytes,
-        "rounds": {"weft": list(map(round, with_many)), "reference": list(map(round, with_few))},
-        "audit_findings": findings,
-        "conditions": conditions,
-    }
+    return document_of(
+        Headline("jobs/s", weft, reference, ratio_of(weft, reference)),
+        {
+            "goal": GOAL,
+            "table_bytes": table_bytes,
+            "rounds": {
+                "weft": list(map(round, with_many)),
+                "reference": list(map(round, with_few)),
+            },
+            "audit_findings": findings,
+        },
+        conditions,
+    )
 
 
 async def _finish(server: BenchServer, jobs: int) -> None:

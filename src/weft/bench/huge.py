@@ -14,7 +14,7 @@ import asyncpg
 import httpx
 
 from weft.bench.conditions import conditions_of, load_average, query
-from weft.bench.figures import percentile
+from weft.bench.figures import Headline, document_of, percentile
 from weft.bench.filled_batch import Filler
 from weft.bench.layout import Sets
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
@@ -87,17 +87,16 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
                 )  # fmt: skip
     p99 = {name: round(percentile(found, P99), 2) for name, found in figures[huge].items()}
     beside = {name: round(percentile(found, P99), 2) for name, found in figures[small].items()}
-    return {
-        "unit": "ms",
-        "weft": p99,
-        "reference": beside,
-        "ratio": round(max(p99[name] / beside[name] for name in p99), 3),
-        **{f"{name}_p99_ms": found for name, found in p99.items()},
-        "bytes_per_job": round(table_bytes / jobs, 1),
-        "commit_ms": round(filler.commit_ms[-1], 1),
-        "submit_rate": round(filler.rates[-1]),
-        "conditions": conditions,
-    }
+    return document_of(
+        Headline("ms", p99, beside, round(max(p99[name] / beside[name] for name in p99), 3)),
+        {
+            **{f"{name}_p99_ms": found for name, found in p99.items()},
+            "bytes_per_job": round(table_bytes / jobs, 1),
+            "commit_ms": round(filler.commit_ms[-1], 1),
+            "submit_rate": round(filler.rates[-1]),
+        },
+        conditions,
+    )
 
 
 async def _read(

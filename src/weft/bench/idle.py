@@ -13,6 +13,7 @@ from typing import Any
 import asyncpg
 
 from weft.bench.conditions import conditions_of, load_average, query
+from weft.bench.figures import Headline, document_of
 from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.process_tree import ROLES, use_by_role
 from weft.bench.throwaway import client_of, running_weft, throwaway_home
@@ -57,18 +58,17 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
         "cpu_percent": round(sum(cpu.values()), 3),
         "rss_mb": {role: after[role].rss_mb for role in ROLES},
     }
-    return {
-        "unit": "statements, % of a core, MB",
-        "weft": figures,
-        "reference": None,
-        "ratio": None,
-        **figures,
-        "cpu_percent_by_role": cpu,
-        "processes": {role: after[role].processes for role in ROLES},
-        "heartbeats": dict(heartbeats),
-        "other_statements": dict(others),
-        "conditions": conditions,
-    }
+    return document_of(
+        Headline("statements, % of a core, MB", figures, None, None),
+        {
+            **figures,
+            "cpu_percent_by_role": cpu,
+            "processes": {role: after[role].processes for role in ROLES},
+            "heartbeats": dict(heartbeats),
+            "other_statements": dict(others),
+        },
+        conditions,
+    )
 
 
 async def _run_jobs(home: Home) -> None:

@@ -13,7 +13,7 @@ import asyncpg
 
 from weft.bench.blocking import SET, block_some
 from weft.bench.conditions import conditions_of, load_average
-from weft.bench.figures import percentile
+from weft.bench.figures import Headline, document_of, percentile
 from weft.bench.filled_batch import Filler
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.process_tree import cpu_s_of_tree
@@ -91,15 +91,14 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
         "driver_cores": cores[0],
         "tester_cores": cores[1],
     }
-    return {
-        "unit": "ms, cores",
-        "weft": figures,
-        "reference": None,
-        "ratio": None,
-        **figures,
-        "audit_findings": findings,
-        "conditions": conditions,
-    }
+    return document_of(
+        Headline("ms, cores", figures, None, None),
+        {
+            **figures,
+            "audit_findings": findings,
+        },
+        conditions,
+    )
 
 
 async def _block(store: PostgresWorkerStore, dsn: str, jobs: int, within_s: float) -> None:

@@ -18,7 +18,7 @@ from joserfc import jwk
 from weft.api.web_tokens.issuers import read_issuers
 from weft.api.web_tokens.verify import WebTokens
 from weft.bench.conditions import conditions_of, load_average
-from weft.bench.figures import percentile, ratio_of
+from weft.bench.figures import Headline, document_of, percentile, ratio_of
 from weft.bench.issuer import Key, web_token, write_issuers
 from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.throwaway import running_api, running_database, throwaway_home
@@ -61,15 +61,14 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
                 logins["admin"], home.path, load_before=load, sizes={"tokens": count}
             )
     verify_us = max(one["again"]["p50_us"] for one in found.values())
-    return {
-        "unit": "us",
-        "weft": verify_us,
-        "reference": REFERENCE_US,
-        "ratio": ratio_of(REFERENCE_US, verify_us),
-        "verify": found,
-        "request_us": request_us,
-        "conditions": conditions,
-    }
+    return document_of(
+        Headline("us", verify_us, REFERENCE_US, ratio_of(REFERENCE_US, verify_us)),
+        {
+            "verify": found,
+            "request_us": request_us,
+        },
+        conditions,
+    )
 
 
 def _percentiles(took_us: Sequence[float]) -> dict[str, float]:

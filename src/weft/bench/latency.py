@@ -12,7 +12,7 @@ import time
 from typing import Any
 
 from weft.bench.conditions import conditions_of, load_average
-from weft.bench.figures import percentile, ratio_of
+from weft.bench.figures import Headline, document_of, percentile, ratio_of
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.throwaway import client_of, running_weft, throwaway_home
 from weft.client.api import Api
@@ -48,14 +48,13 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
                 home.secrets()["admin"], home.path, load_before=load, sizes={"submissions": count}
             )
     figures, of_reference = _figures(weft), _figures(reference)
-    return {
-        "unit": "ms",
-        "weft": figures,
-        "reference": of_reference,
-        "ratio": ratio_of(of_reference["p50_ms"], figures["p50_ms"]),
-        **figures,
-        "conditions": conditions,
-    }
+    return document_of(
+        Headline("ms", figures, of_reference, ratio_of(of_reference["p50_ms"], figures["p50_ms"])),
+        {
+            **figures,
+        },
+        conditions,
+    )
 
 
 async def submit_one(client: Api) -> float:

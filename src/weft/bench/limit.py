@@ -18,6 +18,7 @@ from typing import Any, Final
 import asyncpg
 
 from weft.bench.conditions import conditions_of, load_average, query
+from weft.bench.figures import Headline, document_of
 from weft.bench.looking import until
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.roles import audit_findings
@@ -80,18 +81,22 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
             sizes = {"jobs": jobs, "rounds": rounds, "tick_s": tick_s}
             conditions = await conditions_of(admin, home.path, load_before=load, sizes=sizes)
     worst = max(pauses, key=lambda one: one.overrun / one.tick_cost)
-    return {
-        "unit": "money",
-        "weft": round(worst.overrun, DIGITS),
-        "reference": round(worst.tick_cost, DIGITS),
-        "ratio": round(worst.overrun / worst.tick_cost, 3),
-        "goal": "at most 1; started_after: 0",
-        "overrun_in_ticks": [round(one.overrun / one.tick_cost, 3) for one in pauses],
-        "started_after": sum(one.started_after for one in pauses),
-        "stopped_s": [round(one.stopped_s, 2) for one in pauses],
-        "audit_findings": findings,
-        "conditions": conditions,
-    }
+    return document_of(
+        Headline(
+            "money",
+            round(worst.overrun, DIGITS),
+            round(worst.tick_cost, DIGITS),
+            round(worst.overrun / worst.tick_cost, 3),
+        ),
+        {
+            "goal": "at most 1; started_after: 0",
+            "overrun_in_ticks": [round(one.overrun / one.tick_cost, 3) for one in pauses],
+            "started_after": sum(one.started_after for one in pauses),
+            "stopped_s": [round(one.stopped_s, 2) for one in pauses],
+            "audit_findings": findings,
+        },
+        conditions,
+    )
 
 
 async def _submit(client: Api, jobs: int) -> Sequence[int]:

@@ -26,7 +26,7 @@ from weft.api.pages import ROUTES
 from weft.bench import command_start, long_log, open_pages
 from weft.bench.chromium import Tab, find_chromium, open_tab
 from weft.bench.conditions import conditions_of, load_average, machine_conditions
-from weft.bench.figures import percentile
+from weft.bench.figures import Headline, document_of, percentile
 from weft.bench.filled_batch import SHAPE, Filler
 from weft.bench.held_jobs import held_jobs
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
@@ -96,16 +96,15 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     if plan.wants("site"):
         figures, conditions = await _of_site(plan, progress, load)
     figures |= await _beside(plan, progress)
-    return {
-        "unit": "ms, kB, cores, jobs/s",
-        "weft": {name: figures.get(name) for name in GOALS},
-        "reference": None,
-        "ratio": None,
-        "goals": GOALS,
-        "missed": missed(figures),
-        **figures,
-        "conditions": conditions | {"chromium": find_chromium() is not None},
-    }
+    return document_of(
+        Headline("ms, kB, cores, jobs/s", {name: figures.get(name) for name in GOALS}, None, None),
+        {
+            "goals": GOALS,
+            "missed": missed(figures),
+            **figures,
+        },
+        conditions | {"chromium": find_chromium() is not None},
+    )
 
 
 async def _of_site(

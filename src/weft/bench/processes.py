@@ -11,7 +11,7 @@ import time
 from typing import Any
 
 from weft.bench.conditions import conditions_of, load_average
-from weft.bench.figures import median_rate, ratio_of
+from weft.bench.figures import Headline, document_of, median_rate, ratio_of
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.process_tree import use_by_role
 from weft.bench.throwaway import client_of, running_weft, throwaway_home
@@ -55,18 +55,23 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
             conditions = await conditions_of(
                 home.secrets()["admin"], home.path, load_before=load, sizes=sizes
             )
-    return {
-        "unit": "jobs/s",
-        "weft": median_rate(weft),
-        "reference": median_rate(reference),
-        "ratio": ratio_of(median_rate(weft), median_rate(reference)),
-        "submit_s": round(sum(submit_s) / rounds, 3),
-        "cpu_us": {
-            name: round((after[name] - before[name]) / (each * rounds) * 1e6, 1) for name in after
+    return document_of(
+        Headline(
+            "jobs/s",
+            median_rate(weft),
+            median_rate(reference),
+            ratio_of(median_rate(weft), median_rate(reference)),
+        ),
+        {
+            "submit_s": round(sum(submit_s) / rounds, 3),
+            "cpu_us": {
+                name: round((after[name] - before[name]) / (each * rounds) * 1e6, 1)
+                for name in after
+            },
+            "rounds": {"weft": list(map(round, weft)), "reference": list(map(round, reference))},
         },
-        "rounds": {"weft": list(map(round, weft)), "reference": list(map(round, reference))},
-        "conditions": conditions,
-    }
+        conditions,
+    )
 
 
 def _cpu_s(home: Home, up_pid: int) -> dict[str, float]:

@@ -15,6 +15,7 @@ import asyncpg
 
 from weft.bench.blocking import SET, block_some
 from weft.bench.conditions import conditions_of, load_average, query
+from weft.bench.figures import Headline, document_of
 from weft.bench.filled_batch import Filler
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.roles import audit_findings, claim_of, driving, register
@@ -85,15 +86,14 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
         "tests": len(service.passed_at),
         "idle_calls": calls,
     }
-    return {
-        "unit": "jobs/s, ms",
-        "weft": figures,
-        "reference": None,
-        "ratio": None,
-        **figures,
-        "audit_findings": findings,
-        "conditions": conditions,
-    }
+    return document_of(
+        Headline("jobs/s, ms", figures, None, None),
+        {
+            **figures,
+            "audit_findings": findings,
+        },
+        conditions,
+    )
 
 
 async def _block(store: PostgresWorkerStore, worker: int, dsn: str, jobs: int) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from weft.bench.conditions import conditions_of, load_average
 from weft.bench.ends import end_all, playing
+from weft.bench.figures import Headline, document_of
 from weft.bench.filled_batch import TRACE_ID, Filler
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.roles import audit_findings
@@ -47,15 +48,14 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
                 logins["admin"], home.path, load_before=load,
                 sizes={"jobs": jobs, "failed": failed},
             )  # fmt: skip
-    return {
-        "unit": "s",
-        "weft": round(seconds, 3),
-        "reference": None,
-        "ratio": None,
-        "seconds": round(seconds, 3),
-        "audit_findings": findings,
-        "conditions": conditions,
-    }
+    return document_of(
+        Headline("s", round(seconds, 3), None, None),
+        {
+            "seconds": round(seconds, 3),
+            "audit_findings": findings,
+        },
+        conditions,
+    )
 
 
 async def _retry(filler: Filler, batch_id: int, failed: int) -> float:

@@ -21,7 +21,7 @@ from joserfc import jwk
 from weft.api.http.identity import REMEMBER_S
 from weft.api.web_tokens.keys import FILE_FRESH_S
 from weft.bench.conditions import conditions_of, load_average
-from weft.bench.figures import percentile, ratio_of
+from weft.bench.figures import Headline, document_of, percentile, ratio_of
 from weft.bench.issuer import Key, web_token, write_issuers, write_keys
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.sessions import log_in
@@ -104,22 +104,22 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
                 logins["admin"], home.path, load_before=load, sizes=sizes
             )
     worst = max(took.asked_ms for every in found.values() for took in every)
-    return {
-        "unit": "ms",
-        "weft": round(worst, 1),
-        "reference": GOAL_MS,
-        "ratio": ratio_of(worst, GOAL_MS),
-        "goal": "at most 1",
-        "refused_ms": {
-            name: _summary([took.asked_ms for took in every]) for name, every in found.items()
+    return document_of(
+        Headline("ms", round(worst, 1), GOAL_MS, ratio_of(worst, GOAL_MS)),
+        {
+            "goal": "at most 1",
+            "refused_ms": {
+                name: _summary([took.asked_ms for took in every]) for name, every in found.items()
+            },
+            "after_reply_ms": {
+                name: _summary([took.replied_ms for took in every])
+                for name, every in found.items()
+            },
+            "removed_key_s": round(max(keys_s), 2),
+            "removed_key_goal": f"at most {KEY_GOAL_S:g} s",
         },
-        "after_reply_ms": {
-            name: _summary([took.replied_ms for took in every]) for name, every in found.items()
-        },
-        "removed_key_s": round(max(keys_s), 2),
-        "removed_key_goal": f"at most {KEY_GOAL_S:g} s",
-        "conditions": conditions,
-    }
+        conditions,
+    )
 
 
 def _summary(times: Sequence[float]) -> dict[str, float]:

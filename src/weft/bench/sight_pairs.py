@@ -32,7 +32,7 @@ from typing import Any, Final
 
 from weft.api.app import route_rights
 from weft.bench.conditions import conditions_of, load_average
-from weft.bench.figures import ratio_of
+from weft.bench.figures import Headline, document_of, ratio_of
 from weft.bench.other_tenant import OtherTenant
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.route_bodies import MAKING, QUERIES, body_of
@@ -170,24 +170,23 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     rows = sorted((pair.row() for pair in asked), key=lambda row: -abs(1 - row["ratio"]))
     farthest, *_ = rows
     verdicts = Counter(row["verdict"] for row in rows)
-    return {
-        "unit": "us",
-        "weft": farthest["exists"],
-        "reference": farthest["missing"],
-        "ratio": farthest["ratio"],
-        "goal": f"within {GOAL:.0%} of 1",
-        "farthest": f"{farthest['route']}, {farthest['parameter']}",
-        **{verdict: verdicts[verdict] for verdict in VERDICTS},
-        "medians_beyond": sum(abs(1 - row["ratio_of_medians"]) > GOAL for row in rows),
-        "took_s": round(took_s),
-        "not_within": [
-            f"{row['route']}, {row['parameter']}: {row['interval'][0]} to {row['interval'][1]}"
-            for row in rows
-            if row["verdict"] != "within"
-        ],
-        "routes": rows,
-        "conditions": conditions,
-    }
+    return document_of(
+        Headline("us", farthest["exists"], farthest["missing"], farthest["ratio"]),
+        {
+            "goal": f"within {GOAL:.0%} of 1",
+            "farthest": f"{farthest['route']}, {farthest['parameter']}",
+            **{verdict: verdicts[verdict] for verdict in VERDICTS},
+            "medians_beyond": sum(abs(1 - row["ratio_of_medians"]) > GOAL for row in rows),
+            "took_s": round(took_s),
+            "not_within": [
+                f"{row['route']}, {row['parameter']}: {row['interval'][0]} to {row['interval'][1]}"
+                for row in rows
+                if row["verdict"] != "within"
+            ],
+            "routes": rows,
+        },
+        conditions,
+    )
 
 
 def _pairs(ours: OtherTenant, theirs: OtherTenant) -> Iterator[Pair]:

@@ -19,7 +19,7 @@ from typing import Any
 import asyncpg
 
 from weft.bench.conditions import conditions_of, load_average, query
-from weft.bench.figures import median_rate, ratio_of
+from weft.bench.figures import Headline, document_of, median_rate, ratio_of
 from weft.bench.filled_batch import Filler
 from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.process_tree import cpu_s_below
@@ -73,17 +73,16 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
                     },
                 )
     worst = min(sizes, key=lambda one: float(one["ratio"]))
-    return {
-        "unit": "jobs/s",
-        "weft": worst["weft"],
-        "reference": worst["reference"],
-        "ratio": worst["ratio"],
-        "sizes": sizes,
-        **growth,
-        "submit_rate": round(median(bench.filler.rates)),
-        "audit_findings": findings,
-        "conditions": conditions,
-    }
+    return document_of(
+        Headline("jobs/s", worst["weft"], worst["reference"], worst["ratio"]),
+        {
+            "sizes": sizes,
+            **growth,
+            "submit_rate": round(median(bench.filler.rates)),
+            "audit_findings": findings,
+        },
+        conditions,
+    )
 
 
 class _Bench:

@@ -12,7 +12,7 @@ from typing import Any
 import asyncpg
 
 from weft.bench.conditions import conditions_of, load_average, query
-from weft.bench.figures import median_rate, ratio_of
+from weft.bench.figures import Headline, document_of, median_rate, ratio_of
 from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.throwaway import client_of, running_weft, throwaway_home
 from weft.client.api import Api
@@ -61,19 +61,18 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
             conditions = await conditions_of(admin, home.path, load_before=load, sizes=sizes)
     copied = median_rate(reference)
     with_labels = median_rate(labelled)
-    return {
-        "unit": "jobs/s",
-        "weft": median_rate(plain),
-        "reference": copied,
-        "ratio": ratio_of(median_rate(plain), copied),
-        "with_labels": {"weft": with_labels, "ratio": ratio_of(with_labels, copied)},
-        "rounds": {
-            "weft": list(map(round, plain)),
-            "with_labels": list(map(round, labelled)),
-            "reference": list(map(round, reference)),
+    return document_of(
+        Headline("jobs/s", median_rate(plain), copied, ratio_of(median_rate(plain), copied)),
+        {
+            "with_labels": {"weft": with_labels, "ratio": ratio_of(with_labels, copied)},
+            "rounds": {
+                "weft": list(map(round, plain)),
+                "with_labels": list(map(round, labelled)),
+                "reference": list(map(round, reference)),
+            },
         },
-        "conditions": conditions,
-    }
+        conditions,
+    )
 
 
 async def submit_jobs(client: Api, count: int, job_of: Callable[[int], Document]) -> float:

@@ -22,7 +22,7 @@ import asyncpg
 import httpx
 
 from weft.bench.conditions import conditions_of, load_average, query
-from weft.bench.figures import median_rate, percentile, ratio_of
+from weft.bench.figures import Headline, document_of, median_rate, percentile, ratio_of
 from weft.bench.latency import submit_one
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.process_tree import use_by_role
@@ -117,20 +117,19 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
         "submit_ratio": ratio_of(weft["jobs_per_s"], reference["jobs_per_s"]),
         "latency_ratio": ratio_of(reference["p50_ms"], weft["p50_ms"]),
     }
-    return {
-        "unit": "jobs/s, ms",
-        "weft": weft,
-        "reference": reference,
-        "ratio": min(ratios.values()),
-        "goal": GOAL,
-        **ratios,
-        "rounds": {
-            "weft": list(map(round, many.rates)),
-            "reference": list(map(round, one.rates)),
+    return document_of(
+        Headline("jobs/s, ms", weft, reference, min(ratios.values())),
+        {
+            "goal": GOAL,
+            **ratios,
+            "rounds": {
+                "weft": list(map(round, many.rates)),
+                "reference": list(map(round, one.rates)),
+            },
+            "api_mb": memory,
         },
-        "api_mb": memory,
-        "conditions": conditions,
-    }
+        conditions,
+    )
 
 
 def _in_turns(number: int, many: _Site, one: _Site) -> Sequence[_Site]:

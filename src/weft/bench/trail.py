@@ -18,7 +18,7 @@ from typing import Any, Final
 import asyncpg
 
 from weft.bench.conditions import conditions_of, load_average, query
-from weft.bench.figures import percentile, ratio_of
+from weft.bench.figures import Headline, document_of, percentile, ratio_of
 from weft.bench.lock_waits import WAIT_MS_MIN, lock_waits, log_lock_waits
 from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.process_tree import use_by_role
@@ -93,26 +93,25 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
             waits = lock_waits(home)
     worst = max(found.ages_ms)
     writers = {name: _summary(times) for name, times in took_ms.items()}
-    return {
-        "unit": "ms",
-        "weft": round(worst, 1),
-        "reference": GOAL_MS,
-        "ratio": ratio_of(worst, GOAL_MS),
-        "goal": "at most 1",
-        "unsealed_ms": _summary(found.ages_ms),
-        "sealed_after_ms": _summary(found.delays_ms),
-        "entries": len(found.delays_ms),
-        "writers_ms": writers,
-        "writers_ratio": ratio_of(writers["sealed"]["p99"], writers["unsealed"]["p99"]),
-        "writers_goal": f"at most {WRITERS_GOAL}",
-        "cpu_percent": {
-            name: {role: round(100 * s / (rounds * window_s), 1) for role, s in used.items()}
-            for name, used in cpu_s.items()
+    return document_of(
+        Headline("ms", round(worst, 1), GOAL_MS, ratio_of(worst, GOAL_MS)),
+        {
+            "goal": "at most 1",
+            "unsealed_ms": _summary(found.ages_ms),
+            "sealed_after_ms": _summary(found.delays_ms),
+            "entries": len(found.delays_ms),
+            "writers_ms": writers,
+            "writers_ratio": ratio_of(writers["sealed"]["p99"], writers["unsealed"]["p99"]),
+            "writers_goal": f"at most {WRITERS_GOAL}",
+            "cpu_percent": {
+                name: {role: round(100 * s / (rounds * window_s), 1) for role, s in used.items()}
+                for name, used in cpu_s.items()
+            },
+            f"lock_waits_over_{WAIT_MS_MIN}_ms": {lock: len(ms) for lock, ms in waits.items()},
+            "audit_findings": findings,
         },
-        f"lock_waits_over_{WAIT_MS_MIN}_ms": {lock: len(ms) for lock, ms in waits.items()},
-        "audit_findings": findings,
-        "conditions": conditions,
-    }
+        conditions,
+    )
 
 
 def _summary(times: Sequence[float]) -> dict[str, float]:

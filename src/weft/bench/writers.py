@@ -8,7 +8,7 @@ different groups as a rule. Each group stands below the root, which counts all j
 from typing import Any
 
 from weft.bench.conditions import conditions_of, load_average
-from weft.bench.figures import median_rate, ratio_of
+from weft.bench.figures import Headline, document_of, median_rate, ratio_of
 from weft.bench.filled_batch import Filler
 from weft.bench.layout import Sets
 from weft.bench.plan import BenchPlan, BenchProgress
@@ -61,12 +61,11 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
                 logins["admin"], home.path, load_before=load, sizes=sizes
             )
     weft, reference = median_rate(rates["weft"]), median_rate(rates["reference"])
-    return {
-        "unit": "jobs/s",
-        "weft": weft,
-        "reference": reference,
-        "ratio": ratio_of(weft, reference),
-        "rounds": {name: list(map(round, found)) for name, found in rates.items()},
-        "audit_findings": findings,
-        "conditions": conditions,
-    }
+    return document_of(
+        Headline("jobs/s", weft, reference, ratio_of(weft, reference)),
+        {
+            "rounds": {name: list(map(round, found)) for name, found in rates.items()},
+            "audit_findings": findings,
+        },
+        conditions,
+    )

@@ -6125,7 +6125,7 @@ CREATE INDEX callback_delivery_due_idx ON weft.callback_delivery USING btree (ne
 
 CREATE INDEX callback_delivery_host_idx ON weft.callback_delivery USING btree (tenant_id, host, next_at) WHERE (next_at IS NOT NULL);
 
-CREATE INDEX condition_batch_condition_idx ON weft.condition_batch USING btree (condition_id);
+CREATE INDEX condition_batch_oldest_idx ON weft.condition_batch USING btree (condition_id, batch_id);
 
 CREATE INDEX condition_batch_owner_idx ON weft.condition_batch USING btree (owner_id, condition_id);
 

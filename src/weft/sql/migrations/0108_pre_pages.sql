@@ -41,6 +41,10 @@ CREATE INDEX failure_cause_owner_seen_idx ON weft.failure_cause (owner_id, batch
 CREATE INDEX failure_cause_project_seen_idx ON weft.failure_cause (project_id, batch_id) WHERE n_acknowledged > 0;
 DROP INDEX weft.failure_cause_tenant_id_idx;
 
+-- A condition that is over loses those of the oldest batches first.
+CREATE INDEX condition_batch_oldest_idx ON weft.condition_batch (condition_id, batch_id);
+DROP INDEX weft.condition_batch_condition_idx;
+
 CREATE INDEX tenant_user_page_idx ON weft.tenant_user (tenant_id, user_id) WHERE removed_at IS NULL;
 CREATE INDEX billing_project_page_idx ON weft.billing_project (tenant_id, name) WHERE deleted_at IS NULL;
 CREATE INDEX trail_entry_action_idx ON weft.trail_entry (tenant_id, action, number);

@@ -415,6 +415,11 @@ def test_storm_is_refused_while_others_work(tmp_path: Path) -> None:
 
     assert result["ratio"] == max(result["reads_ratio"], result["submissions_ratio"])
     assert result["ratio"] > 0
+    for name in ("reads", "submissions"):
+        found = result["ratios"][name]
+        assert found.keys() == {"storm", "within_limit", "nobody"}
+        assert found["storm"]["ratio"] == result[f"{name}_ratio"]
+        assert found["storm"]["verdict"] == "undecided", "one round shows nothing"
     assert result["storm"]["answers"].keys() == {"200", "201", "429"}
     assert result["storm"]["connections"] > 0
     assert result["weft"].keys() == result["within_limit"].keys() == result["reference"].keys()

@@ -9,7 +9,7 @@ EVEN = [[1.0, 2.0, 3.0]] * 10
 
 
 def test_ratio_of_the_same_is_one() -> None:
-    assert ratio_of_windows(EVEN, EVEN, 99) == Ratio(1.0, 1.0, 1.0)
+    assert ratio_of_windows(EVEN, EVEN, 99) == Ratio(1.0, 1.0, 1.0, 10)
 
 
 def test_percentile_is_that_of_all_requests() -> None:
@@ -28,7 +28,7 @@ def test_one_disturbed_round_decides_nothing() -> None:
     disturbed = [*quiet[1:], [1.0] * 10 + [2.0] * 10]
     found = ratio_of_windows(disturbed, quiet, 99)
 
-    assert found == Ratio(2.0, 1.0, 2.0)
+    assert found == Ratio(2.0, 1.0, 2.0, 10)
     assert found.verdict(1.2) == "undecided"
 
 
@@ -38,6 +38,11 @@ def test_what_disturbs_each_round_decides() -> None:
 
     assert found.verdict(1.2) == "beyond"
     assert found.verdict(2.0) == "within"
+
+
+def test_few_rounds_decide_nothing() -> None:
+    assert ratio_of_windows(EVEN[:1], EVEN[:1], 99).verdict(1.2) == "undecided"
+    assert ratio_of_windows(EVEN, EVEN, 99).verdict(1.2) == "within"
 
 
 def test_kinds_have_the_same_rounds() -> None:

@@ -22,6 +22,9 @@ DRAWS: Final = 500
 OUTSIDE: Final = 0.025
 """This part of the drawn ratios lies below the interval, and as much above it."""
 
+ROUNDS_MIN: Final = 6
+"""Draws from fewer rounds show too little of how far the ratio moves."""
+
 Times = Sequence[Sequence[float]]
 """What was timed in each round."""
 
@@ -33,13 +36,16 @@ class Ratio:
     middle: float
     low: float
     high: float
+    rounds: int
 
     def verdict(self, most: float) -> str:
         """Say whether it is at most this.
 
-        >>> Ratio(1.1, 1.0, 1.15).verdict(1.2), Ratio(1.1, 0.9, 1.3).verdict(1.2)
+        >>> Ratio(1.1, 1.0, 1.15, 9).verdict(1.2), Ratio(1.1, 0.9, 1.3, 9).verdict(1.2)
         ('within', 'undecided')
         """
+        if self.rounds < ROUNDS_MIN:
+            return "undecided"
         if self.high <= most:
             return "within"
         return "beyond" if self.low > most else "undecided"
@@ -66,4 +72,4 @@ def ratio_of_windows(compared: Times, reference: Times, percent: int, seed: int 
 
     drawn = sorted(ratio_of(lot.choices(ordered, k=len(ordered))) for _ in range(DRAWS))
     outside = int(DRAWS * OUTSIDE)
-    return Ratio(ratio_of(ordered), drawn[outside], drawn[-1 - outside])
+    return Ratio(ratio_of(ordered), drawn[outside], drawn[-1 - outside], len(ordered))

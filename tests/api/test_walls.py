@@ -95,9 +95,9 @@ UNREACHED = {
 }
 """Functions of which hardly any draw is sound, and why; other tests call them."""
 EMPTY = {
-    "attempt_stop", "attempt_watch", "block_request", "cascade", "core_sweep", "group_bunch",
-    "held_ready", "late_job", "parent_end", "place", "preemption", "queue_count",
-    "removed_usage", "resubmitted_span",
+    "admission", "attempt_stop", "attempt_watch", "block_request", "cascade", "core_sweep",
+    "empty_batch", "group_bunch", "held_ready", "late_job", "parent_end", "place", "preemption",
+    "queue_count", "removed_usage", "resubmitted_span",
 }  # fmt: skip
 """Tables that only rare situations fill, or that are empty most of the time."""
 
@@ -188,6 +188,7 @@ async def seen_in_tables(
     return seen
 
 
+@pytest.mark.timeout(300)  # it calls all functions
 async def test_nothing_tells_or_changes_anything_of_another_tenant(
     tenants: tuple[FullTenant, FullTenant], admin: asyncpg.Connection, session: Session,
     database: dict[str, str],
@@ -241,6 +242,7 @@ def switch_checks_off(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(f"weft.api.use_cases.{module}.require_owner", allow)
 
 
+@pytest.mark.timeout(300)  # it asks all routes for things of two tenants
 async def test_without_the_checks_of_the_code_each_route_still_knows_its_tenant_only(
     api: LiveApi, tenants: tuple[FullTenant, FullTenant], admin: asyncpg.Connection,
     monkeypatch: pytest.MonkeyPatch,

@@ -46,6 +46,25 @@ def user(world: World) -> Limited:
     return Limited("user", world.caller.user_name)
 
 
+async def test_limit_that_cancels_makes_no_exception_of_always_run(world: World) -> None:
+    """By such jobs anybody could spend without end: also those of batches cancelled before."""
+    running = await world.submit(job_rows(1, always_run=True))
+    worker = await world.worker()
+    (one,) = await worker.claim()
+    await worker.start(one)
+    waiting = await world.submit(job_rows(2, always_run=[True, False]))
+    cancelled = await world.submit(job_rows(2, always_run=[True, False]))
+    await world.api.cancel_group(world.caller, cancelled, 0, force=False)
+    await world.sweep()
+    await limit(world, Limited("project", name="default"), TOO_LITTLE, on_limit="cancel")
+    await stop(worker, one)
+    await world.sweep()
+
+    assert await worker.claim() == []
+    assert [await world.states(x) for x in (running, waiting, cancelled)] == ["c", "cc", "cc"]
+    assert await world.findings() == {}
+
+
 async def test_user_at_their_limit_is_paused_whoever_pays(world: World) -> None:
     """Others of the project go on; later batches of the user wait as well."""
     bob = await world.user("bob")

@@ -40,7 +40,7 @@ class Model:
         return self.rng.choice([None, *self.stored])
 
     async def take(self, n_bytes: int, call: Awaitable[Any]) -> bool:
-        """Do what stores so much; return whether it was taken, which must be as the quota says."""
+        """Do what stores this; return whether it was taken, which must be as the quota says."""
         if self.most is None or sum(self.stored.values()) + n_bytes <= self.most:
             await call
             return True

@@ -27,7 +27,7 @@ READ_ROWS: Final = 1000
 MEMORY_BYTES_MAX: Final = 4 << 20
 AWAY_S: Final = (0.05, 0.1, 0.2, 0.5, 1.0)
 AWAY_FEEDS: Final = 3
-"""When so many find no database, and none before them did, it is away for all."""
+"""When this number of feeds find no database, and none before them did, it is away for all."""
 WITHHELD_S: Final = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 """Pauses while older writers are open and so withhold events; no notice tells when they end."""
 BUSY_S: Final = (0.002, 0.005, 0.01, 0.02, 0.03, 0.05)

@@ -1895,6 +1895,10 @@ CREATE FUNCTION weft._release_stopped(limit_jobs integer, at timestamp with time
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._release_stopped(limit_jobs integer, at timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft._remove_condition_batches(of_batch_id bigint, limit_rows integer) RETURNS integer
+    LANGUAGE plpgsql;
+ALTER FUNCTION weft._remove_condition_batches(of_batch_id bigint, limit_rows integer) OWNER TO weft_system;
+
 CREATE FUNCTION weft._remove_rows(operation weft.operation, limit_rows integer, at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._remove_rows(operation weft.operation, limit_rows integer, at timestamp with time zone) OWNER TO weft_system;
@@ -7952,6 +7956,8 @@ REVOKE ALL ON FUNCTION weft._release_jobs(batch_ids bigint[], job_ids integer[],
 REVOKE ALL ON FUNCTION weft._release_machines() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._release_stopped(limit_jobs integer, at timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._remove_condition_batches(of_batch_id bigint, limit_rows integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._remove_rows(operation weft.operation, limit_rows integer, at timestamp with time zone) FROM PUBLIC;
 

@@ -1,7 +1,7 @@
 -- _remove_rows: remove up to limit_rows rows of a batch that is being removed; the last step removes the batch and ends the operation.
 -- Called by: remove_batch.   Safe to repeat: yes; the position is the last job whose rows are all gone.
--- Locks: term (by the caller); operation (by the caller); batch_row (nobody else); condition_batch; as _announce. Nobody else
---   changes rows of the batch now.
+-- Locks: term (by the caller); operation (by the caller); batch_row (nobody else); as _remove_condition_batches; as _announce.
+--   Nobody else changes rows of the batch now.
 -- Plan: by key; events from the oldest on, a page per step; claims and deltas, which are few, all at once.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._remove_rows(operation weft.operation, limit_rows int, at timestamptz) RETURNS void LANGUAGE plpgsql
@@ -46,15 +46,7 @@ BEGIN
     IF FOUND THEN
         RETURN;
     END IF;
-    -- In the order in which conditions that are over lose theirs.
-    WITH one AS MATERIALIZED (
-        SELECT c.condition_id FROM weft.condition_batch c WHERE c.batch_id = v_batch ORDER BY c.condition_id LIMIT v_left FOR UPDATE)
-    DELETE FROM weft.condition_batch c USING one o WHERE c.batch_id = v_batch AND c.condition_id = o.condition_id;
-    GET DIAGNOSTICS v_n = ROW_COUNT;
-    v_left := v_left - v_n;
-    IF v_left <= 0 THEN
-        RETURN;
-    END IF;
+    v_left := v_left - weft._remove_condition_batches(v_batch, v_left);  -- condition_batch, in an order of its own
     -- What belongs to updates and groups; the cancel of the batch stays while there is anything that could run.
     FOREACH v_table IN ARRAY ARRAY['runnable', 'batch_update', 'bunch_count', 'bunch', 'group_bunch', 'member_span', 'membership',
                                    'group_usage', 'group_completion', 'group_change', 'group_hold', 'failure_count', 'group_count',

@@ -41,16 +41,14 @@ BEGIN
             sum(d.n_succeeded) AS n_succeeded, sum(d.n_failed) AS n_failed, sum(d.n_errored) AS n_errored,
             sum(d.n_cancelled) AS n_cancelled, max(d.last_ended_at) AS last_ended_at, bool_or(d.retried) AS retried
         FROM part d JOIN weft.group_ancestor a ON a.batch_id = d.batch_id AND a.group_id = d.group_id
-        WHERE d.shape_id > 0 -- not bytes alone, which come before the first jobs as well
-        GROUP BY 1, 2, 3),
+        WHERE d.shape_id > 0 GROUP BY 1, 2, 3),  -- not bytes alone, which come before the first jobs as well
     of_batch AS MATERIALIZED (
         SELECT d.batch_id, d.tenant_id, d.shape_id, d.pool_id, d.rate_card_id, d.usage_on, sum(d.n)::bigint AS n,
             sum(d.n_pending)::int AS n_pending, sum(d.n_ready)::int AS n_ready, sum(d.n_queued)::int AS n_queued,
             sum(d.n_creating)::int AS n_creating, sum(d.n_running)::int AS n_running, sum(d.n_blocked)::int AS n_blocked,
             sum(d.n_succeeded)::int AS n_succeeded, sum(d.n_failed)::int AS n_failed, sum(d.n_errored)::int AS n_errored,
             sum(d.n_cancelled)::int AS n_cancelled, sum(d.usage_ms)::bigint AS usage_ms, sum(d.stored_bytes)::bigint AS stored_bytes,
-            bool_or(d.failed) AS failed, bool_or(d.takes_back) AS takes_back
-        FROM part d GROUP BY 1, 2, 3, 4, 5, 6),
+            bool_or(d.failed) AS failed, bool_or(d.takes_back) AS takes_back FROM part d GROUP BY 1, 2, 3, 4, 5, 6),
     counts AS (
         INSERT INTO weft.group_count AS g (batch_id, group_id, tenant_id, n_pending, n_ready, n_queued, n_creating, n_running, n_blocked,
             n_succeeded, n_failed, n_errored, n_cancelled, last_ended_at)

@@ -7,8 +7,9 @@ AS $$
 DECLARE
     v_project weft.billing_project;
 BEGIN
-    SELECT p.* INTO v_project FROM weft.billing_project p JOIN weft.billing_member m USING (project_id)
-    WHERE p.tenant_id = of_tenant_id AND p.name_key = weft._name_key(of_name) AND p.deleted_at IS NULL AND m.user_id = of_user_id;
+    SELECT p.* INTO v_project FROM (
+        SELECT x.* FROM weft.billing_project x WHERE x.tenant_id = of_tenant_id AND x.name_key = weft._name_key(of_name) OFFSET 0) p
+    WHERE p.deleted_at IS NULL AND EXISTS (SELECT FROM weft.billing_member m WHERE m.project_id = p.project_id AND m.user_id = of_user_id);
     IF v_project.project_id IS NULL THEN
         PERFORM weft._fail('WF105', format('billing project "%s" does not exist', of_name),
             'There is no such billing project, or you are not a member of it.', 'Leave it out to use "default".');

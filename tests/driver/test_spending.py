@@ -116,3 +116,17 @@ async def test_limit_is_reached_when_nothing_fits_that_waits(
     await looked(store)
 
     assert store.judged == [(7, Stage.REACHED, False)] * is_reached
+
+
+async def test_limit_that_was_changed_near_its_end_is_looked_at_again() -> None:
+    """This look admits nothing, and perhaps nothing else will ring the loop."""
+    store = FakeDriverStore()
+    store.limits = [limit(60, near=True, is_new=True, could_use_per_hour=per_tick(50))]
+    context = LoopContext(
+        store, 0, Settings(spending_interval_s=TICK_S), Bell(), DueDate(),
+        moved=lambda: None, ring=lambda _: None,
+    )  # fmt: skip
+    running = asyncio.ensure_future(spending.LOOP.run(context))
+    async with asyncio.timeout(5):
+        await store.until("limit_rounds", 2)
+    running.cancel()

@@ -70,9 +70,10 @@ async def _judge(context: LoopContext, limit: Limit) -> Stage:
     if not await context.store.judge_limit(context.epoch, limit, stage, near=near):
         context.bell.ring()
         return before.stage
-    if near and not before.near:
+    if near:
         # What started since this look is counted by the next one, which admits.
         context.bell.ring()
+    if near and not before.near:
         log.info("limit.near", **_facts(limit))
     if stage is not before.stage:
         _tell(limit, stage)

@@ -367,3 +367,99 @@ async def test_claim_beside_an_admission_that_is_taken_back(world: World) -> Non
         assert await world.findings() == {}
         await worker.end(*claimed, reason=Reason.LOST, start_age_us=None)
         await limit(world, None)
+
+
+async def test_limit_is_not_at_its_end_while_a_batch_is_locked(world: World) -> None:
+    """Such as by somebody who holds a group of it: its jobs fit, and start a little later."""
+    batch = await world.submit(6)
+    worker = await world.worker()
+    await limit(world, 2.5)
+    await worker.end(*await worker.claim())
+    await world.fold()
+    other = await world.connect()
+    async with other.transaction():
+        await other.execute("SELECT pg_advisory_xact_lock($1)", batch)
+        (found,) = (await look(world)).values()
+        assert await worker.claim() == []
+    assert (found.n_admitted, found.is_short) == (2, True)
+    await look(world)
+
+    assert await claimed_by(worker) == [3, 4]
+
+
+async def test_driver_of_the_release_before_lets_all_start(world: World) -> None:
+    """It admits nothing, so to it no limit stays near which a driver of this release found so."""
+    await world.submit(4)
+    worker = await world.worker()
+    await limit(world, 2.5)
+    epoch = await world.lead()
+    found = await world.call("limit_rounds_v2", epoch=epoch)
+    for one in [x for x in found if x["tenant"] == world.pool and x["is_new"]]:
+        of = {"limit_id": one["limit_id"], "version": one["version"]}
+        await world.call("judge_limit", epoch=epoch, **of, stage="below")
+    await apply(world, epoch)
+
+    assert await claimed_by(worker) == [1, 2, 3, 4]
+    assert await world.findings() == {}
+
+
+@pytest.mark.parametrize("what", ["batch", "group", "jobs"])
+async def test_release_by_a_person_wakes_the_driver(world: World, what: str) -> None:
+    """Nothing else may happen: without admissions the jobs would wait for ever."""
+    batch = await world.submit(job_rows(2, group=[1, 1]), groups=TREE)
+    await world.worker()
+    if what == "jobs":
+        await world.api.hold_jobs(world.caller, batch, [1, 2])
+    else:
+        await hold(world, batch, 0 if what == "batch" else 1)
+    await limit(world, 1.5)
+    heard: asyncio.Queue[str] = asyncio.Queue()
+    listener = await world.connect()
+    await listener.add_listener("driver", lambda *notice: heard.put_nowait(notice[3]))
+    if what == "jobs":
+        await world.api.release_jobs(world.caller, batch, [1, 2])
+    else:
+        await release(world, batch, 0 if what == "batch" else 1)
+
+    async with asyncio.timeout(10):
+        while await heard.get() != "spending":
+            pass
+
+
+async def test_batches_that_wait_for_something_else_let_others_pass(world: World) -> None:
+    """However many somebody holds, or a limit at its end."""
+    for _ in range(101):
+        await hold(world, await world.submit(1))
+    late = await world.submit(1)
+    worker = await world.worker()
+    await limit(world, 1.5)
+
+    assert [one.batch_id for one in await worker.claim()] == [late]
+
+
+async def test_admissions_of_what_has_started_are_closed(world: World) -> None:
+    """Also if all that waits fits: who looks would read ever more of them."""
+    await world.submit(2)
+    worker = await world.worker()
+    await limit(world, 5.5)
+    await worker.end(*await worker.claim())
+    await world.fold()
+    await look(world)
+    still = "SELECT count(*) FROM weft.admission WHERE tenant_id = $1 AND open"
+
+    assert await world.admin.fetchval(still, world.caller.tenant_id) == 0
+
+
+async def test_closed_project_is_deleted_near_its_limit(world: World) -> None:
+    """It is not paused: what fits goes on, and what does not is cancelled in the end."""
+    await world.api.create_project(world.caller, "lab", cost_max=None)
+    batch = await world.submit(2, billing_project="lab")
+    worker = await world.worker()
+    await limit(world, 1.5, Limited("project", name="lab"))
+    await world.api.change_project(world.caller, "lab", {"closed": True})
+    await world.api.delete_project(world.caller, "lab")
+    await look(world)
+    (one,) = await worker.claim()
+
+    assert one.batch_id == batch
+    assert await world.findings() == {}

@@ -248,6 +248,10 @@ CREATE FUNCTION weft._ask_for_more(batch_ids bigint[], job_ids integer[], states
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._ask_for_more(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) OWNER TO weft_system;
 
+CREATE FUNCTION weft._ask_to_admit(of_batch_id bigint) RETURNS void
+    LANGUAGE sql;
+ALTER FUNCTION weft._ask_to_admit(of_batch_id bigint) OWNER TO weft_tenant;
+
 CREATE FUNCTION weft._attempt_to_tell(of_batch_id bigint, of_job_id integer, what text, OUT attempt smallint, OUT incarnation_id integer) RETURNS record
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._attempt_to_tell(of_batch_id bigint, of_job_id integer, what text, OUT attempt smallint, OUT incarnation_id integer) OWNER TO weft_tenant;
@@ -1182,7 +1186,7 @@ CREATE FUNCTION weft._leave_to_sleeper(worker weft.worker_incarnation, of_lane_i
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._leave_to_sleeper(worker weft.worker_incarnation, of_lane_id integer, needs_cpu_m bigint, needs_memory_mib bigint) OWNER TO weft_system;
 
-CREATE FUNCTION weft._let_start(of_batch_id bigint, job_ids integer[], limit_ids integer[], attempts smallint[], per_hours numeric[], at timestamp with time zone) RETURNS integer[]
+CREATE FUNCTION weft._let_start(of_batch_id bigint, job_ids integer[], limit_ids integer[], attempts smallint[], per_hours numeric[], at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._let_start(of_batch_id bigint, job_ids integer[], limit_ids integer[], attempts smallint[], per_hours numeric[], at timestamp with time zone) OWNER TO weft_system;
 
@@ -7190,6 +7194,8 @@ REVOKE ALL ON FUNCTION weft._as_tenant(tenant_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._as_tenant(tenant_id integer) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._ask_for_more(batch_ids bigint[], job_ids integer[], states smallint[], at timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft._ask_to_admit(of_batch_id bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._attempt_to_tell(of_batch_id bigint, of_job_id integer, what text, OUT attempt smallint, OUT incarnation_id integer) FROM PUBLIC;
 

@@ -29,6 +29,7 @@ class Admitted(NamedTuple):
 
     limit_id: int
     n_admitted: int
+    """Also attempts that fit, but whose batch or row somebody else has locked just now."""
     is_short: bool
     """A job did not fit below it."""
 

@@ -25,7 +25,7 @@ BEGIN
     IF EXISTS (
         SELECT FROM weft.spend_limit l JOIN weft.group_hold h ON h.limit_id = l.limit_id
         LEFT JOIN weft.group_count c ON c.batch_id = h.batch_id AND c.group_id = 0
-        WHERE l.project_id = v_project.project_id AND h.released_at IS NULL AND c.complete IS NOT TRUE)
+        WHERE l.project_id = v_project.project_id AND h.released_at IS NULL AND NOT h.admits AND c.complete IS NOT TRUE)
     THEN
         PERFORM weft._fail('WF124', format('billing project "%s" is paused at its limit', v_project.name),
             'Its batches wait until its limit is raised.',

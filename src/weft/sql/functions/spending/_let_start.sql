@@ -3,17 +3,17 @@
 -- Locks: batch (shared, tried); job (SKIP LOCKED); as _park_jobs; admission (nobody else); as _unpark (of jobs whose rows are locked).
 -- Plan: everything by key.
 -- job_ids, limit_ids, attempts, per_hours: side by side, a row for each limit of a job.
--- Returns: the jobs that were admitted; those whose rows are locked are left.
+-- Jobs whose rows are locked are left, and so are those of a batch that is.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._let_start(of_batch_id bigint, job_ids int[], limit_ids int[], attempts smallint[], per_hours numeric[],
-    at timestamptz) RETURNS int[] LANGUAGE plpgsql
+    at timestamptz) RETURNS void LANGUAGE plpgsql
 AS $$
 #variable_conflict use_column
 DECLARE
     v_job int[]; v_sets int[];
 BEGIN
     IF NOT pg_try_advisory_xact_lock_shared(of_batch_id) THEN
-        RETURN '{}';
+        RETURN;
     END IF;
     v_job := ARRAY(SELECT l.job_id FROM (SELECT DISTINCT x.j, x.a FROM unnest(_let_start.job_ids, attempts) x (j, a)) t
         CROSS JOIN LATERAL (SELECT y.job_id FROM weft.job y WHERE y.batch_id = of_batch_id AND y.job_id = t.j
@@ -31,5 +31,4 @@ BEGIN
     IF v_sets IS NOT NULL THEN
         PERFORM weft._ring_gates(weft._set_gates(v_sets));
     END IF;
-    RETURN v_job;
 END $$;

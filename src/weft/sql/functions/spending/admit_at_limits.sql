@@ -5,7 +5,7 @@
 -- Plan: as _admissible_jobs, _take_back and _let_start.
 -- limit_ids, rooms: how much more may be used in an hour, in the measure of each.   patience: after this time an
 --   attempt that no worker claimed makes room for others, at the next look.
--- Returns: for each limit how many attempts it admitted, and whether one did not fit.
+-- Returns: for each limit how many attempts fit, and whether one did not. Those whose batch or row is locked start after a later look.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.admit_at_limits(epoch bigint, limit_ids int[], rooms numeric[], limit_jobs int,
     patience interval DEFAULT '3 seconds', at timestamptz DEFAULT clock_timestamp())
@@ -15,7 +15,7 @@ AS $$
 #variable_conflict use_column
 DECLARE
     v_rooms numeric[] := rooms; v_next record; v_over int[]; v_short int[] := '{}'; v_batch bigint; v_batches bigint[];
-    v_fit weft.admission[] := '{}'; v_jobs int[]; v_limits int[] := '{}';
+    v_fit weft.admission[] := '{}';
 BEGIN
     PERFORM weft._check_epoch(admit_at_limits.epoch);
     FOR v_next IN
@@ -33,20 +33,17 @@ BEGIN
                 FROM unnest(admit_at_limits.limit_ids, v_rooms) WITH ORDINALITY r (l, room, n) ORDER BY r.n);
         END IF;
     END LOOP;
-    IF v_short <> '{}' THEN
-        PERFORM weft._take_back(admit_at_limits.limit_ids, admit_at_limits.at - patience, limit_jobs);
-    END IF;
+    PERFORM weft._take_back(admit_at_limits.limit_ids, CASE WHEN v_short <> '{}' THEN admit_at_limits.at - patience END, limit_jobs);
     v_batches := ARRAY(SELECT DISTINCT f.batch_id FROM unnest(v_fit) f ORDER BY 1);
     FOREACH v_batch IN ARRAY v_batches LOOP
-        SELECT weft._let_start(v_batch, array_agg(f.job_id), array_agg(f.limit_id), array_agg(f.attempt), array_agg(f.used_per_hour),
-            admit_at_limits.at) INTO v_jobs
+        PERFORM weft._let_start(v_batch, array_agg(f.job_id), array_agg(f.limit_id), array_agg(f.attempt), array_agg(f.used_per_hour),
+            admit_at_limits.at)
         FROM unnest(v_fit) f WHERE f.batch_id = v_batch;
-        v_limits := v_limits || ARRAY(SELECT f.limit_id FROM unnest(v_fit) f WHERE f.batch_id = v_batch AND f.job_id = ANY (v_jobs));
     END LOOP;
     PERFORM weft._move_ranges(v_batches);
     PERFORM weft._announce(array_agg(p.pool_id), array_agg(p.user_id)) FROM (
         SELECT DISTINCT x.pool_id, b.user_id FROM unnest(v_batches) v JOIN weft.batch b ON b.batch_id = v
         CROSS JOIN LATERAL unnest(weft._batch_pools(v)) x (pool_id)) p HAVING count(*) > 0;
-    RETURN QUERY SELECT x, (SELECT count(*) FROM unnest(v_limits) l WHERE l = x)::int, x = ANY (v_short)
+    RETURN QUERY SELECT x, (SELECT count(*) FROM unnest(v_fit) f WHERE f.limit_id = x)::int, x = ANY (v_short)
     FROM unnest(admit_at_limits.limit_ids) x;
 END $$;

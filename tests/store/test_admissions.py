@@ -345,6 +345,8 @@ async def test_why_names_the_limit(world: World) -> None:
     assert cause.text.startswith("waits for room below the limit of 1.5 core hours")
     (found,) = await world.api.list_limits(world.caller, None, after=0, limit=9)
     assert found["limit_state"] == "near"
+    (admitted,) = await world.api.why_jobs(world.caller, batch, [1])
+    assert "limit" not in {one.kind for one in causes_of_wait(admitted, {}, datetime.now(UTC))}
 
 
 async def test_claim_beside_an_admission_that_is_taken_back(world: World) -> None:

@@ -1220,9 +1220,9 @@ CREATE FUNCTION weft._limit_name(of_limit weft.spend_limit) RETURNS text
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._limit_name(of_limit weft.spend_limit) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft._limit_of(of_batch_id bigint, of_group_id integer) RETURNS jsonb
+CREATE FUNCTION weft._limit_of(of_batch_id bigint, of_group_id integer, of_job_id integer) RETURNS jsonb
     LANGUAGE sql STABLE;
-ALTER FUNCTION weft._limit_of(of_batch_id bigint, of_group_id integer) OWNER TO weft_tenant;
+ALTER FUNCTION weft._limit_of(of_batch_id bigint, of_group_id integer, of_job_id integer) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft._limit_queues(of_tenant_id integer) RETURNS void
     LANGUAGE sql SECURITY DEFINER
@@ -7635,7 +7635,7 @@ GRANT ALL ON FUNCTION weft._limit_kind(of_limit weft.spend_limit) TO weft_system
 REVOKE ALL ON FUNCTION weft._limit_name(of_limit weft.spend_limit) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._limit_name(of_limit weft.spend_limit) TO weft_system;
 
-REVOKE ALL ON FUNCTION weft._limit_of(of_batch_id bigint, of_group_id integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft._limit_of(of_batch_id bigint, of_group_id integer, of_job_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._limit_queues(of_tenant_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._limit_queues(of_tenant_id integer) TO weft_tenant;

@@ -1,7 +1,8 @@
--- _limit_of: the first limit at which a group is paused, or near which its jobs wait to be admitted, as facts; NULL: there is none.
+-- _limit_of: the first limit at which a job is paused, or near which it waits to be admitted, as facts; NULL: there is none. Job 0 stands
+--   for the group.
 -- Called by: _why_facts, why_group.   Safe to repeat: yes, it only reads.   Plan: by key.
 -- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._limit_of(of_batch_id bigint, of_group_id int) RETURNS jsonb LANGUAGE sql STABLE
+CREATE OR REPLACE FUNCTION weft._limit_of(of_batch_id bigint, of_group_id int, of_job_id int) RETURNS jsonb LANGUAGE sql STABLE
 AS $$
     SELECT jsonb_build_object('kind', weft._limit_kind(l), 'measure', l.measure, 'amount_max', l.amount_max, 'near', h.admits,
         'name', coalesce((SELECT p.name FROM weft.billing_project p WHERE p.project_id = l.project_id),
@@ -10,5 +11,6 @@ AS $$
     FROM weft.group_ancestor a
     JOIN weft.group_hold h ON h.batch_id = a.batch_id AND h.group_id = a.ancestor_id AND h.limit_id <> 0 AND h.released_at IS NULL
     JOIN weft.spend_limit l ON l.limit_id = h.limit_id
-    WHERE a.batch_id = of_batch_id AND a.group_id = of_group_id ORDER BY h.admits, l.limit_id LIMIT 1
+    WHERE a.batch_id = of_batch_id AND a.group_id = of_group_id
+      AND (NOT h.admits OR weft._is_closed(of_batch_id, of_group_id, of_job_id)) ORDER BY h.admits, l.limit_id LIMIT 1
 $$;

@@ -31,7 +31,7 @@ AS $$
         'cpu', o.cpu_m / 1000.0, 'memory', o.memory_mib * 1048576::bigint,
         'asks', coalesce((SELECT l.asks - '{executor,queue,pool,preemptible,timeout_s}'::text[]
             FROM weft.lane l WHERE l.lane_id = o.lane_id), '{}'),
-        'held', weft._holds_of(o.batch_id, o.group_id, o.job_id), 'limit', weft._limit_of(o.batch_id, o.group_id),
+        'held', weft._holds_of(o.batch_id, o.group_id, o.job_id), 'limit', weft._limit_of(o.batch_id, o.group_id, o.job_id),
         'n_parents', o.n_unfinished, 'parents', weft._open_parents(o.batch_id, o.job_id),
         'gates', weft._closed_gates(o.batch_id, o.job_id, ARRAY[o.batch_set, o.gate_set_id], _why_facts.at),
         'preempts', weft._preempted_for(o.batch_id, o.job_id, o.attempt), 'pool', n.pool,

@@ -21,7 +21,7 @@ BEGIN
     WHERE j.state IN (STATE_FAILED, STATE_ERROR) AND weft._is_member(why_group.batch_id, j.group_id, v_group)
     ORDER BY a.job_id LIMIT 1;
     RETURN (SELECT jsonb_build_object('document', d.document, 'held', weft._holds_of(why_group.batch_id, v_group, 0),
-            'limit', weft._limit_of(why_group.batch_id, v_group),
+            'limit', weft._limit_of(why_group.batch_id, v_group, 0),
             'ready', (SELECT coalesce(jsonb_agg(w.facts ORDER BY w.job_id), '[]')
                 FROM weft._why_facts(why_group.batch_id, ARRAY(SELECT weft._ready_samples(why_group.batch_id, v_group))) w),
             'failed', (SELECT f.document FROM weft._job_documents(why_group.batch_id, ARRAY[v_failed]) f WHERE v_failed IS NOT NULL))

@@ -2277,7 +2277,7 @@ CREATE FUNCTION weft._switches(of_batch_id bigint) RETURNS TABLE(batch_id bigint
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._switches(of_batch_id bigint) OWNER TO weft_system;
 
-CREATE FUNCTION weft._take_back(of_limit_ids integer[], before timestamp with time zone, limit_jobs integer) RETURNS integer
+CREATE FUNCTION weft._take_back(of_limit_ids integer[], before timestamp with time zone, limit_jobs integer) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._take_back(of_limit_ids integer[], before timestamp with time zone, limit_jobs integer) OWNER TO weft_system;
 

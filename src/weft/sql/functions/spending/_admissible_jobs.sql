@@ -14,7 +14,7 @@ AS $$
 DECLARE
     v_card smallint := (SELECT c.rate_card_id FROM weft.rate_card c WHERE c.valid_from <= _admissible_jobs.at
         ORDER BY c.valid_from DESC LIMIT 1);
-    v_batches bigint[]; v_after bigint := 0; v_each int; v_next record; v_seen int;
+    v_batches bigint[]; v_after bigint := 0; v_each int; v_next record; v_seen int; v_is_old boolean;
     v_new bigint[] := '{}'; v_new_jobs int[] := '{}'; v_old bigint[] := '{}'; v_old_jobs int[] := '{}';
 BEGIN
     FOR v_round IN 1..10 LOOP
@@ -49,13 +49,13 @@ BEGIN
         LOOP
             v_seen := v_seen + 1;
             EXIT WHEN cardinality(v_new) = limit_jobs OR v_seen > 20000;
-            IF EXISTS (SELECT FROM weft.admission a WHERE a.batch_id = v_next.batch_id AND a.job_id = v_next.job_id) THEN
-                IF cardinality(v_old) < limit_jobs
-                    AND weft._waits_for_limits(v_next.batch_id, v_next.group_id, v_next.job_id, v_next.always_run, of_limit_ids) THEN
-                    v_old := v_old || v_next.batch_id;
-                    v_old_jobs := v_old_jobs || v_next.job_id;
-                END IF;
-            ELSIF weft._waits_for_limits(v_next.batch_id, v_next.group_id, v_next.job_id, v_next.always_run, of_limit_ids) THEN
+            v_is_old := EXISTS (SELECT FROM weft.admission a WHERE a.batch_id = v_next.batch_id AND a.job_id = v_next.job_id);
+            CONTINUE WHEN v_is_old AND cardinality(v_old) >= limit_jobs;
+            CONTINUE WHEN NOT weft._waits_for_limits(v_next.batch_id, v_next.group_id, v_next.job_id, v_next.always_run, of_limit_ids);
+            IF v_is_old THEN
+                v_old := v_old || v_next.batch_id;
+                v_old_jobs := v_old_jobs || v_next.job_id;
+            ELSE
                 v_new := v_new || v_next.batch_id;
                 v_new_jobs := v_new_jobs || v_next.job_id;
             END IF;

@@ -1,15 +1,15 @@
 -- _take_back: close admissions of these limits that are of no use: of attempts that were claimed or ended; and, so that others may
 --   start, of those that no worker claims. Such jobs are parked again.
--- Called by: admit_at_limits.   Safe to repeat: yes, those that are claimed or locked are left.   Returns: how many others may use.
+-- Called by: admit_at_limits.   Safe to repeat: yes, those that are claimed or locked are left.
 -- Locks: job (SKIP LOCKED: a claim holds it); admission (nobody else); as _park_jobs.
 -- Plan: open admissions by the index of their limit; jobs by key.
 -- before: those that were admitted earlier are taken back; NULL: none.
 -- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._take_back(of_limit_ids int[], before timestamptz, limit_jobs int) RETURNS int LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION weft._take_back(of_limit_ids int[], before timestamptz, limit_jobs int) RETURNS void LANGUAGE plpgsql
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_batch bigint; v_batches bigint[]; v_jobs int[]; v_n int := 0;
+    v_batch bigint; v_batches bigint[]; v_jobs int[];
 BEGIN
     UPDATE weft.admission a SET open = false
     FROM (SELECT x.ctid AS tid FROM weft.admission x
@@ -27,5 +27,4 @@ BEGIN
             SELECT t.j FROM unnest(v_batches, v_jobs) t (b, j) WHERE t.b = v_batch));
         PERFORM weft._park_jobs(v_batch, ARRAY(SELECT t.j FROM unnest(v_batches, v_jobs) t (b, j) WHERE t.b = v_batch));
     END LOOP;
-    RETURN coalesce(cardinality(v_jobs), 0);
 END $$;

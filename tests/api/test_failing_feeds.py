@@ -2,16 +2,15 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from datetime import UTC, datetime
 from typing import Any, cast
 
 import pytest
 
+from api.test_feed_memory import event_rows
 from weft.api.feeds import AWAY_FEEDS, Feed, Feeds, Position, Subscription
 from weft.core.errors import Unavailable
 from weft.ports.store import ApiStore, Caller, Notices, Row
 
-NOW = datetime(2026, 11, 23, tzinfo=UTC)
 UNAVAILABLE = Unavailable("away", detail="It is away.", hint="Wait.")
 ADA, BOB = Caller(1, 1, "ada"), Caller(1, 2, "bob")
 
@@ -44,12 +43,7 @@ class _Store:
         numbers = range(after[0] + 1, self.n_events + 1)
         if caller.user_id == ADA.user_id and self.n_events < self.last:
             self.n_events += 1
-        rows = [
-            {"xid": n, "event_id": 0, "batch_id": n, "kind": "batch.held", "at": NOW,
-             "jobs": (), "groups": ()}
-            for n in numbers
-        ]  # fmt: skip
-        return rows, (max(numbers, default=after[0]), 0)
+        return event_rows(numbers), (max(numbers, default=after[0]), 0)
 
 
 class _Notices:

@@ -3,7 +3,7 @@ many.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any, cast
 
@@ -28,6 +28,15 @@ CALLER = Caller(1, 1, "ada")
 NOW = datetime(2026, 11, 23, tzinfo=UTC)
 
 
+def event_rows(numbers: Iterable[int]) -> list[Row]:
+    """Return events, each of the batch with its number."""
+    return [
+        {"xid": n, "event_id": 0, "batch_id": n, "kind": "batch.held", "at": NOW,
+         "jobs": (), "groups": ()}
+        for n in numbers
+    ]  # fmt: skip
+
+
 class _Store:
     """Has events at positions 1 to `last`, each of the batch with this number."""
 
@@ -40,12 +49,7 @@ class _Store:
         assert batch_id is None
         assert not caller.in_turn  # one reader serves the feeds of all
         numbers = range(after[0] + 1, min(self.last, after[0] + limit) + 1)
-        rows = [
-            {"xid": n, "event_id": 0, "batch_id": n, "kind": "batch.held", "at": NOW,
-             "jobs": (), "groups": ()}
-            for n in numbers
-        ]  # fmt: skip
-        return rows, (max(numbers, default=after[0]), 0)
+        return event_rows(numbers), (max(numbers, default=after[0]), 0)
 
 
 def _encode(row: Row) -> bytes:

@@ -1,5 +1,7 @@
 """How many requests a token may send."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import httpx
@@ -14,6 +16,7 @@ from weft.core.errors import RateLimitExceeded, TooManyFailedLogins
 from weft.ports.store import Caller
 from weft.settings import Settings
 
+HEADERS = {"authorization": f"Bearer {TOKEN}"}
 ONE, OTHER = Caller(1, 1, "ada", token_id=1), Caller(1, 1, "ada", token_id=2)
 
 
@@ -24,6 +27,15 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now
+
+
+@asynccontextmanager
+async def asking(store: RecordingStore, settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
+    """Give a client of an api with these settings."""
+    app = create_app(store, SilentNotices(), None, settings)  # type: ignore[arg-type]  # doubles
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url="http://weft") as http:
+        yield http
 
 
 def test_token_has_the_requests_of_ten_seconds_and_then_a_steady_rate() -> None:
@@ -84,11 +96,8 @@ async def test_headers_name_the_limit_that_is_nearer(
     store: RecordingStore, tmp_path: Path
 ) -> None:
     settings = Settings(home=tmp_path, requests_per_s=0.3, user_requests_per_s=0.1)
-    app = create_app(store, SilentNotices(), None, settings)  # type: ignore[arg-type]  # doubles
-    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-    headers = {"authorization": f"Bearer {TOKEN}"}
-    async with httpx.AsyncClient(transport=transport, base_url="http://weft") as http:
-        allowed, refused = [await http.get("/v1/batches/1", headers=headers) for _ in range(2)]
+    async with asking(store, settings) as http:
+        allowed, refused = [await http.get("/v1/batches/1", headers=HEADERS) for _ in range(2)]
 
     assert [one.status_code for one in (allowed, refused)] == [200, 429]
     policy = '"token";q=3;w=10, "user";q=1;w=10'
@@ -102,14 +111,11 @@ async def test_request_too_many_is_refused_with_the_headers_that_say_when(
     store: RecordingStore, tmp_path: Path
 ) -> None:
     settings = Settings(home=tmp_path, requests_per_s=0.2)
-    app = create_app(store, SilentNotices(), None, settings)  # type: ignore[arg-type]  # doubles
-    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-    headers = {"authorization": f"Bearer {TOKEN}"}
-    async with httpx.AsyncClient(transport=transport, base_url="http://weft") as http:
+    async with asking(store, settings) as http:
         with capture_logs() as logs:
-            answers = [await http.get("/v1/batches/1", headers=headers) for _ in range(3)]
+            answers = [await http.get("/v1/batches/1", headers=HEADERS) for _ in range(3)]
             open_ = [await http.get("/healthz") for _ in range(3)]
-            refused = await http.post("/v1/batches", headers=headers, json={})
+            refused = await http.post("/v1/batches", headers=HEADERS, json={})
 
     assert [one.status_code for one in answers] == [200, 200, 429]
     assert [one.headers["ratelimit"].partition(";t")[0] for one in answers] == [
@@ -146,15 +152,12 @@ async def test_first_refusal_of_a_minute_is_told_and_no_further_one(
 ) -> None:
     """Whatever it is that was refused first."""
     settings = Settings(home=tmp_path, requests_per_s=0.1)
-    app = create_app(store, SilentNotices(), None, settings)  # type: ignore[arg-type]  # doubles
-    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-    headers = {"authorization": f"Bearer {TOKEN}"}
-    async with httpx.AsyncClient(transport=transport, base_url="http://weft") as http:
+    async with asking(store, settings) as http:
         with capture_logs() as logs:
             for _ in range(3):
-                await http.get("/v1/batches/1", headers=headers)
+                await http.get("/v1/batches/1", headers=HEADERS)
             for _ in range(3):
-                await http.post("/v1/batches", headers=headers, json={})
+                await http.post("/v1/batches", headers=HEADERS, json={})
 
     (line,) = [one for one in logs if one["event"] == "request.answered"]
     assert (line["log_level"], line["method"], line["status"]) == ("info", "GET", 429)

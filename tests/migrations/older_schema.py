@@ -43,3 +43,12 @@ async def older_schema(dsn: str, before: str, rows: str) -> AsyncIterator[asyncp
         yield owner
     finally:
         await owner.close()
+
+
+@asynccontextmanager
+async def upgraded(dsn: str, name: str, rows: str) -> AsyncIterator[asyncpg.Connection]:
+    """Apply one migration to an `older_schema` with these rows; give the owner's connection."""
+    (file,) = (one for one in files_of("migrations") if one.name == name)
+    async with older_schema(dsn, name, rows) as owner:
+        await owner.execute(file.text)
+        yield owner

@@ -4,9 +4,8 @@ import asyncpg
 import pytest
 
 import store.test_spending as spending
-from migrations.older_schema import older_schema
+from migrations.older_schema import older_schema, upgraded
 from store.world import open_backend, open_world
-from weft.sql import files_of
 from weft.store import open_admin
 
 pytestmark = pytest.mark.heavy  # a migration that was released does not change any more
@@ -82,9 +81,7 @@ async def test_holds_are_apart_before_the_contract_step(
 async def test_function_of_the_release_before_holds_until_it_is_replaced(
     empty_database: dict[str, str],
 ) -> None:
-    (file,) = (one for one in files_of("migrations") if one.name == BEFORE)
-    async with older_schema(empty_database["admin"], BEFORE, OLD_HOLD) as owner:
-        await owner.execute(file.text)
+    async with upgraded(empty_database["admin"], BEFORE, OLD_HOLD) as owner:
         for _ in range(2):
             await owner.execute("SELECT weft.hold_group(1)")
         held: list[asyncpg.Record] = await owner.fetch("SELECT limit_id FROM weft.group_hold")
@@ -96,9 +93,7 @@ async def test_limits_are_read_and_set_by_the_release_before_until_it_is_replace
     empty_database: dict[str, str],
 ) -> None:
     """The columns have other names, and projects have one limit for each measure."""
-    (file,) = (one for one in files_of("migrations") if one.name == BEFORE_ANYONE)
-    async with older_schema(empty_database["admin"], BEFORE_ANYONE, OLD_LIMITS) as owner:
-        await owner.execute(file.text)
+    async with upgraded(empty_database["admin"], BEFORE_ANYONE, OLD_LIMITS) as owner:
         before = await owner.fetch("SELECT * FROM weft.limit_rounds(1)")
         await owner.execute("SELECT weft._set_limit(1, 1, '{\"cost_soft_max\": 3}')")
         after = await owner.fetch("SELECT * FROM weft.limit_rounds(1)")
@@ -110,9 +105,7 @@ async def test_soft_limit_above_the_limit_becomes_the_limit(
     empty_database: dict[str, str],
 ) -> None:
     """Else the limit could not be raised to less than the soft one."""
-    (file,) = (one for one in files_of("migrations") if one.name == BEFORE_REMOVALS)
-    async with older_schema(empty_database["admin"], BEFORE_REMOVALS, SOFT_LIMITS) as owner:
-        await owner.execute(file.text)
+    async with upgraded(empty_database["admin"], BEFORE_REMOVALS, SOFT_LIMITS) as owner:
         found = await owner.fetch(
             "SELECT amount_max, amount_soft_max FROM weft.spend_limit ORDER BY measure"
         )
@@ -124,9 +117,7 @@ async def test_limits_of_projects_deleted_earlier_pause_no_more(
     empty_database: dict[str, str],
 ) -> None:
     """Nobody could raise them, and what waits for one would wait for ever."""
-    (file,) = (one for one in files_of("migrations") if one.name == BEFORE_UNUSED)
-    async with older_schema(empty_database["admin"], BEFORE_UNUSED, DELETED) as owner:
-        await owner.execute(file.text)
+    async with upgraded(empty_database["admin"], BEFORE_UNUSED, DELETED) as owner:
         found = await owner.fetch("SELECT on_limit, version FROM weft.spend_limit ORDER BY 1, 2")
 
     assert [tuple(row) for row in found] == [("cancel", 1), ("cancel", 2), ("pause", 1)]
@@ -135,9 +126,7 @@ async def test_limits_of_projects_deleted_earlier_pause_no_more(
 async def test_parts_go_with_the_functions_of_earlier_programs(
     empty_database: dict[str, str],
 ) -> None:
-    (file,) = (one for one in files_of("migrations") if one.name == BEFORE_UNUSED)
-    async with older_schema(empty_database["admin"], BEFORE_UNUSED, OLD_FOLD) as owner:
-        await owner.execute(file.text)
+    async with upgraded(empty_database["admin"], BEFORE_UNUSED, OLD_FOLD) as owner:
         left = await owner.fetchval("SELECT to_regtype('weft.usage_part')")
 
     assert left is None

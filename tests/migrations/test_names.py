@@ -2,8 +2,7 @@
 
 import asyncpg
 
-from migrations.older_schema import older_schema
-from weft.sql import files_of
+from migrations.older_schema import upgraded
 
 BEFORE = "0109_pre_folded_names"
 ROWS = """
@@ -21,9 +20,7 @@ NAMES = """
 async def test_all_but_the_oldest_of_one_name_get_their_number(
     empty_database: dict[str, str],
 ) -> None:
-    (file,) = (one for one in files_of("migrations") if one.name == BEFORE)
-    async with older_schema(empty_database["admin"], BEFORE, ROWS) as owner:
-        await owner.execute(file.text)
+    async with upgraded(empty_database["admin"], BEFORE, ROWS) as owner:
         found: list[asyncpg.Record] = await owner.fetch(NAMES)
 
     assert [row[0] for row in found] == [

@@ -6,7 +6,7 @@ import pytest
 
 from store.test_byte_quotas import forget
 from store.test_deletion import delete, remove
-from store.test_quotas import set_of_tenant, set_quota, used
+from store.test_quotas import quotas_locked, set_of_tenant, set_quota, used
 from store.test_submission import NEW, add, new_batch, open_update
 from store.world import World
 from weft.core.errors import QuotaExceeded
@@ -119,12 +119,7 @@ async def test_batches_made_at_once_do_not_exceed_a_quota(world: World, of_tenan
 
 
 async def test_without_a_quota_batches_are_made_beside_each_other(world: World) -> None:
-    other = await world.connect()
-    async with other.transaction():
-        await other.execute(
-            "SELECT FROM weft.tenant t JOIN weft.tenant_user u USING (tenant_id) "
-            "WHERE tenant_id = $1 FOR NO KEY UPDATE OF t, u", world.caller.tenant_id,
-        )  # fmt: skip
+    async with quotas_locked(world):
         async with asyncio.timeout(60):
             await new_batch(world)
             await with_groups_only(world)

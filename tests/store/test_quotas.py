@@ -2,6 +2,8 @@
 
 import asyncio
 import random
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import pytest
 
@@ -135,16 +137,23 @@ async def test_submissions_at_once_do_not_exceed_a_quota(world: World, of_tenant
     assert n_jobs == 5
 
 
-async def test_without_a_quota_nobody_waits_for_another(world: World) -> None:
-    """The rows that submissions with a quota lock are free for all others."""
-    bob = await world.user("bob")
-    await set_quota(world, "bob", jobs=9)
+@asynccontextmanager
+async def quotas_locked(world: World) -> AsyncIterator[None]:
+    """Lock the rows that submissions with a quota lock."""
     other = await world.connect()
     async with other.transaction():
         await other.execute(
             "SELECT FROM weft.tenant t JOIN weft.tenant_user u USING (tenant_id) "
             "WHERE tenant_id = $1 FOR NO KEY UPDATE OF t, u", world.caller.tenant_id,
         )  # fmt: skip
+        yield
+
+
+async def test_without_a_quota_nobody_waits_for_another(world: World) -> None:
+    """The rows that submissions with a quota lock are free for all others."""
+    bob = await world.user("bob")
+    await set_quota(world, "bob", jobs=9)
+    async with quotas_locked(world):
         async with asyncio.timeout(60):
             batch = await world.submit(1)
             await world.submit(1, batch=batch)

@@ -1806,6 +1806,10 @@ CREATE FUNCTION weft._quota_owner(of_tenant_id integer, of_user_id integer) RETU
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._quota_owner(of_tenant_id integer, of_user_id integer) OWNER TO weft_tenant;
 
+CREATE FUNCTION weft._rate_card_at(at timestamp with time zone) RETURNS smallint
+    LANGUAGE sql STABLE;
+ALTER FUNCTION weft._rate_card_at(at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft._ready_samples(of_batch_id bigint, of_group_id integer, samples_max integer DEFAULT 3) RETURNS SETOF integer
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._ready_samples(of_batch_id bigint, of_group_id integer, samples_max integer) OWNER TO weft_tenant;
@@ -7912,6 +7916,8 @@ GRANT ALL ON FUNCTION weft._quota_document(kind text, name text, of_tenant_id in
 
 REVOKE ALL ON FUNCTION weft._quota_owner(of_tenant_id integer, of_user_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._quota_owner(of_tenant_id integer, of_user_id integer) TO weft_system;
+
+REVOKE ALL ON FUNCTION weft._rate_card_at(at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._ready_samples(of_batch_id bigint, of_group_id integer, samples_max integer) FROM PUBLIC;
 

@@ -29,8 +29,7 @@ BEGIN
     IF v_kept.batch_id IS NULL THEN
         RETURN;
     END IF;
-    SELECT c.rate_card_id INTO v_rate_card FROM weft.rate_card c
-    WHERE c.valid_from <= claim_reserved.at ORDER BY c.valid_from DESC LIMIT 1;
+    v_rate_card := weft._rate_card_at(claim_reserved.at);
     RETURN QUERY
     SELECT x.*, false FROM weft._claim_kept(v_worker, v_kept, v_rate_card, claim_reserved.call, claim_reserved.at) x;
     IF NOT FOUND AND v_kept.fill_until > claim_reserved.at AND weft._kept_for(v_kept) THEN

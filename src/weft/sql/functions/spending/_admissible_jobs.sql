@@ -12,8 +12,7 @@ STABLE
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_card smallint := (SELECT c.rate_card_id FROM weft.rate_card c WHERE c.valid_from <= _admissible_jobs.at
-        ORDER BY c.valid_from DESC LIMIT 1);
+    v_card smallint := weft._rate_card_at(_admissible_jobs.at);
     v_batches bigint[]; v_after bigint := 0; v_each int; v_next record; v_seen int; v_is_old boolean;
     v_new bigint[] := '{}'; v_new_jobs int[] := '{}'; v_old bigint[] := '{}'; v_old_jobs int[] := '{}';
 BEGIN

@@ -32,8 +32,7 @@ BEGIN
     CROSS JOIN (
         SELECT sum(i.cpu_m) AS cpu_m, sum(i.memory_mib) AS memory_mib, sum(i.storage_mib) AS storage_mib, sum(i.gpu) AS gpu
         FROM weft.worker_incarnation i WHERE i.ended_at IS NULL AND NOT i.draining AND NOT i.cordoned) w
-    CROSS JOIN (SELECT (SELECT c.rate_card_id FROM weft.rate_card c WHERE c.valid_from <= limit_rounds_v3.at
-        ORDER BY c.valid_from DESC LIMIT 1) AS rate_card_id) r
+    CROSS JOIN weft._rate_card_at(limit_rounds_v3.at) r (rate_card_id)
     CROSS JOIN LATERAL (
         SELECT coalesce(sum(x.used_per_hour), 0) AS used_per_hour FROM weft.admission x
         CROSS JOIN LATERAL (SELECT y.state, y.attempt FROM weft.job y WHERE y.batch_id = x.batch_id AND y.job_id = x.job_id OFFSET 0) j

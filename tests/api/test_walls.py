@@ -44,8 +44,6 @@ NUMBER = re.compile(r"\b7000\d\d\b")
 WITHOUT_TENANT = {
     "admit_user": "the issuer of a web token names the tenant, by configuration",
     "authenticate": "a token is the proof",
-    "authenticate_v2": "a token is the proof",
-    "authenticate_v3": "a token is the proof",
     "begin_visit": "of administrators of the site",
     "check_login": "of this connection alone",
     "cordon_worker": "of administrators of the site",
@@ -55,7 +53,6 @@ WITHOUT_TENANT = {
     "granted_batches": "it asks for the caller of the transaction",
     "licence_limits": "licences are the site's",
     "list_licences": "licences are the site's",
-    "list_pools": "of the previous release, in which pools were everybody's",
     "list_rates": "prices are the site's",
     "find_tenant": "of administrators of the site",
     "get_system": "of administrators of the site",
@@ -89,7 +86,7 @@ UNREACHED = {
     "begin_ordered_query": "it prepares a transaction and returns nothing",
     "cancel_operation": "no operation of the draws is on many batches",
     "add_schedule": "its document names fields that no row has",
-    "create_batch_v2": "its document names fields that no row has",
+    "create_batch": "its document names fields that no row has",
     "was_project": "no project of the draws is deleted",
     "resubmit_batch": "of the changes that are drawn hardly any makes a sound batch",
 }
@@ -102,7 +99,7 @@ EMPTY = {
 """Tables that only rare situations fill, or that are empty most of the time."""
 
 SHARED = {
-    "pool": "its name is shown to whom it serves: list_pools_v2 decides",
+    "pool": "its name is shown to whom it serves: list_pools decides",
     "worker": "as its pool",
     "worker_incarnation": "as its pool",
 }

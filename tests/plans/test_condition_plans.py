@@ -94,7 +94,7 @@ async def test_end_that_joins_reads_its_own_job(own_world: World) -> None:
     connection = await own_world.connect("weft_worker")
     columns = end_columns([end_report(one, Reason.EXIT, exit_code=75) for one in claimed])
     async with reads(connection, *TABLES) as found:
-        await call_on(connection, "complete_attempts_v2", incarnation_id=worker.id, **columns)
+        await call_on(connection, "complete_attempts", incarnation_id=worker.id, **columns)
 
     assert scanned(found) == []
     assert found["blocked_job"].rows_by_index < 200

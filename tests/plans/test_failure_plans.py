@@ -42,7 +42,7 @@ async def test_failure_looks_for_its_own_letter_only(own_world: World) -> None:
         for first in range(0, 500, 50):
             ends = [end_report(one, Reason.EXIT) for one in claimed[first : first + 50]]
             await call_on(
-                connection, "complete_attempts_v2", incarnation_id=worker.id, **end_columns(ends)
+                connection, "complete_attempts", incarnation_id=worker.id, **end_columns(ends)
             )
         by_cause = await connection.fetchval(
             "SELECT pg_stat_get_xact_numscans('weft.dead_letter_cause_idx'::regclass)"
@@ -62,7 +62,7 @@ async def test_success_reads_no_failures(own_world: World) -> None:
     connection = await own_world.connect("weft_worker")
     columns = end_columns([end_report(one) for one in claimed])
     async with reads(connection, *TABLES) as found:
-        await call_on(connection, "complete_attempts_v2", incarnation_id=worker.id, **columns)
+        await call_on(connection, "complete_attempts", incarnation_id=worker.id, **columns)
 
     assert columns["causes"] is None
     for table in ("dead_letter", "failure_cause", "failure_delta"):

@@ -30,7 +30,7 @@ async def read_by_ends(world: World, worker: Worker, claimed: list[Claimed]) -> 
     connection = await world.connect("weft_worker")
     columns = end_columns([end_report(one) for one in claimed])
     async with reads(connection, "job", "ready_job", "runnable", "place", "gate") as found:
-        await call_on(connection, "complete_attempts_v2", incarnation_id=worker.id, **columns)
+        await call_on(connection, "complete_attempts", incarnation_id=worker.id, **columns)
     await connection.close()
     return found
 

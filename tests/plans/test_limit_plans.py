@@ -48,7 +48,7 @@ async def test_driver_looks_at_no_sums_of_complete_batches(own_world: World) -> 
     await world.admin.execute(OF_BATCHES, world.caller.tenant_id)
     await limit(world, Limited("project", "default"), ENOUGH)
     epoch = await world.lead()
-    n_rows, read = await read_by(world, "weft_driver", "limit_rounds_v2", epoch=epoch)
+    n_rows, read = await read_by(world, "weft_driver", "limit_rounds", epoch=epoch)
 
     assert n_rows == 1
     assert read["job"] + read["attempt"] == 0

@@ -230,10 +230,10 @@ def calls_in_a_tenant(scene: Scene) -> Calls:
         "letters for a reason": (
             "list_dead_letters", boss, {**letters, "of_reason": int(Reason.SIGNAL)}, 3),
         "letters for a cause": ("list_dead_letters", boss, {**letters, "of_cause_id": 5}, 0),
-        "batches of a name": ("list_batches_v2", bob, named, 2),
-        "projects that are there": ("list_projects_v2", boss, {**projects, **page}, 2),
+        "batches of a name": ("list_batches", bob, named, 2),
+        "projects that are there": ("list_projects", boss, {**projects, **page}, 2),
         "own projects": (
-            "list_projects_v2", bob, {**projects, "of_user_id": bob.user_id, **page}, 1),
+            "list_projects", bob, {**projects, "of_user_id": bob.user_id, **page}, 1),
         "days of a project": (
             "list_project_days", bob,
             {"of_user_id": bob.user_id, "of_name": "p", "before": None, **page}, 1),
@@ -259,16 +259,16 @@ def calls_in_an_installation(scene: Scene) -> Calls:
             "list_queues", small, {"with_counts": True, "below": None, **page}, 0),
         "users of a small tenant": ("list_users", small, {"after": 0, **page}, 3),
         "pools of a small tenant": (
-            "list_pools_v2", None,
+            "list_pools", None,
             {"of_tenant_id": small.tenant_id, "of_name": None, "after_name": None, **page}, 3),
-        "workers of a small tenant": ("list_workers_v2", small, workers, 2),
+        "workers of a small tenant": ("list_workers", small, workers, 2),
         "all workers of a small tenant": (
-            "list_workers_v2", small, {**workers, "with_deleted": True}, 2),
+            "list_workers", small, {**workers, "with_deleted": True}, 2),
         "worker of a small tenant": (
-            "get_worker_v2", small,
+            "get_worker", small,
             {"pools_of_tenant_id": small.tenant_id, "of_name": "w", "of_pool": "z small"}, 1),
         "sum of workers of a small tenant": ("sum_workers", None, {**pools, **page}, 1),
-        "overview of a small tenant": ("overview_v2", small, pools, 1),
+        "overview of a small tenant": ("overview", small, pools, 1),
         "machines of a pool": (
             "list_machines", None,
             {"of_pool": "default", "pools_of_tenant_id": None, **page}, PAGE),
@@ -307,7 +307,7 @@ ELSEWHERE = {
     "tests/plans/test_few_of_many_plans.py": "list_operations",
     "tests/plans/test_condition_sight_plans.py": "list_conditions",
     "tests/plans/test_sight_plans.py": "list_shared_jobs",
-    "each new event once, whoever hears of it": "list_events_v2",
+    "each new event once, whoever hears of it": "list_events",
     "open batches of the tenant, when operators move jobs or remove a user, or quotas are shown": (
         "list_open_batches list_quotas list_waiting"
     ),

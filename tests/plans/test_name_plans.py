@@ -56,7 +56,7 @@ def _calls(world: World, batch: int) -> list[tuple[str, str, dict[str, Any]]]:
     }  # fmt: skip
     project, user = {"of_name": "pROJECT7"}, {"of_name": "uSER7"}
     return [
-        ("submission", "submit_v2", submission),
+        ("submission", "submit", submission),
         ("member", "set_project_member",
          {**tenant, **project, "of_user": "uSER7", "is_member": True}),
         ("project", "change_project", {**tenant, **project, "patch": {}}),
@@ -70,7 +70,7 @@ def _calls(world: World, batch: int) -> list[tuple[str, str, dict[str, Any]]]:
                                   "token_hash": b"7" * 32, "idempotency_key": None}),
         ("web token", "admit_user", {"of_tenant": world.pool.upper(), **user, "of_role": None,
                                      "may_create": False}),
-        ("token", "authenticate_v3", {"token_hash": b"7" * 32, "of_kind": "token"}),
+        ("token", "authenticate", {"token_hash": b"7" * 32, "of_kind": "token"}),
     ]  # fmt: skip
 
 

@@ -72,10 +72,10 @@ async def test_page_of_a_list_reads_no_more_than_it_shows(
         await world.admin.execute("ANALYZE")
     tenant, page = {"tenant_id": world.caller.tenant_id}, {"limit_rows": PAGE}
     calls: dict[str, dict[str, Any]] = {
-        "list_workers_v2": {**tenant, "pools_of_tenant_id": None, "with_deleted": False,
+        "list_workers": {**tenant, "pools_of_tenant_id": None, "with_deleted": False,
                             "after_name": "n01000", "after_pool": world.pool},
-        "list_pools_v2": {"of_tenant_id": None, "of_name": None, "after_name": "p01000"},
-        "list_projects_v2": {**tenant, "of_user_id": None, "of_name": None, "of_names": None,
+        "list_pools": {"of_tenant_id": None, "of_name": None, "after_name": "p01000"},
+        "list_projects": {**tenant, "of_user_id": None, "of_name": None, "of_names": None,
                              "after_name": "p01000", "members_max": None},
         "list_queues": {**tenant, "with_counts": True, "below": 1000},
     }  # fmt: skip
@@ -89,7 +89,7 @@ async def test_page_of_a_list_reads_no_more_than_it_shows(
         assert len(rows) == PAGE
         read = {name: one.rows_scanned + one.rows_by_index for name, one in found.items()}
         over[function] = {name: n for name, n in read.items() if n > 8 * PAGE}
-        if function == "list_workers_v2":
+        if function == "list_workers":
             assert [row[0]["worker"] for row in rows[:2]] == ["n01001", "n01003"]
             assert [row[0]["n_running"] for row in rows] == [0] * 10 + [None] * 10
     async with reads(connection, "job", "claim", "attempt") as jobs:

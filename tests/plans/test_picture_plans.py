@@ -29,7 +29,7 @@ async def test_few_rows_of_a_large_batch_are_read(own_world: World) -> None:
         ("list_edges", {"job_ids": list(range(N_JOBS - 999, N_JOBS + 1)), "limit_rows": 500}, 520),
         ("list_children", {"job_id": 7, "after": 0, "limit_rows": 9}, 40),
         ("list_parents", {"job_id": N_JOBS, "after": N_JOBS // 2, "limit_rows": 9}, 40),
-        ("get_job_v2", {"job_id": N_JOBS, "limit_parents": 10, "limit_counted": 50}, 70),
+        ("get_job", {"job_id": N_JOBS, "limit_parents": 10, "limit_counted": 50}, 70),
         ("list_group_edges", {"of_group_id": 0, "limit_rows": 200}, 1500),
         ("list_group_edges", {"of_group_id": 7, "limit_rows": 200}, 1500),
         ("sample_attempts", {"limit_jobs": 100}, 400),

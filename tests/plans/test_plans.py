@@ -128,7 +128,7 @@ async def calls(large: Large) -> AsyncIterator[tuple[str, list[str]]]:
 
     budget = {"budget_cpu_m": 10**9, "budget_memory_mib": 10**9, "limit_jobs": 300}
     yield await scanned("worker", "wait_for_work", **mine)
-    yield await scanned("worker", "heartbeat_v2", **mine, **NOTHING, draining=False)
+    yield await scanned("worker", "heartbeat", **mine, **NOTHING, draining=False)
     yield await scanned("worker", "claim_jobs", **mine, **budget)
     claimed = await worker.claim(700)
     columns = {
@@ -136,7 +136,7 @@ async def calls(large: Large) -> AsyncIterator[tuple[str, list[str]]]:
         for name in ("batch_ids", "job_ids", "attempts")
     }
     yield await scanned("worker", "start_attempts", **mine, **columns, ages_us=[0] * len(claimed))
-    yield await scanned("worker", "heartbeat_v2", **mine, **columns, draining=False)
+    yield await scanned("worker", "heartbeat", **mine, **columns, draining=False)
     yield await scanned("worker", "list_to_stop", **mine, **columns)
     for part, reason in (
         (claimed[:300], None),
@@ -144,9 +144,9 @@ async def calls(large: Large) -> AsyncIterator[tuple[str, list[str]]]:
         (claimed[500:600], Reason.LOST),
     ):
         reports = [end_report(one, reason) for one in part]
-        yield await scanned("worker", "complete_attempts_v2", **mine, **end_columns(reports))
+        yield await scanned("worker", "complete_attempts", **mine, **end_columns(reports))
     ends = end_columns([end_report(one) for one in claimed[600:]])
-    yield await scanned("worker", "complete_and_claim_v2", **mine, **ends, **budget)
+    yield await scanned("worker", "complete_and_claim", **mine, **ends, **budget)
     update, _ = await world.api.create_update(
         world.caller, batch, n_jobs=300, n_groups=0, idempotency_key=None, digest=b"", trace_id=""
     )
@@ -154,7 +154,7 @@ async def calls(large: Large) -> AsyncIterator[tuple[str, list[str]]]:
         300, priority=1, parents={number: [-number, -N_JOBS] for number in range(1, 200)}
     )
     yield await scanned(
-        "api", "add_jobs_v2", **_bunch(world.caller, batch, update.update_id, rows)
+        "api", "add_jobs", **_bunch(world.caller, batch, update.update_id, rows)
     )
     yield await scanned("api", "commit_update", **tenant, of_update_id=update.update_id)
     yield await scanned("worker", "claim_jobs", **mine, **budget)
@@ -165,7 +165,7 @@ async def calls(large: Large) -> AsyncIterator[tuple[str, list[str]]]:
     yield await scanned("api", "count_reasons", **tenant, of_group_id=1, after=9, limit_attempts=9)
     yield await scanned("api", "get_job", **tenant, job_id=20_000)
     yield await scanned("api", "job_history", **tenant, job_id=100)
-    yield await scanned("api", "log_places_v2", tenant_id=world.caller.tenant_id,
+    yield await scanned("api", "log_places", tenant_id=world.caller.tenant_id,
                         of_batch_id=batch, job_ids=[1, 20_000], of_attempt=None)  # fmt: skip
     yield await scanned("api", "cancel_jobs", **tenant, job_ids=[1, 30_000, 30_001], actor="x")
     yield await scanned("driver", "count_parent_ends", epoch=await world.lead(), limit_jobs=9)
@@ -345,7 +345,7 @@ async def test_documents_read_what_they_show(
         ("list_jobs", {**mine, **page, "states": []}),
         ("get_jobs", {**mine, "job_ids": list(range(20_000, 20_050))}),
         ("list_job_entries", {**mine, **page, "after": 0, "of_job_ids": None}),
-        ("log_places_v2", {**of_batch, "job_ids": [1, 20_000], "of_attempt": None}),
+        ("log_places", {**of_batch, "job_ids": [1, 20_000], "of_attempt": None}),
         ("cancel_jobs", {**mine, "job_ids": [30_000], "actor": "x"}),
         ("extend_job", {**mine, "job_id": 29_999, "by_ms": 1000, "actor": "x"}),
         ("get_batch", mine),
@@ -486,7 +486,7 @@ async def test_changes_of_state_touch_no_index(own_world: World) -> None:
             **starts,
             ages_us=[0] * len(claimed),
         )
-        await call_on(connection, "complete_attempts_v2", incarnation_id=worker.id, **columns)
+        await call_on(connection, "complete_attempts", incarnation_id=worker.id, **columns)
     await connection.execute("SELECT pg_stat_force_next_flush()")
     await connection.close()
     async with asyncio.timeout(60):

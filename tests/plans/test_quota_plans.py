@@ -99,7 +99,7 @@ async def test_upload_pays_one_row_and_its_commit_reads_no_specs(own_world: Worl
     api = await world.connect("weft_api")
     async with written(api) as rows, reads(api, "user_storage", "batch_storage") as found:
         last = job_rows(1, first_job=20)
-        await call_on(api, "add_jobs_v2", **_bunch(world.caller, batch, update.update_id, last))
+        await call_on(api, "add_jobs", **_bunch(world.caller, batch, update.update_id, last))
     committing = {"batch_id": batch, "of_update_id": update.update_id}
     async with reads(api, "job_spec", "bunch") as of_commit:
         await call_on(api, "commit_update", tenant_id=world.caller.tenant_id, **committing)
@@ -122,11 +122,11 @@ async def test_submission_of_jobs_notes_no_batch_without_jobs(own_world: World) 
     }  # fmt: skip
     async with written(api) as of_jobs:
         await call_on(
-            api, "submit_v2", **submission, of_batch_id=None, groups=None, new_jobs=1,
+            api, "submit", **submission, of_batch_id=None, groups=None, new_jobs=1,
             jobs=job_columns(job_rows(1)), depth_max=9, groups_max=9,
         )  # fmt: skip
     async with written(api) as of_none:
-        await call_on(api, "create_batch_v2", **submission)
+        await call_on(api, "create_batch", **submission)
 
     assert "empty_batch" not in of_jobs
     assert of_none["empty_batch"] == 1

@@ -61,7 +61,7 @@ async def test_end_that_blocks_reads_its_own_job(own_world: World) -> None:
     connection = await own_world.connect("weft_worker")
     columns = end_columns([end_report(one, Reason.EXIT, exit_code=1) for one in claimed[:50]])
     async with reads(connection, *TABLES) as found:
-        await call_on(connection, "complete_attempts_v2", incarnation_id=worker.id, **columns)
+        await call_on(connection, "complete_attempts", incarnation_id=worker.id, **columns)
 
     assert scanned(found) == []
     assert found["job"].rows_by_index < 1_000

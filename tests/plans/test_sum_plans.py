@@ -124,9 +124,9 @@ def _calls(tenant: int, user: int | None, pool: str, batch: int) -> list[tuple[s
         ("billing_report", 0, {**report, "by": "day"}),
         ("billing_report", 0, {**report, "by": "resource"}),
         ("billing_report", 0, {**report, "by": "day", "of_project": "DEFAULT"}),
-        ("list_projects_v2", PAGE * PAGE + 9, projects),
-        ("list_projects_v2", 0, {**projects, "of_name": "default"}),
-        ("list_projects_v2", PAGE * PAGE + 9, {**projects, "of_names": ["default", "p7"]}),
+        ("list_projects", PAGE * PAGE + 9, projects),
+        ("list_projects", 0, {**projects, "of_name": "default"}),
+        ("list_projects", PAGE * PAGE + 9, {**projects, "of_names": ["default", "p7"]}),
         ("list_project_days", 0, {**of_tenant, "of_user_id": user, "of_name": "default",
                                   "before": TODAY, "limit_rows": PAGE}),
         ("list_queues", 0, {**of_tenant, "with_counts": True, "below": 900, "limit_rows": PAGE}),
@@ -136,7 +136,7 @@ def _calls(tenant: int, user: int | None, pool: str, batch: int) -> list[tuple[s
         ("list_shares", 0, {**of_tenant, **shares, "of_user_id": 9, "limit_rows": PAGE}),
         ("list_pool_costs", 0, {"pools_of_tenant_id": 1, "of_pool": pool, "limit_days": PAGE}),
         ("list_pool_changes", 0, {"pools_of_tenant_id": 1, "of_pool": pool, "limit_rows": PAGE}),
-        ("list_pools_v2", 0, {"of_tenant_id": tenant, "of_name": pool, "after_name": None,
+        ("list_pools", 0, {"of_tenant_id": tenant, "of_name": pool, "after_name": None,
                               "limit_rows": PAGE}),
         ("list_dead_letters", 5 * PAGE, {**of_tenant, **letters, "limit_rows": PAGE}),
         ("list_child_groups", 5 * PAGE, {**of_tenant, "batch_id": batch, "of_group_id": 0,
@@ -181,7 +181,7 @@ async def test_what_pages_add_up_was_folded(own_world: World, *, analysed: bool)
     assert {name: n for name, n in recounted.items() if n > 8 * N} == {}
     assert answers["overview_counts", None][0]["running"] == N
     assert answers["sum_workers", None][0]["cpu_used"] == N
-    assert answers["list_pools_v2", None][0]["machines"] == {"active": N}
+    assert answers["list_pools", None][0]["machines"] == {"active": N}
     assert len(answers["list_dead_letters", None]) == PAGE
     assert [one["group_id"] for one in answers["list_child_groups", None]] == [1, N]
 

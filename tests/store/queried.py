@@ -67,7 +67,7 @@ async def end_after_5_s(world: World, incarnation_id: int, claimed: Claimed) -> 
     report = end_report(claimed, exit_code=0, start_age_us=5_000_000)
     at = datetime.now(UTC) + timedelta(seconds=10)
     await world.call(
-        "complete_attempts_v2", incarnation_id=incarnation_id, **end_columns([report]), at=at
+        "complete_attempts", incarnation_id=incarnation_id, **end_columns([report]), at=at
     )
 
 

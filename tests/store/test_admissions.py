@@ -389,22 +389,6 @@ async def test_limit_is_not_at_its_end_while_a_batch_is_locked(world: World) -> 
     assert await claimed_by(worker) == [3, 4]
 
 
-async def test_driver_of_the_release_before_lets_all_start(world: World) -> None:
-    """It admits nothing, so to it no limit stays near which a driver of this release found so."""
-    await world.submit(4)
-    worker = await world.worker()
-    await limit(world, 2.5)
-    epoch = await world.lead()
-    found = await world.call("limit_rounds_v2", epoch=epoch)
-    for one in [x for x in found if x["tenant"] == world.pool and x["is_new"]]:
-        of = {"limit_id": one["limit_id"], "version": one["version"]}
-        await world.call("judge_limit", epoch=epoch, **of, stage="below")
-    await apply(world, epoch)
-
-    assert await claimed_by(worker) == [1, 2, 3, 4]
-    assert await world.findings() == {}
-
-
 @pytest.mark.parametrize("what", ["batch", "group", "jobs"])
 async def test_release_by_a_person_wakes_the_driver(world: World, what: str) -> None:
     """Nothing else may happen: without admissions the jobs would wait for ever."""

@@ -370,7 +370,7 @@ async def test_child_is_not_claimed_before_the_latest_end_of_its_parents(world: 
 async def complete_at(world: World, incarnation: int, report: EndReport, at: datetime) -> None:
     """Report one end at a time of ours."""
     await world.call(
-        "complete_attempts_v2", incarnation_id=incarnation, **end_columns([report]), at=at
+        "complete_attempts", incarnation_id=incarnation, **end_columns([report]), at=at
     )
 
 

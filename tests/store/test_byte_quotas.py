@@ -188,7 +188,7 @@ async def test_late_end_beside_the_removal_of_its_batch_leaves_no_bytes(world: W
     async with removal.transaction():
         async with late.transaction():
             mine = {"incarnation_id": worker.id, **end_columns([report])}
-            await call_on(late, "complete_attempts_v2", **mine)
+            await call_on(late, "complete_attempts", **mine)
             await call_on(removal, "remove_batch", **arguments)
         folding = asyncio.create_task(world.fold())
         await world.until_somebody_waits()

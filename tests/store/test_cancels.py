@@ -77,7 +77,7 @@ async def test_cancel_that_waits_for_an_end_sees_it(world: World) -> None:
     connection = await world.connect("weft_worker")
     columns = end_columns([end_report(one, Reason.LOST)])
     async with connection.transaction():
-        await call_on(connection, "complete_attempts_v2", incarnation_id=worker.id, **columns)
+        await call_on(connection, "complete_attempts", incarnation_id=worker.id, **columns)
         cancelling = asyncio.create_task(world.api.cancel_jobs(world.caller, batch, [1]))
         await world.until_somebody_waits()
     first = await cancelling
@@ -183,7 +183,7 @@ async def test_sweep_waits_for_an_end_that_makes_a_job_ready_again(world: World)
     connection = await world.connect("weft_worker")
     columns = end_columns([end_report(one, Reason.PREEMPTED)])
     async with connection.transaction():
-        await call_on(connection, "complete_attempts_v2", incarnation_id=worker.id, **columns)
+        await call_on(connection, "complete_attempts", incarnation_id=worker.id, **columns)
         await cancel(world, batch)
         sweeping = asyncio.create_task(world.sweep())
         await world.until_somebody_waits()

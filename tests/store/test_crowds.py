@@ -76,7 +76,7 @@ async def test_child_is_dated_after_the_latest_end_that_was_noted(world: World) 
     claimed = await worker.claim(N)
     later = await world.admin.fetchval("SELECT clock_timestamp() + interval '1 hour'")
     await world.call(
-        "complete_attempts_v2",
+        "complete_attempts",
         incarnation_id=worker.id, **end_columns([end_report(claimed[0])]), at=later,
     )  # fmt: skip
     await end_all(worker, claimed[1:])
@@ -174,7 +174,7 @@ async def end_on(
     """Report ends on a connection of one's own."""
     reports = [end_report(one, reason) for one in claimed]
     await call_on(
-        connection, "complete_attempts_v2", incarnation_id=incarnation_id, **end_columns(reports)
+        connection, "complete_attempts", incarnation_id=incarnation_id, **end_columns(reports)
     )
 
 

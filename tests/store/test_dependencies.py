@@ -149,7 +149,7 @@ async def test_parent_that_ends_while_an_edge_to_it_is_added(
     )
     rows = job_rows(2, parents={1: [-1], 2: [-1, -2]})
     async with api.transaction():
-        await call_on(api, "add_jobs_v2", **_bunch(world.caller, batch, update.update_id, rows))
+        await call_on(api, "add_jobs", **_bunch(world.caller, batch, update.update_id, rows))
         ending = asyncio.create_task(worker.end(one, reason=reason))
         await world.until_somebody_waits()
     await ending
@@ -271,7 +271,7 @@ async def test_sweep_waits_for_an_edge_that_is_being_added(world: World) -> None
     api = await world.connect("weft_api")
     async with api.transaction():
         rows = job_rows(1, parents={1: [-1]})
-        await call_on(api, "add_jobs_v2", **_bunch(world.caller, batch, update, rows))
+        await call_on(api, "add_jobs", **_bunch(world.caller, batch, update, rows))
         sweeping = asyncio.create_task(world.sweep())
         await world.until_somebody_waits()
     await sweeping
@@ -295,7 +295,7 @@ async def test_edge_is_added_beside_a_sweep_of_its_parent(world: World) -> None:
     await adding
     api = await world.connect("weft_api")
     async with api.transaction():
-        await call_on(api, "add_jobs_v2", **_bunch(world.caller, batch, other, rows))
+        await call_on(api, "add_jobs", **_bunch(world.caller, batch, other, rows))
         async with asyncio.timeout(30):
             await world.sweep()
     for one in (update, other):
@@ -320,7 +320,7 @@ async def test_batch_is_deleted_while_its_first_edge_is_added(world: World) -> N
     async with other.transaction():
         await other.execute("SELECT FROM weft.job WHERE batch_id = $1 FOR UPDATE", batch)
         adding = asyncio.create_task(
-            call_on(api, "add_jobs_v2", **_bunch(world.caller, batch, update, rows))
+            call_on(api, "add_jobs", **_bunch(world.caller, batch, update, rows))
         )
         await world.until_somebody_waits()
         deleting = asyncio.create_task(call_on(deleter, "delete_batch", **delete))

@@ -49,7 +49,7 @@ async def test_child_of_a_parent_whose_children_are_told_and_of_one_of_those(
     api, other = await world.connect("weft_api"), await lock(world, batch, 3)
     sweeping = await sweep(world)
     await world.until_somebody_waits()
-    adding = asyncio.create_task(call_on(api, "add_jobs_v2", **columns))
+    adding = asyncio.create_task(call_on(api, "add_jobs", **columns))
     await world.until_somebody_waits(2)
     await other.execute("COMMIT")
     told, _added = await asyncio.gather(sweeping, adding)
@@ -74,7 +74,7 @@ async def test_work_is_announced_beside_a_sweep_that_announced(world: World) -> 
     update, columns = await child_of(world, batch, 4)
     api = await world.connect("weft_api")
     async with api.transaction():
-        await call_on(api, "add_jobs_v2", **columns)
+        await call_on(api, "add_jobs", **columns)
         sweeping = await sweep(world)
         waiting = asyncio.create_task(world.until_somebody_waits())
         await asyncio.wait({sweeping, waiting}, return_when=asyncio.FIRST_COMPLETED)
@@ -99,7 +99,7 @@ async def test_parent_that_ends_while_it_is_locked(world: World) -> None:
     other = await lock(world, batch, 5)
     async with driver.transaction():
         await call_on(driver, "settle_children", epoch=await world.lead(), limit_jobs=1)
-        adding = asyncio.create_task(call_on(api, "add_jobs_v2", **columns))
+        adding = asyncio.create_task(call_on(api, "add_jobs", **columns))
         await world.until_somebody_waits()  # for the third job
     await world.until_somebody_waits()  # for the fifth
     sweeping = await sweep(world)
@@ -118,7 +118,7 @@ async def test_parent_that_is_reported_while_others_are_locked(world: World) -> 
     worker = await world.worker()
     update, columns = await child_of(world, batch, 2, 3, 4)
     api, other = await world.connect("weft_api"), await lock(world, batch, 3)
-    adding = asyncio.create_task(call_on(api, "add_jobs_v2", **columns))
+    adding = asyncio.create_task(call_on(api, "add_jobs", **columns))
     await world.until_somebody_waits()
     claimed = await worker.claim()
     ending = asyncio.create_task(worker.end(*claimed))

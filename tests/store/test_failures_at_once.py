@@ -35,7 +35,7 @@ async def end(
         end_report(one, reason) for one, reason in zip(claimed, reasons, strict=True)
     ])  # fmt: skip
     connection = await world.connect("weft_worker")
-    rows = await call_on(connection, "complete_attempts_v2", incarnation_id=worker.id, **columns)
+    rows = await call_on(connection, "complete_attempts", incarnation_id=worker.id, **columns)
     return rows[0][0]
 
 

@@ -210,7 +210,7 @@ async def under_way(
             return "claim_jobs", mine | budget
         case "lost" | "ended":
             reason = Reason.LOST if act == "lost" else None
-            return "complete_attempts_v2", mine | end_columns([end_report(running.pop(), reason)])
+            return "complete_attempts", mine | end_columns([end_report(running.pop(), reason)])
         case "hold":
             return "hold_group", group
         case "release":
@@ -228,7 +228,7 @@ async def under_way(
             return "sweep_holds", {"epoch": await world.lead(), "limit_jobs": 100}
     update = await open_update(world, batch, 2)
     if act == "add":
-        return "add_jobs_v2", _bunch(world.caller, batch, update.update_id, rows)
+        return "add_jobs", _bunch(world.caller, batch, update.update_id, rows)
     await add(world, batch, update, rows)
     return "commit_update", ours | {"of_update_id": update.update_id}
 

@@ -72,7 +72,7 @@ async def test_change_of_a_batch_while_the_end_of_a_job_admits_the_next(
     if change == "limit":
         await change_limit(world.admin, batch, 3)
     async with connection.transaction():
-        await call_on(connection, "complete_attempts_v2", **ending(worker, *claimed))
+        await call_on(connection, "complete_attempts", **ending(worker, *claimed))
         changing = asyncio.create_task(changes[change]())
         await world.until_somebody_waits()
         assert await world.findings() == {}

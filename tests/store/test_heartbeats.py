@@ -30,7 +30,7 @@ async def test_heartbeat_sees_what_is_left_of_a_worker(world: World, has: str) -
     connection = await world.connect("weft_worker")
     async with connection.transaction():
         (row,) = await call_on(
-            connection, "heartbeat_v2", incarnation_id=worker.id, draining=False,
+            connection, "heartbeat", incarnation_id=worker.id, draining=False,
             claiming=has == "a claim under way",
             **columns(claimed if has == "an attempt" else []),
         )  # fmt: skip

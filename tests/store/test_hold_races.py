@@ -66,7 +66,7 @@ async def test_no_job_is_stuck_that_becomes_ready_while_its_group_is_released(
         "tenant_id": world.caller.tenant_id, "batch_id": batch, "group_id": 1, "actor": "x",
     }  # fmt: skip
     ending, releasing = await world.connect("weft_worker"), await world.connect("weft_api")
-    calls = [(ending, "complete_attempts_v2", end), (releasing, "release_group", freed)]
+    calls = [(ending, "complete_attempts", end), (releasing, "release_group", freed)]
     (first, name, arguments), (second, other_name, others) = calls if ended_first else calls[::-1]
     async with first.transaction():
         await call_on(first, name, **arguments)

@@ -70,7 +70,7 @@ async def test_a_lane_and_a_worker_that_are_new_at_once_find_each_other(
     """Each is in a transaction that does not see the other one."""
     shape, name = Shape(storage_mib=next(LARGE)), f"{world.pool}-w"
     register = (
-        "SELECT incarnation_id FROM weft.register_worker_v2('w', 'h', $1, $2, 1000, 1000, "
+        "SELECT incarnation_id FROM weft.register_worker('w', 'h', $1, $2, 1000, 1000, "
         "1000000, 0, '{\"executor\": \"process\"}', 'v', false, 30)"
     )
     connection = await world.connect()

@@ -340,7 +340,7 @@ async def test_notice_tells_the_driver(world: World) -> None:
     await listener.add_listener("driver", note)
     columns = end_columns([end_report(one, Reason.EXIT, exit_code=1)])
     await call_on(
-        await world.connect("weft_worker"), "complete_attempts_v2", incarnation_id=worker.id,
+        await world.connect("weft_worker"), "complete_attempts", incarnation_id=worker.id,
         **columns,
     )  # fmt: skip
 

@@ -135,7 +135,7 @@ async def test_same_bunch_at_once_is_added_once(world: World) -> None:
     arguments = _bunch(world.caller, batch, update.update_id, job_rows(50))
     connection = await world.connect("weft_api")
     async with connection.transaction():
-        first = await call_on(connection, "add_jobs_v2", **arguments)
+        first = await call_on(connection, "add_jobs", **arguments)
         second = asyncio.create_task(add(world, batch, update, job_rows(50)))
         await world.until_somebody_waits()
     await world.api.commit_update(world.caller, batch, update.update_id)

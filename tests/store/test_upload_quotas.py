@@ -65,7 +65,7 @@ async def test_same_jobs_sent_again_are_taken_beyond_the_quota(world: World) -> 
     arguments = {**_bunch(world.caller, batch, update.update_id, rows), "first_job": 2}
     api = await world.connect("weft_api")
     with pytest.raises(Exception, match="more bytes stored"):
-        await call_on(api, "add_jobs_v2", **arguments)
+        await call_on(api, "add_jobs", **arguments)
 
     assert await stored(world) == ONE
 

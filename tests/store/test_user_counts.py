@@ -91,7 +91,7 @@ async def test_overview_reads_no_batches(own_world: World) -> None:
     connection = await world.connect()
     async with reads(connection, "group_count", "batch") as read:
         await connection.fetch(
-            "SELECT weft.overview_v2(tenant_id => $1, pools_of_tenant_id => $1)",
+            "SELECT weft.overview(tenant_id => $1, pools_of_tenant_id => $1)",
             world.caller.tenant_id,
         )
         await connection.fetch("SELECT weft.list_minutes(tenant_id => $1)", world.caller.tenant_id)

@@ -111,7 +111,7 @@ async def test_work_that_is_committed_while_a_worker_goes_to_sleep(world: World)
     other = await world.worker("other")
     async with in_transaction(world, "weft_worker") as connection:
         await call_on(
-            connection, "complete_attempts_v2", incarnation_id=worker.id,
+            connection, "complete_attempts", incarnation_id=worker.id,
             **end_columns([end_report(claimed[0])]),
         )  # fmt: skip
         going = asyncio.create_task(other.waits())
@@ -326,7 +326,7 @@ async def test_sleep_and_heartbeat_of_a_worker_lock_its_row_first(world: World) 
     sleeper = await world.connect("weft_worker")
     async with in_transaction(world, "admin") as beating:
         await call_on(
-            beating, "heartbeat_v2", incarnation_id=worker.id, batch_ids=[], job_ids=[],
+            beating, "heartbeat", incarnation_id=worker.id, batch_ids=[], job_ids=[],
             attempts=[], draining=False,
         )  # fmt: skip
         sleeping = asyncio.create_task(call_on(sleeper, "wait_for_work", incarnation_id=worker.id))

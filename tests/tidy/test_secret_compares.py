@@ -44,7 +44,7 @@ CONSTANT_TIME = {
 """Which files compare with `compare_digest`, and what."""
 HASHED = {
     ("admin.py", "ensure_local_user"),
-    ("sessions.py", "authenticate_v3"),
+    ("sessions.py", "authenticate"),
     ("sessions.py", "create_login_code"),
     ("sessions.py", "open_issuer_session"),
     ("sessions.py", "open_session"),

@@ -123,7 +123,7 @@ class InOneCall:
         count = len(self._rows)
         if count:
             _verdicts, *rows = await self._call(
-                "complete_and_claim_v2", **_keys(self._rows), **_ends(count), **self._asked()
+                "complete_and_claim", **_keys(self._rows), **_ends(count), **self._asked()
             )
             await self._take(rows)
         return count
@@ -163,7 +163,7 @@ class InTwoCalls(InOneCall):
         await self._take(await self._call("claim_jobs", **self._asked()))
         count = len(self._rows)
         if count:
-            await self._call("complete_attempts_v2", **_keys(self._rows), **_ends(count))
+            await self._call("complete_attempts", **_keys(self._rows), **_ends(count))
         self._rows = []
         return count
 

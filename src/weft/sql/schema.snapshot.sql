@@ -941,6 +941,14 @@ CREATE FUNCTION weft._has_work(of_incarnation_id integer) RETURNS boolean
     SET enable_bitmapscan TO 'off';
 ALTER FUNCTION weft._has_work(of_incarnation_id integer) OWNER TO weft_system;
 
+CREATE FUNCTION weft._heartbeat(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], draining boolean, claiming boolean DEFAULT false, heard bigint[] DEFAULT '{}'::bigint[], at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(alive boolean, has_work boolean, stop_batch_ids bigint[], stop_job_ids integer[], stop_attempts smallint[])
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off';
+ALTER FUNCTION weft._heartbeat(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], draining boolean, claiming boolean, heard bigint[], at timestamp with time zone) OWNER TO weft_system;
+
 CREATE FUNCTION weft._hold_for_limit(of_batch_ids bigint[], of_group_ids integer[], of_limit weft.spend_limit, at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql;
 ALTER FUNCTION weft._hold_for_limit(of_batch_ids bigint[], of_group_ids integer[], of_limit weft.spend_limit, at timestamp with time zone) OWNER TO weft_tenant;
@@ -1976,10 +1984,6 @@ CREATE FUNCTION weft._running_cores(of_tenant_id integer) RETURNS TABLE(user_id 
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._running_cores(of_tenant_id integer) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft._running_gate(max_running integer) RETURNS jsonb
-    LANGUAGE sql IMMUTABLE;
-ALTER FUNCTION weft._running_gate(max_running integer) OWNER TO weft_tenant;
-
 CREATE FUNCTION weft._running_limits(of_incarnation_id integer, kept weft.reservation) RETURNS jsonb
     LANGUAGE sql STABLE;
 ALTER FUNCTION weft._running_limits(of_incarnation_id integer, kept weft.reservation) OWNER TO weft_system;
@@ -2604,15 +2608,10 @@ CREATE FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id in
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id integer, group_ids integer[], parent_ids integer[], names text[], attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, are_sets boolean[], at timestamp with time zone, idempotency_key text, digest bytea) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft.add_jobs(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], combo_indexes integer[] DEFAULT '{}'::integer[], combo_numbers integer[] DEFAULT '{}'::integer[], combo_sets integer[] DEFAULT '{}'::integer[], idempotency_key text DEFAULT NULL::text, digest bytea DEFAULT NULL::bytea, entry_ns integer[] DEFAULT '{}'::integer[], edge_parent_ns integer[] DEFAULT '{}'::integer[], array_firsts integer[] DEFAULT '{}'::integer[], array_ns integer[] DEFAULT '{}'::integer[], array_indexes integer[] DEFAULT '{}'::integer[], array_names text[] DEFAULT '{}'::text[], array_attributes jsonb[] DEFAULT '{}'::jsonb[]) RETURNS boolean
-    LANGUAGE sql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.add_jobs(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[], idempotency_key text, digest bytea, entry_ns integer[], edge_parent_ns integer[], array_firsts integer[], array_ns integer[], array_indexes integer[], array_names text[], array_attributes jsonb[]) OWNER TO weft_tenant;
-
-CREATE FUNCTION weft.add_jobs_v2(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, jobs weft.job_columns, idempotency_key text DEFAULT NULL::text, digest bytea DEFAULT NULL::bytea) RETURNS boolean
+CREATE FUNCTION weft.add_jobs(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, jobs weft.job_columns, idempotency_key text DEFAULT NULL::text, digest bytea DEFAULT NULL::bytea) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.add_jobs_v2(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, jobs weft.job_columns, idempotency_key text, digest bytea) OWNER TO weft_tenant;
+ALTER FUNCTION weft.add_jobs(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, jobs weft.job_columns, idempotency_key text, digest bytea) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.add_machines(epoch bigint, of_pool_id integer, flavours text[], regions text[], reasons text[]) RETURNS SETOF text
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2681,20 +2680,10 @@ CREATE FUNCTION weft.ask_block(incarnation_id integer, batch_id bigint, job_id i
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.ask_block(incarnation_id integer, batch_id bigint, job_id integer, attempt integer, kind text, tester text, parameters jsonb) OWNER TO weft_system;
 
-CREATE FUNCTION weft.authenticate(token_hash bytea, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(tenant_id integer, user_id integer, user_name text, is_admin boolean)
-    LANGUAGE sql STABLE SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.authenticate(token_hash bytea, at timestamp with time zone) OWNER TO weft_system;
-
-CREATE FUNCTION weft.authenticate_v2(token_hash bytea, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(tenant_id integer, user_id integer, user_name text, role text, token_id bigint, scopes text[])
+CREATE FUNCTION weft.authenticate(token_hash bytea, of_kind text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(tenant_id integer, user_id integer, user_name text, role text, token_id bigint, scopes text[], left_s double precision)
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.authenticate_v2(token_hash bytea, at timestamp with time zone) OWNER TO weft_system;
-
-CREATE FUNCTION weft.authenticate_v3(token_hash bytea, of_kind text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(tenant_id integer, user_id integer, user_name text, role text, token_id bigint, scopes text[], left_s double precision)
-    LANGUAGE sql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.authenticate_v3(token_hash bytea, of_kind text, at timestamp with time zone) OWNER TO weft_system;
+ALTER FUNCTION weft.authenticate(token_hash bytea, of_kind text, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.beat_driver(epoch bigint, grace_s double precision) RETURNS TABLE(idle boolean, loops text[], due_in interval[])
     LANGUAGE sql SECURITY DEFINER
@@ -2802,22 +2791,12 @@ CREATE FUNCTION weft.commit_update(tenant_id integer, batch_id bigint, of_update
     SET plan_cache_mode TO 'force_generic_plan';
 ALTER FUNCTION weft.commit_update(tenant_id integer, batch_id bigint, of_update_id integer, at timestamp with time zone) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft.complete_and_claim(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_mss bigint[], memory_peaks bigint[], stdout_bytess bigint[], stderr_bytess bigint[], truncateds boolean[], segments integer[], offsets bigint[], messages text[], budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[] DEFAULT '{}'::bigint[], hint_job integer[] DEFAULT '{}'::integer[], call bigint DEFAULT NULL::bigint) RETURNS TABLE(batch_id bigint, job_id integer, attempt smallint, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, spec_first integer, runnable_id bigint, chunk bytea, verdicts text[])
-    LANGUAGE sql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.complete_and_claim(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_mss bigint[], memory_peaks bigint[], stdout_bytess bigint[], stderr_bytess bigint[], truncateds boolean[], segments integer[], offsets bigint[], messages text[], budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[], hint_job integer[], call bigint) OWNER TO weft_system;
-
-CREATE FUNCTION weft.complete_and_claim_v2(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_ms_list bigint[], memory_peaks bigint[], stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments integer[], offsets bigint[], messages text[], budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[] DEFAULT '{}'::bigint[], hint_job integer[] DEFAULT '{}'::integer[], call bigint DEFAULT NULL::bigint, causes text[] DEFAULT NULL::text[]) RETURNS TABLE(batch_id bigint, job_id integer, attempt smallint, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, spec_first integer, runnable_id bigint, chunk bytea, verdicts text[])
+CREATE FUNCTION weft.complete_and_claim(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_ms_list bigint[], memory_peaks bigint[], stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments integer[], offsets bigint[], messages text[], budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[] DEFAULT '{}'::bigint[], hint_job integer[] DEFAULT '{}'::integer[], call bigint DEFAULT NULL::bigint, causes text[] DEFAULT NULL::text[]) RETURNS TABLE(batch_id bigint, job_id integer, attempt smallint, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, spec_first integer, runnable_id bigint, chunk bytea, verdicts text[])
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.complete_and_claim_v2(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_ms_list bigint[], memory_peaks bigint[], stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments integer[], offsets bigint[], messages text[], budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[], hint_job integer[], call bigint, causes text[]) OWNER TO weft_system;
+ALTER FUNCTION weft.complete_and_claim(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_ms_list bigint[], memory_peaks bigint[], stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments integer[], offsets bigint[], messages text[], budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[], hint_job integer[], call bigint, causes text[]) OWNER TO weft_system;
 
-CREATE FUNCTION weft.complete_attempts(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_mss bigint[], memory_peaks bigint[], stdout_bytess bigint[], stderr_bytess bigint[], truncateds boolean[], segments integer[], offsets bigint[], messages text[], at timestamp with time zone DEFAULT clock_timestamp()) RETURNS text[]
-    LANGUAGE sql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.complete_attempts(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_mss bigint[], memory_peaks bigint[], stdout_bytess bigint[], stderr_bytess bigint[], truncateds boolean[], segments integer[], offsets bigint[], messages text[], at timestamp with time zone) OWNER TO weft_system;
-
-CREATE FUNCTION weft.complete_attempts_v2(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_ms_list bigint[], memory_peaks bigint[], stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments integer[], offsets bigint[], messages text[], causes text[] DEFAULT NULL::text[], at timestamp with time zone DEFAULT clock_timestamp()) RETURNS text[]
+CREATE FUNCTION weft.complete_attempts(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_ms_list bigint[], memory_peaks bigint[], stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments integer[], offsets bigint[], messages text[], causes text[] DEFAULT NULL::text[], at timestamp with time zone DEFAULT clock_timestamp()) RETURNS text[]
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -2825,7 +2804,7 @@ CREATE FUNCTION weft.complete_attempts_v2(incarnation_id integer, batch_ids bigi
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     SET enable_bitmapscan TO 'off';
-ALTER FUNCTION weft.complete_attempts_v2(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_ms_list bigint[], memory_peaks bigint[], stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments integer[], offsets bigint[], messages text[], causes text[], at timestamp with time zone) OWNER TO weft_system;
+ALTER FUNCTION weft.complete_attempts(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_ms_list bigint[], memory_peaks bigint[], stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments integer[], offsets bigint[], messages text[], causes text[], at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.conditions_due(epoch bigint, busy bigint[]) RETURNS interval
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2876,15 +2855,10 @@ CREATE FUNCTION weft.count_reasons(tenant_id integer, batch_id bigint, of_group_
     SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.count_reasons(tenant_id integer, batch_id bigint, of_group_id integer, after integer, limit_attempts integer) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft.create_batch(tenant_id integer, user_id integer, name text, billing_project text, attributes jsonb, callback text, cancel_after_n_failures integer, max_running integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(batch_id bigint, is_new boolean)
-    LANGUAGE sql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.create_batch(tenant_id integer, user_id integer, name text, billing_project text, attributes jsonb, callback text, cancel_after_n_failures integer, max_running integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) OWNER TO weft_tenant;
-
-CREATE FUNCTION weft.create_batch_v2(tenant_id integer, user_id integer, batch jsonb, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(batch_id bigint, is_new boolean)
+CREATE FUNCTION weft.create_batch(tenant_id integer, user_id integer, batch jsonb, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(batch_id bigint, is_new boolean)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.create_batch_v2(tenant_id integer, user_id integer, batch jsonb, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) OWNER TO weft_tenant;
+ALTER FUNCTION weft.create_batch(tenant_id integer, user_id integer, batch jsonb, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.create_login_code(tenant_id integer, user_id integer, by_token bigint, of_hash bytea, of_scopes text[], valid_s double precision, session_s double precision, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS timestamp with time zone
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3082,15 +3056,10 @@ CREATE FUNCTION weft.get_batches(tenant_id integer, batch_ids bigint[]) RETURNS 
     SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.get_batches(tenant_id integer, batch_ids bigint[]) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft.get_bunch(tenant_id integer, of_batch_id bigint, of_update_id integer, first_position integer, n_jobs integer) RETURNS TABLE(job_id integer, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, group_id integer, set_ids integer[], priority smallint, always_run boolean, max_attempts smallint, retry_on integer, name text, attributes jsonb, parents integer[], spec_first integer)
-    LANGUAGE sql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.get_bunch(tenant_id integer, of_batch_id bigint, of_update_id integer, first_position integer, n_jobs integer) OWNER TO weft_tenant;
-
-CREATE FUNCTION weft.get_bunch_v2(tenant_id integer, of_batch_id bigint, of_update_id integer, first_position integer, n_jobs integer) RETURNS TABLE(job_id integer, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, group_id integer, set_ids integer[], priority smallint, always_run boolean, max_attempts smallint, retry_on integer, name text, attributes jsonb, parents integer[], spec_first integer, rare_fields jsonb)
+CREATE FUNCTION weft.get_bunch(tenant_id integer, of_batch_id bigint, of_update_id integer, first_position integer, n_jobs integer) RETURNS TABLE(job_id integer, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, group_id integer, set_ids integer[], priority smallint, always_run boolean, max_attempts smallint, retry_on integer, name text, attributes jsonb, parents integer[], spec_first integer, rare_fields jsonb)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.get_bunch_v2(tenant_id integer, of_batch_id bigint, of_update_id integer, first_position integer, n_jobs integer) OWNER TO weft_tenant;
+ALTER FUNCTION weft.get_bunch(tenant_id integer, of_batch_id bigint, of_update_id integer, first_position integer, n_jobs integer) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.get_chunks(batch_ids bigint[], first_jobs integer[]) RETURNS TABLE(batch_id bigint, first_job integer, body bytea)
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -3112,16 +3081,11 @@ CREATE FUNCTION weft.get_group(tenant_id integer, batch_id bigint, group_id inte
     SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.get_group(tenant_id integer, batch_id bigint, group_id integer, path text) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft.get_job(tenant_id integer, batch_id bigint, job_id integer) RETURNS TABLE(document jsonb, spec_index integer, spec_body bytea)
-    LANGUAGE sql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.get_job(tenant_id integer, batch_id bigint, job_id integer) OWNER TO weft_tenant;
-
-CREATE FUNCTION weft.get_job_v2(tenant_id integer, batch_id bigint, job_id integer, limit_parents integer, limit_counted integer) RETURNS TABLE(document jsonb, spec_index integer, spec_body bytea)
+CREATE FUNCTION weft.get_job(tenant_id integer, batch_id bigint, job_id integer, limit_parents integer, limit_counted integer) RETURNS TABLE(document jsonb, spec_index integer, spec_body bytea)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan';
-ALTER FUNCTION weft.get_job_v2(tenant_id integer, batch_id bigint, job_id integer, limit_parents integer, limit_counted integer) OWNER TO weft_tenant;
+ALTER FUNCTION weft.get_job(tenant_id integer, batch_id bigint, job_id integer, limit_parents integer, limit_counted integer) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.get_jobs(tenant_id integer, batch_id bigint, job_ids integer[]) RETURNS SETOF jsonb
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3175,15 +3139,10 @@ CREATE FUNCTION weft.get_update(tenant_id integer, batch_id bigint, of_update_id
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.get_update(tenant_id integer, batch_id bigint, of_update_id integer) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft.get_worker(tenant_id integer, of_name text, of_pool text) RETURNS jsonb
+CREATE FUNCTION weft.get_worker(tenant_id integer, pools_of_tenant_id integer, of_name text, of_pool text) RETURNS jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.get_worker(tenant_id integer, of_name text, of_pool text) OWNER TO weft_system;
-
-CREATE FUNCTION weft.get_worker_v2(tenant_id integer, pools_of_tenant_id integer, of_name text, of_pool text) RETURNS jsonb
-    LANGUAGE sql STABLE SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.get_worker_v2(tenant_id integer, pools_of_tenant_id integer, of_name text, of_pool text) OWNER TO weft_system;
+ALTER FUNCTION weft.get_worker(tenant_id integer, pools_of_tenant_id integer, of_name text, of_pool text) OWNER TO weft_system;
 
 CREATE FUNCTION weft.granted_batches() RETURNS SETOF bigint
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -3195,19 +3154,11 @@ CREATE FUNCTION weft.group_history(tenant_id integer, batch_id bigint, group_id 
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.group_history(tenant_id integer, batch_id bigint, group_id integer, before bigint, limit_rows integer) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft.heartbeat(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], draining boolean, claiming boolean DEFAULT false, heard bigint[] DEFAULT '{}'::bigint[], at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(alive boolean, has_work boolean, stop_batch_ids bigint[], stop_job_ids integer[], stop_attempts smallint[])
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    SET enable_seqscan TO 'off'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off';
-ALTER FUNCTION weft.heartbeat(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], draining boolean, claiming boolean, heard bigint[], at timestamp with time zone) OWNER TO weft_system;
-
-CREATE FUNCTION weft.heartbeat_v2(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], draining boolean, claiming boolean DEFAULT false, heard bigint[] DEFAULT '{}'::bigint[]) RETURNS TABLE(alive boolean, has_work boolean, stop_batch_ids bigint[], stop_job_ids integer[], stop_attempts smallint[], drains boolean, kept boolean)
+CREATE FUNCTION weft.heartbeat(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], draining boolean, claiming boolean DEFAULT false, heard bigint[] DEFAULT '{}'::bigint[]) RETURNS TABLE(alive boolean, has_work boolean, stop_batch_ids bigint[], stop_job_ids integer[], stop_attempts smallint[], drains boolean, kept boolean)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off';
-ALTER FUNCTION weft.heartbeat_v2(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], draining boolean, claiming boolean, heard bigint[]) OWNER TO weft_system;
+ALTER FUNCTION weft.heartbeat(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], draining boolean, claiming boolean, heard bigint[]) OWNER TO weft_system;
 
 CREATE FUNCTION weft.hide_batch(tenant_id integer, batch_id bigint, hidden boolean, actor text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3239,15 +3190,10 @@ CREATE FUNCTION weft.job_history(tenant_id integer, batch_id bigint, job_id inte
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.job_history(tenant_id integer, batch_id bigint, job_id integer) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft.judge_limit(epoch bigint, limit_id integer, version integer, stage text) RETURNS boolean
-    LANGUAGE sql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.judge_limit(epoch bigint, limit_id integer, version integer, stage text) OWNER TO weft_system;
-
-CREATE FUNCTION weft.judge_limit_v2(epoch bigint, limit_id integer, version integer, stage text, near boolean) RETURNS boolean
+CREATE FUNCTION weft.judge_limit(epoch bigint, limit_id integer, version integer, stage text, near boolean) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.judge_limit_v2(epoch bigint, limit_id integer, version integer, stage text, near boolean) OWNER TO weft_system;
+ALTER FUNCTION weft.judge_limit(epoch bigint, limit_id integer, version integer, stage text, near boolean) OWNER TO weft_system;
 
 CREATE FUNCTION weft.last_group_of_update(tenant_id integer, of_batch_id bigint, of_update_id integer) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3264,20 +3210,10 @@ CREATE FUNCTION weft.licence_limits() RETURNS TABLE(name text, n integer)
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.licence_limits() OWNER TO weft_system;
 
-CREATE FUNCTION weft.limit_rounds(epoch bigint, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(limit_id integer, version integer, is_new boolean, project text, tenant text, cost_max numeric, cost_soft_max numeric, on_limit text, stage text, spent numeric, cost_per_hour numeric)
-    LANGUAGE sql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.limit_rounds(epoch bigint, at timestamp with time zone) OWNER TO weft_system;
-
-CREATE FUNCTION weft.limit_rounds_v2(epoch bigint, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(limit_id integer, version integer, is_new boolean, kind text, name text, tenant text, measure text, amount_max numeric, amount_soft_max numeric, on_limit text, stage text, used numeric, used_per_hour numeric)
-    LANGUAGE sql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.limit_rounds_v2(epoch bigint, at timestamp with time zone) OWNER TO weft_system;
-
-CREATE FUNCTION weft.limit_rounds_v3(epoch bigint, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(limit_id integer, version integer, is_new boolean, kind text, name text, tenant text, measure text, amount_max numeric, amount_soft_max numeric, on_limit text, stage text, used numeric, used_per_hour numeric, near boolean, could_use_per_hour numeric, admitted_per_hour numeric)
+CREATE FUNCTION weft.limit_rounds(epoch bigint, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(limit_id integer, version integer, is_new boolean, kind text, name text, tenant text, measure text, amount_max numeric, amount_soft_max numeric, on_limit text, stage text, used numeric, used_per_hour numeric, near boolean, could_use_per_hour numeric, admitted_per_hour numeric)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.limit_rounds_v3(epoch bigint, at timestamp with time zone) OWNER TO weft_system;
+ALTER FUNCTION weft.limit_rounds(epoch bigint, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.list_allowed(tenant_id integer, batch_ids bigint[]) RETURNS SETOF bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3294,28 +3230,18 @@ CREATE FUNCTION weft.list_batch_keys(tenant_id integer, batch_ids bigint[]) RETU
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_batch_keys(tenant_id integer, batch_ids bigint[]) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft.list_batches(tenant_id integer, before bigint, limit_rows integer, of_name text) RETURNS SETOF jsonb
-    LANGUAGE sql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.list_batches(tenant_id integer, before bigint, limit_rows integer, of_name text) OWNER TO weft_tenant;
-
-CREATE FUNCTION weft.list_batches_v2(tenant_id integer, before bigint, limit_rows integer, of_name text, with_hidden boolean) RETURNS SETOF jsonb
+CREATE FUNCTION weft.list_batches(tenant_id integer, before bigint, limit_rows integer, of_name text, with_hidden boolean) RETURNS SETOF jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     SET enable_mergejoin TO 'off';
-ALTER FUNCTION weft.list_batches_v2(tenant_id integer, before bigint, limit_rows integer, of_name text, with_hidden boolean) OWNER TO weft_tenant;
+ALTER FUNCTION weft.list_batches(tenant_id integer, before bigint, limit_rows integer, of_name text, with_hidden boolean) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.list_callbacks(tenant_id integer, batch_id bigint, after bigint, limit_rows integer) RETURNS SETOF jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_callbacks(tenant_id integer, batch_id bigint, after bigint, limit_rows integer) OWNER TO weft_tenant;
-
-CREATE FUNCTION weft.list_cancelled(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[]) RETURNS TABLE(batch_id bigint, job_id integer, attempt smallint)
-    LANGUAGE sql STABLE SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.list_cancelled(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[]) OWNER TO weft_system;
 
 CREATE FUNCTION weft.list_causes(tenant_id integer, batch_id bigint, show_all boolean, limit_rows integer) RETURNS TABLE(n_jobs bigint, n_acknowledged bigint, n_causes bigint, items jsonb)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3386,15 +3312,10 @@ CREATE FUNCTION weft.list_ended_jobs(batch_ids bigint[], job_ids integer[]) RETU
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_ended_jobs(batch_ids bigint[], job_ids integer[]) OWNER TO weft_system;
 
-CREATE FUNCTION weft.list_events(tenant_id integer, after_xid bigint, after_event bigint, of_batch_id bigint, limit_rows integer) RETURNS TABLE(xid bigint, event_id bigint, at timestamp with time zone, kind text, batch_id bigint, from_state smallint, to_state smallint, jobs integer[], groups integer[], trace_id text)
-    LANGUAGE sql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.list_events(tenant_id integer, after_xid bigint, after_event bigint, of_batch_id bigint, limit_rows integer) OWNER TO weft_tenant;
-
-CREATE FUNCTION weft.list_events_v2(tenant_id integer, after_xid bigint, after_event bigint, of_batch_id bigint, limit_rows integer) RETURNS TABLE(xid bigint, event_id bigint, at timestamp with time zone, kind text, batch_id bigint, from_state smallint, to_state smallint, jobs integer[], groups integer[], trace_id text, detail jsonb)
+CREATE FUNCTION weft.list_events(tenant_id integer, after_xid bigint, after_event bigint, of_batch_id bigint, limit_rows integer) RETURNS TABLE(xid bigint, event_id bigint, at timestamp with time zone, kind text, batch_id bigint, from_state smallint, to_state smallint, jobs integer[], groups integer[], trace_id text, detail jsonb)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.list_events_v2(tenant_id integer, after_xid bigint, after_event bigint, of_batch_id bigint, limit_rows integer) OWNER TO weft_tenant;
+ALTER FUNCTION weft.list_events(tenant_id integer, after_xid bigint, after_event bigint, of_batch_id bigint, limit_rows integer) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.list_group_edges(tenant_id integer, batch_id bigint, of_group_id integer, limit_rows integer) RETURNS TABLE(from_id integer, to_id integer, n_edges bigint, sampled boolean)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3532,33 +3453,23 @@ CREATE FUNCTION weft.list_pool_costs(pools_of_tenant_id integer, of_pool text, l
     SET enable_hashagg TO 'off';
 ALTER FUNCTION weft.list_pool_costs(pools_of_tenant_id integer, of_pool text, limit_days integer) OWNER TO weft_system;
 
-CREATE FUNCTION weft.list_pools() RETURNS SETOF jsonb
-    LANGUAGE sql STABLE SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.list_pools() OWNER TO weft_system;
-
-CREATE FUNCTION weft.list_pools_v2(of_tenant_id integer, of_name text, after_name text, limit_rows integer) RETURNS SETOF jsonb
+CREATE FUNCTION weft.list_pools(of_tenant_id integer, of_name text, after_name text, limit_rows integer) RETURNS SETOF jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off';
-ALTER FUNCTION weft.list_pools_v2(of_tenant_id integer, of_name text, after_name text, limit_rows integer) OWNER TO weft_system;
+ALTER FUNCTION weft.list_pools(of_tenant_id integer, of_name text, after_name text, limit_rows integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft.list_project_days(tenant_id integer, of_user_id integer, of_name text, before date, limit_rows integer) RETURNS SETOF jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_project_days(tenant_id integer, of_user_id integer, of_name text, before date, limit_rows integer) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft.list_projects(tenant_id integer, of_user_id integer, of_name text) RETURNS SETOF jsonb
-    LANGUAGE sql STABLE SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.list_projects(tenant_id integer, of_user_id integer, of_name text) OWNER TO weft_tenant;
-
-CREATE FUNCTION weft.list_projects_v2(tenant_id integer, of_user_id integer, of_name text, of_names text[], after_name text, limit_rows integer, members_max integer) RETURNS SETOF jsonb
+CREATE FUNCTION weft.list_projects(tenant_id integer, of_user_id integer, of_name text, of_names text[], after_name text, limit_rows integer, members_max integer) RETURNS SETOF jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.list_projects_v2(tenant_id integer, of_user_id integer, of_name text, of_names text[], after_name text, limit_rows integer, members_max integer) OWNER TO weft_tenant;
+ALTER FUNCTION weft.list_projects(tenant_id integer, of_user_id integer, of_name text, of_names text[], after_name text, limit_rows integer, members_max integer) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.list_queues(tenant_id integer, with_counts boolean, below integer, limit_rows integer) RETURNS SETOF jsonb
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3696,12 +3607,7 @@ CREATE FUNCTION weft.list_whole_trail(of_user text, of_action text, of_batch_id 
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.list_whole_trail(of_user text, of_action text, of_batch_id bigint, of_number bigint, since timestamp with time zone, before bigint, limit_rows integer) OWNER TO weft_system;
 
-CREATE FUNCTION weft.list_workers(tenant_id integer, with_deleted boolean, limit_rows integer) RETURNS SETOF jsonb
-    LANGUAGE sql STABLE SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.list_workers(tenant_id integer, with_deleted boolean, limit_rows integer) OWNER TO weft_system;
-
-CREATE FUNCTION weft.list_workers_v2(tenant_id integer, pools_of_tenant_id integer, with_deleted boolean, after_name text, after_pool text, limit_rows integer) RETURNS SETOF jsonb
+CREATE FUNCTION weft.list_workers(tenant_id integer, pools_of_tenant_id integer, with_deleted boolean, after_name text, after_pool text, limit_rows integer) RETURNS SETOF jsonb
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -3710,22 +3616,17 @@ CREATE FUNCTION weft.list_workers_v2(tenant_id integer, pools_of_tenant_id integ
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     SET enable_bitmapscan TO 'off';
-ALTER FUNCTION weft.list_workers_v2(tenant_id integer, pools_of_tenant_id integer, with_deleted boolean, after_name text, after_pool text, limit_rows integer) OWNER TO weft_system;
+ALTER FUNCTION weft.list_workers(tenant_id integer, pools_of_tenant_id integer, with_deleted boolean, after_name text, after_pool text, limit_rows integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft.live_jobs(of_batch_id bigint, first_job bigint, last_job bigint) RETURNS SETOF integer
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.live_jobs(of_batch_id bigint, first_job bigint, last_job bigint) OWNER TO weft_system;
 
-CREATE FUNCTION weft.log_places(tenant_id integer, of_batch_id bigint, job_ids integer[], of_attempt smallint) RETURNS TABLE(batch_id bigint, job_id integer, attempt smallint, ended boolean, segment integer, log_offset bigint, stdout_bytes bigint, stderr_bytes bigint, truncated boolean, state text, reason smallint, exit_code integer, signal smallint, message text)
-    LANGUAGE sql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.log_places(tenant_id integer, of_batch_id bigint, job_ids integer[], of_attempt smallint) OWNER TO weft_tenant;
-
-CREATE FUNCTION weft.log_places_v2(tenant_id integer, of_batch_id bigint, job_ids integer[], of_attempt smallint) RETURNS TABLE(batch_id bigint, job_id integer, attempt smallint, ended boolean, segment integer, log_offset bigint, stdout_bytes bigint, stderr_bytes bigint, truncated boolean, state text, reason smallint, exit_code integer, signal smallint, message text, log_place text, host text, log_directory text)
+CREATE FUNCTION weft.log_places(tenant_id integer, of_batch_id bigint, job_ids integer[], of_attempt smallint) RETURNS TABLE(batch_id bigint, job_id integer, attempt smallint, ended boolean, segment integer, log_offset bigint, stdout_bytes bigint, stderr_bytes bigint, truncated boolean, state text, reason smallint, exit_code integer, signal smallint, message text, log_place text, host text, log_directory text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.log_places_v2(tenant_id integer, of_batch_id bigint, job_ids integer[], of_attempt smallint) OWNER TO weft_tenant;
+ALTER FUNCTION weft.log_places(tenant_id integer, of_batch_id bigint, job_ids integer[], of_attempt smallint) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.login_owner(of_hash bytea) RETURNS TABLE(tenant_id integer, user_id integer, user_name text)
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -3811,21 +3712,16 @@ CREATE FUNCTION weft.operation_caller(epoch bigint, of_operation_id bigint) RETU
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.operation_caller(epoch bigint, of_operation_id bigint) OWNER TO weft_system;
 
-CREATE FUNCTION weft.overview(tenant_id integer) RETURNS jsonb
+CREATE FUNCTION weft.overview(tenant_id integer, pools_of_tenant_id integer) RETURNS jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.overview(tenant_id integer) OWNER TO weft_system;
+ALTER FUNCTION weft.overview(tenant_id integer, pools_of_tenant_id integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft.overview_counts(tenant_id integer) RETURNS jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_bitmapscan TO 'off';
 ALTER FUNCTION weft.overview_counts(tenant_id integer) OWNER TO weft_system;
-
-CREATE FUNCTION weft.overview_v2(tenant_id integer, pools_of_tenant_id integer) RETURNS jsonb
-    LANGUAGE sql STABLE SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.overview_v2(tenant_id integer, pools_of_tenant_id integer) OWNER TO weft_system;
 
 CREATE FUNCTION weft.pass_batches(epoch bigint, of_operation_id bigint, down_to bigint, n_idle bigint, skipped text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3844,11 +3740,6 @@ CREATE FUNCTION weft.patrol(epoch bigint, from_tenant integer, from_batch bigint
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off';
 ALTER FUNCTION weft.patrol(epoch bigint, from_tenant integer, from_batch bigint, after_job integer, limit_jobs integer) OWNER TO weft_system;
-
-CREATE FUNCTION weft.pool_limits() RETURNS TABLE(cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer)
-    LANGUAGE sql STABLE SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.pool_limits() OWNER TO weft_system;
 
 CREATE FUNCTION weft.pool_offers() RETURNS TABLE(cpu_m bigint, memory_mib bigint, offers jsonb, serves_tenant_id integer)
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -3946,15 +3837,10 @@ CREATE FUNCTION weft.redeliver_callback(tenant_id integer, batch_id bigint, of_d
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.redeliver_callback(tenant_id integer, batch_id bigint, of_delivery_id bigint, of_name uuid, actor text, at timestamp with time zone) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft.register_worker(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, version text, proved_gone boolean, grace_s double precision, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(worker_id integer, incarnation_id integer, pool_id integer)
-    LANGUAGE sql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.register_worker(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, version text, proved_gone boolean, grace_s double precision, at timestamp with time zone) OWNER TO weft_system;
-
-CREATE FUNCTION weft.register_worker_v2(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, offers jsonb, version text, proved_gone boolean, grace_s double precision, log_place text DEFAULT NULL::text, log_directory text DEFAULT NULL::text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(worker_id integer, incarnation_id integer, pool_id integer)
+CREATE FUNCTION weft.register_worker(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, offers jsonb, version text, proved_gone boolean, grace_s double precision, log_place text DEFAULT NULL::text, log_directory text DEFAULT NULL::text, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(worker_id integer, incarnation_id integer, pool_id integer)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.register_worker_v2(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, offers jsonb, version text, proved_gone boolean, grace_s double precision, log_place text, log_directory text, at timestamp with time zone) OWNER TO weft_system;
+ALTER FUNCTION weft.register_worker(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, offers jsonb, version text, proved_gone boolean, grace_s double precision, log_place text, log_directory text, at timestamp with time zone) OWNER TO weft_system;
 
 CREATE FUNCTION weft.release_blocked(epoch bigint, limit_jobs integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -4200,16 +4086,11 @@ CREATE FUNCTION weft.stop_work(tenant_id integer, of_user_id integer, error json
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.stop_work(tenant_id integer, of_user_id integer, error jsonb, at timestamp with time zone) OWNER TO weft_tenant;
 
-CREATE FUNCTION weft.submit(tenant_id integer, user_id integer, of_batch_id bigint, trace_id text, idempotency_key text, digest bytea, batch_name text, batch_billing_project text, batch_attributes jsonb, batch_callback text, batch_cancel_after integer, batch_max_running integer, group_ids integer[], parent_ids integer[], group_names text[], group_attributes jsonb[], cancel_afters integer[], callbacks text[], are_sets boolean[], depth_max integer, groups_max integer, new_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], job_group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[], entry_ns integer[] DEFAULT '{}'::integer[], edge_parent_ns integer[] DEFAULT '{}'::integer[], array_firsts integer[] DEFAULT '{}'::integer[], array_ns integer[] DEFAULT '{}'::integer[], array_indexes integer[] DEFAULT '{}'::integer[], array_names text[] DEFAULT '{}'::text[], array_attributes jsonb[] DEFAULT '{}'::jsonb[], at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(batch_id bigint, update_id integer, first_job integer, first_group integer, n_jobs integer, n_groups integer, committed boolean, is_new boolean)
-    LANGUAGE sql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.submit(tenant_id integer, user_id integer, of_batch_id bigint, trace_id text, idempotency_key text, digest bytea, batch_name text, batch_billing_project text, batch_attributes jsonb, batch_callback text, batch_cancel_after integer, batch_max_running integer, group_ids integer[], parent_ids integer[], group_names text[], group_attributes jsonb[], cancel_afters integer[], callbacks text[], are_sets boolean[], depth_max integer, groups_max integer, new_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], job_group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[], entry_ns integer[], edge_parent_ns integer[], array_firsts integer[], array_ns integer[], array_indexes integer[], array_names text[], array_attributes jsonb[], at timestamp with time zone) OWNER TO weft_tenant;
-
-CREATE FUNCTION weft.submit_v2(tenant_id integer, user_id integer, of_batch_id bigint, batch jsonb, groups weft.group_columns, new_jobs integer, jobs weft.job_columns, depth_max integer, groups_max integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(batch_id bigint, update_id integer, first_job integer, first_group integer, n_jobs integer, n_groups integer, committed boolean, is_new boolean)
+CREATE FUNCTION weft.submit(tenant_id integer, user_id integer, of_batch_id bigint, batch jsonb, groups weft.group_columns, new_jobs integer, jobs weft.job_columns, depth_max integer, groups_max integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(batch_id bigint, update_id integer, first_job integer, first_group integer, n_jobs integer, n_groups integer, committed boolean, is_new boolean)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan';
-ALTER FUNCTION weft.submit_v2(tenant_id integer, user_id integer, of_batch_id bigint, batch jsonb, groups weft.group_columns, new_jobs integer, jobs weft.job_columns, depth_max integer, groups_max integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) OWNER TO weft_tenant;
+ALTER FUNCTION weft.submit(tenant_id integer, user_id integer, of_batch_id bigint, batch jsonb, groups weft.group_columns, new_jobs integer, jobs weft.job_columns, depth_max integer, groups_max integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) OWNER TO weft_tenant;
 
 CREATE FUNCTION weft.sum_workers(pools_of_tenant_id integer, limit_rows integer) RETURNS jsonb
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -4272,11 +4153,6 @@ CREATE FUNCTION weft.trim_trail(epoch bigint, keep_s double precision, limit_row
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.trim_trail(epoch bigint, keep_s double precision, limit_rows integer, at timestamp with time zone) OWNER TO weft_system;
-
-CREATE FUNCTION weft.try_lead() RETURNS bigint
-    LANGUAGE sql IMMUTABLE SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp';
-ALTER FUNCTION weft.try_lead() OWNER TO weft_system;
 
 CREATE FUNCTION weft.uncordon_worker(of_name text, of_pool text, actor text) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -7516,6 +7392,8 @@ GRANT ALL ON FUNCTION weft._has_switch(of_batch_id bigint) TO weft_tenant;
 
 REVOKE ALL ON FUNCTION weft._has_work(of_incarnation_id integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft._heartbeat(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], draining boolean, claiming boolean, heard bigint[], at timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft._hold_for_limit(of_batch_ids bigint[], of_group_ids integer[], of_limit weft.spend_limit, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft._hold_for_limit(of_batch_ids bigint[], of_group_ids integer[], of_limit weft.spend_limit, at timestamp with time zone) TO weft_system;
 
@@ -8004,8 +7882,6 @@ REVOKE ALL ON FUNCTION weft._rooms(of_gate_set_ids integer[], locked_gate_ids in
 
 REVOKE ALL ON FUNCTION weft._running_cores(of_tenant_id integer) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft._running_gate(max_running integer) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION weft._running_limits(of_incarnation_id integer, kept weft.reservation) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft._save_quota(of_tenant_id integer, of_user_id integer, patch jsonb) FROM PUBLIC;
@@ -8266,12 +8142,9 @@ GRANT ALL ON FUNCTION weft.act_on_batch(tenant_id integer, epoch bigint, of_oper
 REVOKE ALL ON FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id integer, group_ids integer[], parent_ids integer[], names text[], attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, are_sets boolean[], at timestamp with time zone, idempotency_key text, digest bytea) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.add_groups(tenant_id integer, batch_id bigint, update_id integer, group_ids integer[], parent_ids integer[], names text[], attributes jsonb[], cancel_afters integer[], callbacks text[], depth_max integer, are_sets boolean[], at timestamp with time zone, idempotency_key text, digest bytea) TO weft_api;
 
-REVOKE ALL ON FUNCTION weft.add_jobs(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[], idempotency_key text, digest bytea, entry_ns integer[], edge_parent_ns integer[], array_firsts integer[], array_ns integer[], array_indexes integer[], array_names text[], array_attributes jsonb[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.add_jobs(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[], idempotency_key text, digest bytea, entry_ns integer[], edge_parent_ns integer[], array_firsts integer[], array_ns integer[], array_indexes integer[], array_names text[], array_attributes jsonb[]) TO weft_api;
-
-REVOKE ALL ON FUNCTION weft.add_jobs_v2(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, jobs weft.job_columns, idempotency_key text, digest bytea) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.add_jobs_v2(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, jobs weft.job_columns, idempotency_key text, digest bytea) TO weft_api;
-GRANT ALL ON FUNCTION weft.add_jobs_v2(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, jobs weft.job_columns, idempotency_key text, digest bytea) TO weft_system;
+REVOKE ALL ON FUNCTION weft.add_jobs(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, jobs weft.job_columns, idempotency_key text, digest bytea) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.add_jobs(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, jobs weft.job_columns, idempotency_key text, digest bytea) TO weft_api;
+GRANT ALL ON FUNCTION weft.add_jobs(tenant_id integer, batch_id bigint, update_id integer, first_job integer, n_jobs integer, jobs weft.job_columns, idempotency_key text, digest bytea) TO weft_system;
 
 REVOKE ALL ON FUNCTION weft.add_machines(epoch bigint, of_pool_id integer, flavours text[], regions text[], reasons text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.add_machines(epoch bigint, of_pool_id integer, flavours text[], regions text[], reasons text[]) TO weft_driver;
@@ -8311,14 +8184,8 @@ GRANT ALL ON FUNCTION weft.apply_limits(epoch bigint, limit_jobs integer) TO wef
 REVOKE ALL ON FUNCTION weft.ask_block(incarnation_id integer, batch_id bigint, job_id integer, attempt integer, kind text, tester text, parameters jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.ask_block(incarnation_id integer, batch_id bigint, job_id integer, attempt integer, kind text, tester text, parameters jsonb) TO weft_worker;
 
-REVOKE ALL ON FUNCTION weft.authenticate(token_hash bytea, at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.authenticate(token_hash bytea, at timestamp with time zone) TO weft_api;
-
-REVOKE ALL ON FUNCTION weft.authenticate_v2(token_hash bytea, at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.authenticate_v2(token_hash bytea, at timestamp with time zone) TO weft_api;
-
-REVOKE ALL ON FUNCTION weft.authenticate_v3(token_hash bytea, of_kind text, at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.authenticate_v3(token_hash bytea, of_kind text, at timestamp with time zone) TO weft_api;
+REVOKE ALL ON FUNCTION weft.authenticate(token_hash bytea, of_kind text, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.authenticate(token_hash bytea, of_kind text, at timestamp with time zone) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.beat_driver(epoch bigint, grace_s double precision) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.beat_driver(epoch bigint, grace_s double precision) TO weft_driver;
@@ -8380,17 +8247,11 @@ REVOKE ALL ON FUNCTION weft.commit_update(tenant_id integer, batch_id bigint, of
 GRANT ALL ON FUNCTION weft.commit_update(tenant_id integer, batch_id bigint, of_update_id integer, at timestamp with time zone) TO weft_api;
 GRANT ALL ON FUNCTION weft.commit_update(tenant_id integer, batch_id bigint, of_update_id integer, at timestamp with time zone) TO weft_system;
 
-REVOKE ALL ON FUNCTION weft.complete_and_claim(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_mss bigint[], memory_peaks bigint[], stdout_bytess bigint[], stderr_bytess bigint[], truncateds boolean[], segments integer[], offsets bigint[], messages text[], budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[], hint_job integer[], call bigint) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.complete_and_claim(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_mss bigint[], memory_peaks bigint[], stdout_bytess bigint[], stderr_bytess bigint[], truncateds boolean[], segments integer[], offsets bigint[], messages text[], budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[], hint_job integer[], call bigint) TO weft_worker;
+REVOKE ALL ON FUNCTION weft.complete_and_claim(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_ms_list bigint[], memory_peaks bigint[], stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments integer[], offsets bigint[], messages text[], budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[], hint_job integer[], call bigint, causes text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.complete_and_claim(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_ms_list bigint[], memory_peaks bigint[], stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments integer[], offsets bigint[], messages text[], budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[], hint_job integer[], call bigint, causes text[]) TO weft_worker;
 
-REVOKE ALL ON FUNCTION weft.complete_and_claim_v2(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_ms_list bigint[], memory_peaks bigint[], stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments integer[], offsets bigint[], messages text[], budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[], hint_job integer[], call bigint, causes text[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.complete_and_claim_v2(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_ms_list bigint[], memory_peaks bigint[], stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments integer[], offsets bigint[], messages text[], budget_cpu_m bigint, budget_memory_mib bigint, limit_jobs integer, hint_runnable bigint[], hint_job integer[], call bigint, causes text[]) TO weft_worker;
-
-REVOKE ALL ON FUNCTION weft.complete_attempts(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_mss bigint[], memory_peaks bigint[], stdout_bytess bigint[], stderr_bytess bigint[], truncateds boolean[], segments integer[], offsets bigint[], messages text[], at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.complete_attempts(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_mss bigint[], memory_peaks bigint[], stdout_bytess bigint[], stderr_bytess bigint[], truncateds boolean[], segments integer[], offsets bigint[], messages text[], at timestamp with time zone) TO weft_worker;
-
-REVOKE ALL ON FUNCTION weft.complete_attempts_v2(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_ms_list bigint[], memory_peaks bigint[], stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments integer[], offsets bigint[], messages text[], causes text[], at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.complete_attempts_v2(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_ms_list bigint[], memory_peaks bigint[], stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments integer[], offsets bigint[], messages text[], causes text[], at timestamp with time zone) TO weft_worker;
+REVOKE ALL ON FUNCTION weft.complete_attempts(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_ms_list bigint[], memory_peaks bigint[], stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments integer[], offsets bigint[], messages text[], causes text[], at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.complete_attempts(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[], reasons smallint[], exit_codes integer[], signals smallint[], cpu_ms_list bigint[], memory_peaks bigint[], stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments integer[], offsets bigint[], messages text[], causes text[], at timestamp with time zone) TO weft_worker;
 
 REVOKE ALL ON FUNCTION weft.conditions_due(epoch bigint, busy bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.conditions_due(epoch bigint, busy bigint[]) TO weft_driver;
@@ -8415,11 +8276,8 @@ GRANT ALL ON FUNCTION weft.count_parent_ends(epoch bigint, limit_jobs integer, a
 REVOKE ALL ON FUNCTION weft.count_reasons(tenant_id integer, batch_id bigint, of_group_id integer, after integer, limit_attempts integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.count_reasons(tenant_id integer, batch_id bigint, of_group_id integer, after integer, limit_attempts integer) TO weft_api;
 
-REVOKE ALL ON FUNCTION weft.create_batch(tenant_id integer, user_id integer, name text, billing_project text, attributes jsonb, callback text, cancel_after_n_failures integer, max_running integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.create_batch(tenant_id integer, user_id integer, name text, billing_project text, attributes jsonb, callback text, cancel_after_n_failures integer, max_running integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) TO weft_api;
-
-REVOKE ALL ON FUNCTION weft.create_batch_v2(tenant_id integer, user_id integer, batch jsonb, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.create_batch_v2(tenant_id integer, user_id integer, batch jsonb, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) TO weft_api;
+REVOKE ALL ON FUNCTION weft.create_batch(tenant_id integer, user_id integer, batch jsonb, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.create_batch(tenant_id integer, user_id integer, batch jsonb, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.create_login_code(tenant_id integer, user_id integer, by_token bigint, of_hash bytea, of_scopes text[], valid_s double precision, session_s double precision, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.create_login_code(tenant_id integer, user_id integer, by_token bigint, of_hash bytea, of_scopes text[], valid_s double precision, session_s double precision, at timestamp with time zone) TO weft_api;
@@ -8529,9 +8387,6 @@ GRANT ALL ON FUNCTION weft.get_batches(tenant_id integer, batch_ids bigint[]) TO
 REVOKE ALL ON FUNCTION weft.get_bunch(tenant_id integer, of_batch_id bigint, of_update_id integer, first_position integer, n_jobs integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.get_bunch(tenant_id integer, of_batch_id bigint, of_update_id integer, first_position integer, n_jobs integer) TO weft_api;
 
-REVOKE ALL ON FUNCTION weft.get_bunch_v2(tenant_id integer, of_batch_id bigint, of_update_id integer, first_position integer, n_jobs integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.get_bunch_v2(tenant_id integer, of_batch_id bigint, of_update_id integer, first_position integer, n_jobs integer) TO weft_api;
-
 REVOKE ALL ON FUNCTION weft.get_chunks(batch_ids bigint[], first_jobs integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.get_chunks(batch_ids bigint[], first_jobs integer[]) TO weft_worker;
 GRANT ALL ON FUNCTION weft.get_chunks(batch_ids bigint[], first_jobs integer[]) TO weft_driver;
@@ -8542,11 +8397,8 @@ GRANT ALL ON FUNCTION weft.get_condition(tenant_id integer, of_condition_id bigi
 REVOKE ALL ON FUNCTION weft.get_group(tenant_id integer, batch_id bigint, group_id integer, path text) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.get_group(tenant_id integer, batch_id bigint, group_id integer, path text) TO weft_api;
 
-REVOKE ALL ON FUNCTION weft.get_job(tenant_id integer, batch_id bigint, job_id integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.get_job(tenant_id integer, batch_id bigint, job_id integer) TO weft_api;
-
-REVOKE ALL ON FUNCTION weft.get_job_v2(tenant_id integer, batch_id bigint, job_id integer, limit_parents integer, limit_counted integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.get_job_v2(tenant_id integer, batch_id bigint, job_id integer, limit_parents integer, limit_counted integer) TO weft_api;
+REVOKE ALL ON FUNCTION weft.get_job(tenant_id integer, batch_id bigint, job_id integer, limit_parents integer, limit_counted integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.get_job(tenant_id integer, batch_id bigint, job_id integer, limit_parents integer, limit_counted integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.get_jobs(tenant_id integer, batch_id bigint, job_ids integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.get_jobs(tenant_id integer, batch_id bigint, job_ids integer[]) TO weft_api;
@@ -8575,11 +8427,8 @@ GRANT ALL ON FUNCTION weft.get_tenant(tenant_id integer, of_name text) TO weft_a
 REVOKE ALL ON FUNCTION weft.get_update(tenant_id integer, batch_id bigint, of_update_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.get_update(tenant_id integer, batch_id bigint, of_update_id integer) TO weft_api;
 
-REVOKE ALL ON FUNCTION weft.get_worker(tenant_id integer, of_name text, of_pool text) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.get_worker(tenant_id integer, of_name text, of_pool text) TO weft_api;
-
-REVOKE ALL ON FUNCTION weft.get_worker_v2(tenant_id integer, pools_of_tenant_id integer, of_name text, of_pool text) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.get_worker_v2(tenant_id integer, pools_of_tenant_id integer, of_name text, of_pool text) TO weft_api;
+REVOKE ALL ON FUNCTION weft.get_worker(tenant_id integer, pools_of_tenant_id integer, of_name text, of_pool text) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.get_worker(tenant_id integer, pools_of_tenant_id integer, of_name text, of_pool text) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.granted_batches() FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.granted_batches() TO weft_api;
@@ -8588,11 +8437,8 @@ GRANT ALL ON FUNCTION weft.granted_batches() TO weft_driver;
 REVOKE ALL ON FUNCTION weft.group_history(tenant_id integer, batch_id bigint, group_id integer, before bigint, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.group_history(tenant_id integer, batch_id bigint, group_id integer, before bigint, limit_rows integer) TO weft_api;
 
-REVOKE ALL ON FUNCTION weft.heartbeat(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], draining boolean, claiming boolean, heard bigint[], at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.heartbeat(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], draining boolean, claiming boolean, heard bigint[], at timestamp with time zone) TO weft_worker;
-
-REVOKE ALL ON FUNCTION weft.heartbeat_v2(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], draining boolean, claiming boolean, heard bigint[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.heartbeat_v2(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], draining boolean, claiming boolean, heard bigint[]) TO weft_worker;
+REVOKE ALL ON FUNCTION weft.heartbeat(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], draining boolean, claiming boolean, heard bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.heartbeat(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[], draining boolean, claiming boolean, heard bigint[]) TO weft_worker;
 
 REVOKE ALL ON FUNCTION weft.hide_batch(tenant_id integer, batch_id bigint, hidden boolean, actor text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.hide_batch(tenant_id integer, batch_id bigint, hidden boolean, actor text, at timestamp with time zone) TO weft_api;
@@ -8613,11 +8459,8 @@ GRANT ALL ON FUNCTION weft.idle_driver(epoch bigint) TO weft_driver;
 REVOKE ALL ON FUNCTION weft.job_history(tenant_id integer, batch_id bigint, job_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.job_history(tenant_id integer, batch_id bigint, job_id integer) TO weft_api;
 
-REVOKE ALL ON FUNCTION weft.judge_limit(epoch bigint, limit_id integer, version integer, stage text) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.judge_limit(epoch bigint, limit_id integer, version integer, stage text) TO weft_driver;
-
-REVOKE ALL ON FUNCTION weft.judge_limit_v2(epoch bigint, limit_id integer, version integer, stage text, near boolean) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.judge_limit_v2(epoch bigint, limit_id integer, version integer, stage text, near boolean) TO weft_driver;
+REVOKE ALL ON FUNCTION weft.judge_limit(epoch bigint, limit_id integer, version integer, stage text, near boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.judge_limit(epoch bigint, limit_id integer, version integer, stage text, near boolean) TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.last_group_of_update(tenant_id integer, of_batch_id bigint, of_update_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.last_group_of_update(tenant_id integer, of_batch_id bigint, of_update_id integer) TO weft_api;
@@ -8631,12 +8474,6 @@ GRANT ALL ON FUNCTION weft.licence_limits() TO weft_api;
 REVOKE ALL ON FUNCTION weft.limit_rounds(epoch bigint, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.limit_rounds(epoch bigint, at timestamp with time zone) TO weft_driver;
 
-REVOKE ALL ON FUNCTION weft.limit_rounds_v2(epoch bigint, at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.limit_rounds_v2(epoch bigint, at timestamp with time zone) TO weft_driver;
-
-REVOKE ALL ON FUNCTION weft.limit_rounds_v3(epoch bigint, at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.limit_rounds_v3(epoch bigint, at timestamp with time zone) TO weft_driver;
-
 REVOKE ALL ON FUNCTION weft.list_allowed(tenant_id integer, batch_ids bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_allowed(tenant_id integer, batch_ids bigint[]) TO weft_api;
 
@@ -8646,17 +8483,11 @@ GRANT ALL ON FUNCTION weft.list_attempts(tenant_id integer, batch_id bigint, job
 REVOKE ALL ON FUNCTION weft.list_batch_keys(tenant_id integer, batch_ids bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_batch_keys(tenant_id integer, batch_ids bigint[]) TO weft_api;
 
-REVOKE ALL ON FUNCTION weft.list_batches(tenant_id integer, before bigint, limit_rows integer, of_name text) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.list_batches(tenant_id integer, before bigint, limit_rows integer, of_name text) TO weft_api;
-
-REVOKE ALL ON FUNCTION weft.list_batches_v2(tenant_id integer, before bigint, limit_rows integer, of_name text, with_hidden boolean) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.list_batches_v2(tenant_id integer, before bigint, limit_rows integer, of_name text, with_hidden boolean) TO weft_api;
+REVOKE ALL ON FUNCTION weft.list_batches(tenant_id integer, before bigint, limit_rows integer, of_name text, with_hidden boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_batches(tenant_id integer, before bigint, limit_rows integer, of_name text, with_hidden boolean) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.list_callbacks(tenant_id integer, batch_id bigint, after bigint, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_callbacks(tenant_id integer, batch_id bigint, after bigint, limit_rows integer) TO weft_api;
-
-REVOKE ALL ON FUNCTION weft.list_cancelled(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.list_cancelled(incarnation_id integer, batch_ids bigint[], job_ids integer[], attempts smallint[]) TO weft_worker;
 
 REVOKE ALL ON FUNCTION weft.list_causes(tenant_id integer, batch_id bigint, show_all boolean, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_causes(tenant_id integer, batch_id bigint, show_all boolean, limit_rows integer) TO weft_api;
@@ -8684,9 +8515,6 @@ GRANT ALL ON FUNCTION weft.list_ended_jobs(batch_ids bigint[], job_ids integer[]
 
 REVOKE ALL ON FUNCTION weft.list_events(tenant_id integer, after_xid bigint, after_event bigint, of_batch_id bigint, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_events(tenant_id integer, after_xid bigint, after_event bigint, of_batch_id bigint, limit_rows integer) TO weft_api;
-
-REVOKE ALL ON FUNCTION weft.list_events_v2(tenant_id integer, after_xid bigint, after_event bigint, of_batch_id bigint, limit_rows integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.list_events_v2(tenant_id integer, after_xid bigint, after_event bigint, of_batch_id bigint, limit_rows integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.list_group_edges(tenant_id integer, batch_id bigint, of_group_id integer, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_group_edges(tenant_id integer, batch_id bigint, of_group_id integer, limit_rows integer) TO weft_api;
@@ -8742,20 +8570,14 @@ GRANT ALL ON FUNCTION weft.list_pool_changes(pools_of_tenant_id integer, of_pool
 REVOKE ALL ON FUNCTION weft.list_pool_costs(pools_of_tenant_id integer, of_pool text, limit_days integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_pool_costs(pools_of_tenant_id integer, of_pool text, limit_days integer) TO weft_api;
 
-REVOKE ALL ON FUNCTION weft.list_pools() FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.list_pools() TO weft_api;
-
-REVOKE ALL ON FUNCTION weft.list_pools_v2(of_tenant_id integer, of_name text, after_name text, limit_rows integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.list_pools_v2(of_tenant_id integer, of_name text, after_name text, limit_rows integer) TO weft_api;
+REVOKE ALL ON FUNCTION weft.list_pools(of_tenant_id integer, of_name text, after_name text, limit_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_pools(of_tenant_id integer, of_name text, after_name text, limit_rows integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.list_project_days(tenant_id integer, of_user_id integer, of_name text, before date, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_project_days(tenant_id integer, of_user_id integer, of_name text, before date, limit_rows integer) TO weft_api;
 
-REVOKE ALL ON FUNCTION weft.list_projects(tenant_id integer, of_user_id integer, of_name text) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.list_projects(tenant_id integer, of_user_id integer, of_name text) TO weft_api;
-
-REVOKE ALL ON FUNCTION weft.list_projects_v2(tenant_id integer, of_user_id integer, of_name text, of_names text[], after_name text, limit_rows integer, members_max integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.list_projects_v2(tenant_id integer, of_user_id integer, of_name text, of_names text[], after_name text, limit_rows integer, members_max integer) TO weft_api;
+REVOKE ALL ON FUNCTION weft.list_projects(tenant_id integer, of_user_id integer, of_name text, of_names text[], after_name text, limit_rows integer, members_max integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_projects(tenant_id integer, of_user_id integer, of_name text, of_names text[], after_name text, limit_rows integer, members_max integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.list_queues(tenant_id integer, with_counts boolean, below integer, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_queues(tenant_id integer, with_counts boolean, below integer, limit_rows integer) TO weft_api;
@@ -8820,11 +8642,8 @@ GRANT ALL ON FUNCTION weft.list_waiting(tenant_id integer, after_batch bigint, a
 REVOKE ALL ON FUNCTION weft.list_whole_trail(of_user text, of_action text, of_batch_id bigint, of_number bigint, since timestamp with time zone, before bigint, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.list_whole_trail(of_user text, of_action text, of_batch_id bigint, of_number bigint, since timestamp with time zone, before bigint, limit_rows integer) TO weft_api;
 
-REVOKE ALL ON FUNCTION weft.list_workers(tenant_id integer, with_deleted boolean, limit_rows integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.list_workers(tenant_id integer, with_deleted boolean, limit_rows integer) TO weft_api;
-
-REVOKE ALL ON FUNCTION weft.list_workers_v2(tenant_id integer, pools_of_tenant_id integer, with_deleted boolean, after_name text, after_pool text, limit_rows integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.list_workers_v2(tenant_id integer, pools_of_tenant_id integer, with_deleted boolean, after_name text, after_pool text, limit_rows integer) TO weft_api;
+REVOKE ALL ON FUNCTION weft.list_workers(tenant_id integer, pools_of_tenant_id integer, with_deleted boolean, after_name text, after_pool text, limit_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.list_workers(tenant_id integer, pools_of_tenant_id integer, with_deleted boolean, after_name text, after_pool text, limit_rows integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.live_jobs(of_batch_id bigint, first_job bigint, last_job bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.live_jobs(of_batch_id bigint, first_job bigint, last_job bigint) TO weft_api;
@@ -8832,9 +8651,6 @@ GRANT ALL ON FUNCTION weft.live_jobs(of_batch_id bigint, first_job bigint, last_
 
 REVOKE ALL ON FUNCTION weft.log_places(tenant_id integer, of_batch_id bigint, job_ids integer[], of_attempt smallint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.log_places(tenant_id integer, of_batch_id bigint, job_ids integer[], of_attempt smallint) TO weft_api;
-
-REVOKE ALL ON FUNCTION weft.log_places_v2(tenant_id integer, of_batch_id bigint, job_ids integer[], of_attempt smallint) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.log_places_v2(tenant_id integer, of_batch_id bigint, job_ids integer[], of_attempt smallint) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.login_owner(of_hash bytea) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.login_owner(of_hash bytea) TO weft_api;
@@ -8885,14 +8701,11 @@ GRANT ALL ON FUNCTION weft.open_session(code_hash bytea, session_hash bytea, of_
 REVOKE ALL ON FUNCTION weft.operation_caller(epoch bigint, of_operation_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.operation_caller(epoch bigint, of_operation_id bigint) TO weft_driver;
 
-REVOKE ALL ON FUNCTION weft.overview(tenant_id integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.overview(tenant_id integer) TO weft_api;
+REVOKE ALL ON FUNCTION weft.overview(tenant_id integer, pools_of_tenant_id integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.overview(tenant_id integer, pools_of_tenant_id integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.overview_counts(tenant_id integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.overview_counts(tenant_id integer) TO weft_api;
-
-REVOKE ALL ON FUNCTION weft.overview_v2(tenant_id integer, pools_of_tenant_id integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.overview_v2(tenant_id integer, pools_of_tenant_id integer) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.pass_batches(epoch bigint, of_operation_id bigint, down_to bigint, n_idle bigint, skipped text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.pass_batches(epoch bigint, of_operation_id bigint, down_to bigint, n_idle bigint, skipped text, at timestamp with time zone) TO weft_driver;
@@ -8902,9 +8715,6 @@ GRANT ALL ON FUNCTION weft.pass_gates(epoch bigint, limit_jobs integer, at times
 
 REVOKE ALL ON FUNCTION weft.patrol(epoch bigint, from_tenant integer, from_batch bigint, after_job integer, limit_jobs integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.patrol(epoch bigint, from_tenant integer, from_batch bigint, after_job integer, limit_jobs integer) TO weft_driver;
-
-REVOKE ALL ON FUNCTION weft.pool_limits() FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.pool_limits() TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.pool_offers() FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.pool_offers() TO weft_api;
@@ -8953,11 +8763,8 @@ GRANT ALL ON FUNCTION weft.recovery_due(epoch bigint) TO weft_driver;
 REVOKE ALL ON FUNCTION weft.redeliver_callback(tenant_id integer, batch_id bigint, of_delivery_id bigint, of_name uuid, actor text, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.redeliver_callback(tenant_id integer, batch_id bigint, of_delivery_id bigint, of_name uuid, actor text, at timestamp with time zone) TO weft_api;
 
-REVOKE ALL ON FUNCTION weft.register_worker(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, version text, proved_gone boolean, grace_s double precision, at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.register_worker(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, version text, proved_gone boolean, grace_s double precision, at timestamp with time zone) TO weft_worker;
-
-REVOKE ALL ON FUNCTION weft.register_worker_v2(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, offers jsonb, version text, proved_gone boolean, grace_s double precision, log_place text, log_directory text, at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.register_worker_v2(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, offers jsonb, version text, proved_gone boolean, grace_s double precision, log_place text, log_directory text, at timestamp with time zone) TO weft_worker;
+REVOKE ALL ON FUNCTION weft.register_worker(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, offers jsonb, version text, proved_gone boolean, grace_s double precision, log_place text, log_directory text, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.register_worker(name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu integer, offers jsonb, version text, proved_gone boolean, grace_s double precision, log_place text, log_directory text, at timestamp with time zone) TO weft_worker;
 
 REVOKE ALL ON FUNCTION weft.release_blocked(epoch bigint, limit_jobs integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.release_blocked(epoch bigint, limit_jobs integer, at timestamp with time zone) TO weft_driver;
@@ -9091,11 +8898,8 @@ GRANT ALL ON FUNCTION weft.stop_overdue(epoch bigint, limit_jobs integer, confir
 REVOKE ALL ON FUNCTION weft.stop_work(tenant_id integer, of_user_id integer, error jsonb, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.stop_work(tenant_id integer, of_user_id integer, error jsonb, at timestamp with time zone) TO weft_api;
 
-REVOKE ALL ON FUNCTION weft.submit(tenant_id integer, user_id integer, of_batch_id bigint, trace_id text, idempotency_key text, digest bytea, batch_name text, batch_billing_project text, batch_attributes jsonb, batch_callback text, batch_cancel_after integer, batch_max_running integer, group_ids integer[], parent_ids integer[], group_names text[], group_attributes jsonb[], cancel_afters integer[], callbacks text[], are_sets boolean[], depth_max integer, groups_max integer, new_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], job_group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[], entry_ns integer[], edge_parent_ns integer[], array_firsts integer[], array_ns integer[], array_indexes integer[], array_names text[], array_attributes jsonb[], at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.submit(tenant_id integer, user_id integer, of_batch_id bigint, trace_id text, idempotency_key text, digest bytea, batch_name text, batch_billing_project text, batch_attributes jsonb, batch_callback text, batch_cancel_after integer, batch_max_running integer, group_ids integer[], parent_ids integer[], group_names text[], group_attributes jsonb[], cancel_afters integer[], callbacks text[], are_sets boolean[], depth_max integer, groups_max integer, new_jobs integer, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus integer[], shape_countables jsonb[], shape_indexes integer[], job_group_ids integer[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons integer[], edge_children integer[], edge_parents integer[], label_jobs integer[], label_names text[], label_attributes jsonb[], chunk_firsts integer[], chunk_ns integer[], chunk_bodies bytea[], combo_indexes integer[], combo_numbers integer[], combo_sets integer[], entry_ns integer[], edge_parent_ns integer[], array_firsts integer[], array_ns integer[], array_indexes integer[], array_names text[], array_attributes jsonb[], at timestamp with time zone) TO weft_api;
-
-REVOKE ALL ON FUNCTION weft.submit_v2(tenant_id integer, user_id integer, of_batch_id bigint, batch jsonb, groups weft.group_columns, new_jobs integer, jobs weft.job_columns, depth_max integer, groups_max integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.submit_v2(tenant_id integer, user_id integer, of_batch_id bigint, batch jsonb, groups weft.group_columns, new_jobs integer, jobs weft.job_columns, depth_max integer, groups_max integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) TO weft_api;
+REVOKE ALL ON FUNCTION weft.submit(tenant_id integer, user_id integer, of_batch_id bigint, batch jsonb, groups weft.group_columns, new_jobs integer, jobs weft.job_columns, depth_max integer, groups_max integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.submit(tenant_id integer, user_id integer, of_batch_id bigint, batch jsonb, groups weft.group_columns, new_jobs integer, jobs weft.job_columns, depth_max integer, groups_max integer, trace_id text, idempotency_key text, digest bytea, at timestamp with time zone) TO weft_api;
 
 REVOKE ALL ON FUNCTION weft.sum_workers(pools_of_tenant_id integer, limit_rows integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.sum_workers(pools_of_tenant_id integer, limit_rows integer) TO weft_api;
@@ -9123,9 +8927,6 @@ GRANT ALL ON FUNCTION weft.test_pool(epoch bigint, of_condition_id bigint, of_po
 
 REVOKE ALL ON FUNCTION weft.trim_trail(epoch bigint, keep_s double precision, limit_rows integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.trim_trail(epoch bigint, keep_s double precision, limit_rows integer, at timestamp with time zone) TO weft_driver;
-
-REVOKE ALL ON FUNCTION weft.try_lead() FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.try_lead() TO weft_driver;
 
 REVOKE ALL ON FUNCTION weft.uncordon_worker(of_name text, of_pool text, actor text) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.uncordon_worker(of_name text, of_pool text, actor text) TO weft_api;

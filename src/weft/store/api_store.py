@@ -102,7 +102,7 @@ class PostgresApiStore(
     ) -> Sequence[Row]:  # fmt: skip
         """Return batch documents, newest first."""
         rows = await self._database.call(
-            "list_batches_v2",
+            "list_batches",
             caller=caller,
             before=before,
             limit_rows=limit,
@@ -229,7 +229,7 @@ class PostgresApiStore(
     async def get_job(self, caller: Caller, batch_id: int, job_id: int) -> Row:
         """Return the job document with its spec, which has the time limit of its attempt."""
         (row,) = await self._database.call(
-            "get_job_v2",
+            "get_job",
             caller=caller,
             batch_id=batch_id,
             job_id=job_id,
@@ -264,7 +264,7 @@ class PostgresApiStore(
     ) -> Sequence[AttemptLog]:
         """Return where the output of these jobs is."""
         rows = await self._database.call(
-            "log_places_v2",
+            "log_places",
             caller=caller,
             of_batch_id=batch_id,
             job_ids=list(job_ids),
@@ -371,7 +371,7 @@ class PostgresApiStore(
     ) -> tuple[Sequence[Row], tuple[int, int]]:
         """Return events after a position, and the position reached."""
         rows = await self._database.call(
-            "list_events_v2",
+            "list_events",
             caller=caller,
             after_xid=after[0],
             after_event=after[1],
@@ -395,7 +395,7 @@ class PostgresApiStore(
     async def overview(self, caller: Caller) -> Row:
         """Return workers and how many jobs wait and run."""
         document: Row = await self._database.value(
-            "overview_v2", caller=caller, pools_of_tenant_id=pools_of(caller)
+            "overview", caller=caller, pools_of_tenant_id=pools_of(caller)
         )
         workers = [shown_worker(one, caller) for one in document["workers"]]
         return {**document, "workers": workers}

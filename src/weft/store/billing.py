@@ -29,7 +29,7 @@ class Billing:
     ) -> Sequence[Row]:
         """Return project documents."""
         rows = await self._database.call(
-            "list_projects_v2",
+            "list_projects",
             caller=caller,
             of_user_id=_seen_by(caller),
             of_name=name,

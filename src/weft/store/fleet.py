@@ -24,7 +24,7 @@ class Fleet:
         """Return worker documents."""
         name, pool = after or (None, None)
         rows = await self._database.call(
-            "list_workers_v2",
+            "list_workers",
             caller=caller,
             pools_of_tenant_id=pools_of(caller),
             with_deleted=with_deleted,
@@ -44,7 +44,7 @@ class Fleet:
     async def get_worker(self, caller: Caller, name: str, pool: str | None) -> Row:
         """Return the document of a worker."""
         document: Row = await self._database.value(
-            "get_worker_v2",
+            "get_worker",
             caller=caller,
             pools_of_tenant_id=pools_of(caller),
             of_name=name,

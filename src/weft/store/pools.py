@@ -26,7 +26,7 @@ class Pools:
     ) -> Sequence[Row]:
         """Return the pools that the caller sees."""
         rows = await self._database.call(
-            "list_pools_v2",
+            "list_pools",
             of_tenant_id=pools_of(caller),
             of_name=name,
             after_name=after,

@@ -34,7 +34,7 @@ class Sessions:
         self, text: str, kind: Literal["token", "session", "code"]
     ) -> Caller | None:
         rows = await self._database.call(
-            "authenticate_v3", token_hash=digest_of(text), of_kind=kind
+            "authenticate", token_hash=digest_of(text), of_kind=kind
         )
         return _caller_in(rows)
 

@@ -38,14 +38,14 @@ class LimitRounds:
                     admitted_per_hour=row["admitted_per_hour"],
                 ),
             )
-            for row in await self._database.call("limit_rounds_v3", epoch=epoch)
+            for row in await self._database.call("limit_rounds", epoch=epoch)
         ]
 
     async def judge_limit(self, epoch: int, limit: Limit, stage: Stage, *, near: bool) -> bool:
         """Store how far a limit is used."""
         return bool(
             await self._database.value(
-                "judge_limit_v2",
+                "judge_limit",
                 epoch=epoch,
                 limit_id=limit.limit_id,
                 version=limit.version,

@@ -23,7 +23,7 @@ class SubmissionCalls:
     ) -> tuple[int, bool]:
         """Create an empty batch."""
         (row,) = await self._database.call(
-            "create_batch_v2",
+            "create_batch",
             caller=caller,
             user_id=caller.user_id,
             batch=_batch(new),
@@ -49,7 +49,7 @@ class SubmissionCalls:
         One transaction.
         """
         (row,) = await self._database.call(
-            "submit_v2",
+            "submit",
             caller=caller,
             user_id=caller.user_id,
             of_batch_id=new if isinstance(new, int) else None,
@@ -146,7 +146,7 @@ class SubmissionCalls:
     ) -> bool | None:
         """Add a bunch to an open update."""
         is_new: bool | None = await self._database.value(
-            "add_jobs_v2",
+            "add_jobs",
             **_bunch(caller, batch_id, update_id, jobs),
             idempotency_key=idempotency_key,
             digest=digest,
@@ -158,7 +158,7 @@ class SubmissionCalls:
     ) -> Sequence[Row]:
         """Return the jobs of a bunch."""
         rows = await self._database.call(
-            "get_bunch_v2",
+            "get_bunch",
             caller=caller,
             of_batch_id=batch_id,
             of_update_id=update_id,

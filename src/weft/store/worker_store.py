@@ -124,7 +124,7 @@ class PostgresWorkerStore:
     ) -> Registered:
         """Say that this worker is here."""
         (row,) = await self._database.call(
-            "register_worker_v2",
+            "register_worker",
             name=name,
             host=host,
             pool=pool,
@@ -248,7 +248,7 @@ class PostgresWorkerStore:
     ) -> Sequence[str]:
         """Record ends."""
         verdicts: Sequence[str] = await self._database.value(
-            "complete_attempts_v2", incarnation_id=incarnation_id, **_ends(reports)
+            "complete_attempts", incarnation_id=incarnation_id, **_ends(reports)
         )
         return verdicts
 
@@ -281,7 +281,7 @@ class PostgresWorkerStore:
     ) -> tuple[Sequence[str], Sequence[Claimed]]:
         """Record ends and take ready jobs."""
         first, *rows = await self._database.call(
-            "complete_and_claim_v2",
+            "complete_and_claim",
             incarnation_id=incarnation_id,
             **_ends(reports),
             **_asked(request),
@@ -308,7 +308,7 @@ class PostgresWorkerStore:
     ) -> HeartbeatAnswer:
         """Say that the worker lives."""
         (row,) = await self._database.call(
-            "heartbeat_v2",
+            "heartbeat",
             incarnation_id=incarnation_id,
             **_attempts(attempts),
             draining=draining,

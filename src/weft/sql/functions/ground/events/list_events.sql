@@ -1,11 +1,43 @@
--- list_events: as list_events_v2, without events that have no batch; kept for one release.
--- Called by: the api of the previous release.   Safe to repeat: yes.   Locks: none.   Plan: as list_events_v2.
+-- list_events: events after a position, in the order of their ids, without gaps and repeats: only those older than every open writer.
+-- Called by: Store.list_events (api).   Safe to repeat: yes.
+-- Locks: none.   Plan: events by key from the position on.
+-- Of a batch of which the caller sees single jobs there are the events of these jobs, which name no others.
+-- Returns: events in order; the position of the last one is the next `after`.  Raises WF304 if events after the position were removed.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_events(tenant_id int, after_xid bigint, after_event bigint, of_batch_id bigint, limit_rows int)
 RETURNS TABLE (xid bigint, event_id bigint, at timestamptz, kind text, batch_id bigint, from_state smallint, to_state smallint, jobs int[],
-    groups int[], trace_id text)
-LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+    groups int[], trace_id text, detail jsonb)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT e.xid, e.event_id, e.at, e.kind, e.batch_id, e.from_state, e.to_state, e.jobs, e.groups, e.trace_id
-    FROM weft.list_events_v2(list_events.tenant_id, after_xid, after_event, of_batch_id, limit_rows) e WHERE e.batch_id > 0
-$$;
+#variable_conflict use_column
+DECLARE
+    v_has_jobs boolean;
+BEGIN
+    PERFORM weft._as_tenant(list_events.tenant_id);
+    -- Hardly anybody: all others are not asked about each event of batches that they do not see.
+    v_has_jobs := EXISTS (SELECT FROM weft.batch_grant g WHERE g.user_id = weft._caller_id() AND g.job_id > 0);
+    IF EXISTS (SELECT FROM weft.event_floor f
+            WHERE (list_events.after_xid::text::xid8, list_events.after_event) < (f.xid, f.event_id)) THEN
+        PERFORM weft._fail('WF304', 'these events were removed', 'They are older than the retention time of events.',
+            'Read the current state of your batches, then listen from now on.');
+    END IF;
+    RETURN QUERY
+    SELECT e.xid::text::bigint, e.event_id, e.at, e.kind, e.batch_id, e.from_state, e.to_state,
+           CASE WHEN v_has_jobs THEN coalesce(weft._shown_jobs(e.batch_id, e.jobs), '{}') ELSE e.jobs END,
+           CASE WHEN NOT v_has_jobs OR weft._sees_batch(e.batch_id) THEN e.groups ELSE '{}' END,
+           coalesce(e.trace_id, (SELECT b.trace_id FROM weft.batch b WHERE b.batch_id = e.batch_id)),
+           weft._shown_detail(e.kind, e.detail) FROM weft.event e
+    WHERE (e.xid, e.event_id) > (list_events.after_xid::text::xid8, list_events.after_event)
+        AND e.xid < pg_snapshot_xmin(pg_current_snapshot())
+      AND (of_batch_id IS NULL OR e.batch_id = of_batch_id)
+      -- Of a deleted batch only that it was, and how its removal goes. Operations on many batches have no batch, and conditions, which
+      -- are told to those who saw a batch of theirs: those that had opened them, or had waited there until they were closed.
+      AND CASE WHEN e.batch_id = 0 AND e.kind LIKE 'operation.%' THEN EXISTS (SELECT FROM weft.operation o
+              WHERE o.operation_id = (e.detail ->> 'operation')::bigint AND weft._sees_operation(o))
+          WHEN e.batch_id = 0 THEN weft._caller_id() IS NULL OR weft._shown_detail(e.kind, e.detail) IS NOT NULL
+          WHEN e.kind = 'batch.deleted' OR e.kind LIKE 'operation.%' THEN weft._sees_work_on(e.batch_id)
+          ELSE EXISTS (SELECT FROM weft.batch b WHERE b.batch_id = e.batch_id AND b.deleted_at IS NULL
+              AND (weft._permission(b.batch_id, b.user_id, b.project_id) > 0
+                  OR v_has_jobs AND weft._shown_jobs(e.batch_id, e.jobs) IS NOT NULL)) END
+    ORDER BY e.xid, e.event_id LIMIT limit_rows;
+END $$;

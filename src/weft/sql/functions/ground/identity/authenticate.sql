@@ -1,13 +1,25 @@
--- authenticate: as authenticate_v2, with the one role that older programs know. Kept for one release.
--- They know neither scopes nor roles that may less than a user: who has such does not exist for them.
--- Called by: the api of an older program.   Safe to repeat: yes.
--- Locks: as authenticate_v2.
+-- authenticate: who holds the token, the session of a browser or the code of a login link, of this SHA-256, with their role and what
+--   it is for.
+-- Called by: Store.authenticate, authenticate_session, authenticate_code (api).   Safe to repeat: yes.
+-- Locks: token (SKIP LOCKED).   Plan: token by key.
+-- of_kind: token, session, code; one does not count as the other.
+-- When it was last used is noted once a minute, so that requests do not write.
+-- Returns: one row, with the seconds until it expires (NULL: it does not); or none for an unknown or expired one, and for one whose user
+--   is removed.
 -- Owner: weft_system.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.authenticate(token_hash bytea, at timestamptz DEFAULT clock_timestamp())
-RETURNS TABLE (tenant_id int, user_id int, user_name text, is_admin boolean) LANGUAGE sql STABLE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
+CREATE OR REPLACE FUNCTION weft.authenticate(token_hash bytea, of_kind text, at timestamptz DEFAULT clock_timestamp())
+RETURNS TABLE (tenant_id int, user_id int, user_name text, role text, token_id bigint, scopes text[], left_s double precision)
+LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT a.tenant_id, a.user_id, a.user_name, a.role = 'admin'
-    FROM weft.authenticate_v2(authenticate.token_hash, authenticate.at) a
-    WHERE a.scopes IS NULL AND a.role NOT IN ('viewer', 'worker')
+    UPDATE weft.token t SET last_used_at = authenticate.at
+    FROM (SELECT f.token_hash FROM weft.token f WHERE f.token_hash = authenticate.token_hash AND f.kind = of_kind
+            AND (f.expires_at IS NULL OR f.expires_at > authenticate.at)
+            AND (f.last_used_at IS NULL OR f.last_used_at < authenticate.at - interval '1 minute')
+          FOR UPDATE SKIP LOCKED) f
+    WHERE t.token_hash = f.token_hash;
+    SELECT u.tenant_id, u.user_id, u.name, u.role, t.token_id, t.scopes,
+        extract(epoch FROM t.expires_at - authenticate.at)::double precision
+    FROM weft.token t JOIN weft.tenant_user u ON u.user_id = t.user_id
+    WHERE t.token_hash = authenticate.token_hash AND t.kind = of_kind
+        AND (t.expires_at IS NULL OR t.expires_at > authenticate.at) AND u.removed_at IS NULL
 $$;

@@ -4,7 +4,7 @@
 -- Locks: user (two requests do not pass the limit together); token; as _end_surplus_sessions.
 -- Plan: token by key, tokens of the user by index.
 -- of_name: what the browser calls itself.   opened_from: its address.   valid_s: the longest that a session lasts.
--- Returns: as authenticate_v3, or no row for an unknown, used or expired code, and if the session that made the code was one too many.
+-- Returns: as authenticate, or no row for an unknown, used or expired code, and if the session that made the code was one too many.
 -- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.open_session(code_hash bytea, session_hash bytea, of_name text, opened_from text, valid_s double precision,
     sessions_max int, at timestamptz DEFAULT clock_timestamp())
@@ -26,5 +26,5 @@ BEGIN
         RETURN;
     END IF;
     PERFORM weft._end_surplus_sessions(v_new.user_id, v_new.token_id, sessions_max, open_session.at);
-    RETURN QUERY SELECT * FROM weft.authenticate_v3(open_session.session_hash, 'session', open_session.at);
+    RETURN QUERY SELECT * FROM weft.authenticate(open_session.session_hash, 'session', open_session.at);
 END $$;

@@ -1,5 +1,5 @@
 -- _visible_named_batches: numbers of batches of one name below `before` that a user may see, newest first: as _permission decides.
--- Called by: list_batches_v2.   Safe to repeat: yes, it only reads.
+-- Called by: list_batches.   Safe to repeat: yes, it only reads.
 -- Plan: a page of each of: own batches, and those of each project of the user, each backwards along its own index of names, as in
 --   _visible_batches; granted ones one by one, all of them.
 -- Owner: weft_tenant.

@@ -1,5 +1,5 @@
 -- _find_projects: the billing projects of a tenant that have these names, without regard to case; deleted ones, too.
--- Called by: list_projects_v2, list_project_days, _report_projects.   Safe to repeat: yes, it only reads.   Plan: projects by name.
+-- Called by: list_projects, list_project_days, _report_projects.   Safe to repeat: yes, it only reads.   Plan: projects by name.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._find_projects(of_tenant_id int, of_names text[]) RETURNS SETOF weft.billing_project
 LANGUAGE sql STABLE

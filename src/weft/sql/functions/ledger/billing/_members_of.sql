@@ -1,5 +1,5 @@
 -- _members_of: the fields of a billing project's document that tell its members.
--- Called by: list_projects_v2.   Safe to repeat: yes, it only reads.   Plan: members by key, at most members_max; NULL: all.
+-- Called by: list_projects.   Safe to repeat: yes, it only reads.   Plan: members by key, at most members_max; NULL: all.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._members_of(of_project_id int, members_max int) RETURNS jsonb LANGUAGE plpgsql STABLE
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off

@@ -1,6 +1,6 @@
 -- _kept_bytes: how much of the output of an attempt counts as stored: all of it, or, if some was left out, at most 64 MiB of each stream,
 --   which is what workers keep unless they are told otherwise.
--- Called by: complete_attempts_v2, _note_late_ends.   Safe to repeat: yes.   Plan: inlined.
+-- Called by: complete_attempts, _note_late_ends.   Safe to repeat: yes.   Plan: inlined.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._kept_bytes(stdout_bytes bigint, stderr_bytes bigint, truncated boolean) RETURNS bigint LANGUAGE sql
 IMMUTABLE

@@ -1,6 +1,6 @@
 -- _intern_gates: the gate sets of these lists of gates; gates and sets that are new are added. A gate that is there stays as it is, unless
 --   `relimit` says that it gets this number of places now: a note tells it, so nobody waits for its row here.
--- Called by: create_batch_v2, _job_gate_sets, _queue_sets, _core_sets.   Safe to repeat: yes.
+-- Called by: create_batch, _job_gate_sets, _queue_sets, _core_sets.   Safe to repeat: yes.
 -- Locks: none but its rows. Concurrent calls that add the same gate or set wait.   Plan: by kind and key; as _gate_set_id.
 -- lists: each an array of objects with `kind` and what is needed of `key`, `max_places`, `opens_at`, `relimit` and `shared`: the gate
 --   is not the batch's but one of the whole tenant, and stays when the batch is deleted; with `site`, one of all tenants. `cost`: how many

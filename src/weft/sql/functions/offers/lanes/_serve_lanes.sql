@@ -1,5 +1,5 @@
 -- _serve_lanes: assign an incarnation to every lane that it can serve.
--- Called by: register_worker_v2.   Safe to repeat: yes.
+-- Called by: register_worker.   Safe to repeat: yes.
 -- Locks: lanes (by the caller). No lane is added meanwhile.   Plan: all lanes, which are few.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._serve_lanes(of_incarnation_id int) RETURNS void LANGUAGE sql

@@ -1,6 +1,6 @@
 -- _note_late_ends: what a worker says of attempts that were stopped beyond a limit: that they are gone, what they used, and where their
 --   output is. Their ends stay as they are recorded, whatever it says.
--- Called by: complete_attempts_v2, where not all ends were recorded just now.   Safe to repeat: yes, the second time nothing is noted.
+-- Called by: complete_attempts, where not all ends were recorded just now.   Safe to repeat: yes, the second time nothing is noted.
 -- Locks: monitor (SKIP LOCKED: the next heartbeat says that they are gone); as _confirm_stops.
 -- Plan: stops and attempts by key, if the worker has any stops.
 -- Returns: as _verdicts_on_ends.

@@ -1,7 +1,7 @@
 -- _stop_attempts: end up to limit_jobs attempts that are beyond a limit of their queue, and tell their workers to stop them. Each job is
 --   blocked until its worker has, or is an error if the queue says so, or it was stopped as often as the queue allows.
 -- Called by: stop_overdue.   Safe to repeat: yes.
--- Locks: monitor (SKIP LOCKED); job (SKIP LOCKED, in key order); as complete_attempts_v2 (of one worker).
+-- Locks: monitor (SKIP LOCKED); job (SKIP LOCKED, in key order); as complete_attempts (of one worker).
 -- Plan: watches by date; jobs by key.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._stop_attempts(limit_jobs int, confirm_s double precision, at timestamptz)
@@ -22,7 +22,7 @@ BEGIN
         INSERT INTO weft.attempt_stop (batch_id, job_id, attempt, tenant_id, incarnation_id, final, due_at)
         SELECT t.b, t.j, t.a, v_set.tenant_id, v_set.incarnation_id, t.final, _stop_attempts.at + interval '1 s' * confirm_s
         FROM unnest(v_set.batch_ids, v_set.job_ids, v_set.attempts, v_set.finals) t (b, j, a, final);
-        PERFORM weft.complete_attempts_v2(v_set.incarnation_id, v_set.batch_ids, v_set.job_ids, v_set.attempts, v_set.age_us,
+        PERFORM weft.complete_attempts(v_set.incarnation_id, v_set.batch_ids, v_set.job_ids, v_set.attempts, v_set.age_us,
             array_fill(0::bigint, ARRAY[v_set.n]), array_fill(REASON_OVERDUE::smallint, ARRAY[v_set.n]),
             array_fill(NULL::int, ARRAY[v_set.n]), array_fill(NULL::smallint, ARRAY[v_set.n]), array_fill(0::bigint, ARRAY[v_set.n]),
             array_fill(0::bigint, ARRAY[v_set.n]), array_fill(0::bigint, ARRAY[v_set.n]), array_fill(0::bigint, ARRAY[v_set.n]),

@@ -1,5 +1,5 @@
 -- _pools_serving: the pools that queues of a tenant may use, as _serves_tenant says: its own and shared ones; none if there is no tenant.
--- Called by: list_workers_v2, overview_v2, sum_workers, _find_worker.   Safe to repeat: yes, it only reads.
+-- Called by: list_workers, overview, sum_workers, _find_worker.   Safe to repeat: yes, it only reads.
 -- Plan: inlined; pools by index, none of those of other tenants.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._pools_serving(of_tenant_id int) RETURNS TABLE (pool_id int, name text) LANGUAGE sql STABLE

@@ -1,5 +1,5 @@
 -- _walled_tenant: this tenant if there are pools that its queues may not use; NULL: it sees all pools, as if there were no wall.
--- Called by: list_workers_v2, overview_v2, sum_workers: then workers are read in one order, however many pools there are.
+-- Called by: list_workers, overview, sum_workers: then workers are read in one order, however many pools there are.
 -- Safe to repeat: yes, it only reads.   Plan: at most one entry below and one above the tenant's, by index.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._walled_tenant(of_tenant_id int) RETURNS int LANGUAGE sql STABLE

@@ -1,5 +1,5 @@
 -- _limit_kind: of what a limit is, in a word of the api.
--- Called by: _limit_documents, _limit_of, limit_rounds_v2.   Safe to repeat: yes.
+-- Called by: _limit_documents, _limit_of, limit_rounds.   Safe to repeat: yes.
 -- Owner: weft_tenant.  Granted to: weft_system.
 CREATE OR REPLACE FUNCTION weft._limit_kind(of_limit weft.spend_limit) RETURNS text LANGUAGE sql IMMUTABLE
 AS $$

@@ -1,6 +1,6 @@
 -- _spending: what was used of limits until now, and what the attempts that are claimed use in an hour, in the measure of each. Exact in
 --   this statement's snapshot: what runs counts up to now, beyond what heartbeats have reported.
--- Called by: limit_rounds_v2, _limit_documents, _project_forecasts.   Safe to repeat: yes, it only reads.
+-- Called by: limit_rounds, _limit_documents, _project_forecasts.   Safe to repeat: yes, it only reads.
 -- Plan: sums by key; the unfolded deltas once; as _live_attempts of the workers that have claimed limited jobs; batches and ancestors by
 --   key.
 -- Owner: weft_system.

@@ -1,5 +1,5 @@
 -- _used_per_hour: what these resources use in an hour, in the measure of a limit.
--- Called by: limit_rounds_v3, _admissible_jobs.   Safe to repeat: yes, it only reads.   Plan: rates by key.
+-- Called by: limit_rounds, _admissible_jobs.   Safe to repeat: yes, it only reads.   Plan: rates by key.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._used_per_hour(of_measure text, cpu_m numeric, memory_mib numeric, storage_mib numeric, gpu numeric,
     of_rate_card_id smallint) RETURNS numeric LANGUAGE sql STABLE

@@ -2,7 +2,7 @@
 -- returned attempt make it ready again; after losses_max losses, or if losses count as tries (retry_on), after its last try, it is an
 -- error. An external error, and a failure after which it is to
 -- wait (bit 0 of retry_on), make it blocked, unless the end is final (_judge_ends); so does a stop by the monitor.
--- Called by: complete_attempts_v2, into which PostgreSQL puts its text: it stays one expression, without SET, that uses losses_max once.
+-- Called by: complete_attempts, into which PostgreSQL puts its text: it stays one expression, without SET, that uses losses_max once.
 -- Safe to repeat: yes, it only computes.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._state_after_end(

@@ -1,15 +1,88 @@
--- complete_attempts: as complete_attempts_v2, with its former names of columns. Kept for one release.
--- Called by: workers of an older program.   Safe to repeat: yes.   Locks: as complete_attempts_v2.
+-- complete_attempts: record ends of attempts: job, attempt, usage, counters, children, failures, event.
+-- Called by: Store.complete_attempts (worker agent).   Safe to repeat: yes, a repeated report is answered ok and changes nothing.
+-- Locks: job (in key order); as _follow_ends; as _note_late_ends.
+-- Plan: job by key for each report; edges by parent, only in batches that have any.
+-- A NULL column stands for the default: no reason, no signal, no message, not truncated, nothing on stderr.
+-- causes: what messages have in common: see _note_failures.
+-- Returns: one verdict per report, in order: ok; or stale if the reporter does not own the attempt, or it ended differently.
 -- Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.complete_attempts(
     incarnation_id int, batch_ids bigint[], job_ids int[], attempts smallint[], start_ages_us bigint[], end_ages_us bigint[],
-    reasons smallint[], exit_codes int[], signals smallint[], cpu_mss bigint[], memory_peaks bigint[],
-    stdout_bytess bigint[], stderr_bytess bigint[], truncateds boolean[], segments int[], offsets bigint[], messages text[],
-    at timestamptz DEFAULT clock_timestamp()
-) RETURNS text[] LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+    reasons smallint[], exit_codes int[], signals smallint[], cpu_ms_list bigint[], memory_peaks bigint[],
+    stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments int[], offsets bigint[], messages text[],
+    causes text[] DEFAULT NULL, at timestamptz DEFAULT clock_timestamp()
+) RETURNS text[] LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off
 AS $$
-    SELECT weft.complete_attempts_v2(
-        complete_attempts.incarnation_id, batch_ids, job_ids, complete_attempts.attempts, start_ages_us, end_ages_us, reasons, exit_codes,
-        signals, cpu_mss, memory_peaks, stdout_bytess, stderr_bytess, truncateds, segments, offsets, messages,
-        at => complete_attempts.at)
-$$;
+#variable_conflict use_column
+DECLARE
+    v_n bigint[]; v_batch bigint[]; v_job int[]; v_state smallint[]; v_pool int; v_at timestamptz; v_again boolean; v_failed boolean;
+    v_frees boolean; v_finals boolean[];  -- a job's lane takes more than cpu and memory; no other attempt may follow
+BEGIN
+    SELECT i.pool_id INTO STRICT v_pool FROM weft.worker_incarnation i WHERE i.incarnation_id = complete_attempts.incarnation_id;
+    reasons := CASE WHEN REASON_CANCELLED = ANY (reasons) THEN weft._stop_reasons(batch_ids, job_ids, attempts, reasons) ELSE reasons END;
+    IF weft._has_failure(reasons) THEN
+        SELECT * INTO reasons, v_finals FROM weft._judge_ends(batch_ids, job_ids, attempts, reasons, exit_codes, signals, at);
+    END IF;
+    WITH report AS (  -- sorted, so that rows are locked in the order of their keys
+        SELECT t.*, complete_attempts.at - greatest(t.end_age_us, 0) * interval '1 microsecond' AS end_at,
+               complete_attempts.at - greatest(t.start_age_us, t.end_age_us, 0) * interval '1 microsecond' AS start_at
+        FROM unnest(batch_ids, job_ids, attempts, start_ages_us, end_ages_us, reasons, exit_codes, signals, cpu_ms_list, memory_peaks,
+                    stdout_bytes_list, stderr_bytes_list, truncated_list, segments, offsets, messages, v_finals)
+             WITH ORDINALITY AS t (batch_id, job_id, attempt, start_age_us, end_age_us, reason, exit_code, signal, cpu_ms, memory_peak,
+                                   stdout_bytes, stderr_bytes, truncated, segment, log_offset, message, final, n)
+        ORDER BY t.batch_id, t.job_id),
+    upd AS (
+        UPDATE weft.job j SET
+            state = weft._state_after_end(r.reason, r.start_age_us IS NOT NULL, j.n_lost, j.attempt - j.n_uncounted, j.max_attempts,
+                j.retry_on, SETTING_LOSSES_MAX, r.final),  -- the setting is read only for a loss
+            n_uncounted = j.n_uncounted + ((r.reason IN (REASON_BLOCKED, REASON_OVERDUE) OR r.reason IN (REASON_PREEMPTED, REASON_LOST)
+                AND (r.start_age_us IS NULL OR (j.retry_on >> REASON_LOST) & 1 = 0)) IS TRUE)::int,
+            n_lost = j.n_lost + (r.reason IS NOT NULL AND r.reason IN (REASON_PREEMPTED, REASON_LOST) AND r.start_age_us IS NOT NULL)::int,
+            phase = NULL, incarnation_id = NULL, listed = j.listed OR coalesce(r.reason, 0) NOT IN (0, REASON_CANCELLED)
+        FROM report r WHERE j.batch_id = r.batch_id AND j.job_id = r.job_id AND j.attempt = r.attempt AND j.state = STATE_RUNNING
+            AND j.incarnation_id = complete_attempts.incarnation_id
+        RETURNING r.n, j.batch_id, j.job_id, j.attempt, j.tenant_id, j.group_id, j.shape_id, j.lane_id, j.state, j.rate_card_id,
+            j.claimed_at, j.billed_ms, r.reason, r.exit_code, r.signal, r.cpu_ms, r.memory_peak, r.stdout_bytes,
+            coalesce(r.stderr_bytes, 0) AS stderr_bytes, coalesce(r.truncated, false) AS truncated, r.segment, r.log_offset, r.message,
+            CASE WHEN j.started_at IS NOT NULL THEN j.started_at
+                 WHEN r.start_age_us IS NULL THEN NULL ELSE greatest(j.claimed_at, r.start_at) END AS started_at,  -- invariant 12
+            -- A delayed report gets too late a date. If the start was reported in time, use the duration that the worker measured.
+            greatest(j.claimed_at, j.started_at, least(r.end_at,
+                CASE WHEN r.start_age_us IS NOT NULL THEN j.started_at + (r.end_at - r.start_at) END)) AS ended_at),
+    ins AS (
+        INSERT INTO weft.attempt (batch_id, job_id, attempt, tenant_id, incarnation_id, shape_id, rate_card_id, state, reason, exit_code,
+            signal, claimed_at, started_at, ended_at, cpu_ms, memory_peak_bytes, stdout_bytes, stderr_bytes, truncated,
+            log_segment, log_offset, message)
+        SELECT u.batch_id, u.job_id, u.attempt, u.tenant_id, complete_attempts.incarnation_id, u.shape_id, u.rate_card_id, u.state,
+            u.reason, u.exit_code, u.signal, u.claimed_at, u.started_at, u.ended_at, u.cpu_ms, u.memory_peak, u.stdout_bytes,
+            u.stderr_bytes, u.truncated, u.segment, u.log_offset, u.message FROM upd u),
+    del AS (
+        INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, rate_card_id, usage_on, usage_ms,
+            n_running, n_ready, n_blocked, n_succeeded, n_failed, n_errored, n_cancelled, last_ended_at, stored_bytes)
+        SELECT u.tenant_id, u.batch_id, u.group_id, u.shape_id, v_pool, u.rate_card_id, (complete_attempts.at AT TIME ZONE 'UTC')::date,
+            sum(coalesce(weft._ms_between(u.started_at, u.ended_at), 0) - u.billed_ms), -count(*),
+            count(*) FILTER (WHERE u.state = STATE_READY), count(*) FILTER (WHERE u.state = STATE_BLOCKED),
+            count(*) FILTER (WHERE u.state = STATE_SUCCESS), count(*) FILTER (WHERE u.state = STATE_FAILED),
+            count(*) FILTER (WHERE u.state = STATE_ERROR), count(*) FILTER (WHERE u.state = STATE_CANCELLED),
+            max(u.ended_at),  -- a job that is ready again will end later
+            sum(weft._kept_bytes(u.stdout_bytes, u.stderr_bytes, u.truncated))
+        FROM upd u GROUP BY u.tenant_id, u.batch_id, u.group_id, u.shape_id, u.rate_card_id),
+    eve AS (
+        INSERT INTO weft.event (at, tenant_id, batch_id, kind, from_state, to_state, jobs)
+        SELECT complete_attempts.at, u.tenant_id, u.batch_id, 'jobs.' || (SELECT s.word FROM weft.job_state s WHERE s.state = u.state),
+            STATE_RUNNING, u.state, array_agg(u.job_id) FROM upd u GROUP BY u.tenant_id, u.batch_id, u.state)
+    SELECT array_agg(u.n), array_agg(u.batch_id), array_agg(u.job_id), array_agg(u.state),
+           bool_or(u.state IN (STATE_READY, STATE_BLOCKED)), bool_or(u.lane_id <> 0), bool_or(u.state IN (STATE_FAILED, STATE_ERROR)),
+           greatest(complete_attempts.at, max(u.ended_at))
+    INTO v_n, v_batch, v_job, v_state, v_again, v_frees, v_failed, v_at FROM upd u;
+
+    IF v_failed THEN PERFORM weft._note_failures(batch_ids, job_ids, attempts, reasons, causes, complete_attempts.at); END IF;
+    IF v_n IS NOT NULL THEN
+        PERFORM weft._follow_ends(incarnation_id, v_batch, v_job, v_state, v_again, v_failed, v_frees, complete_attempts.at, v_at);
+    END IF;
+    RETURN CASE WHEN cardinality(v_n) = cardinality(job_ids) THEN array_fill('ok'::text, ARRAY[cardinality(job_ids)])
+        ELSE weft._note_late_ends(incarnation_id, batch_ids, job_ids, attempts, reasons, v_n, cpu_ms_list, memory_peaks, stdout_bytes_list,
+            stderr_bytes_list, truncated_list, segments, offsets, at) END;
+END $$;

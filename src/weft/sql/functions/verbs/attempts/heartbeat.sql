@@ -1,81 +1,45 @@
--- heartbeat: record that a worker lives; roll up the usage of its attempts; write its claims in a shorter form.
--- Called by: heartbeat_v2 and older workers, with every attempt whose end is not recorded yet. `claiming`: a claim is under way, so the
---   list may lack its jobs. A lease of at least 5 s that is not listed comes from a claim whose reply was lost: it is handed back. `heard`:
---   claims whose replies have arrived since the last heartbeat.   Safe to repeat: yes.
--- Locks: incarnation (its row); as _watch_attempts; job (in key order); as complete_attempts_v2.   Plan: as _live_attempts.
--- Returns: whether the worker still counts as alive, whether there is work, and the attempts that must be stopped.
+-- heartbeat: as _heartbeat, and whether the worker shall end when nothing runs there, and whether it is kept for a job that waits.
+-- Called by: Store.heartbeat (worker agent).   Safe to repeat: yes.   Locks: incarnation (its row); as _heartbeat.
+-- A worker that has nothing takes a short path: one statement updates its row, sees that nothing of it is left, and answers (ADR 51).
+-- Plan: by key; else as _heartbeat.
 -- Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.heartbeat(incarnation_id int, batch_ids bigint[], job_ids int[], attempts smallint[], draining boolean,
-    claiming boolean DEFAULT false, heard bigint[] DEFAULT '{}', at timestamptz DEFAULT clock_timestamp())
-RETURNS TABLE (alive boolean, has_work boolean, stop_batch_ids bigint[], stop_job_ids int[], stop_attempts smallint[])
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+    claiming boolean DEFAULT false, heard bigint[] DEFAULT '{}')
+RETURNS TABLE (alive boolean, has_work boolean, stop_batch_ids bigint[], stop_job_ids int[], stop_attempts smallint[], drains boolean,
+    kept boolean)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
 AS $$
-#variable_conflict use_column
+#variable_conflict use_variable
 DECLARE
-    v_pool int; v_seen bigint[]; v_batch bigint[]; v_lane int[]; v_job int[]; v_attempt smallint[]; v_n int; v_usage_changed boolean;
+    v_cordoned boolean; v_reserved boolean;
 BEGIN
-    UPDATE weft.worker_incarnation i SET heartbeat_at = heartbeat.at, draining = heartbeat.draining
-    WHERE i.incarnation_id = heartbeat.incarnation_id AND i.ended_at IS NULL RETURNING i.pool_id INTO v_pool;
-    IF NOT FOUND THEN
-        RETURN QUERY SELECT false, false, '{}'::bigint[], '{}'::int[], '{}'::smallint[];
-        RETURN;
+    IF batch_ids = '{}' AND NOT claiming THEN
+        UPDATE weft.worker_incarnation i SET heartbeat_at = clock_timestamp(), draining = heartbeat.draining
+        WHERE i.incarnation_id = heartbeat.incarnation_id AND i.ended_at IS NULL
+          AND NOT EXISTS (SELECT FROM weft.claim c WHERE c.incarnation_id = heartbeat.incarnation_id)
+          AND NOT EXISTS (SELECT FROM weft.attempt_stop s WHERE s.incarnation_id = heartbeat.incarnation_id AND NOT s.gone)
+          AND NOT EXISTS (SELECT FROM weft.attempt_watch w WHERE w.incarnation_id = heartbeat.incarnation_id)
+        RETURNING true, EXISTS (SELECT FROM weft.user_share s WHERE s.pool_id = i.pool_id AND s.active), '{}', '{}', '{}', i.cordoned,
+            EXISTS (SELECT FROM weft.reservation r WHERE r.incarnation_id = heartbeat.incarnation_id)
+        INTO alive, has_work, stop_batch_ids, stop_job_ids, stop_attempts, v_cordoned, v_reserved;
     END IF;
-    PERFORM weft._watch_attempts(incarnation_id, batch_ids, job_ids, attempts, claiming, heartbeat.at);
-    SELECT array_agg(c.claim_id) INTO v_seen FROM weft.claim c WHERE c.incarnation_id = heartbeat.incarnation_id;
-    IF v_seen IS NOT NULL THEN
-        -- A claim that commits meanwhile, whatever its number, stays for the next heartbeat: only claims seen here are replaced. A job that
-        -- the worker has received and does not list has ended: a fast worker has half a million of these, which are not read.
-        DELETE FROM weft.claim c WHERE c.incarnation_id = heartbeat.incarnation_id AND c.claim_id = ANY (v_seen)
-            AND c.call = ANY (heartbeat.heard);
-        SELECT array_agg(l.batch_id), array_agg(l.lane_id), array_agg(l.job_id) INTO v_batch, v_lane, v_job FROM (
-            SELECT x.batch_id, x.lane_id, x.job_id FROM weft._live_attempts(heartbeat.incarnation_id) x
-            UNION
-            SELECT t.b, y.lane_id, t.j FROM unnest(heartbeat.batch_ids, heartbeat.job_ids, heartbeat.attempts) t (b, j, a)
-            CROSS JOIN LATERAL (SELECT y.* FROM weft.job y WHERE y.batch_id = t.b AND y.job_id = t.j OFFSET 0) y
-            WHERE y.state = STATE_RUNNING AND y.incarnation_id = heartbeat.incarnation_id AND y.attempt = t.a) l;
-        DELETE FROM weft.claim c WHERE c.incarnation_id = heartbeat.incarnation_id AND c.claim_id = ANY (v_seen);
-        INSERT INTO weft.claim (incarnation_id, batch_id, lane_id, jobs)
-        SELECT heartbeat.incarnation_id, l.b, l.a, array_agg(l.j) FROM unnest(v_batch, v_lane, v_job) l (b, a, j) GROUP BY l.b, l.a;
-
-        WITH live AS MATERIALIZED (
-            SELECT l.batch_id, l.job_id FROM weft._live_attempts(heartbeat.incarnation_id) l WHERE l.started_at IS NOT NULL ORDER BY 1, 2),
-        locked AS MATERIALIZED (
-            SELECT j.* FROM live l CROSS JOIN LATERAL (
-                SELECT y.ctid AS tid, y.batch_id, y.job_id, y.tenant_id, y.group_id, y.shape_id, y.rate_card_id, y.billed_ms,
-                    weft._ms_between(y.started_at, heartbeat.at) AS ms
-                FROM weft.job y WHERE y.batch_id = l.batch_id AND y.job_id = l.job_id AND y.state = STATE_RUNNING
-                    AND y.incarnation_id = heartbeat.incarnation_id
-                FOR NO KEY UPDATE) j),
-        upd AS (
-            -- By ctid, not by key: a plan may read the whole table to find them by key.
-            UPDATE weft.job j SET billed_ms = k.ms FROM locked k WHERE j.ctid = k.tid AND k.ms > k.billed_ms AND j.billed_ms = k.billed_ms
-            RETURNING k.*)
-        INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, rate_card_id, usage_on, usage_ms)
-        SELECT u.tenant_id, u.batch_id, u.group_id, u.shape_id, v_pool, u.rate_card_id, (heartbeat.at AT TIME ZONE 'UTC')::date,
-            sum(u.ms - u.billed_ms)
-        FROM upd u GROUP BY 1, 2, 3, 4, 6;
-        v_usage_changed := FOUND;
-        SELECT array_agg(l.batch_id), array_agg(l.job_id), array_agg(l.attempt), count(*) INTO v_batch, v_job, v_attempt, v_n
-        FROM (SELECT * FROM weft._live_attempts(heartbeat.incarnation_id) x ORDER BY x.batch_id, x.job_id) l
-        WHERE NOT heartbeat.claiming AND l.started_at IS NULL AND l.phase = PHASE_ASSIGNED
-            AND l.claimed_at < heartbeat.at - interval '5 seconds'
-          AND (l.batch_id, l.job_id, l.attempt) NOT IN (
-            SELECT t.b, t.j, t.a FROM unnest(heartbeat.batch_ids, heartbeat.job_ids, heartbeat.attempts) t (b, j, a));
-        IF v_n > 0 THEN
-            PERFORM weft.complete_attempts_v2(heartbeat.incarnation_id, v_batch, v_job, v_attempt, array_fill(NULL::bigint, ARRAY[v_n]),
-                array_fill(0::bigint, ARRAY[v_n]), array_fill(REASON_PREEMPTED::smallint, ARRAY[v_n]), array_fill(NULL::int, ARRAY[v_n]),
-                array_fill(NULL::smallint, ARRAY[v_n]), array_fill(0::bigint, ARRAY[v_n]), array_fill(0::bigint, ARRAY[v_n]),
-                array_fill(0::bigint, ARRAY[v_n]), array_fill(0::bigint, ARRAY[v_n]), array_fill(false, ARRAY[v_n]),
-                array_fill(NULL::int, ARRAY[v_n]), array_fill(NULL::bigint, ARRAY[v_n]),
-                array_fill('its worker did not hear of the claim'::text, ARRAY[v_n]), at => heartbeat.at);
-        ELSIF v_usage_changed THEN
-            PERFORM weft._announce();
-        END IF;
+    IF alive IS NULL THEN
+        SELECT h.*, true, true INTO alive, has_work, stop_batch_ids, stop_job_ids, stop_attempts, v_cordoned, v_reserved
+        FROM weft._heartbeat(incarnation_id, batch_ids, job_ids, attempts, heartbeat.draining, claiming, heard) h;
+    ELSIF has_work THEN
+        has_work := weft._has_work(incarnation_id);
     END IF;
-    RETURN QUERY
-    SELECT true, weft._has_work(heartbeat.incarnation_id), coalesce(array_agg(c.batch_id), '{}'), coalesce(array_agg(c.job_id), '{}'),
-        coalesce(array_agg(c.attempt), '{}')
-    FROM weft.list_to_stop(heartbeat.incarnation_id, heartbeat.batch_ids, heartbeat.job_ids, heartbeat.attempts) c
-    WHERE cardinality(heartbeat.batch_ids) > 0;
+    drains := false; kept := false;
+    IF v_cordoned THEN
+        drains := EXISTS (
+            SELECT FROM weft.worker_incarnation i JOIN weft.worker w USING (worker_id)
+            WHERE i.incarnation_id = heartbeat.incarnation_id AND i.cordoned AND w.draining);
+    END IF;
+    IF v_reserved THEN
+        kept := EXISTS (
+            SELECT FROM weft.reservation r CROSS JOIN LATERAL (
+                SELECT y.state FROM weft.job y WHERE y.batch_id = r.batch_id AND y.job_id = r.job_id OFFSET 0) j
+            WHERE r.incarnation_id = heartbeat.incarnation_id AND j.state IN (STATE_READY, STATE_CREATING));
+    END IF;
+    RETURN NEXT;
 END $$;

@@ -1,5 +1,5 @@
 -- claim_jobs: give up to limit_jobs ready jobs to a worker, as new attempts.
--- Called by: Store.claim_jobs, complete_and_claim_v2 (worker agent).   Safe to repeat: no. If a reply is lost, its jobs come back when the
+-- Called by: Store.claim_jobs, complete_and_claim (worker agent).   Safe to repeat: no. If a reply is lost, its jobs come back when the
 --   worker is lost or at a heartbeat: `call` numbers a worker's claims, and its heartbeat names those whose replies arrived.
 -- Locks: incarnation (shared, tried); batch (shared, tried); as _pick; as _may_try; as _note_claim; as _announce. It never waits.
 -- Plan: users by load, then their work by priority and age: ready_job and runnable by key, job by key from the hint on. Its steps

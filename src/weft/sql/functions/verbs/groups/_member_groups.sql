@@ -1,5 +1,5 @@
 -- _member_groups: the group numbers for the rows of jobs, some of which are in sets: a membership, or the tree group alone.
--- Called by: _add_bunch.   Safe to repeat: yes.   Locks: as _membership_ids.   Columns: as add_jobs_v2; tree groups are absolute numbers.
+-- Called by: _add_bunch.   Safe to repeat: yes.   Locks: as _membership_ids.   Columns: as add_jobs; tree groups are absolute numbers.
 -- Returns: one number per job.  Raises WF103 (no such set).
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._member_groups(tenant_id int, of_batch_id bigint, n_jobs int, first_group int, tree_ids int[],

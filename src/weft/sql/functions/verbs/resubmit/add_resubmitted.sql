@@ -1,8 +1,8 @@
 -- add_resubmitted: add jobs to the batch that is made from another, and note which they were.
 -- Called by: DriverStore.add_resubmitted.   Safe to repeat: yes, its position moves with the work.
 -- Locks: as _check_epoch; operation; as _lock_quotas (the same rows); as _core_gates (the same rows); as _lock_limits (the same queues);
---   batch_row (the old one, shared); as add_jobs_v2; update (nobody else); as _intern_more; as _announce. Nobody else knows the new batch.
--- Plan: as add_jobs_v2.
+--   batch_row (the old one, shared); as add_jobs; update (nobody else); as _intern_more; as _announce. Nobody else knows the new batch.
+-- Plan: as add_jobs.
 -- after_job, upto: the jobs after the first up to the last were examined. job_ids: those of them that are added; `jobs` describes them.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.add_resubmitted(epoch bigint, of_operation_id bigint, after_job bigint, upto bigint, job_ids int[],
@@ -28,11 +28,11 @@ BEGIN
         IF NOT FOUND THEN
             RETURN;
         END IF;
-        -- For add_jobs_v2 it exists, but for nobody else.
+        -- For add_jobs it exists, but for nobody else.
         UPDATE weft.batch b SET deleted_at = NULL, next_job = b.next_job + v_n WHERE b.batch_id = v_new
         RETURNING b.next_job - v_n INTO v_first;
         UPDATE weft.batch_update u SET n_jobs = u.n_jobs + v_n WHERE u.batch_id = v_new AND u.update_id = 1;
-        PERFORM weft.add_jobs_v2(v_operation.tenant_id, v_new, 1, v_first, v_n, jobs);
+        PERFORM weft.add_jobs(v_operation.tenant_id, v_new, 1, v_first, v_n, jobs);
         IF EXISTS (SELECT FROM unnest(jobs.rare_fields) f WHERE f ? 'more') THEN
             PERFORM weft._intern_more(v_new, ARRAY(SELECT generate_series(v_first, v_first + v_n - 1)), NULL);
         END IF;

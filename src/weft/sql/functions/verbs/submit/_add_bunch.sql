@@ -1,5 +1,5 @@
 -- _add_bunch: add the jobs of a bunch, with all that belongs to them.
--- Called by: add_jobs_v2, submit_v2. The update is the caller's own, or it holds the update's lock.   Safe to repeat: no.
+-- Called by: add_jobs, submit. The update is the caller's own, or it holds the update's lock.   Safe to repeat: no.
 -- Locks: update (by the caller); as _shape_ids; as _lock_parents; membership (new); as _job_gate_sets; as _limit_gate_sets.
 -- Plan: inserts; parents by key.
 -- limited: the names of their queues that have limits, locked.   cores: as from _core_gates.

@@ -1,5 +1,5 @@
 -- _check_bunch: whether a bunch may be added: NULL, it may; otherwise it is there, and whether it came from the same body.
--- Called by: add_jobs_v2.   Safe to repeat: yes, it only reads.   Plan: bunches by key.
+-- Called by: add_jobs.   Safe to repeat: yes, it only reads.   Plan: bunches by key.
 -- Raises WF201 (key used with another body), WF203 (committed), WF207 (outside the update).
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._check_bunch(of_update weft.batch_update, bunch weft.bunch) RETURNS boolean LANGUAGE plpgsql

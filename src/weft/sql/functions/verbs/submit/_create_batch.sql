@@ -1,5 +1,5 @@
 -- _create_batch: make a batch with its root group.
--- Called by: create_batch_v2, submit_v2, resubmit_batch.   Safe to repeat: yes with an idempotency key; same key and digest give the same
+-- Called by: create_batch, submit, resubmit_batch.   Safe to repeat: yes with an idempotency key; same key and digest give the same
 --   batch.
 -- Locks: batch_row (new).   Plan: project, queue and key by index.
 -- batch: name, billing_project, attributes, callback, cancel_after_n_failures, gates (as _intern_gates).

@@ -1,5 +1,5 @@
 -- _lock_for_bunch: note what the jobs of a bunch bring into their batch, and take the locks that precede that of the update.
--- Called by: add_jobs_v2, submit_v2.   Safe to repeat: yes.
+-- Called by: add_jobs, submit.   Safe to repeat: yes.
 -- Locks: batch_row (with gates of jobs, or edges); batch (shared, only with parents in earlier updates).   Plan: the batch by key.
 -- limited: the names of their queues that have limits, locked.   cores: as from _core_gates.
 -- Owner: weft_tenant.

@@ -1,5 +1,5 @@
 -- _make_visible: commit an update of which everything was added and checked: its jobs are counted and offered.
--- Called by: commit_update; submit_v2 for the first update of a new batch, which nobody else sees.   Safe to repeat: no.
+-- Called by: commit_update; submit for the first update of a new batch, which nobody else sees.   Safe to repeat: no.
 -- Locks: update (by the caller); job (those with parents in earlier updates); empty_batch; as _pause_batch; hold_row (those of the batch);
 --   as _begin_deadlines (the same rows); as _pass_gates; as _announce.
 -- Plan: sums over bunches, not over jobs; only bunches with edges to earlier updates are walked.

@@ -1,5 +1,5 @@
 -- _reserve_update: add an update to a batch, with the next numbers for its jobs and groups.
--- Called by: create_update; submit_v2 for a new batch.   Safe to repeat: no.   Locks: batch_row (by the caller).   Plan: by key.
+-- Called by: create_update; submit for a new batch.   Safe to repeat: no.   Locks: batch_row (by the caller).   Plan: by key.
 -- Returns: the new row.  Raises WF210 (batch is full), WF212 (too many groups).
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._reserve_update(of_batch weft.batch, user_id int, new_jobs int, new_groups int, trace_id text,

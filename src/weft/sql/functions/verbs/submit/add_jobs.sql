@@ -1,25 +1,66 @@
--- add_jobs: as add_jobs_v2, with each column as a parameter. Kept for one release.
--- Called by: the api of an older program.   Safe to repeat: as add_jobs_v2.   Locks: as add_jobs_v2.
--- Owner: weft_tenant.  Granted to: weft_api.
+-- add_jobs: add a bunch of jobs to an open update. They stay invisible until the commit.
+-- Called by: Store.add_jobs, Store.submit (api); add_resubmitted.
+-- Safe to repeat: yes, by (update, first job); then it returns false, or NULL if the existing bunch came from another body.
+-- Locks: as _lock_quotas; as _core_gates; as _lock_limits; as _lock_for_bunch; as _open_update; as _add_bunch; as _announce.
+-- Plan: inserts; parents by key; as _check_bytes, if there is such a quota.
+-- Columns: one element stands for all jobs. Numbers: jobs, parents and groups are relative to the update, from 1; a negative parent or
+--   group is the number of an existing job or group; group 0 is the root. Sets: combo_numbers and combo_sets are pairs (combination, one of
+--   its sets); combo_indexes is each job's combination, 0 for none. Rare fields: pairs of a job, or the first job of an array, and an
+--   object. Of them the database reads `gates` (as _intern_gates), `deadline` and `latest_start`.
+-- Arrays: with entry_ns the columns have one element per entry, and entry_ns is each entry's number of jobs. An edge goes from
+--   edge_parent_ns jobs, the first of which is edge_parents, to all jobs of the entry that begins with edge_children (_add_arrays).
+--   array_*: what the jobs of an array share.
+-- Raises WF103 (group), WF201 (key used with another body), WF203 (committed), WF205 (parent does not exist), WF207 (outside the update),
+--   WF208 (overlap), WF134 (a job asks for more cores than the quota; as _check_bytes).
+-- Owner: weft_tenant.  Granted to: weft_api, weft_system.
 CREATE OR REPLACE FUNCTION weft.add_jobs(
-    tenant_id int, batch_id bigint, update_id int, first_job int, n_jobs int,
-    shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus int[], shape_countables jsonb[],
-    shape_indexes int[], group_ids int[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons int[],
-    edge_children int[], edge_parents int[], label_jobs int[], label_names text[], label_attributes jsonb[],
-    chunk_firsts int[], chunk_ns int[], chunk_bodies bytea[],
-    combo_indexes int[] DEFAULT '{}', combo_numbers int[] DEFAULT '{}', combo_sets int[] DEFAULT '{}',
-    idempotency_key text DEFAULT NULL, digest bytea DEFAULT NULL,
-    entry_ns int[] DEFAULT '{}', edge_parent_ns int[] DEFAULT '{}',
-    array_firsts int[] DEFAULT '{}', array_ns int[] DEFAULT '{}', array_indexes int[] DEFAULT '{}', array_names text[] DEFAULT '{}',
-    array_attributes jsonb[] DEFAULT '{}'
-) RETURNS boolean LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+    tenant_id int, batch_id bigint, update_id int, first_job int, n_jobs int, jobs weft.job_columns,
+    idempotency_key text DEFAULT NULL, digest bytea DEFAULT NULL
+) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT weft.add_jobs_v2(
-        add_jobs.tenant_id, add_jobs.batch_id, add_jobs.update_id, add_jobs.first_job, add_jobs.n_jobs, ROW(
-            shape_cpu_ms, shape_memory_mibs, shape_storage_mibs, shape_gpus, shape_countables,
-            shape_indexes, group_ids, priorities, always_runs, max_attempts, retry_ons,
-            edge_children, edge_parents, edge_parent_ns, combo_indexes, combo_numbers, combo_sets,
-            entry_ns, array_firsts, array_ns, array_indexes, array_names, array_attributes,
-            label_jobs, label_names, label_attributes, NULL, NULL, chunk_firsts, chunk_ns, chunk_bodies)::weft.job_columns,
-        add_jobs.idempotency_key, add_jobs.digest)
-$$;
+#variable_conflict use_column
+DECLARE
+    v_update weft.batch_update; v_bunch weft.bunch; v_is_same boolean; v_limited text[]; v_cores jsonb;
+    v_has_quota boolean;
+BEGIN
+    PERFORM weft._as_tenant(add_jobs.tenant_id);
+    v_has_quota := weft._lock_quotas(add_jobs.tenant_id, NULL, add_jobs.batch_id, true);
+    IF v_has_quota IS NOT NULL THEN
+        v_cores := weft._core_gates(add_jobs.tenant_id, NULL, add_jobs.batch_id);
+    END IF;
+    v_limited := weft._lock_limits(add_jobs.tenant_id, jobs.shape_countables, false);
+    PERFORM weft._lock_for_bunch(add_jobs.batch_id, jobs, v_limited, v_cores);
+    v_update := weft._open_update(add_jobs.batch_id, add_jobs.update_id);
+    v_bunch.tenant_id := add_jobs.tenant_id;
+    v_bunch.batch_id := add_jobs.batch_id;
+    v_bunch.update_id := add_jobs.update_id;
+    v_bunch.first_job := v_update.first_job - 1 + add_jobs.first_job;
+    v_bunch.n_jobs := add_jobs.n_jobs;
+    v_bunch.idempotency_key := add_jobs.idempotency_key;
+    v_bunch.digest := add_jobs.digest;
+    v_is_same := weft._check_bunch(v_update, v_bunch);
+    IF v_is_same IS NOT NULL THEN
+        RETURN CASE WHEN v_is_same THEN false END;
+    END IF;
+    -- From here on they are stored, committed or not.
+    v_bunch.n_bytes := (SELECT coalesce(sum(octet_length(b)), 0) FROM unnest(jobs.chunk_bodies) b);
+    IF v_has_quota THEN
+        PERFORM weft._check_bytes(v_bunch.tenant_id, b.user_id, v_bunch.n_bytes) FROM weft.batch b WHERE b.batch_id = v_bunch.batch_id;
+    END IF;
+    PERFORM weft._add_bunch(v_update, v_bunch, jobs, v_limited, v_cores);
+    INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, stored_bytes)
+    VALUES (v_bunch.tenant_id, v_bunch.batch_id, 0, 0, 0, v_bunch.n_bytes);
+    PERFORM weft._announce();
+    RETURN true;
+EXCEPTION WHEN unique_violation THEN
+    -- The failed block undid its settings, including the tenant.
+    PERFORM weft._as_tenant(add_jobs.tenant_id);
+    -- The same bunch sent twice at once is not an error.
+    v_is_same := weft._is_same_bunch(v_bunch.batch_id, v_bunch.update_id, v_bunch.first_job, v_bunch.n_jobs, v_bunch.digest);
+    IF v_is_same IS NOT NULL THEN
+        RETURN CASE WHEN v_is_same THEN false END;
+    END IF;
+    PERFORM weft._fail('WF208', 'the jobs overlap with others of their update',
+        format('Some of jobs %s to %s were added by another bunch.', add_jobs.first_job, add_jobs.first_job + add_jobs.n_jobs - 1),
+            'Send each job of an update in one bunch.');
+END $$;

@@ -1,16 +1,31 @@
--- create_batch: as create_batch_v2, with each field as a parameter. Kept for one release.
--- Called by: the api of an older program.   Safe to repeat: as create_batch_v2.   Locks: as create_batch_v2.
+-- create_batch: make an empty batch with its root group.
+-- Called by: Store.create_batch (api); create_batch.   Safe to repeat: yes with an idempotency key; same key and digest give the same
+--   batch.
+-- Locks: as _lock_quotas; as _create_batch.   Plan: as _create_batch; as _check_quotas, if there is such a quota.
+-- batch: as _create_batch.
+-- Returns: its number and whether it is new.  Raises what _create_batch raises; WF134 (as _check_quotas).
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.create_batch(
-    tenant_id int, user_id int, name text, billing_project text, attributes jsonb, callback text, cancel_after_n_failures int,
-    max_running int, trace_id text, idempotency_key text, digest bytea, at timestamptz DEFAULT clock_timestamp()
-) RETURNS TABLE (batch_id bigint, is_new boolean) LANGUAGE sql SECURITY DEFINER
+    tenant_id int, user_id int, batch jsonb, trace_id text, idempotency_key text, digest bytea, at timestamptz DEFAULT clock_timestamp()
+) RETURNS TABLE (batch_id bigint, is_new boolean) LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT * FROM weft.create_batch_v2(
-        create_batch.tenant_id, create_batch.user_id,
-        jsonb_build_object('name', create_batch.name, 'billing_project', create_batch.billing_project,
-            'attributes', create_batch.attributes, 'callback', create_batch.callback,
-            'cancel_after_n_failures', create_batch.cancel_after_n_failures, 'gates', weft._running_gate(create_batch.max_running)),
-        create_batch.trace_id, create_batch.idempotency_key, create_batch.digest, create_batch.at)
-$$;
+#variable_conflict use_column
+DECLARE
+    v_has_quota boolean; v_new record; v_update weft.batch_update;
+BEGIN
+    PERFORM weft._as_tenant(create_batch.tenant_id);
+    v_has_quota := weft._lock_quotas(create_batch.tenant_id, create_batch.user_id, NULL);
+    SELECT b.* INTO v_new FROM weft._create_batch(create_batch.tenant_id, create_batch.user_id, create_batch.batch,
+        create_batch.trace_id, create_batch.idempotency_key, create_batch.digest, create_batch.at) b;
+    IF v_new.is_new THEN
+        IF v_has_quota THEN
+            v_update.batch_id := v_new.batch_id;
+            v_update.n_jobs := 0;
+            PERFORM weft._check_quotas(create_batch.tenant_id, v_update);
+        END IF;
+        INSERT INTO weft.empty_batch (batch_id, tenant_id, created_at)
+        VALUES (v_new.batch_id, create_batch.tenant_id, create_batch.at);
+    END IF;
+    RETURN QUERY SELECT v_new.batch_id, v_new.is_new;
+END $$;

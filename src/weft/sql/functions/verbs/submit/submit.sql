@@ -1,34 +1,84 @@
--- submit: as submit_v2, with each column as a parameter. Kept for one release.
--- Called by: the api of an older program.   Safe to repeat: as submit_v2.   Locks: as submit_v2.
+-- submit: create a batch with one committed update, or add such an update to a batch. One call, so a small submission waits only once.
+-- Called by: Store.submit (api).   Safe to repeat: yes with an idempotency key; same key and digest give the same answer.
+-- Locks: as _lock_quotas; as _core_gates; as _lock_limits;
+--   as create_update; as add_groups; as _lock_for_bunch; as _add_bunch; as commit_update (the same queues,
+--   its own jobs).   Plan: theirs.
+-- Arguments: of_batch_id NULL: a new batch, as _create_batch takes it; otherwise `batch` is ignored. `groups` as add_groups, NULL: none;
+--   `jobs` as add_jobs, new_jobs 0: none.
+-- Returns: what was reserved and whether it is new.  Raises what _create_batch, create_update, add_groups, add_jobs, commit_update
+--   raise.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.submit(
-    tenant_id int, user_id int, of_batch_id bigint, trace_id text, idempotency_key text, digest bytea,
-    batch_name text, batch_billing_project text, batch_attributes jsonb, batch_callback text, batch_cancel_after int, batch_max_running int,
-    group_ids int[], parent_ids int[], group_names text[], group_attributes jsonb[], cancel_afters int[], callbacks text[],
-        are_sets boolean[], depth_max int, groups_max int,
-    new_jobs int, shape_cpu_ms bigint[], shape_memory_mibs bigint[], shape_storage_mibs bigint[], shape_gpus int[],
-        shape_countables jsonb[],
-    shape_indexes int[], job_group_ids int[], priorities smallint[], always_runs boolean[], max_attempts smallint[], retry_ons int[],
-    edge_children int[], edge_parents int[], label_jobs int[], label_names text[], label_attributes jsonb[],
-    chunk_firsts int[], chunk_ns int[], chunk_bodies bytea[],
-    combo_indexes int[], combo_numbers int[], combo_sets int[],
-    entry_ns int[] DEFAULT '{}', edge_parent_ns int[] DEFAULT '{}',
-    array_firsts int[] DEFAULT '{}', array_ns int[] DEFAULT '{}', array_indexes int[] DEFAULT '{}', array_names text[] DEFAULT '{}',
-    array_attributes jsonb[] DEFAULT '{}', at timestamptz DEFAULT clock_timestamp()
+    tenant_id int, user_id int, of_batch_id bigint, batch jsonb, groups weft.group_columns, new_jobs int, jobs weft.job_columns,
+    depth_max int, groups_max int, trace_id text, idempotency_key text, digest bytea, at timestamptz DEFAULT clock_timestamp()
 ) RETURNS TABLE (batch_id bigint, update_id int, first_job int, first_group int, n_jobs int, n_groups int, committed boolean,
     is_new boolean)
-LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql SECURITY DEFINER
+-- One job would otherwise be planned longer than it is added: all that is called here keeps its plans.
+SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan
 AS $$
-    SELECT * FROM weft.submit_v2(
-        submit.tenant_id, submit.user_id, of_batch_id,
-        jsonb_build_object('name', batch_name, 'billing_project', batch_billing_project, 'attributes', batch_attributes,
-            'callback', batch_callback, 'cancel_after_n_failures', batch_cancel_after, 'gates', weft._running_gate(batch_max_running)),
-        ROW(submit.group_ids, parent_ids, group_names, group_attributes, cancel_afters, callbacks, are_sets)::weft.group_columns,
-        new_jobs, ROW(
-            shape_cpu_ms, shape_memory_mibs, shape_storage_mibs, shape_gpus, shape_countables,
-            shape_indexes, job_group_ids, priorities, always_runs, submit.max_attempts, retry_ons,
-            edge_children, edge_parents, submit.edge_parent_ns, combo_indexes, combo_numbers, combo_sets,
-            submit.entry_ns, submit.array_firsts, submit.array_ns, submit.array_indexes, submit.array_names, submit.array_attributes,
-            label_jobs, label_names, label_attributes, NULL, NULL, chunk_firsts, chunk_ns, chunk_bodies)::weft.job_columns,
-        depth_max, groups_max, submit.trace_id, submit.idempotency_key, submit.digest, submit.at)
-$$;
+#variable_conflict use_column
+DECLARE
+    v_batch weft.batch; v_new record; v_update weft.batch_update; v_bunch weft.bunch; v_limited text[] := '{}';
+    v_is_new_batch boolean := of_batch_id IS NULL; v_groups int := coalesce(cardinality(groups.group_ids), 0);
+    v_has_quota boolean := false; v_cores jsonb;
+BEGIN
+    IF new_jobs > 0 OR v_is_new_batch THEN
+        -- Before the batch's row, which others want that hold this lock.
+        PERFORM weft._as_tenant(submit.tenant_id);
+        v_has_quota := weft._lock_quotas(submit.tenant_id, CASE WHEN v_is_new_batch THEN submit.user_id END, of_batch_id);
+    END IF;
+    IF new_jobs > 0 THEN
+        IF v_has_quota IS NOT NULL THEN
+            v_cores := weft._core_gates(submit.tenant_id, CASE WHEN v_is_new_batch THEN submit.user_id END, of_batch_id);
+        END IF;
+        v_limited := weft._lock_limits(submit.tenant_id, jobs.shape_countables, true);
+    END IF;
+    IF v_is_new_batch THEN
+        SELECT b.* INTO v_new FROM weft._create_batch(submit.tenant_id, submit.user_id, batch, submit.trace_id,
+            submit.idempotency_key, submit.digest, submit.at) b;
+        IF NOT v_new.is_new THEN
+            RETURN QUERY SELECT v_new.batch_id, u.*, false FROM weft.get_update(submit.tenant_id, v_new.batch_id, 1) u;
+            RETURN;
+        END IF;
+        -- Nobody else sees the batch before the commit: there is nothing to wait for, and no cancel, hold or deletion of it.
+        SELECT b.* INTO v_batch FROM weft.batch b WHERE b.batch_id = v_new.batch_id;
+        v_update := weft._reserve_update(v_batch, submit.user_id, new_jobs, v_groups, submit.trace_id, NULL, submit.digest,
+            groups_max, submit.at);
+    ELSE
+        SELECT u.* INTO v_new FROM weft.create_update(submit.tenant_id, submit.user_id, of_batch_id, new_jobs, v_groups,
+            submit.trace_id, submit.idempotency_key, submit.digest, groups_max, submit.at) u;
+        IF NOT v_new.is_new THEN
+            RETURN QUERY SELECT of_batch_id, v_new.update_id, v_new.first_job, v_new.first_group, v_new.n_jobs, v_new.n_groups,
+                                v_new.committed, false;
+            RETURN;
+        END IF;
+        SELECT u.* INTO v_update FROM weft.batch_update u WHERE u.batch_id = of_batch_id AND u.update_id = v_new.update_id;
+    END IF;
+    IF v_groups > 0 THEN
+        PERFORM weft.add_groups(submit.tenant_id, v_update.batch_id, v_update.update_id, groups.group_ids, groups.parent_ids,
+            groups.names, groups.attributes, groups.cancel_afters, groups.callbacks, depth_max, groups.are_sets, submit.at);
+    END IF;
+    IF new_jobs > 0 THEN
+        v_bunch.tenant_id := submit.tenant_id;
+        v_bunch.batch_id := v_update.batch_id;
+        v_bunch.update_id := v_update.update_id;
+        v_bunch.first_job := v_update.first_job;
+        v_bunch.n_jobs := new_jobs;
+        PERFORM weft._lock_for_bunch(v_update.batch_id, jobs, v_limited, v_cores);
+        PERFORM weft._add_bunch(v_update, v_bunch, jobs, v_limited, v_cores);
+    END IF;
+    IF v_is_new_batch THEN
+        IF EXISTS (SELECT FROM weft.queue q WHERE q.tenant_id = submit.tenant_id AND q.max_waiting IS NOT NULL) THEN
+            PERFORM weft._check_waiting(submit.tenant_id, v_update.batch_id, v_update.update_id);
+        END IF;
+        IF v_has_quota THEN
+            PERFORM weft._check_quotas(submit.tenant_id, v_update);
+        END IF;
+        PERFORM weft._make_visible(v_update, true, submit.at);
+    ELSE
+        PERFORM FROM weft.commit_update(submit.tenant_id, of_batch_id, v_update.update_id, submit.at);
+    END IF;
+    RETURN QUERY SELECT v_update.batch_id, v_update.update_id, v_update.first_job, v_update.first_group, v_update.n_jobs,
+                        v_update.n_groups, true, true;
+END $$;

@@ -1,5 +1,5 @@
 -- _check_capacity: refuse a worker that says it has what no host has: jobs would be accepted and claimed for it that nobody can run.
--- Called by: register_worker_v2.   Safe to repeat: yes, it only computes.
+-- Called by: register_worker.   Safe to repeat: yes, it only computes.
 -- The limits are those of weft.core.resources and weft.core.offers.   Raises WF310.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._check_capacity(cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu bigint, offers jsonb) RETURNS void

@@ -1,6 +1,6 @@
 -- _find_worker: the number of the worker with this name in a pool that serves a tenant (NULL: any);
 --   a pool is needed if several pools have one.
--- Called by: get_worker_v2, _lock_worker.   Safe to repeat: yes, it only reads.
+-- Called by: get_worker, _lock_worker.   Safe to repeat: yes, it only reads.
 -- Plan: workers by name; of a tenant by pool and name, in each pool that serves it.
 -- Raises WF305 if there is none, WF306 if there are several.
 -- Owner: weft_system.

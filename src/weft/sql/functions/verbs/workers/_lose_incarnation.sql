@@ -1,6 +1,6 @@
 -- _lose_incarnation: end an incarnation and mark all its live attempts lost; their jobs become ready again.
 -- Called by: lose_workers, register_worker, leave.   Safe to repeat: yes.   Returns: how many attempts were lost.
--- Locks: incarnation (exclusive); as complete_attempts_v2; as _confirm_stops. It waits for the claims under way.
+-- Locks: incarnation (exclusive); as complete_attempts; as _confirm_stops. It waits for the claims under way.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._lose_incarnation(of_incarnation_id int, at timestamptz) RETURNS bigint LANGUAGE plpgsql
 AS $$
@@ -21,7 +21,7 @@ BEGIN
     INTO v_batch, v_job, v_attempt, v_start_age, v_end_age, v_n
     FROM (SELECT * FROM weft._live_attempts(of_incarnation_id) j ORDER BY j.batch_id, j.job_id) j;
     IF v_n > 0 THEN
-        PERFORM weft.complete_attempts_v2(of_incarnation_id, v_batch, v_job, v_attempt, v_start_age, v_end_age,
+        PERFORM weft.complete_attempts(of_incarnation_id, v_batch, v_job, v_attempt, v_start_age, v_end_age,
             array_fill(REASON_LOST::smallint, ARRAY[v_n]), array_fill(NULL::int, ARRAY[v_n]), array_fill(NULL::smallint, ARRAY[v_n]),
             array_fill(0::bigint, ARRAY[v_n]), array_fill(0::bigint, ARRAY[v_n]), array_fill(0::bigint, ARRAY[v_n]),
                 array_fill(0::bigint, ARRAY[v_n]),

@@ -1,5 +1,5 @@
 -- _worker_documents: workers as the api shows them, each by one of its incarnations, with what runs there.
--- Called by: overview_v2, list_workers_v2, get_worker_v2.   Safe to repeat: yes, it only reads.
+-- Called by: overview, list_workers, get_worker.   Safe to repeat: yes, it only reads.
 -- Plan: incarnations by key; as _worker_loads.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._worker_documents(of_tenant_id int, incarnation_ids int[])

@@ -1,8 +1,15 @@
--- get_worker: get_worker_v2 with all pools, as programs of the previous release call it.
--- Called by: nobody of this release.   Safe to repeat: yes, it only reads.   Plan: as get_worker_v2.   Raises as _find_worker.
+-- get_worker: the document of one worker in a pool that serves a tenant (NULL: in any), with who cordoned it when and why, newest first.
+-- Called by: Store.get_worker (api).   Safe to repeat: yes, it only reads.   Plan: as _worker_documents.
+-- Raises as _find_worker.
 -- Owner: weft_system.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.get_worker(tenant_id int, of_name text, of_pool text) RETURNS jsonb
+CREATE OR REPLACE FUNCTION weft.get_worker(tenant_id int, pools_of_tenant_id int, of_name text, of_pool text) RETURNS jsonb
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT weft.get_worker_v2(get_worker.tenant_id, NULL, of_name, of_pool)
+    SELECT d.document || jsonb_build_object('history', (
+        SELECT coalesce(jsonb_agg(jsonb_build_object('at', c.at, 'state', c.state, 'actor', c.actor, 'reason', c.reason)
+            ORDER BY c.change_id DESC), '[]')
+        FROM weft.worker_change c WHERE c.worker_id = d.worker_id))
+    FROM weft._find_worker(of_name, of_pool, pools_of_tenant_id) f (worker_id)
+    CROSS JOIN LATERAL weft._worker_documents(get_worker.tenant_id,
+        ARRAY(SELECT max(i.incarnation_id) FROM weft.worker_incarnation i WHERE i.worker_id = f.worker_id)) d
 $$;

@@ -1,11 +1,79 @@
--- register_worker: as register_worker_v2, for a worker that does not say what it offers. Kept for one release.
--- Called by: workers of an older program.   Safe to repeat: yes.   Locks: as register_worker_v2.
+-- register_worker: register a worker with this incarnation; its older incarnation ends, whose attempts are lost.
+-- Called by: Store.register_worker (worker agent).   Safe to repeat: yes.
+-- Locks: lanes; as _fold_worker_sums; worker; incarnation (its row, if it registers again); as _lose_incarnation; as _keep_for_job; as
+--   _announce. A lane added meanwhile is seen.
+-- offers: resources beside cpu, memory, storage and gpus (weft.worker_incarnation.offers). Like the size, they never change for an
+--   incarnation.
+-- log_place, log_directory: what tells this worker's output from that of others, and where it is on its host.
+-- A cordon is the worker's: it stays when its processes are started again.
+-- Returns: the worker's and the incarnation's numbers.  Raises WF301 if a worker of this name has reported within grace_s, unless
+--   it is proved to be gone: by a worker of the same host and the same log_place, that is of the same home.
+-- Raises WF302, WF303; for a new incarnation WF310 if its size is impossible, WF308 if it names a queue that does not exist.
 -- Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.register_worker(
-    name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu int, version text,
-    proved_gone boolean, grace_s double precision, at timestamptz DEFAULT clock_timestamp()
-) RETURNS TABLE (worker_id int, incarnation_id int, pool_id int) LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+    name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu int, offers jsonb,
+        version text,
+    proved_gone boolean, grace_s double precision, log_place text DEFAULT NULL, log_directory text DEFAULT NULL,
+    at timestamptz DEFAULT clock_timestamp()
+) RETURNS TABLE (worker_id int, incarnation_id int, pool_id int) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT * FROM weft.register_worker_v2(name, host, pool, incarnation, cpu_m, memory_mib, storage_mib, gpu, NULL, version, proved_gone,
-        grace_s, at => at)
-$$;
+#variable_conflict use_column
+DECLARE
+    v_pool int; v_worker record; v_old record; v_id int;
+BEGIN
+    SELECT p.pool_id INTO v_pool FROM weft.pool p WHERE p.name = register_worker.pool;
+    IF v_pool IS NULL THEN
+        PERFORM weft._fail('WF302', format('pool "%s" does not exist', register_worker.pool), 'There is no pool of this name.',
+            'Start it with --pool default.');
+    END IF;
+    -- This comes first: the processes of an ended incarnation must stop, whichever worker lives now.
+    IF EXISTS (SELECT FROM weft.worker_incarnation i WHERE i.name = register_worker.incarnation AND i.ended_at IS NOT NULL) THEN
+        PERFORM weft._fail('WF303', format('incarnation %s has ended', register_worker.incarnation),
+            'It was declared lost; its attempts belong to others.', 'Stop its processes and start a new spawner.');
+    END IF;
+    IF NOT EXISTS (SELECT FROM weft.worker_incarnation i WHERE i.name = register_worker.incarnation) THEN
+        PERFORM weft._check_capacity(register_worker.cpu_m, register_worker.memory_mib, register_worker.storage_mib,
+            register_worker.gpu, register_worker.offers);
+        PERFORM weft._check_queues(register_worker.offers);
+    END IF;
+    PERFORM pg_advisory_xact_lock(7704, 0);
+    PERFORM weft._fold_worker_sums();
+    INSERT INTO weft.worker (pool_id, name, host) VALUES (v_pool, register_worker.name, register_worker.host) ON CONFLICT DO NOTHING;
+    SELECT w.* INTO v_worker FROM weft.worker w WHERE w.pool_id = v_pool AND w.name = register_worker.name FOR UPDATE;
+    SELECT i.* INTO v_old FROM weft.worker_incarnation i WHERE i.worker_id = v_worker.worker_id AND i.ended_at IS NULL;
+    IF FOUND AND v_old.name <> register_worker.incarnation THEN
+        IF v_old.heartbeat_at > register_worker.at - register_worker.grace_s * interval '1 second'
+           -- The proof is about one home. Hosts may have the same name, and a host may have several homes.
+           AND NOT (register_worker.proved_gone AND v_worker.host = register_worker.host
+                    AND coalesce(v_old.log_place = register_worker.log_place, true)) THEN
+            PERFORM weft._fail('WF301', format('worker "%s" is already running', register_worker.name),
+                format('Its last heartbeat was %s s ago, on host %s%s.',
+                    round(date_part('epoch', register_worker.at - v_old.heartbeat_at)), v_worker.host,
+                    ' in ' || v_old.log_directory),
+                'Give this worker another name, or wait until the other one is declared lost.');
+        END IF;
+        PERFORM weft._lose_incarnation(v_old.incarnation_id, register_worker.at);
+        v_old := NULL;
+    END IF;
+    UPDATE weft.worker w SET host = register_worker.host, deleted_at = NULL
+    WHERE w.worker_id = v_worker.worker_id AND (w.host <> register_worker.host OR w.deleted_at IS NOT NULL);
+    INSERT INTO weft.worker_incarnation AS i (worker_id, pool_id, name, version, cpu_m, memory_mib, storage_mib, gpu, offers,
+        log_place, log_directory, registered_at, heartbeat_at, cordoned)
+    VALUES (v_worker.worker_id, v_pool, register_worker.incarnation, register_worker.version, register_worker.cpu_m,
+        register_worker.memory_mib,
+        register_worker.storage_mib, register_worker.gpu, register_worker.offers, register_worker.log_place,
+        register_worker.log_directory, register_worker.at, register_worker.at, v_worker.cordoned_at IS NOT NULL)
+    ON CONFLICT (name) DO UPDATE SET heartbeat_at = register_worker.at, draining = false, waiting = false, version = excluded.version,
+        offers = coalesce(i.offers, excluded.offers), log_place = coalesce(excluded.log_place, i.log_place),
+        log_directory = coalesce(excluded.log_directory, i.log_directory)
+        WHERE i.ended_at IS NULL AND i.worker_id = v_worker.worker_id
+    RETURNING i.incarnation_id INTO v_id;
+    IF v_id IS NULL THEN
+        PERFORM weft._fail('WF303', format('incarnation %s has ended', register_worker.incarnation),
+            'It was declared lost; its attempts belong to others.', 'Stop its processes and start a new spawner.');
+    END IF;
+    PERFORM weft._serve_lanes(v_id);
+    PERFORM weft._keep_for_job(v_id, v_pool, register_worker.name);
+    PERFORM weft._announce();
+    RETURN QUERY SELECT v_worker.worker_id, v_id, v_pool;
+END $$;

@@ -1,10 +1,52 @@
--- get_job: get_job_v2 with all parents, as programs of the previous release call it.
--- Called by: Store.get_job (api, previous release).   Safe to repeat: yes, it only reads.   Plan: as get_job_v2.
+-- get_job: the document of one job with its first parents, its times, who has the key that it waits for, and the chunk that holds its
+--   spec.
+-- Called by: Store.get_job (api), get_job.   Safe to repeat: yes, it only reads.   Raises WF101, WF102.
+-- Plan: by key; parents as _first_parents, however many there are.
+-- limit_ms: the time limit of its attempt, or of the next one, if a rule of `retry_with` is about that.
 -- Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.get_job(tenant_id int, batch_id bigint, job_id int) RETURNS TABLE (document jsonb, spec_index int,
-    spec_body bytea)
-LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+CREATE OR REPLACE FUNCTION weft.get_job(tenant_id int, batch_id bigint, job_id int, limit_parents int, limit_counted int)
+RETURNS TABLE (document jsonb, spec_index int, spec_body bytea)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan
 AS $$
-    SELECT v.document - 'n_parents', v.spec_index, v.spec_body
-    FROM weft.get_job_v2(get_job.tenant_id, get_job.batch_id, get_job.job_id, 2147483647, 0) v
-$$;
+#variable_conflict use_column
+BEGIN
+    PERFORM weft._as_tenant(get_job.tenant_id);
+    PERFORM weft._check_job(get_job.batch_id, get_job.job_id);
+    RETURN QUERY
+    SELECT d.document || jsonb_build_object(
+            'resources', jsonb_build_object('cpu', h.cpu_m / 1000.0, 'memory', h.memory_mib * 1048576, 'storage', h.storage_mib * 1048576,
+                'gpu', h.gpu),
+            'max_attempts', j.max_attempts,
+            'times', (
+                -- The time axis: waiting until claimed (leases that came to nothing included), starting, running.
+                SELECT jsonb_build_object(
+                    'waiting_ms', greatest(coalesce(weft._ms_between(coalesce(CASE WHEN j.state <> STATE_PENDING THEN j.ready_at END,
+                        u.committed_at),
+                        coalesce(max(a.ended_at), j.cancelled_at, clock_timestamp())), 0)
+                        - coalesce(sum(weft._ms_between(a.claimed_at,
+                            coalesce(a.ended_at, clock_timestamp()))) FILTER (WHERE a.started_at IS NOT NULL), 0)
+                        - coalesce(sum(weft._ms_between(a.ended_at, k.until)) FILTER (WHERE a.to_state = STATE_BLOCKED), 0), 0),
+                    'staging_ms', 0,
+                    'starting_ms', coalesce(sum(weft._ms_between(a.claimed_at, a.started_at)), 0),
+                    'running_ms', coalesce(sum(weft._ms_between(a.started_at, coalesce(a.ended_at, clock_timestamp()))), 0),
+                    'storing_ms', 0,
+                    'blocked_ms', coalesce(sum(weft._ms_between(a.ended_at, k.until)) FILTER (WHERE a.to_state = STATE_BLOCKED), 0))
+                FROM weft._attempts(get_job.batch_id, get_job.job_id) a
+                CROSS JOIN LATERAL (SELECT coalesce((SELECT min(c.at) FROM weft.job_change c WHERE c.batch_id = get_job.batch_id
+                    AND c.job_id = get_job.job_id AND c.attempt = a.attempt AND c.from_state = STATE_BLOCKED), j.cancelled_at,
+                    clock_timestamp()) AS until) k))
+            || weft._first_parents(get_job.batch_id, get_job.job_id, limit_parents, limit_counted)
+            || coalesce((SELECT jsonb_build_object('next_try_at', b.next_at) FROM weft.blocked_job b
+                WHERE b.batch_id = get_job.batch_id AND b.job_id = get_job.job_id), '{}')
+            || coalesce(CASE WHEN j.state = STATE_READY THEN weft._key_holders(get_job.tenant_id,
+                d.document -> 'concurrency_key' ->> 'key', get_job.batch_id, get_job.job_id) END, '{}')
+            || coalesce((SELECT jsonb_build_object('limit_ms', weft._more_time(r.rules, weft._more_steps(r.rules, j.batch_id, j.job_id,
+                    j.attempt - CASE WHEN j.state = STATE_RUNNING OR j.state >= STATE_SUCCESS THEN 1 ELSE 0 END)))
+                FROM (SELECT weft._more_rules(j.batch_id, j.job_id, j.spec_first) AS rules WHERE j.retry_on & 2097152 <> 0) r), '{}'),
+        get_job.job_id - j.spec_first, p.body
+    FROM weft._job_documents(get_job.batch_id, ARRAY[get_job.job_id]) d
+    JOIN weft.job j ON j.batch_id = get_job.batch_id AND j.job_id = get_job.job_id
+    JOIN weft.batch_update u ON u.batch_id = j.batch_id AND u.update_id = j.update_id
+    JOIN weft.shape h ON h.shape_id = j.shape_id
+    LEFT JOIN weft.job_spec p ON p.batch_id = j.batch_id AND p.first_job = j.spec_first;
+END $$;

@@ -1,6 +1,33 @@
--- list_batches: list_batches_v2 as an api of the previous release calls it, which knows no hidden batches and shows all.
--- Called by: Store.list_batches (api, previous release).   Safe to repeat: yes, it only reads.   Plan: as list_batches_v2.
+-- list_batches: documents of batches that the caller sees, with numbers below `before`, newest first; of one name, if given; hidden ones
+--   only on request.
+-- Called by: Store.list_batches (api).   Safe to repeat: yes, it only reads.
+-- Plan: batches by tenant or name and number; as _visible_batches, as _visible_named_batches.
 -- Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.list_batches(tenant_id int, before bigint, limit_rows int, of_name text) RETURNS SETOF jsonb
-LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$ SELECT weft.list_batches_v2(tenant_id, before, limit_rows, of_name, true) $$;
+CREATE OR REPLACE FUNCTION weft.list_batches(tenant_id int, before bigint, limit_rows int, of_name text, with_hidden boolean)
+RETURNS SETOF jsonb LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_mergejoin = off
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_ids bigint[];
+BEGIN
+    PERFORM weft._as_tenant(list_batches.tenant_id);
+    IF weft._caller_id() IS NOT NULL AND of_name IS NOT NULL THEN
+        v_ids := ARRAY(SELECT weft._visible_named_batches(weft._caller_id(), of_name, coalesce(before, 9223372036854775807), limit_rows,
+            with_hidden));
+    ELSIF weft._caller_id() IS NOT NULL THEN
+        v_ids := ARRAY(SELECT weft._visible_batches(weft._caller_id(), coalesce(before, 9223372036854775807), limit_rows, with_hidden));
+    ELSIF of_name IS NULL THEN
+        SELECT array_agg(x.batch_id) INTO v_ids FROM (
+            SELECT b.batch_id FROM weft.batch b WHERE b.tenant_id = list_batches.tenant_id AND b.deleted_at IS NULL
+                AND b.batch_id < coalesce(before, 9223372036854775807) AND (with_hidden OR NOT b.hidden)
+            ORDER BY b.batch_id DESC LIMIT limit_rows) x;
+    ELSE
+        SELECT array_agg(x.batch_id) INTO v_ids FROM (
+            SELECT b.batch_id FROM weft.batch b WHERE b.tenant_id = list_batches.tenant_id AND b.deleted_at IS NULL AND b.name = of_name
+              AND b.batch_id < coalesce(before, 9223372036854775807) AND (with_hidden OR NOT b.hidden)
+            ORDER BY b.batch_id DESC LIMIT limit_rows) x;
+    END IF;
+    RETURN QUERY SELECT d.document FROM weft._group_documents(v_ids, array_fill(0, ARRAY[coalesce(cardinality(v_ids), 0)])) d
+        ORDER BY d.batch_id DESC;
+END $$;

@@ -24,7 +24,7 @@ SETTLE_S = 20.0
 """After the last job: longer than a heartbeat, and than the server's look for rows to vacuum."""
 JOBS = 200
 STEPS = 20
-HEARTBEATS = frozenset({"heartbeat", "heartbeat", "beat_driver", "still_lead"})
+HEARTBEATS = frozenset({"heartbeat", "beat_driver", "still_lead"})
 """Statements that each role may send once per heartbeat, by function."""
 _STATEMENT = re.compile(r"user=(\w*) LOG:  (?:statement|execute [^:]*): (.*)")
 _FUNCTION = re.compile(r"weft\.(\w+)\(")

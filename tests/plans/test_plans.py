@@ -153,9 +153,7 @@ async def calls(large: Large) -> AsyncIterator[tuple[str, list[str]]]:
     rows = job_rows(
         300, priority=1, parents={number: [-number, -N_JOBS] for number in range(1, 200)}
     )
-    yield await scanned(
-        "api", "add_jobs", **_bunch(world.caller, batch, update.update_id, rows)
-    )
+    yield await scanned("api", "add_jobs", **_bunch(world.caller, batch, update.update_id, rows))
     yield await scanned("api", "commit_update", **tenant, of_update_id=update.update_id)
     yield await scanned("worker", "claim_jobs", **mine, **budget)
     yield await scanned("driver", "fold_deltas", epoch=await world.lead())

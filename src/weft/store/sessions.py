@@ -33,9 +33,7 @@ class Sessions:
     async def _holder_of(
         self, text: str, kind: Literal["token", "session", "code"]
     ) -> Caller | None:
-        rows = await self._database.call(
-            "authenticate", token_hash=digest_of(text), of_kind=kind
-        )
+        rows = await self._database.call("authenticate", token_hash=digest_of(text), of_kind=kind)
         return _caller_in(rows)
 
     async def create_login_code(

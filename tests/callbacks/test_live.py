@@ -15,8 +15,9 @@ from store.world import Worker, World, open_backend, open_world
 from weft.callbacks import verify
 from weft.core.addresses import parse_allowed_hosts
 from weft.core.callback_signature import tenant_secret
+from weft.driver.adapters import Adapters
 from weft.driver.lead import Driver
-from weft.driver.loops.loop import Post
+from weft.driver.loops.callbacks import Post
 from weft.plugins.callback_senders.http import HttpCallbackSender
 from weft.plugins.callback_senders.http.settings import HttpSettings
 from weft.settings import Settings
@@ -42,7 +43,7 @@ async def driving(dsns: Mapping[str, str], settings: Settings = SETTINGS) -> Asy
     )  # fmt: skip
     async with open_driver_store(dsns["weft_driver"]) as store:
         driver = Driver(
-            store, store.notices, settings, on_state=lambda _: None, post=Post(sender, KEY)
+            store, store.notices, settings, Adapters(Post(sender, KEY)), on_state=lambda _: None
         )
         task = asyncio.create_task(driver.run())
         try:

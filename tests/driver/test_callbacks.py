@@ -14,11 +14,12 @@ from driver.test_loops import SETTINGS, Running, running
 from weft.callbacks import verify
 from weft.core.callback_signature import tenant_secret
 from weft.core.errors import EpochStale
+from weft.driver.adapters import Adapters
 from weft.driver.lead import Driver
 from weft.driver.loops.bell import Bell
-from weft.driver.loops.callbacks import CallbackLoop
+from weft.driver.loops.callbacks import CallbackLoop, Post
 from weft.driver.loops.due_date import DueDate
-from weft.driver.loops.loop import LoopContext, Post
+from weft.driver.loops.loop import LoopContext
 from weft.ports.callback_sender import Answered
 from weft.ports.store import DueCallback
 from weft.settings import Settings
@@ -62,8 +63,8 @@ def driver(sender: FakeSender, settings: Settings = SETTINGS) -> Running:
     """Return a driver that calls back."""
     result = Running(settings)
     result.driver = Driver(
-        result.store, result.notices, settings,
-        on_state=result.states.append, post=Post(sender, KEY),
+        result.store, result.notices, settings, Adapters(Post(sender, KEY)),
+        on_state=result.states.append,
     )  # fmt: skip
     return result
 

@@ -9,7 +9,9 @@ from structlog.testing import capture_logs
 from driver.fake_store import FakeDriverStore, FakeNotices
 from driver.test_loops import SETTINGS
 from weft.core import conditions
+from weft.driver.adapters import Adapters
 from weft.driver.lead import Driver
+from weft.driver.loops.conditions import ConditionTester
 from weft.ports.store import DueCondition
 
 YES = conditions.Tested(passed=True, message="yes")
@@ -38,8 +40,9 @@ class Answers:
 @asynccontextmanager
 async def driving(store: FakeDriverStore, tests: Answers | None) -> AsyncIterator[None]:
     driver = Driver(
-        store, FakeNotices(), SETTINGS, on_state=lambda _: None,
-        test=None if tests is None else tests.test,
+        store, FakeNotices(), SETTINGS,
+        Adapters() if tests is None else Adapters(ConditionTester(tests.test)),
+        on_state=lambda _: None,
     )  # fmt: skip
     task = asyncio.create_task(driver.run())
     try:

@@ -10,6 +10,7 @@ import asyncpg
 import pytest
 
 from weft.core.errors import EpochStale
+from weft.driver.adapters import Adapters
 from weft.driver.lead import Driver
 from weft.settings import Settings, sql_settings
 from weft.store import PostgresDriverStore, open_driver_store
@@ -26,7 +27,7 @@ class Member:
         self.store = store
         self.states: list[str] = []
         self.changed = asyncio.Condition()
-        self.driver = Driver(store, store.notices, SETTINGS, on_state=self._on_state)
+        self.driver = Driver(store, store.notices, SETTINGS, Adapters(), on_state=self._on_state)
         self._tasks: set[asyncio.Task[None]] = set()
 
     def _on_state(self, state: str) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from driver.fake_store import FakeDriverStore, FakeNotices
 from weft.core.errors import GroupNotFound
+from weft.driver.adapters import Adapters
 from weft.driver.lead import Driver
 from weft.driver.loops import reaper
 from weft.ports.store import Operation
@@ -27,7 +28,9 @@ class Running:
         self.store = FakeDriverStore()
         self.notices = FakeNotices()
         self.states: list[str] = []
-        self.driver = Driver(self.store, self.notices, settings, on_state=self.states.append)
+        self.driver = Driver(
+            self.store, self.notices, settings, Adapters(), on_state=self.states.append
+        )
 
     async def settled(self) -> None:
         """Return when every loop waits: many turns of the event loop without a call."""

@@ -1,13 +1,17 @@
 """The loops as data: what SQL and Python say about them agrees."""
 
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from driver.fake_store import FakeDriverStore
 from weft.core.errors import WeftError
+from weft.driver.adapters import Adapters
 from weft.driver.loops import LOOPS
+from weft.driver.loops.callbacks import Post
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.driver.operations import STEPS, advance_operation
 from weft.driver.term import FIRST, Term
@@ -74,12 +78,37 @@ async def test_a_loop_is_woken_by_its_name_and_by_the_loop_it_follows() -> None:
         raise LoopEnded
 
     loops = [Loop("fold", idle), Loop("listen", listen), Loop("answer", answer, after=("listen",))]
-    term = Term(FakeDriverStore(), 1, Settings(home=Path("/nowhere")), loops=loops)
+    term = Term(FakeDriverStore(), 1, Settings(home=Path("/nowhere")), Adapters(), loops=loops)
     term.wake_each(["listen"])
 
     with pytest.raises(LoopEnded):
         await term.run()
     assert heard == ["listen", "answer"]
+
+
+@dataclass(frozen=True)
+class Horn:
+    """An adapter that only this test knows."""
+
+    blow: Callable[[], None]
+
+
+async def test_an_adapter_reaches_its_loop_and_no_other_one_is_there() -> None:
+    """What is between the driver's maker and a loop names no adapter."""
+    heard: list[str] = []
+
+    async def blow(context: LoopContext) -> None:
+        horn = context.adapters.get(Horn)
+        assert horn is not None
+        horn.blow()
+        assert context.adapters.get(Post) is None
+        raise LoopEnded
+
+    adapters = Adapters(Horn(lambda: heard.append("toot")))
+    loops = [Loop("fold", idle), Loop("blow", blow)]
+    with pytest.raises(LoopEnded):
+        await Term(FakeDriverStore(), 1, Settings(), adapters, loops=loops).run()
+    assert heard == ["toot"]
 
 
 class LoopEnded(Exception):

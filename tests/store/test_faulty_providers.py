@@ -9,7 +9,7 @@ import pytest_asyncio
 
 from store.test_pools import described
 from store.world import World
-from weft.driver.loops.autoscale import Autoscaler
+from weft.driver.loops.autoscale import Autoscaler, Providers
 from weft.driver.loops.bell import Bell
 from weft.driver.loops.due_date import DueDate
 from weft.driver.loops.loop import LoopContext
@@ -79,10 +79,9 @@ class Site:
         settings = Settings(provider_timeout_s=0.05, provider_list_s=list_s)
         context = LoopContext(
             self.world.driver, self._epoch, settings, Bell(), DueDate(),
-            moved=lambda: None, ring=lambda _: None, providers=lambda _name, _tag: self.provider,
+            moved=lambda: None, ring=lambda _: None,
         )  # fmt: skip
-        assert context.providers is not None
-        self.scaler = Autoscaler(context, context.providers)
+        self.scaler = Autoscaler(context, Providers(lambda _name, _tag: self.provider))
 
     async def rounds(self, n: int = 1) -> None:
         """Decide, and let all calls end."""

@@ -10,6 +10,7 @@ import pytest
 
 from store.gate_rows import licence
 from store.world import World
+from weft.driver.adapters import Adapters
 from weft.driver.lead import Driver
 from weft.settings import Settings
 from weft.store import open_driver_store
@@ -25,7 +26,7 @@ _ADMITTED_AT = "SELECT min(admitted_at) FROM weft.place WHERE batch_id = $1"
 async def sleeping_driver(world: World) -> AsyncIterator[None]:
     """Run a driver whose heartbeats never come, and wait until it sleeps."""
     async with open_driver_store(world.backend.dsns["weft_driver"]) as store:
-        driver = Driver(store, store.notices, SETTINGS, on_state=lambda _state: None)
+        driver = Driver(store, store.notices, SETTINGS, Adapters(), on_state=lambda _state: None)
         task = asyncio.create_task(driver.run())
         try:
             await until(world, _ASLEEP)

@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager, suppress
 
 from weft import __version__
 from weft.bench.turns import CPU_M, MEMORY_MIB
+from weft.driver.adapters import Adapters
 from weft.driver.lead import Driver
-from weft.driver.loops.loop import TestCondition
 from weft.ports.store import ClaimRequest
 from weft.settings import Settings
 from weft.store import PostgresWorkerStore, open_admin, open_driver_store
@@ -21,10 +21,12 @@ async def audit_findings(admin_dsn: str) -> int:
 
 
 @asynccontextmanager
-async def driving(dsn: str, test: TestCondition | None = None) -> AsyncIterator[None]:
-    """Run a driver in this process; `test` makes the tests of conditions."""
+async def driving(dsn: str, *adapters: object) -> AsyncIterator[None]:
+    """Run a driver in this process."""
     async with open_driver_store(dsn) as store:
-        driver = Driver(store, store.notices, Settings(), on_state=lambda _: None, test=test)
+        driver = Driver(
+            store, store.notices, Settings(), Adapters(*adapters), on_state=lambda _: None
+        )
         task = asyncio.create_task(driver.run())
         try:
             yield

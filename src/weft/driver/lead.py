@@ -15,14 +15,13 @@ from collections.abc import Callable
 
 from weft.core.backoff import backoff_s
 from weft.core.errors import EpochStale, Unavailable
+from weft.driver.adapters import Adapters
 from weft.driver.loops.bell import Bell
-from weft.driver.loops.loop import Post, Providers, TestCondition
 from weft.driver.term import FIRST, Term
 from weft.ports.store import DriverStore, Notices
 from weft.settings import Settings, sql_settings
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
-from weft.wire.sealed import SecretKeys
 
 log = get_logger()
 
@@ -39,18 +38,13 @@ class Driver:
 
     def __init__(
         self, store: DriverStore, notices: Notices, settings: Settings,
-        *, on_state: Callable[[str], None], post: Post | None = None,
-        providers: Providers | None = None, test: TestCondition | None = None,
-        secret_keys: Callable[[], SecretKeys] = SecretKeys,
+        adapters: Adapters, *, on_state: Callable[[str], None],
     ) -> None:  # fmt: skip
         self._store = store
         self._notices = notices
         self._settings = settings
+        self._adapters = adapters
         self._on_state = on_state
-        self._post = post
-        self._providers = providers
-        self._test = test
-        self._secret_keys = secret_keys
         self._succession = Bell()
         self._term: Term | None = None
 
@@ -115,15 +109,7 @@ class Driver:
     async def _lead(self, epoch: int) -> None:
         followed = {name: getattr(self._settings, name) for name in sql_settings()}
         await self._store.configure(epoch, followed)
-        self._term = Term(
-            self._store,
-            epoch,
-            self._settings,
-            self._post,
-            providers=self._providers,
-            test=self._test,
-            secret_keys=self._secret_keys,
-        )
+        self._term = Term(self._store, epoch, self._settings, self._adapters)
         self._enter("leader", epoch=epoch)
         metrics.LEADER.set(1)
         try:

@@ -2,25 +2,18 @@
 
 import asyncio
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from functools import partial
 
 from weft.core.errors import Unavailable
+from weft.driver.adapters import Adapters
 from weft.driver.loops import LOOPS
 from weft.driver.loops.bell import Bell
 from weft.driver.loops.due_date import DueDate
-from weft.driver.loops.loop import (
-    Loop,
-    LoopContext,
-    Post,
-    Providers,
-    Rest,
-    TestCondition,
-)
+from weft.driver.loops.loop import Loop, LoopContext, Rest
 from weft.ports.store import DriverStore
 from weft.settings import Settings
-from weft.wire.sealed import SecretKeys
 
 LOCK_EVERY_BEATS = 6
 FIRST = "fold"
@@ -35,27 +28,21 @@ class LeadLost(Unavailable):
 
 
 class Term:
-    """The loops of one epoch, each with a bell and a date. No `post`: no callback is sent."""
+    """The loops of one epoch, each with a bell and a date."""
 
     def __init__(
         self,
         store: DriverStore,
         epoch: int,
         settings: Settings,
-        post: Post | None = None,
+        adapters: Adapters,
         loops: Sequence[Loop] = LOOPS,
-        providers: Providers | None = None,
-        test: TestCondition | None = None,
-        secret_keys: Callable[[], SecretKeys] = SecretKeys,
     ) -> None:
         self._store = store
         self._epoch = epoch
         self._settings = settings
-        self._post = post
+        self._adapters = adapters
         self._loops = loops
-        self._providers = providers
-        self._test = test
-        self._secret_keys = secret_keys
         self._bells = {loop.name: Bell() for loop in loops}
         self._due_dates = {loop.name: DueDate() for loop in loops}
         self._rest = Rest()
@@ -107,10 +94,7 @@ class Term:
             moved=partial(self.wake_each, self._followers_of(loop)),
             ring=self.wake_each,
             rest=self._rest,
-            post=self._post,
-            providers=self._providers,
-            test=self._test,
-            secret_keys=self._secret_keys,
+            adapters=self._adapters,
         )
 
     def _followers_of(self, loop: Loop) -> Sequence[str]:

@@ -16,6 +16,7 @@ import asyncio
 import math
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -32,9 +33,9 @@ from weft.core.pools import (
     offers_of,
     used_share,
 )
-from weft.driver.loops.loop import Loop, LoopContext, Providers
+from weft.driver.loops.loop import Loop, LoopContext
 from weft.driver.loops.provider_calls import Answer, Pauses, heard, limited
-from weft.ports.provider import ProviderError, WantedMachine
+from weft.ports.provider import Provider, ProviderError, WantedMachine
 from weft.ports.store import Row
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
@@ -51,11 +52,22 @@ STOP_S = 5.0
 """A call that does not heed its cancellation delays the end of a term no longer."""
 
 
+@dataclass(frozen=True)
+class Providers:
+    """Makers of machines."""
+
+    get: Callable[[str, str], Provider]
+    """Returns a provider by its name, for a deployment with this tag, always the same one. Raises
+    what it likes for one that cannot be used.
+    """
+
+
 async def _run(context: LoopContext) -> None:
-    if context.providers is None:
+    providers = context.adapters.get(Providers)
+    if providers is None:
         while True:
             await context.bell.heard()
-    await Autoscaler(context, context.providers).run()
+    await Autoscaler(context, providers).run()
 
 
 class Autoscaler:
@@ -238,7 +250,7 @@ class Autoscaler:
         self._made.add(wanted.name)
         region = ("region", pool.name, wanted.region)
         try:
-            found = await self._limited(lambda: self._providers(provider, tag).create(wanted))
+            found = await self._limited(lambda: self._providers.get(provider, tag).create(wanted))
         except Exception as error:  # noqa: BLE001 (a plug-in raises what it likes)
             await self._failed(pool, provider, wanted.name, error)
             self._pauses.failed(region)
@@ -254,7 +266,7 @@ class Autoscaler:
 
     async def _delete(self, pool: Pool, provider: str, tag: str, name: str) -> None:
         try:
-            await self._limited(lambda: self._providers(provider, tag).delete(name))
+            await self._limited(lambda: self._providers.get(provider, tag).delete(name))
         except Exception as error:  # noqa: BLE001 (as above)
             await self._failed(pool, provider, name, error)
             self._pauses.failed(("machine", name))
@@ -266,7 +278,7 @@ class Autoscaler:
     async def _list(self, provider: str, tag: str) -> None:
         begun = time.monotonic()
         try:
-            found = await self._limited(self._providers(provider, tag).list)
+            found = await self._limited(self._providers.get(provider, tag).list)
             names = [one.name for one in found]
         except Exception as error:  # noqa: BLE001 (as above)
             self._pauses.failed(("list", provider))

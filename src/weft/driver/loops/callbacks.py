@@ -10,13 +10,14 @@ import asyncio
 import random
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from weft import __version__
 from weft.core.callback_retry import RetryPlan, is_delivered, next_try_s
 from weft.core.callback_signature import DELIVERY_HEADER, SIGNATURE_HEADER, sign, tenant_secret
 from weft.driver.loops.callback_body import body_of
-from weft.driver.loops.loop import Loop, LoopContext, Post
-from weft.ports.callback_sender import Answered
+from weft.driver.loops.loop import Loop, LoopContext
+from weft.ports.callback_sender import Answered, CallbackSender
 from weft.ports.store import DeliveryReport, DueCallback
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
@@ -28,11 +29,20 @@ LATE_S = 0.01
 """The timer rings this long after the date, so that the database agrees that it has passed."""
 
 
+@dataclass(frozen=True)
+class Post:
+    """Sign and send callbacks. `key`: the deployment's key, from which tenants' secrets derive."""
+
+    sender: CallbackSender
+    key: str
+
+
 async def _run(context: LoopContext) -> None:
-    if context.post is None:
+    post = context.adapters.get(Post)
+    if post is None:  # they stay due
         while True:
             await context.bell.heard()
-    await CallbackLoop(context, context.post).run()
+    await CallbackLoop(context, post).run()
 
 
 class CallbackLoop:

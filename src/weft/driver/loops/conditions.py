@@ -2,13 +2,14 @@
 
 It waits for its bell, which rings when jobs are blocked on a condition, when a person asks for
 something and when a test has ended; and for the date of the next test. Tests run elsewhere
-(`LoopContext.test`), each by itself, so that one that takes long delays no other. What they say is
+(`ConditionTester`), each by itself, so that one that takes long delays no other. What they say is
 recorded in sets.
 """
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from weft.core.conditions import MESSAGE_CHARS_MAX, Tested
@@ -33,11 +34,20 @@ _SILENT = Tested(passed=False, message="the test did not end in time")
 _NO_TESTS = Tested(passed=False, message="this driver makes no tests")
 
 
+@dataclass(frozen=True)
+class ConditionTester:
+    """Tests conditions, away from this process. Without it, what jobs wait for is never over."""
+
+    test: Callable[[DueCondition], Awaitable[Tested | None]]
+    """None: it did not answer in time."""
+
+
 class _Conditions:
     """The tests that are under way."""
 
     def __init__(self, context: LoopContext) -> None:
         self._context = context
+        self._tester = context.adapters.get(ConditionTester)
         self._tests: dict[asyncio.Task[Tested], DueCondition] = {}
 
     async def run(self) -> None:
@@ -119,9 +129,9 @@ class _Conditions:
     async def _test(self, one: DueCondition) -> Tested:
         if one.tester == POOL:
             return await self._test_pool(one)
-        if self._context.test is None:
+        if self._tester is None:
             return _NO_TESTS
-        return await self._context.test(one) or _SILENT
+        return await self._tester.test(one) or _SILENT
 
     async def _test_pool(self, one: DueCondition) -> Tested:
         """Ask the database, which no other tester may reach."""

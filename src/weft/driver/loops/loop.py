@@ -3,32 +3,11 @@
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 
-from weft.core.conditions import Tested
+from weft.driver.adapters import Adapters
 from weft.driver.loops.bell import Bell
 from weft.driver.loops.due_date import DueDate
-from weft.ports.callback_sender import CallbackSender
-from weft.ports.provider import Provider
-from weft.ports.store import DriverStore, DueCondition
+from weft.ports.store import DriverStore
 from weft.settings import Settings
-from weft.wire.sealed import SecretKeys
-
-
-@dataclass(frozen=True)
-class Post:
-    """Sign and send callbacks. `key`: the deployment's key, from which tenants' secrets derive."""
-
-    sender: CallbackSender
-    key: str
-
-
-Providers = Callable[[str, str], Provider]
-"""Returns a provider by its name, for a deployment with this tag, always the same one. Raises what
-it likes for one that cannot be used.
-"""
-
-
-TestCondition = Callable[[DueCondition], Awaitable[Tested | None]]
-"""Tests a condition, away from this process; None: it did not answer in time."""
 
 
 @dataclass
@@ -54,14 +33,7 @@ class LoopContext:
     ring: Callable[[Iterable[str]], None]
     """Rings loops by name."""
     rest: Rest = field(default_factory=Rest)
-    post: Post | None = None
-    """None: this driver sends no callbacks; they stay due."""
-    providers: Providers | None = None
-    """None: this driver makes no machines."""
-    test: TestCondition | None = None
-    """None: this driver tests no conditions; what jobs wait for is never over."""
-    secret_keys: Callable[[], SecretKeys] = SecretKeys
-    """Reads the keys that sign functions of resubmitted jobs."""
+    adapters: Adapters = field(default_factory=Adapters)
 
     async def sweep_all(self, function: str, *, limit_jobs: int) -> int:
         """Repeat a sweep in bounded calls until nothing is left; return how many jobs it met."""

@@ -1,13 +1,24 @@
 """The loop that advances operations: work on whole batches, in bounded steps."""
 
+from dataclasses import dataclass
+
 from weft.core.errors import EpochStale, Unavailable, WeftError
 from weft.core.problem_document import problem_document
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.driver.operations import advance_operation
+from weft.driver.operations.signed_copies import Keys
 from weft.ports.store import Operation
 from weft.telemetry.log import get_logger
+from weft.wire.sealed import SecretKeys
 
 log = get_logger()
+
+
+@dataclass(frozen=True)
+class SigningKeys:
+    """What signs the functions of resubmitted jobs. Without it they get no signature."""
+
+    read: Keys
 
 
 async def _run(context: LoopContext) -> None:
@@ -30,9 +41,11 @@ async def _advance_all(context: LoopContext) -> bool:
 
 
 async def _advance(context: LoopContext, operation: Operation) -> bool:
-    store, epoch = context.store, context.epoch
+    store, epoch, keys = context.store, context.epoch, context.adapters.get(SigningKeys)
     try:
-        return await advance_operation(store, epoch, operation, context.secret_keys)
+        return await advance_operation(
+            store, epoch, operation, SecretKeys if keys is None else keys.read
+        )
     except (Unavailable, EpochStale):
         raise  # says nothing about the operation
     except WeftError as error:

@@ -1,0 +1,83 @@
+"""What a driver acts with outside the database. A new adapter is made here, and nowhere else."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import cache, partial
+from importlib.metadata import entry_points
+
+from weft.core.addresses import parse_allowed_hosts
+from weft.driver.adapters import Adapters
+from weft.driver.loops.autoscale import Providers
+from weft.driver.loops.callbacks import Post
+from weft.driver.loops.conditions import ConditionTester
+from weft.driver.loops.operate import SigningKeys
+from weft.plugins.callback_senders.http import HttpCallbackSender
+from weft.plugins.callback_senders.http.settings import HttpSettings
+from weft.ports.provider import (
+    ENTRY_POINTS,
+    Provider,
+    ProviderError,
+    ProviderFactory,
+    ProviderSite,
+)
+from weft.run.child import ROLE_VARIABLE, SUPERVISOR_VARIABLE
+from weft.run.condition_tests import ConditionTests
+from weft.run.home import Home
+from weft.run.role_environment import role_environment
+from weft.run.secret_keys import read_secret_keys
+from weft.settings import Settings
+from weft.telemetry.log import get_logger
+
+log = get_logger()
+
+
+@asynccontextmanager
+async def driver_adapters(settings: Settings, home: Home) -> AsyncIterator[Adapters]:
+    """Make the adapters of a driver, and end them after it."""
+    tests = ConditionTests(settings)
+    post = _post(settings, home)
+    try:
+        yield Adapters(
+            _providers(settings, home),
+            ConditionTester(tests.test),
+            SigningKeys(partial(read_secret_keys, settings, home)),
+            *([] if post is None else [post]),
+        )
+    finally:
+        await tests.close()
+
+
+def _post(settings: Settings, home: Home) -> Post | None:
+    """Return what signs and sends callbacks; None if this home has no key: they stay due."""
+    key = home.callback_key()
+    if key is None:
+        log.error(
+            "callback.no_key",
+            hint=f"Copy callback.json from the home of `weft up` to {home.path}, readable by you "
+            "only, and start this driver again.",
+        )
+        return None
+    timeouts = settings.section(HttpSettings)
+    sender = HttpCallbackSender(
+        parse_allowed_hosts(settings.callback_private_hosts),
+        timeouts.callback_connect_timeout_s,
+        timeouts.callback_timeout_s,
+    )
+    return Post(sender, key)
+
+
+def _providers(settings: Settings, home: Home) -> Providers:
+    """Return what loads the providers of machines, each when a pool first asks for it."""
+    environment = role_environment(settings)
+    for name in (SUPERVISOR_VARIABLE, ROLE_VARIABLE):
+        environment.pop(name, None)
+
+    @cache
+    def load(name: str, tag: str) -> Provider:
+        (entry,) = entry_points(group=ENTRY_POINTS, name=name) or (None,)
+        if entry is None:
+            raise ProviderError(f"no installed package provides {name!r}")
+        factory: ProviderFactory = entry.load()
+        return factory(ProviderSite(tag=tag, environment=environment, logs=home.role_logs))
+
+    return Providers(load)

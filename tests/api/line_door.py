@@ -16,11 +16,12 @@ from weft.api.http.requests import (
     services_of,
     trace_id_of,
 )
-from weft.api.services import Origin
-from weft.api.use_cases import cancel, read, submit
+from weft.api.use_cases import cancel, read
 from weft.core.errors import Invalid, WeftError
 from weft.core.ids import parse_batch_id
 from weft.core.rights import Right
+from weft.submission import submit
+from weft.submission.services import Origin
 from weft.wire.documents import BatchDocument, CancelDocument, JobDocument
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from weft.api.translation.executors import installed_executors
+from weft.submission.translation.executors import installed_executors
 
 SHORT = {"name": "short", "priority": 20, "pools": ["default"]}
 

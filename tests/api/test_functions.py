@@ -9,14 +9,14 @@ import pytest
 
 from api.live import TOKEN, LiveApi
 from weft.api.http.decoding import JSON, decode
-from weft.api.translation.context import DocumentContext
-from weft.api.translation.functions import shown_spec
-from weft.api.translation.jobs import translate
 from weft.core.errors import Forbidden, InvalidDocument, SecretKeyMissing
 from weft.core.problems import Problems
 from weft.ports.store import JobRows
 from weft.settings import Settings
 from weft.store import open_admin, open_worker_store
+from weft.submission.translation.context import DocumentContext
+from weft.submission.translation.functions import shown_spec
+from weft.submission.translation.jobs import translate
 from weft.wire.documents import JobBunch
 from weft.wire.sealed import SecretKeys
 from weft.wire.signed import CHUNK, NotSigned, Signer, signer_of

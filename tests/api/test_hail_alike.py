@@ -11,11 +11,11 @@ from api.hail_door import job
 from weft.api.doors.hail.alike_jobs import alike_to
 from weft.api.doors.hail.jobs import Bunch, jobs_of
 from weft.api.doors.hail.refused import Refused
-from weft.api.translation.context import DocumentContext
-from weft.api.translation.jobs import translate
-from weft.api.translation.ordinary import are_ordinary
 from weft.core.problems import Problems
 from weft.settings import Settings
+from weft.submission.translation.context import DocumentContext
+from weft.submission.translation.jobs import translate
+from weft.submission.translation.ordinary import are_ordinary
 from weft.wire.foreign_jobs import ForeignJob
 from weft.wire.spec import decode_chunk
 

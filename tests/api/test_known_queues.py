@@ -9,14 +9,14 @@ import pytest
 
 from api.fakes import RecordingStore
 from api.live import TOKEN, LiveApi
-from weft.api import known_queues
 from weft.api.http import changes
 from weft.api.http.changes import forget_what_changes
 from weft.api.http.identity import Identities
-from weft.api.known_queues import FRESH_S, TOLD_S, KnownQueues
 from weft.core.errors import StoreUnavailable
 from weft.core.queues import Queue
 from weft.ports.store import Caller, Row
+from weft.submission import known_queues
+from weft.submission.known_queues import FRESH_S, TOLD_S, KnownQueues
 
 ADA, BOB, EVE = (Caller(tenant, tenant, "ada") for tenant in (1, 2, 3))
 

@@ -19,7 +19,12 @@ def store() -> RecordingStore:
 
 @pytest.fixture
 def services(store: RecordingStore, tmp_path: Path) -> Services:
-    return Services(store, None, Settings(home=tmp_path), None)  # type: ignore[arg-type]  # doubles
+    return Services(
+        store=store,
+        logs=None,  # type: ignore[arg-type]  # not asked
+        settings=Settings(home=tmp_path),
+        feeds=None,  # type: ignore[arg-type]  # not asked
+    )
 
 
 async def test_workers_are_read_once_for_all_tenants(

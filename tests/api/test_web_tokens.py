@@ -23,7 +23,6 @@ from joserfc.errors import SecurityWarning
 from api.fakes import RecordingStore
 from api.openid import TICK_S
 from weft.api.http.identity import Identities
-from weft.api.services import Origin
 from weft.api.use_cases import tokens
 from weft.api.web_tokens.bearers import Bearer, TokenRefused
 from weft.api.web_tokens.fetching import fetch
@@ -36,6 +35,7 @@ from weft.core.rights import UserRole
 from weft.ports.store import ApiStore, Caller, Row
 from weft.settings import Settings
 from weft.settings.declare import InvalidSetting
+from weft.submission.services import Origin
 from weft.wire.token_documents import TokenDocument
 
 RSA = jwk.RSAKey.generate_key(2048)

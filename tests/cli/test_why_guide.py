@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from weft.api.translation.gates import SENTENCES
 from weft.cli.commands.why import print_causes
 from weft.core import why
 from weft.core.why import (
@@ -25,6 +24,7 @@ from weft.core.why import (
     causes_of_wait,
 )
 from weft.core.why.facts import ComingMachine, GrowthFacts, JobName, LimitFacts, StoppedWorker
+from weft.submission.translation.gates import SENTENCES
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs/guides/why.md"
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from weft.api.translation.gates import SENTENCES
 from weft.core.why import (
     Cause,
     EndFacts,
@@ -27,6 +26,7 @@ from weft.core.why.facts import (
     JobName,
     StoppedWorker,
 )
+from weft.submission.translation.gates import SENTENCES
 
 GIB = 2**30
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

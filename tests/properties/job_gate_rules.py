@@ -14,9 +14,9 @@ from properties.gate_rules import QUEUE, WORKERS, GateRules
 from properties.hold_rules import BATCHES
 from properties.jobs_model import QUEUED, RUN, B, E, Job, P, R
 from properties.said_ends import FAILS, WAITS, End
-from weft.api.translation.gates import JOB_GATES, licence_gates
 from weft.core import errors
 from weft.ports.store import Gate
+from weft.submission.translation.gates import JOB_GATES, licence_gates
 from weft.wire.documents import ConcurrencyKey
 
 KEY = "database"

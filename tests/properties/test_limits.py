@@ -15,12 +15,12 @@ import pytest
 from properties.gate_rules import shapes_of
 from properties.test_concurrency import deadlock_report, deadlocks
 from store.world import Worker, World, open_backend, open_world
-from weft.api.translation.gates import JOB_GATES, licence_gates
 from weft.core import errors
 from weft.core.pools.keep import Keep, LongWaiting, Room, keep_workers
 from weft.core.queues import Queue
 from weft.core.states import Reason
 from weft.ports.store import Claimed, JobRows, NewGroup, Shape
+from weft.submission.translation.gates import JOB_GATES, licence_gates
 from weft.testing.builders import end_report, job_rows
 from weft.wire.documents import ConcurrencyKey
 

@@ -6,8 +6,8 @@ import pytest
 from store.test_gates import visit
 from store.test_rare_fields import with_fields
 from store.world import World
-from weft.api.translation.gates import JOB_GATES
 from weft.ports.store import JobRows
+from weft.submission.translation.gates import JOB_GATES
 from weft.testing.builders import job_rows
 from weft.wire.documents import ConcurrencyKey
 

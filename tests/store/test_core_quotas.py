@@ -15,12 +15,12 @@ from store.test_rare_fields import with_fields
 from store.test_resubmissions import copy
 from store.test_retry_with import end
 from store.world import Worker, World
-from weft.api.translation.gates import SENTENCES
-from weft.api.translation.retries import ASKS_MORE, CURABLE
 from weft.core.errors import QuotaExceeded
 from weft.core.states import Reason
 from weft.core.why import causes_of_wait
 from weft.ports.store import Caller, Claimed, JobRows, Shape
+from weft.submission.translation.gates import SENTENCES
+from weft.submission.translation.retries import ASKS_MORE, CURABLE
 from weft.testing.builders import job_rows
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

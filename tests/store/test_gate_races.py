@@ -18,10 +18,10 @@ from store.test_holds import hold, numbers, park, release
 from store.test_rare_fields import with_fields
 from store.test_waiting import ear
 from store.world import Worker, World
-from weft.api.translation.gates import JOB_GATES, licence_gates
 from weft.ports.store import Gate, JobRows
 from weft.store.database import call_on
 from weft.store.worker_store import end_columns
+from weft.submission.translation.gates import JOB_GATES, licence_gates
 from weft.testing.builders import end_report, job_rows
 from weft.wire.documents import ConcurrencyKey
 

@@ -11,10 +11,10 @@ import pytest_asyncio
 from store.test_gates import visit
 from store.test_rare_fields import with_fields
 from store.world import Backend, World, open_world
-from weft.api.translation.gates import licence_gates
 from weft.core.states import Reason
 from weft.core.why.facts import JobName
 from weft.ports.store import JobRows
+from weft.submission.translation.gates import licence_gates
 from weft.testing.builders import job_rows
 
 

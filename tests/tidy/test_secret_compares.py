@@ -62,7 +62,7 @@ PUBLIC = "the kind of a public key"
 HARMLESS = {
     ("api/http/identity.py", "self._known.get(digest)"): BY_HASH,
     ("api/http/identity.py", "self._known.pop(digest, None)"): BY_HASH,
-    ("api/use_cases/payloads.py", "digest in missing"): CONTENT,
+    ("submission/payloads.py", "digest in missing"): CONTENT,
     ("api/web_tokens/bearers.py", "token.count('.') == PARTS - 1"): "the form of a token",
     ("api/web_tokens/key_sets.py", "ALGORITHMS_OF[type(known.key)]"): PUBLIC,
     ("api/web_tokens/key_sets.py", "algorithm in ALGORITHMS_OF[type(known.key)]"): PUBLIC,

@@ -1,6 +1,5 @@
 """The application: routes, doors, errors, and the middleware around them."""
 
-import asyncio
 import re
 from collections.abc import Callable, Container, Sequence
 from functools import cache, partial
@@ -193,9 +192,13 @@ def create_app(
 ) -> Application:
     """Return the application. Call it inside the event loop that will serve it."""
     services = Services(
-        store, logs_, settings, Feeds(store, notices, encode_event), asyncio.Event(), callback_key,
-        secret_keys or SecretKeys,
-    )  # fmt: skip
+        store=store,
+        logs=logs_,
+        settings=settings,
+        feeds=Feeds(store, notices, encode_event),
+        callback_key=callback_key,
+        secret_keys=secret_keys or SecretKeys,
+    )
     web_tokens = None
     if settings.issuers_file is not None:
         # Its library takes a tenth of a second to load, which most installations need not spend.

@@ -9,11 +9,11 @@ from typing import Any, Self
 
 import msgspec
 
-from weft.api.translation.gates import JOB_GATES
 from weft.bench.layout import Layout, NestedGroups
 from weft.bench.plan import BenchFailed
 from weft.ports.store import ArrayRow, Caller, JobRows, NewBatch, Shape
 from weft.store import PostgresApiStore, open_api_store
+from weft.submission.translation.gates import JOB_GATES
 from weft.wire.documents import ConcurrencyKey
 from weft.wire.spec import CHUNK_JOBS_MAX, ArrayRange, JobSpec, encode_array, encode_chunk
 

@@ -1,7 +1,7 @@
 """The documents that clients send, as JSON or msgpack.
 
-The decoder checks types and plain ranges as declared here; `api/translation/` checks what depends
-on settings, on other jobs or on the workers. An unknown field is an error in every document.
+The decoder checks types and plain ranges as declared here; `submission/translation/` checks what
+depends on settings, other jobs or workers. An unknown field is an error in every document.
 `docs/reference/documents.md` and `/openapi.json` are made from these classes: `says` gives a field
 its line there.
 """

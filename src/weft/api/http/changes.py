@@ -5,9 +5,9 @@ from collections.abc import Callable
 from typing import Final
 
 from weft.api.http.identity import Identities
-from weft.api.known_queues import KnownQueues
 from weft.core.errors import Unavailable
 from weft.ports.store import Notices
+from weft.submission.known_queues import KnownQueues
 
 CALLERS: Final = "callers"
 """Its notices name a token, or (below 0) a user."""

@@ -10,7 +10,7 @@ import msgspec
 from litestar import Request
 
 from weft.api.http.decoding import JSON, Document, decode, media_of
-from weft.api.services import Origin, Services
+from weft.api.services import Services
 from weft.core.errors import (
     FieldError,
     InvalidDocument,
@@ -20,6 +20,7 @@ from weft.core.errors import (
     TooLarge,
 )
 from weft.ports.store import Caller
+from weft.submission.services import Origin
 from weft.wire.documents import BatchDocument
 
 AnyRequest = Request[Any, Any, Any]  # user and state come from `caller_of` and `services_of`

@@ -9,11 +9,11 @@ from litestar.response import Redirect
 from weft.api.http.requests import AnyRequest, caller_of, services_of, trace_id_of
 from weft.api.pages.forms import back_to, check_form
 from weft.api.pages.view import link, show
-from weft.api.services import Origin
 from weft.api.use_cases import bulk
 from weft.core.batch_actions import BatchAction
 from weft.core.errors import InvalidParameter
 from weft.core.ids import parse_batch_id
+from weft.submission.services import Origin
 
 PATH: Final = "/ui/batch-actions"
 LIST: Final = "/ui/batches"

@@ -9,10 +9,10 @@ from litestar.response import Redirect
 from weft.api.http.path_ids import batch_id_of, job_id_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of, trace_id_of
 from weft.api.pages.forms import back_to, check_form
-from weft.api.services import Origin
 from weft.api.use_cases import command, read, retry
 from weft.core.durations import parse_seconds
 from weft.core.errors import FieldError, InvalidValue
+from weft.submission.services import Origin
 from weft.wire.repeat_documents import RetryJobsDocument
 
 _MORE_S_MAX = 31_536_000

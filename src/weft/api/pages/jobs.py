@@ -15,13 +15,14 @@ from weft.api.http.replies import encode
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.pages.job_usage import usage_of
 from weft.api.pages.view import events_of, link, may_act, show
-from weft.api.services import Answer, Services
+from weft.api.services import Services
 from weft.api.use_cases import read, why
 from weft.api.use_cases.output import STREAMS, Outputs
 from weft.core.errors import AttemptNotFound, OutputElsewhere, WeftError
 from weft.core.query.reach import JOB_ID_MAX
 from weft.core.texts import harmless
 from weft.ports.store import Caller, Row
+from weft.submission.services import Answer
 
 NEIGHBOURS: Final = 50
 _SHOWN: Final = ("parents", "children", "usage")

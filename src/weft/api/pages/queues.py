@@ -17,10 +17,10 @@ from weft.api.http.requests import AnyRequest, caller_of, services_of, trace_id_
 from weft.api.http.share_pages import KIND, after_of, last_of
 from weft.api.pages.forms import check_form
 from weft.api.pages.view import link, show
-from weft.api.services import Origin
 from weft.api.use_cases import pools, queues
 from weft.core.errors import WeftError
 from weft.ports.store import Row
+from weft.submission.services import Origin
 from weft.wire.documents import BatchDocument
 
 QUEUES: Final = 50

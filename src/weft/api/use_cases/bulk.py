@@ -5,12 +5,13 @@ an operation, which does so one batch after the other.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from weft.api.services import Answer, Origin, Services
+from weft.api.services import Services
 from weft.api.use_cases import read
 from weft.core.batch_actions import BatchAction, n_concerned
 from weft.core.errors import TooLarge
 from weft.core.query import Subject
 from weft.ports.store import Caller, Row
+from weft.submission.services import Answer, Origin
 
 
 @dataclass(frozen=True)

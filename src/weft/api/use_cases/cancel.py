@@ -1,7 +1,8 @@
 """Cancel a batch, a group or a job."""
 
-from weft.api.services import Answer, Services
+from weft.api.services import Services
 from weft.ports.store import Caller
+from weft.submission.services import Answer
 from weft.wire.documents import CancelDocument
 
 ROOT_GROUP = 0

@@ -1,10 +1,11 @@
 """Tell a running job something: a signal, a text, or that it has more time."""
 
-from weft.api.services import Answer, Services
+from weft.api.services import Services
 from weft.core.errors import FieldError, InvalidValue, NoTimeLimit
 from weft.core.ids import format_job_ref
 from weft.core.signals import parse_signal, word_of
 from weft.ports.store import Caller
+from weft.submission.services import Answer
 
 
 async def signal_job(

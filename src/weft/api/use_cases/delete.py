@@ -1,7 +1,8 @@
 """Delete a batch."""
 
-from weft.api.services import Answer, Origin, Services
+from weft.api.services import Services
 from weft.ports.store import Caller
+from weft.submission.services import Answer, Origin
 
 
 async def delete_batch(

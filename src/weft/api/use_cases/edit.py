@@ -5,14 +5,15 @@ from contextlib import contextmanager
 
 from msgspec import UNSET
 
-from weft.api.services import Answer, Origin, Services
-from weft.api.translation.check import check_attributes, check_name, check_removed
-from weft.api.translation.groups import check_set_name
+from weft.api.services import Services
 from weft.api.use_cases.read import get_job
 from weft.core.errors import FieldError, InvalidValue
 from weft.core.problems import Problems
 from weft.ports.store import Caller, EditLimits, Patch
 from weft.settings import Settings
+from weft.submission.services import Answer, Origin
+from weft.submission.translation.check import check_attributes, check_name, check_removed
+from weft.submission.translation.groups import check_set_name
 from weft.wire.documents import EditDocument
 
 ROOT_GROUP = 0

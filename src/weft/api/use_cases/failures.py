@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from weft.api.services import Answer, Services
+from weft.api.services import Services
 from weft.core.errors import InvalidValue
 from weft.core.problems import Problems
 from weft.core.states import Reason
 from weft.ports.store import Caller, Row
+from weft.submission.services import Answer
 from weft.telemetry.log import get_logger
 from weft.wire.failure_documents import ACKNOWLEDGED_MAX, AcknowledgeDocument
 

@@ -1,7 +1,8 @@
 """Hide a batch from lists, or show it again."""
 
-from weft.api.services import Answer, Services
+from weft.api.services import Services
 from weft.ports.store import Caller
+from weft.submission.services import Answer
 
 
 async def hide_batch(services: Services, caller: Caller, batch_id: int, *, hidden: bool) -> Answer:

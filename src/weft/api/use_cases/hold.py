@@ -1,8 +1,9 @@
 """Hold a batch, a group or a job, so that nothing of it starts."""
 
-from weft.api.services import Answer, Services
+from weft.api.services import Services
 from weft.api.use_cases.read import find_group_id
 from weft.ports.store import Caller
+from weft.submission.services import Answer
 
 
 async def hold_group(

@@ -1,9 +1,10 @@
 """Licences: list, set and remove what all pools share."""
 
-from weft.api.services import Answer, Services
+from weft.api.services import Services
 from weft.core.errors import BadLicenceName, LicenceNotFound
 from weft.core.offers import wrong_licence_name
 from weft.ports.store import Caller
+from weft.submission.services import Answer
 from weft.telemetry.log import get_logger
 
 log = get_logger()

@@ -5,11 +5,12 @@ from contextlib import contextmanager
 
 import msgspec
 
-from weft.api.services import Answer, Services
+from weft.api.services import Services
 from weft.core.errors import FieldError, SoftLimitAboveLimit
 from weft.core.spending import Measure
 from weft.ports.store import Caller
 from weft.ports.store.spending import Limited
+from weft.submission.services import Answer
 from weft.telemetry.log import get_logger
 from weft.wire.limit_documents import LimitEdit
 

@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from weft.api.services import Answer, Services
+from weft.api.services import Services
 from weft.api.use_cases.sessions import SECRET_BYTES, record_opened, shown_browser
 from weft.api.use_cases.tokens import new_token
 from weft.api.web_tokens.bearers import Bearer, IssuerAway, TokenRefused
@@ -28,6 +28,7 @@ from weft.core.errors import (
 )
 from weft.core.login_attempts import LoginAttempt
 from weft.ports.store import Caller
+from weft.submission.services import Answer
 from weft.telemetry.log import get_logger
 from weft.wire.login_documents import (
     DeviceLoginDocument,

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 import msgspec
 
-from weft.api.services import Answer, Origin, Services
+from weft.api.services import Services
 from weft.api.use_cases.limits import pointing_to_limits
 from weft.ports.store import Caller, Row
+from weft.submission.services import Answer, Origin
 from weft.telemetry.log import get_logger
 from weft.wire.billing_documents import ProjectDocument, ProjectEdit
 

@@ -1,22 +1,16 @@
 """Queues: list, save, and say which one takes a job."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Sequence
 
 import msgspec
 
-from weft.api.services import Answer, Origin, Services
-from weft.api.translation.executors import FUNCTION, installed_executors
-from weft.api.translation.queues import asked_of, queues_of
-from weft.api.translation.shapes import ShapeBook
+from weft.api.services import Services
 from weft.core.errors import InvalidGuard, InvalidValue, QueueAlwaysOpen, QueueNotFound
 from weft.core.problems import Problems
 from weft.core.queues import (
     DEFAULT,
     Queue,
-    Request,
-    Route,
     Router,
     Verdict,
     WrongGuard,
@@ -25,9 +19,13 @@ from weft.core.queues import (
 )
 from weft.core.whole_numbers import as_written
 from weft.ports.store import Caller, NewBatch, Row
+from weft.submission.routing import request_of
+from weft.submission.services import Answer, Origin
+from weft.submission.translation.executors import FUNCTION, installed_executors
+from weft.submission.translation.queues import asked_of, queues_of
+from weft.submission.translation.shapes import ShapeBook
 from weft.telemetry.log import get_logger
-from weft.telemetry.metrics import count_guard_failures
-from weft.wire.documents import BatchDocument, JobDocument, QueueDocument, QueuesDocument
+from weft.wire.documents import BatchDocument, QueueDocument, QueuesDocument
 
 QUEUES_MAX = 1000
 log = get_logger()
@@ -87,26 +85,6 @@ async def save_queues(services: Services, caller: Caller, document: QueuesDocume
     }
 
 
-async def router_of(
-    services: Services,
-    caller: Caller,
-    target: NewBatch | int,
-    jobs: Sequence[JobDocument],
-) -> Router | None:
-    """Return what routes these jobs; None: there is nothing to choose from."""
-    routes = await services.queues.of(caller)
-    if len(routes) == 1 and all(job.queue is None for job in jobs):
-        return None
-    return Router(routes, await request_of(services, caller, target, routes))
-
-
-def count_failures(caller: Caller, router: Router | None) -> None:
-    """Add the guards that could not be evaluated to the metric."""
-    if router is not None:
-        for queue, count in router.failures.items():
-            count_guard_failures(caller.tenant_id, queue, count)
-
-
 async def test_queues(
     services: Services, caller: Caller, document: BatchDocument, origin: Origin
 ) -> Answer:
@@ -144,33 +122,6 @@ async def test_queues(
             for verdicts, positions in found.items()
         ]
     }
-
-
-async def request_of(
-    services: Services, caller: Caller, target: NewBatch | int, routes: Sequence[Route]
-) -> Request:
-    """Return what guards may know of a submission to a batch."""
-    now = datetime.now(UTC)
-    if isinstance(target, NewBatch):
-        return Request(
-            user=caller.user_name,
-            now=now,
-            batch_name=target.name,
-            billing_project=target.billing_project,
-            batch_attributes=target.attributes,
-        )
-    if not any(path[0] == "batch" for one in routes if one.guard for path in one.guard.reads):
-        owner = await services.owner_of(caller, target)
-        return Request(user=owner, added_by=caller.user_name, now=now)
-    batch: Mapping[str, object] = await services.store.get_batch(caller, target)
-    return Request(
-        user=str(batch["user"]),
-        added_by=caller.user_name,
-        now=now,
-        batch_name=batch["name"],  # type: ignore[arg-type]  # a document has fields of all types
-        billing_project=str(batch["billing_project"]),
-        batch_attributes=batch["attributes"],  # type: ignore[arg-type]  # the same
-    )
 
 
 def _checked(documents: Sequence[QueueDocument], problems: Problems) -> list[Queue]:

@@ -2,8 +2,9 @@
 
 import msgspec
 
-from weft.api.services import Answer, Services
+from weft.api.services import Services
 from weft.ports.store import Caller, Row
+from weft.submission.services import Answer
 from weft.telemetry.log import get_logger
 from weft.wire.quota_documents import QuotaEdit
 

@@ -4,8 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from weft.api.services import Answer, Services
-from weft.api.translation.functions import shown_spec
+from weft.api.services import Services
 from weft.core.batch_order import BatchOrder, BatchPlace
 from weft.core.errors import QueryTooWide
 from weft.core.query import EVERYTHING, Node, Subject, all_of, parse_query
@@ -15,6 +14,8 @@ from weft.core.secret_variables import patterns_of
 from weft.core.states import JobState
 from weft.ports.store import BatchQuery, Caller, JobEntry, JobQuery, QueryLimits, Row
 from weft.settings import Settings
+from weft.submission.services import Answer
+from weft.submission.translation.functions import shown_spec
 
 DOUBTED_MAX: Final = 5
 """Keys of a query that found nothing that are looked for."""

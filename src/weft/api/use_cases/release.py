@@ -1,9 +1,10 @@
 """Release a batch, a group or a job that is held."""
 
-from weft.api.services import Answer, Services
+from weft.api.services import Services
 from weft.api.use_cases.hold import describe_hold
 from weft.api.use_cases.read import find_group_id
 from weft.ports.store import Caller
+from weft.submission.services import Answer
 
 
 async def release_group(

@@ -2,14 +2,16 @@
 
 from collections import defaultdict
 
-from weft.api.services import Answer, Services
-from weft.api.translation.shapes import placed_in
-from weft.api.use_cases.queues import get_queue, request_of
+from weft.api.services import Services
+from weft.api.use_cases.queues import get_queue
 from weft.core.errors import InvalidValue
 from weft.core.ids import format_job_ref, parse_job_ref
 from weft.core.problems import Problems
 from weft.core.queues import DEFAULT, Asked, Router
 from weft.ports.store import Caller, Row, Shape
+from weft.submission.routing import request_of
+from weft.submission.services import Answer
+from weft.submission.translation.shapes import placed_in
 from weft.wire.documents import RerouteDocument
 
 STEP_JOBS = 500

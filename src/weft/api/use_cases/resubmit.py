@@ -5,12 +5,13 @@ from typing import Any, Final
 
 import msgspec
 
-from weft.api.services import Answer, Origin, Services
-from weft.api.use_cases import submit
-from weft.api.use_cases.owners import require_owner
-from weft.api.use_cases.signatures import signed_variables
+from weft.api.services import Services
 from weft.core.errors import FieldError, WeftError
 from weft.ports.store import Caller, Shape
+from weft.submission import submit
+from weft.submission.owners import require_owner
+from weft.submission.services import Answer, Origin
+from weft.submission.signatures import signed_variables
 from weft.wire.documents import BatchDocument, JobDocument
 from weft.wire.repeat_documents import ResubmitDocument
 

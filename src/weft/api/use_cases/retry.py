@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 
-from weft.api.services import Answer, Origin, Services
-from weft.api.translation.request_size import refuse_too_many
+from weft.api.services import Services
 from weft.api.use_cases.read import find_group_id, parse
 from weft.core.errors import FieldError, InvalidDocument
 from weft.core.query import Subject
 from weft.ports.store import Caller
 from weft.settings import Settings
+from weft.submission.services import Answer, Origin
+from weft.submission.translation.request_size import refuse_too_many
 from weft.wire.repeat_documents import RetryJobsDocument
 
 

@@ -1,10 +1,11 @@
 """Saved queries: a caller gives queries for batches names, lists and removes their own."""
 
-from weft.api.services import Answer, Services
+from weft.api.services import Services
 from weft.api.use_cases import read
 from weft.core.errors import FieldError, InvalidValue, SavedQueryNotFound, TooManySavedQueries
 from weft.core.query import Subject
 from weft.ports.store import Caller
+from weft.submission.services import Answer
 
 
 async def save_query(services: Services, caller: Caller, name: str, query: str) -> Answer:

@@ -11,8 +11,7 @@ import random
 from collections.abc import Callable
 from typing import Final
 
-from weft.api.services import Origin, Services
-from weft.api.use_cases import submit
+from weft.api.services import Services
 from weft.api.use_cases.schedules import key_of, with_attributes
 from weft.core.backoff import backoff_s
 from weft.core.errors import Internal, Unavailable, WeftError
@@ -20,6 +19,8 @@ from weft.core.ids import format_batch_id, format_schedule_id
 from weft.core.rights import Right, require
 from weft.core.schedules import zone_of
 from weft.ports.store import ACTION, Action, Notices, ScheduleRun
+from weft.submission import submit
+from weft.submission.services import Origin
 from weft.telemetry.log import get_logger
 from weft.telemetry.metrics import SCHEDULE_RUNS
 from weft.telemetry.trace import new_trace_id

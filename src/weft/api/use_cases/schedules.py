@@ -10,9 +10,7 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
-from weft.api.services import Answer, Origin, Services
-from weft.api.translation.check import check_name
-from weft.api.use_cases import submit
+from weft.api.services import Services
 from weft.core.errors import (
     FieldError,
     InvalidCron,
@@ -36,6 +34,9 @@ from weft.core.schedules import (
 from weft.core.secret_variables import masked, patterns_of
 from weft.ports.store import Caller, NewSchedule, Row
 from weft.settings import Settings
+from weft.submission import submit
+from weft.submission.services import Answer, Origin
+from weft.submission.translation.check import check_name
 from weft.telemetry.log import get_logger
 from weft.wire.documents import BatchDocument
 from weft.wire.schedules import ScheduleDocument, ScheduleEdit

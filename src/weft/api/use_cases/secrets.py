@@ -1,21 +1,17 @@
-"""Secrets: a caller sets, lists and removes their own, and gives them to jobs of their own."""
+"""Secrets: a caller sets, lists and removes their own."""
 
-from collections.abc import Sequence
 from typing import Final
 
-from weft.api.services import Answer, Services
-from weft.api.use_cases.owners import require_owner
+from weft.api.services import Services
 from weft.core.errors import (
     FieldError,
-    InvalidValue,
     SecretNotFound,
     SecretUnreadable,
     TooLarge,
 )
-from weft.core.problems import Problems
 from weft.ports.store import Caller
+from weft.submission.services import Answer
 from weft.telemetry.log import get_logger
-from weft.wire.documents import JobDocument
 from weft.wire.sealed import SecretKeys, SecretRow
 from weft.wire.secret_documents import SecretDocument
 
@@ -82,36 +78,3 @@ def _opened(keys: SecretKeys, body: bytes, row: SecretRow) -> str:
             detail=f"{str(error).capitalize()}.",
             hint="Let its user set it again or remove it, then rotate again.",
         ) from error
-
-
-async def check_secrets(
-    services: Services,
-    caller: Caller,
-    jobs: Sequence[JobDocument],
-    batch_id: int | None,
-    problems: Problems,
-) -> None:
-    """Note which jobs name secrets that the caller does not have. Raise `Forbidden` for jobs of
-    a batch of somebody else, which would get the secrets of that user.
-    """
-    uses = [
-        (f"/jobs/{index}/secrets/{n}", use)
-        for index, job in enumerate(jobs)
-        for n, use in enumerate(job.secrets or ())
-    ]
-    if not uses:
-        return
-    if batch_id is not None:
-        await require_owner(
-            services,
-            caller,
-            batch_id,
-            "add jobs with secrets to it",
-            because=", whose secrets its jobs get.",
-            hint="Create a batch of your own for them.",
-        )
-    known = {one["name"] for one in await services.store.list_secrets(caller)}
-    for at, use in uses:
-        if use.name not in known:
-            message = f"you have no secret {use.name!r}; `weft secret set {use.name}` makes it"
-            problems.add(InvalidValue, f"{at}/name", message)

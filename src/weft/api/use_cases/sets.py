@@ -1,16 +1,17 @@
 """Groups by themselves: create one, put jobs into a set, let a query fill a set."""
 
-from weft.api.services import Answer, Origin, Services
-from weft.api.translation.check import check_attributes
-from weft.api.translation.groups import check_callback, check_set_name
-from weft.api.translation.request_size import refuse_too_many
+from weft.api.services import Services
 from weft.api.use_cases.read import find_group_id, parse
-from weft.api.use_cases.submit import create_group as submit_group
 from weft.core.errors import InvalidValue
 from weft.core.problems import Problems
 from weft.core.query import Subject
 from weft.ports.store import Caller, NewSet
 from weft.settings import Settings
+from weft.submission.services import Answer, Origin
+from weft.submission.submit import create_group as submit_group
+from weft.submission.translation.check import check_attributes
+from weft.submission.translation.groups import check_callback, check_set_name
+from weft.submission.translation.request_size import refuse_too_many
 from weft.wire.documents import GroupDocument, MembersDocument, QuerySetDocument
 
 

@@ -5,9 +5,10 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from weft import __version__
-from weft.api.services import Answer, Services
+from weft.api.services import Services
 from weft.core.system_health import judge
 from weft.settings import Settings, all_declared, shown_value, values_of
+from weft.submission.services import Answer
 
 ROWS_MAX: Final = 50
 

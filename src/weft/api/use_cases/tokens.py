@@ -3,10 +3,11 @@
 import secrets
 import time
 
-from weft.api.services import Answer, Origin, Services
+from weft.api.services import Services
 from weft.core.errors import RightMissing, TokenNotFound
 from weft.core.rights import Right, require
 from weft.ports.store import Caller
+from weft.submission.services import Answer, Origin
 from weft.telemetry.log import get_logger
 from weft.wire.token_documents import TokenDocument
 

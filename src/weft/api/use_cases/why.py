@@ -6,8 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-from weft.api.services import Answer, Services
-from weft.api.translation.gates import SENTENCES
+from weft.api.services import Services
 from weft.api.use_cases.output import Outputs
 from weft.api.use_cases.reroute import chosen_queue
 from weft.core.errors import OutputElsewhere
@@ -22,6 +21,8 @@ from weft.core.why import (
     sentence,
 )
 from weft.ports.store import Caller, Row
+from weft.submission.services import Answer
+from weft.submission.translation.gates import SENTENCES
 
 TAIL_BYTES: Final = 2000
 LINE_CHARS: Final = 200

@@ -1,7 +1,8 @@
 """Show workers, and let them take no new jobs."""
 
-from weft.api.services import Answer, Services
+from weft.api.services import Services
 from weft.ports.store import Caller
+from weft.submission.services import Answer
 
 
 async def cordon_worker(

@@ -16,9 +16,9 @@ from weft.api.doors.hail.requests import Document, decode_value
 from weft.api.doors.hail.resources import REGION, asked_of
 from weft.api.doors.hail.shapes import JOB
 from weft.api.http.path_ids import ATTEMPTS_MAX
-from weft.api.translation.request_size import refuse_too_many
 from weft.core.texts import wrong_name
 from weft.settings import Settings
+from weft.submission.translation.request_size import refuse_too_many
 from weft.wire.foreign_jobs import ForeignJob
 
 ATTEMPT: Final = "b{batch}j{job}a{attempt}"

@@ -9,8 +9,8 @@ import msgspec
 
 from weft.api.doors.hail.refused import Refused, bad_request
 from weft.api.http.requests import AnyRequest, read_bytes, trace_id_of
-from weft.api.services import Origin
 from weft.core.hail_summaries import KEY_MARK
+from weft.submission.services import Origin
 
 BODY_BYTES_MAX: Final = 8 << 20
 TOKEN_CHARS_MAX: Final = 200

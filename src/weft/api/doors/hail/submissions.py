@@ -22,9 +22,7 @@ from weft.api.doors.hail.resources import unsatisfiable
 from weft.api.doors.hail.shapes import BATCH, UPDATE
 from weft.api.http.problem_documents import describe
 from weft.api.http.requests import AnyRequest, caller_of, services_of
-from weft.api.services import Answer, Origin
-from weft.api.use_cases import projects, read, submit
-from weft.api.use_cases.owners import require_owner
+from weft.api.use_cases import projects, read
 from weft.core.errors import (
     BatchCancelled,
     BillingLimitReached,
@@ -39,6 +37,9 @@ from weft.core.errors import (
     UpdateNotFound,
     WeftError,
 )
+from weft.submission import submit
+from weft.submission.owners import require_owner
+from weft.submission.services import Answer, Origin
 from weft.wire.documents import (
     BatchDocument,
     GroupBunch,

@@ -18,8 +18,9 @@ from weft.api.http.requests import (
     read_submission,
     services_of,
 )
-from weft.api.use_cases import cancel, edit, hide, hold, read, release, resubmit, retry, submit
+from weft.api.use_cases import cancel, edit, hide, hold, read, release, resubmit, retry
 from weft.api.use_cases import delete as delete_use_case
+from weft.submission import submit
 from weft.wire.answers import (
     Batch,
     BatchCreated,

@@ -12,7 +12,7 @@ from weft.api.http.requests import (
     read_submission,
     services_of,
 )
-from weft.api.use_cases import submit
+from weft.submission import submit
 from weft.wire.answers import GroupsAdded, JobsAdded, Update, UpdateCreated
 from weft.wire.documents import Empty, GroupBunch, JobBunch, UpdateDocument
 

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import Final
 
-from weft.api.services import Answer, Services
-from weft.api.translation.functions import payloads_of
-from weft.api.use_cases.owners import refuse_functions_of_others
 from weft.core.errors import InvalidParameter, InvalidValue, PayloadTooLarge
 from weft.core.problems import Problems
 from weft.ports.store import Caller
+from weft.submission.owners import refuse_functions_of_others
+from weft.submission.services import Answer, SubmissionServices
+from weft.submission.translation.functions import payloads_of
 from weft.wire.documents import JobDocument
 from weft.wire.payload import bytes_of_part, parts_of
 
@@ -16,7 +16,7 @@ BYTES_MAX: Final = 1 << 40
 """More than the setting may say."""
 
 
-def check_size(services: Services, n_bytes: int) -> None:
+def check_size(services: SubmissionServices, n_bytes: int) -> None:
     """Raise `PayloadTooLarge` for what the settings do not allow."""
     limit = services.settings.payload_bytes_max
     if n_bytes > limit:
@@ -29,7 +29,7 @@ def check_size(services: Services, n_bytes: int) -> None:
 
 
 async def add_part(
-    services: Services,
+    services: SubmissionServices,
     caller: Caller,
     batch_id: int,
     digest: str,
@@ -54,7 +54,7 @@ async def add_part(
 
 
 async def check_functions(
-    services: Services,
+    services: SubmissionServices,
     caller: Caller,
     jobs: Sequence[JobDocument],
     batch_id: int | None,

@@ -1,12 +1,18 @@
 """What only the owner of a batch may do, whatever others were granted."""
 
-from weft.api.services import Services
 from weft.core.errors import Forbidden
 from weft.ports.store import Caller
+from weft.submission.services import SubmissionServices
 
 
 async def require_owner(
-    services: Services, caller: Caller, batch_id: int, what: str, *, because: str, hint: str
+    services: SubmissionServices,
+    caller: Caller,
+    batch_id: int,
+    what: str,
+    *,
+    because: str,
+    hint: str,
 ) -> None:
     """Raise `Forbidden` unless the caller owns the batch, `BatchNotFound` if they do not see it.
 
@@ -21,7 +27,9 @@ async def require_owner(
         )
 
 
-async def refuse_functions_of_others(services: Services, caller: Caller, batch_id: int) -> None:
+async def refuse_functions_of_others(
+    services: SubmissionServices, caller: Caller, batch_id: int
+) -> None:
     """Refuse functions from anybody but the owner: those of a batch share processes."""
     await require_owner(
         services,

@@ -8,18 +8,18 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from weft.api.translation.context import DocumentContext
-from weft.api.translation.executors import USUAL
-from weft.api.translation.functions import FunctionCarriers, with_functions
-from weft.api.translation.gates import job_gates, licence_gates
-from weft.api.translation.network import without_network
-from weft.api.translation.rare import rare_values
-from weft.api.translation.retries import rules_of, stored_policy, with_rules
-from weft.api.translation.secrets import with_secrets
 from weft.core.parents import Parents, count_of
 from weft.core.positions import Positions
 from weft.core.retry_with import MoreRule
 from weft.ports.store import ArrayRow, JobRows
+from weft.submission.translation.context import DocumentContext
+from weft.submission.translation.executors import USUAL
+from weft.submission.translation.functions import FunctionCarriers, with_functions
+from weft.submission.translation.gates import job_gates, licence_gates
+from weft.submission.translation.network import without_network
+from weft.submission.translation.rare import rare_values
+from weft.submission.translation.retries import rules_of, stored_policy, with_rules
+from weft.submission.translation.secrets import with_secrets
 from weft.wire.documents import JobDocument
 from weft.wire.foreign_jobs import ForeignJob
 from weft.wire.retry_documents import RetryDocument

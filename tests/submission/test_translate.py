@@ -9,16 +9,16 @@ import msgspec
 import pytest
 
 from weft.api.http.decoding import JSON, MSGPACK, decode
-from weft.api.translation import gates, rare
-from weft.api.translation.context import DocumentContext
-from weft.api.translation.jobs import translate
-from weft.api.translation.ordinary import are_ordinary
 from weft.core.errors import InvalidDocument, WrongType
 from weft.core.problems import Problems
 from weft.core.states import Reason
 from weft.core.why import Cause
 from weft.ports.store import Gate, JobRows, Row, Shape
 from weft.settings import Settings
+from weft.submission.translation import gates, rare
+from weft.submission.translation.context import DocumentContext
+from weft.submission.translation.jobs import translate
+from weft.submission.translation.ordinary import are_ordinary
 from weft.wire.documents import BatchDocument, ConcurrencyKey, JobBunch, JobDocument
 from weft.wire.spec import CHUNK_BYTES_MAX, CHUNK_JOBS_MAX, decode_chunk
 

@@ -7,9 +7,9 @@ from typing import Final
 
 import msgspec
 
-from weft.api.services import Services
 from weft.core.errors import SecretKeyMissing
 from weft.ports.store import Caller, JobRows
+from weft.submission.services import SubmissionServices
 from weft.wire.documents import JobDocument
 from weft.wire.signed import CHANGED_VARIABLES, CHUNK, Signer, sign, signature
 
@@ -18,7 +18,7 @@ SIGNED_ENV: Final = "env_signature"
 
 
 def sign_functions(
-    services: Services, caller: Caller, jobs: Sequence[JobDocument], rows: JobRows
+    services: SubmissionServices, caller: Caller, jobs: Sequence[JobDocument], rows: JobRows
 ) -> None:
     """Sign the specs of these jobs if any of them calls a function: one signature for each chunk,
     not for each job. Raise `SecretKeyMissing`.
@@ -30,7 +30,7 @@ def sign_functions(
 
 
 def signed_variables(
-    services: Services, caller: Caller, env: Mapping[str, str]
+    services: SubmissionServices, caller: Caller, env: Mapping[str, str]
 ) -> Mapping[str, str]:
     """Return what says that the caller wants these variables for copies of their jobs: nothing if
     there is no key, without which no job calls a function.

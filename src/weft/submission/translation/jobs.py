@@ -8,26 +8,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from weft.api.translation.arrays import cut_arrays
-from weft.api.translation.check import check_jobs
-from weft.api.translation.context import DocumentContext
-from weft.api.translation.functions import carriers_of
-from weft.api.translation.retries import DEFAULT_RETRY, check_retries, mask_of
-from weft.api.translation.retry_with import rules_of_more
-from weft.api.translation.rows import (
+from weft.core.errors import InvalidValue, TooManyParents, WrongType
+from weft.core.parents import Earlier, Parents, order_jobs, renumbered, resolve_parents
+from weft.core.positions import Positions
+from weft.core.problems import Problems
+from weft.ports.store import JobRows, Row
+from weft.submission.translation.arrays import cut_arrays
+from weft.submission.translation.check import check_jobs
+from weft.submission.translation.context import DocumentContext
+from weft.submission.translation.functions import carriers_of
+from weft.submission.translation.retries import DEFAULT_RETRY, check_retries, mask_of
+from weft.submission.translation.retry_with import rules_of_more
+from weft.submission.translation.rows import (
     count_edges,
     fill_chunks,
     fill_edges,
     fill_labels,
     fill_rare_fields,
 )
-from weft.api.translation.sets import sets_of
-from weft.api.translation.shapes import ShapeBook
-from weft.core.errors import InvalidValue, TooManyParents, WrongType
-from weft.core.parents import Earlier, Parents, order_jobs, renumbered, resolve_parents
-from weft.core.positions import Positions
-from weft.core.problems import Problems
-from weft.ports.store import JobRows, Row
+from weft.submission.translation.sets import sets_of
+from weft.submission.translation.shapes import ShapeBook
 from weft.wire.documents import JobDocument
 
 Value = TypeVar("Value", int, bool)

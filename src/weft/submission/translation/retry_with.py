@@ -3,8 +3,6 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
-from weft.api.translation.retries import mask_of
-from weft.api.translation.shapes import ShapeBook, changed
 from weft.core.durations import parse_milliseconds
 from weft.core.end_rules import parse_codes, parse_end_signal
 from weft.core.errors import InvalidValue
@@ -24,6 +22,8 @@ from weft.core.states import Reason
 from weft.core.time_limits import ASK as TIME_LIMIT
 from weft.core.time_limits import limit_class
 from weft.ports.store import Shape
+from weft.submission.translation.retries import mask_of
+from weft.submission.translation.shapes import ShapeBook, changed
 from weft.wire.documents import JobDocument
 from weft.wire.retry_documents import RetryWithDocument
 

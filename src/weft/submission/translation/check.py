@@ -6,15 +6,15 @@ from itertools import chain
 from operator import itemgetter
 from typing import Final
 
-from weft.api.translation.executors import installed_executors
-from weft.api.translation.network import check_network
-from weft.api.translation.rare import check_rare_fields
-from weft.api.translation.secrets import check_uses
 from weft.core.errors import EmptyCommand, EnvironmentTooLarge, InvalidValue, NulCharacter
 from weft.core.problems import Problems, pointer_of
 from weft.core.secret_variables import MASK, is_masked
 from weft.core.texts import wrong_attributes, wrong_key, wrong_name
 from weft.settings import Settings
+from weft.submission.translation.executors import installed_executors
+from weft.submission.translation.network import check_network
+from weft.submission.translation.rare import check_rare_fields
+from weft.submission.translation.secrets import check_uses
 from weft.wire.documents import JobDocument
 from weft.wire.foreign_jobs import ForeignJob
 from weft.wire.spec import JobSpec, spec_at

@@ -2,7 +2,6 @@
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 
-from weft.api.translation.check import check_attributes
 from weft.core.addresses import parse_allowed_hosts
 from weft.core.callback_url import wrong_callback
 from weft.core.errors import FieldError, InvalidValue, WrongType
@@ -11,6 +10,7 @@ from weft.core.problems import Problems, pointer_of
 from weft.core.texts import wrong_name
 from weft.ports.store import NewGroup
 from weft.settings import Settings
+from weft.submission.translation.check import check_attributes
 from weft.wire.documents import GroupDocument, GroupInBunch, JobDocument
 
 

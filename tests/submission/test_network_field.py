@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from api.test_translate import rows_of
-from weft.api.translation.functions import shown_spec
+from submission.test_translate import rows_of
 from weft.core.errors import InvalidDocument
+from weft.submission.translation.functions import shown_spec
 from weft.wire.spec import WITH_SECRETS, WITHOUT_NETWORK, JobSpec, decode_chunk
 
 COMMAND: dict[str, Any] = {"command": ["true"]}

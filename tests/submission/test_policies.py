@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from weft.api.translation import policies
-from weft.api.translation.policies import policy_mistakes, whole_policy
+from weft.submission.translation import policies
+from weft.submission.translation.policies import policy_mistakes, whole_policy
 
 CODE = """
 class Fibonacci:

@@ -10,14 +10,14 @@ from typing import Any, Final
 
 import msgspec
 
-from weft.api.translation.check import PATH_CHARS_MAX
-from weft.api.translation.context import DocumentContext
-from weft.api.translation.executors import FUNCTION
 from weft.core.errors import InvalidValue, ParentNotBelow, ParentNotFound
 from weft.core.positions import Positions
 from weft.core.problems import Problems
 from weft.core.secret_variables import masked
 from weft.settings import Settings
+from weft.submission.translation.check import PATH_CHARS_MAX
+from weft.submission.translation.context import DocumentContext
+from weft.submission.translation.executors import FUNCTION
 from weft.wire.documents import FunctionDocument, JobDocument
 from weft.wire.payload import DIGEST
 from weft.wire.spec import WITH_SECRETS, WITHOUT_NETWORK, FunctionSpec, JobSpec

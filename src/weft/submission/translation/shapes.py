@@ -6,8 +6,6 @@ from typing import Any, Final, NamedTuple, cast
 
 import msgspec
 
-from weft.api.translation.executors import USUAL, executor_of, installed_executors
-from weft.api.translation.queues import queues_of
 from weft.core.errors import InvalidValue, NotEnoughLicences, NoWorkerFits, UnknownField, WrongType
 from weft.core.offers import MACHINE, PREEMPTIBLE, RESERVED, Ask, serves
 from weft.core.problems import Problems, pointer_of
@@ -16,6 +14,8 @@ from weft.core.resources import parse_cpu_m, parse_mebibytes, parse_memory_mib
 from weft.core.time_limits import ASK as TIME_LIMIT
 from weft.core.time_limits import limit_class
 from weft.ports.store import Row, Shape
+from weft.submission.translation.executors import USUAL, executor_of, installed_executors
+from weft.submission.translation.queues import queues_of
 from weft.wire.documents import JobDocument
 
 DEFAULT_CPU_M: Final = 1000

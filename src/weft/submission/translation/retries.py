@@ -5,12 +5,12 @@ from typing import Any, Final
 
 import msgspec
 
-from weft.api.translation.policies import policy_mistakes, whole_policy
 from weft.core.end_rules import EndRules, parse_codes, parse_end_signal
 from weft.core.errors import InvalidValue
 from weft.core.problems import Problems, pointer_of
 from weft.core.states import Reason
 from weft.core.whole_numbers import as_written
+from weft.submission.translation.policies import policy_mistakes, whole_policy
 from weft.wire.documents import JobDocument
 from weft.wire.retry_documents import RetryDocument
 

@@ -7,7 +7,7 @@ them is left out if no job has any.
 
 from collections.abc import Sequence
 
-from weft.api.translation.retries import REASONS
+from weft.submission.translation.retries import REASONS
 from weft.wire.documents import JobDocument
 
 

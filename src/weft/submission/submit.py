@@ -7,25 +7,6 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
 
-from weft.api.services import Answer, Origin, Services
-from weft.api.translation.bunch_difference import JOBS_MAX, refuse_if_different, spec_fields
-from weft.api.translation.check import check_attributes, check_name
-from weft.api.translation.context import DocumentContext
-from weft.api.translation.gates import batch_gates
-from weft.api.translation.groups import (
-    bunch_rows,
-    check_callback,
-    declared_again,
-    named_groups,
-    planned_rows,
-)
-from weft.api.translation.jobs import Translated, translate
-from weft.api.translation.ordinary import are_ordinary
-from weft.api.translation.request_size import refuse_too_large_arrays, refuse_too_many
-from weft.api.use_cases.payloads import check_functions
-from weft.api.use_cases.queues import count_failures, router_of
-from weft.api.use_cases.secrets import check_secrets
-from weft.api.use_cases.signatures import sign_functions
 from weft.core.errors import (
     FieldError,
     GroupExists,
@@ -42,6 +23,25 @@ from weft.core.group_tree import ancestors, plan_groups, plan_sets
 from weft.core.problems import PROBLEMS_MAX, Problems
 from weft.ports.store import Caller, JobRows, NewBatch, NewGroup, Reserved, Row, Shape
 from weft.settings import Settings
+from weft.submission.payloads import check_functions
+from weft.submission.routing import count_failures, router_of
+from weft.submission.secrets import check_secrets
+from weft.submission.services import Answer, Origin, SubmissionServices
+from weft.submission.signatures import sign_functions
+from weft.submission.translation.bunch_difference import JOBS_MAX, refuse_if_different, spec_fields
+from weft.submission.translation.check import check_attributes, check_name
+from weft.submission.translation.context import DocumentContext
+from weft.submission.translation.gates import batch_gates
+from weft.submission.translation.groups import (
+    bunch_rows,
+    check_callback,
+    declared_again,
+    named_groups,
+    planned_rows,
+)
+from weft.submission.translation.jobs import Translated, translate
+from weft.submission.translation.ordinary import are_ordinary
+from weft.submission.translation.request_size import refuse_too_large_arrays, refuse_too_many
 from weft.telemetry.metrics import QUEUES_FULL, QUOTAS_EXCEEDED
 from weft.wire.documents import (
     BatchDocument,
@@ -57,7 +57,7 @@ THREAD_JOBS: Final = 500
 
 
 async def create_batch(
-    services: Services, caller: Caller, document: BatchDocument, origin: Origin
+    services: SubmissionServices, caller: Caller, document: BatchDocument, origin: Origin
 ) -> tuple[Answer, bool]:
     """Create a batch, with the groups and jobs of the document in the same transaction; return the
     answer and whether the batch is new.
@@ -86,7 +86,7 @@ async def create_batch(
 
 
 async def check_batch(
-    services: Services, caller: Caller, document: BatchDocument, origin: Origin
+    services: SubmissionServices, caller: Caller, document: BatchDocument, origin: Origin
 ) -> Shape | None:
     """Raise what `create_batch` would, as far as that is known before something is created; return
     what the first of its jobs asks for, None: it has no jobs.
@@ -118,7 +118,11 @@ def _new_batch(
 
 
 async def create_update(
-    services: Services, caller: Caller, batch_id: int, document: UpdateDocument, origin: Origin
+    services: SubmissionServices,
+    caller: Caller,
+    batch_id: int,
+    document: UpdateDocument,
+    origin: Origin,
 ) -> tuple[Answer, bool]:
     """Reserve numbers in a batch, or submit the jobs and groups of the document in one
     transaction.
@@ -141,7 +145,11 @@ async def create_update(
 
 
 async def create_group(
-    services: Services, caller: Caller, batch_id: int, document: GroupDocument, origin: Origin
+    services: SubmissionServices,
+    caller: Caller,
+    batch_id: int,
+    document: GroupDocument,
+    origin: Origin,
 ) -> bool:
     """Create a group, with its ancestors if it is in the tree; return whether it is new."""
     update = UpdateDocument(groups=[document])
@@ -163,7 +171,7 @@ def _pointing_into_group() -> Iterator[None]:
 
 
 async def add_jobs(
-    services: Services,
+    services: SubmissionServices,
     caller: Caller,
     batch_id: int,
     update_id: int,
@@ -203,7 +211,7 @@ async def add_jobs(
 
 
 async def _refuse_other_jobs(
-    services: Services, caller: Caller, batch_id: int, update_id: int, rows: JobRows
+    services: SubmissionServices, caller: Caller, batch_id: int, update_id: int, rows: JobRows
 ) -> None:
     """Raise `BunchDiffers` unless the jobs with these numbers are the same."""
     update = await services.store.get_update(caller, batch_id, update_id)
@@ -217,7 +225,7 @@ async def _refuse_other_jobs(
 
 
 async def add_groups(
-    services: Services,
+    services: SubmissionServices,
     caller: Caller,
     batch_id: int,
     update_id: int,
@@ -244,7 +252,7 @@ async def add_groups(
 
 
 async def commit_update(
-    services: Services, caller: Caller, batch_id: int, update_id: int
+    services: SubmissionServices, caller: Caller, batch_id: int, update_id: int
 ) -> Answer:
     """Make an update visible and runnable. A repeat returns the same answer."""
     with _pointing(()):
@@ -253,13 +261,15 @@ async def commit_update(
     return _update_answer(batch_id, reserved)
 
 
-async def get_update(services: Services, caller: Caller, batch_id: int, update_id: int) -> Answer:
+async def get_update(
+    services: SubmissionServices, caller: Caller, batch_id: int, update_id: int
+) -> Answer:
     """Return what an update has reserved and whether it is committed."""
     return _update_answer(batch_id, await services.store.get_update(caller, batch_id, update_id))
 
 
 async def _submit(
-    services: Services,
+    services: SubmissionServices,
     caller: Caller,
     target: NewBatch | int,
     document: BatchDocument | UpdateDocument,
@@ -298,7 +308,7 @@ class _Prepared:
 
 
 async def _prepare(
-    services: Services,
+    services: SubmissionServices,
     caller: Caller,
     target: NewBatch | int,
     document: BatchDocument | UpdateDocument,
@@ -340,7 +350,7 @@ async def _prepare(
 
 
 async def _translate(
-    services: Services,
+    services: SubmissionServices,
     caller: Caller,
     jobs: Sequence[JobDocument],
     context: DocumentContext,
@@ -377,7 +387,7 @@ async def _in_thread(
 
 
 async def _existing_groups(
-    services: Services,
+    services: SubmissionServices,
     caller: Caller,
     batch_id: int | None,
     paths: Sequence[str],
@@ -408,7 +418,7 @@ async def _existing_groups(
 
 
 async def _first_trace_id(
-    services: Services, caller: Caller, batch_id: int, origin: Origin, *, is_new: bool
+    services: SubmissionServices, caller: Caller, batch_id: int, origin: Origin, *, is_new: bool
 ) -> str:
     """Return the trace id of the first request, because a repeat gets the same answer."""
     if is_new:

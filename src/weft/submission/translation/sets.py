@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from weft.api.translation.context import DocumentContext
 from weft.core.errors import InvalidValue, WrongType
 from weft.core.problems import Problems
+from weft.submission.translation.context import DocumentContext
 from weft.wire.documents import JobDocument
 
 GROUP_MAX = 2_000_000_000

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
-from weft.api.translation.executors import executor_of
 from weft.core.errors import InvalidValue
 from weft.core.problems import Problems
 from weft.core.queues import DEFAULT, Asked, Queue, Request, Router
 from weft.ports.store import Shape
+from weft.submission.translation.executors import executor_of
 from weft.wire.documents import JobDocument
 
 

@@ -30,12 +30,12 @@ test-full: test ## run every test, including the slow ones, also on Debian's Pos
 	@WEFT_TEST_RANDOM=1 JOBS=$(JOBS) tools/test_full.sh $(ARGS)
 
 fmt: setup ## format the code
-	@$(BIN)/ruff format src tests examples tools
-	@$(BIN)/ruff check --fix-only --quiet src tests examples tools
+	@$(BIN)/ruff format src tests benches examples tools
+	@$(BIN)/ruff check --fix-only --quiet src tests benches examples tools
 
 lint: setup ## look for mistakes and bad habits
-	@$(BIN)/ruff format --check --quiet src tests examples tools || { echo 'Run `make fmt`.' >&2; exit 1; }
-	@$(BIN)/ruff check src tests examples tools
+	@$(BIN)/ruff format --check --quiet src tests benches examples tools || { echo 'Run `make fmt`.' >&2; exit 1; }
+	@$(BIN)/ruff check src tests benches examples tools
 
 types: setup ## check the types, strictly
 	@$(BIN)/mypy
@@ -46,8 +46,9 @@ arch: setup ## check the rules for imports
 audit: setup ## ask for known holes in the pinned requirements of weft
 	@tools/audit_requirements.sh $(ARGS)
 
-bench: setup ## run the benchmarks, each beside its reference
-	@for name in $(BENCHES); do $(BIN)/weft bench $$name; done
+bench: setup ## run the benchmarks, each beside its reference; NAME=storm ARGS=--json: one that proves what weft promises
+	@if [ -n "$(NAME)" ]; then PYTHONPATH=. $(BIN)/python -m benches $(NAME) $(ARGS); \
+	else for name in $(BENCHES); do $(BIN)/weft bench $$name; done; fi
 
 pictures: setup ## make the pictures of the guides again, with a real Chromium
 	@PICTURES=1 $(BIN)/pytest -q -n 0 tests/browser/test_pictures.py
@@ -73,4 +74,4 @@ check: lint types arch verify ## run all checks except the tests
 
 clean: ## remove generated files
 	@rm -rf .venv .tools .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage .coverage.* dist build
-	@find src tests examples tools -name __pycache__ -prune -exec rm -rf {} +
+	@find src tests benches examples tools -name __pycache__ -prune -exec rm -rf {} +

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
-from weft.bench.main import BENCHES, PARTS
+from weft.bench.main import BENCHES
 from weft.cli.app import COMMANDS, build_app
 from weft.cli.completion.cursor import ANY, COMMAND, FILE, FILES
 from weft.cli.completion.live_words import ASKS
@@ -58,7 +58,6 @@ WORDS: Mapping[tuple[str, str], Callable[[], Sequence[str]]] = {
         ALWAYS, *sorted(one.name for one in entry_points(group="weft.testers"))
     ],
     ("bench", "name"): lambda: [*BENCHES],
-    ("bench", "--part"): lambda: sorted({part for parts in PARTS.values() for part in parts}),
 }  # fmt: skip
 """What is one of a few words, though it is any text to the command."""
 PATHS = frozenset({"file", "trace", "directory", "arg_file", "joblog", "results", "plot"})

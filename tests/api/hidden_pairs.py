@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 
 from api.full_tenant import FullTenant
-from weft.bench.route_bodies import MAKING
+from benches.route_bodies import MAKING
 from weft.telemetry.metrics import STORE_CALL_SECONDS
 
 LOCAL = {"a", "j", "g", "u", "n", "container", "payloads/{s}"}

@@ -28,8 +28,8 @@ from api.hidden_pairs import (
     paths_of,
 )
 from api.live import EventReader, LiveApi
+from benches.route_bodies import MAKING, QUERIES, body_of
 from weft.api.doors import hail
-from weft.bench.route_bodies import MAKING, QUERIES, body_of
 from weft.core.rights import Right
 from weft.store.database import prepare_connection
 

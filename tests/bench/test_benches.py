@@ -15,11 +15,14 @@ import pytest
 
 from up.weft_up import processes_of
 from weft.api.app import route_rights
+from weft.bench.main import BENCHES
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = [sys.executable, "-P", "-m", "weft.cli", "bench"]
+PROOFS = [sys.executable, "-P", "-m", "benches"]
+"""What `make bench NAME=` runs."""
 CONDITIONS = {
     "cores", "cpu", "memory_gib", "kernel", "file_system", "python", "postgresql", "weft",
     "durable", "load_before", "sizes",
@@ -32,9 +35,11 @@ SERVER = {"file_system", "postgresql", "durable"}
 
 
 def printed(name: str, *options: str) -> dict[str, Any]:
+    program = PROGRAM if name in BENCHES else PROOFS
     done = subprocess.run(
-        [*PROGRAM, name, "--json", *options],
+        [*program, name, "--json", *options],
         check=False, capture_output=True, text=True, timeout=100,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     result: dict[str, Any] = json.loads(done.stdout)

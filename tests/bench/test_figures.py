@@ -1,6 +1,6 @@
 import pytest
 
-from weft.bench.fairness import jain
+from benches.fairness import jain
 from weft.bench.figures import Headline, document_of, median_rate, percentile, ratio_of
 from weft.bench.plan import BenchPlan
 from weft.bench.runners import RunnersRun

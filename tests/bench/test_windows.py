@@ -2,8 +2,8 @@
 
 import pytest
 
+from benches.windows import Ratio, ratio_of_windows
 from weft.bench.figures import percentile
-from weft.bench.windows import Ratio, ratio_of_windows
 
 EVEN = [[1.0, 2.0, 3.0]] * 10
 

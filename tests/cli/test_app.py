@@ -272,7 +272,7 @@ def test_errors_are_json_where_json_is_wanted(tmp_path: Path) -> None:
         ("each --json -f /nonexistent/lines -- true", "CLI.UNREADABLE_INPUT"),
         ("db status --json", "CLI.NO_DATABASE"),
         ("bench speed --json", "CLI.UNKNOWN_BENCH"),
-        ("bench idle --part log --json", "CLI.UNKNOWN_BENCH"),
+        ("bench storm --json", "CLI.UNKNOWN_BENCH"),
     ],
 )
 def test_what_cannot_be_done_has_a_code_and_a_way_out(words: str, code: str) -> None:

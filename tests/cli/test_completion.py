@@ -107,7 +107,6 @@ def test_the_server_is_asked_only_for_what_it_knows(line: str, asks: str) -> Non
         ("completion ", "zsh"),
         ("signal b1.j1 ", "USR1"),
         ("block --tester ", "tcp"),
-        ("bench pages --part ", "commands"),
         ("up --log-level ", "warning"),
     ],
 )

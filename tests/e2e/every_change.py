@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import urlencode
 
+from benches.route_bodies import body_of
 from weft.api.app import route_rights
-from weft.bench.route_bodies import body_of
 
 LATE: Final = (
     re.compile(r"/(?:commit|cancel|close|drain|fail|hide|hold)$"),

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import httpx
 
+from benches.route_bodies import QUERIES as PARTS
 from e2e.every_change import body_for, changes
 from weft.api.app import route_rights
-from weft.bench.route_bodies import QUERIES as PARTS
 
 STREAM = "text/event-stream"
 QUERIES = {"GET /v1/batch-actions": "?action=cancel"} | {

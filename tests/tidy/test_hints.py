@@ -11,7 +11,7 @@ WORDS_OF_HTTP = re.compile(
 )
 ONLY_REQUESTS = (
     "src/weft/api/http/", "src/weft/api/routes/", "src/weft/api/doors/",
-    "src/weft/bench/route_bodies.py",
+    "benches/route_bodies.py",
 )  # fmt: skip
 """Requests, which nobody is shown, and mistakes in requests that weft's own programs do not make.
 `InvalidParameter`, the one that they can make, gets words of its own at the terminal

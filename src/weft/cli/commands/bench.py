@@ -31,7 +31,6 @@ def bench(
     rounds: int | None = None,
     directory: Annotated[Path | None, Parameter(name="--dir")] = None,
     trace: Path | None = None,
-    part: str | None = None,
     shared: Local = LOCAL,
 ) -> int:
     """Measure weft and a reference in turns, on a throw-away server.
@@ -45,10 +44,9 @@ def bench(
         rounds: Number of rounds, instead of the default.
         directory: Where the throw-away home is made (default: /var/tmp).
         trace: Recorded workload (SWF) for `simulate`, instead of one that is made up.
-        part: Only this part of `pages`: site, jobs, log or commands.
         shared: Options of every command.
     """
-    from weft.bench.main import BENCHES, PARTS, run_bench  # noqa: PLC0415 (heavy: the server's side)
+    from weft.bench.main import BENCHES, run_bench  # noqa: PLC0415 (heavy: the server's side)
     from weft.bench.plan import BenchPlan  # noqa: PLC0415
 
     if name is None:
@@ -60,21 +58,10 @@ def bench(
             detail=f"The benches are {', '.join(BENCHES)}.",
             hint="`weft bench` lists the benches and what they measure.",
         )
-    if part is not None and part not in PARTS.get(name, ()):
-        raise UnknownBench(
-            f"bench {name!r} has no part {part!r}",
-            detail=f"Its parts are {', '.join(PARTS.get(name, ())) or 'not apart'}.",
-            hint="Without --part the whole bench is measured.",
-        )
-    plan = BenchPlan(
-        scale=scale, jobs=jobs, rounds=rounds, directory=directory, trace=trace, part=part
-    )
-    if shared.json:
-        print_json(run_bench(name, plan, _Lines()))
-        return 0
-    with _progress(name) as progress:
+    plan = BenchPlan(scale=scale, jobs=jobs, rounds=rounds, directory=directory, trace=trace)
+    with progress_of(name, lines=shared.json) as progress:
         result = run_bench(name, plan, progress)
-    _print(result)
+    (print_json if shared.json else print_result)(result)
     return 0
 
 
@@ -115,8 +102,9 @@ class _Lines:
 
 
 @contextmanager
-def _progress(name: str) -> Iterator[_Bar | _Lines]:
-    if not sys.stderr.isatty():
+def progress_of(name: str, *, lines: bool) -> Iterator[_Bar | _Lines]:
+    """Give what shows the progress of a bench: a bar, or `lines` where none can be drawn."""
+    if lines or not sys.stderr.isatty():
         yield _Lines()
         return
     from rich.console import Console  # noqa: PLC0415
@@ -133,7 +121,7 @@ def _progress(name: str) -> Iterator[_Bar | _Lines]:
         yield _Bar(name, bar)
 
 
-def _print(result: Mapping[str, Any]) -> None:
+def print_result(result: Mapping[str, Any]) -> None:
     """Print a table of the figures, then the conditions."""
     rows = [(name, value) for name, value in _flat(result) if not name.startswith("conditions")]
     print_table(("Figure", "Value"), rows, right=("Value",))

@@ -13,8 +13,9 @@ from typing import Any
 
 import asyncpg
 
-from weft.bench.blocking import SET, block_some
-from weft.bench.conditions import conditions_of, load_average, query
+from benches.blocking import SET, block_some
+from benches.queries import query
+from weft.bench.conditions import conditions_of, load_average
 from weft.bench.figures import Headline, document_of
 from weft.bench.filled_batch import Filler
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
@@ -22,7 +23,6 @@ from weft.bench.roles import audit_findings, claim_of, driving, register
 from weft.bench.statemachine import tidy
 from weft.bench.throwaway import running_database, throwaway_home
 from weft.core.conditions import Tested
-from weft.driver.loops.conditions import ConditionTester
 from weft.ports.store import Claimed, DueCondition
 from weft.store import PostgresWorkerStore, open_worker_store
 from weft.telemetry import metrics
@@ -66,7 +66,7 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
                 await tidy(logins["admin"])
                 await store.leave(worker)  # it may have been silent for too long
                 worker = await register(store, "bench", cores=SET)
-                async with driving(logins["weft_driver"], ConditionTester(service.test)):
+                async with driving(logins["weft_driver"], service.test):
                     progress.step("leave them alone")
                     await _test_once(filler, service)
                     calls = await _calls_in(min(QUIET_S, QUIET_S * plan.scale))

@@ -15,8 +15,8 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+from benches.sessions import Session
 from weft.bench.plan import BenchFailed
-from weft.bench.sessions import Session
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 _READS, _WRITES = 3, 4

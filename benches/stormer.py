@@ -1,4 +1,4 @@
-"""A process that sends requests at a steady rate: `python -m weft.bench.stormer`.
+"""A process that sends requests at a steady rate: `python -m benches.stormer`.
 
 It reads its order as a line of JSON, writes a line when an answer with the status of the order
 comes for the first time, and one with what came of it when its input has ended.

@@ -19,7 +19,8 @@ from typing import Any, Final
 
 import asyncpg
 
-from weft.bench.conditions import conditions_of, load_average, query
+from benches.queries import query
+from weft.bench.conditions import conditions_of, load_average
 from weft.bench.figures import Headline, document_of, ratio_of
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.throwaway import client_of, running_weft, throwaway_home

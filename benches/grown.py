@@ -7,10 +7,10 @@ functions, 5,000 jobs a call, so all that belongs to them is there: attempts, ev
 
 from typing import Any
 
+from benches.server import BenchServer, bench_server
 from weft.bench.conditions import load_average
 from weft.bench.figures import Headline, document_of, median_rate, ratio_of
 from weft.bench.plan import BenchPlan, BenchProgress
-from weft.bench.server import BenchServer, bench_server
 from weft.bench.statemachine import tidy
 from weft.bench.turns import Order
 

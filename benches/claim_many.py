@@ -12,11 +12,11 @@ from typing import Any
 
 import msgspec
 
+from benches.server import BenchServer, bench_server
 from weft.bench.conditions import load_average
 from weft.bench.figures import Headline, document_of, median_rate, ratio_of
 from weft.bench.filled_batch import SHAPE
 from weft.bench.plan import BenchPlan, BenchProgress
-from weft.bench.server import BenchServer, bench_server
 from weft.bench.statemachine import tidy
 from weft.bench.turns import Order
 from weft.core.queues import Queue

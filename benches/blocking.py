@@ -4,7 +4,7 @@ from typing import Final
 
 import asyncpg
 
-from weft.bench.conditions import query
+from benches.queries import query
 from weft.bench.roles import claim_of
 from weft.bench.turns import CPU_MS, PEAK_BYTES, RAN_US, SINCE_US, STDOUT_BYTES
 from weft.core.conditions import BLOCKS_EXIT_CODE
@@ -19,8 +19,9 @@ SET: Final = 1_000
 async def block_some(
     store: PostgresWorkerStore, worker: int, admin: asyncpg.Connection, jobs: int, asking: str
 ) -> int:
-    """Block at most this many ready jobs; return how many. `asking`: the query of `sql/bench` that
-    says what they wait for.
+    """Block at most this many ready jobs; return how many.
+
+    `asking`: the query of `benches/sql` that says what they wait for.
     """
     claimed = await store.claim_jobs(worker, claim_of(min(jobs, SET)))
     await admin.execute(query(asking))

@@ -21,7 +21,8 @@ from typing import Any, Final
 import asyncpg
 import httpx
 
-from weft.bench.conditions import conditions_of, load_average, query
+from benches.queries import query
+from weft.bench.conditions import conditions_of, load_average
 from weft.bench.figures import Headline, document_of, median_rate, percentile, ratio_of
 from weft.bench.latency import submit_one
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress

@@ -12,8 +12,9 @@ from typing import Any
 
 import asyncpg
 
-from weft.bench.conditions import conditions_of, load_average, query
-from weft.bench.ends import SAID, end_all, playing
+from benches.ends import SAID, end_all, playing
+from benches.queries import query
+from weft.bench.conditions import conditions_of, load_average
 from weft.bench.figures import Headline, document_of
 from weft.bench.filled_batch import Filler
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress

@@ -1,6 +1,6 @@
 """What 200 open pages cost: beside a quiet system, and beside 2,000 small processes a second.
 
-The pages are those of `weft.bench.readers`: each follows events and reads itself again.
+The pages are those of `benches.readers`: each follows events and reads itself again.
 """
 
 import asyncio
@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 
 import httpx
 
+from benches.sessions import Session, log_in
 from weft.bench.figures import median_rate, ratio_of
 from weft.bench.plan import BenchFailed
 from weft.bench.process_tree import ROLES, cpu_s_below, use_by_role
 from weft.bench.processes import WARM_UP, run_batch
-from weft.bench.sessions import Session, log_in
 from weft.bench.throwaway import client_of, url_of
 from weft.run.home import Home
 
@@ -99,7 +99,7 @@ def _cpu_s(home: Home, up_pid: int) -> Mapping[str, float]:
 async def open_pages(session: Session, paths: Sequence[str] = PATHS) -> AsyncIterator[Readers]:
     """Keep pages open."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-P", "-m", "weft.bench.readers", session.url, session.cookie,
+        sys.executable, "-P", "-m", "benches.readers", session.url, session.cookie,
         str(OPEN_PAGES), *paths, stdin=PIPE, stdout=PIPE,
     )  # fmt: skip
     readers = Readers()

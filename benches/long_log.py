@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 
 import httpx
 
-from weft.bench.chromium import find_chromium, open_tab
+from benches.chromium import find_chromium, open_tab
+from benches.sessions import Session, log_in
 from weft.bench.figures import percentile
 from weft.bench.plan import BenchFailed
 from weft.bench.process_tree import use_by_role
-from weft.bench.sessions import Session, log_in
 from weft.bench.throwaway import client_of, url_of
 from weft.client.api import Api
 from weft.run.home import Home

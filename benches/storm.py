@@ -27,13 +27,13 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from benches.stormer import StormDone, StormOrder
+from benches.windows import Times, ratio_of_windows
 from weft.bench.conditions import conditions_of, load_average
 from weft.bench.figures import percentile
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.process_tree import use_by_role
-from weft.bench.stormer import StormDone, StormOrder
 from weft.bench.throwaway import running_api, running_database, running_driver, throwaway_home
-from weft.bench.windows import Times, ratio_of_windows
 from weft.client.api import Api
 from weft.run.home import Home
 from weft.settings.load import FILE_NAME
@@ -257,7 +257,7 @@ async def _work_beside(users: _Users, kind: str, order: StormOrder, window_s: fl
     its first refusal on: a token that was silent may send the requests of ten seconds at once.
     """
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-P", "-m", "weft.bench.stormer", stdin=PIPE, stdout=PIPE,
+        sys.executable, "-P", "-m", "benches.stormer", stdin=PIPE, stdout=PIPE,
         start_new_session=True,
     )  # fmt: skip
     assert process.stdin is not None

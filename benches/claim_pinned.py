@@ -12,11 +12,12 @@ from typing import Any
 
 import asyncpg
 
-from weft.bench.conditions import load_average, query
+from benches.queries import query
+from benches.server import BenchServer, bench_server
+from weft.bench.conditions import load_average
 from weft.bench.figures import Headline, document_of, ratio_of
 from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.runners import RunnersRun
-from weft.bench.server import BenchServer, bench_server
 from weft.bench.turns import Order
 
 JOBS = 1_000_000

@@ -7,11 +7,11 @@ that of the number that does best. The server's log tells each wait for a lock b
 
 from typing import Any
 
+from benches.lock_waits import lock_waits, log_lock_waits
+from benches.server import BenchServer, bench_server
 from weft.bench.conditions import load_average
 from weft.bench.figures import Headline, document_of, median_rate, ratio_of
-from weft.bench.lock_waits import lock_waits, log_lock_waits
 from weft.bench.plan import BenchPlan, BenchProgress
-from weft.bench.server import BenchServer, bench_server
 from weft.bench.turns import Order
 
 JOBS = 40_000

@@ -17,7 +17,8 @@ from typing import Any, Final
 
 import asyncpg
 
-from weft.bench.conditions import conditions_of, load_average, query
+from benches.queries import query
+from weft.bench.conditions import conditions_of, load_average
 from weft.bench.figures import Headline, document_of
 from weft.bench.looking import until
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress

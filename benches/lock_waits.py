@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import asyncpg
 
-from weft.bench.conditions import query
+from benches.queries import query
 from weft.run.home import Home
 
 WAIT_MS_MIN = 10

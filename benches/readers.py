@@ -1,4 +1,4 @@
-"""Open pages without a browser: `python -m weft.bench.readers URL COOKIE COUNT PATH…`.
+"""Open pages without a browser: `python -m benches.readers URL COOKIE COUNT PATH…`.
 
 Each does what the module of a page does: it follows events from the moment at which its page was
 made, and reads the page again after one, with the same pauses. It says `ready` when all pages are

@@ -13,10 +13,10 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Final
 
+from benches.fleet_worker import FleetWorker, Seen
 from weft.bench.conditions import conditions_of, load_average
 from weft.bench.figures import Headline, document_of, percentile, ratio_of
 from weft.bench.filled_batch import Filler
-from weft.bench.fleet_worker import FleetWorker, Seen
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.process_tree import cpu_s_of_tree
 from weft.bench.roles import audit_findings

@@ -30,14 +30,14 @@ from operator import gt, truediv
 from statistics import median
 from typing import Any, Final
 
+from benches.other_tenant import OtherTenant
+from benches.route_bodies import MAKING, QUERIES, body_of
+from benches.wire import US_PER_S, Wire, bearing, request_of
 from weft.api.app import route_rights
 from weft.bench.conditions import conditions_of, load_average
 from weft.bench.figures import Headline, document_of, ratio_of
-from weft.bench.other_tenant import OtherTenant
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
-from weft.bench.route_bodies import MAKING, QUERIES, body_of
 from weft.bench.throwaway import running_api, running_database, running_driver, throwaway_home
-from weft.bench.wire import US_PER_S, Wire, bearing, request_of
 from weft.core.rights import Right
 from weft.run.home import Home
 from weft.store.embedded.leftovers import server_pids
@@ -250,7 +250,7 @@ def _names_in(path: str, ids: Mapping[str, Any]) -> Iterator[str]:
         if found not in ids:
             raise BenchFailed(
                 f"nothing is made for {{{name}}} of {path}",
-                hint="Let `weft.bench.other_tenant` make one.",
+                hint="Let `benches.other_tenant` make one.",
             )
         yield found
 

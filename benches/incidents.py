@@ -11,7 +11,7 @@ from typing import Any
 
 import asyncpg
 
-from weft.bench.blocking import SET, block_some
+from benches.blocking import SET, block_some
 from weft.bench.conditions import conditions_of, load_average
 from weft.bench.figures import Headline, document_of, percentile
 from weft.bench.filled_batch import Filler
@@ -22,7 +22,6 @@ from weft.bench.statemachine import tidy
 from weft.bench.throwaway import running_database, throwaway_home
 from weft.core.conditions import Tested
 from weft.core.retry_policy import STEPS
-from weft.driver.loops.conditions import ConditionTester
 from weft.ports.store import DueCondition
 from weft.run.condition_tests import ConditionTests
 from weft.settings import Settings
@@ -69,7 +68,7 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
             async with filler, open_worker_store(logins["weft_worker"]) as store:
                 await filler.fill(jobs)
                 await tidy(logins["admin"])
-                async with driving(logins["weft_driver"], ConditionTester(watched.test)):
+                async with driving(logins["weft_driver"], watched.test):
                     progress.step(f"block {jobs:,} jobs")
                     first_at = time.monotonic() + FIRST_S
                     await _block(store, logins["admin"], jobs, COMING_S * min(1, plan.scale))

@@ -21,17 +21,17 @@ from typing import Any
 import httpx
 from litestar.handlers import HTTPRouteHandler
 
+from benches import command_start, long_log, open_pages
+from benches.chromium import Tab, find_chromium, open_tab
+from benches.held_jobs import held_jobs
+from benches.sessions import Session, log_in
 from weft.api.html.assets import PREFIX
 from weft.api.pages import ROUTES
-from weft.bench import command_start, long_log, open_pages
-from weft.bench.chromium import Tab, find_chromium, open_tab
 from weft.bench.conditions import conditions_of, load_average, machine_conditions
 from weft.bench.figures import Headline, document_of, percentile
 from weft.bench.filled_batch import SHAPE, Filler
-from weft.bench.held_jobs import held_jobs
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.runners import Runners
-from weft.bench.sessions import Session, log_in
 from weft.bench.statemachine import tidy
 from weft.bench.throwaway import (
     running_api,

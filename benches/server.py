@@ -8,7 +8,8 @@ from typing import Any
 
 import asyncpg
 
-from weft.bench.conditions import conditions_of, query
+from benches.queries import query
+from weft.bench.conditions import conditions_of
 from weft.bench.filled_batch import Filler
 from weft.bench.plan import BenchFailed
 from weft.bench.roles import audit_findings
@@ -43,7 +44,7 @@ class BenchServer:
         return done
 
     async def rows(self, name: str, *arguments: object) -> list[asyncpg.Record]:
-        """Return the rows of a query of `sql/bench`."""
+        """Return the rows of a query of `benches/sql`."""
         connection = await asyncpg.connect(self.admin_dsn)
         try:
             return list(await connection.fetch(query(name), *arguments))
@@ -51,7 +52,7 @@ class BenchServer:
             await connection.close()
 
     async def execute(self, name: str) -> None:
-        """Run the statements of `sql/bench`, one by one: ALTER SYSTEM takes no transaction."""
+        """Run the statements of `benches/sql`, one by one: ALTER SYSTEM takes no transaction."""
         connection = await asyncpg.connect(self.admin_dsn)
         try:
             for statement in query(name).strip().removesuffix(";").split(";"):

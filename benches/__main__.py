@@ -1,0 +1,79 @@
+"""Measure what weft promises, beside what `weft bench` compares: `make bench NAME=storm`.
+
+Each proves one acceptance; what they measure and the figures stand in docs/performance.md.
+"""
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from weft.bench.main import run_bench
+from weft.bench.plan import BenchPlan
+from weft.cli.commands.bench import print_result, progress_of
+from weft.cli.terminal.screen import print_json, print_table
+
+BENCHES: Mapping[str, str] = {
+    "commands": "signals to a running job while its agent is busy, beside none else",
+    "commit": "commit of 1,000,000 jobs, beside one of 1,000",
+    "writers": "four processes completing jobs of one group, beside four groups",
+    "gates": "half of 100,000 jobs waiting for 1,000 concurrency keys, beside none",
+    "release": "100,000 jobs blocked on one condition, when its test passes",
+    "incidents": "10,000 conditions at once, each tested when it is due",
+    "failures": "1,000,000 jobs that fail for three causes, beside jobs that succeed",
+    "retry": "a retry of 100,000 failed jobs among 1,000,000, until all are ready",
+    "claim-many": "claims among 10,000 users and 100 queues, beside one of each",
+    "claim-pinned": "claims while a transaction stays open, beside claims without it",
+    "claimers": "64 claimers at once, beside the number that does best",
+    "grown": "claims beside 10,000,000 finished jobs, and beside 10,000",
+    "fairness": "shares of five users with unequal backlogs, and a late user's first start",
+    "autoscale": "a round of the autoscaler over 1,000,000 ready jobs",
+    "fleet": "1,000 workers on one database: heartbeats, and jobs that come for them",
+    "sight-pairs": "what another tenant has, beside what does not exist, on every route",
+    "tenants": "one of 10,000 tenants with 10 users each, beside a tenant alone",
+    "storm": "requests beside a tenant that sends ten times as many as it may, and without it",
+    "limit": "1,000 running jobs whose project reaches its limit, beside the cost of a tick",
+    "revoke": "a revoked token, role, user or session, until two apis refuse it",
+    "trail": "entries of the trail until they are sealed, and their writers without that",
+    "jwt": "JSON web tokens of each algorithm, verified with the keys at hand",
+    "pages": "every page of 100,000 batches and 1,000,000 jobs, by HTTP and in Chromium",
+}
+"""Name of the module that measures it, with dashes, and what it asks."""
+PARTS: Mapping[str, Sequence[str]] = {"pages": ("site", "jobs", "log", "commands")}
+"""The parts of benches that can be measured alone."""
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Measure a bench, or list them."""
+    options = _options(words)
+    if options.name is None:
+        print_table(("Bench", "Measures"), BENCHES.items())
+        return 0
+    plan = BenchPlan(
+        scale=options.scale, jobs=options.jobs, rounds=options.rounds,
+        directory=options.dir, part=options.part,
+    )  # fmt: skip
+    with progress_of(options.name, lines=options.json) as progress:
+        result = run_bench(options.name, plan, progress, package="benches")
+    (print_json if options.json else print_result)(result)
+    return 0
+
+
+def _options(words: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="make bench NAME=", description=__doc__)
+    parser.add_argument("name", nargs="?", choices=[*BENCHES])
+    parser.add_argument("--scale", type=float, default=1.0, help="factor for the default sizes")
+    parser.add_argument("--jobs", type=int, help="number of jobs, instead of the default")
+    parser.add_argument("--rounds", type=int, help="number of rounds, instead of the default")
+    parser.add_argument("--dir", type=Path, help="where the throw-away home is made")
+    parser.add_argument("--part", help="only this part of a bench that has parts")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    options = parser.parse_args(words)
+    parts = PARTS.get(options.name, ())
+    if options.part is not None and options.part not in parts:
+        parser.error(f"--part: the parts of {options.name} are: {', '.join(parts) or 'none'}")
+    return options
+
+
+if __name__ == "__main__":
+    sys.exit(main())

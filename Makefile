@@ -40,7 +40,8 @@ lint: setup ## look for mistakes and bad habits
 types: setup ## check the types, strictly
 	@$(BIN)/mypy
 
-arch: setup ## check the rules for imports
+arch: setup ## check the rules for imports, and that no SQL function calls up
+	@$(BIN)/python tools/check_floors.py
 	@$(BIN)/lint-imports --no-logo 2>/dev/null || $(BIN)/lint-imports
 
 audit: setup ## ask for known holes in the pinned requirements of weft

@@ -1,0 +1,72 @@
+"""Functions of the database stand on floors, and `make arch` finds one that calls up."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tidy.source_files import ROOT
+
+CHECK = ROOT / "tools/check_floors.py"
+
+
+def check(*arguments: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, CHECK, *arguments], check=False, capture_output=True, text=True
+    )
+
+
+@pytest.fixture
+def functions(tmp_path: Path) -> Path:
+    """Return a folder with a function of each kind, none of which calls up."""
+    for path, called in {
+        "ground/checks/_fail.sql": (),
+        "offers/ready/_list_ready.sql": ("_before_offer", "_fail"),
+        "policies/deadlines/_park_late.sql": ("_fail",),
+        "moments/_before_offer.sql": ("_park_late",),
+        "views/why/why_job.sql": ("_park_late", "why_job"),
+    }.items():
+        write(tmp_path / path, *called)
+    return tmp_path
+
+
+def write(path: Path, *called: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("-- weft.why_job (\n" + "".join(f"PERFORM weft.{one}();\n" for one in called))
+
+
+def test_no_function_calls_up() -> None:
+    done = check()
+
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_calls_down_and_moments_are_allowed(functions: Path) -> None:
+    done = check(functions)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "moments     1 functions; calls policies 1\n" in done.stdout
+    assert "offers      1 functions; calls moments 1, ground 1\n" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("path", "called", "problem"),
+    [
+        ("offers/ready/_other.sql", "_park_late", "_other (offers) calls _park_late (policies)"),
+        ("ledger/jobs/_other.sql", "_before_offer", "_other (ledger) calls _before_offer"),
+        ("moments/_other.sql", "why_job", "_other (moments) calls why_job (views)"),
+        ("policies/deadlines/_park_late.sql", "_before_offer", "in a circle"),
+        ("ready/_other.sql", "_fail", "ready/_other.sql stands on no floor"),
+        ("offers/_other.sql", "_fail", "offers/_other.sql stands on no floor"),
+    ],
+)
+def test_what_is_not_allowed_is_named(
+    functions: Path, path: str, called: str, problem: str
+) -> None:
+    write(functions / path, called)
+
+    done = check(functions)
+
+    assert done.returncode == 1
+    assert problem in done.stderr

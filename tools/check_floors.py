@@ -1,0 +1,151 @@
+"""Check the floors of sql/functions/: a function calls its own floor and lower ones; moments alone
+call up. Print the floors and the calls between them.
+
+    check_floors.py [FOLDER]
+
+A floor is a folder, its subjects are folders in it. A moment is a file in `moments/`, which lists
+what policies do at that moment: `_before_submit`, `_after_ends`, … Functions from `offers` up call
+it, and it calls everything but views.
+"""
+
+import re
+import sys
+from collections import Counter
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+from typing import Final
+
+FLOORS: Final = ("ground", "ledger", "offers", "verbs", "policies", "views")
+"""From the lowest to the highest."""
+
+MOMENTS: Final = "moments"
+_CALLED: Final = "offers"
+_CALLS: Final = "policies"
+"""Moments are called from this floor up, and call this floor and lower ones."""
+
+EXCEPTIONS: Final[frozenset[tuple[str, str]]] = frozenset(
+    {
+        ("_copy_parts", "_check_bytes"),
+        ("_follow_ends", "_ask_for_more"),
+        ("_follow_ends", "_block_jobs"),
+        ("_follow_ends", "_find_unreturned"),
+        ("_follow_ends", "_refuse_return"),
+        ("_heartbeat", "_watch_attempts"),
+        ("_limit_gate_sets", "_core_sets"),
+        ("_limit_gate_sets", "_queue_sets"),
+        ("_lose_incarnation", "_confirm_stops"),
+        ("_make_visible", "_begin_deadlines"),
+        ("_make_visible", "_pause_batch"),
+        ("_retry", "_add_core_gates"),
+        ("_retry", "_ask_for_more"),
+        ("_retry", "_pause_batch"),
+        ("_settle_groups", "_record_callbacks"),
+        ("add_jobs", "_check_bytes"),
+        ("add_jobs", "_core_gates"),
+        ("add_jobs", "_lock_limits"),
+        ("add_jobs", "_lock_quotas"),
+        ("add_payload_part", "_check_bytes"),
+        ("add_payload_part", "_lock_quotas"),
+        ("add_resubmitted", "_core_gates"),
+        ("add_resubmitted", "_intern_more"),
+        ("add_resubmitted", "_lock_limits"),
+        ("add_resubmitted", "_lock_quotas"),
+        ("commit_update", "_check_quotas"),
+        ("commit_update", "_check_waiting"),
+        ("commit_update", "_lock_limits"),
+        ("commit_update", "_lock_quotas"),
+        ("complete_attempts", "_judge_ends"),
+        ("complete_attempts", "_note_late_ends"),
+        ("copy_batch", "_lock_limits"),
+        ("copy_batch", "_lock_quotas"),
+        ("create_batch", "_check_quotas"),
+        ("create_batch", "_lock_quotas"),
+        ("register_worker", "_keep_for_job"),
+        ("release_group", "_ask_to_admit"),
+        ("release_jobs", "_ask_to_admit"),
+        ("retry_failed", "_core_gates"),
+        ("submit", "_check_quotas"),
+        ("submit", "_check_waiting"),
+        ("submit", "_core_gates"),
+        ("submit", "_lock_limits"),
+        ("submit", "_lock_quotas"),
+    }
+)
+"""Caller and called function of each call upwards that may be there today."""
+
+FUNCTIONS: Final = Path(__file__).resolve().parents[1] / "src" / "weft" / "sql" / "functions"
+_COMMENT: Final = re.compile(r"--[^\n]*")
+_CALL: Final = re.compile(r"\bweft\.(\w+)\s*\(")
+
+
+def _calls(files: dict[str, Path]) -> dict[str, set[str]]:
+    """Return by function the other functions that it names as called."""
+    return {
+        name: (files.keys() & {*_CALL.findall(_COMMENT.sub("", path.read_text()))}) - {name}
+        for name, path in files.items()
+    }
+
+
+def _may_call(caller: str, called: str) -> bool:
+    """Say whether functions of one floor may call those of another."""
+    caller_height = FLOORS.index(_CALLS if caller == MOMENTS else caller)
+    return caller_height >= FLOORS.index(_CALLED if called == MOMENTS else called)
+
+
+def _misplaced(folder: Path, files: dict[str, Path]) -> list[str]:
+    """Return what stands on no floor, or in no subject."""
+    depths = dict.fromkeys(FLOORS, 3) | {MOMENTS: 2}
+    places = {name: path.relative_to(folder).parts for name, path in files.items()}
+    return [
+        f"{'/'.join(parts)} stands on no floor: it should be {FLOORS[0]}/SUBJECT/NAME.sql or so"
+        for parts in places.values()
+        if len(parts) != depths.get(parts[0])
+    ]
+
+
+def _problems(floor_of: dict[str, str], calls: dict[str, set[str]]) -> list[str]:
+    """Return the calls that may not be, and exceptions that are none any more."""
+    upward = {
+        (caller, called)
+        for caller, names in calls.items()
+        for called in names
+        if not _may_call(floor_of[caller], floor_of[called])
+    }
+    problems = [
+        f"{caller} ({floor_of[caller]}) calls {called} ({floor_of[called]}), which is above it"
+        for caller, called in sorted(upward - EXCEPTIONS)
+    ]
+    if floor_of.keys() >= {name for pair in EXCEPTIONS for name in pair}:
+        problems += [f"exception not needed: {pair}" for pair in sorted(EXCEPTIONS - upward)]
+    try:
+        TopologicalSorter(calls).prepare()
+    except CycleError as error:
+        problems.append("functions call each other in a circle: " + ", ".join(error.args[1]))
+    return problems
+
+
+def main(folder: Path) -> int:
+    """Print the floors and the problems; return the exit code."""
+    files = {path.stem: path for path in sorted(folder.rglob("*.sql"))}
+    if problems := _misplaced(folder, files):
+        sys.stderr.write("\n".join(problems) + "\n")
+        return 1
+    floor_of = {name: path.relative_to(folder).parts[0] for name, path in files.items()}
+    calls = _calls(files)
+    edges = Counter((floor_of[a], floor_of[b]) for a, names in calls.items() for b in names)
+    for floor in (MOMENTS, *reversed(FLOORS)):
+        below = [
+            f"{other} {edges[floor, other]}"
+            for other in (MOMENTS, *FLOORS)
+            if edges[floor, other] and other != floor
+        ]
+        n = sum(one == floor for one in floor_of.values())
+        sys.stdout.write(f"{floor:9}{n:4} functions; calls {', '.join(below) or 'none below'}\n")
+    problems = _problems(floor_of, calls)
+    sys.stdout.write(f"{sum(edges.values())} calls, {len(EXCEPTIONS)} exceptions\n")
+    sys.stderr.write("".join(f"{problem}\n" for problem in problems))
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]) if sys.argv[1:] else FUNCTIONS))

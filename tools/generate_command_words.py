@@ -7,7 +7,6 @@ import re
 import sys
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from importlib.metadata import entry_points
 from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ from weft.cli.app import COMMANDS, build_app
 from weft.cli.completion.cursor import ANY, COMMAND, FILE, FILES
 from weft.cli.completion.live_words import ASKS
 from weft.core.conditions import ALWAYS
+from weft.ports.tester import TESTER_PLUGINS
 from weft.settings import all_declared
 
 if TYPE_CHECKING:
@@ -54,9 +54,7 @@ NEW_NAMES = ("billing project create", "tenant create", "user add")
 SIGNALS = ("TERM", "INT", "HUP", "QUIT", "USR1", "USR2", "STOP", "CONT")
 WORDS: Mapping[tuple[str, str], Callable[[], Sequence[str]]] = {
     ("signal", "signal"): lambda: SIGNALS,
-    ("block", "--tester"): lambda: [
-        ALWAYS, *sorted(one.name for one in entry_points(group="weft.testers"))
-    ],
+    ("block", "--tester"): lambda: [ALWAYS, *TESTER_PLUGINS.names()],
     ("bench", "name"): lambda: [*BENCHES],
 }  # fmt: skip
 """What is one of a few words, though it is any text to the command."""

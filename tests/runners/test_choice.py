@@ -4,11 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from weft.plugins.log_stores.files.plugin import FileLogs
 from weft.plugins.runners.remote import RemoteRunner
-from weft.plugins.runners.spawner import SpawnerRunner
+from weft.plugins.runners.spawner import SpawnerRunner, WrongLogStore
 from weft.plugins.runners.spawner.sandbox import NoSandbox
+from weft.ports.plugins import PluginNotInstalled
 from weft.run.home import Home
-from weft.run.worker import RunnerNotInstalled, facts_of, make_runner
+from weft.run.worker import facts_of, make_runner
 from weft.settings import Settings
 
 
@@ -26,6 +28,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: brings-runner\nVersion: 1.0\n")
     (facts / "entry_points.txt").write_text(
         "[weft.runners]\ndirectory = weft.testing.directory_engine:open_directory_runner\n"
+        "[weft.log_stores]\nelsewhere = runners.test_choice:LogsElsewhere\n"
         "[weft.executors]\nfile = runners.test_choice:FileExecutor\n"
     )
     monkeypatch.syspath_prepend(facts.parent)
@@ -33,6 +36,14 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 class FileExecutor:
     runner = "directory"
+
+
+class LogsElsewhere(FileLogs):
+    """A log store of some package."""
+
+    @property
+    def place(self) -> str:
+        return "elsewhere"
 
 
 @pytest.mark.usefixtures("package")
@@ -57,6 +68,21 @@ def test_worker_offers_the_executors_of_its_runner(
     assert facts.offers["executor"] == executors
 
 
+@pytest.mark.usefixtures("package")
+def test_a_package_brings_its_log_store_by_an_entry_point(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path, runner="directory", log_store="elsewhere")
+
+    assert facts_of(settings, Home(tmp_path), tmp_path).log_place == "elsewhere"
+
+
+@pytest.mark.usefixtures("package")
+def test_the_spawner_is_refused_if_it_cannot_write_into_the_log_store(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path, log_store="elsewhere")
+
+    with pytest.raises(WrongLogStore, match="does not write into the log store elsewhere"):
+        make_runner(settings, Home(tmp_path), tmp_path)
+
+
 def test_worker_with_sandboxes_offers_no_functions(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path, sandbox="bubblewrap")
 
@@ -72,7 +98,14 @@ def test_runner_that_makes_no_sandboxes_is_refused_if_jobs_must_have_them(tmp_pa
 
 
 def test_runner_that_nobody_brings_is_refused_with_a_way_out(tmp_path: Path) -> None:
-    with pytest.raises(RunnerNotInstalled, match="'nowhere' is not installed") as refused:
+    with pytest.raises(PluginNotInstalled, match="'nowhere' is not installed") as refused:
         make_runner(Settings(home=tmp_path, runner="nowhere"), Home(tmp_path), tmp_path)
 
     assert "spawner" in refused.value.detail
+
+
+def test_log_store_that_nobody_brings_is_refused_with_a_way_out(tmp_path: Path) -> None:
+    with pytest.raises(PluginNotInstalled, match="log store 'nowhere'") as refused:
+        facts_of(Settings(home=tmp_path, log_store="nowhere"), Home(tmp_path), tmp_path)
+
+    assert "files" in refused.value.detail

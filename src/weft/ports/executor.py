@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from weft.core.attempt_key import AttemptKey
+from weft.ports.plugins import PluginGroup
 from weft.wire.spawner import StartProcess
 from weft.wire.spec import JobSpec
-
-ENTRY_POINTS: Final = "weft.executors"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,3 +97,6 @@ class SpawnerExecutor(JobExecutor, Protocol):
         `environment` and `definition` are the indices of `environment_of` and `definition_of` in
         the message.
         """
+
+
+EXECUTOR_PLUGINS: Final = PluginGroup[Callable[[], JobExecutor]]("weft.executors", "executor")

@@ -4,14 +4,19 @@ Reads are awaited; a store on this host reads in threads.
 
 Positions count the *pieces* of an attempt (`wire/log_format.py`) from 0; `after` pieces are
 skipped.
+
+Built in: `files`. Loaded by the entry points `weft.log_stores`; each is called with a
+`LogStoreSite`.
 """
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from pathlib import Path
+from typing import Final, NamedTuple, Protocol
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.log_location import LogLocation
+from weft.ports.plugins import PluginGroup
 from weft.wire.log_format import STDERR, STDOUT, Piece
 from weft.wire.usage_format import UsageSample
 
@@ -137,3 +142,33 @@ class LogWriter(Protocol):
 
     async def finish(self, key: AttemptKey) -> LogLocation | None:
         """Return the location of the output; nothing may be appended after this."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogStoreSite:
+    """Where a log store is."""
+
+    root: Path
+    """Of the api, the directory that holds those of all workers of its home; of a worker, its own.
+    """
+
+
+class LogStoreParts(Protocol):
+    """The parts of one log store, each made where a role needs it."""
+
+    @property
+    def place(self) -> str:
+        """Return the name by which the database knows where this worker keeps output."""
+
+    def reader(self) -> LogStore:
+        """Return the half for the api."""
+
+    def keeper(self) -> LogKeeper:
+        """Return what removes output, for agents."""
+
+    def writer(self) -> LogWriter:
+        """Return what runners write with that collect output from elsewhere."""
+
+
+LogStoreFactory = Callable[[LogStoreSite], LogStoreParts]
+LOG_STORE_PLUGINS: Final = PluginGroup[LogStoreFactory]("weft.log_stores", "log store")

@@ -7,10 +7,10 @@ plug-ins: `constant`, `exponential`, `stepwise`. Loaded by the entry points `wef
 api.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
-ENTRY_POINTS: Final = "weft.policies"
+from weft.ports.plugins import PluginGroup
 
 Parameters = Mapping[str, int | float | str]
 
@@ -30,3 +30,6 @@ class Policy(Protocol):
         """Return the policy in built-in terms. Raise `ValueError` for wrong parameters; the text
         is for the user. Must not block: it is called while a request waits.
         """
+
+
+POLICY_PLUGINS: Final = PluginGroup[Callable[[], Policy]]("weft.policies", "policy")

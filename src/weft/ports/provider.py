@@ -18,8 +18,7 @@ import msgspec
 from weft.core.offers import MACHINE, PREEMPTIBLE
 from weft.core.pools import Flavour
 from weft.core.pools.pool import Option
-
-ENTRY_POINTS: Final = "weft.providers"
+from weft.ports.plugins import PluginGroup
 
 
 class ProviderError(Exception):
@@ -109,3 +108,5 @@ WrongOptions = Callable[[Mapping[str, Option]], Mapping[str, str]]
 """Returns what is wrong with the options of a pool, by their names. It only looks at them: the api
 has no `ProviderSite`, and may run on another host than the driver.
 """
+
+PROVIDER_PLUGINS: Final = PluginGroup[ProviderFactory]("weft.providers", "provider of machines")

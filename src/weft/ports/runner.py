@@ -15,7 +15,7 @@ by the entry points `weft.runners`; each is called with a `RunnerSite`.
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
 
 import msgspec
 
@@ -26,6 +26,7 @@ from weft.core.log_location import LogLocation
 from weft.core.states import Phase, Reason
 from weft.ports.executor import ExecutorLimits, JobExecutor
 from weft.ports.log_store import LogWriter
+from weft.ports.plugins import PluginGroup
 from weft.wire.secret_documents import SecretUse
 from weft.wire.spawner import Account, WarmLimits
 from weft.wire.spec import JobSpec
@@ -173,6 +174,8 @@ class RunnerSite:
     logs: Path
     log_writer: LogWriter
     """For output that is collected from elsewhere."""
+    log_store: str = "files"
+    """The name of the log store in which the output of attempts must be."""
     role_logs: Path
     """For the runner's own messages."""
     cpu_m: int
@@ -256,3 +259,6 @@ class RunnerFactory(Protocol):
 
     def __call__(self, site: RunnerSite) -> Runner:
         """Make the runner of one worker. It does nothing before `adopt`."""
+
+
+RUNNER_PLUGINS: Final = PluginGroup[RunnerFactory]("weft.runners", "runner")

@@ -6,14 +6,13 @@ Built in: `tcp`, `ssh`, `http`, `path`, `quota`, `command`; `pool` is not among 
 needs the database (`core/pool_test.py`). Loaded by the entry points `weft.testers`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from weft.core.addresses import AllowedHosts
 from weft.core.conditions import Tested
-
-ENTRY_POINTS: Final = "weft.testers"
+from weft.ports.plugins import PluginGroup
 
 
 class StillBlocked(Exception):
@@ -62,3 +61,6 @@ class Tester(Protocol):
 
     def test(self, parameters: Mapping[str, str], site: TesterSite) -> Tested:
         """Look once. What it raises counts as not passed."""
+
+
+TESTER_PLUGINS: Final = PluginGroup[Callable[[], Tester]]("weft.testers", "tester")

@@ -16,10 +16,10 @@ from weft import __version__
 from weft.api.app import Application, create_app
 from weft.api.http.protocol import HttpProtocol
 from weft.core.errors import Conflict
-from weft.plugins.log_stores.files import FileLogStore
 from weft.ports.store import GroupLimits
 from weft.run.api_url import api_url
 from weft.run.home import Home
+from weft.run.log_stores import log_store_at
 from weft.run.login import login_dsn
 from weft.run.role_main import begin_schema_check, run_role, stop_signals, until_told
 from weft.run.secret_keys import read_secret_keys
@@ -97,8 +97,9 @@ async def _serve(settings: Settings, name: str) -> int:
             user_connections_max=settings.user_connections_max,
         ) as store:
             schema_check = await begin_schema_check(store)
+            logs = log_store_at(settings.log_store, home.logs)
             app = create_app(
-                store, store.notices, FileLogStore(home.logs), settings,
+                store, store.notices, logs.reader(), settings,
                 callback_key=home.callback_key(),
                 secret_keys=partial(read_secret_keys, settings, home),
             )  # fmt: skip

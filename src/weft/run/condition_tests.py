@@ -10,13 +10,12 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from importlib.metadata import entry_points
 from itertools import count
 from signal import SIGKILL
 from typing import Any, Final
 
 from weft.core.conditions import Tested
-from weft.ports.tester import ENTRY_POINTS, DueTest
+from weft.ports.tester import TESTER_PLUGINS, DueTest
 from weft.settings import Settings
 
 START_S: Final = 30.0
@@ -40,7 +39,7 @@ class ConditionTests:
             "commands": settings.tester_commands,
         }
         self._test_s = settings.tester_timeout_s + MARGIN_S
-        self._installed = entry_points(group=ENTRY_POINTS).names
+        self._installed = TESTER_PLUGINS.names()
         self._starting: dict[str, asyncio.Lock] = {}
         self._processes: dict[str, _TesterProcess] = {}
         """By tester, those that take tests."""

@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import cache, partial
-from importlib.metadata import entry_points
 
 from weft.core.addresses import parse_allowed_hosts
 from weft.driver.adapters import Adapters
@@ -13,13 +12,7 @@ from weft.driver.loops.conditions import ConditionTester
 from weft.driver.loops.operate import SigningKeys
 from weft.plugins.callback_senders.http import HttpCallbackSender
 from weft.plugins.callback_senders.http.settings import HttpSettings
-from weft.ports.provider import (
-    ENTRY_POINTS,
-    Provider,
-    ProviderError,
-    ProviderFactory,
-    ProviderSite,
-)
+from weft.ports.provider import PROVIDER_PLUGINS, Provider, ProviderSite
 from weft.run.child import ROLE_VARIABLE, SUPERVISOR_VARIABLE
 from weft.run.condition_tests import ConditionTests
 from weft.run.home import Home
@@ -74,10 +67,8 @@ def _providers(settings: Settings, home: Home) -> Providers:
 
     @cache
     def load(name: str, tag: str) -> Provider:
-        (entry,) = entry_points(group=ENTRY_POINTS, name=name) or (None,)
-        if entry is None:
-            raise ProviderError(f"no installed package provides {name!r}")
-        factory: ProviderFactory = entry.load()
-        return factory(ProviderSite(tag=tag, environment=environment, logs=home.role_logs))
+        return PROVIDER_PLUGINS.load(name)(
+            ProviderSite(tag=tag, environment=environment, logs=home.role_logs)
+        )
 
     return Providers(load)

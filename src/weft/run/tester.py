@@ -11,8 +11,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Mapping
-from importlib.metadata import entry_points
-from typing import IO, Any, Final
+from typing import IO, Final
 
 from weft.core.addresses import parse_allowed_hosts
 from weft.core.conditions import (
@@ -21,7 +20,7 @@ from weft.core.conditions import (
     parse_tester_commands,
     parse_tester_paths,
 )
-from weft.ports.tester import ENTRY_POINTS, StillBlocked, Tester, TesterSite
+from weft.ports.tester import TESTER_PLUGINS, StillBlocked, Tester, TesterSite
 
 _STACK_BYTES: Final = 512 << 10
 
@@ -93,12 +92,10 @@ def make_test(name: str, site: TesterSite) -> Callable[[Mapping[str, str]], Test
 
 
 def _load(name: str) -> Tester:
-    (entry,) = entry_points(group=ENTRY_POINTS, name=name) or (None,)
-    if entry is None:
+    found = TESTER_PLUGINS.find(name)
+    if found is None:
         raise StillBlocked(f"there is no tester {name!r}")
-    found: Any = entry.load()  # a class of some package
-    tester: Tester = found()
-    return tester
+    return found()
 
 
 def _check(tester: Tester, name: str, parameters: Mapping[str, str]) -> None:

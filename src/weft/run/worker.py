@@ -9,22 +9,17 @@ import time
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 from weft import __version__
 from weft.core.absolute_paths import parse_paths
-from weft.core.errors import Invalid
 from weft.core.offers import MACHINE, Offer, parse_labels, parse_offers, parse_queues
 from weft.core.reaper_timer import first_look_s
 from weft.plugins.executors.function.settings import FunctionSettings
-from weft.plugins.log_stores.files.directory import directory_name
-from weft.plugins.log_stores.files.keeper import FileLogKeeper
 from weft.plugins.log_stores.files.settings import FilesSettings
-from weft.plugins.log_stores.files.writer import FileLogWriter
 from weft.plugins.runners.spawner.sandbox import NoSandbox, sandbox_words
-from weft.ports.executor import ENTRY_POINTS, ExecutorLimits, JobExecutor
-from weft.ports.runner import Runner, RunnerFactory, RunnerSite, Sampling
+from weft.ports.executor import EXECUTOR_PLUGINS, ExecutorLimits, JobExecutor
+from weft.ports.runner import RUNNER_PLUGINS, Runner, RunnerSite, Sampling
 from weft.run.child import DRAINED, is_supervised
 from weft.run.credential_files import CredentialFiles
 from weft.run.gpus import gpus_of
@@ -33,6 +28,7 @@ from weft.run.job_accounts import job_accounts, job_directory
 from weft.run.job_cgroup import cgroup_of
 from weft.run.local_database import local_socket
 from weft.run.log_directory import find_log_directory, until_replaced
+from weft.run.log_stores import log_store_at
 from weft.run.login import login_dsn
 from weft.run.metrics_file import leaving_metrics
 from weft.run.role_main import begin_schema_check, run_role, stop_signals, succeeded, until_told
@@ -49,12 +45,6 @@ from weft.worker.agent.message_files import MESSAGES
 from weft.worker.agent.session import FenceTerms, WorkerFacts
 
 log = get_logger()
-
-
-class RunnerNotInstalled(Invalid):
-    """No installed package provides the runner that the settings name."""
-
-    code = "WORKER.RUNNER_NOT_INSTALLED"
 
 
 _MIB = 2**20
@@ -107,7 +97,7 @@ async def _work(settings: Settings, name: str) -> int:
                 unsigned_functions=settings.unsigned_functions,
                 accounts=job_accounts(settings, store),
                 scratch=_scratch(settings, home),
-                log_keeper=FileLogKeeper(logs),
+                log_keeper=log_store_at(settings.log_store, logs).keeper(),
                 checkpoint_removal=CheckpointRemoval(
                     store, _checkpoints(settings, home, logs), again_s=settings.checkpoint_look_s
                 ),
@@ -128,8 +118,7 @@ def make_runner(settings: Settings, home: Home, logs: Path) -> Runner:
     """Return the runner that the settings name, with the executors that translate for it."""
     facts = facts_of(settings, home, logs)
     file_name = file_name_of(settings)
-    factory: RunnerFactory = _runner_entry(settings.runner).load()
-    return factory(
+    return RUNNER_PLUGINS.load(settings.runner)(
         RunnerSite(
             worker=facts.name,
             file_name=file_name,
@@ -139,7 +128,8 @@ def make_runner(settings: Settings, home: Home, logs: Path) -> Runner:
             checkpoints=_checkpoints(settings, home, logs),
             accounts=settings.run_as == "user",
             logs=logs,
-            log_writer=FileLogWriter(logs),
+            log_writer=log_store_at(settings.log_store, logs).writer(),
+            log_store=settings.log_store,
             role_logs=home.role_logs,
             cpu_m=facts.cpu_m,
             memory_mib=facts.memory_mib,
@@ -197,17 +187,6 @@ def _checkpoints(settings: Settings, home: Home, logs: Path) -> Path:
     return job_directory(settings, home) / "checkpoints" / logs.name
 
 
-def _runner_entry(name: str) -> EntryPoint:
-    found = {entry.name: entry for entry in entry_points(group="weft.runners")}
-    if name not in found:
-        raise RunnerNotInstalled(
-            f"runner {name!r} is not installed",
-            detail=f"Installed are: {', '.join(sorted(found))}.",
-            hint="Install the package that brings it, or set `runner` to one of these.",
-        )
-    return found[name]
-
-
 def facts_of(settings: Settings, home: Home, logs: Path) -> WorkerFacts:
     """Return this worker's capacity: the cores it may use and most of the host's memory."""
     memory_bytes = settings.worker_memory_bytes or int(_memory_bytes() * _MEMORY_SHARE)
@@ -224,7 +203,7 @@ def facts_of(settings: Settings, home: Home, logs: Path) -> WorkerFacts:
         gpu=len(gpus_of(settings)),
         offers={"executor": sorted(executors_of(settings)), **offers},
         slots=settings.worker_slots,
-        log_place=directory_name(logs),
+        log_place=log_store_at(settings.log_store, logs).place,
         log_directory=str(logs),
     )
 
@@ -290,7 +269,7 @@ def warm_limits_of(settings: Settings) -> WarmLimits:
 
 def executors_of(settings: Settings) -> dict[str, JobExecutor]:
     """Return the executors that translate for this worker's runner, by name."""
-    installed = {entry.name: entry.load()() for entry in entry_points(group=ENTRY_POINTS)}
+    installed = {name: make() for name, make in EXECUTOR_PLUGINS.load_all().items()}
     # Functions are called in processes that many jobs share.
     is_apart = settings.sandbox != "none" or settings.run_as == "user"
     left_out = "function" if is_apart else None

@@ -17,6 +17,7 @@ class GeneralSettings(HomeSettings):
         "those in the home's secret-keys.json",
         is_secret=True,
     )
+    log_store: str = setting("files", "log store that keeps the output of jobs")
     log_format: Literal["auto", "console", "json"] = setting("auto", "format of log lines")
     log_level: Literal["debug", "info", "warning", "error"] = setting(
         "info", "least important log line shown"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weft.core.errors import FieldError
 from weft.core.nearest import nearest
+from weft.ports.plugins import PluginGroup
 from weft.settings.client import ClientProcessSettings
 from weft.settings.declare import Declared, InvalidSetting, declared_in
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 COMMAND_LINE = "command line"
 FILE_NAME = "weft.toml"
-PLUGIN_GROUP = "weft.settings"
+_PLUGINS = PluginGroup[type[Any]]("weft.settings", "section of settings")
 _PREFIX = "WEFT_"
 _SHOWN_CHARS = 200
 
@@ -202,9 +203,7 @@ def _all_settings() -> "type[Settings]":
 @cache
 def _plugin_sections() -> tuple[type[Any], ...]:  # dataclasses have no type of their own
     """Return the sections of the plug-ins that are installed."""
-    from importlib.metadata import entry_points  # noqa: PLC0415 (30 ms)
-
-    return tuple(entry.load() for entry in entry_points(group=PLUGIN_GROUP))
+    return tuple(_PLUGINS.load_all().values())
 
 
 def _given(flags: Mapping[str, Any] | None, environ: Mapping[str, str] | None) -> _Given:

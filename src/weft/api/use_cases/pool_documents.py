@@ -11,7 +11,7 @@ from weft.core.problems import Problems, pointer_of
 from weft.core.queues import DEFAULT
 from weft.core.rates import exact_price
 from weft.core.resources import parse_cpu_m, parse_mebibytes, parse_memory_mib
-from weft.ports.provider import ENTRY_POINTS, WrongOptions
+from weft.ports.provider import PROVIDER_PLUGINS, WrongOptions
 from weft.wire.pool_documents import FlavourDocument, PoolDocument
 
 POOLS_MAX = 100
@@ -21,19 +21,14 @@ FLAVOURS_MAX = 50
 @cache
 def installed_providers() -> tuple[str, ...]:
     """Return the names of all providers; the driver loads them, the api only knows their names."""
-    from importlib.metadata import entry_points  # noqa: PLC0415 (30 ms)
-
-    return tuple(sorted(entry_points(group=ENTRY_POINTS).names))
+    return PROVIDER_PLUGINS.names()
 
 
 @cache
 def _wrong_options(provider: str) -> WrongOptions | None:
     """Return what checks the options of an installed provider; None: only the provider will."""
-    from importlib.metadata import entry_points  # noqa: PLC0415 (30 ms)
-
-    (entry,) = entry_points(group=ENTRY_POINTS, name=provider)
     try:
-        return getattr(entry.load(), "wrong_options", None)
+        return getattr(PROVIDER_PLUGINS.load(provider), "wrong_options", None)
     except ImportError:  # what it needs is installed where the driver runs
         return None
 

@@ -7,7 +7,7 @@ api does not load them: it must know an executor's name, a worker runs it.
 from functools import cache
 from typing import Final
 
-from weft.ports.executor import ENTRY_POINTS
+from weft.ports.executor import EXECUTOR_PLUGINS
 from weft.wire.documents import JobDocument
 
 USUAL: Final = "process"
@@ -18,9 +18,7 @@ FUNCTION: Final = "function"
 @cache
 def installed_executors() -> tuple[str, ...]:
     """Return the names of all executors."""
-    from importlib.metadata import entry_points  # noqa: PLC0415 (30 ms)
-
-    return tuple(sorted(entry_points(group=ENTRY_POINTS).names))
+    return EXECUTOR_PLUGINS.names()
 
 
 def executor_of(job: JobDocument) -> str:

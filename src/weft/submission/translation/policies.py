@@ -6,7 +6,7 @@ from typing import Any
 
 from weft.core.nearest import nearest
 from weft.core.retry_policy import POLICIES, completed, mistakes
-from weft.ports.policy import ENTRY_POINTS, Policy
+from weft.ports.policy import POLICY_PLUGINS, Policy
 
 Where = tuple[str | int, ...]
 
@@ -72,15 +72,8 @@ def _asked(
 
 @cache
 def _names() -> tuple[str, ...]:
-    from importlib.metadata import entry_points  # noqa: PLC0415 (30 ms)
-
-    return tuple(sorted(set(entry_points(group=ENTRY_POINTS).names) - {*POLICIES}))
+    return tuple(name for name in POLICY_PLUGINS.names() if name not in POLICIES)
 
 
 def _load(name: str) -> Policy:
-    from importlib.metadata import entry_points  # noqa: PLC0415 (30 ms)
-
-    (entry,) = entry_points(group=ENTRY_POINTS, name=name)
-    found: Any = entry.load()  # a class of some package
-    policy: Policy = found()
-    return policy
+    return POLICY_PLUGINS.load(name)()

@@ -7,12 +7,12 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
-from typing import cast
+from typing import Final, cast
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.command import Command
 from weft.core.conditions import Blocked
-from weft.core.errors import WeftError
+from weft.core.errors import Invalid, WeftError
 from weft.core.states import Reason
 from weft.plugins.runners.spawner.link import SpawnerLink, greet
 from weft.plugins.runners.spawner.outgoing import Outgoing
@@ -36,10 +36,23 @@ from weft.wire.log_format import segment_location
 log = get_logger()
 
 _QUIT_S = 0.3
+_LOG_STORE: Final = "files"
+
+
+class WrongLogStore(Invalid):
+    """The runner cannot write into the log store that the settings name."""
+
+    code = "WORKER.WRONG_LOG_STORE"
 
 
 def open_spawner(site: RunnerSite) -> "SpawnerRunner":
-    """Return the spawner of this worker."""
+    """Return the spawner of this worker. Raise `WrongLogStore`."""
+    if site.log_store != _LOG_STORE:
+        raise WrongLogStore(
+            f"the runner spawner does not write into the log store {site.log_store}",
+            detail=f"Its jobs write their output into files of this host: {_LOG_STORE!r}.",
+            hint=f"Set `log_store` to {_LOG_STORE!r}, or `runner` to one that collects output.",
+        )
     files = SpawnerFiles(
         socket=site.run / f"spawner-{site.file_name}.sock",
         lock=lock_path(site.run, site.file_name),

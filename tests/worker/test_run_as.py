@@ -163,8 +163,78 @@ def test_directory_is_entered_as_the_user(agent: Agent, root: Path) -> None:
     (inner / "file").write_text("canary")
     end = agent.run("cat", "file", cwd=str(inner), account=ADA)
 
-    assert end.exit_code == 126
-    assert agent.output(end)[0] == b""
+    assert end.failure == Reason.BAD_SPEC
+    assert end.message == f"cannot enter the directory {inner}: Permission denied"
+
+
+@needs_root
+def test_what_an_account_may_not_see_is_told_as_what_is_not_there(
+    agent: Agent, root: Path
+) -> None:
+    """As a program, as its interpreter, in PATH, and as a directory."""
+    closed = root / "closed"
+    (closed / "present").mkdir(parents=True)
+    closed.chmod(0o700)
+    script = root / "script"
+
+    def told(name: str) -> list[tuple[int | None, str]]:
+        path = closed / name
+        script.write_text(f"#!{path}/x\n")
+        script.chmod(0o755)
+        ends = [
+            agent.run(str(path), account=ADA),
+            agent.run(str(script), account=ADA),
+            agent.run(name, account=ADA, env={"PATH": str(closed)}),
+            agent.run("true", account=ADA, cwd=str(path)),
+        ]
+        return [(one.failure, one.message.replace(name, "NAME")) for one in ends]
+
+    assert told("present") == told("missing")
+
+
+@needs_root
+def test_program_that_never_opens_keeps_nobody_waiting(agent: Agent, root: Path) -> None:
+    """Of a leased file not even the kernel opens a program before the lease is given back."""
+    leased = root / "leased"
+    leased.write_text("#!/bin/sh\n")
+    leased.chmod(0o755)
+    os.mkfifo(root / "pipe", 0o755)
+    for one in ("leased", "pipe"):
+        os.chown(root / one, ADA.uid, ADA.gid)
+    lease = (
+        "import fcntl, os, signal, sys; signal.signal(signal.SIGIO, signal.SIG_IGN)\n"
+        f"fcntl.fcntl(os.open({str(leased)!r}, os.O_RDWR), fcntl.F_SETLEASE, fcntl.F_WRLCK)\n"
+        f"open({str(root / 'told' / 'leased')!r}, 'w'); signal.pause()"
+    )
+    (root / "told").mkdir()
+    os.chown(root / "told", ADA.uid, ADA.gid)
+    agent.start(process(7, "python3", "-c", lease, account=ADA))
+    agent.until_started(7)
+    while not (root / "told" / "leased").exists():
+        assert agent.has_ended(7, within_s=0.05) is False
+    agent.start(process(8, str(leased), account=ADA))
+    agent.until_started(8)
+    pipe = agent.run(str(root / "pipe"), account=ADA)
+    agent.kill(7, 8, reason=Reason.CANCELLED, grace_ms=0)
+
+    assert (pipe.failure, pipe.started_ns) == (Reason.NO_PROGRAM, 0)
+    assert agent.until_ended(8).killed_for == Reason.CANCELLED
+
+
+@needs_root
+def test_files_that_the_spawner_has_open_are_no_programs(agent: Agent) -> None:
+    """Neither the pipes of other jobs nor what they read."""
+    canary = "#!/bin/echo canary\n"
+    agent.start(process(900, "sleep", "600", account=BOB, stdin=canary))
+    agent.until_started(900)
+    for number in range(3, 60):
+        agent.start(process(number, f"/proc/self/fd/{number}", account=ADA))
+        agent.start(process(number + 100, "true", account=BOB, stdin=canary))
+    ends = [agent.until_ended(number) for number in range(3, 60)]
+    agent.kill(900, reason=Reason.CANCELLED, grace_ms=0)
+
+    assert {one.failure for one in ends} == {Reason.NO_PROGRAM}
+    assert not [one for one in ends if "canary" in one.message]
 
 
 @needs_root

@@ -58,6 +58,7 @@ class SpawnerAttempt:
         "taken",
         "time_limit",
         "watched",
+        "why_fd",
         "words_fd",
     )
 
@@ -78,8 +79,10 @@ class SpawnerAttempt:
         """Reason and grace in ms of a kill that arrived while it was being started."""
         self.pid = 0
         self.pidfd = self.stdin_fd = self.stdout_fd = self.stderr_fd = -1
-        self.words_fd = self.cgroup_fd = -1
-        """A file with words for its sandbox, and the entrance of its cgroup, until it starts."""
+        self.words_fd = self.cgroup_fd = self.why_fd = -1
+        """A file with words for its sandbox, and the entrance of its cgroup, until it starts; and
+        where a process of an account says why its program could not be run.
+        """
         self.cgroup: str | None = None
         """The directory of its cgroup, until that is removed."""
         self.started_ns = self.ended_ns = 0

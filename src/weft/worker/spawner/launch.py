@@ -3,7 +3,6 @@
 import errno
 import os
 import signal
-import stat
 import time
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -14,17 +13,24 @@ from weft.wire.function import CONTROL_FD
 from weft.wire.spawner import Account
 from weft.worker.private_files import write_all
 from weft.worker.spawner import cgroups, sandboxed
-from weft.worker.spawner.accounts import AccountSpawn, entering, give
+from weft.worker.spawner.account_child import WHY_FD
+from weft.worker.spawner.accounts import AccountSpawn, give
 from weft.worker.spawner.attempt import SpawnerAttempt
 from weft.worker.spawner.checkpoints import Checkpoints
 from weft.worker.spawner.memory_files import MemoryFiles, NoMemoryFileSystem
 from weft.worker.spawner.posix_spawn import Spawn
-from weft.worker.spawner.programs import CannotStart, check_program, explain
+from weft.worker.spawner.programs import (
+    DEFAULT_PATH,
+    NO_ROOM,
+    CannotStart,
+    cannot_enter,
+    check_program,
+    explain,
+    find_program,
+)
 from weft.worker.spawner.scratch import Scratch
 
-_NO_ROOM = frozenset({errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM})
 _DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO})
-_DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
 _FOUND_MAX = 4096
 _FOUND_NS = 1_000_000_000
 _BUSY_TRIES = 50
@@ -104,6 +110,8 @@ class Prepared:
     def _run(self) -> StartedProcess:
         for _ in range(_BUSY_TRIES):
             started_ns = time.monotonic_ns()
+            if isinstance(self._spawn, AccountSpawn):
+                return StartedProcess(self._spawn.run(), started_ns)
             try:
                 return StartedProcess(self._spawn.run(), started_ns)
             except OSError as error:
@@ -117,7 +125,7 @@ class Prepared:
         """Return the process, or raise why it was not started, as `Launcher.prepare` does."""
         if isinstance(started, Exception):
             self.close()
-            if isinstance(started, OSError):
+            if isinstance(started, OSError) and isinstance(self._spawn, Spawn):
                 raise _why_not(started, self._path, self._cwd) from started
             raise started
         try:
@@ -195,6 +203,9 @@ class Launcher:
 
     def clean(self, attempt: SpawnerAttempt) -> None:
         """Remove the attempt's files, once none of its processes is alive."""
+        if attempt.why_fd >= 0:
+            os.close(attempt.why_fd)
+            attempt.why_fd = -1
         if attempt.script_path is not None:
             self._scratch.remove_script(attempt.script_path)
             attempt.script_path = None
@@ -251,19 +262,17 @@ class Launcher:
             attempt.cwd = self._scratch.take_directory()
             self._give(attempt.cwd, attempt)
             return attempt.cwd
-        if attempt.request.account is not None:
-            return cwd  # it is entered under that account
+        if attempt.request.account is not None or attempt.request.sandbox is not None:
+            return cwd  # it is entered under that account, or as the sandbox has it
         try:
             # Tried here because the error of a start does not say what failed. Left at once, so
             # that no file system is kept busy.
             os.chdir(cwd)
             os.chdir("/")
         except (OSError, ValueError) as error:
-            if isinstance(error, OSError) and error.errno in _NO_ROOM:
+            if isinstance(error, OSError) and error.errno in NO_ROOM:
                 raise
-            why = error.strerror if isinstance(error, OSError) else str(error)
-            message = f"cannot enter the directory {cwd}: {why}"
-            raise CannotStart(Reason.BAD_SPEC, message) from error
+            raise cannot_enter(cwd, error) from error
         return cwd
 
     def _argv_of(self, attempt: SpawnerAttempt) -> tuple[str, ...]:
@@ -278,26 +287,26 @@ class Launcher:
 
     def _prepare(self, attempt: SpawnerAttempt, argv: tuple[str, ...], cwd: str) -> Prepared:
         env = {**attempt.environment, **attempt.request.env, **self.variables_of(attempt)}
-        path = argv[0]
-        if "/" not in path:
-            path = self._find(path, env.get("PATH", _DEFAULT_PATH), cwd)
+        path, account = argv[0], attempt.request.account
+        if "/" not in path and account is None and attempt.request.sandbox is None:
+            path = self._find(path, env, cwd)
         given = [(self._null, 0)]
         if attempt.request.stdin is not None:
             attempt.stdin_fd = _memory_file(attempt.request.stdin)
             given = [(attempt.stdin_fd, 0)]
         if attempt.request.sandbox is not None:
             argv = sandboxed.command_of(attempt, (path, *argv[1:]), cwd)
-            path = argv[0]
+            path, cwd = argv[0], "/"
             try:
                 attempt.words_fd = _memory_file(sandboxed.variables_of(env))
             except ValueError as error:
                 raise _not_passable(error) from error
             given.append((attempt.words_fd, sandboxed.WORDS_FD))
             env = {MARK: env[MARK]}
-        account = attempt.request.account
-        if account is not None and attempt.cwd is None:
-            argv, cwd = entering(cwd, (path, *argv[1:])), "/"
-            path = argv[0]
+        if account is not None:
+            attempt.why_fd = _memory_file("")
+            os.fchmod(attempt.why_fd, 0o600)
+            given.append((attempt.why_fd, WHY_FD))
         if attempt.request.cgroup is not None:
             if attempt.request.sandbox is None and account is None:
                 check_program(path, cwd)
@@ -334,35 +343,18 @@ class Launcher:
         """Return the mark of an attempt's processes."""
         return f"b{key.batch_id}.j{key.job_id}.{key.attempt}@{self._incarnation}"
 
-    def _find(self, name: str, path: str, cwd: str) -> str:
-        """Return the path of a program without a slash in its name, by the job's own PATH."""
-        now = time.monotonic_ns()
+    def _find(self, name: str, env: Mapping[str, str], cwd: str) -> str:
+        """Return what `find_program` does: of the last second, if no place depends on `cwd`."""
+        now, path = time.monotonic_ns(), env.get("PATH", DEFAULT_PATH)
         known = self._found.get((name, path))
         if known is not None and known[0] > now:
             return known[1]
-        refused = ""
-        for directory in path.split(":"):
-            candidate = os.path.join(cwd, directory, name)
-            try:
-                mode = os.stat(candidate).st_mode
-            except (OSError, ValueError):
-                continue
-            if stat.S_ISREG(mode) and os.access(candidate, os.X_OK):
-                if directory.startswith("/"):
-                    if len(self._found) >= _FOUND_MAX:
-                        self._found.clear()
-                    self._found[name, path] = (now + _FOUND_NS, candidate)
-                return candidate
-            refused = refused or candidate
-        if refused:
-            raise CannotStart(Reason.NO_PROGRAM, f"{refused} is not executable")
-        message = (
-            f"there is no program {name!r} in the job's PATH; a job with the command "
-            "`printenv PATH` shows it"
-            if name
-            else "the program has no name"
-        )
-        raise CannotStart(Reason.NO_PROGRAM, message)
+        found = find_program(name, env, cwd)
+        if all(one.startswith("/") for one in path.split(":")):
+            if len(self._found) >= _FOUND_MAX:
+                self._found.clear()
+            self._found[name, path] = (now + _FOUND_NS, found)
+        return found
 
 
 def _sorted(error: BaseException) -> BaseException:
@@ -371,7 +363,7 @@ def _sorted(error: BaseException) -> BaseException:
         return CannotStart(Reason.SYSTEM, str(error))
     if not isinstance(error, OSError):
         return error
-    if error.errno in _NO_ROOM:
+    if error.errno in NO_ROOM:
         return NoRoom(os.strerror(error.errno or 0))
     return CannotStart(Reason.DISK if error.errno in _DISK else Reason.SYSTEM, str(error))
 
@@ -405,4 +397,4 @@ def _open_pidfd(pid: int) -> int:
 
 def _why_not(error: OSError, path: str, cwd: str) -> Exception:
     """Say why a program was not started, unless it may be later."""
-    return error if error.errno in _NO_ROOM else explain(error, path, cwd)
+    return error if error.errno in NO_ROOM else explain(error, path, cwd)

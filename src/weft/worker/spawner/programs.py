@@ -4,10 +4,14 @@ import errno
 import os
 import stat
 import struct
-from typing import BinaryIO, NamedTuple
+from collections.abc import Mapping
+from typing import BinaryIO, Final, NamedTuple
 
 from weft.core.states import Reason
 
+NO_ROOM: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM})
+"""Errors of a system that has no process, file or memory available now."""
+DEFAULT_PATH: Final = "/usr/local/bin:/usr/bin:/bin"
 _HEAD_BYTES = 256
 """So much of its first line the kernel reads."""
 _FILES_MAX = 7
@@ -46,6 +50,31 @@ _ELFS = {
 """By the class of the file: of 32 and of 64 bits."""
 
 
+def find_program(name: str, env: Mapping[str, str], cwd: str) -> str:
+    """Return the path of a program without a slash in its name, by the job's own PATH. Raise
+    `CannotStart`.
+    """
+    refused = ""
+    for directory in env.get("PATH", DEFAULT_PATH).split(":"):
+        candidate = os.path.join(cwd, directory, name)
+        try:
+            mode = os.stat(candidate).st_mode
+        except (OSError, ValueError):
+            continue
+        if stat.S_ISREG(mode) and os.access(candidate, os.X_OK):
+            return candidate
+        refused = refused or candidate
+    if refused:
+        raise CannotStart(Reason.NO_PROGRAM, f"{refused} is not executable")
+    message = (
+        f"there is no program {name!r} in the job's PATH; a job with the command "
+        "`printenv PATH` shows it"
+        if name
+        else "the program has no name"
+    )
+    raise CannotStart(Reason.NO_PROGRAM, message)
+
+
 def check_program(path: str, cwd: str) -> None:
     """Raise `CannotStart` for a program that the kernel would not run, and for one whose
     interpreter it would not: a shell that is to become it can only end with 126 or 127, as
@@ -64,6 +93,12 @@ def check_program(path: str, cwd: str) -> None:
             return
         full = os.path.join(cwd, interpreter)
     raise explain(OSError(errno.ELOOP, os.strerror(errno.ELOOP)), path, cwd)
+
+
+def cannot_enter(cwd: str, error: OSError | ValueError) -> CannotStart:
+    """Say why the directory of a job could not be entered."""
+    why = error.strerror if isinstance(error, OSError) else str(error)
+    return CannotStart(Reason.BAD_SPEC, f"cannot enter the directory {cwd}: {why}")
 
 
 def explain(error: OSError, path: str, cwd: str) -> CannotStart:
@@ -96,7 +131,7 @@ def explain(error: OSError, path: str, cwd: str) -> CannotStart:
 def _interpreter_of(path: str) -> str:
     """Return what runs a script, or loads a program; empty: nothing does, or nobody knows."""
     try:
-        with open(path, "rb") as file:
+        with os.fdopen(_open_plain(path), "rb") as file:
             head = file.read(_HEAD_BYTES)
             if head.startswith(b"\x7fELF"):
                 return _loader_of(file, head)
@@ -107,6 +142,17 @@ def _interpreter_of(path: str) -> str:
     # As the kernel does: only blanks and tabs end a name, and a NUL ends the line.
     line = head[2:].partition(b"\n")[0].partition(b"\0")[0].replace(b"\t", b" ")
     return os.fsdecode(line.strip(b" ").partition(b" ")[0])
+
+
+def _open_plain(path: str) -> int:
+    """Open a plain file, and nothing that would make anybody wait. Raise `OSError`."""
+    found = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    try:
+        if not stat.S_ISREG(os.fstat(found).st_mode):
+            raise OSError(errno.EINVAL, "not a plain file")
+        return os.open(f"/proc/self/fd/{found}", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    finally:
+        os.close(found)
 
 
 def _loader_of(file: BinaryIO, head: bytes) -> str:

@@ -10,6 +10,7 @@ from functools import partial
 from weft.core.states import Reason
 from weft.wire.spawner import Command, LiveProcess
 from weft.worker.spawner import cgroups, sandboxed, tree
+from weft.worker.spawner.account_child import read_why
 from weft.worker.spawner.attempt import SpawnerAttempt
 from weft.worker.spawner.launch import Launcher, Prepared, StartedProcess
 from weft.worker.spawner.leftovers import Leftovers
@@ -290,6 +291,11 @@ class Running:
         attempt.cpu_ms = int((usage.ru_utime + usage.ru_stime) * 1000 + 0.5)
         attempt.memory_peak_bytes = usage.ru_maxrss * 1024
         self._free(attempt)
+        why = read_why(attempt.why_fd) if attempt.why_fd >= 0 else None
+        if why is not None and attempt.killed_for is None:
+            attempt.failure, attempt.message = why.reason, why.message
+            if attempt.ended_ns - attempt.started_ns < _TELL_AFTER_NS:
+                attempt.started_ns = 0  # nobody was told that it had started
         self._exited.append(attempt)
 
     def keep_what_ended(self) -> None:

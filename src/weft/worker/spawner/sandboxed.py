@@ -15,9 +15,10 @@ from weft.worker.spawner.posix_spawn import pair
 WORDS_FD = 3
 """Where bwrap finds the words of `variables_of`."""
 
-_FIRST = ("/bin/sh", "-c", 'exec 3>&2 2>/dev/null; (exec "$@" 2>&3 3>&-); exit $?', "sh")
+_FIRST = ("/bin/sh", "-c", 'exec 3>&2 2>/dev/null; (exec 2>&3 3>&-; exec "$@"); exit $?', "sh")
 """Not the job itself, because the kernel lets the first process of a namespace ignore signals. It
-says nothing of its own to the job's output."""
+says nothing of its own to the job's output, but why there is no such program: nobody else looks,
+because what the host has is not for the job to know."""
 
 
 def command_of(attempt: SpawnerAttempt, argv: Sequence[str], cwd: str) -> tuple[str, ...]:

@@ -106,7 +106,7 @@ def _run_program(child: Child) -> NoReturn:
                 continue
             if error.errno not in {errno.ETXTBSY, *NO_ROOM}:
                 raise explain(error, path, child.cwd) from error
-            why = error.strerror
+            why = error.strerror or ""
         time.sleep(_AGAIN_S)
     raise CannotStart(Reason.SYSTEM, f"the program {path} cannot be run now: {why}")
 

@@ -39,6 +39,7 @@ from weft.bench.figures import Headline, document_of, ratio_of
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.throwaway import running_api, running_database, running_driver, throwaway_home
 from weft.core.rights import Right
+from weft.run.doors import api_doors
 from weft.run.home import Home
 from weft.store.embedded.leftovers import server_pids
 from weft.wire.sealed import new_key
@@ -193,8 +194,9 @@ def _pairs(ours: OtherTenant, theirs: OtherTenant) -> Iterator[Pair]:
     """Yield a pair for each parameter of each route that names a thing by itself. Those of
     administrators of the site are refused before anything is looked for.
     """
+    rights = route_rights(api_doors())
     routes = sorted(
-        route for route, right in route_rights().items() if right not in {None, Right.ADMINISTER}
+        route for route, right in rights.items() if right not in {None, Right.ADMINISTER}
     )
     for route in routes:
         if route not in MAKING:

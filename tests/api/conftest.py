@@ -5,13 +5,14 @@ from pathlib import Path
 
 import httpx
 import pytest
-from litestar.types import ControllerRouterHandler
 
 from api.fakes import TOKEN, RecordingStore, SilentNotices
 from api.hail_door import Hail
 from api.live import LiveApi, LiveWorker, make_user, open_worker
 from api.openid import Provider, provider
 from weft.api.app import Application, create_app
+from weft.api.http.doors import ApiDoor
+from weft.run.doors import api_doors
 from weft.settings import Settings
 
 
@@ -23,7 +24,7 @@ def store() -> RecordingStore:
 @pytest.fixture
 async def app(store: RecordingStore, tmp_path: Path) -> Application:
     settings = Settings(home=tmp_path)
-    return create_app(store, SilentNotices(), None, settings)  # type: ignore[arg-type]  # doubles
+    return create_app(store, SilentNotices(), None, settings, doors=api_doors())  # type: ignore[arg-type]  # doubles
 
 
 @pytest.fixture
@@ -38,14 +39,14 @@ async def client(app: Application) -> AsyncIterator[httpx.AsyncClient]:
 
 
 @pytest.fixture
-def doors() -> Sequence[ControllerRouterHandler]:
+def doors() -> Sequence[ApiDoor]:
     """Say which doors the live api has; a file of tests of one gives its own."""
     return ()
 
 
 @pytest.fixture
 async def api(
-    database: dict[str, str], tmp_path: Path, doors: Sequence[ControllerRouterHandler]
+    database: dict[str, str], tmp_path: Path, doors: Sequence[ApiDoor]
 ) -> AsyncIterator[LiveApi]:
     """Give the api on a database of its own, behind a real server."""
     await make_user(database["admin"])

@@ -9,6 +9,7 @@ import shlex
 
 from litestar import Response, post
 
+from weft.api.http.doors import ApiDoor, Asked, ForeignTrace, Refusal
 from weft.api.http.requests import (
     AnyRequest,
     caller_of,
@@ -87,4 +88,16 @@ async def _cancel(request: AnyRequest, rest: list[str], _: str) -> list[str]:
 
 
 _VERBS = {"submit": _submit, "show": _show, "jobs": _jobs, "cancel": _cancel}
-ROUTES = (answer_lines,)
+
+
+def _refuse(error: WeftError, asked: Asked) -> Refusal:
+    return Refusal(error.status, "text/plain", f"refused {error.code} {asked.method}\n".encode())
+
+
+SERVED = ApiDoor(
+    name="lines",
+    routes=[answer_lines],
+    paths=("/lines",),
+    refuse=_refuse,
+    trace=ForeignTrace(header="x-line", new=lambda: "line-new"),
+)

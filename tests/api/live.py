@@ -10,9 +10,9 @@ from typing import Any
 
 import httpx
 import msgspec
-from litestar.types import ControllerRouterHandler
 
 from weft.api.app import create_app
+from weft.api.http.doors import ApiDoor
 from weft.core.attempt_key import AttemptKey
 from weft.core.conditions import Ask
 from weft.core.states import Reason
@@ -36,9 +36,7 @@ NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 class LiveApi:
     """A server that can be stopped and started again on the same port."""
 
-    def __init__(
-        self, dsn: str, settings: Settings, doors: Sequence[ControllerRouterHandler] = ()
-    ) -> None:
+    def __init__(self, dsn: str, settings: Settings, doors: Sequence[ApiDoor] = ()) -> None:
         self._dsn = dsn
         self._settings = settings
         self._doors = doors

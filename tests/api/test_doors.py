@@ -10,14 +10,14 @@ from api import line_door
 from api.live import LiveApi, make_user
 from weft.settings import Settings
 
-LINES_MAX = 100
+LINES_MAX = 150
 
 
 @pytest.fixture
 async def door(database: dict[str, str], tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
     """Give a client of an api with the door of lines beside the routes of `/v1`."""
     await make_user(database["admin"])
-    live = LiveApi(database["weft_api"], Settings(home=tmp_path), doors=line_door.ROUTES)
+    live = LiveApi(database["weft_api"], Settings(home=tmp_path), doors=[line_door.SERVED])
     await live.start()
     async with live.client() as client:
         yield client

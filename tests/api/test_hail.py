@@ -6,20 +6,20 @@ from typing import Any
 
 import httpx
 import pytest
-from litestar.types import ControllerRouterHandler
 
 from api.hail_door import API, Hail, batch, job
 from api.live import LiveApi, LiveWorker, fold
 from api.test_users import add
-from weft.api.doors import hail as door
+from weft.api.http.doors import ApiDoor
 from weft.core.states import Reason
 from weft.driver.loops.callback_body import body_of
+from weft.run.doors import api_doors
 from weft.store import open_driver_store
 
 
 @pytest.fixture
-def doors() -> Sequence[ControllerRouterHandler]:
-    return door.ROUTES
+def doors() -> Sequence[ApiDoor]:
+    return api_doors()
 
 
 async def test_batch_is_submitted_run_and_read(hail: Hail, worker: LiveWorker) -> None:

@@ -8,10 +8,10 @@ import msgspec
 import pytest
 
 from api.hail_door import job
-from weft.api.doors.hail.alike_jobs import alike_to
-from weft.api.doors.hail.jobs import Bunch, jobs_of
-from weft.api.doors.hail.refused import Refused
 from weft.core.problems import Problems
+from weft.doors.hail.alike_jobs import alike_to
+from weft.doors.hail.jobs import Bunch, jobs_of
+from weft.doors.hail.refused import Refused
 from weft.settings import Settings
 from weft.submission.translation.context import DocumentContext
 from weft.submission.translation.jobs import translate

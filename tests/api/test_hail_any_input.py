@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import pytest
-from litestar.types import ControllerRouterHandler
 
 from api.hail_door import API, Hail, batch, job
 from api.live import LiveApi
-from weft.api.doors import hail as door
+from weft.api.http.doors import ApiDoor
+from weft.run.doors import api_doors
 
 SEEDS = 2
 MUTATIONS = 60
@@ -35,8 +35,8 @@ SEGMENTS = ("0", "1", "2", "x", "-1", "9" * 8, "9" * 18, "9" * 40, "%00", "a%2Fb
 
 
 @pytest.fixture
-def doors() -> Sequence[ControllerRouterHandler]:
-    return door.ROUTES
+def doors() -> Sequence[ApiDoor]:
+    return api_doors()
 
 
 def places(document: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:  # noqa: ANN401

@@ -3,18 +3,18 @@
 from collections.abc import Sequence
 
 import pytest
-from litestar.types import ControllerRouterHandler
 
 from api.hail_door import Hail, job
 from api.live import LiveWorker
-from weft.api.doors import hail as door
+from weft.api.http.doors import ApiDoor
 from weft.core.attempt_key import AttemptKey
+from weft.run.doors import api_doors
 from weft.wire.usage_format import UsageSample
 
 
 @pytest.fixture
-def doors() -> Sequence[ControllerRouterHandler]:
-    return door.ROUTES
+def doors() -> Sequence[ApiDoor]:
+    return api_doors()
 
 
 async def test_what_a_job_used_is_a_table(hail: Hail, worker: LiveWorker) -> None:

@@ -4,19 +4,19 @@ from collections.abc import Sequence
 
 import httpx
 import pytest
-from litestar.types import ControllerRouterHandler
 from msgspec.structs import replace
 
 from api.hail_door import API, Hail, batch, job
 from api.live import LiveApi, LiveWorker
-from weft.api.doors import hail as door
+from weft.api.http.doors import ApiDoor
 from weft.core.states import Reason
 from weft.ports.store import EndReport
+from weft.run.doors import api_doors
 
 
 @pytest.fixture
-def doors() -> Sequence[ControllerRouterHandler]:
-    return door.ROUTES
+def doors() -> Sequence[ApiDoor]:
+    return api_doors()
 
 
 async def test_ends_are_found_as_they_are_shown(hail: Hail, worker: LiveWorker) -> None:

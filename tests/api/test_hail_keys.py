@@ -8,10 +8,10 @@ import msgspec
 import pytest
 
 from api.hail_door import job
-from weft.api.doors.hail.jobs import Bunch, jobs_of
-from weft.api.doors.hail.plain_jobs import plain_job
-from weft.api.doors.hail.refused import Refused
-from weft.api.doors.hail.shapes import BATCH, FATES, GROUP, RESOURCES, UPDATE
+from weft.doors.hail.jobs import Bunch, jobs_of
+from weft.doors.hail.plain_jobs import plain_job
+from weft.doors.hail.refused import Refused
+from weft.doors.hail.shapes import BATCH, FATES, GROUP, RESOURCES, UPDATE
 from weft.settings import Settings
 
 CONTRACT = {

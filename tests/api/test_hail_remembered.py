@@ -3,18 +3,18 @@
 from collections.abc import Sequence
 
 import pytest
-from litestar.types import ControllerRouterHandler
 
 from api.hail_door import API, Hail, batch, job
 from api.live import LiveWorker
 from api.test_users import add
-from weft.api.doors import hail as door
+from weft.api.http.doors import ApiDoor
 from weft.core.states import Reason
+from weft.run.doors import api_doors
 
 
 @pytest.fixture
-def doors() -> Sequence[ControllerRouterHandler]:
-    return door.ROUTES
+def doors() -> Sequence[ApiDoor]:
+    return api_doors()
 
 
 async def test_what_is_remembered_of_a_batch_is_for_those_who_see_it(hail: Hail) -> None:

@@ -2,6 +2,7 @@
 
 import time
 
+from weft.api.http.doors import DoorPaths
 from weft.api.http.middleware import Message, Receive, RecordRequests, Scope, Send
 from weft.telemetry import metrics
 
@@ -28,7 +29,7 @@ async def test_time_of_a_stream_is_that_of_its_first_byte() -> None:
 
     scope = {"type": "http", "method": "GET", "path": "/healthz", "headers": []}
     begun = time.perf_counter()
-    await RecordRequests(_stream)(scope, receive, send)
+    await RecordRequests(_stream, DoorPaths([]))(scope, receive, send)
     whole_s = time.perf_counter() - begun
 
     took_s = metrics.REGISTRY.get_sample_value(SUM, {"route": "/stream"})

@@ -13,8 +13,10 @@ from litestar.routes import HTTPRoute
 from api.fakes import RecordingStore, SilentNotices
 from api.problems import code_of
 from weft.api.app import Application, create_app
+from weft.api.http.doors import ApiDoor
 from weft.core.rights import RIGHTS_OF, UserRole
 from weft.ports.store import Caller
+from weft.run.doors import api_doors
 from weft.settings import Settings
 
 OPEN = {
@@ -98,7 +100,7 @@ class _Store(RecordingStore):
 @pytest.fixture
 async def anybody(tmp_path: Path) -> AsyncIterator[tuple[Application, httpx.AsyncClient]]:
     """Give the application, and a client without a token."""
-    app = create_app(_Store(), SilentNotices(), None, Settings(home=tmp_path))  # type: ignore[arg-type]  # doubles
+    app = create_app(_Store(), SilentNotices(), None, Settings(home=tmp_path), doors=api_doors())  # type: ignore[arg-type]  # doubles
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://weft") as client:
         yield app, client
@@ -196,9 +198,11 @@ async def forgotten() -> Response[str]:
 
 
 def test_route_without_a_right_is_not_served(tmp_path: Path) -> None:
+    door = ApiDoor(name="forgetful", routes=[forgotten])
+
     with pytest.raises(LookupError, match="GET /forgotten has no right"):
         create_app(
-            _Store(), SilentNotices(), None, Settings(home=tmp_path), doors=[forgotten]  # type: ignore[arg-type]  # doubles
+            _Store(), SilentNotices(), None, Settings(home=tmp_path), doors=[door]  # type: ignore[arg-type]  # doubles
         )  # fmt: skip
 
 

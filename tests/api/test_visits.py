@@ -9,7 +9,6 @@ from pathlib import Path
 import asyncpg
 import httpx
 import pytest
-from litestar.types import ControllerRouterHandler
 
 from api.fakes import RecordingStore, SilentNotices
 from api.full_tenant import FullTenant, fill
@@ -20,12 +19,13 @@ from api.test_tenants import create
 from api.test_trail import trail
 from api.test_users import add, until
 from weft.api.app import Application, create_app
-from weft.api.doors import hail
 from weft.api.http import visits as visiting
+from weft.api.http.doors import ApiDoor
 from weft.api.http.visits import AGAIN_S, Visits
 from weft.core.errors import TenantNotFound
 from weft.core.rights import Right, UserRole
 from weft.ports.store import Action, Caller, Visited
+from weft.run.doors import api_doors
 from weft.settings import Settings
 from weft.store.turns import user_of
 
@@ -81,7 +81,7 @@ def store() -> _Store:
 
 @pytest.fixture
 async def app(store: _Store, tmp_path: Path) -> Application:
-    return create_app(store, SilentNotices(), None, Settings(home=tmp_path))  # type: ignore[arg-type]  # doubles
+    return create_app(store, SilentNotices(), None, Settings(home=tmp_path), doors=api_doors())  # type: ignore[arg-type]  # doubles
 
 
 @pytest.fixture
@@ -96,9 +96,9 @@ async def client(app: Application) -> AsyncIterator[httpx.AsyncClient]:
 
 
 @pytest.fixture
-def doors() -> Sequence[ControllerRouterHandler]:
+def doors() -> Sequence[ApiDoor]:
     """Let the door for Hail's client be there."""
-    return hail.ROUTES
+    return api_doors()
 
 
 def routes_of(app: Application) -> dict[str, Right]:

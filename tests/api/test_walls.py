@@ -14,7 +14,6 @@ from typing import Any
 import asyncpg
 import httpx
 import pytest
-from litestar.types import ControllerRouterHandler
 
 from api.catalogue import TOUCHED, Catalogue, Draws, Session, raise_counts, set_tripwires
 from api.full_tenant import FullTenant, fill, move_sequences
@@ -29,8 +28,9 @@ from api.hidden_pairs import (
 )
 from api.live import EventReader, LiveApi
 from benches.route_bodies import MAKING, QUERIES, body_of
-from weft.api.doors import hail
+from weft.api.http.doors import ApiDoor
 from weft.core.rights import Right
+from weft.run.doors import api_doors
 from weft.store.database import prepare_connection
 
 pytestmark = pytest.mark.slow
@@ -218,9 +218,9 @@ async def test_nothing_tells_or_changes_anything_of_another_tenant(
 
 
 @pytest.fixture
-def doors() -> Sequence[ControllerRouterHandler]:
+def doors() -> Sequence[ApiDoor]:
     """Let the door for Hail's client be there."""
-    return hail.ROUTES
+    return api_doors()
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ import pytest
 from up.weft_up import processes_of
 from weft.api.app import route_rights
 from weft.bench.main import BENCHES
+from weft.run.doors import api_doors
 
 pytestmark = pytest.mark.slow
 
@@ -349,7 +350,7 @@ def test_a_fleet_is_served(tmp_path: Path) -> None:
 def test_what_others_have_is_compared_with_what_does_not_exist(tmp_path: Path) -> None:
     result = measured(tmp_path, "sight-pairs", "--jobs", "1", "--rounds", "1")
     about_batches = {one["route"] for one in result["routes"] if one["parameter"] == "b"}
-    routes = {one for one in route_rights() if "{b}" in one}
+    routes = {one for one in route_rights(api_doors()) if "{b}" in one}
 
     assert about_batches > routes
     assert {one["status"] for one in result["routes"]} <= {200, 201, 400, 403, 404}

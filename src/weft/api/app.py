@@ -5,22 +5,22 @@ from collections.abc import Callable, Container, Sequence
 from functools import cache, partial
 from typing import Final
 
-from litestar import Litestar, Response
+from litestar import Litestar, Response, Router
 from litestar.routes import HTTPRoute
 from litestar.types import ControllerRouterHandler
 
 from weft.api import pages
-from weft.api.doors import hail
 from weft.api.feeds import Feeds
 from weft.api.html.assets import PREFIX
 from weft.api.http.changes import forget_what_changes
 from weft.api.http.decoding import JSON, decode
+from weft.api.http.doors import ApiDoor, DoorPaths
 from weft.api.http.event_stream import encode_event
 from weft.api.http.failed_logins import LoginFailures
 from weft.api.http.forwarded import ReadForwarded
 from weft.api.http.identity import Identities
 from weft.api.http.middleware import AnswerOptions, App, Receive, Scope, Send, add_middleware
-from weft.api.http.problem_documents import as_weft_error, encode_problem
+from weft.api.http.problem_documents import as_weft_error, refusal_of
 from weft.api.http.rate_limits import FailedLogins, RateLimits
 from weft.api.http.requests import AnyRequest, ClientGone
 from weft.api.http.rights import Guard, Table, complete_table
@@ -78,8 +78,6 @@ from weft.telemetry.log import get_logger
 from weft.wire.documents import BatchDocument
 from weft.wire.sealed import SecretKeys
 
-DOORS: Final[Sequence[ControllerRouterHandler]] = (*hail.ROUTES,)
-"""The `ROUTES` of each door."""
 ROUTES: Final[Sequence[ControllerRouterHandler]] = (
     *batches.ROUTES,
     *batch_actions.ROUTES,
@@ -135,6 +133,7 @@ class Application:
         services: Services,
         notices: Notices,
         identities: Identities,
+        doors: Sequence[ApiDoor] = (),
     ) -> None:
         self.litestar = litestar
         rights: Table = litestar.state.rights
@@ -154,7 +153,7 @@ class Application:
         self._login_failures = LoginFailures(services.store)
         inner = add_middleware(
             options, identities, is_open, record, limits, self._login_failures,
-            Visits(services.store),
+            Visits(services.store), DoorPaths(doors),
         )  # fmt: skip
         self._app = ReadForwarded(inner, trusted)
         self.forget_changes = partial(
@@ -188,7 +187,7 @@ def create_app(
     *,
     callback_key: str | None = None,
     secret_keys: Callable[[], SecretKeys] | None = None,
-    doors: Sequence[ControllerRouterHandler] = DOORS,
+    doors: Sequence[ApiDoor] = (),
 ) -> Application:
     """Return the application. Call it inside the event loop that will serve it."""
     services = Services(
@@ -209,17 +208,18 @@ def create_app(
         services.providers = Providers(issuers, web_tokens)
     failed_logins = FailedLogins(settings.failed_logins_per_s)
     identities = Identities(store, web_tokens, failed_logins=failed_logins)
-    return Application(_routed(tuple(doors)), services, notices, identities)
+    return Application(_routed(tuple(doors)), services, notices, identities, doors)
 
 
 @cache
-def _routed(doors: Sequence[ControllerRouterHandler]) -> Litestar:
+def _routed(doors: Sequence[ApiDoor]) -> Litestar:
     """Return the routes as an application. They know nothing of their services, which come with
     each request: so a process that makes several applications prepares them once.
     """
     guard = Guard(PERMISSIONS, UNRECORDED)
+    routers = [Router("/", route_handlers=one.routes, opt={"door": one.name}) for one in doors]
     litestar = Litestar(
-        [*ROUTES, *doors],
+        [*ROUTES, *routers],
         guards=[guard],
         before_request=note_moment,
         openapi_config=None,
@@ -231,9 +231,9 @@ def _routed(doors: Sequence[ControllerRouterHandler]) -> Litestar:
     return litestar
 
 
-def route_rights() -> Table:
-    """Return the right of each route, those of doors included."""
-    rights: Table = _routed(tuple(DOORS)).state.rights
+def route_rights(doors: Sequence[ApiDoor] = ()) -> Table:
+    """Return the right of each route, those of these doors included."""
+    rights: Table = _routed(tuple(doors)).state.rights
     return rights
 
 
@@ -256,7 +256,9 @@ def _methods(litestar: Litestar, path: str) -> list[str]:
 
 
 def _answer_error(request: AnyRequest, error: Exception) -> Response[bytes]:
-    """Reply with a problem document; log a mistake of our own with its traceback."""
+    """Reply with a problem document, or as the door of the path says it; log a mistake of our own
+    with its traceback.
+    """
     scope = request.scope
     known = as_weft_error(error, scope["path"], scope["method"], partial(_methods, request.app))
     state = scope["state"]
@@ -265,7 +267,5 @@ def _answer_error(request: AnyRequest, error: Exception) -> Response[bytes]:
         state["login"] = known.login
     if isinstance(known, Internal) and not isinstance(error, ClientGone):
         log.error("request.failed", path=scope["path"], exc_info=error)
-    body, headers = encode_problem(known, state["trace_id"], scope["path"])
-    return Response(
-        body, status_code=known.status, headers=headers, media_type=headers["content-type"]
-    )
+    status, headers, body = refusal_of(known, scope)
+    return Response(body, status_code=status, headers=headers, media_type=headers["content-type"])

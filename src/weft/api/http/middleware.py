@@ -18,9 +18,10 @@ from weft.api.http.browsers import (
     refuse_foreign,
     refuse_origin,
 )
+from weft.api.http.doors import DoorPaths
 from weft.api.http.failed_logins import LoginFailures
 from weft.api.http.identity import Identities
-from weft.api.http.problem_documents import encode_problem
+from weft.api.http.problem_documents import refusal_of
 from weft.api.http.rate_limits import RateLimits
 from weft.api.http.trail import Refusals, action_of
 from weft.api.http.visits import Visits
@@ -69,20 +70,22 @@ def add_middleware(
     limits: RateLimits | None,
     failures: LoginFailures,
     visits: Visits,
+    doors: DoorPaths,
 ) -> App:
     """Return the application with everything around it. `is_open`: the path asks for no token."""
     app = LeadVisitors(RecordRefusals(app, record_refusal), visits)
     if limits is not None:
         app = LimitRates(app, limits)
     app = RecordFailedLogins(Authenticate(app, identities, is_open), failures)
-    return RecordRequests(CompleteReplies(app))
+    return RecordRequests(CompleteReplies(app), doors)
 
 
 class RecordRequests:
-    """Give each request a trace id, and count and log it when it is answered."""
+    """Give each request a trace id, and its door; count and log it when it is answered."""
 
-    def __init__(self, app: App) -> None:
+    def __init__(self, app: App, doors: DoorPaths) -> None:
         self._app = app
+        self._doors = doors
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request (ASGI)."""
@@ -93,13 +96,25 @@ class RecordRequests:
         scope["path"] = _path_of(scope)
         headers = _headers_of(scope)
         trace_id = _trace_id(headers)
-        scope.setdefault("state", {}).update(headers=headers, trace_id=trace_id)
+        state = scope.setdefault("state", {})
+        state.update(headers=headers, trace_id=trace_id)
         record = _Record(send)
-        with bind(trace_id=trace_id):
+        with bind(trace_id=trace_id, **self._facts_of_door(scope["path"], state)):
             try:
                 await self._app(scope, receive, record.send)
             finally:
                 _write_record(scope, record)
+
+    def _facts_of_door(self, path: str, state: dict[str, Any]) -> dict[str, str]:
+        """Note the door of a path, and return what log lines say of it besides."""
+        door = self._doors.door_of(path)
+        if door is None:
+            return {}
+        state["door"] = door
+        if door.trace is None:
+            return {"door": door.name}
+        state["foreign_trace"] = foreign = door.trace.of(state["headers"])
+        return {"door": door.name, "foreign_trace": foreign}
 
 
 class _Record:
@@ -172,10 +187,15 @@ class _Exchange:
         return self._status >= 400 and not self._body_read  # noqa: PLR2004 (an error)
 
     def _headers(self) -> tuple[tuple[bytes, bytes], ...]:
-        trace_id = self._scope["state"]["trace_id"]
+        state = self._scope["state"]
+        trace_id: str = state["trace_id"]
         trace = (b"x-trace-id", trace_id.encode())
         parent = (b"traceparent", format_traceparent(trace_id).encode())
-        return (*_HEADERS, trace, parent)
+        if "foreign_trace" not in state:
+            return (*_HEADERS, trace, parent)
+        foreign = (state["door"].trace.header.encode(), state["foreign_trace"].encode())
+        ours = () if foreign[0] == trace[0] else (trace,)
+        return (*_HEADERS, *ours, foreign, parent)
 
     async def _read_small_body(self) -> None:
         """Read a body that has come with its head, as a rule, so that the connection can be kept.
@@ -361,14 +381,14 @@ class RecordFailedLogins:
 
 
 async def _refuse(error: WeftError, scope: Scope, send: Send) -> None:
-    """Reply with a problem document."""
+    """Reply with a problem document, or as the door of the path says it."""
     if error.login is not None:
         scope["state"]["login"] = error.login
-    body, headers = encode_problem(error, scope["state"]["trace_id"], scope["path"])
+    status, headers, body = refusal_of(error, scope)
     scope["state"]["error"] = error.code
     headers["content-length"] = str(len(body))
     raw = [(name.encode(), value.encode()) for name, value in headers.items()]
-    await send({"type": "http.response.start", "status": error.status, "headers": raw})
+    await send({"type": "http.response.start", "status": status, "headers": raw})
     await send({"type": "http.response.body", "body": body, "more_body": False})
 
 

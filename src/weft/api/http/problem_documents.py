@@ -1,13 +1,14 @@
 """Errors as problem documents (RFC 9457)."""
 
-from collections.abc import Callable, Sequence
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 import msgspec
 from litestar.exceptions import HTTPException, MethodNotAllowedException, NotFoundException
 
 from weft.api.html.render import HTML, render_error
 from weft.api.http.browsers import is_page
+from weft.api.http.doors import ApiDoor, Asked, Refusal
 from weft.core.errors import (
     Internal,
     Invalid,
@@ -19,7 +20,6 @@ from weft.core.problem_document import problem_document
 
 MEDIA: Final = "application/problem+json"
 TEXT: Final = "text/plain"
-TEXT_PATHS: Final = ("/api/v1alpha/", "/api/v2alpha/")
 _NO_PATH_HINT: Final = "`/openapi.json` lists every path with its methods."
 
 
@@ -55,25 +55,45 @@ def as_weft_error(
     )
 
 
-def encode_problem(
-    error: WeftError, trace_id: str, path: str = ""
-) -> tuple[bytes, dict[str, str]]:
-    """Return the body and the headers of the reply: a page for the paths of pages, a text for
-    those of doors whose clients show it.
+class Reply(NamedTuple):
+    """A refusal, ready to be sent."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+def refusal_of(error: WeftError, scope: Mapping[str, Any]) -> Reply:
+    """Return the reply to a request (of ASGI): a page for the paths of pages, what a door says for
+    its own, else a problem document.
     """
-    is_text = path.startswith(TEXT_PATHS)
-    headers = {"content-type": HTML if is_page(path) else TEXT if is_text else MEDIA}
-    if error.status == 401:  # noqa: PLR2004 (RFC 9110 wants it)
+    path, state = scope["path"], scope["state"]
+    door: ApiDoor | None = state.get("door")
+    if door is not None and door.refuse is not None:
+        handler = scope.get("route_handler")
+        options = {} if handler is None else handler.opt
+        return _reply(error, door.refuse(error, Asked(scope["method"], path, options)))
+    if is_page(path):
+        body = render_error(error, state["trace_id"])
+        return _reply(error, Refusal(error.status, HTML, body))
+    return problem_reply(error, state["trace_id"])
+
+
+def problem_reply(error: WeftError, trace_id: str) -> Reply:
+    """Return a problem document, with its headers."""
+    body = msgspec.json.encode(problem_document(error, trace_id))
+    return _reply(error, Refusal(error.status, MEDIA, body))
+
+
+def _reply(error: WeftError, refusal: Refusal) -> Reply:
+    headers = {"content-type": refusal.media}
+    if refusal.status == 401:  # noqa: PLR2004 (RFC 9110 wants it)
         headers["www-authenticate"] = 'Bearer realm="weft"'
     if isinstance(error, MethodNotAllowed):
         headers["allow"] = ", ".join(error.allow)
     if error.retry_after_s is not None:
         headers["retry-after"] = str(error.retry_after_s)
-    if is_page(path):
-        return render_error(error, trace_id), headers
-    if is_text:
-        return describe(error).encode(), headers
-    return msgspec.json.encode(problem_document(error, trace_id)), headers
+    return Reply(refusal.status, headers, refusal.body)
 
 
 def describe(error: WeftError) -> str:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from weft.api.http.problem_documents import encode_problem
+from weft.api.http.problem_documents import problem_reply
 from weft.core.errors import HeadTooLarge, Invalid, MalformedRequest, RequestTimeout
 from weft.core.sessions import is_same_origin
 from weft.telemetry.trace import new_trace_id
@@ -143,8 +143,8 @@ class HttpProtocol(HttpToolsProtocol):
             )
 
     def _refuse(self, error: Invalid) -> None:
-        body, headers = encode_problem(error, new_trace_id())
-        head = [b"HTTP/1.1 %d %s" % (error.status, _REASONS[error.status])]
+        status, headers, body = problem_reply(error, new_trace_id())
+        head = [b"HTTP/1.1 %d %s" % (status, _REASONS[status])]
         head += [f"{name}: {value}".encode() for name, value in headers.items()]
         head += [b"content-length: %d" % len(body), b"connection: close"]
         self.transport.write(b"\r\n".join(head) + b"\r\n\r\n" + body)

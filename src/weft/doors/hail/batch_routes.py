@@ -5,10 +5,17 @@ from typing import Final
 
 from litestar import Response, delete, get, patch, post
 
-from weft.api.doors.hail import submissions
-from weft.api.doors.hail.options import ADDED, CANCELLED, READ, WRITTEN
-from weft.api.doors.hail.queries import Parser, parse_v1, parse_v2
-from weft.api.doors.hail.requests import (
+from weft.api.http.replies import reply
+from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.use_cases import cancel, read
+from weft.api.use_cases import delete as delete_use_case
+from weft.core.hail_summaries import batch_document
+from weft.core.query import Subject
+from weft.core.query.tree import Field, Operator, TextTerm
+from weft.doors.hail import submissions
+from weft.doors.hail.options import ADDED, CANCELLED, READ, WRITTEN
+from weft.doors.hail.queries import Parser, parse_v1, parse_v2
+from weft.doors.hail.requests import (
     PAGE,
     Document,
     batch_of,
@@ -20,13 +27,6 @@ from weft.api.doors.hail.requests import (
     read_parts,
     token_in,
 )
-from weft.api.http.replies import reply
-from weft.api.http.requests import AnyRequest, caller_of, services_of
-from weft.api.use_cases import cancel, read
-from weft.api.use_cases import delete as delete_use_case
-from weft.core.hail_summaries import batch_document
-from weft.core.query import Subject
-from weft.core.query.tree import Field, Operator, TextTerm
 from weft.ports.store import Row
 from weft.wire.documents import CancelDocument
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from weft.api.doors.hail.checks import (
+from weft.doors.hail.checks import (
     FLAG,
     TEXT,
     any_of,

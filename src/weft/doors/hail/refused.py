@@ -4,7 +4,8 @@ from typing import Final
 
 from litestar import Response
 
-from weft.api.http.problem_documents import TEXT, describe
+from weft.api.http.doors import Asked, Refusal
+from weft.api.http.problem_documents import describe
 from weft.api.http.requests import AnyRequest
 from weft.core.errors import (
     Forbidden,
@@ -26,7 +27,7 @@ _CODES: Final = {
     404: NotFound.code,
     413: TooLarge.code,
 }
-_KEPT: Final = frozenset({400, 401, 403, 404, 408, 413, 429, 500, 503})
+_KEPT: Final = frozenset({400, 401, 403, 404, 405, 408, 413, 429, 500, 503})
 """Statuses that mean the same there; every other one is a 400."""
 
 
@@ -47,27 +48,21 @@ def bad_request(text: str) -> Refused:
 def answer_refused(request: AnyRequest, error: Refused) -> Response[str]:
     """Reply with the text of a refusal (an exception handler of Litestar)."""
     request.scope["state"]["error"] = _CODES[error.status]
-    return _text(error.status, error.text)
+    return Response(error.text, status_code=error.status, media_type=TEXT)
 
 
-def answer_error(request: AnyRequest, error: WeftError) -> Response[str]:
-    """Reply with the text of an error of weft (an exception handler of Litestar)."""
-    request.scope["state"]["error"] = error.code
+def refuse(error: WeftError, asked: Asked) -> Refusal:
+    """Return what Hail's client gets for an error of weft."""
     status = error.status if error.status in _KEPT else 400
-    if isinstance(error, RightMissing) and "manages" in request.route_handler.opt:
+    if isinstance(error, RightMissing) and "manages" in asked.options:
         status = 401  # as Hail says it of whoever may not administer billing projects
     if isinstance(error, QuotaExceeded):
         status = 403  # Hail's client would repeat a 429 for ever
-    if isinstance(error, GroupNotFound) and request.method == "POST":
+    if isinstance(error, GroupNotFound) and asked.method == "POST":
         status = 400  # what was sent names it, not the path
-    if isinstance(error, GroupTooDeep):
-        return _text(status, TOO_DEEP)
-    return _text(status, describe(error))
+    text = TOO_DEEP if isinstance(error, GroupTooDeep) else describe(error)
+    return Refusal(status, TEXT, text.encode())
 
 
-def _text(status: int, text: str) -> Response[str]:
-    headers = {"www-authenticate": "Bearer"} if status == 401 else None  # noqa: PLR2004 (RFC 9110)
-    return Response(text, status_code=status, media_type=TEXT, headers=headers)
-
-
+TEXT: Final = "text/plain"
 TOO_DEEP: Final = "job group exceeded the maximum level of nesting"

@@ -7,9 +7,6 @@ from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import Final
 
-from weft.api.doors.hail.documents import OWN_FAILURES, SIGNALLED
-from weft.api.doors.hail.refused import bad_request
-from weft.api.doors.hail.resources import COLLECTIONS
 from weft.core.query import EVERYTHING, Node, Subject, all_of
 from weft.core.query.tree import (
     EVER_CANCELLED,
@@ -27,6 +24,9 @@ from weft.core.query.tree import (
     TextTerm,
     TimeTerm,
 )
+from weft.doors.hail.documents import OWN_FAILURES, SIGNALLED
+from weft.doors.hail.refused import bad_request
+from weft.doors.hail.resources import COLLECTIONS
 
 TERMS_MAX: Final = 64
 Parser = Callable[[str | None, Subject], Node]

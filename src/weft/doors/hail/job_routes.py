@@ -6,28 +6,6 @@ from typing import Final
 from litestar import Response, get
 from litestar.response import Stream
 
-from weft.api.doors.hail.batch_routes import API, SECOND
-from weft.api.doors.hail.documents import (
-    attempt_document,
-    has_times,
-    image_of,
-    job_document,
-    job_entry,
-    usage_document,
-)
-from weft.api.doors.hail.jobs import ATTEMPT
-from weft.api.doors.hail.options import READ
-from weft.api.doors.hail.queries import Parser, parse_v1, parse_v2
-from weft.api.doors.hail.refused import bad_request
-from weft.api.doors.hail.requests import (
-    PAGE,
-    Document,
-    batch_of,
-    flag_of,
-    last_of,
-    number_of,
-    query_of,
-)
 from weft.api.http.path_ids import ATTEMPTS_MAX
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, services_of
@@ -39,6 +17,28 @@ from weft.api.use_cases.output import Outputs
 from weft.core.query import EVERYTHING, Subject, all_of
 from weft.core.query.tree import Field, IntegerTerm, Operator
 from weft.core.secret_variables import patterns_of
+from weft.doors.hail.batch_routes import API, SECOND
+from weft.doors.hail.documents import (
+    attempt_document,
+    has_times,
+    image_of,
+    job_document,
+    job_entry,
+    usage_document,
+)
+from weft.doors.hail.jobs import ATTEMPT
+from weft.doors.hail.options import READ
+from weft.doors.hail.queries import Parser, parse_v1, parse_v2
+from weft.doors.hail.refused import bad_request
+from weft.doors.hail.requests import (
+    PAGE,
+    Document,
+    batch_of,
+    flag_of,
+    last_of,
+    number_of,
+    query_of,
+)
 from weft.ports.log_store import AttemptLog
 from weft.ports.store import Row
 

@@ -7,9 +7,9 @@ from urllib.parse import parse_qsl
 
 import msgspec
 
-from weft.api.doors.hail.refused import Refused, bad_request
 from weft.api.http.requests import AnyRequest, read_bytes, trace_id_of
 from weft.core.hail_summaries import KEY_MARK
+from weft.doors.hail.refused import Refused, bad_request
 from weft.submission.services import Origin
 
 BODY_BYTES_MAX: Final = 8 << 20

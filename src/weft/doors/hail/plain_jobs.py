@@ -11,9 +11,9 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
-from weft.api.doors.hail.checks import INTEGER_MAX
-from weft.api.doors.hail.requests import Document
-from weft.api.doors.hail.shapes import BYTES, CPU, TIMEOUT_MAX
+from weft.doors.hail.checks import INTEGER_MAX
+from weft.doors.hail.requests import Document
+from weft.doors.hail.shapes import BYTES, CPU, TIMEOUT_MAX
 
 _Whole = Annotated[int, Meta(ge=-INTEGER_MAX, le=INTEGER_MAX)]
 _Positive = Annotated[int, Meta(gt=0, le=INTEGER_MAX)]

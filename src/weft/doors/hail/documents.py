@@ -9,9 +9,6 @@ from typing import Final
 
 import msgspec
 
-from weft.api.doors.hail.jobs import ATTEMPT, N_MAX_ATTEMPTS, present_form
-from weft.api.doors.hail.requests import Document
-from weft.api.doors.hail.resources import REGION, asked_of, collection_of
 from weft.api.services import Payers
 from weft.core.hail_summaries import (
     COST_DIGITS,
@@ -22,6 +19,9 @@ from weft.core.hail_summaries import (
     time_text,
 )
 from weft.core.secret_variables import masked
+from weft.doors.hail.jobs import ATTEMPT, N_MAX_ATTEMPTS, present_form
+from weft.doors.hail.requests import Document
+from weft.doors.hail.resources import REGION, asked_of, collection_of
 from weft.ports.store import JobEntry, Row
 from weft.wire.spec import JobSpec
 from weft.wire.usage_format import UsageSample

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from weft.api.doors.hail.refused import TOO_DEEP, bad_request
-from weft.api.doors.hail.requests import Document, decode_value
-from weft.api.doors.hail.shapes import GROUP
+from weft.doors.hail.refused import TOO_DEEP, bad_request
+from weft.doors.hail.requests import Document, decode_value
+from weft.doors.hail.shapes import GROUP
 from weft.settings import Settings
 from weft.submission.translation.request_size import refuse_too_many
 from weft.wire.documents import GroupDocument, GroupInBunch

@@ -7,8 +7,8 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Final
 
-from weft.api.doors.hail.refused import Refused, bad_request
-from weft.api.doors.hail.shapes import BYTES, CPU, MEMORY_CLASSES
+from weft.doors.hail.refused import Refused, bad_request
+from weft.doors.hail.shapes import BYTES, CPU, MEMORY_CLASSES
 
 CLOUD: Final = "local"
 REGION: Final = "local"

@@ -2,19 +2,18 @@
 
 from typing import Any, Final
 
-from weft.api.doors.hail.refused import Refused, answer_error, answer_refused
-from weft.core.errors import WeftError
 from weft.core.permissions import Permission
 from weft.core.rights import Right
+from weft.doors.hail.refused import Refused, answer_refused
 
-_HANDLERS: Final = {Refused: answer_refused, WeftError: answer_error}
+_HANDLERS: Final = {Refused: answer_refused}
 
 
 def _options(right: Right | None, **more: Any) -> dict[str, Any]:  # noqa: ANN401 (as Litestar)
     return {
         "status_code": 200,
         "exception_handlers": _HANDLERS,
-        "opt": {"door": "hail", "right": right, **more},
+        "opt": {"right": right, **more},
     }
 
 

@@ -4,13 +4,13 @@ from typing import Final
 
 from litestar import Response, get
 
-from weft.api.doors.hail.batch_routes import API, empty
-from weft.api.doors.hail.options import KNOWN, OPEN
-from weft.api.doors.hail.resources import CLOUD, REGION
-from weft.api.http.problem_documents import TEXT
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of
 from weft.core.rights import Right
+from weft.doors.hail.batch_routes import API, empty
+from weft.doors.hail.options import KNOWN, OPEN
+from weft.doors.hail.refused import TEXT
+from weft.doors.hail.resources import CLOUD, REGION
 
 VERSION: Final = "0.2.139"
 """Of Hail, whose contract this is."""

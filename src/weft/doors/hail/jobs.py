@@ -9,14 +9,14 @@ from typing import Any, Final, NamedTuple
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from weft.api.doors.hail.alike_jobs import Alike, alike_to
-from weft.api.doors.hail.plain_jobs import PlainJob, checked_job, plain_job
-from weft.api.doors.hail.refused import bad_request
-from weft.api.doors.hail.requests import Document, decode_value
-from weft.api.doors.hail.resources import REGION, asked_of
-from weft.api.doors.hail.shapes import JOB
 from weft.api.http.path_ids import ATTEMPTS_MAX
 from weft.core.texts import wrong_name
+from weft.doors.hail.alike_jobs import Alike, alike_to
+from weft.doors.hail.plain_jobs import PlainJob, checked_job, plain_job
+from weft.doors.hail.refused import bad_request
+from weft.doors.hail.requests import Document, decode_value
+from weft.doors.hail.resources import REGION, asked_of
+from weft.doors.hail.shapes import JOB
 from weft.settings import Settings
 from weft.submission.translation.request_size import refuse_too_many
 from weft.wire.foreign_jobs import ForeignJob

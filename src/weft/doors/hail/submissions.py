@@ -5,21 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Final
 
-from weft.api.doors.hail.checks import Json
-from weft.api.doors.hail.groups import (
-    LEVELS_MAX,
-    OUT_OF_ORDER,
-    ROOT,
-    bunch_groups,
-    parent_of,
-    specs_of,
-    whole_groups,
-)
-from weft.api.doors.hail.jobs import Bunch, jobs_of, present_form
-from weft.api.doors.hail.refused import Refused, bad_request
-from weft.api.doors.hail.requests import Document, decode_value, origin_of
-from weft.api.doors.hail.resources import unsatisfiable
-from weft.api.doors.hail.shapes import BATCH, UPDATE
 from weft.api.http.problem_documents import describe
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.use_cases import projects, read
@@ -37,6 +22,21 @@ from weft.core.errors import (
     UpdateNotFound,
     WeftError,
 )
+from weft.doors.hail.checks import Json
+from weft.doors.hail.groups import (
+    LEVELS_MAX,
+    OUT_OF_ORDER,
+    ROOT,
+    bunch_groups,
+    parent_of,
+    specs_of,
+    whole_groups,
+)
+from weft.doors.hail.jobs import Bunch, jobs_of, present_form
+from weft.doors.hail.refused import Refused, bad_request
+from weft.doors.hail.requests import Document, decode_value, origin_of
+from weft.doors.hail.resources import unsatisfiable
+from weft.doors.hail.shapes import BATCH, UPDATE
 from weft.submission import submit
 from weft.submission.owners import require_owner
 from weft.submission.services import Answer, Origin

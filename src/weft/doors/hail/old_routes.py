@@ -5,12 +5,12 @@ from typing import Final
 
 from litestar import Response, patch, post
 
-from weft.api.doors.hail import submissions
-from weft.api.doors.hail.batch_routes import API, empty
-from weft.api.doors.hail.options import ADDED, WRITTEN
-from weft.api.doors.hail.requests import batch_of, read_list
 from weft.api.http.requests import AnyRequest
 from weft.core.errors import UpdateNotFound
+from weft.doors.hail import submissions
+from weft.doors.hail.batch_routes import API, empty
+from weft.doors.hail.options import ADDED, WRITTEN
+from weft.doors.hail.requests import batch_of, read_list
 
 _BATCH: Final = API + "/batches/{b:str}"
 

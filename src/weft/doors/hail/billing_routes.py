@@ -5,11 +5,6 @@ from typing import Any, Final
 
 from litestar import Response, get, post
 
-from weft.api.doors.hail.batch_routes import API
-from weft.api.doors.hail.documents import project_document
-from weft.api.doors.hail.options import KNOWN, MANAGED
-from weft.api.doors.hail.refused import Refused, bad_request
-from weft.api.doors.hail.requests import Document, origin_of, query_of, read_parts
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.use_cases import projects, read
@@ -23,6 +18,11 @@ from weft.core.errors import (
 from weft.core.query import all_of
 from weft.core.query.tree import Field, Operator, StateTerm, TextTerm
 from weft.core.texts import wrong_name
+from weft.doors.hail.batch_routes import API
+from weft.doors.hail.documents import project_document
+from weft.doors.hail.options import KNOWN, MANAGED
+from weft.doors.hail.refused import Refused, bad_request
+from weft.doors.hail.requests import Document, origin_of, query_of, read_parts
 from weft.wire.billing_documents import ProjectDocument, ProjectEdit
 
 _PROJECTS: Final = API + "/billing_projects"

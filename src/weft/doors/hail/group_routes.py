@@ -4,9 +4,13 @@ from typing import Final
 
 from litestar import Response, get, patch
 
-from weft.api.doors.hail.batch_routes import API, empty
-from weft.api.doors.hail.options import CANCELLED, READ
-from weft.api.doors.hail.requests import (
+from weft.api.http.replies import reply
+from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.use_cases import cancel, read
+from weft.core.hail_summaries import group_document
+from weft.doors.hail.batch_routes import API, empty
+from weft.doors.hail.options import CANCELLED, READ
+from weft.doors.hail.requests import (
     PAGE,
     Document,
     batch_of,
@@ -14,10 +18,6 @@ from weft.api.doors.hail.requests import (
     number_of,
     query_of,
 )
-from weft.api.http.replies import reply
-from weft.api.http.requests import AnyRequest, caller_of, services_of
-from weft.api.use_cases import cancel, read
-from weft.core.hail_summaries import group_document
 from weft.wire.documents import CancelDocument
 
 _GROUPS: Final = API + "/batches/{b:str}/job-groups"

@@ -1,0 +1,23 @@
+"""The door for Hail's own client: `/api/v1alpha` and `/api/v2alpha`, as `hailtop` 0.2.139 uses
+them.
+
+Its routes answer by Hail's contract: errors are a status and a text, lists have pages of exactly
+fifty, and a request with a token that is known is a repeat, whatever else it says.
+`docs/guides/coming-from-hail.md` says what is the same and what differs.
+"""
+
+from typing import TYPE_CHECKING, Final
+
+from weft.doors.door import Door
+
+if TYPE_CHECKING:
+    from weft.api.http.doors import ApiDoor
+
+
+def _api() -> "ApiDoor":
+    from weft.doors.hail.routes import SERVED  # noqa: PLC0415 (the api alone needs routes)
+
+    return SERVED
+
+
+DOOR: Final = Door(name="hail", api=_api)

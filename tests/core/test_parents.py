@@ -176,7 +176,10 @@ def test_order_of_arrays_puts_all_their_parents_first(data: st.DataObject) -> No
     if order is None:
         order, moved, now = list(range(n_entries)), parents, positions
     else:
-        moved, now = renumbered(parents, positions, order)
+        numbers = positions.numbers_in(order)
+        moved = [renumbered(parents, positions, numbers)[entry] for entry in order]
+        now = Positions([counts[entry] for entry in order])
+        assert [numbers[entry] for entry in order] == list(now.firsts)
     for rank, entry in enumerate(order):
         above = {one for parent in moved[rank] for one in _all_of(parent)}
         entries = {order[now.entry_at(one)] for one in above}

@@ -15,7 +15,7 @@ from weft.core.states import Reason
 from weft.core.why import Cause
 from weft.ports.store import Gate, JobRows, Row, Shape
 from weft.settings import Settings
-from weft.submission.translation import gates, rare
+from weft.submission.translation import fields, gates
 from weft.submission.translation.context import DocumentContext
 from weft.submission.translation.jobs import translate
 from weft.submission.translation.ordinary import are_ordinary
@@ -232,7 +232,7 @@ def test_rare_fields_and_the_gates_made_of_them(monkeypatch: pytest.MonkeyPatch)
         lambda value: Gate(kind="directory", key=value, max_places=1),
         lambda *_: Cause("directory", "its directory is busy"),
     )
-    monkeypatch.setattr(rare, "RARE_JOB_FIELDS", ("cwd",))
+    monkeypatch.setattr(fields, "FIELDS", (fields.kept("cwd"),))
     monkeypatch.setattr(gates, "JOB_GATES", {"cwd": kind})
     rows = rows_of([{}, {"cwd": "/a", "count": 3}, {"cwd": "/b"}], first=7)
 
@@ -259,13 +259,10 @@ class JobWithNewField(JobDocument):
         (ConcurrencyKey("a\0b"), "/key"),
     ],
 )
-def test_values_of_rare_fields_are_checked_by_their_types(
-    monkeypatch: pytest.MonkeyPatch, value: object, pointer: str
-) -> None:
-    monkeypatch.setattr(rare, "RARE_JOB_FIELDS", ("new",))
+def test_values_of_rare_fields_are_checked_by_their_types(value: object, pointer: str) -> None:
     jobs = [JobWithNewField(new="good"), JobWithNewField(new=value)]
     problems = Problems()
-    rare.check_rare_fields(jobs, Settings(), problems)
+    fields.check_fields([fields.kept("new")], jobs, Settings(), problems)
 
     assert [error.pointer for _, error in problems.found] == [f"/jobs/1/new{pointer}"]
 

@@ -234,14 +234,12 @@ def _entries_of(parents: Parents, positions: Positions) -> Mapping[int, None]:
 
 
 def renumbered(
-    parents: Sequence[Parents], positions: Positions, order: Sequence[int]
-) -> tuple[list[Parents], Positions]:
-    """Return parents and positions of the entries in another order."""
-    counts = [positions.count_of(entry) if positions.has_arrays else None for entry in order]
-    moved = Positions(counts, first=positions.first)
-    shift = [0] * len(order)
-    for index, entry in enumerate(order):
-        shift[entry] = moved.firsts[index] - positions.firsts[entry]
+    parents: Sequence[Parents], positions: Positions, numbers: Sequence[int]
+) -> list[Parents]:
+    """Return the parents of each entry after all entries have moved: to `numbers`, their new first
+    positions.
+    """
+    shift = [new - old for new, old in zip(numbers, positions.firsts, strict=True)]
 
     def move(parent: Parent) -> Iterator[Parent]:
         if isinstance(parent, range):
@@ -250,10 +248,7 @@ def renumbered(
         else:
             yield parent + shift[positions.entry_at(parent)] if parent > 0 else parent
 
-    result = [
-        _distinct(piece for parent in parents[entry] for piece in move(parent)) for entry in order
-    ]
-    return result, moved
+    return [_distinct(piece for parent in own for piece in move(parent)) for own in parents]
 
 
 def _note_cycle(

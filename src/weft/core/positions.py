@@ -41,6 +41,15 @@ class Positions:
             return position - self.first
         return bisect_right(self.firsts, position) - 1
 
+    def numbers_in(self, order: Sequence[int]) -> Sequence[int]:
+        """Return for each entry its first position if the entries stood in this order."""
+        numbers = [0] * len(order)
+        position = self.first
+        for entry in order:
+            numbers[entry] = position
+            position += self.count_of(entry)
+        return numbers
+
     def pieces(self, positions: range) -> Iterator[tuple[int, range]]:
         """Yield the entries that have some of these positions, each with those that it has."""
         position = positions.start

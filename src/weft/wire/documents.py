@@ -7,7 +7,7 @@ its line there.
 """
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
@@ -296,21 +296,6 @@ class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fal
     def array_size(self) -> int | None:
         """Return the number of jobs of an array; None: it is no array."""
         return self.count if self.values is None else len(self.values)
-
-
-RARE_JOB_FIELDS: Final[tuple[str, ...]] = (
-    "not_before",
-    "deadline",
-    "concurrency_key",
-    "queue",
-    "preemptible",
-    "machine",
-    "retry",
-    "external_errors",
-    "retry_with",
-)
-"""Fields of `JobDocument` that few jobs have and that the document of a job shows as they were
-sent. They are None by default, and need nothing in the database."""
 
 
 class GroupDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):

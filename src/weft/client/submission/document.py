@@ -93,12 +93,9 @@ def plan_submission(document: Document) -> SubmissionPlan:
     origins: Sequence[int] = range(len(jobs))
     if order is not None:
         origins = order
-        parents, positions = renumbered(parents, positions, order)
+        parents = renumbered(parents, positions, positions.numbers_in(order))
     groups = _plan_groups(document.get("groups") or (), jobs)
-    planned = [
-        _planned_job(jobs[origin], own, groups)
-        for origin, own in zip(origins, parents, strict=True)
-    ]
+    planned = [_planned_job(jobs[origin], parents[origin], groups) for origin in origins]
     batch = {name: value for name, value in document.items() if name not in FIELDS_OF_JOBS}
     return SubmissionPlan(batch, groups.documents, planned, origins, positions.n_jobs)
 

@@ -8,14 +8,18 @@ from weft.wire.documents import JobDocument
 from weft.wire.spec import cut_values
 
 
-def cut_arrays(jobs: Sequence[JobDocument]) -> tuple[Sequence[JobDocument], Sequence[int]]:
-    """Cut the arrays over values, and return for each job of which entry it is, or is a part.
+def cut_arrays(
+    jobs: Sequence[JobDocument], order: Sequence[int]
+) -> tuple[Sequence[JobDocument], Sequence[int]]:
+    """Put jobs into an order and cut their arrays over values; return for each job which entry of
+    the document it is, or is a part of.
 
     A part continues the indices of the one before, so all jobs keep their numbers.
     """
     cut: list[JobDocument] = []
     entries: list[int] = []
-    for entry, job in enumerate(jobs):
+    for entry in order:
+        job = jobs[entry]
         if job.values is None:
             cut.append(job)
         else:

@@ -11,10 +11,6 @@ from weft.core.problems import Problems, pointer_of
 from weft.core.secret_variables import MASK, is_masked
 from weft.core.texts import wrong_attributes, wrong_key, wrong_name
 from weft.settings import Settings
-from weft.submission.translation.executors import installed_executors
-from weft.submission.translation.network import check_network
-from weft.submission.translation.rare import check_rare_fields
-from weft.submission.translation.secrets import check_uses
 from weft.wire.documents import JobDocument
 from weft.wire.foreign_jobs import ForeignJob
 from weft.wire.spec import JobSpec, spec_at
@@ -53,8 +49,6 @@ def check_jobs(
         most = max(most, FOREIGN_ARGV_BYTES_MAX)
     check = _JobCheck(settings, problems, _inherited_bytes(inherit_env, settings, problems), most)
     some_wrong = not _are_commands_right(jobs, check.own_bytes_max)
-    if not ordinary:
-        check_rare_fields(jobs, settings, problems)
     for index, job in enumerate(jobs):
         if (
             some_wrong
@@ -171,13 +165,7 @@ class _JobCheck:
             self._check_cwd(job.cwd, f"{at}/cwd")
         if job.stdin is not None:
             self._check_stdin(job.stdin, f"{at}/stdin")
-        if job.executor not in {None, *installed_executors()}:
-            known = ", ".join(installed_executors())
-            self.problems.add(InvalidValue, f"{at}/executor", f"not an executor; known: {known}")
         self._check_array(job, at)
-        if job.secrets is not None:
-            check_uses(job.secrets, self.problems, f"{at}/secrets")
-        check_network(job, self.problems, at)
 
     def _check_command(self, job: JobDocument, at: str) -> None:
         add = self.problems.add

@@ -7,7 +7,10 @@ api does not load them: it must know an executor's name, a worker runs it.
 from functools import cache
 from typing import Final
 
+from weft.core.errors import InvalidValue
+from weft.core.problems import Problems
 from weft.ports.executor import EXECUTOR_PLUGINS
+from weft.settings import Settings
 from weft.wire.documents import JobDocument
 
 USUAL: Final = "process"
@@ -19,6 +22,14 @@ FUNCTION: Final = "function"
 def installed_executors() -> tuple[str, ...]:
     """Return the names of all executors."""
     return EXECUTOR_PLUGINS.names()
+
+
+def check_executor(job: JobDocument, _: Settings, problems: Problems, at: str) -> None:
+    """Note an executor that is not installed."""
+    known = installed_executors()
+    if job.executor not in known:
+        message = f"not an executor; known: {', '.join(known)}"
+        problems.add(InvalidValue, f"{at}/executor", message)
 
 
 def executor_of(job: JobDocument) -> str:

@@ -5,7 +5,6 @@ What a user pickled is never read here: it is bytes within a limit.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
@@ -28,51 +27,15 @@ _VERSION: Final = re.compile(r"[0-9]{1,3}\.[0-9]{1,3}")
 _EARLIER: Final = re.compile(r"(?:b([1-9][0-9]{0,17})\.)?j([1-9][0-9]{0,8})")
 
 
-@dataclass(frozen=True)
-class FunctionCarriers:
-    """Which jobs carry the pickled functions that others call."""
-
-    positions: Sequence[int | None] = ()
-    """For each entry the position in the update of the job that carries its function, negative 7
-    for j7; None: it needs none. Empty: no job has a function.
-    """
-
-    def moved(
-        self, order: Sequence[int], before: Positions, after: Positions, problems: Problems
-    ) -> "FunctionCarriers":
-        """Return these after the entries were put into another order."""
-        if not self.positions:
-            return self
-        new_index = {entry: index for index, entry in enumerate(order)}
-        found: list[int | None] = []
-        for index, entry in enumerate(order):
-            position = self.positions[entry]
-            if position is not None and position > 0:
-                carrier = new_index[before.entry_at(position)]
-                if carrier >= index:
-                    message = f"the parents of job {position} put it after this one"
-                    problems.add(ParentNotBelow, f"/jobs/{entry}/function/of", message)
-                position = after.firsts[carrier]
-            found.append(position)
-        return FunctionCarriers(found)
-
-    def of_entries(self, entries: Sequence[int]) -> "FunctionCarriers":
-        """Return these for other entries, each of which is one of the present or a part of it."""
-        return FunctionCarriers(
-            [self.positions[entry] for entry in entries] if self.positions else ()
-        )
-
-    def entries(self, jobs: Sequence[JobDocument]) -> list[int]:
-        """Return the entries that carry a function."""
-        if not self.positions:
-            return []
-        functions = enumerate(job.function for job in jobs)
-        return [entry for entry, one in functions if one is not None and one.pickle is not None]
+Carriers = Sequence[int | None]
+"""For each entry the position in the update of the job that carries its pickled function, negative
+7 for j7; None: it needs none. Empty: no job has a function.
+"""
 
 
 def carriers_of(
     jobs: Sequence[JobDocument], positions: Positions, context: DocumentContext, problems: Problems
-) -> FunctionCarriers:
+) -> Carriers:
     """Return which jobs carry the functions of these, and note what is wrong with them."""
     found: list[int | None] = [None] * len(jobs)
     has_any = False
@@ -86,7 +49,34 @@ def carriers_of(
         _check_function(job, job.function, f"/jobs/{entry}", context.settings, problems)
         if job.function.of is not None:
             found[entry] = _carrier(entry, job.function.of, jobs, positions, context, problems)
-    return FunctionCarriers(found if has_any else ())
+    return found if has_any else ()
+
+
+def moved_carriers(
+    carriers: Carriers, positions: Positions, numbers: Sequence[int], problems: Problems
+) -> Carriers:
+    """Return the carrier of each entry after all entries have moved: to `numbers`, their new first
+    positions.
+    """
+    found: list[int | None] = []
+    for entry, position in enumerate(carriers):
+        if position is None or position < 0:
+            found.append(position)
+            continue
+        moved = numbers[positions.entry_at(position)]
+        if moved >= numbers[entry]:
+            message = f"the parents of job {position} put it after this one"
+            problems.add(ParentNotBelow, f"/jobs/{entry}/function/of", message)
+        found.append(moved)
+    return found
+
+
+def carrying(jobs: Sequence[JobDocument], carriers: Carriers) -> list[int]:
+    """Return the entries that carry a function."""
+    if not carriers:
+        return []
+    functions = enumerate(job.function for job in jobs)
+    return [entry for entry, one in functions if one is not None and one.pickle is not None]
 
 
 def _check_function(
@@ -206,13 +196,11 @@ def with_functions(
     specs: Sequence[JobSpec],
     jobs: Sequence[JobDocument],
     positions: Positions,
-    carriers: FunctionCarriers,
+    carriers: Carriers,
 ) -> list[JobSpec]:
     """Return these specs with the functions of their jobs."""
     found: list[JobSpec] = []
-    for spec, job, own, carrier in zip(
-        specs, jobs, positions.firsts, carriers.positions, strict=True
-    ):
+    for spec, job, own, carrier in zip(specs, jobs, positions.firsts, carriers, strict=True):
         function = job.function
         if function is None:
             found.append(spec)

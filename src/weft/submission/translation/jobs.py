@@ -5,20 +5,22 @@ a document are found before any is reported, and nothing is stored before that.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
 from weft.core.errors import InvalidValue, TooManyParents, WrongType
 from weft.core.parents import Earlier, Parents, order_jobs, renumbered, resolve_parents
 from weft.core.positions import Positions
 from weft.core.problems import Problems
-from weft.ports.store import JobRows, Row
+from weft.ports.store import JobRows, Row, Shape
 from weft.submission.translation.arrays import cut_arrays
+from weft.submission.translation.asks import asks_of
 from weft.submission.translation.check import check_jobs
+from weft.submission.translation.columns import Columns
 from weft.submission.translation.context import DocumentContext
-from weft.submission.translation.functions import carriers_of
-from weft.submission.translation.retries import DEFAULT_RETRY, check_retries, mask_of
-from weft.submission.translation.retry_with import rules_of_more
+from weft.submission.translation.fields import JobField, check_fields, given_fields
+from weft.submission.translation.functions import carriers_of, moved_carriers
+from weft.submission.translation.retries import DEFAULT_RETRY, mask_of
 from weft.submission.translation.rows import (
     count_edges,
     fill_chunks,
@@ -26,12 +28,10 @@ from weft.submission.translation.rows import (
     fill_labels,
     fill_rare_fields,
 )
-from weft.submission.translation.sets import sets_of
-from weft.submission.translation.shapes import ShapeBook
+from weft.submission.translation.sets import Combos, sets_of
 from weft.wire.documents import JobDocument
 
 Value = TypeVar("Value", int, bool)
-Chosen = TypeVar("Chosen")
 GROUP_MAX: Final = 2_000_000_000
 
 
@@ -56,75 +56,50 @@ def translate(
 
     Raise `InvalidDocument` with everything that is wrong, including what `problems` already has.
     """
-    rare = _checked(jobs, context, problems)
-    book = ShapeBook(workers, context.licences)
-    shape_index = book.index_of(jobs, problems, context.router)
-    licences, more = book.licences_of(jobs), rules_of_more(rare, book, shape_index, problems)
-    group_id, combos = _groups(jobs, context, problems), sets_of(jobs, context, problems)
-    retry_on = _retries(rare or jobs[:1], problems)
+    fields = _checked(jobs, context, problems)
     positions = _positions(jobs, context)
-    carriers = carriers_of(rare, positions, context, problems)
-    parents = _parents(jobs, context, positions, problems)
+    asks, combos = asks_of(jobs, context, workers, problems), sets_of(jobs, context, problems)
+    columns = Columns(
+        shape_index=asks.shape_index,
+        group_id=_groups(jobs, context, problems),
+        retry_on=_retries(context.rare(jobs) or jobs[:1], problems),
+        combo_index=combos.index,
+        licences=asks.licences,
+        more=asks.more,
+        parents=_parents(jobs, context, positions, problems),
+        carriers=carriers_of(context.rare(jobs), positions, context, problems),
+    )
     problems.raise_any()
     order = None
-    if context.whole and parents is not None:
-        order = order_jobs(parents, [job.name for job in jobs], problems, positions)
+    if context.whole and columns.parents:
+        order = order_jobs(columns.parents, [job.name for job in jobs], problems, positions)
         problems.raise_any()
-    if order is not None and parents is not None:
-        jobs = [jobs[index] for index in order]
-        before = positions
-        parents, positions = renumbered(parents, positions, order)
-        carriers = carriers.moved(order, before, positions, problems)
-        problems.raise_any()
-    numbers = None if order is None else _numbers(order, positions)
+    numbers = None
+    if order is not None:
+        numbers = positions.numbers_in(order)
+        columns = _renumbered(columns, positions, numbers, problems)
     entries: Sequence[int] | None = order
     if positions.has_arrays and any(job.values for job in jobs):
-        jobs, cut = cut_arrays(jobs)
-        positions = _positions(jobs, context)
-        parents = parents and [parents[entry] for entry in cut]
-        carriers = carriers.of_entries(cut)
-        entries = cut if order is None else [order[entry] for entry in cut]
-    rows = JobRows(
-        first_job=context.first,
-        n_jobs=positions.n_jobs,
-        shapes=book.shapes,
-        shape_index=_picked(shape_index, entries),
-        group_id=_picked(group_id, entries),
-        priority=_one_if_same([job.priority for job in jobs]),
-        always_run=_one_if_same([job.always_run for job in jobs]),
-        max_attempts=_one_if_same([job.max_attempts for job in jobs]),
-        retry_on=_picked(retry_on, entries),
-        combo_index=_picked(combos.index, entries),
-        combo_number=combos.number,
-        combo_set=combos.sets,
-        entry_n=[positions.count_of(n) for n in range(len(jobs))] if positions.has_arrays else [],
-    )
-    if parents is not None:
-        fill_edges(rows, parents, positions)
-    fill_labels(rows, jobs, positions)
-    if licences or rare:
-        fill_rare_fields(rows, jobs, positions, _chosen(licences, entries), _chosen(more, entries))
-    fill_chunks(rows, jobs, positions, carriers, context)
+        jobs, entries = cut_arrays(jobs, order or range(len(jobs)))
+    elif order is not None:
+        jobs = [jobs[entry] for entry in order]
+    if entries is not None:
+        columns, positions = columns.of_entries(entries), _positions(jobs, context)
+    rows = _rows(jobs, positions, columns, asks.shapes, combos)
+    if columns.licences or fields:
+        fill_rare_fields(rows, jobs, positions, fields, columns)
+    fill_chunks(rows, jobs, positions, fields, columns.carriers, context)
     return Translated(rows, numbers)
-
-
-def _positions(jobs: Sequence[JobDocument], context: DocumentContext) -> Positions:
-    sizes = [None] * len(jobs) if context.ordinary else [job.array_size for job in jobs]
-    return Positions(sizes, first=context.first)
-
-
-def _numbers(order: Sequence[int], positions: Positions) -> list[int]:
-    """Return the position of each entry of the document."""
-    numbers = [0] * len(order)
-    for entry, index in enumerate(order):
-        numbers[index] = positions.firsts[entry]
-    return numbers
 
 
 def _checked(
     jobs: Sequence[JobDocument], context: DocumentContext, problems: Problems
-) -> Sequence[JobDocument]:
-    """Check the texts of these jobs; return those that may have rare fields: all or none."""
+) -> Sequence[JobField]:
+    """Check the texts of these jobs, and the fields that few jobs have; return those of these
+    fields that any of them has.
+    """
+    fields = [] if context.ordinary else given_fields(jobs)
+    check_fields(fields, jobs, context.settings, problems)
     check_jobs(
         jobs,
         context.settings,
@@ -132,24 +107,61 @@ def _checked(
         inherit_env=context.inherit_env,
         ordinary=context.ordinary,
     )
-    return context.rare(jobs)
+    return fields
 
 
-def _picked(column: list[int], entries: Sequence[int] | None) -> list[int]:
-    """Return a column of the document for these entries of it; None: for all."""
-    if entries is None or len(column) <= 1:
-        return column
-    return [column[entry] for entry in entries]
+def _positions(jobs: Sequence[JobDocument], context: DocumentContext) -> Positions:
+    sizes = [None] * len(jobs) if context.ordinary else [job.array_size for job in jobs]
+    return Positions(sizes, first=context.first)
 
 
-def _chosen(column: Sequence[Chosen], entries: Sequence[int] | None) -> Sequence[Chosen]:
-    """Return a column, which may be empty, for these entries; None: for all."""
-    return column if entries is None or not column else [column[entry] for entry in entries]
+def _renumbered(
+    columns: Columns, positions: Positions, numbers: Sequence[int], problems: Problems
+) -> Columns:
+    """Return the columns with the numbers that jobs get when they are put into order."""
+    moved = replace(
+        columns,
+        parents=renumbered(columns.parents, positions, numbers),
+        carriers=moved_carriers(columns.carriers, positions, numbers, problems),
+    )
+    problems.raise_any()
+    return moved
 
 
-def _one_if_same(column: list[Value]) -> list[Value]:
+def _rows(
+    jobs: Sequence[JobDocument],
+    positions: Positions,
+    columns: Columns,
+    shapes: list[Shape],
+    combos: Combos,
+) -> JobRows:
+    """Return the rows without what only some jobs have."""
+    rows = JobRows(
+        first_job=positions.first,
+        n_jobs=positions.n_jobs,
+        shapes=shapes,
+        shape_index=_one_if_same(columns.shape_index),
+        group_id=_one_if_same(columns.group_id),
+        priority=_one_if_same([job.priority for job in jobs]),
+        always_run=_one_if_same([job.always_run for job in jobs]),
+        max_attempts=_one_if_same([job.max_attempts for job in jobs]),
+        retry_on=_one_if_same(columns.retry_on),
+        combo_index=_one_if_same(columns.combo_index),
+        combo_number=combos.number,
+        combo_set=combos.sets,
+        entry_n=[positions.count_of(n) for n in range(len(jobs))] if positions.has_arrays else [],
+    )
+    if columns.parents:
+        fill_edges(rows, columns.parents, positions)
+    fill_labels(rows, jobs, positions)
+    return rows
+
+
+def _one_if_same(column: Sequence[Value]) -> list[Value]:
     """Return one element for a column of equal ones."""
-    return column[:1] if column.count(column[0]) == len(column) else column
+    if column and column.count(column[0]) == len(column):
+        return [column[0]]
+    return list(column)
 
 
 def _groups(
@@ -180,15 +192,14 @@ def _groups(
             elif abs(group) > GROUP_MAX:
                 problems.add(InvalidValue, f"/jobs/{index}/group", "not the number of a group")
         numbers.append(number or 0)
-    return _one_if_same(numbers)
+    return numbers
 
 
 def _retries(jobs: Sequence[JobDocument], problems: Problems) -> list[int]:
     given = [(job.retry_on, job.retry, job.external_errors, job.retry_with) for job in jobs]
     if given.count((None, None, None, None)) == len(given):
         return [DEFAULT_RETRY]
-    check_retries(jobs, problems)
-    return _one_if_same([_mask_of(job, index, problems) for index, job in enumerate(jobs)])
+    return [_mask_of(job, index, problems) for index, job in enumerate(jobs)]
 
 
 def _mask_of(job: JobDocument, index: int, problems: Problems) -> int:
@@ -198,11 +209,11 @@ def _mask_of(job: JobDocument, index: int, problems: Problems) -> int:
 
 def _parents(
     jobs: Sequence[JobDocument], context: DocumentContext, positions: Positions, problems: Problems
-) -> list[Parents] | None:
-    """Return the parents of each entry; None: no job has any."""
+) -> Sequence[Parents]:
+    """Return the parents of each entry; empty: no job has any."""
     refs = [job.parents for job in jobs]
     if not any(refs):
-        return None
+        return ()
     parents = resolve_parents(
         [job.name for job in jobs] if context.whole else (),
         refs,

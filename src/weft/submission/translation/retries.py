@@ -1,6 +1,6 @@
 """The field `retry` of jobs: how long they wait before another attempt."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -10,6 +10,7 @@ from weft.core.errors import InvalidValue
 from weft.core.problems import Problems, pointer_of
 from weft.core.states import Reason
 from weft.core.whole_numbers import as_written
+from weft.settings import Settings
 from weft.submission.translation.policies import policy_mistakes, whole_policy
 from weft.wire.documents import JobDocument
 from weft.wire.retry_documents import RetryDocument
@@ -48,25 +49,14 @@ REASONS: Final = frozenset(_BITS)
 """The words of `retry_on` that are no rules."""
 
 
-def check_retries(jobs: Sequence[JobDocument], problems: Problems) -> None:
-    """Note what is wrong with the policies of these jobs."""
-    for index, job in enumerate(jobs):
-        if job.retry is None:
-            continue
-        for where, message in policy_mistakes(_given(job.retry)):
-            problems.add(InvalidValue, pointer_of("jobs", index, "retry", *where), message)
-        if job.max_attempts == 1:
-            problems.add(
-                InvalidValue,
-                pointer_of("jobs", index, "retry"),
-                "has no effect on a job that is not tried again (max_attempts, --retries)",
-            )
-
-
-def with_rules(jobs: Sequence[JobDocument]) -> Iterator[int]:
-    """Yield the indices of the jobs with rules of their own for the ends of their attempts."""
-    if any(job.retry_on is not None or job.external_errors is not None for job in jobs):
-        yield from (index for index, job in enumerate(jobs) if rules_of(job) is not None)
+def check_retry(job: JobDocument, _: Settings, problems: Problems, at: str) -> None:
+    """Note what is wrong with the policy of a job."""
+    assert job.retry is not None
+    for where, message in policy_mistakes(_given(job.retry)):
+        problems.add(InvalidValue, at + pointer_of("retry", *where), message)
+    if job.max_attempts == 1:
+        message = "has no effect on a job that is not tried again (max_attempts, --retries)"
+        problems.add(InvalidValue, f"{at}/retry", message)
 
 
 def rules_of(job: JobDocument) -> EndRules | None:

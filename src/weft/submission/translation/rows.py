@@ -1,28 +1,23 @@
 """The parts of `JobRows` that are not plain columns: edges, labels, specs, arrays."""
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from collections.abc import Sequence
 from operator import attrgetter
-from typing import Any, Final, cast
+from typing import Final, cast
 
 import msgspec
 
 from weft.core.parents import Parents, count_of
 from weft.core.positions import Positions
-from weft.core.retry_with import MoreRule
 from weft.ports.store import ArrayRow, JobRows
+from weft.submission.translation.columns import Columns
 from weft.submission.translation.context import DocumentContext
 from weft.submission.translation.executors import USUAL
-from weft.submission.translation.functions import FunctionCarriers, with_functions
+from weft.submission.translation.fields import JobField, changed_specs, kept_fields
+from weft.submission.translation.functions import Carriers, carrying, with_functions
 from weft.submission.translation.gates import job_gates, licence_gates
-from weft.submission.translation.network import without_network
-from weft.submission.translation.rare import rare_values
-from weft.submission.translation.retries import rules_of, stored_policy, with_rules
-from weft.submission.translation.secrets import with_secrets
 from weft.wire.documents import JobDocument
 from weft.wire.foreign_jobs import ForeignJob
-from weft.wire.retry_documents import RetryDocument
 from weft.wire.spec import (
     CHUNK_BYTES_MAX,
     CHUNK_JOBS_MAX,
@@ -86,52 +81,30 @@ def fill_rare_fields(
     rows: JobRows,
     jobs: Sequence[JobDocument],
     positions: Positions,
-    licences: Sequence[Mapping[str, int]] = (),
-    more: Sequence[Sequence[MoreRule]] = (),
+    fields: Sequence[JobField],
+    columns: Columns,
 ) -> None:
-    """Add the fields that few jobs have, and the gates that are made of them.
-
-    `licences`: how many of each a job asks for; empty: no job asks for any. `more`: by which rules
-    its retries ask for more; empty: no job has any.
-    """
-    fields_of: dict[int, dict[str, Any]] = {}
-    for entry, name, value in rare_values(jobs):
-        fields_of.setdefault(entry, {})[name] = _as_sent(value)
-    for entry, asked in enumerate(licences):
+    """Add what is kept of the fields that few jobs have, and the gates that are made of them."""
+    kept = kept_fields(fields, jobs)
+    for entry, asked in enumerate(columns.licences):
         if any(asked.values()):
-            fields_of.setdefault(entry, {})["licences"] = asked
-    for entry, of_more in enumerate(more):
-        if of_more:
-            fields_of[entry]["more"] = of_more
-    for entry in with_rules(jobs):
-        fields_of.setdefault(entry, {})
-    for entry, fields in sorted(fields_of.items()):
-        if gates := [*job_gates(jobs[entry]), *licence_gates(fields.get("licences", {}))]:
-            fields["gates"] = gates
-        if (rules := rules_of(jobs[entry])) is not None:
-            fields["end_rules"] = rules
-        if (deadline := jobs[entry].deadline) is not None:
-            fields["latest_start"] = _as_sent(
-                deadline - timedelta(seconds=jobs[entry].timeout_s or 0)
-            )
+            kept.setdefault(entry, {})["licences"] = asked
+    for entry, rules in enumerate(columns.more):
+        if rules:
+            kept[entry]["more"] = rules
+    for entry, values in sorted(kept.items()):
+        if gates := [*job_gates(jobs[entry]), *licence_gates(values.get("licences", {}))]:
+            values["gates"] = gates
         rows.rare_job.append(positions.firsts[entry])
-        rows.rare_fields.append(msgspec.to_builtins(fields))
-
-
-def _as_sent(value: object) -> object:
-    """Return the value of a rare field as its document shows it: times in UTC, a policy with its
-    defaults.
-    """
-    if isinstance(value, RetryDocument):
-        return stored_policy(value)
-    return value.astimezone(UTC) if isinstance(value, datetime) else value
+        rows.rare_fields.append(msgspec.to_builtins(values))
 
 
 def fill_chunks(
     rows: JobRows,
     jobs: Sequence[JobDocument],
     positions: Positions,
-    carriers: FunctionCarriers,
+    fields: Sequence[JobField],
+    carriers: Carriers,
     context: DocumentContext,
 ) -> None:
     """Add the specs of consecutive jobs in chunks. An array has a chunk of its own, and a job that
@@ -139,18 +112,17 @@ def fill_chunks(
     """
     shared = _shared_by(jobs)
     specs = _specs_of(jobs, context.trace_id, shared)
-    if carriers.positions:
+    if carriers:
         specs = with_functions(specs, jobs, positions, carriers)
-    if not context.ordinary:
-        specs = with_secrets(without_network(specs))
-    carrying = carriers.entries(jobs)
+    specs = changed_specs(fields, specs, jobs)
+    alone = carrying(jobs, carriers)
     arrays: list[int] = []
     if positions.has_arrays:
         arrays = [entry for entry, job in enumerate(jobs) if job.array_size is not None]
     start = 0
     for entry in [*arrays, len(jobs)]:
         while start < entry:
-            stop = min(entry, start + CHUNK_JOBS_MAX, _next_of(carrying, start, entry))
+            stop = min(entry, start + CHUNK_JOBS_MAX, _next_of(alone, start, entry))
             first = positions.firsts[start]
             _add_chunks(rows, specs[start:stop], first, context.inherit_env, shared)
             start = stop

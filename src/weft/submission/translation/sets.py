@@ -34,8 +34,6 @@ def sets_of(jobs: Sequence[JobDocument], context: DocumentContext, problems: Pro
             combos.number += [number] * len(sets)
             combos.sets += sets
         combos.index.append(number)
-    if combos.index.count(combos.index[0]) == len(combos.index):
-        del combos.index[1:]
     return combos
 
 

@@ -1,0 +1,183 @@
+"""The fields that few jobs have: what is checked of each, and what becomes of it.
+
+A document whose jobs have none of them pays for one look at all of them together
+(`ordinary.py`). A field that `FIELDS` does not name, and that the document of a job shows if it
+was given (`wire/answers.py`), is kept as it was sent.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import MAXYEAR, UTC, datetime, timedelta
+from operator import attrgetter
+from typing import Any, Final
+
+import msgspec
+
+from weft.core.errors import InvalidValue
+from weft.core.problems import Problems, pointer_of
+from weft.core.texts import wrong_name
+from weft.settings import Settings
+from weft.submission.translation.executors import check_executor
+from weft.submission.translation.network import check_network, without_network
+from weft.submission.translation.retries import check_retry, rules_of, stored_policy
+from weft.submission.translation.secrets import check_uses, with_secrets
+from weft.wire.answers import Job
+from weft.wire.documents import JobDocument
+from weft.wire.spec import JobSpec
+
+FIRST_YEAR: Final = 1970
+
+Check = Callable[[JobDocument, Settings, Problems, str], None]
+"""Notes what is wrong with a job that has the field; the text is the pointer to the job."""
+Kept = Callable[[JobDocument], Mapping[str, Any]]
+"""Returns what is kept of a job that has the field, by name."""
+
+
+@dataclass(frozen=True)
+class JobField:
+    """A field that few jobs have: None in all others."""
+
+    name: str
+    checks: tuple[Check, ...] = ()
+    keeps: Kept | None = None
+    """None: nothing is kept beside the spec, which has all fields of the same names anyway."""
+    spec: Callable[[JobSpec], JobSpec] | None = None
+    """How it changes the rest of the spec."""
+
+
+def kept(name: str, keeps: Kept | None = None, check: Check | None = None) -> JobField:
+    """Return a field that is kept, as it was sent if nothing else is said. Its texts and times are
+    checked by their types, whatever else is.
+    """
+
+    def check_value(job: JobDocument, settings: Settings, problems: Problems, at: str) -> None:
+        _check_value(getattr(job, name), settings, problems, at + pointer_of(name))
+
+    checks = (check_value,) if check is None else (check_value, check)
+    return JobField(name, checks, keeps or (lambda job: {name: getattr(job, name)}))
+
+
+def _not_before(job: JobDocument) -> Mapping[str, Any]:
+    assert job.not_before is not None
+    return {"not_before": job.not_before.astimezone(UTC)}
+
+
+def _deadline(job: JobDocument) -> Mapping[str, Any]:
+    assert job.deadline is not None
+    latest = job.deadline - timedelta(seconds=job.timeout_s or 0)
+    return {"deadline": job.deadline.astimezone(UTC), "latest_start": latest.astimezone(UTC)}
+
+
+def _policy(job: JobDocument) -> Mapping[str, Any]:
+    assert job.retry is not None
+    return {"retry": stored_policy(job.retry)}
+
+
+def _rules(job: JobDocument) -> Mapping[str, Any]:
+    rules = rules_of(job)
+    return {} if rules is None else {"end_rules": rules}
+
+
+def _external_errors(job: JobDocument) -> Mapping[str, Any]:
+    return {"external_errors": job.external_errors, **_rules(job)}
+
+
+_LISTED: Final = (
+    JobField("count"),
+    JobField("values"),
+    JobField("function"),
+    JobField("executor", (check_executor,)),
+    kept("not_before", _not_before),
+    kept("deadline", _deadline),
+    kept("queue"),
+    JobField("retry_on", keeps=_rules),
+    kept("retry", _policy, check_retry),
+    kept("external_errors", _external_errors),
+    JobField("network", (check_network,), spec=without_network),
+    JobField("secrets", (check_uses,), spec=with_secrets),
+)
+
+
+def _kept_as_sent() -> Iterator[JobField]:
+    """Yield the fields that the document of a job shows and that need no more than that."""
+    needed = JobDocument.__struct_fields__
+    listed = {field.name for field in _LISTED}
+    for shown in msgspec.structs.fields(Job):
+        if shown.default is msgspec.UNSET and shown.name in needed and shown.name not in listed:
+            yield kept(shown.name)
+
+
+FIELDS: Final[tuple[JobField, ...]] = (*_LISTED, *_kept_as_sent())
+"""In the order in which they change specs."""
+
+
+def given_fields(jobs: Sequence[JobDocument]) -> list[JobField]:
+    """Return the fields of `FIELDS` that any of these jobs has."""
+    columns = ((field, list(map(attrgetter(field.name), jobs))) for field in FIELDS)
+    return [field for field, column in columns if column.count(None) < len(column)]
+
+
+def check_fields(
+    fields: Sequence[JobField],
+    jobs: Sequence[JobDocument],
+    settings: Settings,
+    problems: Problems,
+) -> None:
+    """Note what is wrong with these fields."""
+    for field in fields:
+        for index, job in _having(field, jobs) if field.checks else ():
+            for check in field.checks:
+                check(job, settings, problems, f"/jobs/{index}")
+
+
+def kept_fields(
+    fields: Sequence[JobField], jobs: Sequence[JobDocument]
+) -> dict[int, dict[str, Any]]:
+    """Return what is kept of the jobs that have such fields, by the indices of the jobs."""
+    found: dict[int, dict[str, Any]] = {}
+    for field in fields:
+        if field.keeps is not None:
+            for index, job in _having(field, jobs):
+                if values := field.keeps(job):
+                    found.setdefault(index, {}).update(values)
+    return found
+
+
+def changed_specs(
+    fields: Sequence[JobField], specs: list[JobSpec], jobs: Sequence[JobDocument]
+) -> list[JobSpec]:
+    """Return the specs of these jobs as the fields change them."""
+    for field in fields:
+        if field.spec is not None:
+            specs = [*specs]
+            for index, _ in _having(field, jobs):
+                specs[index] = field.spec(specs[index])
+    return specs
+
+
+def _having(field: JobField, jobs: Sequence[JobDocument]) -> Iterator[tuple[int, JobDocument]]:
+    """Yield the jobs that have a field, with their indices."""
+    values = map(attrgetter(field.name), jobs)
+    return ((index, jobs[index]) for index, value in enumerate(values) if value is not None)
+
+
+def _check_value(value: object, settings: Settings, problems: Problems, at: str) -> None:
+    parts: Mapping[Any, object] = {}
+    if isinstance(value, str):
+        if wrong := wrong_name(value, chars_max=settings.name_chars_max):
+            problems.add(InvalidValue, at, wrong)
+    elif isinstance(value, datetime):
+        # The first years and the last one may not exist in UTC, or before a time limit.
+        if not FIRST_YEAR <= value.year < MAXYEAR:
+            problems.add(InvalidValue, at, f"not a year from {FIRST_YEAR} to {MAXYEAR - 1}")
+    elif isinstance(value, msgspec.Struct):
+        parts = msgspec.structs.asdict(value)
+    elif isinstance(value, Mapping):
+        parts = value
+    elif isinstance(value, Sequence):
+        parts = dict(enumerate(value))
+    for name, part in parts.items():
+        inner = at + pointer_of(name)
+        if isinstance(name, str):
+            _check_value(name, settings, problems, inner)
+        _check_value(part, settings, problems, inner)

@@ -1,4 +1,4 @@
-"""Write src/weft/sql/schema.snapshot.sql, a dump of what the migrations make; `--check` compares.
+"""Write src/weft/sql/schema.snapshot.sql, a dump of what `sql/` makes; `--check` compares.
 
 Bodies of functions are left out: their one home is `sql/functions/`.
 """
@@ -17,8 +17,8 @@ from weft.store import open_admin
 from weft.store.embedded import EmbeddedServer
 
 FILE = Path(__file__).resolve().parents[1] / "src" / "weft" / "sql" / "schema.snapshot.sql"
-HEAD = """-- Made by `make snapshot` from the migrations and functions; do not edit.
--- It shows in a review what a migration changes. Bodies of functions are in functions/.
+HEAD = """-- Made by `make snapshot` from schema/ and functions/; do not edit.
+-- It shows in a review what a change of either does. Bodies of functions are in functions/.
 
 """
 _SECTION = re.compile(

@@ -10,7 +10,7 @@ import asyncpg
 import pytest
 
 from weft.core.errors import Internal
-from weft.sql import files_of, program_schema
+from weft.sql import program_schema
 from weft.store import open_admin, open_api_store, open_driver_store, open_worker_store
 from weft.store.contract import OlderProgramsConnected
 from weft.store.errors import SchemaTooOld
@@ -150,7 +150,7 @@ async def test_contract_before_the_migration_is_refused(
         await contract(database)
 
 
-@pytest.mark.parametrize("name", ["weft", "weft (schema 16)"])
+@pytest.mark.parametrize("name", ["weft", "weft (schema 0)"])
 async def test_contract_is_refused_while_older_programs_are_connected(
     database: dict[str, str], owner: asyncpg.Connection, name: str
 ) -> None:
@@ -195,7 +195,7 @@ async def test_program_older_than_the_range_does_not_start(
 
 @pytest.mark.parametrize(
     "older",
-    ["UPDATE weft.schema_range SET schema = 17", "DROP FUNCTION weft.schema_range"],
+    ["UPDATE weft.schema_range SET schema = 0", "DROP FUNCTION weft.schema_range"],
     ids=["range", "no range yet"],
 )
 async def test_schema_older_than_the_program_is_refused(
@@ -218,13 +218,3 @@ async def test_contract_ends_the_range_at_this_program(
 
     assert before < program_schema()
     assert await owner.fetchval("SELECT oldest_program FROM weft.schema_range") == program_schema()
-
-
-async def test_post_migration_waits_for_the_contract_step(
-    database: dict[str, str], owner: asyncpg.Connection
-) -> None:
-    posts = [file.name for file in files_of("migrations") if "_post_" in file.name]
-    await owner.execute("DELETE FROM weft.migration WHERE name = ANY($1)", posts)
-    async with open_admin(database["admin"]) as admin:
-        assert await admin.migrate() == []
-        assert (await admin.status()).to_contract == tuple(posts)

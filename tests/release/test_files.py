@@ -38,7 +38,7 @@ def test_wheel_holds_every_file_of_the_package_and_no_other_kind(built: Any) -> 
     assert {f"src/{name}" for name in names} >= tracked("src/weft")
     assert {PurePosixPath(name).parts[0] for name in names} == {"weft"}
     assert {PurePosixPath(name).suffix for name in names} <= SUFFIXES
-    assert any(name.startswith("weft/sql/migrations/") for name in names)
+    assert any(name.startswith("weft/sql/schema/") for name in names)
     assert "weft/core/query/grammar.lark" in names
 
 

@@ -60,7 +60,7 @@ def _found() -> list[str]:
         for path in tracked_files()
         if path.suffix in {".py", ".md", ".sql"}
         and (name := relative(path)).startswith(_FOLDERS)
-        and not name.startswith(("tests/tidy/", "src/weft/sql/migrations/", "docs/adr/"))
+        and not name.startswith(("tests/tidy/", "docs/adr/"))
         and not name.endswith(".snapshot.sql")
         for text in _texts(path)
         if _ANY_PHRASE.search(text)

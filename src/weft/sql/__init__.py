@@ -1,7 +1,8 @@
 """All SQL of weft, as files; this module only finds and orders them.
 
-`migrations/` change tables, once each: `NNNN_pre_*` before this program runs, `NNNN_post_*` when
-all older ones are gone. `functions/` and `views/` are replaced where they changed, so the body of
+`schema/` makes the tables of an empty database, as they are now. `migrations/` bring an older one
+there, once each: `NNNN_pre_*` before this program runs, `NNNN_post_*` when all older ones are
+gone. `functions/` and `views/` are replaced where they changed, so the body of
 each function has one file; the owner of the database runs `owner/` before that; `catalog/`
 asks the database what it has; `audit/` are queries that return no row when all is well.
 States, phases, reasons and settings are written by name (`numbers.py`, `settings.py`).
@@ -21,6 +22,9 @@ from itertools import pairwise
 from weft.sql.numbers import with_numbers
 from weft.sql.settings import with_settings
 
+FIRST_SCHEMA = 1
+"""The number of the schema that no migration has changed yet."""
+_COMMENT = re.compile(r"\s*--[^\n]*|\s+")
 _RIGHTS = re.compile(r"^-- Owner: (\w+)\.(?:\s+Granted to: ([\w, ]+)\.)?$", re.MULTILINE)
 
 
@@ -40,6 +44,16 @@ class SqlFile:
     def checksum(self) -> str:
         """Return a checksum that changes with the text."""
         return hashlib.sha256(self.text.encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class WholeSchema(SqlFile):
+    """All of `schema/`, named after the newest migration whose effect it contains."""
+
+    @property
+    def checksum(self) -> str:
+        """Return a checksum that changes with what it makes; comments make nothing."""
+        return hashlib.sha256(_COMMENT.sub(" ", self.text).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
@@ -80,7 +94,21 @@ def text_of(folder: str, name: str) -> str:
 @cache
 def program_schema() -> int:
     """Return the number of the newest `pre` migration: the schema that this program needs."""
-    return max(int(file.name[:4]) for file in files_of("migrations") if not is_post(file))
+    numbers = (number_of(file.name) for file in files_of("migrations") if not is_post(file))
+    return max(numbers, default=FIRST_SCHEMA)
+
+
+@cache
+def whole_schema() -> WholeSchema:
+    """Return what makes the tables of an empty database."""
+    newest = max((number_of(file.name) for file in files_of("migrations")), default=FIRST_SCHEMA)
+    source = "\n".join(file.source for file in files_of("schema"))
+    return WholeSchema(f"{newest:04d}_schema", source)
+
+
+def number_of(name: str) -> int:
+    """Return the number of a migration, or of a schema, from its name."""
+    return int(name[:4])
 
 
 def is_post(migration: SqlFile) -> bool:

@@ -1,5 +1,5 @@
--- Made by `make snapshot` from the migrations and functions; do not edit.
--- It shows in a review what a migration changes. Bodies of functions are in functions/.
+-- Made by `make snapshot` from schema/ and functions/; do not edit.
+-- It shows in a review what a change of either does. Bodies of functions are in functions/.
 
 CREATE SCHEMA weft;
 ALTER SCHEMA weft OWNER TO postgres;
@@ -328,8 +328,8 @@ CREATE TABLE weft.spend_limit (
     owner_id integer,
     shared_project_id integer,
     CONSTRAINT limit_is_of_one CHECK (((num_nonnulls(project_id, user_id, batch_id) = 1) AND ((batch_id IS NULL) = (group_id IS NULL)))),
-    CONSTRAINT spend_limit_cost_max_check CHECK (((amount_max >= (0)::numeric) AND (amount_max <= '1000000000000000'::numeric))),
-    CONSTRAINT spend_limit_cost_soft_max_check CHECK (((amount_soft_max >= (0)::numeric) AND (amount_soft_max <= '1000000000000000'::numeric))),
+    CONSTRAINT spend_limit_amount_max_check CHECK (((amount_max >= (0)::numeric) AND (amount_max <= '1000000000000000'::numeric))),
+    CONSTRAINT spend_limit_amount_soft_max_check CHECK (((amount_soft_max >= (0)::numeric) AND (amount_soft_max <= '1000000000000000'::numeric))),
     CONSTRAINT spend_limit_measure_check CHECK ((measure = ANY (ARRAY['cost'::text, 'cpu'::text, 'memory'::text, 'storage'::text, 'gpu'::text]))),
     CONSTRAINT spend_limit_on_limit_check CHECK ((on_limit = ANY (ARRAY['pause'::text, 'cancel'::text]))),
     CONSTRAINT spend_limit_stage_check CHECK ((stage = ANY (ARRAY['below'::text, 'slowed'::text, 'reached'::text])))
@@ -2360,23 +2360,23 @@ ALTER FUNCTION weft._token_that_asks(of_user_id integer, by_token bigint) OWNER 
 
 CREATE TABLE weft.trail_entry (
     number bigint NOT NULL,
-    request_id uuid CONSTRAINT trail_unsealed_request_id_not_null NOT NULL,
+    request_id uuid NOT NULL,
     tenant_id integer,
     user_id integer,
     user_name text,
     token_id bigint,
     address text,
-    trace_id text CONSTRAINT trail_unsealed_trace_id_not_null NOT NULL,
-    action text CONSTRAINT trail_unsealed_action_not_null NOT NULL,
-    path text CONSTRAINT trail_unsealed_path_not_null NOT NULL,
+    trace_id text NOT NULL,
+    action text NOT NULL,
+    path text NOT NULL,
     batch_id bigint,
     refused text,
-    at timestamp with time zone CONSTRAINT trail_unsealed_at_not_null NOT NULL,
+    at timestamp with time zone NOT NULL,
     sealed_at timestamp with time zone NOT NULL,
     digest bytea NOT NULL,
     times integer,
-    CONSTRAINT trail_entry_times_check CHECK ((times > 1)),
-    CONSTRAINT trail_unsealed_path_check CHECK ((length(path) <= 1000))
+    CONSTRAINT trail_entry_path_check CHECK ((length(path) <= 1000)),
+    CONSTRAINT trail_entry_times_check CHECK ((times > 1))
 );
 ALTER TABLE weft.trail_entry OWNER TO postgres;
 

@@ -1,10 +1,11 @@
 """Bring a database to the schema of this program, and say how the two compare.
 
+An empty database gets the whole schema at once, an older one the migrations that it lacks.
 Expand: `pre` migrations and functions, which older programs survive. Contract, by command and
 later: `post` migrations, and the functions that only older programs call.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -13,7 +14,15 @@ from typing import TypeVar
 import asyncpg
 
 from weft.core.errors import Conflict, WeftError
-from weft.sql import SqlFile, files_of, is_post, program_schema, text_of
+from weft.sql import (
+    SqlFile,
+    files_of,
+    is_post,
+    number_of,
+    program_schema,
+    text_of,
+    whole_schema,
+)
 from weft.store.contract import (
     ProgramSession,
     drop_obsolete_functions,
@@ -53,6 +62,12 @@ class MigrationChanged(Conflict):
     code = "STORE.MIGRATION_CHANGED"
 
 
+class SchemaUnreleased(Conflict):
+    """The database was made by a weft that was never released, and no migration leads from it."""
+
+    code = "STORE.SCHEMA_UNRELEASED"
+
+
 class SchemaNotExpanded(Conflict):
     """The contract step was asked for before the expand step."""
 
@@ -64,7 +79,7 @@ class MigrationStatus:
     """How a database compares with this program."""
 
     version: str | None
-    """The newest applied migration; None: an empty database."""
+    """The newest migration whose effect it has; None: an empty database."""
     program_version: str
     pending: tuple[str, ...]
     """The migrations that `migrate` would apply, besides the functions."""
@@ -83,13 +98,14 @@ async def migration_status(connection: asyncpg.Connection) -> MigrationStatus:
     await _check_server(connection)
     applied = await _applied(connection)
     problem = _problem_of(applied)
-    missing = [file for file in files_of("migrations") if file.name not in applied]
+    missing = _missing(applied) if applied else ()
     obsolete = await obsolete_functions(connection) if applied and not problem else []
+    pending = (file.name for file in missing if not is_post(file))
     return MigrationStatus(
         version=max(applied, default=None),
-        program_version=files_of("migrations")[-1].name,
-        pending=tuple(file.name for file in missing if not (applied and is_post(file))),
-        to_contract=(*(file.name for file in missing if applied and is_post(file)), *obsolete),
+        program_version=whole_schema().name,
+        pending=tuple(pending) if applied else (whole_schema().name,),
+        to_contract=(*(file.name for file in missing if is_post(file)), *obsolete),
         older_programs=await older_sessions(connection),
         functions_current=bool(applied) and await functions_current(connection),
         server_version=connection.get_settings().server_version,
@@ -101,19 +117,18 @@ async def require_schema(connection: asyncpg.Connection) -> None:
     """Return if the schema is the one of this program.
 
     Raises `SchemaMissing`, `SchemaTooOld` with the migration that is missing, `SchemaTooNew`,
-    `MigrationChanged` or `ServerTooOld`.
+    `SchemaUnreleased`, `MigrationChanged` or `ServerTooOld`.
     """
     await _check_server(connection)
     applied = await _applied(connection)
     if not applied:
         raise SchemaMissing(
             "the database has no schema of weft",
-            detail="No migration was applied to it.",
+            detail="It has no table weft.migration.",
             hint=MIGRATE_HINT,
         )
     _check_applied(applied)
-    names = [file.name for file in files_of("migrations") if not is_post(file)]
-    missing = [name for name in names if name not in applied]
+    missing = [file.name for file in _missing(applied) if not is_post(file)]
     if missing:
         more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
         raise SchemaTooOld(
@@ -138,28 +153,27 @@ def _problem_of(applied: dict[str, str]) -> str | None:
 
 
 async def migrate(connection: asyncpg.Connection) -> list[str]:
-    """Apply the missing migrations, each in its own transaction.
+    """Make the schema in an empty database, or apply the missing `pre` migrations to an older one.
 
-    Return the names of what was done. `post` migrations are applied to an empty database only,
-    which no older program uses; otherwise they are left to `contract`.
+    Return the names of what was done, each in a transaction of its own. `post` migrations are left
+    to `contract`.
 
-    Safe to repeat and to run twice at once: a lock lets one run at a time.
-    Raises `SchemaTooNew`, `MigrationChanged` or `ServerTooOld`; then nothing was changed.
+    Safe to repeat and to run twice at once: a lock lets one run at a time. Raises `SchemaTooNew`,
+    `SchemaUnreleased`, `MigrationChanged` or `ServerTooOld`; then nothing was changed.
     """
     await _check_server(connection)
     async with _one_at_a_time(connection):
         applied = await _applied(connection)
         _check_applied(applied)
-        done = [
-            await _apply(connection, file)
-            for file in files_of("migrations")
-            if file.name not in applied and not (applied and is_post(file))
-        ]
+        if applied:
+            missing = [file for file in _missing(applied) if not is_post(file)]
+            done = [await _apply(connection, file) for file in missing]
+        else:
+            done = [await _make_schema(connection)]
         if done or not await functions_current(connection):
             await install_functions(connection)
             done.append("functions and views")
         if await connection.fetchval(text_of("catalog", "said_schema")) < program_schema():
-            await _persist(partial(_recount, connection))
             await connection.execute(text_of("catalog", "say_schema"), program_schema())
         return done
 
@@ -174,7 +188,7 @@ async def contract(connection: asyncpg.Connection, *, force: bool = False) -> li
     async with _one_at_a_time(connection):
         applied = await _applied(connection)
         _check_applied(applied)
-        missing = [file for file in files_of("migrations") if file.name not in applied]
+        missing = _missing(applied)
         expanded = all(is_post(file) for file in missing)
         if not (applied and expanded and await functions_current(connection)):
             raise SchemaNotExpanded(
@@ -211,7 +225,7 @@ async def _check_server(connection: asyncpg.Connection) -> None:
 
 
 async def _applied(connection: asyncpg.Connection) -> dict[str, str]:
-    """Return checksum by name of the migrations that the database has."""
+    """Return checksum by name of the schema with which the database began, and of migrations."""
     if await connection.fetchval("SELECT to_regclass('weft.migration')") is None:
         return {}
     return {
@@ -220,22 +234,58 @@ async def _applied(connection: asyncpg.Connection) -> dict[str, str]:
     }
 
 
-def _check_applied(applied: dict[str, str]) -> None:
+def _missing(applied: Mapping[str, str]) -> list[SqlFile]:
+    return [file for file in files_of("migrations") if file.name not in applied]
+
+
+def _check_applied(applied: Mapping[str, str]) -> None:
+    if not applied:
+        return
+    _check_beginning(applied)
     known = {file.name: file.checksum for file in files_of("migrations")}
-    unknown = sorted(applied.keys() - known.keys())
+    newest = number_of(whole_schema().name)
+    unknown = [name for name in applied if name not in known and number_of(name) > newest]
     if unknown:
         raise SchemaTooNew(
             "the database was made by a newer weft",
-            detail=f"It has the migration {unknown[-1]}, this program ends with {max(known)}.",
+            detail=f"It has {max(unknown)}, this program ends with {whole_schema().name}.",
             hint="Install the newer weft again; an older program cannot run on a newer schema.",
         )
-    for name, checksum in applied.items():
-        if known[name] != checksum:
+    for name in known.keys() & applied.keys():
+        if known[name] != applied[name]:
             raise MigrationChanged(
                 f"migration {name} is not the one that was applied",
-                detail=f"Its checksum is {known[name]}, the database has {checksum}.",
+                detail=f"Its checksum is {known[name]}, the database has {applied[name]}.",
                 hint="Install the weft that made this database, or start with a new home.",
             )
+
+
+def _check_beginning(applied: Mapping[str, str]) -> None:
+    """Raise `SchemaUnreleased` unless the database began with a schema that was released."""
+    present = whole_schema()
+    began = next((name for name in applied if name.endswith("_schema")), None)
+    if began is None:
+        fact = f"It ends with {max(applied)}, which no release of weft has."
+    elif began == present.name and applied[began] != present.checksum:
+        fact = f"It began with another {began} than the one of this program."
+    else:
+        return
+    raise SchemaUnreleased(
+        "the database was made by a weft that was never released",
+        detail=f"{fact} No migration leads from there to the schema of this program.",
+        hint="Name an empty database, or start with a new home.",
+    )
+
+
+async def _make_schema(connection: asyncpg.Connection) -> str:
+    """Make all tables in one transaction, as if all migrations had been applied."""
+    schema = whole_schema()
+    async with connection.transaction():
+        await connection.execute("CREATE SCHEMA IF NOT EXISTS weft")
+        await connection.execute(schema.text)
+        for file in (schema, *files_of("migrations")):
+            await _note(connection, file)
+    return schema.name
 
 
 async def _apply(connection: asyncpg.Connection, file: SqlFile) -> str:
@@ -253,26 +303,14 @@ async def _persist(attempt: Callable[[], Awaitable[Result]]) -> Result:
     return await attempt()
 
 
-async def _recount(connection: asyncpg.Connection) -> None:
-    """Make sums right that functions of the release before did not count while tables changed.
-
-    Not in the transaction that installs functions: a call that waits for it goes on with a body
-    that it has read before.
-    """
-    async with connection.transaction():
-        await connection.execute(text_of("catalog", "recount"))
-
-
 async def _apply_once(connection: asyncpg.Connection, file: SqlFile) -> str:
     async with connection.transaction():
-        await connection.execute("CREATE SCHEMA IF NOT EXISTS weft")
-        await connection.execute(
-            "CREATE TABLE IF NOT EXISTS weft.migration "
-            "(name text PRIMARY KEY, checksum text NOT NULL, "
-            "applied_at timestamptz NOT NULL DEFAULT clock_timestamp())"
-        )
         await connection.execute(file.text)
-        await connection.execute(
-            "INSERT INTO weft.migration (name, checksum) VALUES ($1, $2)", file.name, file.checksum
-        )
+        await _note(connection, file)
     return file.name
+
+
+async def _note(connection: asyncpg.Connection, file: SqlFile) -> None:
+    await connection.execute(
+        "INSERT INTO weft.migration (name, checksum) VALUES ($1, $2)", file.name, file.checksum
+    )

@@ -14,12 +14,10 @@ unfolded AS (
     FROM weft.fold f JOIN weft.job_delta d ON d.xid >= pg_snapshot_xmin(f.upto) AND NOT pg_visible_in_snapshot(d.xid, f.upto)
     JOIN weft.group_ancestor n ON n.batch_id = d.batch_id AND n.group_id = d.group_id)
 SELECT c.batch_id, c.group_id, c.last_ended_at, e.ended_at, m.completed_at
-FROM weft.group_count c JOIN weft.job_group g USING (batch_id, group_id) JOIN weft.batch b USING (batch_id)
+FROM weft.group_count c JOIN weft.job_group g USING (batch_id, group_id)
 LEFT JOIN group_end e USING (batch_id, group_id)
 LEFT JOIN weft.group_completion m ON m.batch_id = c.batch_id AND m.group_id = c.group_id AND m.completion = c.n_completions
 WHERE c.complete AND NOT EXISTS (SELECT FROM unfolded u WHERE u.batch_id = c.batch_id AND u.group_id = c.group_id)
-  -- Earlier ends are not known.
-  AND b.created_at >= (SELECT m.applied_at FROM weft.migration m WHERE m.name = '0011_pre_completion_times')
   AND (c.last_ended_at IS DISTINCT FROM e.ended_at OR m.completed_at IS DISTINCT FROM greatest(g.created_at, e.ended_at))
 ) x
 -- A batch that is being removed is incomplete.

@@ -16,12 +16,11 @@ FULL JOIN (
     GROUP BY 1, 2) l ON l.batch_id = c.batch_id AND l.cause_id = c.cause_id
 WHERE coalesce(c.n, '{0,0}') IS DISTINCT FROM l.n AND (l.n IS NOT NULL OR c.n <> '{0,0}')
 UNION ALL
--- A job that has failed is one. Batches may be older than dead letters.
+-- A job that has failed is one.
 SELECT j.batch_id, NULL, 'job ' || j.job_id, s.word
-FROM weft.job j JOIN weft.job_state s USING (state) JOIN weft.batch b USING (batch_id)
+FROM weft.job j JOIN weft.job_state s USING (state)
 WHERE j.state IN (STATE_FAILED, STATE_ERROR)
   AND NOT EXISTS (SELECT FROM weft.dead_letter d WHERE d.batch_id = j.batch_id AND d.job_id = j.job_id)
-  AND b.created_at >= (SELECT m.applied_at FROM weft.migration m WHERE m.name = '0057_pre_dead_letters')
 ) x
 -- A batch that is being removed is incomplete.
 WHERE NOT EXISTS (SELECT FROM weft.batch d WHERE d.batch_id = x.batch_id AND d.removing)

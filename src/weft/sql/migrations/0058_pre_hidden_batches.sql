@@ -1,2 +1,0 @@
--- Batches that lists leave out.
-ALTER TABLE weft.batch ADD COLUMN hidden boolean NOT NULL DEFAULT false;

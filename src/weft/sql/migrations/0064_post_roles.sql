@@ -1,2 +1,0 @@
--- Replaced by tenant_user.role.
-ALTER TABLE weft.tenant_user DROP COLUMN is_admin;

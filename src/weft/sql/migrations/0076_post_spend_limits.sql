@@ -1,2 +1,0 @@
--- Replaced by spend_limit.
-ALTER TABLE weft.billing_project DROP COLUMN cost_max;

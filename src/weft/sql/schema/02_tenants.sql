@@ -1,0 +1,174 @@
+-- Tenants, their users and billing projects, and what users leave with weft.
+
+-- The key of a name. Names of tenants, users and billing projects are unique without regard to case, as
+-- Unicode compares ("compatibility caseless match"). lower() is the server's: with some locales it knows
+-- ASCII only or Turkish, and nowhere does it make one of a final and another sigma, or of STRASSE and straße.
+-- The folds of Unicode 14 stand here, so a name has one key on each server. Keys are stored: a change of this
+-- function is a migration. Names of ASCII, nearly all, are spared the table.
+CREATE FUNCTION weft._name_key(name text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT CASE WHEN octet_length(name) = length(name) THEN lower(name COLLATE "C") ELSE translate(
+        replace(replace(replace(lower(normalize(name, NFKD) COLLATE "C"), 'ß', 'ss'), 'ẞ', 'ss'),
+            chr(837), 'ι'),
+        'ÆÐØÞĐĦŁŊŒŦƁƂƄƆƇƉƊƋƎƏƐƑƓƔƖƗƘƜƝƟƢƤƦƧƩƬƮƱƲƳƵƷƸƼǤǶǷȜȠȢȤȺȻȽȾɁɃɄɅɆɈɊ'
+        'ɌɎͰͲͶͿΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩςϏϘϚϜϞϠϢϤϦϨϪϬϮϷϺϽϾϿЂЄЅІЈЉЊЋЏАБВГ'
+        'ДЕЖЗИКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯѠѢѤѦѨѪѬѮѰѲѴѸѺѼѾҀҊҌҎҐҒҔҖҘҚҜҞҠҢҤҦҨҪҬҮ'
+        'ҰҲҴҶҸҺҼҾӀӃӅӇӉӋӍӔӘӠӨӶӺӼӾԀԂԄԆԈԊԌԎԐԒԔԖԘԚԜԞԠԢԤԦԨԪԬԮԱԲԳԴԵԶԷԸԹԺԻԼԽԾԿ'
+        'ՀՁՂՃՄՅՆՇՈՉՊՋՌՍՎՏՐՑՒՓՔՕՖႠႡႢႣႤႥႦႧႨႩႪႫႬႭႮႯႰႱႲႳႴႵႶႷႸႹႺႻႼႽႾႿჀჁჂჃჄჅჇ'
+        'ჍᏸᏹᏺᏻᏼᏽᲀᲁᲂᲃᲄᲅᲆᲇᲈᲐᲑᲒᲓᲔᲕᲖᲗᲘᲙᲚᲛᲜᲝᲞᲟᲠᲡᲢᲣᲤᲥᲦᲧᲨᲩᲪᲫᲬᲭᲮᲯᲰᲱᲲᲳᲴᲵᲶᲷᲸᲹᲺᲽᲾᲿ'
+        'ỺỼỾℲↃⰀⰁⰂⰃⰄⰅⰆⰇⰈⰉⰊⰋⰌⰍⰎⰏⰐⰑⰒⰓⰔⰕⰖⰗⰘⰙⰚⰛⰜⰝⰞⰟⰠⰡⰢⰣⰤⰥⰦⰧⰨⰩⰪⰫⰬⰭⰮⰯⱠⱢⱣⱤⱧⱩⱫⱭⱮ'
+        'ⱯⱰⱲⱵⱾⱿⲀⲂⲄⲆⲈⲊⲌⲎⲐⲒⲔⲖⲘⲚⲜⲞⲠⲢⲤⲦⲨⲪⲬⲮⲰⲲⲴⲶⲸⲺⲼⲾⳀⳂⳄⳆⳈⳊⳌⳎⳐⳒⳔⳖⳘⳚⳜⳞⳠⳢⳫⳭⳲꙀꙂꙄ'
+        'ꙆꙈꙊꙌꙎꙐꙒꙔꙖꙘꙚꙜꙞꙠꙢꙤꙦꙨꙪꙬꚀꚂꚄꚆꚈꚊꚌꚎꚐꚒꚔꚖꚘꚚꜢꜤꜦꜨꜪꜬꜮꜲꜴꜶꜸꜺꜼꜾꝀꝂꝄꝆꝈꝊꝌꝎꝐꝒꝔꝖꝘꝚ'
+        'ꝜꝞꝠꝢꝤꝦꝨꝪꝬꝮꝹꝻꝽꝾꞀꞂꞄꞆꞋꞍꞐꞒꞖꞘꞚꞜꞞꞠꞢꞤꞦꞨꞪꞫꞬꞭꞮꞰꞱꞲꞳꞴꞶꞸꞺꞼꞾꟀꟂꟄꟅꟆꟇꟉꟐꟖꟘꟵꭰꭱꭲꭳ'
+        'ꭴꭵꭶꭷꭸꭹꭺꭻꭼꭽꭾꭿꮀꮁꮂꮃꮄꮅꮆꮇꮈꮉꮊꮋꮌꮍꮎꮏꮐꮑꮒꮓꮔꮕꮖꮗꮘꮙꮚꮛꮜꮝꮞꮟꮠꮡꮢꮣꮤꮥꮦꮧꮨꮩꮪꮫꮬꮭꮮꮯꮰꮱ'
+        'ꮲꮳꮴꮵꮶꮷꮸꮹꮺꮻꮼꮽꮾꮿ𐐀𐐁𐐂𐐃𐐄𐐅𐐆𐐇𐐈𐐉𐐊𐐋𐐌𐐍𐐎𐐏𐐐𐐑𐐒𐐓𐐔𐐕𐐖𐐗𐐘𐐙𐐚𐐛𐐜𐐝𐐞𐐟𐐠𐐡𐐢𐐣𐐤𐐥𐐦𐐧𐒰𐒱𐒲𐒳𐒴𐒵𐒶𐒷'
+        '𐒸𐒹𐒺𐒻𐒼𐒽𐒾𐒿𐓀𐓁𐓂𐓃𐓄𐓅𐓆𐓇𐓈𐓉𐓊𐓋𐓌𐓍𐓎𐓏𐓐𐓑𐓒𐓓𐕰𐕱𐕲𐕳𐕴𐕵𐕶𐕷𐕸𐕹𐕺𐕼𐕽𐕾𐕿𐖀𐖁𐖂𐖃𐖄𐖅𐖆𐖇𐖈𐖉𐖊𐖌𐖍𐖎𐖏𐖐𐖑𐖒𐖔'
+        '𐖕𐲀𐲁𐲂𐲃𐲄𐲅𐲆𐲇𐲈𐲉𐲊𐲋𐲌𐲍𐲎𐲏𐲐𐲑𐲒𐲓𐲔𐲕𐲖𐲗𐲘𐲙𐲚𐲛𐲜𐲝𐲞𐲟𐲠𐲡𐲢𐲣𐲤𐲥𐲦𐲧𐲨𐲩𐲪𐲫𐲬𐲭𐲮𐲯𐲰𐲱𐲲𑢠𑢡𑢢𑢣𑢤𑢥𑢦𑢧𑢨𑢩'
+        '𑢪𑢫𑢬𑢭𑢮𑢯𑢰𑢱𑢲𑢳𑢴𑢵𑢶𑢷𑢸𑢹𑢺𑢻𑢼𑢽𑢾𑢿𖹀𖹁𖹂𖹃𖹄𖹅𖹆𖹇𖹈𖹉𖹊𖹋𖹌𖹍𖹎𖹏𖹐𖹑𖹒𖹓𖹔𖹕𖹖𖹗𖹘𖹙𖹚𖹛𖹜𖹝𖹞𖹟𞤀𞤁𞤂𞤃𞤄𞤅𞤆𞤇'
+        '𞤈𞤉𞤊𞤋𞤌𞤍𞤎𞤏𞤐𞤑𞤒𞤓𞤔𞤕𞤖𞤗𞤘𞤙𞤚𞤛𞤜𞤝𞤞𞤟𞤠𞤡',
+        'æðøþđħłŋœŧɓƃƅɔƈɖɗƌǝəɛƒɠɣɩɨƙɯɲɵƣƥʀƨʃƭʈʊʋƴƶʒƹƽǥƕƿȝƞȣȥⱥȼƚⱦɂƀʉʌɇɉɋ'
+        'ɍɏͱͳͷϳαβγδεζηθικλμνξοπρστυφχψωσϗϙϛϝϟϡϣϥϧϩϫϭϯϸϻͻͼͽђєѕіјљњћџабвг'
+        'дежзиклмнопрстуфхцчшщъыьэюяѡѣѥѧѩѫѭѯѱѳѵѹѻѽѿҁҋҍҏґғҕҗҙқҝҟҡңҥҧҩҫҭү'
+        'ұҳҵҷҹһҽҿӏӄӆӈӊӌӎӕәӡөӷӻӽӿԁԃԅԇԉԋԍԏԑԓԕԗԙԛԝԟԡԣԥԧԩԫԭԯաբգդեզէըթժիլխծկ'
+        'հձղճմյնշոչպջռսվտրցւփքօֆⴀⴁⴂⴃⴄⴅⴆⴇⴈⴉⴊⴋⴌⴍⴎⴏⴐⴑⴒⴓⴔⴕⴖⴗⴘⴙⴚⴛⴜⴝⴞⴟⴠⴡⴢⴣⴤⴥⴧ'
+        'ⴭᏰᏱᏲᏳᏴᏵвдосттъѣꙋაბგდევზთიკლმნოპჟრსტუფქღყშჩცძწჭხჯჰჱჲჳჴჵჶჷჸჹჺჽჾჿ'
+        'ỻỽỿⅎↄⰰⰱⰲⰳⰴⰵⰶⰷⰸⰹⰺⰻⰼⰽⰾⰿⱀⱁⱂⱃⱄⱅⱆⱇⱈⱉⱊⱋⱌⱍⱎⱏⱐⱑⱒⱓⱔⱕⱖⱗⱘⱙⱚⱛⱜⱝⱞⱟⱡɫᵽɽⱨⱪⱬɑɱ'
+        'ɐɒⱳⱶȿɀⲁⲃⲅⲇⲉⲋⲍⲏⲑⲓⲕⲗⲙⲛⲝⲟⲡⲣⲥⲧⲩⲫⲭⲯⲱⲳⲵⲷⲹⲻⲽⲿⳁⳃⳅⳇⳉⳋⳍⳏⳑⳓⳕⳗⳙⳛⳝⳟⳡⳣⳬⳮⳳꙁꙃꙅ'
+        'ꙇꙉꙋꙍꙏꙑꙓꙕꙗꙙꙛꙝꙟꙡꙣꙥꙧꙩꙫꙭꚁꚃꚅꚇꚉꚋꚍꚏꚑꚓꚕꚗꚙꚛꜣꜥꜧꜩꜫꜭꜯꜳꜵꜷꜹꜻꜽꜿꝁꝃꝅꝇꝉꝋꝍꝏꝑꝓꝕꝗꝙꝛ'
+        'ꝝꝟꝡꝣꝥꝧꝩꝫꝭꝯꝺꝼᵹꝿꞁꞃꞅꞇꞌɥꞑꞓꞗꞙꞛꞝꞟꞡꞣꞥꞧꞩɦɜɡɬɪʞʇʝꭓꞵꞷꞹꞻꞽꞿꟁꟃꞔʂᶎꟈꟊꟑꟗꟙꟶᎠᎡᎢᎣ'
+        'ᎤᎥᎦᎧᎨᎩᎪᎫᎬᎭᎮᎯᎰᎱᎲᎳᎴᎵᎶᎷᎸᎹᎺᎻᎼᎽᎾᎿᏀᏁᏂᏃᏄᏅᏆᏇᏈᏉᏊᏋᏌᏍᏎᏏᏐᏑᏒᏓᏔᏕᏖᏗᏘᏙᏚᏛᏜᏝᏞᏟᏠᏡ'
+        'ᏢᏣᏤᏥᏦᏧᏨᏩᏪᏫᏬᏭᏮᏯ𐐨𐐩𐐪𐐫𐐬𐐭𐐮𐐯𐐰𐐱𐐲𐐳𐐴𐐵𐐶𐐷𐐸𐐹𐐺𐐻𐐼𐐽𐐾𐐿𐑀𐑁𐑂𐑃𐑄𐑅𐑆𐑇𐑈𐑉𐑊𐑋𐑌𐑍𐑎𐑏𐓘𐓙𐓚𐓛𐓜𐓝𐓞𐓟'
+        '𐓠𐓡𐓢𐓣𐓤𐓥𐓦𐓧𐓨𐓩𐓪𐓫𐓬𐓭𐓮𐓯𐓰𐓱𐓲𐓳𐓴𐓵𐓶𐓷𐓸𐓹𐓺𐓻𐖗𐖘𐖙𐖚𐖛𐖜𐖝𐖞𐖟𐖠𐖡𐖣𐖤𐖥𐖦𐖧𐖨𐖩𐖪𐖫𐖬𐖭𐖮𐖯𐖰𐖱𐖳𐖴𐖵𐖶𐖷𐖸𐖹𐖻'
+        '𐖼𐳀𐳁𐳂𐳃𐳄𐳅𐳆𐳇𐳈𐳉𐳊𐳋𐳌𐳍𐳎𐳏𐳐𐳑𐳒𐳓𐳔𐳕𐳖𐳗𐳘𐳙𐳚𐳛𐳜𐳝𐳞𐳟𐳠𐳡𐳢𐳣𐳤𐳥𐳦𐳧𐳨𐳩𐳪𐳫𐳬𐳭𐳮𐳯𐳰𐳱𐳲𑣀𑣁𑣂𑣃𑣄𑣅𑣆𑣇𑣈𑣉'
+        '𑣊𑣋𑣌𑣍𑣎𑣏𑣐𑣑𑣒𑣓𑣔𑣕𑣖𑣗𑣘𑣙𑣚𑣛𑣜𑣝𑣞𑣟𖹠𖹡𖹢𖹣𖹤𖹥𖹦𖹧𖹨𖹩𖹪𖹫𖹬𖹭𖹮𖹯𖹰𖹱𖹲𖹳𖹴𖹵𖹶𖹷𖹸𖹹𖹺𖹻𖹼𖹽𖹾𖹿𞤢𞤣𞤤𞤥𞤦𞤧𞤨𞤩'
+        '𞤪𞤫𞤬𞤭𞤮𞤯𞤰𞤱𞤲𞤳𞤴𞤵𞤶𞤷𞤸𞤹𞤺𞤻𞤼𞤽𞤾𞤿𞥀𞥁𞥂𞥃')
+    END
+$$;
+GRANT EXECUTE ON FUNCTION weft._name_key TO weft_tenant, weft_system;
+
+CREATE TABLE weft.tenant (
+    tenant_id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    name text NOT NULL UNIQUE CHECK (length(name) BETWEEN 1 AND 256),
+    -- What becomes of the batches of users who are removed, where the removal itself does not say it.
+    on_user_removal text NOT NULL DEFAULT 'finish' CHECK (on_user_removal IN ('finish', 'cancel')),
+    name_key text NOT NULL GENERATED ALWAYS AS (weft._name_key(name)) STORED
+);
+CREATE UNIQUE INDEX tenant_name_key_idx ON weft.tenant (name_key);
+ALTER TABLE weft.tenant ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_rows ON weft.tenant TO weft_tenant
+    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
+CREATE POLICY system_rows ON weft.tenant TO weft_system USING (true);
+
+CREATE TABLE weft.tenant_user (
+    user_id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    tenant_id int NOT NULL REFERENCES weft.tenant,
+    name text NOT NULL CHECK (length(name) BETWEEN 1 AND 256),
+    weight int NOT NULL DEFAULT 1 CHECK (weight > 0),
+    -- What a user may do; the rights of a role are in core/rights.py.
+    role text NOT NULL DEFAULT 'user'
+        CHECK (role IN ('viewer', 'user', 'operator', 'tenant-admin', 'admin', 'worker')),
+    removed_at timestamptz,  -- NULL: not removed; a removed user keeps the row, which batches and bills name
+    name_key text NOT NULL GENERATED ALWAYS AS (weft._name_key(name)) STORED,
+    UNIQUE (tenant_id, name)
+);
+CREATE UNIQUE INDEX tenant_user_name_key_idx ON weft.tenant_user (tenant_id, name_key);
+CREATE INDEX tenant_user_page_idx ON weft.tenant_user (tenant_id, user_id) WHERE removed_at IS NULL;
+ALTER TABLE weft.tenant_user ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_rows ON weft.tenant_user TO weft_tenant
+    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
+CREATE POLICY system_rows ON weft.tenant_user TO weft_system USING (true);
+CREATE POLICY query_rows ON weft.tenant_user FOR SELECT TO weft_api, weft_driver
+    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
+GRANT SELECT ON weft.tenant_user TO weft_api, weft_driver;
+
+-- Tokens that people and programs ask for: with a name, an end, and at most some rights of their user.
+-- Sessions of browsers are tokens of a kind of their own, and so are the codes that open them.
+CREATE TABLE weft.token (
+    token_hash bytea PRIMARY KEY,
+    tenant_id int NOT NULL REFERENCES weft.tenant,
+    user_id int NOT NULL REFERENCES weft.tenant_user,
+    created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    expires_at timestamptz,  -- NULL: does not expire
+    token_id bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
+    name text NOT NULL DEFAULT 'home' CHECK (length(name) BETWEEN 1 AND 256),
+    scopes text[]
+        CHECK (cardinality(scopes) > 0
+            AND scopes <@ ARRAY['read', 'write', 'operate', 'manage', 'administer']),
+    last_used_at timestamptz,
+    idempotency_key text,
+    kind text NOT NULL DEFAULT 'token' CHECK (kind IN ('token', 'code', 'session')),
+    opened_from text CHECK (length(opened_from) <= 256),  -- the address of the browser; NULL: no session
+    -- what ends with that token: a code, its session, and what that session makes; NULL: it ends by itself
+    made_by bigint,
+    -- of a code: when its session ends at the latest; NULL: it is only as long as any
+    session_ends_at timestamptz,
+    CONSTRAINT token_of_a_browser_expires CHECK (kind = 'token' OR expires_at IS NOT NULL)
+);
+CREATE INDEX token_user_idx ON weft.token (user_id, token_id);
+ALTER TABLE weft.token ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_rows ON weft.token TO weft_tenant
+    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
+CREATE POLICY system_rows ON weft.token TO weft_system USING (true);
+
+CREATE TABLE weft.billing_project (
+    project_id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    tenant_id int NOT NULL REFERENCES weft.tenant,
+    name text NOT NULL CHECK (length(name) BETWEEN 1 AND 256),
+    closed_at timestamptz,  -- NULL: it takes new batches
+    deleted_at timestamptz,  -- NULL: it is there; batches and bills keep the row
+    idempotency_key text,
+    name_key text NOT NULL GENERATED ALWAYS AS (weft._name_key(name)) STORED,
+    UNIQUE (tenant_id, name),
+    CONSTRAINT billing_project_is_closed_before CHECK (deleted_at IS NULL OR closed_at IS NOT NULL)
+);
+CREATE UNIQUE INDEX billing_project_name_key_idx ON weft.billing_project (tenant_id, name_key);
+CREATE INDEX billing_project_page_idx ON weft.billing_project (tenant_id, name) WHERE deleted_at IS NULL;
+ALTER TABLE weft.billing_project ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_rows ON weft.billing_project TO weft_tenant
+    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
+CREATE POLICY system_rows ON weft.billing_project TO weft_system USING (true);
+CREATE POLICY query_rows ON weft.billing_project FOR SELECT TO weft_api, weft_driver
+    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
+GRANT SELECT ON weft.billing_project TO weft_api, weft_driver;
+
+CREATE TABLE weft.billing_member (
+    project_id int NOT NULL REFERENCES weft.billing_project,
+    user_id int NOT NULL REFERENCES weft.tenant_user,
+    tenant_id int NOT NULL REFERENCES weft.tenant,
+    PRIMARY KEY (project_id, user_id)
+);
+CREATE INDEX billing_member_user_idx ON weft.billing_member (user_id, project_id);
+ALTER TABLE weft.billing_member ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_rows ON weft.billing_member TO weft_tenant
+    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
+CREATE POLICY system_rows ON weft.billing_member TO weft_system USING (true);
+
+-- Secrets of users for their jobs (ADR 54). What is stored is encrypted: the database and its copies hold no
+-- value.
+CREATE TABLE weft.secret (
+    user_id int NOT NULL REFERENCES weft.tenant_user (user_id),
+    name text NOT NULL CHECK (name ~ '^[A-Za-z][A-Za-z0-9_.-]{0,62}$'),
+    tenant_id int NOT NULL,
+    body bytea NOT NULL CHECK (length(body) BETWEEN 37 AND 2097152),  -- weft.wire.sealed
+    created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    updated_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    PRIMARY KEY (user_id, name)
+);
+ALTER TABLE weft.secret ALTER COLUMN body SET STORAGE EXTERNAL;  -- what is encrypted does not compress
+ALTER TABLE weft.secret ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_rows ON weft.secret TO weft_tenant
+    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
+CREATE POLICY system_rows ON weft.secret TO weft_system USING (true);
+
+-- Queries for batches that users have given a name.
+CREATE TABLE weft.saved_query (
+    user_id int NOT NULL REFERENCES weft.tenant_user (user_id),
+    name text NOT NULL CHECK (name ~ '^[A-Za-z][A-Za-z0-9_.-]{0,62}$'),
+    tenant_id int NOT NULL,
+    query text NOT NULL CHECK (length(query) BETWEEN 1 AND 65536),
+    updated_at timestamptz NOT NULL,
+    PRIMARY KEY (user_id, name)
+);
+ALTER TABLE weft.saved_query ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_rows ON weft.saved_query TO weft_tenant
+    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
+CREATE POLICY system_rows ON weft.saved_query TO weft_system USING (true);

@@ -1,0 +1,44 @@
+-- Queues: where jobs wait, by whom and how many.
+
+CREATE TABLE weft.queue (
+    queue_id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    tenant_id int NOT NULL REFERENCES weft.tenant,
+    pool_id int NOT NULL REFERENCES weft.pool,
+    name text NOT NULL CHECK (length(name) BETWEEN 1 AND 256),
+    -- Queues as an operator describes them. The queue `default` takes what no guard takes; it has no priority
+    -- and no guard.
+    priority int,  -- orders routing, the highest first; NULL: default
+    guard text CHECK (length(guard) <= 1000),  -- CEL; NULL: only jobs that name the queue
+    pools text[] NOT NULL DEFAULT '{default}',  -- in order; pool_id is the first
+    executor text,  -- of jobs that name none; NULL: process
+    users text[],  -- NULL: all of the tenant
+    state text NOT NULL DEFAULT 'enabled' CHECK (state IN ('enabled', 'draining', 'closed')),
+    max_running int CHECK (max_running >= 0),  -- NULL: no limit
+    max_running_per_user int CHECK (max_running_per_user >= 0),  -- NULL: no limit
+    max_waiting int CHECK (max_waiting >= 0),  -- NULL: no limit
+    transport text NOT NULL DEFAULT 'postgres',
+    monitor jsonb,  -- NULL: no limits
+    UNIQUE (tenant_id, name),
+    CONSTRAINT queue_tenant_id_priority_key UNIQUE (tenant_id, priority)
+);
+CREATE INDEX queue_monitor_idx ON weft.queue (tenant_id, name) WHERE monitor IS NOT NULL;
+ALTER TABLE weft.queue ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_rows ON weft.queue TO weft_tenant
+    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
+CREATE POLICY system_rows ON weft.queue TO weft_system USING (true);
+CREATE POLICY query_rows ON weft.queue FOR SELECT TO weft_api, weft_driver
+    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
+GRANT SELECT ON weft.queue TO weft_api, weft_driver;
+
+-- Jobs that wait and run in each queue but `default`, folded; what runs or waits besides is in `default`.
+CREATE TABLE weft.queue_count (
+    tenant_id int NOT NULL,
+    queue text NOT NULL,
+    n_waiting bigint NOT NULL DEFAULT 0,
+    n_running bigint NOT NULL DEFAULT 0,
+    PRIMARY KEY (tenant_id, queue)
+) WITH (fillfactor = 50);
+ALTER TABLE weft.queue_count ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_rows ON weft.queue_count TO weft_tenant
+    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
+CREATE POLICY system_rows ON weft.queue_count TO weft_system USING (true);

@@ -1,0 +1,120 @@
+-- What was used, and by whom.
+
+-- A part of what is to be priced: the owner is a number as the reader likes.
+CREATE TYPE weft.cost_part AS (
+    owner bigint, rate_card_id smallint, cpu numeric, memory numeric, storage numeric, gpu numeric
+);
+
+CREATE TABLE weft.group_usage (
+    batch_id bigint NOT NULL,
+    group_id int NOT NULL,
+    rate_card_id smallint NOT NULL,
+    shape_id int NOT NULL,
+    tenant_id int NOT NULL,
+    usage_ms bigint NOT NULL,
+    PRIMARY KEY (batch_id, group_id, rate_card_id, shape_id)
+) WITH (fillfactor = 50);
+ALTER TABLE weft.group_usage ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_rows ON weft.group_usage TO weft_tenant
+    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
+CREATE POLICY system_rows ON weft.group_usage TO weft_system USING (true);
+CREATE POLICY query_rows ON weft.group_usage FOR SELECT TO weft_api, weft_driver
+    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
+GRANT SELECT ON weft.group_usage TO weft_api, weft_driver;
+
+-- What each batch that is not removed has used, by date.
+CREATE TABLE weft.batch_usage (
+    batch_id bigint NOT NULL,
+    usage_on date NOT NULL,
+    rate_card_id smallint NOT NULL,
+    shape_id int NOT NULL,
+    project_id int NOT NULL,
+    tenant_id int NOT NULL,
+    usage_ms bigint NOT NULL,
+    PRIMARY KEY (batch_id, usage_on, rate_card_id, shape_id)
+) WITH (fillfactor = 50);
+-- A report reads the dates of its period.
+CREATE INDEX batch_usage_project_idx ON weft.batch_usage (project_id, usage_on);
+ALTER TABLE weft.batch_usage ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_rows ON weft.batch_usage TO weft_tenant
+    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
+CREATE POLICY system_rows ON weft.batch_usage TO weft_system USING (true);
+
+CREATE TABLE weft.project_usage (
+    project_id int NOT NULL,
+    usage_on date NOT NULL,
+    rate_card_id smallint NOT NULL,
+    shape_id int NOT NULL,
+    tenant_id int NOT NULL,
+    usage_ms bigint NOT NULL,
+    PRIMARY KEY (project_id, usage_on, rate_card_id, shape_id)
+) WITH (fillfactor = 50);
+ALTER TABLE weft.project_usage ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_rows ON weft.project_usage TO weft_tenant
+    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
+CREATE POLICY system_rows ON weft.project_usage TO weft_system USING (true);
+
+-- What each user has used in a billing project, by date.
+CREATE TABLE weft.user_usage (
+    project_id int NOT NULL,
+    user_id int NOT NULL,
+    usage_on date NOT NULL,
+    rate_card_id smallint NOT NULL,
+    shape_id int NOT NULL,
+    tenant_id int NOT NULL,
+    usage_ms bigint NOT NULL,
+    PRIMARY KEY (project_id, user_id, usage_on, rate_card_id, shape_id)
+) WITH (fillfactor = 50);
+CREATE INDEX user_usage_user_idx ON weft.user_usage (user_id);
+CREATE INDEX user_usage_date_idx ON weft.user_usage (usage_on);
+ALTER TABLE weft.user_usage ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_rows ON weft.user_usage TO weft_tenant
+    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
+CREATE POLICY system_rows ON weft.user_usage TO weft_system USING (true);
+
+-- What the attempts of removed batches have used: with the attempts that are there it explains
+-- weft.project_usage to the millisecond.
+CREATE TABLE weft.removed_usage (
+    project_id int NOT NULL,
+    rate_card_id smallint NOT NULL,
+    shape_id int NOT NULL,
+    tenant_id int NOT NULL,
+    usage_ms bigint NOT NULL,
+    PRIMARY KEY (project_id, rate_card_id, shape_id)
+);
+ALTER TABLE weft.removed_usage ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_rows ON weft.removed_usage TO weft_tenant
+    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
+CREATE POLICY system_rows ON weft.removed_usage TO weft_system USING (true);
+
+-- What was used on each date, as milliseconds times what was asked for of each resource: what pages show of
+-- costs is read from few rows, however many shapes, users and billing projects there are. Folded with the
+-- counters.
+CREATE TABLE weft.usage_sum (
+    tenant_id int NOT NULL,
+    project_id int NOT NULL,  -- 0: all billing projects of the tenant
+    user_id int NOT NULL,  -- 0: all users
+    usage_on date NOT NULL,  -- -infinity: all dates together, for a billing project and all users
+    rate_card_id smallint NOT NULL,
+    cpu numeric NOT NULL,
+    memory numeric NOT NULL,
+    storage numeric NOT NULL,
+    gpu numeric NOT NULL,
+    PRIMARY KEY (tenant_id, project_id, user_id, usage_on, rate_card_id)
+) WITH (fillfactor = 50);
+ALTER TABLE weft.usage_sum ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_rows ON weft.usage_sum TO weft_tenant
+    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
+CREATE POLICY system_rows ON weft.usage_sum TO weft_system USING (true);
+
+-- How much is stored, by the owners of batches, and, as user 0, for all of a tenant (batch_storage).
+CREATE TABLE weft.user_storage (
+    tenant_id int NOT NULL,
+    user_id int NOT NULL,
+    n_bytes bigint NOT NULL,
+    PRIMARY KEY (tenant_id, user_id)
+) WITH (fillfactor = 50);
+ALTER TABLE weft.user_storage ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_rows ON weft.user_storage TO weft_tenant
+    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
+CREATE POLICY system_rows ON weft.user_storage TO weft_system USING (true);

@@ -1,0 +1,65 @@
+-- Events, and callbacks.
+
+CREATE TABLE weft.event (
+    xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
+    event_id bigint GENERATED ALWAYS AS IDENTITY,
+    at timestamptz NOT NULL,
+    batch_id bigint NOT NULL,
+    tenant_id int NOT NULL,
+    kind text NOT NULL,
+    from_state smallint,
+    to_state smallint,
+    jobs int[] NOT NULL DEFAULT '{}',
+    groups int[] NOT NULL DEFAULT '{}',
+    trace_id text,
+    detail jsonb,  -- what it says that is not about jobs or groups of a batch
+    PRIMARY KEY (xid, event_id)
+) WITH (autovacuum_vacuum_cost_delay = 2, autovacuum_vacuum_cost_limit = 1000);
+ALTER TABLE weft.event ALTER COLUMN jobs SET STORAGE EXTERNAL;
+ALTER TABLE weft.event ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_rows ON weft.event TO weft_tenant
+    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
+CREATE POLICY system_rows ON weft.event TO weft_system USING (true);
+
+CREATE TABLE weft.event_floor (
+    one_row boolean PRIMARY KEY DEFAULT true CHECK (one_row),
+    xid xid8 NOT NULL,  -- events up to this position were removed
+    event_id bigint NOT NULL
+);
+INSERT INTO weft.event_floor (xid, event_id) VALUES ('0', 0);
+
+CREATE TABLE weft.event_listener (
+    listener_id uuid PRIMARY KEY,
+    waiting boolean NOT NULL,
+    seen_at timestamptz NOT NULL
+) WITH (fillfactor = 10);
+
+-- Callbacks: one delivery for each completion of a batch or group that has an address to be told
+-- (docs/guides/callbacks.md).
+CREATE TABLE weft.callback_delivery (
+    delivery_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    name uuid NOT NULL DEFAULT gen_random_uuid(),  -- what the receiver is told, the same in every attempt
+    batch_id bigint NOT NULL REFERENCES weft.batch ON DELETE CASCADE,
+    group_id int NOT NULL,
+    completion int NOT NULL,
+    tenant_id int NOT NULL,
+    url text NOT NULL,
+    host text NOT NULL,  -- of the url: one that is slow must not delay the others
+    body text NOT NULL,  -- the status document as it was at the completion
+    created_at timestamptz NOT NULL,
+    n_attempts int NOT NULL DEFAULT 0,
+    next_at timestamptz,  -- NULL: delivered or given up
+    tried_at timestamptz,  -- NULL: not yet
+    delivered_at timestamptz,  -- NULL: not yet, or given up
+    last_status int,  -- NULL: the last attempt had no answer, or there was none
+    last_error text CHECK (length(last_error) <= 1024),  -- NULL: it had one
+    UNIQUE (batch_id, group_id, completion)
+);
+CREATE INDEX callback_delivery_batch_idx ON weft.callback_delivery (batch_id, delivery_id);
+CREATE INDEX callback_delivery_host_idx ON weft.callback_delivery (tenant_id, host, next_at)
+    WHERE next_at IS NOT NULL;
+CREATE INDEX callback_delivery_due_idx ON weft.callback_delivery (next_at) WHERE next_at IS NOT NULL;
+ALTER TABLE weft.callback_delivery ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_rows ON weft.callback_delivery TO weft_tenant
+    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
+CREATE POLICY system_rows ON weft.callback_delivery TO weft_system USING (true);

@@ -16,7 +16,8 @@ from weft.testing.directory_engine import DirectoryEngine
 from weft.wire.spec import JobSpec, encode_chunk
 from weft.worker.agent.agent import Agent
 from weft.worker.agent.checkpoint_removal import CheckpointRemoval
-from weft.worker.agent.session import FenceTerms, WorkerFacts
+from weft.worker.agent.fence import FenceTerms
+from weft.worker.agent.site import AgentSite, WorkerFacts
 
 WITHIN_S = 60.0
 
@@ -28,12 +29,13 @@ def agent_of(world: World, runner: RemoteRunner, scratch: Path) -> Agent:
         memory_mib=100_000, storage_mib=1_000_000, gpu=0,
         offers={"executor": ["process", "function"]},
     )  # fmt: skip
-    return Agent(
-        store, store.notices, runner, facts=facts, grace_ms=100, heartbeat_s=60.0,
+    site = AgentSite(
+        store=store, notices=store.notices, runner=runner, facts=facts,
+        grace_ms=100, heartbeat_s=60.0,
         fence=FenceTerms(), scratch=scratch, log_keeper=FileLogKeeper(Path("/nowhere")),
         checkpoint_removal=CheckpointRemoval(store, scratch / "checkpoints", again_s=600.0),
-        on_ready=lambda: None,
     )  # fmt: skip
+    return Agent(site, on_ready=lambda: None)
 
 
 @asynccontextmanager

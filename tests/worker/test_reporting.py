@@ -6,10 +6,15 @@ from pathlib import Path
 from typing import cast
 
 from weft.core.attempt_key import AttemptKey
-from weft.ports.runner import Ended, Started
-from weft.ports.store import EndReport, StartReport, WorkerStore
-from weft.worker.agent.block_files import BlockFiles
+from weft.plugins.log_stores.files.keeper import FileLogKeeper
+from weft.ports.runner import Ended, Happened, Runner, Started
+from weft.ports.store import EndReport, Notices, Registered, StartReport, WorkerStore
+from weft.worker.agent.attempts import Attempts
+from weft.worker.agent.checkpoint_removal import CheckpointRemoval
+from weft.worker.agent.fence import FenceTerms
+from weft.worker.agent.incarnation import incarnation_of
 from weft.worker.agent.reporting import Reporting
+from weft.worker.agent.site import AgentSite, WorkerFacts
 
 
 class OrderedStore:
@@ -39,6 +44,33 @@ class OrderedStore:
         return self.told
 
 
+class Ear:
+    """A runner that only hears that ends are recorded."""
+
+    def __init__(self) -> None:
+        self.acknowledged: list[AttemptKey] = []
+
+    def acknowledge(self, keys: Sequence[AttemptKey]) -> None:
+        self.acknowledged += keys
+
+
+REGISTERED = Registered(worker_id=1, incarnation_id=1, pool_id=1, live=())
+FACTS = WorkerFacts(
+    name="w", host="here", pool="default", version="0", cpu_m=4000, memory_mib=4000,
+    storage_mib=0, gpu=0, offers={},
+)  # fmt: skip
+
+
+def site_of(store: OrderedStore, scratch: Path) -> AgentSite:
+    worker_store = cast("WorkerStore", store)
+    return AgentSite(
+        store=worker_store, notices=cast("Notices", store), runner=cast("Runner", Ear()),
+        facts=FACTS, grace_ms=0, heartbeat_s=60.0, fence=FenceTerms(), scratch=scratch,
+        log_keeper=FileLogKeeper(scratch),
+        checkpoint_removal=CheckpointRemoval(worker_store, scratch, again_s=600.0),
+    )  # fmt: skip
+
+
 def key(job_id: int) -> AttemptKey:
     return AttemptKey(1, job_id, 1)
 
@@ -46,22 +78,43 @@ def key(job_id: int) -> AttemptKey:
 async def test_start_waits_for_the_end_whose_place_it_took(tmp_path: Path) -> None:
     """Else all would be lost as if they had run at once, when this host dies between the two."""
     store = OrderedStore()
-    block_files = BlockFiles(tmp_path)
-    reporting = Reporting(cast("WorkerStore", store), 1, lambda _: None, block_files=block_files)
+    incarnation = incarnation_of(site_of(store, tmp_path), REGISTERED)
+    reporting = Reporting(incarnation, Attempts(incarnation))
+    outbox = incarnation.outbox
     running = asyncio.create_task(reporting.run())
-    reporting.add_end(Ended(key(1), 10, 100))
-    with_a_claim = reporting.take()
-    reporting.add_start(Started(key(2), 50))
-    reporting.add_start(Started(key(3), 101))
+    outbox.add_end(Ended(key(1), 10, 100))
+    with_a_claim = outbox.take_ends()
+    outbox.add_start(Started(key(2), 50))
+    outbox.add_start(Started(key(3), 101))
     before = list(await store.until(1))
     # The claim is slow. What comes meanwhile does not let the start pass either.
-    reporting.add_end(Ended(key(4), 60, 103))
-    reporting.add_start(Started(key(5), 102))
+    outbox.add_end(Ended(key(4), 60, 103))
+    outbox.add_start(Started(key(5), 102))
     await asyncio.wait({running}, timeout=0.1)
     meanwhile = list(store.told)
-    reporting.told(with_a_claim, ["ok"])
+    reporting.recorded(with_a_claim, ["ok"])
     after = list(await store.until(4))
     running.cancel()
 
     assert before == meanwhile == [("start", 2)]
     assert sorted(after[1:]) == [("end", 4), ("start", 3), ("start", 5)]
+
+
+async def test_an_end_goes_from_the_runner_to_the_store_and_is_forgotten(tmp_path: Path) -> None:
+    """What it reserved is free at once; it stays held until the store has it."""
+    store = OrderedStore()
+    site = site_of(store, tmp_path)
+    incarnation = incarnation_of(site, REGISTERED)
+    attempts, held = Attempts(incarnation), incarnation.held
+    held.add(key(1), cpu_m=1000, memory_mib=1).is_sent = True
+    attempts.take_in(Happened(ended=[Ended(key(1), 10, 100)]))
+    free, kept = not held.live_count, set(held.by_key)
+    running = asyncio.create_task(Reporting(incarnation, attempts).run())
+    async with asyncio.timeout(60):
+        await incarnation.outbox.until_settled()
+    running.cancel()
+
+    assert (free, kept) == (True, {key(1)})
+    assert store.told == [("end", 1)]
+    assert not held.by_key
+    assert cast("Ear", site.runner).acknowledged == [key(1)]

@@ -21,9 +21,10 @@ from weft.wire.spawner import Hello
 from weft.worker.agent.agent import Agent
 from weft.worker.agent.block_files import BLOCKS
 from weft.worker.agent.checkpoint_removal import CheckpointRemoval
+from weft.worker.agent.fence import FenceTerms
 from weft.worker.agent.job_accounts import JobAccounts
 from weft.worker.agent.message_files import MESSAGES
-from weft.worker.agent.session import FenceTerms, WorkerFacts
+from weft.worker.agent.site import AgentSite, WorkerFacts
 from worker.fake_store import FakeStore
 
 LIMITS = ExecutorLimits(grace_ms=300, stream_bytes_max=1 << 20, stream_head_bytes=1 << 10)
@@ -63,10 +64,10 @@ class Worker:
     async def start(self) -> None:
         """Start an agent and wait until it is registered; raise what ends it before."""
         ready = asyncio.Event()
-        self.agent = Agent(
-            self.store,
-            self.store,
-            SpawnerRunner(
+        site = AgentSite(
+            store=self.store,
+            notices=self.store,
+            runner=SpawnerRunner(
                 self.files,
                 self.executors,
                 replace(
@@ -85,11 +86,11 @@ class Worker:
             checkpoint_removal=CheckpointRemoval(
                 self.store, self.files.checkpoints, again_s=self.again_s
             ),
-            on_ready=ready.set,
             secret_keys=lambda: SecretKeys(self.secret_keys),
             unsigned_functions=self.unsigned_functions,
             accounts=self.accounts,
         )
+        self.agent = Agent(site, on_ready=ready.set)
         self.task = asyncio.create_task(self.agent.run())
         waiting = asyncio.create_task(ready.wait())
         await asyncio.wait({self.task, waiting}, timeout=20, return_when="FIRST_COMPLETED")

@@ -41,8 +41,9 @@ from weft.wire.spawner import WarmLimits
 from weft.worker.agent.agent import Agent
 from weft.worker.agent.block_files import BLOCKS
 from weft.worker.agent.checkpoint_removal import CheckpointRemoval
+from weft.worker.agent.fence import FenceTerms
 from weft.worker.agent.message_files import MESSAGES
-from weft.worker.agent.session import FenceTerms, WorkerFacts
+from weft.worker.agent.site import AgentSite, WorkerFacts
 
 log = get_logger()
 
@@ -85,10 +86,10 @@ async def _work(settings: Settings, name: str) -> int:
                 return 0
             logs = finding.result()
             same_check = asyncio.create_task(until_replaced(store, logs))
-            agent = Agent(
-                store,
-                store.notices,
-                make_runner(settings, home, logs),
+            site = AgentSite(
+                store=store,
+                notices=store.notices,
+                runner=make_runner(settings, home, logs),
                 facts=facts_of(settings, home, logs),
                 grace_ms=limits_of(settings).grace_ms,
                 heartbeat_s=heartbeat_s(settings),
@@ -101,8 +102,8 @@ async def _work(settings: Settings, name: str) -> int:
                 checkpoint_removal=CheckpointRemoval(
                     store, _checkpoints(settings, home, logs), again_s=settings.checkpoint_look_s
                 ),
-                on_ready=say_ready,
             )
+            agent = Agent(site, on_ready=say_ready)
             running = asyncio.create_task(agent.run())
             is_told = await until_told(told, running, schema_check, same_check)
             begun = time.monotonic()

@@ -2,20 +2,16 @@
 
 import asyncio
 from collections.abc import Callable
-from pathlib import Path
 
 from weft.core.errors import Conflict, IncarnationEnded, NotFound, Unavailable
-from weft.ports.log_store import LogKeeper
-from weft.ports.runner import Known, Runner, RunnerGone
-from weft.ports.store import Notices, Registered, WorkerStore
+from weft.ports.runner import Known, RunnerGone
+from weft.ports.store import Registered
 from weft.telemetry.log import get_logger
-from weft.wire.sealed import SecretKeys
 from weft.worker import boottime
-from weft.worker.agent.checkpoint_removal import CheckpointRemoval
 from weft.worker.agent.contact import DeclaredLost
-from weft.worker.agent.job_accounts import JobAccounts
 from weft.worker.agent.patience import until_answered
-from weft.worker.agent.session import Drained, FenceTerms, Session, WorkerFacts
+from weft.worker.agent.session import Drained, Session
+from weft.worker.agent.site import AgentSite
 
 log = get_logger()
 
@@ -28,41 +24,12 @@ _SETTLE_S = 0.5
 class Agent:
     """Run jobs until told to stop."""
 
-    def __init__(
-        self,
-        store: WorkerStore,
-        notices: Notices,
-        runner: Runner,
-        *,
-        facts: WorkerFacts,
-        grace_ms: int,
-        heartbeat_s: float,
-        fence: FenceTerms,
-        scratch: Path,
-        log_keeper: LogKeeper,
-        checkpoint_removal: CheckpointRemoval,
-        on_ready: Callable[[], None],
-        secret_keys: Callable[[], SecretKeys] = SecretKeys,
-        unsigned_functions: bool = False,
-        accounts: JobAccounts | None = None,
-    ) -> None:
-        self._store = store
-        self._notices = notices
-        self._runner = runner
-        self._facts = facts
-        self._grace_ms = grace_ms
-        """Time between asking a cancelled job to end and killing it."""
-        self._heartbeat_s = heartbeat_s
-        self._fence = fence
-        self._scratch = scratch
-        """Where large arguments wait for the processes that read them."""
-        self._log_keeper = log_keeper
-        self._checkpoint_removal = checkpoint_removal
+    def __init__(self, site: AgentSite, *, on_ready: Callable[[], None]) -> None:
+        self._site = site
+        self._store = site.store
+        self._runner = site.runner
         self._on_ready = on_ready
-        self._secret_keys = secret_keys
-        """Reads the keys that open the secrets of jobs and check the signatures of functions."""
-        self._unsigned_functions = unsigned_functions
-        self._accounts = accounts
+        """Called after each registration."""
         self._asked_ns = 0
         self._session: Session | None = None
         self._stopping = False
@@ -88,7 +55,7 @@ class Agent:
                 self._runner.leave()
 
     async def _work(self, known: Known) -> None:
-        facts = self._facts
+        facts = self._site.facts
         try:
             registered = await until_answered(lambda: self._register(known))
         except (Conflict, NotFound) as error:
@@ -96,15 +63,9 @@ class Agent:
             if not (self._runner.outlives_host or isinstance(error, IncarnationEnded)):
                 await self._runner.end()
             raise
-        session = self._session = Session(
-            self._store, self._notices, self._runner, registered, facts=facts,
-            grace_ms=self._grace_ms, fence=self._fence, scratch=self._scratch,
-            log_keeper=self._log_keeper, checkpoint_removal=self._checkpoint_removal,
-            secret_keys=self._secret_keys, unsigned_functions=self._unsigned_functions,
-            accounts=self._accounts,
-        )  # fmt: skip
+        session = self._session = Session(self._site, registered)
         session.reconcile(registered, known)
-        session.renew(self._asked_ns)
+        session.fence.renew(self._asked_ns)
         log.info(
             "worker.registered",
             worker_id=registered.worker_id,
@@ -112,10 +73,10 @@ class Agent:
             memory_mib=facts.memory_mib,
         )
         self._on_ready()
-        await session.run(self._heartbeat_s)
+        await session.run()
 
     async def _register(self, known: Known) -> Registered:
-        facts = self._facts
+        facts = self._site.facts
         self._asked_ns = boottime.now_ns()
         return await self._store.register_worker(
             name=facts.name,
@@ -159,9 +120,9 @@ class Agent:
         """Leave the runner and its jobs to the next agent."""
         self._stopping = True
         if self._session is not None:
-            self._session.claiming.draining = True
+            self._session.attempts.close()
             try:
                 async with asyncio.timeout(_SETTLE_S):
-                    await self._session.reporting.until_settled()
+                    await self._session.until_settled()
             except TimeoutError:
                 return

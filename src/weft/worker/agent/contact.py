@@ -1,16 +1,19 @@
 """Stay in contact with the store: send heartbeats, follow notices."""
 
 import asyncio
-from collections.abc import Callable, Sequence
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import Unavailable
-from weft.ports.store import HeartbeatAnswer, Notices, WorkerStore
+from weft.ports.store import HeartbeatAnswer
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
 from weft.worker import boottime
-from weft.worker.agent.claim_memory import ClaimMemory
-from weft.worker.agent.held import HeldAttempts
+from weft.worker.agent.attempts import Attempts
+from weft.worker.agent.claiming import Claiming
+from weft.worker.agent.commands import Commands
+from weft.worker.agent.fence import Fence
+from weft.worker.agent.incarnation import Incarnation
+from weft.worker.agent.log_removal import LogRemoval
 from weft.worker.agent.patience import until_answered
 
 log = get_logger()
@@ -29,30 +32,27 @@ class Contact:
 
     def __init__(
         self,
-        store: WorkerStore,
-        notices: Notices,
-        incarnation_id: int,
+        incarnation: Incarnation,
         *,
-        pool_id: int,
-        memory: ClaimMemory,
-        held: HeldAttempts,
-        on_work: Callable[[], None],
-        on_kept: Callable[[bool], None],
-        on_stop: Callable[[Sequence[AttemptKey]], None],
-        on_removed: Callable[[int | None], None],
-        on_command: Callable[[], None],
+        attempts: Attempts,
+        claiming: Claiming,
+        commands: Commands,
+        fence: Fence,
+        log_removal: LogRemoval,
     ) -> None:
-        self._store = store
-        self._notices = notices
-        self._incarnation_id = incarnation_id
-        self._pool_id = pool_id
-        self._memory = memory
-        self._held = held
-        self._on_work = on_work
-        self._on_kept = on_kept
-        self._on_stop = on_stop
-        self._on_removed = on_removed
-        self._on_command = on_command
+        site = incarnation.site
+        self._store = site.store
+        self._notices = site.notices
+        self._checkpoint_removal = site.checkpoint_removal
+        self._incarnation_id = incarnation.incarnation_id
+        self._pool_id = incarnation.pool_id
+        self._memory = incarnation.memory
+        self._held = incarnation.held
+        self._attempts = attempts
+        self._claiming = claiming
+        self._commands = commands
+        self._fence = fence
+        self._log_removal = log_removal
         self.draining = False
         self.drains = asyncio.Event()
         """Set while this worker drains: it ends as soon as nothing runs."""
@@ -60,8 +60,6 @@ class Contact:
         """Held by heartbeats, and by what ends this incarnation: else one finds it lost."""
         self._beat_now = asyncio.Event()
         self._asked_ns = 0
-        self.on_known: Callable[[int], None] = _ignore
-        """Called when the database confirms this worker, with the time at which it was asked."""
 
     async def beat(self, heartbeat_s: float) -> None:
         """Send heartbeats. Raises `DeclaredLost`."""
@@ -73,13 +71,13 @@ class Contact:
                 answer = await until_answered(self._beat_once)
             if not answer.alive:
                 raise DeclaredLost
-            self.on_known(self._asked_ns)
+            self._fence.renew(self._asked_ns)
             is_late = boottime.now_ns() - self._asked_ns > _LATE_NS
             if answer.to_stop:
-                self._on_stop([AttemptKey(*one) for one in answer.to_stop])
+                self._attempts.stop([AttemptKey(*one) for one in answer.to_stop])
             if answer.has_work:
-                self._on_work()
-            self._on_kept(answer.kept)
+                self._claiming.on_work()
+            self._claiming.on_kept(answer.kept)
             if answer.drains:
                 self.drains.set()
             else:
@@ -91,7 +89,7 @@ class Contact:
         metrics.LEASED_JOBS.set(self._held.live_count - self._held.running_count)
         heard = self._memory.heard()
         answer = await self._store.heartbeat(
-            self._incarnation_id, self._attempts(None), draining=self.draining,
+            self._incarnation_id, self._keys(None), draining=self.draining,
             claiming=self._memory.is_claiming, heard=heard,
         )  # fmt: skip
         self._memory.confirm(heard)
@@ -109,15 +107,16 @@ class Contact:
 
     async def _on_notice(self, channel: str, payload: str) -> None:
         if channel in {"work", ""} and self._is_for_us(payload):
-            self._on_work()
+            self._claiming.on_work()
         if channel == "worker" and payload == str(self._incarnation_id):
             self._beat_now.set()
         if channel in {"cancel", ""}:
             await self._ask_what_to_stop(int(payload) if payload else None)
         if channel in {"command", ""} and payload in {str(self._incarnation_id), ""}:
-            self._on_command()
+            self._commands.look()
         if channel in {"removed", ""}:
-            self._on_removed(int(payload) if payload else None)
+            self._log_removal.look(int(payload) if payload else None)
+            self._checkpoint_removal.look()
 
     def _is_for_us(self, payload: str) -> bool:
         """Say whether work is announced to all of our pool (`3`), or to us (`3:17,18`)."""
@@ -126,15 +125,15 @@ class Contact:
         return pool in {str(self._pool_id), ""} and ours
 
     async def _ask_what_to_stop(self, batch_id: int | None) -> None:
-        attempts = self._attempts(batch_id)
+        attempts = self._keys(batch_id)
         if attempts:
             found = await until_answered(
                 lambda: self._store.list_to_stop(self._incarnation_id, attempts)
             )
             if found:
-                self._on_stop([AttemptKey(*one) for one in found])
+                self._attempts.stop([AttemptKey(*one) for one in found])
 
-    def _attempts(self, batch_id: int | None) -> list[tuple[int, int, int]]:
+    def _keys(self, batch_id: int | None) -> list[tuple[int, int, int]]:
         return [
             (key.batch_id, key.job_id, key.attempt)
             for key in self._held.by_key
@@ -156,7 +155,3 @@ async def _sleep(seconds: float, wake: asyncio.Event) -> None:
     finally:
         loop.remove_reader(timer.fd)
         timer.close()
-
-
-def _ignore(_asked_ns: int) -> None:
-    return

@@ -1,0 +1,107 @@
+"""The way of each attempt through the agent, from its claim until its end is recorded.
+
+      hold ──▶ submitted ──▶ started, phases ──▶ end ──▶ outbox ──▶ recorded
+     (claim)   (handing over)     (take_in)                (reporting, or the next claim)
+
+Whoever learns that an attempt has ended calls `end`: the runner's report (`take_in`), what hands
+jobs over and cannot, what stops them. Nobody is called back: `room` and `ended` are rung.
+"""
+
+import asyncio
+import time
+from collections.abc import Sequence
+
+from weft.core.attempt_key import AttemptKey
+from weft.core.states import Reason
+from weft.ports.runner import Ended, Happened, never_started
+from weft.telemetry.log import get_logger
+from weft.worker.agent.incarnation import Incarnation
+
+log = get_logger()
+
+
+class Attempts:
+    """What happens to the attempts of one incarnation."""
+
+    def __init__(self, incarnation: Incarnation) -> None:
+        site = incarnation.site
+        self.held = incarnation.held
+        self.room = asyncio.Event()
+        """Rung when more work may be wanted: an attempt has ended, or claiming has to look."""
+        self.ended = asyncio.Event()
+        """Rung at each end."""
+        self.is_closed = False
+        """No job is claimed or handed over any more."""
+        self._runner = site.runner
+        self._grace_ms = site.grace_ms
+        self._checkpoint_removal = site.checkpoint_removal
+        self._outbox = incarnation.outbox
+        self._arguments = incarnation.arguments
+        self._block_files = incarnation.block_files
+        self._message_files = incarnation.message_files
+
+    def close(self) -> None:
+        """Take no more jobs."""
+        self.is_closed = True
+        self.room.set()
+
+    def take_in(self, happened: Happened) -> None:
+        """Note what the runner reports of attempts."""
+        for started in happened.started:
+            if self.held.start(started.key, started.started_ns):
+                self._outbox.add_start(started)
+        for entered in happened.entered:
+            if self.held.enter(entered.key, entered.phase):
+                self._outbox.add_phase(entered)
+        for ended in happened.ended:
+            self.end(ended)
+        for key in happened.withdrawn:
+            self.end_unstarted(key, Reason.PREEMPTED)
+
+    def end(self, ended: Ended) -> None:
+        """Free what an attempt reserves, and queue its end for the store."""
+        self.held.end(ended.key, ended)
+        self._arguments.remove(ended.key)
+        self._outbox.add_end(ended)
+        self.room.set()
+        log.debug("attempt.ended", key=ended.key, reason=ended.reason)
+        self.ended.set()
+
+    def end_unstarted(self, key: AttemptKey, reason: Reason, message: str = "") -> None:
+        """End an attempt that the runner did not start; `PREEMPTED` returns its job."""
+        self.end(never_started(key, reason, now_ns=time.monotonic_ns(), message=message))
+
+    def recorded(self, keys: Sequence[AttemptKey]) -> None:
+        """Forget attempts whose ends the store has recorded."""
+        self._runner.acknowledge(keys)
+        self._checkpoint_removal.on_recorded(keys)
+        self._block_files.remove(keys)
+        for key in keys:
+            self.held.forget(key)
+            self._message_files.remove(key)
+
+    def stop(self, keys: Sequence[AttemptKey]) -> None:
+        """Stop these attempts: they are cancelled, or this worker no longer owns them."""
+        sent = []
+        for key in keys:
+            held = self.held.by_key.get(key)
+            if held is None or held.ended:
+                continue
+            if held.is_sent:
+                sent.append(key)
+            else:  # its spec is being read
+                self.end(never_started(key, Reason.CANCELLED, now_ns=held.claimed_ns))
+        if sent:
+            self._runner.stop(sent, reason=Reason.CANCELLED, grace_ms=self._grace_ms)
+
+    def stop_all(self, *, grace_ms: int) -> None:
+        """Stop what the runner has; their jobs run again elsewhere."""
+        live = [held.key for held in self.held.by_key.values() if held.is_sent and not held.ended]
+        if live:
+            self._runner.stop(live, reason=Reason.PREEMPTED, grace_ms=grace_ms)
+
+    async def until_none_runs(self) -> None:
+        """Wait until every attempt has ended."""
+        while self.held.live_count:
+            self.ended.clear()
+            await self.ended.wait()

@@ -1,0 +1,186 @@
+"""Hand claimed jobs to the runner: with their specs, secrets, accounts and arguments.
+
+Whatever brings claimed jobs ends here: `Claiming`, and every other consumer that the session runs
+beside it.
+"""
+
+import asyncio
+import time
+from collections.abc import Coroutine, Sequence
+
+import msgspec
+
+from weft.core.attempt_key import AttemptKey
+from weft.core.errors import WeftError
+from weft.core.lease import LEASE_AGE_MAX_S
+from weft.core.states import Reason
+from weft.ports.runner import Assignment, Ended
+from weft.ports.store import Claimed
+from weft.wire.spec import JobSpec
+from weft.worker.agent.attempts import Attempts
+from weft.worker.agent.commands import Commands
+from weft.worker.agent.incarnation import Incarnation
+from weft.worker.agent.job_secrets import JobSecrets
+from weft.worker.agent.patience import until_answered
+from weft.worker.agent.signatures import Refused, Signatures
+from weft.worker.agent.specs import Specs, definer_of, parts_of
+
+
+class HandingOver:
+    """The way from the claim to the runner, in order unless a job waits for what it needs."""
+
+    def __init__(self, incarnation: Incarnation, attempts: Attempts, commands: Commands) -> None:
+        site = incarnation.site
+        self._attempts = attempts
+        self._commands = commands
+        self._held = incarnation.held
+        self._runner = site.runner
+        self._arguments = incarnation.arguments
+        self._accounts = site.accounts
+        self._secrets = JobSecrets(site.store, incarnation.incarnation_id, site.secret_keys)
+        self._specs = Specs(
+            site.store,
+            Signatures(site.store, site.secret_keys, required=not site.unsigned_functions),
+        )
+        self._fetching: set[asyncio.Task[None]] = set()
+        self._return_timer: asyncio.TimerHandle | None = None
+
+    def hold(self, claimed: Sequence[Claimed]) -> None:
+        """Note that these are ours. Call it before another task runs after the claim's reply, so
+        that the next heartbeat lists them.
+        """
+        for one in claimed:
+            self._held.add(key_of(one), cpu_m=one.cpu_m, memory_mib=one.memory_mib)
+
+    async def hand_over(self, claimed: Sequence[Claimed]) -> None:
+        """Submit jobs that are held to the runner, in order."""
+        for part in parts_of(claimed):
+            await self.hand_over_part(part)
+        self._plan_return()
+
+    def cancel(self) -> None:
+        """Stop what waits for what jobs need; the next agent finds these jobs unsent."""
+        for task in self._fetching:
+            task.cancel()
+
+    async def hand_over_part(self, claimed: Sequence[Claimed]) -> None:
+        """Submit jobs whose specs fit in memory."""
+        specs = await until_answered(lambda: self._specs.read(claimed))
+        definers = [definer_of(one, spec) for one, spec in zip(claimed, specs, strict=True)]
+        sharing = {
+            definer
+            for definer, spec in zip(definers, specs, strict=True)
+            if isinstance(spec, JobSpec) and spec.shares is not None
+        }
+        shared = await until_answered(lambda: self._specs.read_shared(sharing)) if sharing else {}
+        assignments, secretive = [], []
+        for one, spec, definer in zip(claimed, specs, definers, strict=True):
+            key = key_of(one)
+            held, carrier = self._held.by_key.get(key), shared.get(definer)
+            if self._attempts.is_closed:
+                self._attempts.end_unstarted(key, Reason.PREEMPTED)
+            elif held is None or held.ended:
+                continue  # cancelled while its spec was read
+            elif spec is None:
+                self._attempts.end_unstarted(key, Reason.BAD_SPEC, "its spec is missing")
+            elif isinstance(spec, Refused):
+                self._attempts.end_unstarted(key, spec.reason, spec.message)
+            elif isinstance(carrier, Refused):
+                self._attempts.end_unstarted(key, carrier.reason, carrier.message)
+            else:
+                assignment = Assignment(
+                    key, spec, one.cpu_m, one.memory_mib, definer, carrier, one.gpu
+                )
+                if spec.secrets or self._accounts is not None:
+                    secretive.append(assignment)
+                elif _waits_for_arguments(spec):
+                    self._begin(self._hand_over_fetched(assignment))
+                else:
+                    held.is_sent = True
+                    assignments.append(assignment)
+        if secretive:
+            self._begin(self._hand_over_secretive(secretive))
+        if assignments:
+            await self._runner.submit(assignments)
+            self._commands.on_submitted()
+
+    def _begin(self, handing_over: Coroutine[None, None, None]) -> None:
+        """Hand jobs over as soon as what they need is here; others do not wait for them."""
+        task = asyncio.create_task(handing_over)
+        self._fetching.add(task)
+        task.add_done_callback(self._fetching.discard)
+
+    async def _hand_over_secretive(self, some: Sequence[Assignment]) -> None:
+        ready = []
+        given: Sequence[Assignment | Ended] = some
+        if any(one.spec.secrets for one in some):
+            given = await self._secrets.give(some)
+        if self._accounts is not None:
+            given = await self._accounts.give(given)
+        for one in given:
+            held = self._held.by_key.get(one.key)
+            if held is None or held.ended:
+                continue  # cancelled while they were read
+            if isinstance(one, Ended):
+                self._attempts.end(one)
+            elif _waits_for_arguments(one.spec):
+                self._begin(self._hand_over_fetched(one))
+            else:
+                ready.append(one)
+        await self._submit_late(ready)
+
+    async def _hand_over_fetched(self, one: Assignment) -> None:
+        reason, message = None, ""
+        try:
+            one = msgspec.structs.replace(one, spec=await self._arguments.fetch(one.key, one.spec))
+        except OSError as error:
+            reason, message = Reason.DISK, f"its arguments cannot be written: {error.strerror}"
+        except WeftError as error:
+            reason, message = Reason.BAD_SPEC, error.message
+        held = self._held.by_key.get(one.key)
+        if held is None or held.ended:
+            return  # cancelled while they were fetched
+        if reason is not None:
+            self._attempts.end_unstarted(one.key, reason, message)
+            return
+        await self._submit_late([one])
+
+    async def _submit_late(self, some: Sequence[Assignment]) -> None:
+        """Submit jobs that had to wait for what they need."""
+        for one in some:
+            if self._attempts.is_closed:
+                self._attempts.end_unstarted(one.key, Reason.PREEMPTED)
+                continue
+            held = self._held.by_key[one.key]
+            held.is_sent = True
+            held.claimed_ns = time.monotonic_ns()  # its lease begins now
+        if some and not self._attempts.is_closed:
+            await self._runner.submit(some)
+            self._commands.on_submitted()
+            self._plan_return()
+
+    def _plan_return(self) -> None:
+        """Schedule a check for the time when the oldest lease becomes too old."""
+        if self._return_timer is None:
+            loop = asyncio.get_running_loop()
+            self._return_timer = loop.call_later(LEASE_AGE_MAX_S, self._return_old)
+
+    def _return_old(self) -> None:
+        """Withdraw the jobs that were not started in time, except the first one, which is next."""
+        self._return_timer = None
+        leases = self._held.leases()
+        before_ns = time.monotonic_ns() - int(LEASE_AGE_MAX_S * 1e9)
+        old = [held.key for held in leases[1:] if held.claimed_ns <= before_ns]
+        if old:
+            self._runner.withdraw(old)
+        if len(leases) > 1:
+            self._plan_return()
+
+
+def _waits_for_arguments(spec: JobSpec) -> bool:
+    return spec.function is not None and spec.function.arguments_digest is not None
+
+
+def key_of(one: Claimed) -> AttemptKey:
+    """Return the key of an attempt that was claimed."""
+    return AttemptKey(one.batch_id, one.job_id, one.attempt)

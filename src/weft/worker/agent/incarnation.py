@@ -1,0 +1,44 @@
+"""What the parts of the agent share during one incarnation of the worker."""
+
+from dataclasses import dataclass
+
+from weft.ports.store import Registered
+from weft.worker.agent.arguments import ArgumentFiles
+from weft.worker.agent.block_files import BLOCKS, BlockFiles
+from weft.worker.agent.claim_memory import ClaimMemory
+from weft.worker.agent.held import HeldAttempts
+from weft.worker.agent.message_files import MESSAGES, MessageFiles
+from weft.worker.agent.outbox import Outbox
+from weft.worker.agent.site import AgentSite
+
+
+@dataclass(frozen=True, kw_only=True)
+class Incarnation:
+    """One registration of this worker, and what it knows of its attempts."""
+
+    site: AgentSite
+    incarnation_id: int
+    pool_id: int
+    held: HeldAttempts
+    outbox: Outbox
+    """What happened to attempts and is not reported yet."""
+    memory: ClaimMemory
+    arguments: ArgumentFiles
+    block_files: BlockFiles
+    message_files: MessageFiles
+
+
+def incarnation_of(site: AgentSite, registered: Registered) -> Incarnation:
+    """Begin an incarnation, without any attempts."""
+    facts, block_files = site.facts, BlockFiles(site.scratch / BLOCKS)
+    return Incarnation(
+        site=site,
+        incarnation_id=registered.incarnation_id,
+        pool_id=registered.pool_id,
+        held=HeldAttempts(cpu_m=facts.cpu_m, memory_mib=facts.memory_mib, slots=facts.slots),
+        outbox=Outbox(block_files),
+        memory=ClaimMemory(),
+        arguments=ArgumentFiles(site.store, site.scratch / "arguments"),
+        block_files=block_files,
+        message_files=MessageFiles(site.scratch / MESSAGES),
+    )

@@ -1,0 +1,59 @@
+"""What an agent works with: chosen by `run/worker.py`, the same until the process ends."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from weft.core.offers import Offer
+from weft.ports.log_store import LogKeeper
+from weft.ports.runner import Runner
+from weft.ports.store import Notices, WorkerStore
+from weft.wire.sealed import SecretKeys
+from weft.worker.agent.checkpoint_removal import CheckpointRemoval
+from weft.worker.agent.fence import FenceTerms
+from weft.worker.agent.job_accounts import JobAccounts
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkerFacts:
+    """What a worker says about itself."""
+
+    name: str
+    host: str
+    pool: str
+    version: str
+    cpu_m: int
+    memory_mib: int
+    storage_mib: int
+    gpu: int
+    offers: Mapping[str, Offer]
+    """What else it offers: amounts by name, and labels such as the names of its executors."""
+    slots: int | None = None
+    """How many jobs it runs at a time, whatever they ask for; None: as many as fit."""
+    log_place: str | None = None
+    """The name of the directory in which it keeps output; None: that of the api."""
+    log_directory: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentSite:
+    """The adapters of an agent, and its terms."""
+
+    store: WorkerStore
+    """Any adapter of `ports/store/worker.py`: no part of the agent knows how it is reached."""
+    notices: Notices
+    """The news that belong to this store."""
+    runner: Runner
+    facts: WorkerFacts
+    grace_ms: int
+    """Time between asking a cancelled job to end and killing it."""
+    heartbeat_s: float
+    fence: FenceTerms
+    scratch: Path
+    """Where large arguments wait for the processes that read them."""
+    log_keeper: LogKeeper
+    checkpoint_removal: CheckpointRemoval
+    secret_keys: Callable[[], SecretKeys] = SecretKeys
+    """Reads the keys that open the secrets of jobs and check the signatures of functions."""
+    unsigned_functions: bool = False
+    accounts: JobAccounts | None = None

@@ -1,5 +1,6 @@
 """Queues over HTTP: saved, listed, and found for jobs."""
 
+import asyncio
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,6 +10,7 @@ import httpx
 import pytest
 
 from api.live import LiveApi, LiveWorker
+from weft.api.guard_trial import refusals_of
 from weft.core.errors import TooManyAtOnce
 from weft.core.queues import Guard
 from weft.telemetry import metrics
@@ -21,6 +23,9 @@ OF_TENANTS = {
     "weft_conditions", "weft_guard_failures_total", "weft_guard_failures_created",
 }  # fmt: skip
 """All metrics that are not of the whole site."""
+ONES = "[" + ",".join("1" * 215) + "]"
+FREEZING = f"{ONES}.all(x,{ONES}.all(y,job.name.matches('(\\\\w{{90}})+$')||true))"
+"""It takes minutes, in which nothing else runs."""
 
 
 async def save(
@@ -122,6 +127,7 @@ async def test_saving_says_what_changes(http: httpx.AsyncClient) -> None:
     [
         ({"guard": "job.resources.cpu >"}, "/queues/1/guard", "line 1, column 20"),
         ({"guard": "user"}, "/queues/1/guard", "not true or false"),
+        ({"guard": FREEZING}, "/queues/1/guard", "at most 64 commas"),
         ({"guard": "job.wrong == 1"}, "/queues/1/guard", "there is no attribute job.wrong"),
         ({"priority": 20}, "/queues/1/priority", "big has the priority 20 already"),
         ({"priority": None}, "/queues/1/priority", "a queue needs a priority"),
@@ -461,3 +467,20 @@ async def test_limits_of_attempts_have_defaults(http: httpx.AsyncClient) -> None
     (changed,) = (await save(http, {**BIG, "monitor": {"rounds": 1}}))["changes"]
     _, now = changed["fields"]["monitor"]
     assert (now["ready_s"], now["blocked_s"]) == (None, None)
+
+
+async def test_a_guard_that_takes_long_is_killed_and_others_are_served_meanwhile() -> None:
+    """No guard is known that does: the bounds of `core.queues.guard` stand before this."""
+    program = (
+        "import re, weft.api.guard_trial as trial\n"
+        "trial.compile_guard = lambda text: text == 'true' or re.match('(a+)+$', 'a' * 99 + 'b')\n"
+        "trial.main()"
+    )
+    trial = asyncio.create_task(refusals_of(["true", "slow", "true"], ("-c", program), cpu_s=1))
+    turns = 0
+    while not trial.done():
+        await asyncio.wait([trial], timeout=0.01)
+        turns += 1
+
+    assert [one[:18] for one in trial.result()] == ["", "it takes too long,", ""]
+    assert turns > 10

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from weft.api.guard_trial import refusals_of
 from weft.api.services import Services
 from weft.core.errors import InvalidGuard, InvalidValue, QueueAlwaysOpen, QueueNotFound
 from weft.core.problems import Problems
@@ -13,8 +14,6 @@ from weft.core.queues import (
     Queue,
     Router,
     Verdict,
-    WrongGuard,
-    compile_guard,
     plan_changes,
 )
 from weft.core.whole_numbers import as_written
@@ -66,10 +65,11 @@ async def get_queue(services: Services, caller: Caller, name: str) -> Row:
 async def save_queues(services: Services, caller: Caller, document: QueuesDocument) -> Answer:
     """Make these the queues of the tenant; return what changes."""
     problems = Problems()
-    wanted = await asyncio.to_thread(_checked, document.queues, problems)
-    problems.raise_any()
+    wanted = _checked(document.queues, problems)
     rows = await services.store.list_queues(caller)
     now = [msgspec.convert(row, Queue) for row in rows]
+    await _try_guards(document.queues, {one.guard for one in now}, problems)
+    problems.raise_any()
     if all(one.name != DEFAULT for one in wanted):
         wanted.append(next(one for one in now if one.name == DEFAULT))
     changes = plan_changes(now, wanted)
@@ -102,7 +102,8 @@ async def test_queues(
     problems = Problems()
     book = ShapeBook((), await services.licences())
     shape_index = book.index_of(document.jobs, problems)
-    queues_of(document.jobs, [book.shapes[0]] * len(document.jobs), router, problems)
+    shapes = [book.shapes[0]] * len(document.jobs)
+    await asyncio.to_thread(queues_of, document.jobs, shapes, router, problems)
     problems.raise_any()
     found: dict[tuple[Verdict, ...], list[int]] = {}
     for position, job in enumerate(document.jobs):
@@ -110,7 +111,7 @@ async def test_queues(
             verdicts: tuple[Verdict, ...] = (Verdict(job.queue, True, ""),)  # noqa: FBT003 (a verdict)
         else:
             shape = book.shapes[shape_index[0 if len(shape_index) == 1 else position]]
-            verdicts = tuple(router.explain(asked_of(job, shape)))
+            verdicts = tuple(await asyncio.to_thread(router.explain, asked_of(job, shape)))
         found.setdefault(verdicts, []).append(position + 1)
     return {
         "routes": [
@@ -142,12 +143,22 @@ def _checked(documents: Sequence[QueueDocument], problems: Problems) -> list[Que
         if one.executor not in {None, *usable}:
             message = f"it cannot run commands; known: {', '.join(usable)}"
             problems.add(InvalidValue, f"{at}/executor", message)
-        if one.guard is not None:
-            try:
-                compile_guard(one.guard)
-            except WrongGuard as error:
-                problems.add(InvalidGuard, f"{at}/guard", str(error))
     return [msgspec.convert(as_written(msgspec.to_builtins(one)), Queue) for one in documents]
+
+
+async def _try_guards(
+    documents: Sequence[QueueDocument], known: set[str | None], problems: Problems
+) -> None:
+    """Note what is wrong with the guards that are not saved yet."""
+    new = [
+        (f"/queues/{index}/guard", one.guard)
+        for index, one in enumerate(documents[:QUEUES_MAX])
+        if one.guard is not None and one.guard not in known
+    ]
+    refusals = await refusals_of([guard for _, guard in new])
+    for (at, _), refusal in zip(new, refusals, strict=True):
+        if refusal:
+            problems.add(InvalidGuard, at, refusal)
 
 
 def _check_place(

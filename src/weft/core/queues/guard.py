@@ -1,8 +1,8 @@
 """Guards: CEL expressions that say whether a queue takes a job.
 
 The library evaluates them (ADR 28). What it does not do is done here: names are compared with the
-table of attributes, so that a typing error is found when the guard is saved, and work is bounded,
-because an evaluation cannot be interrupted.
+table of attributes, so that a typing error is found when the guard is saved, and work is bounded
+before anything is evaluated, because an evaluation cannot be interrupted.
 """
 
 import re
@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from weft.core.patterns import WrongPattern, check_pattern
 from weft.core.queues.attributes import BY_PATH, MAP, PARENTS, Path, fields_below
 from weft.core.queues.guard_words import Refusal, failure_of, refusal_of
 
@@ -18,9 +19,13 @@ if TYPE_CHECKING:
 
 CHARS_MAX: Final = 1000
 LOOPS_MAX: Final = 2
-"""Loops inside each other. A list in a guard has at most half as many elements as the guard has
-characters, so two loops take at most 250,000 steps.
+"""Loops inside each other."""
+COMMAS_MAX: Final = 64
+"""Commas in a guard with loops inside each other: its lists have few elements, so that the loops
+take some thousand steps and no more than milliseconds.
 """
+MATCHES_MAX: Final = 10
+"""Each compiles its pattern: up to 3 ms."""
 MAPS_MAX: Final = 1
 """Each `map` may make a list as many times larger as it names its variable. So does `+` in a loop,
 which is refused.
@@ -30,13 +35,20 @@ _FUNCTIONS: Final = frozenset({"has", "size", "int", "uint", "double", "string",
 _METHODS: Final = frozenset({"size", "contains", "startsWith", "endsWith", "matches", *_MACROS})
 _WORDS: Final = frozenset({"true", "false", "null", "in"})
 _TOKEN: Final = re.compile(
-    r"""(?P<text>[rRbB]{0,2}(?:'{3}.*?'{3}|"{3}.*?"{3}|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"))
+    r"""(?P<text>[bB]?[rR](?:'{3}.*?'{3}|"{3}.*?"{3}|'[^'\n]*'|"[^"\n]*")
+    |[bB]?(?:'{3}(?:\\.|[^\\])*?'{3}|"{3}(?:\\.|[^\\])*?"{3}
+        |'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"))
     |(?P<comment>//[^\n]*)
     |(?P<number>\d[\w.]*(?:(?<=[eE])[+-]\d+)?)
     |(?P<name>[A-Za-z_]\w*)
     |(?P<sign>\S)""",
     re.VERBOSE | re.DOTALL,
 )
+_QUOTED: Final = re.compile(
+    r"""(?P<raw>[rR]?)(?P<quote>'{3}|"{3}|'|")(?P<text>.*)(?P=quote)""", re.DOTALL
+)
+_HIDDEN: Final = re.compile(r"""\\[^'"]""")
+"""An escape that stands for another sign."""
 
 
 class WrongGuard(ValueError):
@@ -146,7 +158,7 @@ class _Reader:
         self._tokens = [one for one in found if one.kind != "comment"]
         self._bound: list[tuple[str, int]] = []
         """Variables of the loops around a token, with the depth of brackets at which each ends."""
-        self._n_maps = 0
+        self._n_maps = self._n_matches = 0
 
     def reads(self) -> set[Path]:
         """Return the paths. Raise `WrongGuard`."""
@@ -211,11 +223,34 @@ class _Reader:
         self._n_maps += token.text == "map"
         if self._n_maps > MAPS_MAX:
             raise self._wrong(token, f"at most {MAPS_MAX} map")
+        if token.text == "matches":
+            self._pattern(n)
         if token.text in _MACROS and self._kind(n + 2) == "name" and self._is(n + 3, ","):
-            if len(self._bound) == LOOPS_MAX:
-                raise self._wrong(token, f"at most {LOOPS_MAX} loops inside each other")
-            self._bound.append((self._tokens[n + 2].text, depth + 1))
+            self._loop(n, depth)
         return n + 1
+
+    def _loop(self, n: int, depth: int) -> None:
+        token = self._tokens[n]
+        if len(self._bound) == LOOPS_MAX:
+            raise self._wrong(token, f"at most {LOOPS_MAX} loops inside each other")
+        if self._bound and sum(one.text == "," for one in self._tokens) > COMMAS_MAX:
+            raise self._wrong(token, f"with loops inside each other at most {COMMAS_MAX} commas")
+        self._bound.append((self._tokens[n + 2].text, depth + 1))
+
+    def _pattern(self, n: int) -> None:
+        """Look at the pattern of `matches`, which is compiled each time it is used."""
+        token, pattern = self._tokens[n], self._tokens[min(n + 2, len(self._tokens) - 1)]
+        self._n_matches += 1
+        if self._n_matches > MATCHES_MAX:
+            raise self._wrong(token, f"at most {MATCHES_MAX} patterns")
+        if len(self._bound) > 1:
+            raise self._wrong(token, "matches cannot stand in loops inside each other")
+        if pattern.kind != "text" or not self._is(n + 3, ")"):
+            raise self._wrong(token, "the pattern of matches is one text in quotes")
+        try:
+            check_pattern(_text_of(pattern.text), repeated=bool(self._bound))
+        except WrongPattern as refused:
+            raise self._wrong(pattern, str(refused)) from refused
 
     def _is(self, n: int, text: str) -> bool:
         return n < len(self._tokens) and self._tokens[n].text == text
@@ -226,3 +261,15 @@ class _Reader:
     def _wrong(self, token: _Token, reason: str) -> WrongGuard:
         before = self._text[: token.at]
         return WrongGuard(reason, before.count("\n") + 1, token.at - before.rfind("\n"))
+
+
+def _text_of(written: str) -> str:
+    """Return the pattern that a text in quotes is. Raise `WrongPattern`."""
+    found = _QUOTED.fullmatch(written)
+    if found is None:
+        raise WrongPattern("the pattern of matches is one text in quotes")
+    if found["raw"]:
+        return found["text"]
+    if _HIDDEN.search(found["text"].replace("\\\\", "")):
+        raise WrongPattern("in a pattern only backslashes are escaped; write it as r'...'")
+    return found["text"].replace("\\\\", "\\")

@@ -13,16 +13,15 @@ from weft.api.http.doors import ApiDoor, Asked, ForeignTrace, Refusal
 from weft.api.http.requests import (
     AnyRequest,
     caller_of,
+    foreign_origin,
     read_text,
     services_of,
-    trace_id_of,
 )
 from weft.api.use_cases import cancel, read
 from weft.core.errors import Invalid, WeftError
 from weft.core.ids import parse_batch_id
 from weft.core.rights import Right
 from weft.submission import submit
-from weft.submission.services import Origin
 from weft.wire.documents import BatchDocument, CancelDocument, JobDocument
 
 
@@ -46,11 +45,8 @@ async def _submit(request: AnyRequest, rest: list[str], text: str) -> list[str]:
     document = BatchDocument(
         name=name, billing_project=project, jobs=[_job(line) for line in text.splitlines()[1:]]
     )
-    origin = Origin(
-        digest=hashlib.sha256(text.encode()).digest(),
-        trace_id=trace_id_of(request),
-        key=request.headers.get("x-once"),
-    )
+    digest = hashlib.sha256(text.encode()).digest()
+    origin = foreign_origin(request, digest, request.headers.get("x-once"))
     answer, is_new = await submit.create_batch(
         services_of(request), caller_of(request), document, origin
     )

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import asyncpg
 import httpx
 import pytest
 
@@ -54,6 +55,25 @@ async def test_a_door_has_the_same_idempotency(door: httpx.AsyncClient) -> None:
 
     assert (first, again) == (["new b1 jobs 1"], ["known b1 jobs 1"])
     assert other.startswith("refused API.IDEMPOTENCY_CONFLICT")
+
+
+async def test_a_batch_knows_its_door_and_its_foreign_trace(
+    door: httpx.AsyncClient, database: dict[str, str]
+) -> None:
+    await _say(door, "submit one default", "true", **{"x-once": "k", "x-line": "order 7"})
+    await _say(door, "submit two default", "true", **{"x-line": "x" * 101})
+    document = {"name": "three", "billing_project": "default"}
+    await door.post("/v1/batches", json=document, headers={"idempotency-key": "k"})
+    text = "SELECT door, foreign_trace, idempotency_key FROM weft.batch ORDER BY batch_id"
+    connection = await asyncpg.connect(database["admin"])
+    rows = [tuple(row) for row in await connection.fetch(text)]
+    await connection.close()
+
+    assert rows == [
+        ("lines", "order 7", "lines k"),
+        ("lines", "line-new", None),
+        (None, None, "k"),
+    ]
 
 
 async def test_a_door_gets_the_same_refusals(door: httpx.AsyncClient) -> None:

@@ -12,8 +12,8 @@ from api.live import LiveApi, LiveWorker, fold
 from api.test_users import add
 from weft.api.http.doors import ApiDoor
 from weft.core.states import Reason
-from weft.driver.loops.callback_body import body_of
-from weft.run.doors import api_doors
+from weft.driver.callback_forms import body_of
+from weft.run.doors import api_doors, callback_forms
 from weft.store import open_driver_store
 
 
@@ -429,8 +429,7 @@ async def test_callbacks_carry_the_documents_of_the_door(
          "attributes": {"k": "v"}},
     ]  # fmt: skip
     b = await hail.submit(
-        "t", job(1, "true", in_update_job_group_id=1), job_groups=groups, callback=url,
-        attributes={"hail_key": "x"},
+        "t", job(1, "true", in_update_job_group_id=1), job_groups=groups, callback=url
     )  # fmt: skip
     await worker.work()
     await fold(database["weft_driver"])
@@ -438,7 +437,7 @@ async def test_callbacks_carry_the_documents_of_the_door(
         epoch = await driver.try_lead()
         assert epoch is not None
         due = await driver.due_callbacks(epoch, [], limit_all=9, limit_tenant=9, limit_host=9)
-    sent = [json.loads(body_of(one.body).data) for one in due if one.batch_id == b]
+    sent = [json.loads(body_of(one, callback_forms()).data) for one in due if one.batch_id == b]
     of_group, of_batch = sorted(sent, key=lambda one: "id" in one)
 
     assert of_group == await hail.ask("GET", f"/batches/{b}/job-groups/1")

@@ -1,10 +1,10 @@
 """The loop of callbacks against a store and receivers that a test plays."""
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -15,6 +15,7 @@ from weft.callbacks import verify
 from weft.core.callback_signature import tenant_secret
 from weft.core.errors import EpochStale
 from weft.driver.adapters import Adapters
+from weft.driver.callback_forms import CallbackForm
 from weft.driver.lead import Driver
 from weft.driver.loops.bell import Bell
 from weft.driver.loops.callbacks import CallbackLoop, Post
@@ -33,7 +34,7 @@ def due(delivery_id: int, *, url: str = "http://hook.example/", **facts: int) ->
     known = {"tenant_id": 1, "batch_id": 7, "group_id": 0, "n_attempts": 0, **facts}
     return DueCallback(
         delivery_id=delivery_id, name=f"name-{delivery_id}", url=url, body=BODY, age_s=0.1,
-        sent_at=1_800_000_000, **known,
+        sent_at=1_800_000_000, **known,  # type: ignore[arg-type]  # facts are numbers
     )  # fmt: skip
 
 
@@ -59,11 +60,15 @@ class FakeSender:
         return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
 
 
-def driver(sender: FakeSender, settings: Settings = SETTINGS) -> Running:
+def driver(
+    sender: FakeSender,
+    settings: Settings = SETTINGS,
+    forms: Mapping[str, CallbackForm] = MappingProxyType({}),
+) -> Running:
     """Return a driver that calls back."""
     result = Running(settings)
     result.driver = Driver(
-        result.store, result.notices, settings, Adapters(Post(sender, KEY)),
+        result.store, result.notices, settings, Adapters(Post(sender, KEY, forms)),
         on_state=result.states.append,
     )  # fmt: skip
     return result
@@ -119,25 +124,20 @@ async def test_lost_notice_costs_one_heartbeat() -> None:
         await sender.until(1)
 
 
-async def test_callback_of_hails_batch_is_sent_in_its_form_and_once() -> None:
+async def test_callback_of_a_doors_batch_is_sent_in_its_form_and_once() -> None:
+    form = CallbackForm(document=lambda found, key: [found["id"], key], once=True)
     sender = FakeSender(Answered(status=500))
-    document = {
-        "batch_id": 7, "group_id": 3, "n_jobs": 1, "n_completed": 1, "n_succeeded": 0,
-        "n_failed": 0, "n_errored": 1, "n_cancelled": 0, "cancelled": False, "complete": True,
-        "cost": 0.5,
-        "cost_by_resource": [], "created_at": "2027-01-01T00:00:00+00:00", "duration_ms": 1500,
-        "completed_at": "2027-01-01T00:00:01.5+00:00", "attributes": {}, "hail_key": "hail t",
-    }  # fmt: skip
-    async with at_rest(driver(sender)) as found:
-        found.store.callbacks[1] = msgspec.structs.replace(due(1), body=json.dumps(document))
+    async with at_rest(driver(sender, forms={"lines": form})) as found:
+        of_door = msgspec.structs.replace(due(1), door="lines", key="lines t 1")
+        of_lost_door = msgspec.structs.replace(due(2), door="lost", key="lost t")
+        found.store.callbacks.update({1: of_door, 2: of_lost_door})
         found.notices.send(payload="callback")
-        await found.store.until("record_deliveries", 1)
-        ((_, _, body),) = sender.sent
-        sent = json.loads(body)
+        await found.store.until("record_deliveries", 2)
 
-        assert (sent["job_group_id"], sent["state"], sent["n_failed"]) == (3, "failure", 1)
-        assert sent["time_completed"] == "2027-01-01T00:00:01.500Z"
-        assert (found.store.reports[0].status, found.store.reports[0].retry_in_s) == (500, None)
+        assert sorted(body for _, _, body in sender.sent) == [b'[7,"t 1"]', BODY.encode()]
+        retries = {one.delivery_id: one.retry_in_s for one in found.store.reports}
+        assert retries[1] is None
+        assert retries[2] is not None
 
 
 async def test_failure_is_tried_again_after_a_pause_and_given_up_in_the_end() -> None:

@@ -8,6 +8,7 @@ from weft.ports.plugins import PluginGroup
 
 if TYPE_CHECKING:
     from weft.api.http.doors import ApiDoor
+    from weft.driver.callback_forms import CallbackForm
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -17,6 +18,8 @@ class Door:
     name: str
     """That of its entry point, of small letters, digits and `-`."""
     api: Callable[[], "ApiDoor"]
+    callbacks: "Callable[[], CallbackForm] | None" = None
+    """How the driver writes callbacks of batches that came through it; None: as all others."""
 
 
 DOOR_PLUGINS: Final = PluginGroup[Door]("weft.doors", "door")

@@ -1,10 +1,14 @@
 """Loads the doors that are installed, and hands each role its part of them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
+from typing import TYPE_CHECKING
 
-from weft.api.http.doors import ApiDoor
 from weft.doors.door import DOOR_PLUGINS, Door
+
+if TYPE_CHECKING:
+    from weft.api.http.doors import ApiDoor
+    from weft.driver.callback_forms import CallbackForm
 
 
 @cache
@@ -14,6 +18,12 @@ def installed_doors() -> Sequence[Door]:
 
 
 @cache
-def api_doors() -> Sequence[ApiDoor]:
+def api_doors() -> "Sequence[ApiDoor]":
     """Return what the api serves of them."""
     return tuple(door.api() for door in installed_doors())
+
+
+def callback_forms() -> "Mapping[str, CallbackForm]":
+    """Return the forms of callbacks that they have, by door."""
+    doors = installed_doors()
+    return {one.name: one.callbacks() for one in doors if one.callbacks is not None}

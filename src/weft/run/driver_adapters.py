@@ -15,6 +15,7 @@ from weft.plugins.callback_senders.http.settings import HttpSettings
 from weft.ports.provider import PROVIDER_PLUGINS, Provider, ProviderSite
 from weft.run.child import ROLE_VARIABLE, SUPERVISOR_VARIABLE
 from weft.run.condition_tests import ConditionTests
+from weft.run.doors import callback_forms
 from weft.run.home import Home
 from weft.run.role_environment import role_environment
 from weft.run.secret_keys import read_secret_keys
@@ -56,7 +57,7 @@ def _post(settings: Settings, home: Home) -> Post | None:
         timeouts.callback_connect_timeout_s,
         timeouts.callback_timeout_s,
     )
-    return Post(sender, key)
+    return Post(sender, key, callback_forms())
 
 
 def _providers(settings: Settings, home: Home) -> Providers:

@@ -1275,7 +1275,11 @@ CREATE TABLE weft.batch (
     hidden boolean DEFAULT false NOT NULL,
     resubmitted_from bigint,
     bytes_counted boolean DEFAULT false NOT NULL,
+    door text,
+    foreign_trace text,
     CONSTRAINT batch_cancel_after_n_failures_check CHECK ((cancel_after_n_failures > 0)),
+    CONSTRAINT batch_door_check CHECK ((length(door) <= 32)),
+    CONSTRAINT batch_foreign_trace_check CHECK ((length(foreign_trace) <= 100)),
     CONSTRAINT batch_max_running_check CHECK ((max_running > 0)),
     CONSTRAINT batch_name_check CHECK ((length(name) <= 1024))
 )
@@ -2930,7 +2934,7 @@ CREATE FUNCTION weft.drain_worker(of_name text, of_pool text, actor text, reason
     SET search_path TO 'pg_catalog', 'pg_temp';
 ALTER FUNCTION weft.drain_worker(of_name text, of_pool text, actor text, reason text) OWNER TO weft_system;
 
-CREATE FUNCTION weft.due_callbacks(epoch bigint, busy bigint[], limit_all integer, limit_tenant integer, limit_host integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(delivery_id bigint, name uuid, tenant_id integer, batch_id bigint, group_id integer, url text, body text, n_attempts integer, age interval, sent_at bigint)
+CREATE FUNCTION weft.due_callbacks(epoch bigint, busy bigint[], limit_all integer, limit_tenant integer, limit_host integer, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(delivery_id bigint, name uuid, tenant_id integer, batch_id bigint, group_id integer, url text, body text, n_attempts integer, age interval, sent_at bigint, door text, key text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'

@@ -241,6 +241,8 @@ class PostgresDriverStore(Operations, Machines, Reservations, DueConditions, Lim
                 n_attempts=row["n_attempts"],
                 age_s=row["age"].total_seconds(),
                 sent_at=row["sent_at"],
+                door=row["door"],
+                key=row["key"],
             )
             for row in rows
         ]

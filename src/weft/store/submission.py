@@ -236,6 +236,8 @@ def _batch(new: NewBatch) -> dict[str, Any]:
         "callback": new.callback,
         "cancel_after_n_failures": new.cancel_after_n_failures,
         "gates": new.gates,
+        "door": new.door,
+        "foreign_trace": new.foreign_trace,
     }
 
 

@@ -31,6 +31,10 @@ class Origin:
     trace_id: str
     key: str | None = None
     """The idempotency key; None: no repeat is recognised."""
+    door: str | None = None
+    """Through which it came; None: none. Its keys are `stored_key`s."""
+    foreign_trace: str | None = None
+    """The trace id of the door's client, if the door keeps those."""
 
 
 @dataclass(kw_only=True)

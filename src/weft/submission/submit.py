@@ -114,6 +114,8 @@ def _new_batch(
         cancel_after_n_failures=document.cancel_after_n_failures,
         gates=batch_gates(document),
         trace_id=origin.trace_id,
+        door=origin.door,
+        foreign_trace=origin.foreign_trace,
     )
 
 

@@ -11,6 +11,7 @@ from litestar import Request
 
 from weft.api.http.decoding import JSON, Document, decode, media_of
 from weft.api.services import Services
+from weft.core.door_keys import stored_key
 from weft.core.errors import (
     FieldError,
     InvalidDocument,
@@ -103,6 +104,18 @@ def _origin_of(request: AnyRequest, body: Body, *parameters: str | None) -> Orig
     if parameters:
         digest = hashlib.sha256(repr((digest, *parameters)).encode()).digest()
     return Origin(digest=digest, trace_id=trace_id_of(request), key=key)
+
+
+def foreign_origin(request: AnyRequest, digest: bytes, key: str | None = None) -> Origin:
+    """Return the origin of a request through the door whose route this is. `key`: as sent."""
+    door: str = request.route_handler.opt["door"]
+    return Origin(
+        digest=digest,
+        trace_id=trace_id_of(request),
+        key=None if key is None else stored_key(door, key),
+        door=door,
+        foreign_trace=request.scope["state"].get("foreign_trace"),
+    )
 
 
 @dataclass(frozen=True)

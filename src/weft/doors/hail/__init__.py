@@ -12,6 +12,7 @@ from weft.doors.door import Door
 
 if TYPE_CHECKING:
     from weft.api.http.doors import ApiDoor
+    from weft.driver.callback_forms import CallbackForm
 
 
 def _api() -> "ApiDoor":
@@ -20,4 +21,10 @@ def _api() -> "ApiDoor":
     return SERVED
 
 
-DOOR: Final = Door(name="hail", api=_api)
+def _callbacks() -> "CallbackForm":
+    from weft.doors.hail.callbacks import FORM  # noqa: PLC0415 (the driver alone needs it)
+
+    return FORM
+
+
+DOOR: Final = Door(name="hail", api=_api, callbacks=_callbacks)

@@ -9,7 +9,6 @@ from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.use_cases import cancel, read
 from weft.api.use_cases import delete as delete_use_case
-from weft.core.hail_summaries import batch_document
 from weft.core.query import Subject
 from weft.core.query.tree import Field, Operator, TextTerm
 from weft.doors.hail import submissions
@@ -27,6 +26,7 @@ from weft.doors.hail.requests import (
     read_parts,
     token_in,
 )
+from weft.doors.hail.summaries import batch_document
 from weft.ports.store import Row
 from weft.wire.documents import CancelDocument
 

@@ -1,5 +1,5 @@
 """From documents of weft to those of Hail: jobs, attempts, billing projects. Those of batches and
-groups, which callbacks carry, too, are in `core/hail_summaries.py`.
+groups, which callbacks carry, too, are in `summaries.py`.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,11 @@ from typing import Final
 import msgspec
 
 from weft.api.services import Payers
-from weft.core.hail_summaries import (
+from weft.core.secret_variables import masked
+from weft.doors.hail.jobs import ATTEMPT, N_MAX_ATTEMPTS, present_form
+from weft.doors.hail.requests import Document
+from weft.doors.hail.resources import REGION, asked_of, collection_of
+from weft.doors.hail.summaries import (
     COST_DIGITS,
     duration_text,
     msec_mcpu,
@@ -18,10 +22,6 @@ from weft.core.hail_summaries import (
     time_ms,
     time_text,
 )
-from weft.core.secret_variables import masked
-from weft.doors.hail.jobs import ATTEMPT, N_MAX_ATTEMPTS, present_form
-from weft.doors.hail.requests import Document
-from weft.doors.hail.resources import REGION, asked_of, collection_of
 from weft.ports.store import JobEntry, Row
 from weft.wire.spec import JobSpec
 from weft.wire.usage_format import UsageSample

@@ -7,7 +7,6 @@ from litestar import Response, get, patch
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.use_cases import cancel, read
-from weft.core.hail_summaries import group_document
 from weft.doors.hail.batch_routes import API, empty
 from weft.doors.hail.options import CANCELLED, READ
 from weft.doors.hail.requests import (
@@ -18,6 +17,7 @@ from weft.doors.hail.requests import (
     number_of,
     query_of,
 )
+from weft.doors.hail.summaries import group_document
 from weft.wire.documents import CancelDocument
 
 _GROUPS: Final = API + "/batches/{b:str}/job-groups"

@@ -7,11 +7,13 @@ from urllib.parse import parse_qsl
 
 import msgspec
 
-from weft.api.http.requests import AnyRequest, read_bytes, trace_id_of
-from weft.core.hail_summaries import KEY_MARK
+from weft.api.http.requests import AnyRequest, foreign_origin, read_bytes
+from weft.core.door_keys import sent_key
 from weft.doors.hail.refused import Refused, bad_request
 from weft.submission.services import Origin
 
+NAME: Final = "hail"
+"""Of this door."""
 BODY_BYTES_MAX: Final = 8 << 20
 TOKEN_CHARS_MAX: Final = 200
 PAGE: Final = 50
@@ -59,18 +61,15 @@ def _decode(data: bytes | msgspec.Raw, kind: Any, wrong: str) -> Any:  # noqa: A
 
 
 def origin_of(request: AnyRequest, token: str | None = None) -> Origin:
-    """Return the origin of a request whose repeats have the same token, whatever they ask for. No
-    client of weft's own can send such a key, because it holds a blank.
-    """
+    """Return the origin of a request whose repeats have the same token, whatever they ask for."""
     if token is not None and (len(token) > TOKEN_CHARS_MAX or not token.isprintable()):
         raise bad_request(f"a token has at most {TOKEN_CHARS_MAX} printable characters")
-    key = None if token is None else KEY_MARK + token
-    return Origin(digest=_ANY_BODY, trace_id=trace_id_of(request), key=key)
+    return foreign_origin(request, _ANY_BODY, token)
 
 
 def token_in(key: str) -> str:
     """Return the token of a batch that was created with this key; of weft's own the whole key."""
-    return key.removeprefix(KEY_MARK)
+    return sent_key(NAME, key)
 
 
 def batch_of(request: AnyRequest) -> int:

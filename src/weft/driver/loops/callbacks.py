@@ -1,5 +1,5 @@
 """The loop that sends callbacks of completions, at least once each, without delaying others; those
-of Hail's batches once at most, unless a leader dies meanwhile.
+of a door may be sent once at most, unless a leader dies meanwhile.
 
 A delivery is due until the database knows its outcome. If a leader dies while it sends, the
 delivery stays due, and the next leader sends it again under the same name. While nothing is due,
@@ -10,12 +10,12 @@ import asyncio
 import random
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from weft import __version__
 from weft.core.callback_retry import RetryPlan, is_delivered, next_try_s
 from weft.core.callback_signature import DELIVERY_HEADER, SIGNATURE_HEADER, sign, tenant_secret
-from weft.driver.loops.callback_body import body_of
+from weft.driver.callback_forms import CallbackForm, body_of
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.ports.callback_sender import Answered, CallbackSender
 from weft.ports.store import DeliveryReport, DueCallback
@@ -35,6 +35,8 @@ class Post:
 
     sender: CallbackSender
     key: str
+    forms: Mapping[str, CallbackForm] = field(default_factory=dict)
+    """Of callbacks of batches that came through doors, by door."""
 
 
 async def _run(context: LoopContext) -> None:
@@ -103,7 +105,7 @@ class CallbackLoop:
 
     async def _deliver(self, one: DueCallback) -> None:
         """Make one attempt and record it."""
-        body, once = body_of(one.body)
+        body, once = body_of(one, self._post.forms)
         begun = time.monotonic()
         answered = await self._post.sender.send(one.url, self._headers(one, body), body)
         took_s = time.monotonic() - begun

@@ -21,6 +21,10 @@ class DueCallback(msgspec.Struct, frozen=True, kw_only=True):
     """Since the completion."""
     sent_at: int
     """The database's time, in seconds since 1970."""
+    door: str | None = None
+    """Through which the batch came; None: none."""
+    key: str | None = None
+    """With which the batch was created, if it came through a door."""
 
 
 class DeliveryReport(msgspec.Struct, frozen=True, kw_only=True):

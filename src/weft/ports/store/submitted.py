@@ -36,6 +36,10 @@ class NewBatch(msgspec.Struct, frozen=True, kw_only=True):
     cancel_after_n_failures: int | None = None
     gates: Sequence[Gate] = ()
     trace_id: str
+    door: str | None = None
+    """Through which it came; None: none."""
+    foreign_trace: str | None = None
+    """The trace id of the door's client; None: it has none."""
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,10 @@ CREATE TABLE weft.batch (
     resubmitted_from bigint,  -- the batch from which it was made; NULL: from a submission
     -- Whether all that is stored for the batch is in the sums: only of batches that were made by a function
     -- that counts it.
-    bytes_counted boolean NOT NULL DEFAULT false
+    bytes_counted boolean NOT NULL DEFAULT false,
+    door text CHECK (length(door) <= 32),  -- through which it came; NULL: none
+    -- the trace id of the door's client, beside trace_id; NULL: the door keeps none
+    foreign_trace text CHECK (length(foreign_trace) <= 100)
 ) WITH (fillfactor = 80);
 CREATE UNIQUE INDEX batch_idempotency_key_idx ON weft.batch (user_id, idempotency_key)
     WHERE idempotency_key IS NOT NULL;

@@ -1,18 +1,16 @@
 -- _record_callbacks: record the callbacks to send for groups that have just completed.
 -- Called by: _settle_groups, in the transaction that records the completions.   Safe to repeat: yes, one delivery per completion.
 -- Locks: none but new rows.   Plan: by key; documents only of groups that have a callback.
--- That of a batch that Hail's client created has its key besides: the driver sends Hail's document instead.
 -- The document shows the sums just folded, without what was committed since.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._record_callbacks(batch_ids bigint[], group_ids int[], at timestamptz) RETURNS void LANGUAGE plpgsql
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_batch bigint[]; v_group int[]; v_url text[]; v_key text[];  -- of batches that came through Hail's door
+    v_batch bigint[]; v_group int[]; v_url text[];
 BEGIN
-    SELECT array_agg(k.batch_id), array_agg(k.group_id), array_agg(k.url), array_agg(k.key) INTO v_batch, v_group, v_url, v_key
-    FROM (SELECT g.batch_id, g.group_id, CASE WHEN g.group_id = 0 THEN b.callback ELSE g.callback END AS url,
-               CASE WHEN b.idempotency_key LIKE 'hail %' THEN b.idempotency_key END AS key
+    SELECT array_agg(k.batch_id), array_agg(k.group_id), array_agg(k.url) INTO v_batch, v_group, v_url
+    FROM (SELECT g.batch_id, g.group_id, CASE WHEN g.group_id = 0 THEN b.callback ELSE g.callback END AS url
           FROM unnest(_record_callbacks.batch_ids, _record_callbacks.group_ids) t (b, g)
           JOIN weft.batch b ON b.batch_id = t.b AND b.deleted_at IS NULL
           JOIN weft.job_group g ON g.batch_id = t.b AND g.group_id = t.g) k
@@ -24,9 +22,9 @@ BEGIN
     SELECT c.batch_id, c.group_id, c.n_completions, c.tenant_id, t.url, lower(substring(t.url FROM '^[^:]*://([^/?#]*)')),
            (CASE WHEN c.group_id = 0
                  THEN d.document - '{batch_id,group_id,parent_id,path,kind}'::text[] || jsonb_build_object('id', d.batch_id)
-                 ELSE d.document END || CASE WHEN t.key IS NULL THEN '{}' ELSE jsonb_build_object('hail_key', t.key) END)::text,
+                 ELSE d.document END)::text,
            _record_callbacks.at, _record_callbacks.at
-    FROM unnest(v_batch, v_group, v_url, v_key) t (b, g, url, key)
+    FROM unnest(v_batch, v_group, v_url) t (b, g, url)
     JOIN weft.group_count c ON c.batch_id = t.b AND c.group_id = t.g
     JOIN weft._group_documents(v_batch, v_group, folded => true) d ON d.batch_id = t.b AND d.group_id = t.g
     ON CONFLICT (batch_id, group_id, completion) DO NOTHING;

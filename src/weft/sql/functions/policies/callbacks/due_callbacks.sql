@@ -3,12 +3,13 @@
 -- Locks: as _check_epoch.
 -- Plan: from one (tenant, host) to the next by index, the first few of each, so that neither a host that hangs nor a tenant with
 --   many such hosts blocks the others. Hosts and tenants have at most their limit being sent.
--- Returns: deliveries, tenants in turn, the longest due first.
+-- Returns: deliveries, tenants in turn, the longest due first; door, key: through which their batch came, and its idempotency key
+--   then.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.due_callbacks(epoch bigint, busy bigint[], limit_all int, limit_tenant int, limit_host int,
     at timestamptz DEFAULT clock_timestamp())
 RETURNS TABLE (delivery_id bigint, name uuid, tenant_id int, batch_id bigint, group_id int, url text, body text, n_attempts int,
-    age interval, sent_at bigint)
+    age interval, sent_at bigint, door text, key text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
@@ -39,6 +40,8 @@ BEGIN
         SELECT t.* FROM turn t WHERE t.n <= due_callbacks.limit_tenant ORDER BY t.n, t.next_at, t.delivery_id
         LIMIT greatest(0, due_callbacks.limit_all - cardinality(due_callbacks.busy)))
     SELECT d.delivery_id, d.name, d.tenant_id, d.batch_id, d.group_id, d.url, d.body, d.n_attempts, due_callbacks.at - d.created_at,
-           floor(date_part('epoch', due_callbacks.at))::bigint
-    FROM chosen c JOIN weft.callback_delivery d ON d.delivery_id = c.delivery_id ORDER BY c.n, c.next_at, c.delivery_id;
+           floor(date_part('epoch', due_callbacks.at))::bigint, b.door, CASE WHEN b.door IS NOT NULL THEN b.idempotency_key END
+    FROM chosen c JOIN weft.callback_delivery d ON d.delivery_id = c.delivery_id
+    JOIN LATERAL (SELECT y.door, y.idempotency_key FROM weft.batch y WHERE y.batch_id = d.batch_id OFFSET 0) b ON true
+    ORDER BY c.n, c.next_at, c.delivery_id;
 END $$;

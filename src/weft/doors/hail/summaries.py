@@ -13,8 +13,6 @@ CPU: Final = "cpu"
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 COST_DIGITS: Final = 12
 """After the point, as costs of jobs and of resources are rounded."""
-KEY_MARK: Final = "hail "
-"""How keys of batches begin that were created by Hail's client; its token follows."""
 
 
 def time_text(time: str | datetime | None) -> str | None:
@@ -120,8 +118,3 @@ def breakdown(costs: Sequence[Mapping[str, Any]]) -> list[Document]:
 def msec_mcpu(costs: Sequence[Mapping[str, Any]]) -> int:
     """Return the cpu time reserved, in mCPU * ms."""
     return sum(int(one["usage"]) for one in costs if one["resource"] == CPU)
-
-
-def callback_document(document: Mapping[str, Any], token: str) -> Document:
-    """Return what a callback carries, of a batch or a group whose document this is."""
-    return batch_document(document, token) if "id" in document else group_document(document)

@@ -12,7 +12,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from weft.bench.main import BENCHES
-from weft.cli.app import COMMANDS, build_app
+from weft.cli.app import all_commands, build_app
 from weft.cli.completion.cursor import ANY, COMMAND, FILE, FILES
 from weft.cli.completion.live_words import ASKS
 from weft.core.conditions import ALWAYS
@@ -110,7 +110,7 @@ def _commands(app: "App", path: tuple[str, ...]) -> Iterator[tuple[str, Mapping[
 
 def _sentence(app: "App", path: tuple[str, ...], name: str) -> str:
     if not path:
-        return COMMANDS[name][1]
+        return all_commands()[name]
     return _first(app[name].help)
 
 

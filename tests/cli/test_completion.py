@@ -11,7 +11,7 @@ import pytest
 
 from client.http_server import answer as answer_of
 from client.http_server import serving
-from weft.cli.app import COMMANDS, run_command
+from weft.cli.app import all_commands, run_command
 from weft.cli.commands.completion import completion
 from weft.cli.completion.answer import harmless_words, option_of, print_completions, words_of
 from weft.cli.completion.cursor import Cursor, cursor_of, read_commands
@@ -41,7 +41,7 @@ def test_script_is_accepted_and_the_same_either_way(
 
 
 def test_the_words_of_every_command_are_known() -> None:
-    assert TABLE[""]["commands"] == {name: sentence for name, (_, sentence) in COMMANDS.items()}
+    assert TABLE[""]["commands"] == all_commands()
     assert {"billing project show", "worker", "worker drain", "failures ack"} <= TABLE.keys()
     assert all("--help" in one["options"] for one in TABLE.values())
 
@@ -139,7 +139,7 @@ def answer(capsys: pytest.CaptureFixture[str], *words: str) -> list[str]:
 
 
 def test_each_shell_is_answered_in_its_own_way(capsys: pytest.CaptureFixture[str]) -> None:
-    sentence = COMMANDS["status"][1]
+    sentence = all_commands()["status"]
 
     assert answer(capsys, "zsh", "statu") == ["words", f"status\t{sentence}"]
     assert answer(capsys, "fish", '"statu') == ["words", f"status\t{sentence}"]

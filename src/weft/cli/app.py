@@ -118,10 +118,6 @@ COMMANDS = {
         "Show how the whole site is, for its administrators.",
     ),
     "config": ("weft.cli.commands.config:config", "Show each setting, its value and its origin."),
-    "hail-config": (
-        "weft.cli.commands.hail_config:hail_config",
-        "Write what Hail's own client needs to reach this server.",
-    ),
     "db": ("weft.cli.commands.db:app", "Show or migrate the database schema."),
     "billing": (
         "weft.cli.commands.billing:app",
@@ -215,6 +211,15 @@ COMMANDS = {
 """The function of each command and its line in `weft --help`, which must not import them all."""
 
 
+def all_commands() -> Mapping[str, str]:
+    """Return the sentences of all commands, also of those that installed doors bring."""
+    from weft.run.doors import client_doors  # noqa: PLC0415 (30 ms: it looks at all packages)
+
+    own = {name: sentence for name, (_, sentence) in COMMANDS.items()}
+    doors = client_doors().items()
+    return own | {name: door.client.sentence for name, door in doors if door.client is not None}
+
+
 def main() -> None:
     """Run one command and exit: 0 ok, 1 the job failed, 2 usage, 3 not reachable, 4 refused."""
     arguments = sys.argv[1:]
@@ -266,8 +271,10 @@ def run_command(arguments: list[str]) -> int:
     return exit_code
 
 
-def build_app() -> "App":
-    """Return the tree of commands; their modules are imported when they are used."""
+def build_app(first: str | None = None) -> "App":
+    """Return the tree of commands; their modules are imported when they are used. `first`: the
+    command that is wanted; if it is one of weft's own, those of doors are left out.
+    """
     from cyclopts import App, Parameter  # noqa: PLC0415
 
     from weft.cli.terminal.help_page import HelpPage  # noqa: PLC0415
@@ -286,7 +293,18 @@ def build_app() -> "App":
     )
     for name, (function, _) in COMMANDS.items():
         app.command(function, name=name)
+    if first not in COMMANDS:
+        _add_commands_of_doors(app)
     return app
+
+
+def _add_commands_of_doors(app: "App") -> None:
+    from weft.cli.commands.client_files import command_of  # noqa: PLC0415
+    from weft.run.doors import client_doors  # noqa: PLC0415
+
+    for name, door in client_doors().items():
+        if door.client is not None:
+            app.command(command_of(name, door, door.client), name=name)
 
 
 def _shown_default(value: object) -> str | None:
@@ -304,7 +322,7 @@ def _dispatch(arguments: list[str]) -> int:
     from weft.cli.terminal.report import print_usage_error  # noqa: PLC0415
 
     try:
-        command, bound, _ = build_app().parse_args(arguments)
+        command, bound, _ = build_app(arguments[0]).parse_args(arguments)
         _check_order(bound.arguments, arguments)
     except CycloptsError as error:
         print_usage_error(error, arguments)
@@ -328,7 +346,7 @@ def _is_printed_at_once(arguments: list[str]) -> bool:
     if arguments in ([], ["--help"], ["-h"]):
         from weft.cli.terminal.overview import print_overview  # noqa: PLC0415
 
-        print_overview((name, sentence) for name, (_, sentence) in COMMANDS.items())
+        print_overview(all_commands().items())
         return True
     if arguments[0] == "completion":
         from weft.cli.completion.scripts import SCRIPTS  # noqa: PLC0415

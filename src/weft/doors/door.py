@@ -1,7 +1,8 @@
 """What a door registers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from weft.ports.plugins import PluginGroup
@@ -11,15 +12,45 @@ if TYPE_CHECKING:
     from weft.driver.callback_forms import CallbackForm
 
 
+@dataclass(frozen=True, kw_only=True)
+class ClientSetup:
+    """What a client reads on its own machine."""
+
+    files: Mapping[str, str]
+    """Their texts, by name."""
+    variables: Mapping[str, str]
+    """To be set, by a file `env` that is written besides."""
+    misleading: Sequence[str] = ()
+    """Variables of another server, which `env` unsets."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClientFiles:
+    """The command `weft NAME-config DIRECTORY`, which writes what the door's own clients need."""
+
+    sentence: str
+    """In the list of commands."""
+    page: str
+    """Begins its page of help."""
+    setup: Callable[[str, str, Path], ClientSetup]
+    """From the server's url, the user's token and the directory."""
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Door:
     """The parts of a door. Each role calls for its own, so that no other role imports it."""
 
     name: str
     """That of its entry point, of small letters, digits and `-`."""
+    title: str
+    """Whose door it is, as people say it: "the client of lines"."""
     api: Callable[[], "ApiDoor"]
     callbacks: "Callable[[], CallbackForm] | None" = None
     """How the driver writes callbacks of batches that came through it; None: as all others."""
+    client: ClientFiles | None = None
+    """What the command line writes for its clients; None: they need nothing but url and token."""
+    own_path: str | None = None
+    """Where each of its jobs finds a directory of its own, if any does; `weft doctor` looks."""
 
 
 DOOR_PLUGINS: Final = PluginGroup[Door]("weft.doors", "door")

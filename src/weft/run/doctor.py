@@ -29,6 +29,7 @@ from weft.plugins.runners.spawner.no_network import find_no_network
 from weft.plugins.runners.spawner.own_paths import find_own_root
 from weft.plugins.runners.spawner.sandbox import Sandbox, find_sandbox
 from weft.run.admin import NoDatabase, run_status
+from weft.run.doors import installed_doors
 from weft.run.home import Home, HomeNotUsable
 from weft.settings import FILE_NAME, Settings, explain_settings
 
@@ -314,18 +315,25 @@ def _sandbox(settings: Settings) -> Iterator[Finding]:
 
 
 def _own_paths(settings: Settings) -> Iterator[Finding]:
+    for door in installed_doors():
+        if door.own_path is not None:
+            yield from _own_path(settings, door.title, door.own_path)
+
+
+def _own_path(settings: Settings, title: str, path: str) -> Iterator[Finding]:
+    """Say whether jobs of a door have a directory of their own there."""
     if settings.run_as == "user":
         found = Sandbox(why_not="they run under the accounts of their users", way_out=SEE_SECURITY)
     elif settings.sandbox != "none":
-        if Path("/io").is_dir():  # onto which the sandbox binds the job's own
+        if Path(path).is_dir():  # onto which the sandbox binds the job's own
             return
-        found = Sandbox(why_not="sandboxes have no /io", way_out="Make the directory /io.")
+        found = Sandbox(why_not=f"sandboxes have no {path}", way_out=f"Make the directory {path}.")
     else:
         found = find_own_root()
     if found.words:
-        yield Finding("own paths", "ok", "jobs of Hail's client have an /io of their own")
+        yield Finding("own paths", "ok", f"jobs of {title} have {path} of their own")
     else:
-        what = f"jobs of Hail's client that use /io end as errors: {found.why_not}"
+        what = f"jobs of {title} that use {path} end as errors: {found.why_not}"
         yield Finding("own paths", "ok", what, found.way_out)
 
 

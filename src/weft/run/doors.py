@@ -23,6 +23,11 @@ def api_doors() -> "Sequence[ApiDoor]":
     return tuple(door.api() for door in installed_doors())
 
 
+def client_doors() -> Mapping[str, Door]:
+    """Return those that offer a command for their clients, by its name."""
+    return {f"{one.name}-config": one for one in installed_doors() if one.client is not None}
+
+
 def callback_forms() -> "Mapping[str, CallbackForm]":
     """Return the forms of callbacks that they have, by door."""
     doors = installed_doors()

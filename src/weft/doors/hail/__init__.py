@@ -8,7 +8,8 @@ fifty, and a request with a token that is known is a repeat, whatever else it sa
 
 from typing import TYPE_CHECKING, Final
 
-from weft.doors.door import Door
+from weft.doors.door import ClientFiles, Door
+from weft.doors.hail.client_files import setup
 
 if TYPE_CHECKING:
     from weft.api.http.doors import ApiDoor
@@ -27,4 +28,16 @@ def _callbacks() -> "CallbackForm":
     return FORM
 
 
-DOOR: Final = Door(name="hail", api=_api, callbacks=_callbacks)
+DOOR: Final = Door(
+    name="hail",
+    title="Hail's client",
+    api=_api,
+    callbacks=_callbacks,
+    client=ClientFiles(
+        sentence="Write what Hail's own client needs to reach this server.",
+        page="Write the files with which Hail's own client reaches this server: `env`, which sets "
+        "its\nvariables, and `tokens.json`.",
+        setup=setup,
+    ),
+    own_path="/io",
+)

@@ -11,6 +11,7 @@ from weft.core.query.tree import (
     And,
     AnyTerm,
     AttributeTerm,
+    DoorTerm,
     Field,
     IntegerTerm,
     MissingTerm,
@@ -61,6 +62,8 @@ def _term(node: Node) -> str:
             return f"{field} {operator} {_quoted(text)}"
         case AttributeTerm(key, operator, text):
             return f"{_key(key)} {operator} {_quoted(text)}"
+        case DoorTerm(condition, values):
+            return condition.format(*map(repr, values))
         case AnyTerm(Operator.EQ, text):
             return _in_quotes(text)
         case AnyTerm(_, text):

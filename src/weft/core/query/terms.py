@@ -103,7 +103,7 @@ def compared_term(subject: Subject, word: Token, operator: Token, value: Token) 
     return read(subject, field, _operator(operator, OPERATORS[kind]), value)
 
 
-_WORDS: Final = frozenset(Field) - {Field.GROUP_ID, Field.MEMORY_OF_CORE}
+_WORDS: Final = frozenset(Field)
 
 
 def _operator(sign: Token, allowed: Sequence[Operator]) -> Operator:

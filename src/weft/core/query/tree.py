@@ -6,7 +6,7 @@ does.
 
 from datetime import datetime
 from enum import Enum, StrEnum
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from msgspec import Struct
 
@@ -49,10 +49,6 @@ class Field(StrEnum):
     INSTANCE_COLLECTION = "instance_collection"
     USER = "user"
     BILLING_PROJECT = "billing_project"
-    GROUP_ID = "group_id"
-    """The tree group that the job itself is in; only doors ask for it."""
-    MEMORY_OF_CORE = "memory_of_core"
-    """MiB that a job reserves for each of its cores; only doors ask for it."""
 
 
 class StateTerm(Struct, frozen=True):
@@ -60,10 +56,6 @@ class StateTerm(Struct, frozen=True):
 
     operator: Operator
     word: str
-
-
-EVER_CANCELLED: Final = "cancelled at any time"
-"""A word of a batch's `StateTerm` that no query can say: also if all had ended before."""
 
 
 class ReasonTerm(Struct, frozen=True):
@@ -130,6 +122,15 @@ class AnyTerm(Struct, frozen=True):
     text: str
 
 
+class DoorTerm(Struct, frozen=True):
+    """What a door asks, and no query can say: a condition in SQL about the job `j` or the batch
+    `b`. It is fixed text of the door; in it `{0}`, `{1}`, … stand for values, which are bound.
+    """
+
+    condition: str
+    values: tuple[int | float | str, ...] = ()
+
+
 class And(Struct, frozen=True):
     """All of these hold. Of none: everything."""
 
@@ -159,7 +160,7 @@ Term: TypeAlias = (
     | AttributeTerm
     | AnyTerm
 )
-Node: TypeAlias = And | Or | Not | Term
+Node: TypeAlias = And | Or | Not | Term | DoorTerm
 EVERYTHING = And(())
 
 

@@ -15,7 +15,6 @@ from weft.api.use_cases import read
 from weft.api.use_cases.attempt_usage import read_samples
 from weft.api.use_cases.output import Outputs
 from weft.core.query import EVERYTHING, Subject, all_of
-from weft.core.query.tree import Field, IntegerTerm, Operator
 from weft.core.secret_variables import patterns_of
 from weft.doors.hail.batch_routes import API, SECOND
 from weft.doors.hail.documents import (
@@ -29,6 +28,7 @@ from weft.doors.hail.documents import (
 from weft.doors.hail.jobs import ATTEMPT
 from weft.doors.hail.options import READ
 from weft.doors.hail.queries import Parser, parse_v1, parse_v2
+from weft.doors.hail.query_terms import in_group
 from weft.doors.hail.refused import bad_request
 from weft.doors.hail.requests import (
     PAGE,
@@ -91,7 +91,7 @@ async def _list(request: AnyRequest, group_id: int, parse: Parser) -> Response[b
     services, caller = services_of(request), caller_of(request)
     node = parse(query.get("q"), Subject.JOBS)
     if not flag_of(query, "recursive"):
-        node = all_of((node, IntegerTerm(Field.GROUP_ID, Operator.EQ, group_id)))
+        node = all_of((node, in_group(group_id)))
     wanted = read.JobList(
         limit=PAGE,
         after=min(last_of(query, "last_job_id") or 0, _LAST_JOB),

@@ -9,7 +9,6 @@ from typing import Final
 
 from weft.core.query import EVERYTHING, Node, Subject, all_of
 from weft.core.query.tree import (
-    EVER_CANCELLED,
     AmountTerm,
     AnyTerm,
     AttributeTerm,
@@ -25,6 +24,7 @@ from weft.core.query.tree import (
     TimeTerm,
 )
 from weft.doors.hail.documents import OWN_FAILURES, SIGNALLED
+from weft.doors.hail.query_terms import ever_cancelled, has_memory_of_core
 from weft.doors.hail.refused import bad_request
 from weft.doors.hail.resources import COLLECTIONS
 
@@ -87,7 +87,7 @@ def state_of(word: str, subject: Subject) -> Node:
             return all_of((is_error, Not(_OWN_FAILURE)))
         return Or((StateTerm(_O.EQ, "failed"), all_of((is_error, _OWN_FAILURE))))
     if subject is Subject.BATCHES and word == "cancelled":
-        return StateTerm(_O.EQ, EVER_CANCELLED)
+        return ever_cancelled()
     return StateTerm(_O.EQ, word)
 
 
@@ -277,10 +277,9 @@ def _collection(_subject: Subject, sign: str, right: str) -> Node:
 
 
 def _with_memory(above: float, upto: float | None) -> Node:
-    memory = Field.MEMORY_OF_CORE
-    terms: list[Node] = [AmountTerm(memory, _O.GT, above)]
+    terms = [has_memory_of_core(_O.GT, above)]
     if upto is not None:
-        terms.append(AmountTerm(memory, _O.LE, upto))
+        terms.append(has_memory_of_core(_O.LE, upto))
     return all_of(tuple(terms))
 
 

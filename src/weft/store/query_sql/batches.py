@@ -7,7 +7,6 @@ from types import MappingProxyType
 from typing import Final, assert_never
 
 from weft.core.query.tree import (
-    EVER_CANCELLED,
     AmountTerm,
     AnyTerm,
     AttributeTerm,
@@ -50,8 +49,6 @@ _STATES: Final = MappingProxyType(
         "complete": f"{_N_OPEN} = 0",
         "success": f"{_N_OPEN} + {_N_BAD} + {_N_CANCELLED} = 0",
         "failure": f"{_N_BAD} > 0",
-        EVER_CANCELLED: f"""({_N_CANCELLED} > 0 OR EXISTS (
-    SELECT FROM weft.group_cancel g WHERE g.batch_id = b.batch_id AND g.group_id = 0))""",
         "cancelled": f"""({_N_CANCELLED} > 0 OR EXISTS (
     SELECT FROM weft.group_cancel g WHERE g.batch_id = b.batch_id AND g.group_id = 0
       AND ({_N_OPEN} = 0

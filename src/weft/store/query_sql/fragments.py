@@ -11,7 +11,17 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import Any, Final
 
-from weft.core.query.tree import And, AnyTerm, AttributeTerm, Node, Not, Operator, Or, Term
+from weft.core.query.tree import (
+    And,
+    AnyTerm,
+    AttributeTerm,
+    DoorTerm,
+    Node,
+    Not,
+    Operator,
+    Or,
+    Term,
+)
 
 COMPARED: Final = MappingProxyType(
     {
@@ -81,6 +91,12 @@ class Parameters:
         """Bind a number as written: a float cannot hold 0.1 exactly."""
         return self.bind(Decimal(repr(value)), "numeric")
 
+    def value(self, value: float | str) -> str:
+        """Bind a value by its type: a text, a whole number or another one."""
+        if isinstance(value, str):
+            return self.text(value)
+        return self.integer(value) if isinstance(value, int) else self.number(value)
+
     def want(self, *joins: str) -> None:
         """Note a join that a fragment needs."""
         self._wanted.update(joins)
@@ -101,6 +117,8 @@ def condition_of(
             return f"({word.join(inner)})" if inner else "true"
         case Not(inside):
             return f"({condition_of(inside, parameters, term)}) IS NOT TRUE"
+        case DoorTerm(condition, values):
+            return condition.format(*map(parameters.value, values))
         case _:
             return term(node, parameters)
 

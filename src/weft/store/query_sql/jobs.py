@@ -97,10 +97,6 @@ _TIMES: Final = MappingProxyType(
         + ")",
     }
 )
-_MEMORY_OF_CORE: Final = """EXISTS (
-    SELECT FROM weft.shape h
-    WHERE h.shape_id = j.shape_id AND h.memory_mib {0} ceil({1} * h.cpu_m / 1000) OFFSET 0)"""
-"""Reserved memory is in whole MiB, rounded up."""
 _BELOW: Final = """EXISTS (
     SELECT FROM weft.group_ancestor g
     WHERE g.batch_id = j.batch_id AND g.group_id = j.group_id AND g.ancestor_id = {0} OFFSET 0)"""
@@ -156,8 +152,6 @@ def _term(term: Term, parameters: Parameters) -> str:
         case AmountTerm(Field.COST, operator, value):
             parameters.want(PRICE)
             return f"{_COST} {COMPARED[operator]} {parameters.number(value)}"
-        case AmountTerm(Field.MEMORY_OF_CORE, operator, value):
-            return _MEMORY_OF_CORE.format(COMPARED[operator], parameters.number(value))
         case AmountTerm(_, operator, value):
             parameters.want(_LAST_ATTEMPT)
             return f"{_DURATION} {COMPARED[operator]} {parameters.number(value)} * 1000"

@@ -1,6 +1,6 @@
 """Write src/weft/sql/schema.snapshot.sql, a dump of what `sql/` makes; `--check` compares.
 
-Bodies of functions are left out: their one home is `sql/functions/`.
+Functions are left out: they and their rights have one home, `sql/functions/`.
 """
 
 import asyncio
@@ -17,8 +17,8 @@ from weft.store import open_admin
 from weft.store.embedded import EmbeddedServer
 
 FILE = Path(__file__).resolve().parents[1] / "src" / "weft" / "sql" / "schema.snapshot.sql"
-HEAD = """-- Made by `make snapshot` from schema/ and functions/; do not edit.
--- It shows in a review what a change of either does. Bodies of functions are in functions/.
+HEAD = """-- Made by `make snapshot` from schema/; do not edit.
+-- It shows in a review what a change of the tables does. Functions are in functions/.
 
 """
 _SECTION = re.compile(
@@ -29,11 +29,10 @@ _NOISE = re.compile(
     r"COMMENT ON (SCHEMA|FUNCTION) .*|--.*|)\n",
     re.MULTILINE,
 )
-_BODY = re.compile(r"\n    AS \$(\w*)\$.*?\$\1\$;", re.DOTALL)
 
 
 def normalised(dump: str) -> str:
-    """Return a dump without what differs from run to run, and without bodies of functions."""
+    """Return a dump without what differs from run to run, and without functions."""
     starts = [match.start() for match in _SECTION.finditer(dump)]
     sections = [
         dump[start:stop] for start, stop in zip(starts, [*starts[1:], len(dump)], strict=True)
@@ -42,10 +41,9 @@ def normalised(dump: str) -> str:
     for section in sections:
         match = _SECTION.match(section)
         assert match
-        text = _NOISE.sub("", section).strip()
-        if match["type"] == "FUNCTION":
-            text = _BODY.sub(";", text)
-        if text:
+        if match["type"] == "FUNCTION" or match["name"].startswith("FUNCTION "):
+            continue
+        if text := _NOISE.sub("", section).strip():
             kept.append(text)
     return HEAD + "\n\n".join(kept) + "\n"
 

@@ -17,7 +17,8 @@ import pytest
 from release.pythons import bare_environment
 
 ROOT = Path(__file__).resolve().parents[2]
-COMMIT = "a9c94e2"
+IN_PLACE = ("src/weft/sql/schema", "tests/migrations/previous_signatures.txt")
+"""What each commit changes that changes a table or a signature in place."""
 COMMAND_S = 120
 
 
@@ -57,9 +58,10 @@ PRESENT = Release(Path(sys.executable))
 def install_previous(base: Path) -> Release:
     """Build the wheel of the previous release and put it into an environment of its own.
 
+    Until version 0.1.0 is released that is the newest commit with a change in place; then its tag.
     What it depends on is taken from the present environment, so no index is needed.
     """
-    _unpack(COMMIT, base / "source")
+    _unpack(_newest_change_in_place(), base / "source")
     subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-d", base, "-t", "wheel"],
         check=True, capture_output=True, cwd=base / "source",
@@ -72,6 +74,14 @@ def install_previous(base: Path) -> Release:
     # Ours come after its own: the environment's weft is the old one.
     (packages / "present.pth").write_text(sysconfig.get_paths()["purelib"] + os.linesep)
     return Release(base / "venv" / "bin" / "python")
+
+
+def _newest_change_in_place() -> str:
+    done = subprocess.run(
+        ["git", "log", "-1", "--format=%H", "--", *IN_PLACE],
+        check=False, capture_output=True, text=True, cwd=ROOT,
+    )  # fmt: skip
+    return done.stdout.strip() or pytest.skip("this is no clone with a history")
 
 
 def _unpack(commit: str, target: Path) -> None:

@@ -1,11 +1,14 @@
 """A door as somebody might write it: lines of text over HTTP, through the same use cases.
 
 submit NAME PROJECT      then one command a line; a name may stand before it: `a: echo 1`
-show b1 | jobs b1 | cancel b1
+show b1 | jobs b1 | every b1 N | cancel b1
 """
 
 import hashlib
 import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 from litestar import Response, post
 
@@ -20,7 +23,11 @@ from weft.api.http.requests import (
 from weft.api.use_cases import cancel, read
 from weft.core.errors import Invalid, WeftError
 from weft.core.ids import parse_batch_id
+from weft.core.query import EVERYTHING, Node
+from weft.core.query.tree import DoorTerm
 from weft.core.rights import Right
+from weft.doors.door import ClientFiles, ClientSetup, Door
+from weft.driver.callback_forms import CallbackForm
 from weft.submission import submit
 from weft.wire.documents import BatchDocument, CancelDocument, JobDocument
 
@@ -69,8 +76,18 @@ async def _show(request: AnyRequest, rest: list[str], _: str) -> list[str]:
 
 async def _jobs(request: AnyRequest, rest: list[str], _: str) -> list[str]:
     (batch,) = rest
+    return await _list(request, batch, EVERYTHING)
+
+
+async def _every(request: AnyRequest, rest: list[str], _: str) -> list[str]:
+    batch, step = rest
+    return await _list(request, batch, DoorTerm("j.job_id % {0} = 0", (int(step),)))
+
+
+async def _list(request: AnyRequest, batch: str, query: Node) -> list[str]:
+    wanted = read.JobList(limit=100, query=query)
     rows = await read.list_jobs(
-        services_of(request), caller_of(request), parse_batch_id(batch), read.JobList(limit=100)
+        services_of(request), caller_of(request), parse_batch_id(batch), wanted
     )
     return [f"j{row['job_id']} {row['name'] or '-'} {row['state']}" for row in rows]
 
@@ -83,7 +100,7 @@ async def _cancel(request: AnyRequest, rest: list[str], _: str) -> list[str]:
     return [f"{batch} was cancelled" if answer["was_cancelled"] else f"{batch} cancelled"]
 
 
-_VERBS = {"submit": _submit, "show": _show, "jobs": _jobs, "cancel": _cancel}
+_VERBS = {"submit": _submit, "show": _show, "jobs": _jobs, "every": _every, "cancel": _cancel}
 
 
 def _refuse(error: WeftError, asked: Asked) -> Refusal:
@@ -96,4 +113,22 @@ SERVED = ApiDoor(
     paths=("/lines",),
     refuse=_refuse,
     trace=ForeignTrace(header="x-line", new=lambda: "line-new"),
+)
+
+
+def _callback(document: Mapping[str, Any], key: str) -> str:
+    return f"{document['name']} {document['state']} {key}"
+
+
+def _setup(url: str, token: str, folder: Path) -> ClientSetup:
+    variables = {"LINES_URL": url, "LINES_KEY": str(folder / "key.txt")}
+    return ClientSetup(files={"key.txt": token}, variables=variables)
+
+
+DOOR = Door(
+    name="lines",
+    title="the client of lines",
+    api=lambda: SERVED,
+    callbacks=lambda: CallbackForm(document=_callback),
+    client=ClientFiles(sentence="Write a key.", page="Write a key to a file.", setup=_setup),
 )

@@ -47,6 +47,12 @@ async def test_a_door_submits_reads_and_cancels(door: httpx.AsyncClient) -> None
     assert spec["command"] == ["echo", "1"]
 
 
+async def test_a_door_asks_what_no_query_can_say(door: httpx.AsyncClient) -> None:
+    await _say(door, "submit nightly default", "true", "a: echo 1", "true", "b: true")
+
+    assert await _say(door, "every b1 2") == ["j2 a ready", "j4 b ready"]
+
+
 async def test_a_door_has_the_same_idempotency(door: httpx.AsyncClient) -> None:
     first, again = [
         await _say(door, "submit one default", "true", **{"x-once": "k"}) for _ in range(2)

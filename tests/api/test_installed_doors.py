@@ -1,0 +1,57 @@
+"""A door of a foreign package: it registers by an entry point, and every role finds its part."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from api import line_door
+from weft.cli.app import all_commands, run_command
+from weft.run.doors import api_doors, callback_forms, client_doors, installed_doors
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Install the door of lines."""
+    facts = tmp_path / "site" / "brings_door-1.0.dist-info"
+    facts.mkdir(parents=True)
+    (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: brings-door\nVersion: 1.0\n")
+    (facts / "entry_points.txt").write_text("[weft.doors]\nlines = api.line_door:DOOR\n")
+    monkeypatch.syspath_prepend(facts.parent)
+    for found in (installed_doors, api_doors):
+        found.cache_clear()
+    yield
+    for found in (installed_doors, api_doors):
+        found.cache_clear()
+
+
+@pytest.mark.usefixtures("installed")
+def test_each_role_gets_its_part_of_an_installed_door() -> None:
+    document = {"name": "nightly", "state": "success"}
+
+    assert line_door.DOOR in installed_doors()
+    assert line_door.SERVED in api_doors()
+    assert callback_forms()["lines"].document(document, "k") == "nightly success k"
+    assert client_doors()["lines-config"] is line_door.DOOR
+
+
+@pytest.mark.usefixtures("installed")
+def test_the_command_line_offers_what_an_installed_door_brings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("WEFT_URL", "http://weft.example:9")
+    monkeypatch.setenv("WEFT_TOKEN", "t")
+    folder = tmp_path / "lines"
+
+    assert all_commands()["lines-config"] == "Write a key."
+    assert run_command(["lines-config", "--help"]) == 0
+    assert "Write a key to a file." in capsys.readouterr().out
+    assert run_command(["lines-config", str(folder)]) == 0
+    assert (folder / "key.txt").read_text() == "t"
+    assert (folder / "key.txt").stat().st_mode & 0o777 == 0o600
+    assert "export LINES_URL=http://weft.example:9" in (folder / "env").read_text()
+    assert "unset" not in (folder / "env").read_text()
+
+
+def test_without_the_package_there_is_no_such_command() -> None:
+    assert "lines-config" not in all_commands()

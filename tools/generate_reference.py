@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from weft.settings import all_declared
-from weft.wire import documents
+from weft.wire import documents, simulation_documents
 from weft.wire.schema_words import describe_kind
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "reference"
@@ -22,6 +22,12 @@ DOCUMENTS = (
     documents.JobDocument,
     documents.FunctionDocument,
     documents.ConcurrencyKey,
+    simulation_documents.SimulationDocument,
+    simulation_documents.Sleep,
+    simulation_documents.Log,
+    simulation_documents.Compute,
+    simulation_documents.HttpCall,
+    simulation_documents.Fail,
     documents.GroupDocument,
     documents.UpdateDocument,
     documents.JobBunch,

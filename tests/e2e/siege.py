@@ -141,7 +141,7 @@ class Siege:
         schedule = self.ask("POST", "/v1/schedules", cron)["schedule_id"]
         self.ask("PUT", "/v1/saved-queries/mine", {"query": "name = x"})
         until(lambda: self.conditions().keys() == CONDITIONS.keys())
-        (worker,) = self.ask("GET", "/v1/workers")["items"]
+        (worker, _) = self.ask("GET", "/v1/workers")["items"]
         page = self.ask("GET", "/ui")
         digest = re.search(r"/ui/assets/(\w+)/weft.css", page)
         assert digest is not None, page

@@ -131,7 +131,7 @@ def test_a_hold_is_seen_wherever_the_batch_is(weft: Weft, tmp_path: Path) -> Non
 
 def test_who_waits_for_a_full_worker_is_told_so(weft: Weft, tmp_path: Path) -> None:
     with full_worker(weft, tmp_path) as batch:
-        (worker,) = as_json(weft, "top")["workers"]
+        (worker, _) = as_json(weft, "top")["workers"]
         top = weft.run("top").stdout.decode()
         with weft.started("run", "--", "date") as running:
             told = first_line(running)

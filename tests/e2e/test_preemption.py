@@ -48,7 +48,7 @@ def test_a_preemptible_job_makes_room_and_runs_again(
     first = f"trap 'echo stopped >> {marks}; exit 1' TERM; echo began >> {marks}; "
     script = f"{first} [ $WEFT_ATTEMPT_NO = 2 ] && exit 0; sleep 600 & wait"
     with Client(home=own.home) as client:
-        (worker,) = client.list_workers()
+        (worker, *_) = client.list_workers()
         whole = {"cpu": worker["cpu"]}
         low = client.create_batch()
         most = {"cpu": worker["cpu"] - free}

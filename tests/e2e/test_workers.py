@@ -38,7 +38,10 @@ def test_a_cordoned_worker_runs_nothing_until_it_is_uncordoned(weft: Weft) -> No
     assert "cordoned" in top
     assert ended.returncode == 0
     assert datetime.fromisoformat(attempt["started_at"]) > datetime.fromisoformat(uncordoned["at"])
-    assert [(one["worker"], one["state"]) for one in workers] == [(name, "active")]
+    assert [(one["worker"], one["state"]) for one in workers] == [
+        (name, "active"),
+        (f"{name}-simulation", "active"),
+    ]
 
 
 def test_drain_says_how_the_worker_comes_back(weft: Weft, tmp_path: Path) -> None:
@@ -72,7 +75,7 @@ def test_a_worker_that_is_not_there_is_told(weft: Weft) -> None:
 
 def test_workers_are_operated_from_python(weft: Weft) -> None:
     with Client(home=weft.home) as client:
-        (worker,) = client.list_workers()
+        (worker, *_) = client.list_workers()
         cordoned = client.cordon_worker(worker["worker"], reason="hot")
         shown = client.get_worker(worker["worker"])
         uncordoned = client.uncordon_worker(worker["worker"])

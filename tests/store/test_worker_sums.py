@@ -76,3 +76,15 @@ async def test_audit_sees_wrong_sums(own_world: World) -> None:
         "INSERT INTO weft.worker_sum SELECT pool_id, 1, cpu_m, memory_mib "
         "FROM weft.worker_incarnation WHERE ended_at IS NULL"
     )
+
+
+async def test_slots_of_simulations_are_no_cores(own_world: World) -> None:
+    """Such a worker counts, and what it has does not."""
+    world = own_world
+    await world.worker("a", cpu_m=4000)
+    slots = await world.worker("b", cpu_m=9000, executor=["simulation"])
+    assert await together(world) == (2, 4)
+    assert CHECK not in await world.findings()
+    await slots.store.leave(slots.id)
+
+    assert await together(world) == (1, 4)

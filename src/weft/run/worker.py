@@ -6,6 +6,7 @@ import shutil
 import socket
 import sys
 import time
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -33,9 +34,11 @@ from weft.run.login import login_dsn
 from weft.run.metrics_file import leaving_metrics
 from weft.run.role_main import begin_schema_check, run_role, stop_signals, succeeded, until_told
 from weft.run.secret_keys import read_secret_keys
+from weft.run.simulations import workers_of
 from weft.run.worker_name import file_name_of, holding_name, worker_name
 from weft.settings import InvalidSetting, Settings
 from weft.store import open_worker_store
+from weft.store.worker_store import PostgresWorkerStore
 from weft.telemetry.log import get_logger
 from weft.wire.spawner import WarmLimits
 from weft.worker.agent.agent import Agent
@@ -66,13 +69,17 @@ async def _work(settings: Settings, name: str) -> int:
     if not is_supervised():  # beside the worker of `weft up` on the same home
         name = f"{name}-{file_name_of(settings)}"
     dsn = login_dsn(settings, "weft_worker")
+    workers = workers_of(settings)
     with ExitStack() as until_exit:
-        until_exit.enter_context(holding_name(settings, home.run))
-        is_ready = asyncio.Event()
+        for one in workers:
+            until_exit.enter_context(holding_name(one, home.run))
+        unready = {worker_name(one) for one in workers}
 
-        def say_ready() -> None:
-            if not is_ready.is_set():
-                is_ready.set()
+        def say_ready(worker: str) -> None:
+            if not unready:  # once registered, it may have to register again
+                return
+            unready.discard(worker)
+            if not unready:
                 until_exit.enter_context(home.saying_ready(name))
                 log.info("role.started", version=__version__, home=str(home.path))
 
@@ -86,33 +93,76 @@ async def _work(settings: Settings, name: str) -> int:
                 return 0
             logs = finding.result()
             same_check = asyncio.create_task(until_replaced(store, logs))
-            site = AgentSite(
-                store=store,
-                notices=store.notices,
-                runner=make_runner(settings, home, logs),
-                facts=facts_of(settings, home, logs),
-                grace_ms=limits_of(settings).grace_ms,
-                heartbeat_s=heartbeat_s(settings),
-                fence=fence_of(settings, dsn),
-                secret_keys=partial(read_secret_keys, settings, home),
-                unsigned_functions=settings.unsigned_functions,
-                accounts=job_accounts(settings, store),
-                scratch=_scratch(settings, home),
-                log_keeper=log_store_at(settings.log_store, logs).keeper(),
-                checkpoint_removal=CheckpointRemoval(
-                    store, _checkpoints(settings, home, logs), again_s=settings.checkpoint_look_s
-                ),
-            )
-            agent = Agent(site, on_ready=say_ready)
-            running = asyncio.create_task(agent.run())
+            agents = [
+                _agent_of(one, store, home, logs, dsn, partial(say_ready, worker_name(one)))
+                for one in workers
+            ]
+            running = asyncio.create_task(_run_all(agents))
             is_told = await until_told(told, running, schema_check, same_check)
             begun = time.monotonic()
             if is_told:
-                await (agent.detach() if settings.detach_jobs else agent.stop())
+                first, *beside = agents
+                await asyncio.gather(
+                    first.detach() if settings.detach_jobs else first.stop(),
+                    *(one.stop() for one in beside),
+                )
             running.cancel()
             await asyncio.gather(running, return_exceptions=True)
     log.info("role.stopped", ms=round((time.monotonic() - begun) * 1000))
     return 0 if is_told or not is_supervised() else DRAINED
+
+
+def _agent_of(
+    settings: Settings,
+    store: PostgresWorkerStore,
+    home: Home,
+    logs: Path,
+    dsn: str,
+    on_ready: Callable[[], None],
+) -> Agent:
+    site = AgentSite(
+        store=store,
+        notices=store.notices,
+        runner=make_runner(settings, home, logs),
+        facts=facts_of(settings, home, logs),
+        grace_ms=limits_of(settings).grace_ms,
+        heartbeat_s=heartbeat_s(settings),
+        fence=fence_of(settings, dsn),
+        secret_keys=partial(read_secret_keys, settings, home),
+        unsigned_functions=settings.unsigned_functions,
+        accounts=job_accounts(settings, store),
+        scratch=_scratch(settings, home),
+        log_keeper=log_store_at(settings.log_store, logs).keeper(),
+        checkpoint_removal=CheckpointRemoval(
+            store, _checkpoints(settings, home, logs), again_s=settings.checkpoint_look_s
+        ),
+    )
+    return Agent(site, on_ready=on_ready)
+
+
+async def _run_all(agents: Sequence[Agent]) -> None:
+    """Run all until the first has ended. The others are beside it: one that is drained stays
+    away, and when the first is drained, they stop with it.
+    """
+    first, *beside = agents
+    running = asyncio.create_task(first.run())
+    staying = [asyncio.create_task(_run_and_stay(one)) for one in beside]
+    tasks = [running, *staying]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in tasks:
+            if task.done():
+                task.result()
+        await asyncio.gather(*(one.stop() for one in beside))
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _run_and_stay(agent: Agent) -> None:
+    await agent.run()
+    await asyncio.Event().wait()
 
 
 def make_runner(settings: Settings, home: Home, logs: Path) -> Runner:

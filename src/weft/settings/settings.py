@@ -10,6 +10,7 @@ from weft.settings.database import DatabaseSettings
 from weft.settings.driver import DriverSettings
 from weft.settings.general import GeneralSettings
 from weft.settings.schedules import ScheduleSettings
+from weft.settings.simulations import SimulationLimits
 from weft.settings.submission import SubmissionSettings
 from weft.settings.testers import TesterSettings
 from weft.settings.worker import WorkerSettings
@@ -23,6 +24,7 @@ class Settings(
     TesterSettings,
     CallbackSettings,
     ScheduleSettings,
+    SimulationLimits,
     SubmissionSettings,
     DriverSettings,
     WorkerSettings,

@@ -51,6 +51,12 @@ class WorkerSettings:
         maximum=1_000_000,
         option="--slots",
     )
+    simulation_slots: int = setting(
+        10_000,
+        "simulated jobs that `weft up` runs at a time, beside those of its worker; 0: none",
+        minimum=0,
+        maximum=1_000_000,
+    )
     worker_gpus: Annotated[str, Checked(parse_gpus)] = setting(
         "auto",
         "ids of the GPUs that the worker gives to jobs, as 0,1 or GPU-8f2c; none; "

@@ -92,6 +92,13 @@ class RunnerSuite:
         """Return a runner of the same worker: as each agent makes its own."""
         raise NotImplementedError
 
+    exit_code = 3
+    """Of an attempt that fails by itself."""
+
+    def assignment(self, job_id: int, *, runs_s: float = 0.0, fails: bool = False) -> Assignment:
+        """Return an attempt that writes a line, takes this long, and may fail by itself."""
+        return assignment(job_id, runs_s=runs_s, exit_code=self.exit_code if fails else 0)
+
     @asynccontextmanager
     async def adopted(self) -> AsyncIterator[RunnerWatch]:
         """Be an agent: adopt, read what happens, and let go."""
@@ -115,17 +122,20 @@ class RunnerSuite:
     async def test_attempt_ends_with_its_exit_code(self) -> None:
         """Times are of this host's monotonic clock."""
         begun_ns = time.monotonic_ns()
-        good, bad = assignment(1, runs_s=0.3), assignment(2, exit_code=3)
+        good, bad = self.assignment(1, runs_s=0.3), self.assignment(2, fails=True)
         async with self.ended() as agent:
             await agent.runner.submit([good, bad])
             ends = [await agent.end_of(good), await agent.end_of(bad)]
-            assert [(one.reason, one.exit_code) for one in ends] == [(None, 0), (Reason.EXIT, 3)]
+            assert [(one.reason, one.exit_code) for one in ends] == [
+                (None, 0),
+                (Reason.EXIT, self.exit_code),
+            ]
             assert begun_ns < ends[0].started_ns < ends[0].ended_ns < time.monotonic_ns()
             assert good.key in [one.key for one in agent.told.started]
 
     async def test_attempt_that_is_known_is_not_run_twice(self) -> None:
         """Submit may be repeated, also after the end."""
-        one, other = assignment(1), assignment(2)
+        one, other = self.assignment(1), self.assignment(2)
         async with self.ended() as agent:
             await agent.runner.submit([one])
             await agent.runner.submit([one])
@@ -136,7 +146,7 @@ class RunnerSuite:
 
     async def test_attempt_that_cannot_run_ends_as_a_bad_spec(self) -> None:
         """Its neighbours run."""
-        good = assignment(1)
+        good = self.assignment(1)
         bad = Assignment(AttemptKey(1, 2, 1), JobSpec(executor="none"), 100, 16, (1, 2))
         async with self.ended() as agent:
             await agent.runner.submit([bad, good])
@@ -151,7 +161,7 @@ class RunnerSuite:
 
     async def test_attempt_that_cannot_run_now_says_what_it_waits_for(self) -> None:
         """Its neighbours run."""
-        good, (bad, ask) = assignment(1), self.blocked()
+        good, (bad, ask) = self.assignment(1), self.blocked()
         async with self.ended() as agent:
             await agent.runner.submit([bad, good])
             refused, ended = await agent.end_of(bad), await agent.end_of(good)
@@ -161,7 +171,7 @@ class RunnerSuite:
 
     async def test_stop_ends_with_its_reason(self) -> None:
         """One that ended by itself keeps its own."""
-        one, ended = assignment(1, runs_s=60), assignment(2)
+        one, ended = self.assignment(1, runs_s=60), self.assignment(2)
         async with self.ended() as agent:
             await agent.runner.submit([one, ended])
             await agent.end_of(ended)
@@ -172,7 +182,7 @@ class RunnerSuite:
 
     async def test_commands_are_answered(self) -> None:
         """Each once; a runner may say that it cannot obey."""
-        one, ended = assignment(1, runs_s=60), assignment(2)
+        one, ended = self.assignment(1, runs_s=60), self.assignment(2)
         async with self.ended() as agent:
             await agent.runner.submit([one, ended])
             await agent.end_of(ended)
@@ -185,7 +195,7 @@ class RunnerSuite:
 
     async def test_attempts_continue_while_the_worker_is_confirmed(self) -> None:
         """For a time, or without a limit."""
-        one = assignment(1, runs_s=0.3)
+        one = self.assignment(1, runs_s=0.3)
         async with self.ended() as agent:
             now_ns = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
             agent.runner.keep_until(now_ns + int(WITHIN_S * 1e9))
@@ -203,7 +213,7 @@ class RunnerSuite:
         """With its output, until it ends; a short one has no sample."""
         if (logs := self.sampled_logs()) is None:
             return
-        long, short = assignment(1, runs_s=0.8), assignment(2)
+        long, short = self.assignment(1, runs_s=0.8), self.assignment(2)
         async with self.ended() as agent:
             await agent.runner.submit([long, short])
             ends = [await agent.end_of(one) for one in (long, short)]
@@ -215,7 +225,7 @@ class RunnerSuite:
 
     async def test_withdrawn_or_run_and_never_both(self) -> None:
         """Whichever comes first."""
-        some = [assignment(number) for number in range(1, 21)]
+        some = [self.assignment(number) for number in range(1, 21)]
         keys = {one.key for one in some}
         async with self.ended() as agent:
             await agent.runner.submit(some)
@@ -225,7 +235,7 @@ class RunnerSuite:
 
     async def test_next_agent_adopts_what_runs(self) -> None:
         """The incarnation stays."""
-        short, long = assignment(1, runs_s=0.5), assignment(2, runs_s=60)
+        short, long = self.assignment(1, runs_s=0.5), self.assignment(2, runs_s=60)
         async with self.adopted() as first:
             await first.runner.submit([short, long])
             await first.until(lambda told: {short.key, long.key} <= begun(told))
@@ -238,14 +248,14 @@ class RunnerSuite:
 
     async def test_end_is_kept_until_it_is_acknowledged(self) -> None:
         """By any agent."""
-        one = assignment(1)
+        one = self.assignment(1)
         async with self.adopted() as first:
             await first.runner.submit([one])
             await first.end_of(one)
         async with self.adopted() as second:
             assert [end.key for end in second.known.ended] == [one.key]
             second.runner.acknowledge([one.key])
-            other = assignment(2)
+            other = self.assignment(2)
             await second.runner.submit([other])
             await second.end_of(other)  # what was said before it has been done
             second.runner.acknowledge([other.key])
@@ -259,7 +269,7 @@ class RunnerSuite:
     async def test_a_new_incarnation_knows_nothing(self) -> None:
         """After `end` whatever the older one had is gone."""
         async with self.ended() as agent:
-            await agent.runner.submit([assignment(1, runs_s=60)])
+            await agent.runner.submit([self.assignment(1, runs_s=60)])
             await agent.until(lambda told: len(told.started) == 1)
             await agent.runner.end()
             agent.runner.leave()

@@ -17,6 +17,7 @@ from weft.wire.network_documents import JobNetwork
 from weft.wire.patterns import END, QueueName
 from weft.wire.retry_documents import ExternalErrors, RetryDocument, RetryOn, RetryWith
 from weft.wire.secret_documents import JobSecrets
+from weft.wire.simulation_documents import JobSimulation
 
 _AMOUNT: dict[str, Any] = {"type": ["number", "string"]}
 RESOURCES_SCHEMA: dict[str, Any] = {
@@ -217,7 +218,7 @@ class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fal
         str | None,
         says(
             "The name of an installed executor, such as `process` or `function`; without it "
-            "`function` if there is one, else `process`."
+            "`function` or `simulation` if there is one, else `process`."
         ),
     ] = None
     function: Annotated[
@@ -291,6 +292,7 @@ class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fal
     retry_with: RetryWith = None
     secrets: JobSecrets = None
     network: JobNetwork = None
+    simulation: JobSimulation = None
 
     @property
     def array_size(self) -> int | None:

@@ -25,6 +25,8 @@ def check_types(value: object, kind: Kind, pointer: str, problems: Problems) -> 
     container: object = get_origin(bare)
     if isinstance(bare, type) and issubclass(bare, msgspec.Struct):
         _check_struct(value, bare, pointer, problems)
+    elif (tagged := _tagged(bare)) and isinstance(value, Mapping):
+        _check_tagged(value, tagged, pointer, problems)
     elif (container is list or container is tuple) and isinstance(value, list):
         for index, item in enumerate(value):
             check_types(item, get_args(bare)[0], pointer + pointer_of(index), problems)
@@ -37,6 +39,37 @@ def check_types(value: object, kind: Kind, pointer: str, problems: Problems) -> 
             msgspec.convert(value, kind)
         except (msgspec.ValidationError, RecursionError) as error:
             problems.add(WrongType, pointer, said(str(error)))
+
+
+def _check_tagged(
+    value: Mapping[Any, Any],
+    tagged: Mapping[str, type[msgspec.Struct]],
+    pointer: str,
+    problems: Problems,
+) -> None:
+    """Check one of several structs, which a field tells apart."""
+    name = next(iter(tagged.values())).__struct_config__.tag_field or "type"
+    if name not in value:
+        problems.add(WrongType, pointer + pointer_of(name), "this field is required")
+        return
+    tag = value[name]
+    kind = tagged.get(tag) if isinstance(tag, str) else None
+    if kind is None:
+        message = f"expected one of {', '.join(sorted(tagged))}"
+        problems.add(WrongType, pointer + pointer_of(name), message)
+        return
+    rest = {key: one for key, one in value.items() if key != name}
+    _check_struct(rest, kind, pointer, problems)
+
+
+def _tagged(kind: Kind) -> Mapping[str, type[msgspec.Struct]]:
+    """Return the structs of a union of them by their tags; empty: it is something else."""
+    if not isinstance(kind, UnionType):
+        return {}
+    kinds = get_args(kind)
+    if not all(isinstance(one, type) and issubclass(one, msgspec.Struct) for one in kinds):
+        return {}
+    return {str(one.__struct_config__.tag): one for one in kinds}
 
 
 def _check_struct(

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple, overload
 import msgspec
 
 from weft.wire.secret_documents import SecretUse
+from weft.wire.simulation_documents import SimulationDocument
 
 INDEX_VARIABLE: Final = "WEFT_INDEX"
 VALUE_VARIABLE: Final = "WEFT_ARRAY_VALUE"
@@ -45,8 +46,9 @@ class FunctionSpec(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class JobSpec(msgspec.Struct, frozen=True, omit_defaults=True, array_like=False):
-    """What an executor needs to run a job. No `command`, `script` or `function`: a no-op that
-    succeeds. What stands before `inherit_env` is taken from the job document, by its name there.
+    """What an executor needs to run a job. No `command`, `script`, `function` or `simulation`: a
+    no-op that succeeds. What stands before `inherit_env` is taken from the job document, by its
+    name there.
     """
 
     command: tuple[str, ...] | None = None
@@ -61,6 +63,7 @@ class JobSpec(msgspec.Struct, frozen=True, omit_defaults=True, array_like=False)
     """What it gets when it starts; its `executor` begins with `WITH_SECRETS` then."""
     network: bool | None = None
     """False: it gets none, and its `executor` names `WITHOUT_NETWORK` then."""
+    simulation: SimulationDocument | None = None
     inherit_env: dict[str, str] | None = None
     """The environment of the caller's shell, of `weft run` and `weft each`.
 

@@ -15,6 +15,7 @@ from weft.wire.field_types import check_types
 from weft.wire.mistakes import word_of
 
 OWN = "x-"
+_WHAT_RUNS: Final = frozenset({"command", "script", "function", "simulation"})
 VALUES_FILE: Final = "values_file"
 _PARSERS: Final[Mapping[str, Callable[[str], object]]] = {
     "timeout_s": parse_seconds,
@@ -73,8 +74,8 @@ def _job(
     for name, value in defaults.items():
         if isinstance(value, Mapping) and isinstance(job[name], Mapping):
             job[name] = {**value, **job[name]}
-    if {"command", "script", "function"} & given.keys():
-        for name in {"command", "script", "function"} - given.keys():
+    if _WHAT_RUNS & given.keys():
+        for name in _WHAT_RUNS - given.keys():
             job.pop(name, None)
     if VALUES_FILE in job:
         try:

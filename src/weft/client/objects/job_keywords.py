@@ -62,6 +62,8 @@ class JobKeywords(RetryKeywords, total=False):
     """The flavour of the machine that is made for it alone; default: it shares one."""
     network: bool | None
     """False: it runs without network, or not at all; default: as its worker lets it."""
+    simulation: Mapping[str, Any] | None
+    """`{"steps": [{"action": "SLEEP", "durationMs": 1000}]}`: simulated, instead of a command."""
 
 
 NAMES = frozenset(JobKeywords.__annotations__)

@@ -2,7 +2,8 @@
 WITH told AS (
     SELECT s.pool_id, sum(s.n_workers) AS n, sum(s.cpu_m) AS cpu_m, sum(s.memory_mib) AS memory_mib FROM weft.worker_sum s GROUP BY 1),
 live AS (
-    SELECT i.pool_id, count(*) AS n, sum(i.cpu_m) AS cpu_m, sum(i.memory_mib) AS memory_mib
+    SELECT i.pool_id, count(*) AS n, coalesce(sum(i.cpu_m) FILTER (WHERE weft._has_cores(i)), 0) AS cpu_m,
+        coalesce(sum(i.memory_mib) FILTER (WHERE weft._has_cores(i)), 0) AS memory_mib
     FROM weft.worker_incarnation i WHERE i.ended_at IS NULL GROUP BY 1)
 SELECT coalesce(t.pool_id, l.pool_id) AS pool_id, t.n, l.n AS n_live, t.cpu_m, l.cpu_m AS cpu_m_live, t.memory_mib,
     l.memory_mib AS memory_mib_live

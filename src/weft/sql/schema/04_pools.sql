@@ -115,9 +115,10 @@ CREATE INDEX worker_incarnation_newest_idx ON weft.worker_incarnation (worker_id
 CREATE FUNCTION weft._count_worker() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     v_sign int := CASE WHEN NEW.ended_at IS NULL THEN 1 ELSE -1 END;
+    v_cores int := v_sign * weft._has_cores(NEW)::int;
 BEGIN
     INSERT INTO weft.worker_sum (pool_id, n_workers, cpu_m, memory_mib)
-    VALUES (NEW.pool_id, v_sign, v_sign * NEW.cpu_m, v_sign * NEW.memory_mib);
+    VALUES (NEW.pool_id, v_sign, v_cores * NEW.cpu_m, v_cores * NEW.memory_mib);
     RETURN NULL;
 END $$;
 

@@ -15,7 +15,9 @@ from weft.wire.documents import JobDocument
 
 USUAL: Final = "process"
 FUNCTION: Final = "function"
-"""Runs functions; all others run commands."""
+"""Runs functions."""
+SIMULATION: Final = "simulation"
+"""Runs simulations; all others run commands."""
 
 
 @cache
@@ -34,4 +36,8 @@ def check_executor(job: JobDocument, _: Settings, problems: Problems, at: str) -
 
 def executor_of(job: JobDocument) -> str:
     """Return the executor that a job names, else the one for what it runs."""
-    return job.executor or (FUNCTION if job.function is not None else USUAL)
+    if job.executor:
+        return job.executor
+    if job.function is not None:
+        return FUNCTION
+    return USUAL if job.simulation is None else SIMULATION

@@ -21,6 +21,11 @@ from weft.submission.translation.executors import check_executor
 from weft.submission.translation.network import check_network, without_network
 from weft.submission.translation.retries import check_retry, rules_of, stored_policy
 from weft.submission.translation.secrets import check_uses, with_secrets
+from weft.submission.translation.simulations import (
+    as_simulation,
+    check_simulated,
+    check_simulation,
+)
 from weft.wire.answers import Job
 from weft.wire.documents import JobDocument
 from weft.wire.spec import JobSpec
@@ -86,7 +91,8 @@ _LISTED: Final = (
     JobField("count"),
     JobField("values"),
     JobField("function"),
-    JobField("executor", (check_executor,)),
+    JobField("executor", (check_executor, check_simulated)),
+    JobField("simulation", (check_simulation,), spec=as_simulation),
     kept("not_before", _not_before),
     kept("deadline", _deadline),
     kept("queue"),

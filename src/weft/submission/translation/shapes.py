@@ -14,12 +14,19 @@ from weft.core.resources import parse_cpu_m, parse_mebibytes, parse_memory_mib
 from weft.core.time_limits import ASK as TIME_LIMIT
 from weft.core.time_limits import limit_class
 from weft.ports.store import Row, Shape
-from weft.submission.translation.executors import USUAL, executor_of, installed_executors
+from weft.submission.translation.executors import (
+    SIMULATION,
+    USUAL,
+    executor_of,
+    installed_executors,
+)
 from weft.submission.translation.queues import queues_of
 from weft.wire.documents import JobDocument
 
 DEFAULT_CPU_M: Final = 1000
 DEFAULT_MEMORY_MIB: Final = 512
+OF_SIMULATION: Final = Shape(cpu_m=1, memory_mib=0)
+"""A slot of a worker of simulations, and nothing of a host."""
 GPU_MAX: Final = 1024
 PLACES_MAX: Final = 1_000
 """A job takes at most this number of a licence."""
@@ -49,7 +56,8 @@ class ShapeBook:
         self._licences = licences
         self._licences_by_given: dict[int, Mapping[str, int]] = {}
         self._index_by_shape: dict[Shape, int] = {}
-        largest = {name: max((w[name] for w in workers), default=None) for name in _SIZES}
+        usual = [one for one in workers if _runs(one, USUAL)]
+        largest = {name: max((w[name] for w in usual), default=None) for name in _SIZES}
         self._default = Shape(
             cpu_m=min(DEFAULT_CPU_M, largest["cpu_m"] or DEFAULT_CPU_M),
             memory_mib=min(DEFAULT_MEMORY_MIB, largest["memory_mib"] or DEFAULT_MEMORY_MIB),
@@ -173,6 +181,7 @@ class ShapeBook:
 
     def _parsed(self, asked: Mapping[str, Any], executor: str, wrong: Problems) -> Shape:
         offered = {name: one for worker in self._workers for name, one in worker["offers"].items()}
+        default = self._default if executor != SIMULATION else OF_SIMULATION
         found: dict[str, int] = {}
         amounts: list[tuple[str, int]] = []
         words: list[tuple[str, _Words]] = [] if executor == USUAL else [("executor", executor)]
@@ -189,8 +198,8 @@ class ShapeBook:
             else:
                 words.append((name, _words_asked(name, value, wrong)))
         return Shape(
-            cpu_m=found.get("cpu_m", self._default.cpu_m),
-            memory_mib=found.get("memory_mib", self._default.memory_mib),
+            cpu_m=found.get("cpu_m", default.cpu_m),
+            memory_mib=found.get("memory_mib", default.memory_mib),
             storage_mib=found.get("storage_mib", 0),
             gpu=found.get("gpu", 0),
             countables=tuple(sorted((name, count) for name, count in amounts if count)),
@@ -222,6 +231,8 @@ class ShapeBook:
                 wrong.add(NoWorkerFits, pointer_of(MACHINE), message)
         if wrong.found or not workers or any(_holds(worker, shape) for worker in workers):
             return shape
+        executor = dict(shape.words).get("executor", USUAL)
+        workers = [one for one in workers if _runs(one, executor)] or workers
         for field, value in _asks_of(shape).items():
             offers = [_offer_of(worker, field) for worker in workers]
             pointer = pointer_of(field) if field in asked else ""
@@ -310,7 +321,10 @@ def _words_asked(name: str, value: object, wrong: Problems) -> _Words:
 
 def _executors(jobs: Sequence[JobDocument]) -> Iterable[str]:
     """Return the executor of each job, for ever the usual one if no job names another."""
-    if not any(job.function is not None or job.executor is not None for job in jobs):
+    if not any(
+        job.function is not None or job.executor is not None or job.simulation is not None
+        for job in jobs
+    ):
         return repeat(USUAL)
     known = installed_executors()
     # Names of others are told of already.
@@ -357,14 +371,20 @@ _READERS: Final[Mapping[str, tuple[str, Callable[[Any], int]]]] = {
 def _asks_of(shape: Shape) -> dict[str, Ask]:
     """Return all that a job of this shape asks, by the names of its document."""
     plain = {field: getattr(shape, column) for field, (column, _) in _READERS.items()}
-    return {**plain, **dict(shape.countables), **dict(shape.words)}
+    return {**plain, "executor": USUAL, **dict(shape.countables), **dict(shape.words)}
 
 
 def _offer_of(worker: Row, field: str) -> Any:  # noqa: ANN401 (an offer of core.offers)
     """Return what a worker has of this; 0: nothing."""
     if field in _READERS and (column := _READERS[field][0]) in _SIZES:
         return worker[column]
+    if field == "executor":
+        return worker["offers"].get(field, [USUAL])
     return worker["offers"].get("storage_mib" if field == "storage" else field, 0)
+
+
+def _runs(worker: Row, executor: Ask) -> bool:
+    return serves({"executor": _offer_of(worker, "executor")}, {"executor": executor})
 
 
 def _words(offers: Iterable[object]) -> str:

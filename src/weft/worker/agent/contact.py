@@ -60,9 +60,16 @@ class Contact:
         """Held by heartbeats, and by what ends this incarnation: else one finds it lost."""
         self._beat_now = asyncio.Event()
         self._asked_ns = 0
+        self._counted = 0, 0
 
     async def beat(self, heartbeat_s: float) -> None:
         """Send heartbeats. Raises `DeclaredLost`."""
+        try:
+            await self._beat_on(heartbeat_s)
+        finally:
+            self._count(0, 0)
+
+    async def _beat_on(self, heartbeat_s: float) -> None:
         is_late = False
         while True:
             if not is_late:
@@ -85,8 +92,7 @@ class Contact:
 
     async def _beat_once(self) -> HeartbeatAnswer:
         self._asked_ns = boottime.now_ns()
-        metrics.RUNNING_JOBS.set(self._held.running_count)
-        metrics.LEASED_JOBS.set(self._held.live_count - self._held.running_count)
+        self._count(self._held.running_count, self._held.live_count)
         heard = self._memory.heard()
         answer = await self._store.heartbeat(
             self._incarnation_id, self._keys(None), draining=self.draining,
@@ -94,6 +100,13 @@ class Contact:
         )  # fmt: skip
         self._memory.confirm(heard)
         return answer
+
+    def _count(self, running: int, live: int) -> None:
+        """Tell the metrics, which are of all agents of this process."""
+        was_running, was_live = self._counted
+        self._counted = running, live
+        metrics.RUNNING_JOBS.inc(running - was_running)
+        metrics.LEASED_JOBS.inc(live - running - (was_live - was_running))
 
     async def listen(self) -> None:
         """Follow the notices; after a gap check once for everything that may have been missed."""

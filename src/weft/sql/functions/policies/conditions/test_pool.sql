@@ -18,7 +18,7 @@ BEGIN
         SELECT coalesce(sum(s.cpu_m), 0) FROM weft._live_attempts(i.incarnation_id) j JOIN weft.shape s ON s.shape_id = j.shape_id))
     INTO v_active, v_free
     FROM weft.worker_incarnation i JOIN weft.worker w USING (worker_id)
-    WHERE i.ended_at IS NULL AND i.pool_id = v_pool AND weft._worker_state(w, i) = 'active';
+    WHERE i.ended_at IS NULL AND i.pool_id = v_pool AND weft._worker_state(w, i) = 'active' AND weft._has_cores(i);
     passed := v_free > 0;
     message := CASE
         WHEN v_pool IS NULL THEN format('there is no pool %s', left(of_pool, 40))

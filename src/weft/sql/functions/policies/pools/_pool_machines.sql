@@ -23,7 +23,7 @@ AS $$
                EXISTS (SELECT FROM weft.black_hole b WHERE b.worker_id = w.worker_id) AS is_broken,
                weft._offers(y) || CASE WHEN y.offers ? 'slots' THEN jsonb_build_object('slots', y.offers -> 'slots') ELSE '{}' END AS offers
         FROM weft.worker_incarnation y JOIN weft.worker w USING (worker_id)
-        WHERE y.pool_id = of_pool_id AND y.ended_at IS NULL) i ON i.worker_name = m.name
+        WHERE y.pool_id = of_pool_id AND y.ended_at IS NULL AND weft._has_cores(y)) i ON i.worker_name = m.name
     LEFT JOIN LATERAL (
         SELECT sum(a.cpu_m)::bigint AS cpu_m, sum(a.memory_mib)::bigint AS memory_mib, count(*) AS n
         FROM weft._live_attempts(i.incarnation_id) a) r ON i.incarnation_id IS NOT NULL

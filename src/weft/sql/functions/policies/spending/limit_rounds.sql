@@ -31,7 +31,7 @@ BEGIN
     JOIN weft.spend_limit l USING (limit_id) JOIN weft.tenant t ON t.tenant_id = l.tenant_id
     CROSS JOIN (
         SELECT sum(i.cpu_m) AS cpu_m, sum(i.memory_mib) AS memory_mib, sum(i.storage_mib) AS storage_mib, sum(i.gpu) AS gpu
-        FROM weft.worker_incarnation i WHERE i.ended_at IS NULL AND NOT i.draining AND NOT i.cordoned) w
+        FROM weft.worker_incarnation i WHERE i.ended_at IS NULL AND NOT i.draining AND NOT i.cordoned AND weft._has_cores(i)) w
     CROSS JOIN weft._rate_card_at(limit_rounds.at) r (rate_card_id)
     CROSS JOIN LATERAL (
         SELECT coalesce(sum(x.used_per_hour), 0) AS used_per_hour FROM weft.admission x

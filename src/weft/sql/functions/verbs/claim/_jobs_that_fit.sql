@@ -5,6 +5,6 @@
 CREATE OR REPLACE FUNCTION weft._jobs_that_fit(offer weft.offer, budget_cpu_m bigint, budget_memory_mib bigint) RETURNS int
 LANGUAGE sql STABLE
 AS $$
-    SELECT greatest(1, least(budget_cpu_m / greatest(j.cpu_m, 1), budget_memory_mib / greatest(j.memory_mib, 1), 2147483647))::int
+    SELECT greatest(1, least(budget_cpu_m / greatest(j.cpu_m, 1), budget_memory_mib / nullif(j.memory_mib, 0), 2147483647))::int
     FROM weft.job j WHERE j.batch_id = offer.batch_id AND j.job_id = offer.low_job
 $$;

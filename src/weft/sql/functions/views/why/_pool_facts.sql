@@ -11,6 +11,7 @@ RETURNS jsonb LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog,
 AS $$
     WITH live AS MATERIALIZED (
         SELECT i.incarnation_id, i.cpu_m, i.memory_mib, w.name, w.cordon_reason, weft._worker_state(w, i) AS state,
+            weft._has_cores(i) AS has_cores,
             EXISTS (SELECT FROM weft.worker_lane l WHERE l.incarnation_id = i.incarnation_id AND l.lane_id = of_lane_id) AS serves,
             i.cpu_m >= needs_cpu_m AND i.memory_mib >= needs_memory_mib AS is_large
         FROM weft.worker_incarnation i JOIN weft.worker w USING (worker_id) WHERE i.pool_id = of_pool_id AND i.ended_at IS NULL),
@@ -32,7 +33,8 @@ AS $$
             SELECT jsonb_agg(jsonb_build_object('worker', x.name, 'state', x.state, 'reason', x.cordon_reason) ORDER BY x.name)
             FROM (SELECT y.name, y.state, y.cordon_reason FROM live y
                 WHERE y.serves AND y.is_large AND y.state <> 'active' ORDER BY y.name LIMIT 6) x), '[]'),
-        'free', (SELECT f.yes FROM free f), 'cpu_active', coalesce(sum(l.cpu_m) FILTER (WHERE l.state = 'active'), 0) / 1000.0,
+        'free', (SELECT f.yes FROM free f),
+        'cpu_active', coalesce(sum(l.cpu_m) FILTER (WHERE l.state = 'active' AND l.has_cores), 0) / 1000.0,
         'running', coalesce((SELECT s.running_m FROM share s), 0) / 1000.0,
         'ahead', EXISTS (SELECT FROM share s JOIN weft.user_share o ON o.pool_id = of_pool_id AND o.active AND o.load < s.load
             WHERE o.n_ready > 0),

@@ -1,0 +1,27 @@
+"""The executor `simulation`: the job is a list of steps that the runner `simulation` takes."""
+
+from weft.core.errors import Invalid
+from weft.wire.simulation_documents import Step
+from weft.wire.spec import JobSpec
+
+
+class NoSimulation(Invalid):
+    """A job of this executor whose spec has no simulation."""
+
+    code = "WORKER.NO_SIMULATION"
+
+
+class SimulationExecutor:
+    """Return the steps of a spec."""
+
+    runner = "simulation"
+
+    def steps_of(self, spec: JobSpec) -> tuple[Step, ...]:
+        """Return the steps. Raise `NoSimulation`."""
+        if spec.simulation is None:
+            raise NoSimulation(
+                "the job has no simulation",
+                detail="It names the executor `simulation`.",
+                hint="Submit it with `simulation`, or without `executor`.",
+            )
+        return spec.simulation.steps

@@ -57,6 +57,42 @@ async def test_members_submit_until_the_project_is_closed(
     assert (await submit(http, "Genomics"))[0] == 201
 
 
+async def test_who_was_removed_spends_nothing_more(
+    http: httpx.AsyncClient, worker: LiveWorker
+) -> None:
+    """Jobs that were there already run; a member goes on with the batch."""
+    await http.post("/v1/billing-projects", json={"name": "lab"})
+    bob = (await http.post("/v1/users", json={"name": "bob"})).json()["token"]
+    header = {"authorization": f"Bearer {bob}"}
+    member = "/v1/billing-projects/lab/members/bob"
+    await http.put(member)
+    document = {"billing_project": "lab", "jobs": [{}, {}]}
+    batch = (await http.post("/v1/batches", json=document, headers=header)).json()["batch_id"]
+    path = f"/v1/batches/{batch}"
+    begun = await http.post(f"{path}/updates", json={"n_jobs": 1}, headers=header)
+    await worker.end(await worker.claim(), exit_code=1)
+    await http.delete(member)
+    jobs = {"jobs": [{}]}
+
+    refused = [
+        await http.post(f"{path}/{what}", json=body, headers=header)
+        for what, body in (
+            ("updates", jobs),
+            ("updates", {"n_jobs": 1}),
+            (f"updates/{begun.json()['update_id']}/commit", {}),
+            ("retry", {}),
+            ("resubmit", {}),
+        )
+    ]
+    goes_on = await http.post(f"{path}/updates", json=jobs)
+
+    assert {(one.status_code, one.json()["code"]) for one in refused} == {
+        (404, "API.PROJECT_NOT_FOUND")
+    }, [one.text for one in refused]
+    assert "Neither you nor its owner, bob, is a member" in refused[0].json()["detail"]
+    assert goes_on.status_code == 201
+
+
 async def test_deleted_project_is_in_no_list_and_keeps_its_name(http: httpx.AsyncClient) -> None:
     project = "/v1/billing-projects/p%2Fq"
     key = {"Idempotency-Key": "k"}

@@ -5,7 +5,7 @@
 -- Plan: as _find_retried.
 -- matching, for an operation with a query: of the jobs up to looked_upto, those that match the query of the operation; NULL: it has none.
 -- Returns: moved; busy: some rows are locked elsewhere; waits: an earlier retry or resubmission of this batch goes first, the
---   batch is being deleted, or jobs still have to end that the cancel of their group stops.
+--   batch is being deleted, or jobs still have to end that the cancel of their group stops.   Raises WF105.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.retry_failed(epoch bigint, of_operation_id bigint, matching int[], looked_upto bigint, limit_rows int,
     at timestamptz DEFAULT clock_timestamp()) RETURNS text
@@ -41,6 +41,7 @@ BEGIN
     IF v_batch.deleted_at IS NOT NULL THEN
         RETURN 'waits';
     END IF;
+    PERFORM weft._check_spends(v_operation.batch_id, v_operation.user_id);
     IF v_operation.arguments ? 'jobs' THEN
         v_named := ARRAY(SELECT x::int FROM jsonb_array_elements_text(v_operation.arguments -> 'jobs') x);
     ELSIF v_operation.arguments ? 'lifted' THEN

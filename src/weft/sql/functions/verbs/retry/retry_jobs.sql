@@ -5,7 +5,7 @@
 -- Locks: as _create_operation.   Plan: jobs, edges and cancels by key.   One insert, whatever the number of jobs.
 -- job_ids, query, within_group, cause_id: only these jobs, those that match, those of this group and below it, those that failed for it;
 --   NULL: all.
--- Returns: the operation.  Raises WF101, WF102, WF103, WF201 (key used for another request), WF204 (cancelled), WF233 (a job has not
+-- Returns: the operation.  Raises WF101, WF102, WF103, WF105, WF201 (key used for another request), WF204 (cancelled), WF233 (a job has not
 --   failed), WF234 (a parent of a job did not succeed).
 -- Owner: weft_tenant.  Granted to: weft_api, weft_system.
 CREATE OR REPLACE FUNCTION weft.retry_jobs(
@@ -25,6 +25,7 @@ BEGIN
     PERFORM weft._check_group(retry_jobs.batch_id, coalesce(within_group, 0));
     PERFORM weft._check_liftable(retry_jobs.batch_id, coalesce(within_group, 0), retry_jobs.job_ids IS NULL AND retry_jobs.query IS NULL
         AND retry_jobs.cause_id IS NULL);
+    PERFORM weft._check_spends(retry_jobs.batch_id, retry_jobs.user_id);
     PERFORM weft._check_retried(retry_jobs.batch_id, retry_jobs.job_ids);
     SELECT b.next_job - 1 INTO v_last FROM weft.batch b WHERE b.batch_id = retry_jobs.batch_id;
     RETURN weft._create_operation(retry_jobs.tenant_id, retry_jobs.user_id, retry_jobs.batch_id, 'retry',

@@ -1,7 +1,8 @@
 -- create_update: reserve contiguous numbers of a batch for jobs and groups.
 -- Called by: Store.create_update, Store.submit (api).   Safe to repeat: yes with an idempotency key.
 -- Locks: batch_row (shortly).   Plan: by key.
--- Returns: what was reserved.  Raises WF101 (batch), WF201 (key used with another body), WF204 (batch cancelled), WF212 (too many groups).
+-- Returns: what was reserved.  Raises WF101 (batch), WF105 (no member of the project), WF201 (key used with another body),
+--   WF204 (batch cancelled), WF212 (too many groups).
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.create_update(
     tenant_id int, user_id int, batch_id bigint, new_jobs int, new_groups int, trace_id text, idempotency_key text, digest bytea,
@@ -31,6 +32,7 @@ BEGIN
         END IF;
     END IF;
     PERFORM weft._check_open(create_update.batch_id, 0);
+    PERFORM weft._check_spends(create_update.batch_id, create_update.user_id);
     v_new := weft._reserve_update(v_batch, create_update.user_id, create_update.new_jobs, create_update.new_groups,
         create_update.trace_id, create_update.idempotency_key, create_update.digest, groups_max, create_update.at);
     RETURN QUERY SELECT v_new.update_id, v_new.first_job, v_new.first_group, v_new.n_jobs, v_new.n_groups, false, true;

@@ -3,6 +3,7 @@
 from typing import Any
 
 import httpx
+import pytest
 
 from api.live import LiveApi, LiveWorker, make_user
 
@@ -72,7 +73,7 @@ async def test_who_was_removed_spends_nothing_more(
     begun = await http.post(f"{path}/updates", json={"n_jobs": 1}, headers=header)
     await worker.end(await worker.claim(), exit_code=1)
     await http.delete(member)
-    jobs = {"jobs": [{}]}
+    jobs: dict[str, Any] = {"jobs": [{}]}
 
     refused = [
         await http.post(f"{path}/{what}", json=body, headers=header)
@@ -185,3 +186,19 @@ async def test_limits_of_a_closed_project_change(http: httpx.AsyncClient) -> Non
 
     assert {name: limited[name] for name in limits} == limits
     assert again == {**limited, "cost_max": None}
+
+
+@pytest.mark.parametrize(
+    "job",
+    [
+        {"resources": {"cpu": "1e999999999"}},
+        {"function": {"call": "math:factorial", "args": [2**70]}},
+        {"group": "/" + "/".join(chr(0x20000 + n) * 256 for n in range(8))},
+    ],
+)
+async def test_what_is_too_large_is_a_clear_400(http: httpx.AsyncClient, job: Any) -> None:  # noqa: ANN401
+    body = {"jobs": [{"command": ["true"], **job} if "function" not in job else job]}
+    answer = await http.post("/v1/batches", json=body)
+
+    assert (answer.status_code, answer.json()["code"]) == (400, "API.INVALID_VALUE"), answer.text
+    assert "index" not in answer.text

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from weft.core.texts import wrong_name
 
 ROOT = "/"
+PATH_BYTES_MAX = 2000
+"""An index of the database has no room for a longer one."""
 _LIKE_A_NUMBER = re.compile(r"g?[0-9]+")
 
 
@@ -33,6 +35,8 @@ def wrong_path(path: str, *, depth_max: int, name_chars_max: int) -> str | None:
         return None
     if not path.startswith("/"):
         return f"{path[:80]!r} does not begin with '/'"
+    if (size := len(path.encode(errors="replace"))) > PATH_BYTES_MAX:
+        return f"{size} bytes, at most {PATH_BYTES_MAX}"
     names = path[1:].split("/")
     if len(names) > depth_max:
         return f"{len(names)} levels, at most {depth_max}"

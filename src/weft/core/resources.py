@@ -77,7 +77,8 @@ def parse_cpu_m(value: int | float | str) -> int:
         if isinstance(value, str) and value.endswith("m"):
             cpu_m = Decimal(value[:-1][:20])
         else:
-            cpu_m = Decimal(str(value)[:20]) * 1000
+            cpu_m = Decimal(str(value)[:20])
+            cpu_m = cpu_m * 1000 if cpu_m < CPU_M_MAX else Decimal("inf")
     except InvalidOperation:
         raise ValueError(
             f"{str(value)[:40]!r} is not a number of cores such as 2, 0.25 or 250m"

@@ -40,6 +40,12 @@ AWAY = (
 """The database is away, full or starting. The call may or may not have taken effect."""
 NUL = (asyncpg.CharacterNotInRepertoireError, asyncpg.UntranslatableCharacterError)
 """A text has a NUL that no check found. Everything else in a Python string can be stored."""
+_TOO_LARGE = (
+    asyncpg.ProgramLimitExceededError, asyncpg.NumericValueOutOfRangeError,
+    asyncpg.StringDataRightTruncationError, asyncpg.StatementTooComplexError,
+    asyncpg.DatetimeFieldOverflowError,
+)  # fmt: skip
+"""A value is larger than a row, an index or a type can take, and no check found it."""
 
 
 class LoginRefused(errors.Unavailable):
@@ -106,9 +112,15 @@ def translated(error: Exception) -> errors.WeftError:
         )
         result.subject = error.column_name or ""
         return result
+    if isinstance(error, _TOO_LARGE):
+        return errors.InvalidValue(
+            "a value is too large to be stored",
+            detail="A number has too many digits, or a text such as a path of names is too long.",
+        )
+    # Whose words these are is no business of the caller's: the log has them.
     return errors.Internal(
         "the database refused a call",
-        detail=f"{type(error).__name__}: {error}.",
+        detail="What it said is in the log.",
         hint="This is a defect of weft; the trace id finds it in the log.",
     )
 

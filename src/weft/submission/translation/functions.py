@@ -127,7 +127,12 @@ def _check_arguments(
         problems.add(InvalidValue, f"{at}/each", "`each` needs pickled `arguments`")
     limit = settings.function_bytes_max
     for name in ("args", "kwargs"):
-        size = len(msgspec.msgpack.encode(getattr(function, name)))
+        try:
+            size = len(msgspec.msgpack.encode(getattr(function, name)))
+        except OverflowError:
+            message = "a whole number in it is not between -2**63 and 2**64; send it as a text"
+            problems.add(InvalidValue, f"{at}/{name}", message)
+            continue
         if size > limit:
             message = f"{size} bytes, at most {limit} (`function_bytes_max`)"
             problems.add(InvalidValue, f"{at}/{name}", message)

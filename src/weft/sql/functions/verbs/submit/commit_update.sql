@@ -2,7 +2,7 @@
 -- Called by: Store.commit_update, Store.submit (api); _commit_copy.   Safe to repeat: yes, same answer.
 -- Locks: as _lock_quotas; as _lock_limits; batch (shared); update; as _make_visible. A cancel or a hold waits for us, or we see it.
 -- Plan: as _make_visible.
--- Raises WF101, WF104, WF105 (no member of the project), WF202 (jobs or groups are missing), WF204 (cancelled), WF113 (queue is full), WF134 (quota).
+-- Raises WF101, WF104, WF105 (project), WF202 (jobs or groups are missing), WF204 (cancelled), WF113 (queue is full), WF134 (quota).
 -- Owner: weft_tenant.  Granted to: weft_api, weft_system.
 CREATE OR REPLACE FUNCTION weft.commit_update(tenant_id int, batch_id bigint, of_update_id int, at timestamptz DEFAULT clock_timestamp())
 RETURNS TABLE (update_id int, first_job int, first_group int, n_jobs int, n_groups int, committed boolean)

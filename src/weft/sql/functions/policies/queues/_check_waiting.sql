@@ -1,5 +1,5 @@
 -- _check_waiting: refuse an update whose jobs would be too many for a queue that limits how many wait.
--- Called by: commit_update, submit, which have locked these queues (_lock_limits).   Safe to repeat: yes, it only reads.
+-- Called by: _at_commit; the queues are locked (_lock_limits).   Safe to repeat: yes, it only reads.
 -- Plan: sums over bunches; as _queue_counts.   Raises WF113.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._check_waiting(of_tenant_id int, of_batch_id bigint, of_update_id int) RETURNS void LANGUAGE plpgsql

@@ -1,5 +1,5 @@
 -- _check_bytes: refuse to store more for a user if they, or the tenant, would have more than their quotas allow.
--- Called by: _check_quotas, add_jobs, add_payload_part, copy_batch, which have locked these quotas (_lock_quotas).
+-- Called by: _check_quotas, _at_store; these quotas are locked (_lock_quotas).
 -- Safe to repeat: yes, it only reads.
 -- Plan: quotas by key; as _stored_bytes for each quota of bytes.   Raises WF134.
 -- Owner: weft_tenant.  Granted to: weft_system.

@@ -1,6 +1,6 @@
 -- _check_quotas: refuse an update that comes into a batch if its owner, or the tenant, would have more than their quotas allow. A batch
 --   without jobs comes as an update of none.
--- Called by: create_batch, submit, commit_update, which have locked these quotas (_lock_quotas).
+-- Called by: _at_commit; these quotas are locked (_lock_quotas).
 -- Safe to repeat: yes, it only reads.
 -- Plan: as _open_work; as _check_bytes.   Raises WF134.
 -- Owner: weft_tenant.

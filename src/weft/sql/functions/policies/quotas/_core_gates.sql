@@ -1,6 +1,6 @@
 -- _core_gates: the gates that count the running cores of the jobs of a batch: of its owner and of the tenant, as far as they have a quota
 --   of them. Until the commit these quotas stay.
--- Called by: submit, add_jobs, add_resubmitted, retry_failed, _add_core_gates, _sweep_cores.   Safe to repeat: yes.
+-- Called by: _before_submit, _before_retry, _add_core_gates, _sweep_cores.   Safe to repeat: yes.
 -- Locks: quotas (shared); quota (shared: set_quota waits for both).   Plan: the batch and at most three quotas by key.
 -- of_user_id NULL: the owner of the batch.   Returns: as _intern_gates takes them, without their costs; NULL: none.
 -- Owner: weft_tenant.  Granted to: weft_system.

@@ -1,5 +1,5 @@
 -- _lock_quotas: let nobody else submit for a user, or for a tenant, whose quotas have to be counted, until the commit.
--- Called by: create_batch, submit, commit_update, add_jobs, add_resubmitted, copy_batch, add_payload_part.   Safe to repeat: yes.
+-- Called by: _before_submit, _before_commit.   Safe to repeat: yes.
 -- Locks: quotas (shared); tenant (if it has a quota); user (if they have one).
 -- Plan: quotas by key; without one of the tenant nothing else is read.
 -- of_user_id NULL: the owner of the batch.   only_bytes: only those of bytes are to be checked.

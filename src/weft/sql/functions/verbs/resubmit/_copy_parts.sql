@@ -1,11 +1,11 @@
 -- _copy_parts: copy the next groups of a batch to another, with their numbers; when all are there, the next parts of payloads.
 -- Called by: copy_batch.   Safe to repeat: yes, `copied` says how far it got.
--- Locks: none but its rows, of a batch that nobody else knows.   Plan: groups and payloads by key; as _check_bytes, if there is such a
---   quota, which the caller has locked (has_quota).   Raises WF134 (as _check_bytes).
+-- Locks: none but its rows, of a batch that nobody else knows.   Plan: groups and payloads by key; as _at_store, if there is something
+--   to check (checks), which the caller has locked.   Raises WF134 (as _at_store).
 -- Hidden sets are still being filled. Nothing of the new batch is cancelled or held.
 -- Returns: what is to be added to the arguments of the operation; NULL: nothing is left.
 -- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._copy_parts(from_batch bigint, to_batch bigint, arguments jsonb, limit_rows int, has_quota boolean,
+CREATE OR REPLACE FUNCTION weft._copy_parts(from_batch bigint, to_batch bigint, arguments jsonb, limit_rows int, checks boolean,
     OUT copied jsonb)
 LANGUAGE plpgsql
 AS $$
@@ -39,10 +39,8 @@ BEGIN
         WHERE p.batch_id = from_batch AND (p.digest, p.part) > (coalesce(decode(arguments ->> 'last_digest', 'hex'), ''),
             coalesce((arguments ->> 'last_part')::int, 0))
         ORDER BY p.digest, p.part LIMIT greatest(1, limit_rows / 500));
-    IF has_quota THEN
-        PERFORM weft._check_bytes(b.tenant_id, b.user_id, (
-            SELECT sum(octet_length(p.body)) FROM weft.batch_payload p WHERE p.ctid = ANY (v_parts)))
-        FROM weft.batch b WHERE b.batch_id = to_batch;
+    IF checks THEN
+        PERFORM weft._at_store(to_batch, (SELECT sum(octet_length(p.body)) FROM weft.batch_payload p WHERE p.ctid = ANY (v_parts)));
     END IF;
     WITH added AS (
         INSERT INTO weft.batch_payload (batch_id, digest, part, tenant_id, n_bytes, body)

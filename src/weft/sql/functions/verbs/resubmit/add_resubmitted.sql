@@ -1,6 +1,6 @@
 -- add_resubmitted: add jobs to the batch that is made from another, and note which they were.
 -- Called by: DriverStore.add_resubmitted.   Safe to repeat: yes, its position moves with the work.
--- Locks: as _check_epoch; operation; as _lock_quotas (the same rows); as _core_gates (the same rows); as _lock_limits (the same queues);
+-- Locks: as _check_epoch; operation; as _before_submit (the same rows);
 --   batch_row (the old one, shared); as add_jobs; update (nobody else); as _intern_more; as _announce. Nobody else knows the new batch.
 -- Plan: as add_jobs.
 -- after_job, upto: the jobs after the first up to the last were examined. job_ids: those of them that are added; `jobs` describes them.
@@ -21,9 +21,7 @@ BEGIN
     END IF;
     v_new := (v_operation.arguments ->> 'new_batch')::bigint;
     IF v_n > 0 THEN
-        PERFORM weft._lock_quotas(v_operation.tenant_id, NULL, v_new, true);
-        PERFORM weft._core_gates(v_operation.tenant_id, NULL, v_new);
-        PERFORM weft._lock_limits(v_operation.tenant_id, jobs.shape_countables, false);
+        PERFORM weft._before_submit(v_operation.tenant_id, NULL, v_new, jobs.shape_countables, false);
         PERFORM FROM weft.batch b WHERE b.batch_id = v_operation.batch_id AND b.deleted_at IS NULL FOR SHARE;
         IF NOT FOUND THEN
             RETURN;

@@ -1,7 +1,7 @@
 -- copy_batch: one bounded step of a resubmission beside its jobs: first groups and payloads of the old batch are copied to the new one; at
 --   last it is committed, and is there for everybody.
 -- Called by: DriverStore.step.   Safe to repeat: yes; the driver may die between any two steps.
--- Locks: as _check_epoch; operation; as _lock_quotas; as _lock_limits;
+-- Locks: as _check_epoch; operation; as _before_submit; as _before_commit (the same rows);
 --   batch_row (the old one, shared); as _copy_parts; as _commit_copy (the same queues).
 --   Nobody else knows the new batch.
 -- Plan: groups and payloads by key; as commit_update.
@@ -13,7 +13,7 @@ RETURNS text LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_operation weft.operation; v_new bigint; v_copied jsonb; v_has_quota boolean;
+    v_operation weft.operation; v_new bigint; v_copied jsonb; v_checks boolean;
 BEGIN
     PERFORM weft._check_epoch(copy_batch.epoch);
     SELECT o.* INTO v_operation FROM weft.operation o WHERE o.operation_id = of_operation_id AND o.state = 'running' FOR UPDATE;
@@ -24,17 +24,17 @@ BEGIN
     END IF;
     v_new := (v_operation.arguments ->> 'new_batch')::bigint;
     -- Before the rows of batches, as every commit does.
-    v_has_quota := weft._lock_quotas(v_operation.tenant_id, NULL, v_new, v_operation.position < v_operation.n_total);
-    IF v_operation.position >= v_operation.n_total THEN
-        PERFORM weft._lock_limits(v_operation.tenant_id, ARRAY(
-            SELECT DISTINCT s.countables FROM weft.bunch_count c JOIN weft.shape s USING (shape_id) WHERE c.batch_id = v_new), true);
+    IF v_operation.position < v_operation.n_total THEN
+        v_checks := (weft._before_submit(v_operation.tenant_id, NULL, v_new, NULL, false)).checks;
+    ELSE
+        PERFORM weft._before_commit(v_operation.tenant_id, v_new, 1);
     END IF;
     PERFORM FROM weft.batch b WHERE b.batch_id = v_operation.batch_id AND b.deleted_at IS NULL FOR SHARE;
     IF NOT FOUND THEN
         RETURN 'waits';
     END IF;
     IF v_operation.position < v_operation.n_total THEN
-        v_copied := weft._copy_parts(v_operation.batch_id, v_new, v_operation.arguments, limit_rows, v_has_quota);
+        v_copied := weft._copy_parts(v_operation.batch_id, v_new, v_operation.arguments, limit_rows, v_checks);
         IF v_copied IS NULL THEN
             RETURN 'jobs';
         END IF;

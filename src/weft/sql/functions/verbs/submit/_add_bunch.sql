@@ -2,11 +2,11 @@
 -- Called by: add_jobs, submit. The update is the caller's own, or it holds the update's lock.   Safe to repeat: no.
 -- Locks: update (by the caller); as _shape_ids; as _lock_parents; membership (new); as _job_gate_sets; as _limit_gate_sets.
 -- Plan: inserts; parents by key.
--- limited: the names of their queues that have limits, locked.   cores: as from _core_gates.
--- Raises WF103 (group), WF205 (parent does not exist), WF134 (as _core_sets).
+-- limits: as from _before_submit.
+-- Raises WF103 (group), WF205 (parent does not exist), WF134 (as _limit_gate_sets).
 -- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._add_bunch(of_update weft.batch_update, bunch weft.bunch, jobs weft.job_columns, limited text[],
-    cores jsonb) RETURNS void LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION weft._add_bunch(of_update weft.batch_update, bunch weft.bunch, jobs weft.job_columns, limits jsonb)
+RETURNS void LANGUAGE plpgsql
 AS $$
 DECLARE
     v_base int := of_update.first_job - 1; v_shapes int[]; v_lanes int[]; v_gate_sets int[];
@@ -33,8 +33,8 @@ BEGIN
     IF cardinality(jobs.rare_jobs) > 0 THEN
         v_gate_sets := weft._job_gate_sets(bunch, v_base, jobs);
     END IF;
-    IF limited <> '{}' OR cores IS NOT NULL THEN
-        v_gate_sets := weft._limit_gate_sets(bunch, jobs, limited, cores, v_gate_sets);
+    IF limits IS NOT NULL THEN
+        v_gate_sets := weft._limit_gate_sets(bunch, jobs, limits, v_gate_sets);
     END IF;
     IF cardinality(jobs.entry_ns) > 0 THEN
         PERFORM weft._add_arrays(bunch, v_base, jobs, v_shapes, v_lanes, v_gate_sets);

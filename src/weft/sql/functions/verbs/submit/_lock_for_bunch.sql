@@ -1,13 +1,13 @@
 -- _lock_for_bunch: note what the jobs of a bunch bring into their batch, and take the locks that precede that of the update.
 -- Called by: add_jobs, submit.   Safe to repeat: yes.
 -- Locks: batch_row (with gates of jobs, or edges); batch (shared, only with parents in earlier updates).   Plan: the batch by key.
--- limited: the names of their queues that have limits, locked.   cores: as from _core_gates.
+-- is_limited: limits give the jobs gates.
 -- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._lock_for_bunch(of_batch_id bigint, jobs weft.job_columns, limited text[], cores jsonb) RETURNS void
+CREATE OR REPLACE FUNCTION weft._lock_for_bunch(of_batch_id bigint, jobs weft.job_columns, is_limited boolean) RETURNS void
 LANGUAGE plpgsql
 AS $$
 DECLARE
-    v_has_gates boolean := limited <> '{}' OR cores IS NOT NULL; v_has_edges boolean := coalesce(cardinality(jobs.edge_children), 0) > 0;
+    v_has_gates boolean := is_limited; v_has_edges boolean := coalesce(cardinality(jobs.edge_children), 0) > 0;
 BEGIN
     IF NOT v_has_gates AND cardinality(jobs.rare_fields) > 0 THEN
         v_has_gates := EXISTS (SELECT FROM unnest(jobs.rare_fields) f WHERE f ? 'gates');

@@ -1,8 +1,8 @@
 -- add_jobs: add a bunch of jobs to an open update. They stay invisible until the commit.
 -- Called by: Store.add_jobs, Store.submit (api); add_resubmitted.
 -- Safe to repeat: yes, by (update, first job); then it returns false, or NULL if the existing bunch came from another body.
--- Locks: as _lock_quotas; as _core_gates; as _lock_limits; as _lock_for_bunch; as _open_update; as _add_bunch; as _announce.
--- Plan: inserts; parents by key; as _check_bytes, if there is such a quota.
+-- Locks: as _before_submit; as _lock_for_bunch; as _open_update; as _add_bunch; as _announce.
+-- Plan: inserts; parents by key; as _at_store, if there is such a quota.
 -- Columns: one element stands for all jobs. Numbers: jobs, parents and groups are relative to the update, from 1; a negative parent or
 --   group is the number of an existing job or group; group 0 is the root. Sets: combo_numbers and combo_sets are pairs (combination, one of
 --   its sets); combo_indexes is each job's combination, 0 for none. Rare fields: pairs of a job, or the first job of an array, and an
@@ -11,7 +11,7 @@
 --   edge_parent_ns jobs, the first of which is edge_parents, to all jobs of the entry that begins with edge_children (_add_arrays).
 --   array_*: what the jobs of an array share.
 -- Raises WF103 (group), WF201 (key used with another body), WF203 (committed), WF205 (parent does not exist), WF207 (outside the update),
---   WF208 (overlap), WF134 (a job asks for more cores than the quota; as _check_bytes).
+--   WF208 (overlap), WF134 (a job asks for more cores than the quota; as _at_store).
 -- Owner: weft_tenant.  Granted to: weft_api, weft_system.
 CREATE OR REPLACE FUNCTION weft.add_jobs(
     tenant_id int, batch_id bigint, update_id int, first_job int, n_jobs int, jobs weft.job_columns,
@@ -20,16 +20,11 @@ CREATE OR REPLACE FUNCTION weft.add_jobs(
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_update weft.batch_update; v_bunch weft.bunch; v_is_same boolean; v_limited text[]; v_cores jsonb;
-    v_has_quota boolean;
+    v_update weft.batch_update; v_bunch weft.bunch; v_is_same boolean; v_before record;
 BEGIN
     PERFORM weft._as_tenant(add_jobs.tenant_id);
-    v_has_quota := weft._lock_quotas(add_jobs.tenant_id, NULL, add_jobs.batch_id, true);
-    IF v_has_quota IS NOT NULL THEN
-        v_cores := weft._core_gates(add_jobs.tenant_id, NULL, add_jobs.batch_id);
-    END IF;
-    v_limited := weft._lock_limits(add_jobs.tenant_id, jobs.shape_countables, false);
-    PERFORM weft._lock_for_bunch(add_jobs.batch_id, jobs, v_limited, v_cores);
+    v_before := weft._before_submit(add_jobs.tenant_id, NULL, add_jobs.batch_id, jobs.shape_countables, false);
+    PERFORM weft._lock_for_bunch(add_jobs.batch_id, jobs, v_before.limits IS NOT NULL);
     v_update := weft._open_update(add_jobs.batch_id, add_jobs.update_id);
     v_bunch.tenant_id := add_jobs.tenant_id;
     v_bunch.batch_id := add_jobs.batch_id;
@@ -44,10 +39,10 @@ BEGIN
     END IF;
     -- From here on they are stored, committed or not.
     v_bunch.n_bytes := (SELECT coalesce(sum(octet_length(b)), 0) FROM unnest(jobs.chunk_bodies) b);
-    IF v_has_quota THEN
-        PERFORM weft._check_bytes(v_bunch.tenant_id, b.user_id, v_bunch.n_bytes) FROM weft.batch b WHERE b.batch_id = v_bunch.batch_id;
+    IF v_before.checks THEN
+        PERFORM weft._at_store(v_bunch.batch_id, v_bunch.n_bytes);
     END IF;
-    PERFORM weft._add_bunch(v_update, v_bunch, jobs, v_limited, v_cores);
+    PERFORM weft._add_bunch(v_update, v_bunch, jobs, v_before.limits);
     INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, stored_bytes)
     VALUES (v_bunch.tenant_id, v_bunch.batch_id, 0, 0, 0, v_bunch.n_bytes);
     PERFORM weft._announce();

@@ -1,24 +1,23 @@
 -- add_payload_part: store one part of a payload, the large arguments of some jobs of a batch.
 -- Called by: Store.add_payload_part (api).   Safe to repeat: yes, a part that is there stays.
--- Locks: as _lock_quotas; batch (shared); as _announce.   Plan: by key.   Raises WF101, WF204, WF134 (as _check_bytes).
+-- Locks: as _before_submit; batch (shared); as _announce.   Plan: by key.   Raises WF101, WF204, WF134 (as _at_store).
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.add_payload_part(tenant_id int, batch_id bigint, digest bytea, part int, n_bytes bigint, body bytea)
 RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_has_quota boolean;
+    v_checks boolean;
 BEGIN
     PERFORM weft._as_tenant(add_payload_part.tenant_id);
-    v_has_quota := weft._lock_quotas(add_payload_part.tenant_id, NULL, add_payload_part.batch_id, true);
+    v_checks := (weft._before_submit(add_payload_part.tenant_id, NULL, add_payload_part.batch_id, NULL, false)).checks;
     PERFORM pg_advisory_xact_lock_shared(add_payload_part.batch_id);
     PERFORM weft._check_batch(add_payload_part.batch_id);
     PERFORM weft._check_open(add_payload_part.batch_id, 0);
-    IF v_has_quota AND NOT EXISTS (
+    IF v_checks AND NOT EXISTS (
         SELECT FROM weft.batch_payload p WHERE p.batch_id = add_payload_part.batch_id AND p.digest = add_payload_part.digest
             AND p.part = add_payload_part.part) THEN
-        PERFORM weft._check_bytes(add_payload_part.tenant_id, b.user_id, octet_length(add_payload_part.body)) FROM weft.batch b
-        WHERE b.batch_id = add_payload_part.batch_id;
+        PERFORM weft._at_store(add_payload_part.batch_id, octet_length(add_payload_part.body));
     END IF;
     WITH added AS (
         INSERT INTO weft.batch_payload (batch_id, digest, part, tenant_id, n_bytes, body)

@@ -1,6 +1,6 @@
 -- commit_update: make an update visible and runnable.
 -- Called by: Store.commit_update, Store.submit (api); _commit_copy.   Safe to repeat: yes, same answer.
--- Locks: as _lock_quotas; as _lock_limits; batch (shared); update; as _make_visible. A cancel or a hold waits for us, or we see it.
+-- Locks: as _before_commit; batch (shared); update; as _make_visible. A cancel or a hold waits for us, or we see it.
 -- Plan: as _make_visible.
 -- Raises WF101, WF104, WF105 (project), WF202 (jobs or groups are missing), WF204 (cancelled), WF113 (queue is full), WF134 (quota).
 -- Owner: weft_tenant.  Granted to: weft_api, weft_system.
@@ -12,17 +12,11 @@ SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_update weft.batch_update; v_group int; v_has_limit boolean; v_has_quota boolean;
+    v_update weft.batch_update; v_group int; v_checks boolean;
 BEGIN
     PERFORM weft._as_tenant(commit_update.tenant_id);
     PERFORM weft._check_batch(commit_update.batch_id);
-    v_has_quota := weft._lock_quotas(commit_update.tenant_id, NULL, commit_update.batch_id);
-    v_has_limit := EXISTS (SELECT FROM weft.queue q WHERE q.tenant_id = commit_update.tenant_id AND q.max_waiting IS NOT NULL);
-    IF v_has_limit THEN
-        PERFORM weft._lock_limits(commit_update.tenant_id, ARRAY(
-            SELECT DISTINCT s.countables FROM weft.bunch_count c JOIN weft.shape s USING (shape_id)
-            WHERE c.batch_id = commit_update.batch_id AND c.update_id = of_update_id), true);
-    END IF;
+    v_checks := weft._before_commit(commit_update.tenant_id, commit_update.batch_id, of_update_id);
     PERFORM pg_advisory_xact_lock_shared(commit_update.batch_id);
     -- get_update checks the batch again: a deletion may have come first.
     PERFORM FROM weft.get_update(commit_update.tenant_id, commit_update.batch_id, of_update_id);
@@ -31,12 +25,7 @@ BEGIN
     IF v_update.committed_at IS NULL THEN
         PERFORM weft._check_spends(commit_update.batch_id, v_update.user_id);
         PERFORM weft._check_complete(commit_update.batch_id, of_update_id);
-        IF v_has_limit THEN
-            PERFORM weft._check_waiting(commit_update.tenant_id, commit_update.batch_id, of_update_id);
-        END IF;
-        IF v_has_quota AND v_update.n_jobs > 0 THEN
-            PERFORM weft._check_quotas(commit_update.tenant_id, v_update);
-        END IF;
+        PERFORM weft._at_commit(commit_update.tenant_id, v_update, v_checks AND v_update.n_jobs > 0);
         FOR v_group IN
             SELECT DISTINCT c.group_id FROM weft.bunch_count c WHERE c.batch_id = commit_update.batch_id AND c.update_id = of_update_id
             UNION SELECT 0

@@ -1,9 +1,9 @@
 -- create_batch: make an empty batch with its root group.
 -- Called by: Store.create_batch (api); create_batch.   Safe to repeat: yes with an idempotency key; same key and digest give the same
 --   batch.
--- Locks: as _lock_quotas; as _create_batch.   Plan: as _create_batch; as _check_quotas, if there is such a quota.
+-- Locks: as _before_submit; as _create_batch.   Plan: as _create_batch; as _at_commit.
 -- batch: as _create_batch.
--- Returns: its number and whether it is new.  Raises what _create_batch raises; WF134 (as _check_quotas).
+-- Returns: its number and whether it is new.  Raises what _create_batch raises; WF134 (as _at_commit).
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.create_batch(
     tenant_id int, user_id int, batch jsonb, trace_id text, idempotency_key text, digest bytea, at timestamptz DEFAULT clock_timestamp()
@@ -12,18 +12,16 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_has_quota boolean; v_new record; v_update weft.batch_update;
+    v_checks boolean; v_new record; v_update weft.batch_update;
 BEGIN
     PERFORM weft._as_tenant(create_batch.tenant_id);
-    v_has_quota := weft._lock_quotas(create_batch.tenant_id, create_batch.user_id, NULL);
+    v_checks := (weft._before_submit(create_batch.tenant_id, create_batch.user_id, NULL, NULL, true)).checks;
     SELECT b.* INTO v_new FROM weft._create_batch(create_batch.tenant_id, create_batch.user_id, create_batch.batch,
         create_batch.trace_id, create_batch.idempotency_key, create_batch.digest, create_batch.at) b;
     IF v_new.is_new THEN
-        IF v_has_quota THEN
-            v_update.batch_id := v_new.batch_id;
-            v_update.n_jobs := 0;
-            PERFORM weft._check_quotas(create_batch.tenant_id, v_update);
-        END IF;
+        v_update.batch_id := v_new.batch_id;
+        v_update.n_jobs := 0;
+        PERFORM weft._at_commit(create_batch.tenant_id, v_update, v_checks);
         INSERT INTO weft.empty_batch (batch_id, tenant_id, created_at)
         VALUES (v_new.batch_id, create_batch.tenant_id, create_batch.at);
     END IF;

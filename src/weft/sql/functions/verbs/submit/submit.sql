@@ -1,7 +1,6 @@
 -- submit: create a batch with one committed update, or add such an update to a batch. One call, so a small submission waits only once.
 -- Called by: Store.submit (api).   Safe to repeat: yes with an idempotency key; same key and digest give the same answer.
--- Locks: as _lock_quotas; as _core_gates; as _lock_limits;
---   as create_update; as add_groups; as _lock_for_bunch; as _add_bunch; as commit_update (the same queues,
+-- Locks: as _before_submit; as create_update; as add_groups; as _lock_for_bunch; as _add_bunch; as commit_update (the same queues,
 --   its own jobs).   Plan: theirs.
 -- Arguments: of_batch_id NULL: a new batch, as _create_batch takes it; otherwise `batch` is ignored. `groups` as add_groups, NULL: none;
 --   `jobs` as add_jobs, new_jobs 0: none.
@@ -19,20 +18,14 @@ SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_batch weft.batch; v_new record; v_update weft.batch_update; v_bunch weft.bunch; v_limited text[] := '{}';
+    v_batch weft.batch; v_new record; v_update weft.batch_update; v_bunch weft.bunch; v_before record;
     v_is_new_batch boolean := of_batch_id IS NULL; v_groups int := coalesce(cardinality(groups.group_ids), 0);
-    v_has_quota boolean := false; v_cores jsonb;
 BEGIN
     IF new_jobs > 0 OR v_is_new_batch THEN
         -- Before the batch's row, which others want that hold this lock.
         PERFORM weft._as_tenant(submit.tenant_id);
-        v_has_quota := weft._lock_quotas(submit.tenant_id, CASE WHEN v_is_new_batch THEN submit.user_id END, of_batch_id);
-    END IF;
-    IF new_jobs > 0 THEN
-        IF v_has_quota IS NOT NULL THEN
-            v_cores := weft._core_gates(submit.tenant_id, CASE WHEN v_is_new_batch THEN submit.user_id END, of_batch_id);
-        END IF;
-        v_limited := weft._lock_limits(submit.tenant_id, jobs.shape_countables, true);
+        v_before := weft._before_submit(submit.tenant_id, CASE WHEN v_is_new_batch THEN submit.user_id END, of_batch_id,
+            CASE WHEN new_jobs > 0 THEN jobs.shape_countables END, true);
     END IF;
     IF v_is_new_batch THEN
         SELECT b.* INTO v_new FROM weft._create_batch(submit.tenant_id, submit.user_id, batch, submit.trace_id,
@@ -65,16 +58,11 @@ BEGIN
         v_bunch.update_id := v_update.update_id;
         v_bunch.first_job := v_update.first_job;
         v_bunch.n_jobs := new_jobs;
-        PERFORM weft._lock_for_bunch(v_update.batch_id, jobs, v_limited, v_cores);
-        PERFORM weft._add_bunch(v_update, v_bunch, jobs, v_limited, v_cores);
+        PERFORM weft._lock_for_bunch(v_update.batch_id, jobs, v_before.limits IS NOT NULL);
+        PERFORM weft._add_bunch(v_update, v_bunch, jobs, v_before.limits);
     END IF;
     IF v_is_new_batch THEN
-        IF EXISTS (SELECT FROM weft.queue q WHERE q.tenant_id = submit.tenant_id AND q.max_waiting IS NOT NULL) THEN
-            PERFORM weft._check_waiting(submit.tenant_id, v_update.batch_id, v_update.update_id);
-        END IF;
-        IF v_has_quota THEN
-            PERFORM weft._check_quotas(submit.tenant_id, v_update);
-        END IF;
+        PERFORM weft._at_commit(submit.tenant_id, v_update, v_before.checks);
         PERFORM weft._make_visible(v_update, true, submit.at);
     ELSE
         PERFORM FROM weft.commit_update(submit.tenant_id, of_batch_id, v_update.update_id, submit.at);

@@ -25,12 +25,6 @@ _CALLS: Final = "policies"
 
 EXCEPTIONS: Final[frozenset[tuple[str, str]]] = frozenset(
     {
-        ("_follow_ends", "_ask_for_more"),
-        ("_follow_ends", "_block_jobs"),
-        ("_follow_ends", "_find_unreturned"),
-        ("_follow_ends", "_refuse_return"),
-        ("_heartbeat", "_watch_attempts"),
-        ("_lose_incarnation", "_confirm_stops"),
         ("_make_visible", "_begin_deadlines"),
         ("_make_visible", "_pause_batch"),
         ("_retry", "_add_core_gates"),
@@ -38,9 +32,6 @@ EXCEPTIONS: Final[frozenset[tuple[str, str]]] = frozenset(
         ("_retry", "_pause_batch"),
         ("_settle_groups", "_record_callbacks"),
         ("add_resubmitted", "_intern_more"),
-        ("complete_attempts", "_judge_ends"),
-        ("complete_attempts", "_note_late_ends"),
-        ("register_worker", "_keep_for_job"),
         ("release_group", "_ask_to_admit"),
         ("release_jobs", "_ask_to_admit"),
         ("retry_failed", "_core_gates"),

@@ -1,5 +1,5 @@
 -- _has_failure: whether one of these reasons says that a job failed, or that it could not be run.
--- Called by: complete_attempts, into which PostgreSQL puts its text: it stays one expression, without SET.
+-- Called by: complete_attempts and _before_ends, into which PostgreSQL puts its text: it stays one expression, without SET.
 -- Safe to repeat: yes, it only computes.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._has_failure(reasons smallint[]) RETURNS boolean LANGUAGE sql IMMUTABLE

@@ -1,6 +1,6 @@
 -- _settle_children: tell the children of ended jobs that one parent fewer is left. The last parent makes a child ready, or cancelled if a
 --   parent did not succeed.
--- Called by: complete_attempts; settle_children works through the rest.   Safe to repeat: no; once per ended job.
+-- Called by: _after_ends; settle_children works through the rest.   Safe to repeat: no; once per ended job.
 -- Locks: as _end_parents.   Plan: edges by parent, jobs by key.
 -- A job with many children is left to the driver, which works in bounded sets and is notified, because otherwise it would look only
 --   after its next fold. The same holds for the children of children that are cancelled here.

@@ -1,6 +1,6 @@
 -- _free_places: take these jobs' places away, for whatever reason they leave; each gate gets a note with the number. The caller tries the
 --   gates (_pass_gates) where it announces, or notifies the driver (_ring_gates); the driver finds gates that callers miss.
--- Called by: complete_attempts, _end_waiting, _park_jobs, _give_back.   Safe to repeat: yes.
+-- Called by: _after_ends, _end_waiting, _park_jobs, _give_back.   Safe to repeat: yes.
 -- Locks: place (with the job).   Plan: places by job.
 -- Returns: the gates, NULL if none of the jobs had a place.
 -- Owner: weft_system.  Granted to: weft_tenant.

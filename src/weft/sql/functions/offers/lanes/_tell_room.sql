@@ -1,5 +1,5 @@
 -- _tell_room: wake a sleeping worker whose offered resources may be free again. Other workers wait for their own.
--- Called by: complete_attempts, after it has announced (a worker that goes to sleep sees the end, or we see that it waits).
+-- Called by: _after_ends, after it has announced (a worker that goes to sleep sees the end, or we see that it waits).
 -- Safe to repeat: yes.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._tell_room(of_incarnation_id int) RETURNS void LANGUAGE sql

@@ -1,5 +1,5 @@
 -- _keep_for_job: keep the worker of a machine that was made for one job for that job, if it waits, and tell it.
--- Called by: register_worker.   Safe to repeat: yes.   Plan: machine by name; job and reservation by key.
+-- Called by: _after_registration.   Safe to repeat: yes.   Plan: machine by name; job and reservation by key.
 -- Locks: reservation (nobody else).
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._keep_for_job(of_incarnation_id int, of_pool_id int, of_name text) RETURNS void LANGUAGE plpgsql

@@ -1,7 +1,7 @@
 -- _release_machines: machines that go are no longer their jobs'. A job that still waits for one is ready again, so another one is made; it
 --   ends as an error when SETTING_OWN_MACHINE_TRIES of them did not come, and as much time has passed as one may take.
 -- Called by: pool_rounds.   Safe to repeat: yes.
--- Locks: machine (SKIP LOCKED); reservation; job (in key order); as _count_failures; as _follow_ends; as _end_waiting_as_errors;
+-- Locks: machine (SKIP LOCKED); reservation; job (in key order); as _count_failures; as _after_ends; as _end_waiting_as_errors;
 --   as _announce.
 -- Plan: machines that are some job's by machine_job_idx, those of one job by machine_jobs_idx; jobs by key.
 -- Owner: weft_system.
@@ -49,7 +49,7 @@ BEGIN
             v_at);
     END IF;
     IF v_batch IS NOT NULL THEN
-        PERFORM weft._follow_ends(NULL, v_batch, v_job, array_fill(STATE_READY::smallint, ARRAY[cardinality(v_job)]), true, false, false,
+        PERFORM weft._after_ends(NULL, v_batch, v_job, array_fill(STATE_READY::smallint, ARRAY[cardinality(v_job)]), true, false, false,
             v_at, v_at);
     END IF;
     IF v_failed_job IS NOT NULL THEN

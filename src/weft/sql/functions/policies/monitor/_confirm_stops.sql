@@ -1,5 +1,5 @@
 -- _confirm_stops: note that a worker has stopped attempts that were beyond a limit, so that their jobs go on, and tell the driver.
--- Called by: _watch_attempts, with those that the worker still has; _note_late_ends, with those that it has ended; _lose_incarnation.
+-- Called by: _watch_attempts, with those that the worker still has; _note_late_ends, with those that it has ended; _after_loss.
 -- are_gone: these, and no others; else all others.   Safe to repeat: yes.
 -- Locks: monitor (SKIP LOCKED: the driver has it, or the next heartbeat notes it).   Plan: stops of the incarnation, which are few.
 -- Owner: weft_system.

@@ -1,13 +1,12 @@
 -- _note_late_ends: what a worker says of attempts that were stopped beyond a limit: that they are gone, what they used, and where their
 --   output is. Their ends stay as they are recorded, whatever it says.
--- Called by: complete_attempts, where not all ends were recorded just now.   Safe to repeat: yes, the second time nothing is noted.
+-- Called by: _after_late_ends.   Safe to repeat: yes, the second time nothing is noted.
 -- Locks: monitor (SKIP LOCKED: the next heartbeat says that they are gone); as _confirm_stops.
 -- Plan: stops and attempts by key, if the worker has any stops.
--- Returns: as _verdicts_on_ends.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._note_late_ends(of_incarnation_id int, batch_ids bigint[], job_ids int[], attempts smallint[],
-    reasons smallint[], recorded bigint[], cpu_ms_list bigint[], memory_peaks bigint[], stdout_bytes_list bigint[],
-    stderr_bytes_list bigint[], truncated_list boolean[], segments int[], offsets bigint[], at timestamptz) RETURNS text[] LANGUAGE plpgsql
+    cpu_ms_list bigint[], memory_peaks bigint[], stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[],
+    segments int[], offsets bigint[], at timestamptz) RETURNS void LANGUAGE plpgsql
 AS $$
 #variable_conflict use_column
 BEGIN
@@ -30,5 +29,4 @@ BEGIN
         FROM late l WHERE a.batch_id = l.batch_id AND a.job_id = l.job_id AND a.attempt = l.attempt;
         PERFORM weft._confirm_stops(of_incarnation_id, batch_ids, job_ids, attempts, true, _note_late_ends.at);
     END IF;
-    RETURN weft._verdicts_on_ends(of_incarnation_id, batch_ids, job_ids, attempts, reasons, recorded);
 END $$;

@@ -1,6 +1,6 @@
 -- _watch_attempts: note until when attempts of a worker may be as they are, in queues with limits, and which of those that were stopped
 --   it names no more.
--- Called by: heartbeat, before it has locked jobs, with every attempt whose end is not recorded yet.   Safe to repeat: yes.
+-- Called by: _at_heartbeat, before it has locked jobs, with every attempt whose end is not recorded yet.   Safe to repeat: yes.
 -- claiming: the list may lack attempts.
 -- Locks: as _confirm_stops; monitor (in key order).   Plan: attempts that are named, or were, by key; nothing is read if no queue has
 --   limits.

@@ -1,6 +1,6 @@
 -- _block_jobs: note when those of these jobs that are blocked are ready again, or what they wait for, and tell the driver.
 --   Those that are late are noted for it.
--- Called by: _follow_ends, in the transaction that blocks them.   Safe to repeat: yes.
+-- Called by: _after_ends, in the transaction that blocks them.   Safe to repeat: yes.
 -- Locks: job (by the caller); as _join_conditions.   Plan: jobs and attempts by key; as _next_wait.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._block_jobs(batch_ids bigint[], job_ids int[], states smallint[], at timestamptz) RETURNS void

@@ -1,6 +1,6 @@
 -- _find_unreturned: which of these jobs would go back into a queue that is closed, or that was deleted while they ran. Those whose last
 --   attempt never started go back: they count as jobs that wait there. Those that were cancelled meanwhile are left to _list_ready.
--- Called by: _follow_ends, _release_jobs, which count them as failures and end them (_refuse_return).
+-- Called by: _after_ends, _release_jobs, which count them as failures and end them (_refuse_return).
 -- Safe to repeat: yes, it only reads.   Plan: jobs, shapes, queues and attempts by key.
 -- Returns: the states, where these are errors.
 -- Owner: weft_system.

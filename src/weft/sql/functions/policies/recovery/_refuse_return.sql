@@ -1,5 +1,5 @@
 -- _refuse_return: end the jobs that _find_unreturned has found: those that are to be errors, and are still ready or blocked.
--- Called by: _follow_ends, _release_jobs, before the others are listed.   Safe to repeat: yes.
+-- Called by: _after_ends, _release_jobs, before the others are listed.   Safe to repeat: yes.
 -- Locks: as _end_waiting_as_errors.   Plan: jobs, shapes and queues by key.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._refuse_return(batch_ids bigint[], job_ids int[], states smallint[], at timestamptz) RETURNS void

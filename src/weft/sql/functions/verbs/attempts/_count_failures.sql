@@ -1,5 +1,5 @@
 -- _count_failures: count failures in groups with cancel_after_n_failures; the n-th cancels the group in the same transaction.
--- Called by: _follow_ends, _release_jobs, _release_machines, _count_errors, with all failures of a transaction at once: two calls would
+-- Called by: _after_ends, _release_jobs, _release_machines, _count_errors, with all failures of a transaction at once: two calls would
 --   lock counters in another order than that of their keys.
 -- Safe to repeat: no; once per ended job.   Locks: as _add_failures.   Plan: jobs and ancestors by key.
 -- Owner: weft_system.  Granted to: weft_tenant.

@@ -2,7 +2,7 @@
 -- Called by: heartbeat, with every attempt whose end is not recorded yet. `claiming`: a claim is under way, so the
 --   list may lack its jobs. A lease of at least 5 s that is not listed comes from a claim whose reply was lost: it is handed back. `heard`:
 --   claims whose replies have arrived since the last heartbeat.   Safe to repeat: yes.
--- Locks: incarnation (its row); as _watch_attempts; job (in key order); as complete_attempts.   Plan: as _live_attempts.
+-- Locks: incarnation (its row); as _at_heartbeat; job (in key order); as complete_attempts.   Plan: as _live_attempts.
 -- Returns: whether the worker still counts as alive, whether there is work, and the attempts that must be stopped.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._heartbeat(incarnation_id int, batch_ids bigint[], job_ids int[], attempts smallint[], draining boolean,
@@ -21,7 +21,7 @@ BEGIN
         RETURN QUERY SELECT false, false, '{}'::bigint[], '{}'::int[], '{}'::smallint[];
         RETURN;
     END IF;
-    PERFORM weft._watch_attempts(incarnation_id, batch_ids, job_ids, attempts, claiming, _heartbeat.at);
+    PERFORM weft._at_heartbeat(incarnation_id, batch_ids, job_ids, attempts, claiming, _heartbeat.at);
     SELECT array_agg(c.claim_id) INTO v_seen FROM weft.claim c WHERE c.incarnation_id = _heartbeat.incarnation_id;
     IF v_seen IS NOT NULL THEN
         -- A claim that commits meanwhile, whatever its number, stays for the next heartbeat: only claims seen here are replaced. A job that

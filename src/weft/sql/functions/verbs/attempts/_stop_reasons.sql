@@ -1,6 +1,6 @@
 -- _stop_reasons: the reasons of ends, in order, where an attempt that its worker reports as cancelled was stopped at its job's deadline, or
 --   preempted. A preempted job that was cancelled as well ends where it is made ready.
--- Called by: complete_attempts, for reports with cancelled attempts.   Safe to repeat: yes, it only reads.
+-- Called by: _before_ends, for reports with cancelled attempts.   Safe to repeat: yes, it only reads.
 -- Plan: cancels and preemptions by key.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._stop_reasons(batch_ids bigint[], job_ids int[], attempts smallint[], reasons smallint[]) RETURNS smallint[]

@@ -1,5 +1,5 @@
 -- _verdicts_on_ends: one verdict per report, in order, where not all were recorded just now: ok for those that were, and for repeats.
--- Called by: _note_late_ends, of complete_attempts. Most calls record all and do not need it.   Safe to repeat: yes, it only reads.
+-- Called by: complete_attempts. Most calls record all and do not need it.   Safe to repeat: yes, it only reads.
 -- recorded: the numbers of the reports that were recorded.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._verdicts_on_ends(

@@ -1,6 +1,6 @@
 -- complete_attempts: record ends of attempts: job, attempt, usage, counters, children, failures, event.
 -- Called by: Store.complete_attempts (worker agent).   Safe to repeat: yes, a repeated report is answered ok and changes nothing.
--- Locks: job (in key order); as _follow_ends; as _note_late_ends.
+-- Locks: job (in key order); as _after_ends; as _after_late_ends.
 -- Plan: job by key for each report; edges by parent, only in batches that have any.
 -- A NULL column stands for the default: no reason, no signal, no message, not truncated, nothing on stderr.
 -- causes: what messages have in common: see _note_failures.
@@ -21,9 +21,8 @@ DECLARE
     v_frees boolean; v_finals boolean[];  -- a job's lane takes more than cpu and memory; no other attempt may follow
 BEGIN
     SELECT i.pool_id INTO STRICT v_pool FROM weft.worker_incarnation i WHERE i.incarnation_id = complete_attempts.incarnation_id;
-    reasons := CASE WHEN REASON_CANCELLED = ANY (reasons) THEN weft._stop_reasons(batch_ids, job_ids, attempts, reasons) ELSE reasons END;
-    IF weft._has_failure(reasons) THEN
-        SELECT * INTO reasons, v_finals FROM weft._judge_ends(batch_ids, job_ids, attempts, reasons, exit_codes, signals, at);
+    IF REASON_CANCELLED = ANY (reasons) OR weft._has_failure(reasons) THEN
+        SELECT * INTO reasons, v_finals FROM weft._before_ends(batch_ids, job_ids, attempts, reasons, exit_codes, signals, at);
     END IF;
     WITH report AS (  -- sorted, so that rows are locked in the order of their keys
         SELECT t.*, complete_attempts.at - greatest(t.end_age_us, 0) * interval '1 microsecond' AS end_at,
@@ -80,9 +79,10 @@ BEGIN
 
     IF v_failed THEN PERFORM weft._note_failures(batch_ids, job_ids, attempts, reasons, causes, complete_attempts.at); END IF;
     IF v_n IS NOT NULL THEN
-        PERFORM weft._follow_ends(incarnation_id, v_batch, v_job, v_state, v_again, v_failed, v_frees, complete_attempts.at, v_at);
+        PERFORM weft._after_ends(incarnation_id, v_batch, v_job, v_state, v_again, v_failed, v_frees, complete_attempts.at, v_at);
     END IF;
-    RETURN CASE WHEN cardinality(v_n) = cardinality(job_ids) THEN array_fill('ok'::text, ARRAY[cardinality(job_ids)])
-        ELSE weft._note_late_ends(incarnation_id, batch_ids, job_ids, attempts, reasons, v_n, cpu_ms_list, memory_peaks, stdout_bytes_list,
-            stderr_bytes_list, truncated_list, segments, offsets, at) END;
+    IF cardinality(v_n) = cardinality(job_ids) THEN RETURN array_fill('ok'::text, ARRAY[cardinality(job_ids)]); END IF;
+    PERFORM weft._after_late_ends(incarnation_id, batch_ids, job_ids, attempts, cpu_ms_list, memory_peaks, stdout_bytes_list,
+        stderr_bytes_list, truncated_list, segments, offsets, at);
+    RETURN weft._verdicts_on_ends(incarnation_id, batch_ids, job_ids, attempts, reasons, v_n);
 END $$;

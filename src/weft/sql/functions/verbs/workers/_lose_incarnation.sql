@@ -1,6 +1,6 @@
 -- _lose_incarnation: end an incarnation and mark all its live attempts lost; their jobs become ready again.
 -- Called by: lose_workers, register_worker, leave.   Safe to repeat: yes.   Returns: how many attempts were lost.
--- Locks: incarnation (exclusive); as complete_attempts; as _confirm_stops. It waits for the claims under way.
+-- Locks: incarnation (exclusive); as complete_attempts; as _after_loss. It waits for the claims under way.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._lose_incarnation(of_incarnation_id int, at timestamptz) RETURNS bigint LANGUAGE plpgsql
 AS $$
@@ -28,7 +28,7 @@ BEGIN
             array_fill(false, ARRAY[v_n]), array_fill(NULL::int, ARRAY[v_n]), array_fill(NULL::bigint, ARRAY[v_n]),
             array_fill('its worker was lost'::text, ARRAY[v_n]), at => _lose_incarnation.at);
     END IF;
-    PERFORM weft._confirm_stops(of_incarnation_id, '{}', '{}', '{}', false, _lose_incarnation.at);
+    PERFORM weft._after_loss(of_incarnation_id, _lose_incarnation.at);
     DELETE FROM weft.claim c WHERE c.incarnation_id = of_incarnation_id;
     RETURN v_n;
 END $$;

@@ -1,7 +1,7 @@
 -- register_worker: register a worker with this incarnation; its older incarnation ends, whose attempts are lost.
 -- Called by: Store.register_worker (worker agent).   Safe to repeat: yes.
--- Locks: lanes; as _fold_worker_sums; worker; incarnation (its row, if it registers again); as _lose_incarnation; as _keep_for_job; as
---   _announce. A lane added meanwhile is seen.
+-- Locks: lanes; as _fold_worker_sums; worker; incarnation (its row, if it registers again); as _lose_incarnation;
+--   as _after_registration; as _announce. A lane added meanwhile is seen.
 -- offers: resources beside cpu, memory, storage and gpus (weft.worker_incarnation.offers). Like the size, they never change for an
 --   incarnation.
 -- log_place, log_directory: what tells this worker's output from that of others, and where it is on its host.
@@ -73,7 +73,7 @@ BEGIN
             'It was declared lost; its attempts belong to others.', 'Stop its processes and start a new spawner.');
     END IF;
     PERFORM weft._serve_lanes(v_id);
-    PERFORM weft._keep_for_job(v_id, v_pool, register_worker.name);
+    PERFORM weft._after_registration(v_id, v_pool, register_worker.name);
     PERFORM weft._announce();
     RETURN QUERY SELECT v_worker.worker_id, v_id, v_pool;
 END $$;

@@ -1,11 +1,11 @@
--- _follow_ends: what follows from ends that were just recorded: failures of groups, places, children, ready jobs, announcements.
+-- _after_ends: what follows from ends that were just recorded: failures of groups, places, children, ready jobs, announcements.
 -- Called by: complete_attempts, with its settings.   Safe to repeat: no.
 -- Locks: as _count_failures; as _free_places; as _block_jobs; as _settle_children; as _ask_for_more; as _leave_spot;
 --   as _refuse_return; as _list_ready; as _pass_gates; as _announce.
 -- again, failed, frees: whether one of the jobs is ready again or blocked, did not succeed, or took more than cpu and memory.
 --   at: of the report; ended_at: of the latest end.
 -- Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._follow_ends(
+CREATE OR REPLACE FUNCTION weft._after_ends(
     incarnation_id int, batch_ids bigint[], job_ids int[], states smallint[], again boolean, failed boolean, frees boolean,
     at timestamptz, ended_at timestamptz
 ) RETURNS void LANGUAGE plpgsql
@@ -17,44 +17,44 @@ DECLARE
     v_states smallint[] := states;  -- what becomes of the jobs; errors are those, too, that cannot go back into their queues
 BEGIN
     IF again THEN
-        v_states := weft._find_unreturned(_follow_ends.batch_ids, _follow_ends.job_ids, states);
+        v_states := weft._find_unreturned(_after_ends.batch_ids, _after_ends.job_ids, states);
     END IF;
     -- The flag is read after the rows were changed, so a transaction that adds an edge now waits for us and sees the end (_lock_parents).
     SELECT bool_or(b.has_edges),
-           (_follow_ends.failed OR v_states <> states)
+           (_after_ends.failed OR v_states <> states)
                AND bool_or(EXISTS (SELECT FROM weft.failure_count f WHERE f.batch_id = b.batch_id)), bool_or(b.gated)
     INTO v_edges, v_counts, v_gated
-    FROM (SELECT DISTINCT x FROM unnest(_follow_ends.batch_ids) x) d JOIN weft.batch b ON b.batch_id = d.x;
+    FROM (SELECT DISTINCT x FROM unnest(_after_ends.batch_ids) x) d JOIN weft.batch b ON b.batch_id = d.x;
     -- Before any announcement: this may wait for claims, and claims announce (lock order, ADR 0008). All failures at once, whatever their
     -- cause: who counts twice may hold the counter of a later group when it waits for that of an earlier one.
     IF v_counts THEN
-        PERFORM weft._count_failures(_follow_ends.batch_ids, _follow_ends.job_ids, v_states, _follow_ends.at);
+        PERFORM weft._count_failures(_after_ends.batch_ids, _after_ends.job_ids, v_states, _after_ends.at);
     END IF;
     IF v_gated THEN
-        v_gates := weft._free_places(_follow_ends.batch_ids, _follow_ends.job_ids);
+        v_gates := weft._free_places(_after_ends.batch_ids, _after_ends.job_ids);
     END IF;
     IF again AND STATE_BLOCKED = ANY (v_states) THEN
-        PERFORM weft._block_jobs(_follow_ends.batch_ids, _follow_ends.job_ids, v_states, _follow_ends.at);
+        PERFORM weft._block_jobs(_after_ends.batch_ids, _after_ends.job_ids, v_states, _after_ends.at);
     END IF;
     IF v_edges THEN  -- the driver tells the children of those that cannot go back
-        PERFORM weft._settle_children(_follow_ends.batch_ids, _follow_ends.job_ids, states, _follow_ends.ended_at);
+        PERFORM weft._settle_children(_after_ends.batch_ids, _after_ends.job_ids, states, _after_ends.ended_at);
     END IF;
     IF again THEN
-        PERFORM weft._ask_for_more(_follow_ends.batch_ids, _follow_ends.job_ids, v_states, _follow_ends.at);
+        PERFORM weft._ask_for_more(_after_ends.batch_ids, _after_ends.job_ids, v_states, _after_ends.at);
     END IF;
     IF again AND frees THEN
-        PERFORM weft._leave_spot(_follow_ends.incarnation_id, _follow_ends.batch_ids, _follow_ends.job_ids, v_states, _follow_ends.at);
+        PERFORM weft._leave_spot(_after_ends.incarnation_id, _after_ends.batch_ids, _after_ends.job_ids, v_states, _after_ends.at);
     END IF;
     IF v_states <> states THEN
-        PERFORM weft._refuse_return(_follow_ends.batch_ids, _follow_ends.job_ids, v_states, _follow_ends.at);
+        PERFORM weft._refuse_return(_after_ends.batch_ids, _after_ends.job_ids, v_states, _after_ends.at);
     END IF;
     IF again THEN
-        PERFORM weft._list_ready(_follow_ends.batch_ids, _follow_ends.job_ids, v_states, _follow_ends.at);
+        PERFORM weft._list_ready(_after_ends.batch_ids, _after_ends.job_ids, v_states, _after_ends.at);
     ELSE
         PERFORM weft._announce();
     END IF;
     IF frees THEN
-        PERFORM weft._tell_room(_follow_ends.incarnation_id);
+        PERFORM weft._tell_room(_after_ends.incarnation_id);
     END IF;
     IF v_gates IS NOT NULL THEN
         PERFORM weft._pass_gates(v_gates, false);  -- last, and without waiting (ADR 20)

@@ -1,6 +1,6 @@
 -- _leave_spot: let jobs that are ready again, and were lost SETTING_SPOT_LOSSES_MAX times on machines that may be taken back, ask for one
 --   that stays: they get the shape, and so the lane, without `preemptible`. Those that nothing which stays could hold remain.
--- Called by: _follow_ends, if one of the jobs has a lane; _list_ready then lists them in their new one.   Safe to repeat: yes.
+-- Called by: _after_ends, if one of the jobs has a lane; _list_ready then lists them in their new one.   Safe to repeat: yes.
 -- Locks: job (by the caller).   Plan: the incarnation; of its jobs that were lost so often everything by key.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._leave_spot(of_incarnation_id int, batch_ids bigint[], job_ids int[], states smallint[], at timestamptz)

@@ -23,20 +23,7 @@ _CALLED: Final = "offers"
 _CALLS: Final = "policies"
 """Moments are called from this floor up, and call this floor and lower ones."""
 
-EXCEPTIONS: Final[frozenset[tuple[str, str]]] = frozenset(
-    {
-        ("_make_visible", "_begin_deadlines"),
-        ("_make_visible", "_pause_batch"),
-        ("_retry", "_add_core_gates"),
-        ("_retry", "_ask_for_more"),
-        ("_retry", "_pause_batch"),
-        ("_settle_groups", "_record_callbacks"),
-        ("add_resubmitted", "_intern_more"),
-        ("release_group", "_ask_to_admit"),
-        ("release_jobs", "_ask_to_admit"),
-        ("retry_failed", "_core_gates"),
-    }
-)
+EXCEPTIONS: Final[frozenset[tuple[str, str]]] = frozenset()
 """Caller and called function of each call upwards that may be there today."""
 
 FUNCTIONS: Final = Path(__file__).resolve().parents[1] / "src" / "weft" / "sql" / "functions"

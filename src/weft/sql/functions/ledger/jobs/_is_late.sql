@@ -1,5 +1,6 @@
 -- _is_late: whether a job can no longer end by its deadline.
--- Called by: _list_ready, in batches with deadlines.   Safe to repeat: yes, it only reads.   Plan: the row before the job by key.
+-- Called by: _park_late, _block_jobs, _find_retried; only where there are deadlines.   Safe to repeat: yes, it only reads.
+-- Plan: the row before the job by key.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._is_late(of_batch_id bigint, of_job_id int, at timestamptz) RETURNS boolean LANGUAGE sql STABLE
 AS $$

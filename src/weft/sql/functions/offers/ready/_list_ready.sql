@@ -1,5 +1,5 @@
 -- _list_ready: put jobs that are ready (again) into ready_job, before their gates if they have some. Jobs that were cancelled while
---   they ran, alone or with their group, end here, also those that are blocked; those that are late are parked and noted for the driver;
+--   they ran, alone or with their group, end here, also those that are blocked; those that _before_offer names are parked;
 --   jobs of held groups are noted for it. Announces.
 -- Called by: every function that makes single jobs ready.   Safe to repeat: yes.
 -- Locks: job (by the caller); as _end_waiting; as _pass_gates; as _announce.
@@ -12,16 +12,16 @@ AS $$
 DECLARE
     v_cancelled record;
     v_pools int[]; v_users int[]; v_lanes int[]; v_sets int[];
-    v_has_switch boolean; v_has_deadline boolean;
+    v_has_switch boolean; v_parked bigint[];
 BEGIN
-    v_has_deadline := EXISTS (SELECT FROM unnest(_list_ready.batch_ids) x JOIN weft.job_deadline d ON d.batch_id = x);
+    v_parked := weft._before_offer(_list_ready.batch_ids, _list_ready.job_ids, _list_ready.states, _list_ready.at);
     SELECT bool_or(weft._has_switch(d.x)) INTO v_has_switch FROM (SELECT DISTINCT x FROM unnest(_list_ready.batch_ids) x) d;
     WITH ins AS (
         INSERT INTO weft.ready_job (gate_set_id, pool_id, user_id, rank, batch_id, job_id, tenant_id, lane_id)
-        SELECT CASE WHEN v_has_deadline AND weft._is_late(t.b, t.j, _list_ready.at) THEN 1
+        SELECT CASE WHEN t.n = ANY (v_parked) THEN 1
                 WHEN b.gated THEN weft._job_gates(b.gate_set_id, j.gate_set_id) ELSE 0 END,
             coalesce(l.pool_id, q.pool_id), b.user_id, -j.priority, j.batch_id, j.job_id, j.tenant_id, j.lane_id
-        FROM unnest(_list_ready.batch_ids, _list_ready.job_ids, _list_ready.states) t (b, j, s)
+        FROM unnest(_list_ready.batch_ids, _list_ready.job_ids, _list_ready.states) WITH ORDINALITY t (b, j, s, n)
         JOIN weft.job j ON j.batch_id = t.b AND j.job_id = t.j
         JOIN weft.batch b ON b.batch_id = t.b
         JOIN weft.queue q ON q.queue_id = b.queue_id
@@ -33,9 +33,6 @@ BEGIN
     held AS MATERIALIZED (
         SELECT i.batch_id, i.job_id, i.tenant_id FROM ins i JOIN weft.job j ON j.batch_id = i.batch_id AND j.job_id = i.job_id
         WHERE v_has_switch AND weft._is_closed(i.batch_id, j.group_id, i.job_id)),
-    late AS (
-        INSERT INTO weft.late_job (batch_id, job_id, tenant_id) SELECT i.batch_id, i.job_id, i.tenant_id FROM ins i
-        WHERE v_has_deadline AND i.gate_set_id = 1 ON CONFLICT DO NOTHING),
     noted AS (INSERT INTO weft.held_ready (batch_id, job_id, tenant_id) SELECT h.batch_id, h.job_id, h.tenant_id FROM held h
         ON CONFLICT DO NOTHING)
     SELECT array_agg(d.pool_id), array_agg(d.user_id), array_agg(d.lane_id),
@@ -43,9 +40,6 @@ BEGIN
     INTO v_pools, v_users, v_lanes, v_sets FROM (
         SELECT DISTINCT i.pool_id, i.user_id, i.lane_id, i.gate_set_id FROM ins i
         WHERE NOT v_has_switch OR (i.batch_id, i.job_id) NOT IN (SELECT h.batch_id, h.job_id FROM held h)) d;
-    IF v_has_deadline THEN
-        PERFORM pg_notify('driver', 'deadlines');
-    END IF;
     -- These statements began after the caller locked the job's row, so they see a cancel that held the row earlier (invariant 6). A
     -- cancel of its group that they do not see yet is swept later, and the sweep waits for the caller.
     FOR v_cancelled IN

@@ -1,5 +1,5 @@
 -- _record_callbacks: record the callbacks to send for groups that have just completed.
--- Called by: _settle_groups, in the transaction that records the completions.   Safe to repeat: yes, one delivery per completion.
+-- Called by: _after_completion, in the transaction that records the completions.   Safe to repeat: yes, one delivery per completion.
 -- Locks: none but new rows.   Plan: by key; documents only of groups that have a callback.
 -- The document shows the sums just folded, without what was committed since.
 -- Owner: weft_system.

@@ -1,5 +1,5 @@
 -- _add_core_gates: give jobs that ended before there was a quota of running cores its gates, before they are listed again.
--- Called by: _retry; retry_failed has locked the quotas.   Safe to repeat: yes.
+-- Called by: _at_retry; retry_failed has locked the quotas.   Safe to repeat: yes.
 -- Locks: as _core_gates (by the caller); job (by the caller); as _with_core_gates.
 -- Plan: as _core_gates, _with_core_gates; jobs by key.
 -- Owner: weft_system.

@@ -1,5 +1,5 @@
 -- _ask_to_admit: let the driver look whether jobs that a person has released fit below limits that are near: nothing else may wake it.
--- Called by: release_group, release_jobs.   Safe to repeat: yes.   Plan: holds by key.
+-- Called by: _at_release.   Safe to repeat: yes.   Plan: holds by key.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._ask_to_admit(of_batch_id bigint) RETURNS void LANGUAGE sql
 AS $$

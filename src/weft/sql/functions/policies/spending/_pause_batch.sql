@@ -1,6 +1,6 @@
 -- _pause_batch: hold a batch that gets ready jobs if its billing project or its user is paused, so that none of them starts; or near a
 --   limit, so that the driver admits what fits below it. What cancels at its limit takes no jobs any more.
--- Called by: _make_visible, _retry, which announce it.   Safe to repeat: yes.
+-- Called by: _after_visible and _after_retry; their callers announce it.   Safe to repeat: yes.
 -- may_move: whether the jobs are the first of their batch, so that they can be submitted to another project instead.
 -- The hold is dated now: much of the transaction may lie behind, in which jobs of the batch were claimed.
 -- Limits of the batch and its groups are not asked: their holds stay, whatever comes into the batch.

@@ -34,7 +34,7 @@ BEGIN
         FROM upd u WHERE u.complete GROUP BY u.tenant_id, u.batch_id, u.group_id = 0)
     SELECT array_agg(u.batch_id), array_agg(u.group_id) INTO v_batch, v_group FROM upd u WHERE u.complete;
     IF v_batch IS NOT NULL THEN
-        PERFORM weft._record_callbacks(v_batch, v_group, _settle_groups.at);
+        PERFORM weft._after_completion(v_batch, v_group, _settle_groups.at);
         PERFORM weft._announce();
     END IF;
 END $$;

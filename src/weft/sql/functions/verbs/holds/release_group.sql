@@ -23,7 +23,7 @@ BEGIN
         PERFORM weft._turn_ranges(release_group.batch_id, false);
     END IF;
     PERFORM weft._record_change(release_group.batch_id, release_group.group_id, 'released', release_group.actor, NULL, release_group.at);
-    PERFORM weft._ask_to_admit(release_group.batch_id);
+    PERFORM weft._at_release(release_group.batch_id);
     PERFORM weft._announce(p.ids, array_fill(b.user_id, ARRAY[cardinality(p.ids)]))
     FROM weft.batch b CROSS JOIN weft._batch_pools(b.batch_id) p (ids) WHERE b.batch_id = release_group.batch_id;
     RETURN true;

@@ -26,7 +26,7 @@ BEGIN
     IF v_sets <> '{}' THEN
         PERFORM weft._pass_gates(weft._set_gates(v_sets), true);
     END IF;
-    PERFORM weft._ask_to_admit(release_jobs.batch_id);
+    PERFORM weft._at_release(release_jobs.batch_id);
     PERFORM weft._announce(p.ids, array_fill(b.user_id, ARRAY[cardinality(p.ids)]))
     FROM weft.batch b CROSS JOIN weft._batch_pools(b.batch_id) p (ids) WHERE b.batch_id = release_jobs.batch_id;
     RETURN QUERY SELECT j.job_id, CASE WHEN j.state >= STATE_SUCCESS THEN s.word WHEN weft._is_held(j.batch_id, j.group_id, j.job_id)

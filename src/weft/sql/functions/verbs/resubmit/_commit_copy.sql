@@ -1,7 +1,6 @@
 -- _commit_copy: commit a batch of which all jobs have been copied; from here on it exists. The operation ends.
 -- Called by: copy_batch.   Safe to repeat: no.
--- Locks: operation (by the caller); as _lock_quotas (by the caller);
---   as _lock_limits (by the caller); batch_row (nobody else); as commit_update (the same queues);
+-- Locks: operation (by the caller); as _before_commit (by the caller); batch_row (nobody else); as commit_update (the same queues);
 --   group (nobody else); as _record_change; as _end_operation.
 -- Plan: as commit_update.
 -- Owner: weft_system.

@@ -1,7 +1,7 @@
 -- add_resubmitted: add jobs to the batch that is made from another, and note which they were.
 -- Called by: DriverStore.add_resubmitted.   Safe to repeat: yes, its position moves with the work.
 -- Locks: as _check_epoch; operation; as _before_submit (the same rows);
---   batch_row (the old one, shared); as add_jobs; update (nobody else); as _intern_more; as _announce. Nobody else knows the new batch.
+--   batch_row (the old one, shared); as add_jobs; update (nobody else); as _after_copy; as _announce. Nobody else knows the new batch.
 -- Plan: as add_jobs.
 -- after_job, upto: the jobs after the first up to the last were examined. job_ids: those of them that are added; `jobs` describes them.
 -- Owner: weft_system.  Granted to: weft_driver.
@@ -31,9 +31,7 @@ BEGIN
         RETURNING b.next_job - v_n INTO v_first;
         UPDATE weft.batch_update u SET n_jobs = u.n_jobs + v_n WHERE u.batch_id = v_new AND u.update_id = 1;
         PERFORM weft.add_jobs(v_operation.tenant_id, v_new, 1, v_first, v_n, jobs);
-        IF EXISTS (SELECT FROM unnest(jobs.rare_fields) f WHERE f ? 'more') THEN
-            PERFORM weft._intern_more(v_new, ARRAY(SELECT generate_series(v_first, v_first + v_n - 1)), NULL);
-        END IF;
+        PERFORM weft._after_copy(v_new, v_first, v_n, jobs.rare_fields);
         UPDATE weft.batch b SET deleted_at = b.created_at WHERE b.batch_id = v_new;
         INSERT INTO weft.resubmitted_span (batch_id, from_job, n_jobs, first_job, tenant_id)
         SELECT v_new, min(t.x), count(*), v_first + min(t.n) - 1, v_operation.tenant_id

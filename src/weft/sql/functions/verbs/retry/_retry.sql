@@ -1,12 +1,12 @@
 -- _retry: make ended jobs of one batch pending or ready again, and let their waiting children wait for them once more. Attempts keep their
 --   rows and numbers; those so far count no more, so each job has all its tries again.
 -- Called by: retry_failed.   Safe to repeat: yes, only jobs that ended without success are changed.
--- Locks: as _core_gates (by the caller); batch (shared, by the caller); job (SKIP LOCKED); as _add_core_gates; failure_count (SKIP LOCKED);
---   child (SKIP LOCKED); as _may_open_span; as _pause_batch; as _ask_for_more; as _add_ranges; as _list_ready.
+-- Locks: as _before_retry (by the caller); batch (shared, by the caller); job (SKIP LOCKED); as _at_retry; failure_count (SKIP LOCKED);
+--   child (SKIP LOCKED); as _may_open_span; as _after_retry; as _add_ranges; as _list_ready.
 -- Plan: jobs by key, edges by parent and by child.
 -- Jobs whose children are still to be told of their ends are left until they are, and so are those of which another transaction holds a
 --   row.
--- Returns: whether it is done; if not, nothing was changed: call again soon.  Raises what _pause_batch raises.
+-- Returns: whether it is done; if not, nothing was changed: call again soon.  Raises what _after_retry raises.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._retry(of_batch_id bigint, of_job_ids int[], actor text, at timestamptz) RETURNS boolean LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off
@@ -14,7 +14,7 @@ AS $$
 #variable_conflict use_column
 DECLARE
     v_job int[]; v_old smallint[]; v_span record; v_children int[]; v_n int; v_batch record; v_ranged boolean;
-    v_ready int[]; v_batches bigint[]; v_states smallint[];
+    v_ready int[];
 BEGIN
     SELECT array_agg(l.job_id ORDER BY l.job_id) AS jobs, array_agg(l.state ORDER BY l.job_id) AS states,
         bool_or(l.retry_on & 2097152 <> 0) AS may_ask, count(*) FILTER (WHERE l.is_plain) AS n_plain,
@@ -56,7 +56,7 @@ BEGIN
             RETURN false;
         END IF;
     END IF;
-    PERFORM weft._add_core_gates(v_batch.tenant_id, of_batch_id, v_job);
+    PERFORM weft._at_retry(v_batch.tenant_id, of_batch_id, v_job);
     v_ranged := v_span.is_uniform AND NOT v_batch.has_edges AND NOT v_span.may_ask
         AND weft._may_open_span(of_batch_id, v_span.first_job, v_span.last_job, v_span.n_plain);
     UPDATE weft.job j SET state = CASE WHEN v_batch.has_edges THEN STATE_PENDING ELSE STATE_READY END, cancelled_at = NULL,
@@ -72,19 +72,16 @@ BEGIN
             SELECT o.job_id FROM unnest(v_job, v_old) o (job_id, state) WHERE o.state IN (STATE_FAILED, STATE_ERROR))) c
         WHERE f.batch_id = of_batch_id AND f.group_id = c.group_id;
     END IF;
-    PERFORM weft._forget_failures(of_batch_id, v_job), weft._pause_batch(of_batch_id, false);
+    PERFORM weft._forget_failures(of_batch_id, v_job);
     v_ready := weft._record_retry(of_batch_id, v_job, v_old, v_batch.pool_id, actor, _retry.at);
-    v_batches := array_fill(of_batch_id, ARRAY[cardinality(v_ready)]);
-    v_states := array_fill(STATE_READY::smallint, ARRAY[cardinality(v_ready)]);
-    IF v_span.may_ask THEN
-        PERFORM weft._ask_for_more(v_batches, v_ready, v_states, _retry.at);
-    END IF;
+    PERFORM weft._after_retry(of_batch_id, v_ready, v_span.may_ask, _retry.at);
     IF v_ranged THEN
         PERFORM weft._add_ranges(ARRAY[of_batch_id], ARRAY[v_span.update_id], ARRAY[v_span.lane_id], ARRAY[v_span.first_job],
             ARRAY[v_span.last_job]);
     END IF;
     IF v_ready <> '{}' THEN
-        PERFORM weft._list_ready(v_batches, v_ready, v_states, _retry.at);
+        PERFORM weft._list_ready(array_fill(of_batch_id, ARRAY[cardinality(v_ready)]), v_ready,
+            array_fill(STATE_READY::smallint, ARRAY[cardinality(v_ready)]), _retry.at);
     END IF;
     RETURN true;
 END $$;

@@ -1,9 +1,9 @@
 -- _make_visible: commit an update of which everything was added and checked: its jobs are counted and offered.
 -- Called by: commit_update; submit for the first update of a new batch, which nobody else sees.   Safe to repeat: no.
--- Locks: update (by the caller); job (those with parents in earlier updates); empty_batch; as _pause_batch; hold_row (those of the batch);
---   as _begin_deadlines (the same rows); as _pass_gates; as _announce.
+-- Locks: update (by the caller); job (those with parents in earlier updates); empty_batch; as _after_visible (the same rows);
+--   as _pass_gates; as _announce.
 -- Plan: sums over bunches, not over jobs; only bunches with edges to earlier updates are walked.
--- Raises what _pause_batch raises.
+-- Raises what _after_visible raises.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._make_visible(of_update weft.batch_update, is_new_batch boolean, at timestamptz) RETURNS void
 LANGUAGE plpgsql
@@ -40,14 +40,7 @@ BEGIN
         SELECT DISTINCT s.lane_id FROM weft.bunch_count c JOIN weft.shape s USING (shape_id)
         WHERE c.batch_id = of_update.batch_id AND c.update_id = of_update.update_id);
     PERFORM weft._add_update_ranges(of_update.batch_id, of_update.update_id, v_batch.pool_id, v_batch.user_id, v_lane);
-    PERFORM weft._pause_batch(of_update.batch_id, of_update.update_id = 1);
-    IF NOT is_new_batch THEN
-        -- Held jobs are not claimed; the sweep parks the new jobs of held groups.
-        UPDATE weft.group_hold h SET swept = false, sweep_job = least(h.sweep_job, of_update.first_job - 1)
-        WHERE h.batch_id = of_update.batch_id AND h.released_at IS NULL;
-    END IF;
-    PERFORM weft._begin_deadlines(of_update.batch_id, of_update.first_job, of_update.first_job + of_update.n_jobs - 1,
-        _make_visible.at);
+    PERFORM weft._after_visible(of_update, is_new_batch, _make_visible.at);
     INSERT INTO weft.event (at, tenant_id, batch_id, kind, trace_id)
     VALUES (_make_visible.at, of_update.tenant_id, of_update.batch_id, 'update.committed', of_update.trace_id);
     IF v_batch.gated THEN

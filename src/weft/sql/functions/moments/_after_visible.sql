@@ -1,0 +1,14 @@
+-- _after_visible: what follows when jobs of an update are visible and could start: limits of spending, holds and deadlines keep them back.
+-- Called by: _make_visible, before it admits jobs at gates and announces.   Safe to repeat: no.
+-- Locks: as _pause_batch; as _hold_new_jobs; as _begin_deadlines.   Plan: theirs.   Raises what _pause_batch raises.
+-- Owner: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._after_visible(of_update weft.batch_update, is_new_batch boolean, at timestamptz) RETURNS void
+LANGUAGE plpgsql
+AS $$
+BEGIN
+    PERFORM weft._pause_batch(of_update.batch_id, of_update.update_id = 1);
+    IF NOT is_new_batch THEN
+        PERFORM weft._hold_new_jobs(of_update.batch_id, of_update.first_job);
+    END IF;
+    PERFORM weft._begin_deadlines(of_update.batch_id, of_update.first_job, of_update.first_job + of_update.n_jobs - 1, _after_visible.at);
+END $$;

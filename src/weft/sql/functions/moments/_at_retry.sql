@@ -1,0 +1,9 @@
+-- _at_retry: what jobs get that run again, before their states change.
+-- Called by: _retry, which has locked the jobs.   Safe to repeat: yes.
+-- Locks: as _add_core_gates.   Plan: as _add_core_gates.
+-- Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._at_retry(of_tenant_id int, of_batch_id bigint, of_job_ids int[]) RETURNS void LANGUAGE plpgsql
+AS $$
+BEGIN
+    PERFORM weft._add_core_gates(of_tenant_id, of_batch_id, of_job_ids);
+END $$;

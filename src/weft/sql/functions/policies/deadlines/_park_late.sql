@@ -1,0 +1,22 @@
+-- _park_late: note those of these jobs that are ready and listed, but can no longer end by their deadline, for the driver, which ends them.
+-- Called by: _before_offer, in batches with deadlines.   Safe to repeat: yes.   Locks: job (by the caller).
+-- Plan: jobs by key; as _is_late.
+-- Returns: their places in the arrays; NULL: none.
+-- Owner: weft_system.  Granted to: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._park_late(batch_ids bigint[], job_ids int[], states smallint[], at timestamptz) RETURNS bigint[]
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    v_late bigint[];
+BEGIN
+    WITH late AS MATERIALIZED (
+        SELECT t.n, t.b, t.j, j.tenant_id FROM unnest(batch_ids, job_ids, states) WITH ORDINALITY t (b, j, s, n)
+        CROSS JOIN LATERAL (SELECT x.tenant_id, x.listed FROM weft.job x WHERE x.batch_id = t.b AND x.job_id = t.j OFFSET 0) j
+        WHERE t.s = STATE_READY AND j.listed AND weft._is_late(t.b, t.j, _park_late.at)),
+    noted AS (
+        INSERT INTO weft.late_job (batch_id, job_id, tenant_id) SELECT l.b, l.j, l.tenant_id FROM late l
+        ON CONFLICT DO NOTHING)
+    SELECT array_agg(l.n) INTO v_late FROM late l;
+    PERFORM pg_notify('driver', 'deadlines');
+    RETURN v_late;
+END $$;

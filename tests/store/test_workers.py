@@ -24,7 +24,7 @@ async def now(world: World) -> datetime:
 
 async def beat_at(world: World, worker: Worker, at: datetime, *claimed: object) -> None:
     await world.call(
-        "heartbeat", incarnation_id=worker.id, at=at, draining=False, **columns(*claimed)
+        "_heartbeat", incarnation_id=worker.id, at=at, draining=False, **columns(*claimed)
     )
 
 

@@ -33,7 +33,7 @@ from weft.ports.runner import Assignment
 from weft.testing.directory_engine import DirectoryEngine
 
 class Dies(DirectoryEngine):
-    async def submit(self, name, assignment):
+    async def submit(self, assignments):
         os.kill(os.getpid(), signal.SIGKILL)
 
 async def main():

@@ -15,7 +15,7 @@ by the entry points `weft.runners`; each is called with a `RunnerSite`.
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Literal, Protocol
+from typing import Final, Literal, Protocol, TypeVar
 
 import msgspec
 
@@ -30,6 +30,9 @@ from weft.ports.plugins import PluginGroup
 from weft.wire.secret_documents import SecretUse
 from weft.wire.spawner import Account, WarmLimits
 from weft.wire.spec import JobSpec
+
+
+Section = TypeVar("Section")
 
 
 class RunnerGone(Exception):
@@ -157,6 +160,13 @@ class Sampling:
     """
 
 
+class SectionOf(Protocol):
+    """How a runner reads its own settings."""
+
+    def __call__(self, kind: type[Section], /) -> Section:
+        """Return the section of this type."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class RunnerSite:
     """The environment of a runner: its worker's name, its directories, its limits."""
@@ -181,6 +191,8 @@ class RunnerSite:
     cpu_m: int
     memory_mib: int
     limits: ExecutorLimits
+    section: SectionOf
+    """Gives the section of a plug-in's settings."""
     executors: Mapping[str, JobExecutor]
     """The executors that translate for this runner, by name."""
     warm: WarmLimits = field(default_factory=WarmLimits)

@@ -185,6 +185,7 @@ def make_runner(settings: Settings, home: Home, logs: Path) -> Runner:
             cpu_m=facts.cpu_m,
             memory_mib=facts.memory_mib,
             limits=_limits_here(settings, home),
+            section=settings.section,
             executors=executors_of(settings),
             warm=warm_limits_of(settings),
             job_namespace=settings.job_namespace,

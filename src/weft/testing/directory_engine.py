@@ -64,30 +64,35 @@ class DirectoryEngine:
         """Return the jobs that were submitted and not forgotten."""
         return sorted(path.name for path in self._root.iterdir())
 
-    async def submit(self, name: str, assignment: Assignment) -> None:
-        """Write the file of a job, unless it is there."""
-        self._answer("submit")
-        words = " ".join(assignment.spec.command or ("sleep 0; exit 0",))
-        match = _COMMAND.search(words)
-        if assignment.spec.executor == "blocked":
-            raise Blocked("licence_missing", "tcp", {"host": "licences", "port": 1})
-        if match is None or assignment.spec.executor != "process":
-            raise WeftError(f"this engine cannot run {words!r}")
-        if name not in self.names():
-            self._write(
-                name, {"at": time.time(), "runs_s": float(match[1]), "exit_code": int(match[2])}
-            )
+    async def submit(
+        self, assignments: Mapping[str, Assignment]
+    ) -> Mapping[str, WeftError | Blocked]:
+        """Write the file of each job, unless it is there."""
+        if assignments:
+            self._answer("submit")
+        refused: dict[str, WeftError | Blocked] = {}
+        for name, assignment in assignments.items():
+            words = " ".join(assignment.spec.command or ("sleep 0; exit 0",))
+            match = _COMMAND.search(words)
+            if assignment.spec.executor == "blocked":
+                refused[name] = Blocked("licence_missing", "tcp", {"host": "licences", "port": 1})
+            elif match is None or assignment.spec.executor != "process":
+                refused[name] = WeftError(f"this engine cannot run {words!r}")
+            elif name not in self.names():
+                runs = {"runs_s": float(match[1]), "exit_code": int(match[2])}
+                self._write(name, {"at": time.time(), **runs})
+        return refused
 
     async def statuses(self, names: Sequence[str]) -> Mapping[str, Status]:
         """Say where these jobs are now."""
         self._answer("statuses")
         return {name: self._status(self._read(name)) for name in names if name in self.names()}
 
-    async def stop(self, name: str, *, grace_ms: int) -> None:
-        """Note when it was stopped."""
+    async def stop(self, names: Sequence[str], *, grace_ms: int) -> None:
+        """Note when they were stopped."""
         self._answer("stop")
         del grace_ms
-        if name in self.names():
+        for name in {*names} & {*self.names()}:
             self._write(name, {"stopped_at": time.time(), **self._read(name)})
 
     async def output(self, name: str) -> Sequence[Piece]:
@@ -95,10 +100,11 @@ class DirectoryEngine:
         self._answer("output")
         return [Piece(STDOUT, 0, f"{name}\n".encode()), Piece(STDERR, 0, b"ran\n")]
 
-    async def forget(self, name: str) -> None:
-        """Remove the file."""
+    async def forget(self, names: Sequence[str]) -> None:
+        """Remove the files."""
         self._answer("forget")
-        (self._root / name).unlink(missing_ok=True)
+        for name in names:
+            (self._root / name).unlink(missing_ok=True)
 
     async def changed(self) -> None:
         """Wait a moment: nothing reports changes of a fake."""

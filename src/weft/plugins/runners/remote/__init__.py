@@ -46,31 +46,38 @@ class Status(msgspec.Struct, frozen=True):
     exit_code: int | None = None
     signal: int | None = None
     message: str = ""
+    """Details for people: where it ran, under which number, what the engine says of its end."""
+    reason: Reason | None = None
+    """Why it did not succeed, if exit code and signal do not tell."""
 
 
 class Engine(Protocol):
-    """A system that runs attempts elsewhere.
+    """A system that runs attempts elsewhere. It takes and answers sets, in as few calls as it can.
 
     Every call may raise `Unavailable`, also if the engine received it. But a call that raised or
     was cancelled must have no effect any more once a later call has been answered.
     """
 
-    async def submit(self, name: str, assignment: Assignment) -> None:
-        """Take one attempt; a known name means the same attempt. Raise `WeftError` if it can never
-        run, and `Blocked` if it cannot run now.
+    async def submit(
+        self, assignments: Mapping[str, Assignment]
+    ) -> Mapping[str, WeftError | Blocked]:
+        """Take attempts by name; a known name means the same attempt.
+
+        Return those that are refused: with `WeftError` what can never run, with `Blocked` what
+        cannot run now.
         """
 
     async def statuses(self, names: Sequence[str]) -> Mapping[str, Status]:
         """Return the statuses of these attempts, without those the engine was never given."""
 
-    async def stop(self, name: str, *, grace_ms: int) -> None:
-        """End an attempt, at once if it has not begun; unknown names are ignored."""
+    async def stop(self, names: Sequence[str], *, grace_ms: int) -> None:
+        """End attempts, at once if they have not begun; unknown names are ignored."""
 
     async def output(self, name: str) -> Sequence[Piece]:
         """Return the whole output of an ended attempt."""
 
-    async def forget(self, name: str) -> None:
-        """Drop everything that is kept about an ended attempt."""
+    async def forget(self, names: Sequence[str]) -> None:
+        """Drop everything that is kept about ended attempts."""
 
     async def changed(self) -> None:
         """Return when a status may have changed."""
@@ -118,20 +125,19 @@ class RemoteRunner:
             if status.started_s_ago is not None:
                 live.append(Started(key, _at_ns(status.started_s_ago)))
             if self._held[key].stop_reason is not None:
-                self._later(self._until_stopped(key, grace_ms=0))
+                self._later(self._until_stopped([key], grace_ms=0))
         known = {one.key for one in live} | {one.key for one in ended}
         waiting = [key for key in self._held if key not in known]
         name = self._handles.incarnation()
         return Known(name, self._handles.older_are_gone(), waiting, live, ended)
 
     async def submit(self, assignments: Sequence[Assignment]) -> None:
-        """Write a handle for each attempt, then give them to the engine."""
+        """Write a handle for each attempt, then give them to the engine together."""
         new = [Handle(one) for one in assignments if one.key not in self._held]
         for handle in new:
             self._handles.put(handle)
             self._held[handle.assignment.key] = self._unsubmitted[handle.assignment.key] = handle
-        for handle in new:
-            await self._give(handle.assignment.key)
+        await self._give([handle.assignment.key for handle in new])
 
     def withdraw(self, keys: Sequence[AttemptKey]) -> None:
         """Stop the attempts that have not begun."""
@@ -146,6 +152,7 @@ class RemoteRunner:
 
     def stop(self, keys: Sequence[AttemptKey], *, reason: Reason, grace_ms: int) -> None:
         """Record the reason durably, then tell the engine until it answers."""
+        theirs = []
         for key in keys:
             handle = self._held.get(key)
             if handle is None or self._told.get(key, Phase.ASSIGNED) is None:
@@ -156,7 +163,9 @@ class RemoteRunner:
             if self._unsubmitted.pop(key, None) is not None:
                 self._end_unsubmitted(key, reason)
             else:
-                self._later(self._until_stopped(key, grace_ms=grace_ms))
+                theirs.append(key)
+        if theirs:
+            self._later(self._until_stopped(theirs, grace_ms=grace_ms))
 
     def command(self, commands: Sequence[Command]) -> None:
         """Refuse: engines elsewhere are not told yet."""
@@ -166,17 +175,18 @@ class RemoteRunner:
 
     def acknowledge(self, keys: Sequence[AttemptKey]) -> None:
         """Remove the handles, and the engine's data."""
+        ended = [key for key in keys if self._held.pop(key, None) is not None]
         for key in keys:
-            if self._held.pop(key, None) is not None:
-                self._later(self._forget(key))
             self._told.pop(key, None)
+        if ended:
+            self._later(self._forget(ended))
 
     def keep_until(self, until_ns: int, *, database: str = "", return_ns: int = 0) -> None:
         """Do nothing: the engine has its own limit (ADR 21)."""
 
     async def happened(self) -> AsyncIterator[Happened]:
         """Submit what an earlier agent could not submit, then yield the engine's news."""
-        giving = self._giving = asyncio.ensure_future(self._give_all(list(self._unsubmitted)))
+        giving = self._giving = asyncio.ensure_future(self._give(list(self._unsubmitted)))
         while True:
             self._wake.clear()
             own, self._own = self._own, []
@@ -201,11 +211,10 @@ class RemoteRunner:
         keys = list(self._held)
         try:
             async with asyncio.timeout(_END_S):
-                for key in keys:
-                    await self._engine.stop(key.name, grace_ms=0)
+                if keys:
+                    await self._engine.stop([key.name for key in keys], grace_ms=0)
                 await self._until_all_ended(keys)
-                for key in keys:
-                    await self._forget(key)
+                await self._forget(keys)
         except (TimeoutError, Unavailable):
             return  # not proved: the next `adopt` finds this incarnation, and its handles
         self._held.clear()
@@ -218,43 +227,60 @@ class RemoteRunner:
             task.cancel()
         self._handles.let_go()
 
-    async def _give_all(self, keys: Sequence[AttemptKey]) -> None:
-        for key in keys:
-            await self._give(key)
-
     def _give_nothing_more(self) -> None:
         if self._giving is not None:
             self._giving.cancel()
 
-    async def _give(self, key: AttemptKey) -> None:
-        """Submit one attempt, unless it was stopped or withdrawn in the meantime."""
-        if self._unsubmitted.pop(key, None) is None:
-            return
-        is_over = self._submitting[key] = asyncio.Event()
+    async def _give(self, keys: Sequence[AttemptKey]) -> None:
+        """Submit attempts, but for those that are stopped or withdrawn in the meantime."""
+        given = [key for key in keys if self._unsubmitted.pop(key, None) is not None]
+        is_over = asyncio.Event()
+        self._submitting.update(dict.fromkeys(given, is_over))
         try:
-            await self._until_there(key)
-        except Blocked as error:
-            self._tell_unsubmitted(blocked(key, error, now_ns=time.monotonic_ns()))
-        except WeftError as error:
-            self._end_unsubmitted(key, Reason.BAD_SPEC, error.message)
+            await self._until_there(given)
         finally:
-            del self._submitting[key]
+            for key in given:
+                del self._submitting[key]
             is_over.set()
             self._wake.set()
 
-    async def _until_there(self, key: AttemptKey) -> None:
-        while True:
-            handle = self._held[key]
-            is_wanted = handle.stop_reason is None and key not in self._withdrawing
+    async def _until_there(self, keys: Sequence[AttemptKey]) -> None:
+        while keys:
+            wanted = [key for key in keys if self._is_wanted(key)]
+            others = [key for key in keys if key not in wanted]
             try:
-                if is_wanted:
-                    await self._engine.submit(key.name, handle.assignment)
-                elif not await self._ask([key]):
-                    self._give_up(handle)
+                refused = await self._engine.submit(
+                    {key.name: self._held[key].assignment for key in wanted}
+                )
+                there = await self._ask(others)
             except Unavailable:
                 await asyncio.sleep(_AWAY_S)
+                continue
+            for key in others:
+                if key not in there:
+                    self._give_up(self._held[key])
+            self._tell_given(wanted, refused)
+            return
+
+    def _is_wanted(self, key: AttemptKey) -> bool:
+        return self._held[key].stop_reason is None and key not in self._withdrawing
+
+    def _tell_given(
+        self, keys: Sequence[AttemptKey], refused: Mapping[str, WeftError | Blocked]
+    ) -> None:
+        """Say at once what waits in the engine and what it refused: leases go back soon."""
+        waiting = []
+        for key in keys:
+            error = refused.get(key.name)
+            if error is None:
+                self._told[key] = Phase.QUEUED_REMOTE
+                waiting.append(Entered(key, Phase.QUEUED_REMOTE))
+            elif isinstance(error, Blocked):
+                self._tell_unsubmitted(blocked(key, error, now_ns=time.monotonic_ns()))
             else:
-                return
+                self._end_unsubmitted(key, Reason.BAD_SPEC, error.message)
+        if waiting:
+            self._own.append(Happened(entered=waiting))
 
     def _give_up(self, handle: Handle) -> None:
         """Report an attempt that must not be submitted any more."""
@@ -263,28 +289,37 @@ class RemoteRunner:
         else:
             self._own_withdrawn(handle.assignment.key)
 
-    async def _until_stopped(self, key: AttemptKey, *, grace_ms: int) -> None:
+    async def _until_stopped(self, keys: Sequence[AttemptKey], *, grace_ms: int) -> None:
         """Repeat a stop until the engine has answered it."""
-        if key in self._submitting:
-            await self._submitting[key].wait()
-        while key in self._held and self._told.get(key, Phase.ASSIGNED) is not None:
+        for key in keys:
+            if key in self._submitting:
+                await self._submitting[key].wait()
+        while live := [key for key in keys if self._is_live(key)]:
             try:
-                await self._engine.stop(key.name, grace_ms=grace_ms)
+                await self._engine.stop([key.name for key in live], grace_ms=grace_ms)
             except Unavailable:
                 await asyncio.sleep(_AWAY_S)
             else:
                 return
 
+    def _is_live(self, key: AttemptKey) -> bool:
+        return key in self._held and self._told.get(key, Phase.ASSIGNED) is not None
+
     async def _withdraw(self, keys: Iterable[AttemptKey]) -> None:
+        waiting = []
         for key, status in (await self._ask(keys)).items():
             if status.started_s_ago is None and status.ended_s_ago is None:
-                await self._engine.stop(key.name, grace_ms=0)
+                waiting.append(key.name)
             else:
                 self._withdrawing.discard(key)
+        if waiting:
+            await self._engine.stop(waiting, grace_ms=0)
 
-    async def _forget(self, key: AttemptKey) -> None:
-        await self._engine.forget(key.name)
-        self._handles.remove(key)
+    async def _forget(self, keys: Sequence[AttemptKey]) -> None:
+        if keys:
+            await self._engine.forget([key.name for key in keys])
+        for key in keys:
+            self._handles.remove(key)
 
     async def _until_all_ended(self, keys: Sequence[AttemptKey]) -> None:
         while any(one.ended_s_ago is None for one in (await self._ask(keys)).values()):
@@ -322,8 +357,8 @@ class RemoteRunner:
                 started.append(Started(key, _at_ns(status.started_s_ago)))
             if status.phase != Phase.EXECUTING:
                 entered.append(Entered(key, status.phase))
-        for key in withdrawn:
-            self.acknowledge([key])
+        if withdrawn:
+            self.acknowledge(withdrawn)
         if not (started or entered or ended or withdrawn):
             return None
         return Happened(started, entered, ended, withdrawn)
@@ -409,6 +444,8 @@ def _reason_of(status: Status, stop_reason: int | None) -> int | None:
         return stop_reason
     if status.signal is not None:
         return Reason.SIGNAL
+    if status.reason is not None:
+        return status.reason
     if status.exit_code is None:
         return Reason.SYSTEM
     return Reason.EXIT if status.exit_code else None

@@ -1,0 +1,157 @@
+"""Slurm's commands, run and read: sbatch, squeue, sacct, scancel.
+
+A command that Slurm does not answer raises `Unavailable`; one that it refuses, `SlurmRefused`.
+"""
+
+import asyncio
+import os
+import shlex
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final
+
+from weft.core.errors import Unavailable, WeftError
+from weft.plugins.runners.slurm.settings import SlurmSettings
+
+_AWAY: Final = (
+    "unable to contact", "connection refused", "connection timed out", "socket timed out",
+    "zero bytes were transmitted", "communication connection failure", "slurmdbd", "try again",
+    "connect failure", "resource temporarily unavailable", "not responding",
+)  # fmt: skip
+"""What the commands say if nobody answered."""
+_CANCELLED_AT_ONCE: Final = 500
+"""Ids on one command line."""
+
+
+class SlurmRefused(WeftError):
+    """Slurm refuses a submission."""
+
+    code = "WORKER.SLURM_REFUSED"
+    status = 400
+
+
+@dataclass(frozen=True)
+class Task:
+    """What Slurm says of one task of an array."""
+
+    array: int
+    index: int
+    state: str
+    """As in squeue: PENDING, RUNNING, NODE_FAIL …"""
+    reason: str = ""
+    nodes: str = ""
+
+    @property
+    def name(self) -> str:
+        """Return the id by which Slurm's commands know it."""
+        return f"{self.array}_{self.index}"
+
+
+class SlurmCommands:
+    """Slurm, by its own commands; all of a set in one."""
+
+    def __init__(self, settings: SlurmSettings) -> None:
+        self._answer_s = settings.slurm_answer_s
+        self._options = shlex.split(settings.slurm_options)
+        self._environment = {**os.environ}
+        if settings.slurm_conf is not None:
+            self._environment["SLURM_CONF"] = str(settings.slurm_conf)
+
+    async def submit(self, script: str, *, name: str, count: int, options: Sequence[str]) -> int:
+        """Submit an array of `count` tasks; return its number."""
+        answer = await self._run(
+            "sbatch", "--parsable", "--no-requeue", "--export=NIL", f"--job-name={name}",
+            f"--array=0-{count - 1}", "--output=/dev/null", "--error=/dev/null", *options,
+            *self._options, stdin=script,
+        )  # fmt: skip
+        return int(answer.strip().partition(";")[0])
+
+    async def tasks(self, prefix: str) -> list[Task]:
+        """Return the tasks of this account whose name begins so, also those that ended lately."""
+        text = await self._run(
+            "squeue", "--me", "-h", "-a", "-r", "-t", "all", "-o", "%j|%F|%K|%T|%N|%r"
+        )
+        found = []
+        for line in text.splitlines():
+            name, array, index, state, nodes, reason = line.split("|", 5)
+            if name.startswith(prefix) and index.isdigit():
+                found.append(Task(int(array), int(index), state, reason, nodes))
+        return found
+
+    async def array_named(self, name: str) -> int | None:
+        """Return the number of the array of this name, whether it runs or is accounted for."""
+        for words in (
+            ("squeue", "--me", "-h", "-t", "all", "-o", "%F", f"--name={name}"),
+            ("sacct", "-X", "-P", "-n", "-o", "JobID", f"--name={name}", "-S", "now-7days"),
+        ):
+            numbers = [line.partition("_")[0] for line in (await self._run(*words)).split()]
+            if numbers:
+                return int(numbers[0])
+        return None
+
+    async def accounted(self, arrays: Sequence[int]) -> list[Task]:
+        """Return what the accounting knows of these arrays' tasks; nothing if there is none."""
+        if not arrays:
+            return []
+        try:
+            text = await self._run(
+                "sacct", "-X", "-P", "-n", "-o", "JobID,State,NodeList",
+                "-j", ",".join(map(str, arrays)),
+            )  # fmt: skip
+        except SlurmRefused:  # it is disabled
+            return []
+        found = []
+        for line in text.splitlines():
+            number, state, nodes = line.split("|", 2)
+            array, _, index = number.partition("_")
+            if index.isdigit():
+                found.append(Task(int(array), int(index), state.split(" ")[0], "", nodes))
+        return found
+
+    async def cancel(self, names: Sequence[str], *words: str) -> None:
+        """Cancel tasks, or send them a signal; what has ended is ignored."""
+        for at in range(0, len(names), _CANCELLED_AT_ONCE):
+            with suppress(SlurmRefused):
+                await self._run("scancel", "-Q", *words, *names[at : at + _CANCELLED_AT_ONCE])
+
+    async def _run(self, *words: str, stdin: str = "") -> str:
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *words, env=self._environment, stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+            )  # fmt: skip
+        except FileNotFoundError as error:
+            raise Unavailable(
+                f"there is no {words[0]} on this host",
+                hint="Run the gateway where Slurm's commands are installed.",
+            ) from error
+        try:
+            async with asyncio.timeout(self._answer_s):
+                out, said = await process.communicate(stdin.encode())
+        except TimeoutError as error:
+            raise Unavailable(
+                f"{words[0]} has not answered within {self._answer_s:g} s"
+            ) from error
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+        if process.returncode == 0:
+            return out.decode(errors="replace")
+        raise _error_of(words[0], said.decode(errors="replace").strip())
+
+
+def _error_of(command: str, said: str) -> WeftError:
+    if any(one in said.lower() for one in _AWAY):
+        return Unavailable(f"{command}: Slurm is away", detail=said)
+    return SlurmRefused(
+        f"{command}: {said.rpartition(': ')[2] or 'refused'}",
+        detail=said,
+        hint="Change the job, or the setting `slurm_options` of the gateway.",
+    )
+
+
+def environment_of(words: Mapping[str, str]) -> str:
+    """Return lines of a shell that set these variables."""
+    return "".join(f"export {name}={shlex.quote(text)}\n" for name, text in words.items())

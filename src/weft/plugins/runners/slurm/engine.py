@@ -1,0 +1,336 @@
+"""Slurm as an engine: sets of attempts become arrays, and files say what became of each."""
+
+import asyncio
+import secrets
+import time
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+from weft.core.conditions import Blocked
+from weft.core.errors import WeftError
+from weft.core.states import Phase, Reason
+from weft.plugins.runners.remote import Status
+from weft.plugins.runners.slurm.commands import SlurmCommands, SlurmRefused, Task
+from weft.plugins.runners.slurm.folder import Marks, SlurmFolder, age_s
+from weft.plugins.runners.slurm.scripts import array_script, job_script, limit_script
+from weft.plugins.runners.slurm.settings import SlurmSettings
+from weft.ports.executor import ExecutorLimits
+from weft.ports.runner import Assignment
+from weft.wire.log_format import Piece
+
+_WAITS: Final = frozenset({"PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED"})
+_RUNS: Final = frozenset(
+    {"RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "STAGE_OUT"}
+)
+_REASONS: Final[Mapping[str, Reason]] = {
+    "NODE_FAIL": Reason.LOST, "BOOT_FAIL": Reason.LOST, "LAUNCH_FAILED": Reason.LOST,
+    "OUT_OF_MEMORY": Reason.OOM, "TIMEOUT": Reason.TIMEOUT, "PREEMPTED": Reason.PREEMPTED,
+    "DEADLINE": Reason.DEADLINE,
+}  # fmt: skip
+"""What Slurm's states mean for an attempt that could not say itself how it ended."""
+_SETTLE_S: Final = 5.0
+"""How long a file may need to be seen after Slurm has said that a task is over."""
+
+
+_SIGNALLED: Final = 128
+"""A shell adds it to the number of the signal that ended a program; so it tells nothing of one that
+exits with such a code itself, and only attempts that somebody stopped are read like this.
+"""
+
+
+class _Shape(NamedTuple):
+    """What the tasks of one array have in common."""
+
+    cpus: int
+    memory_mib: int
+    gpu: int
+    minutes: int | None
+
+
+class SlurmEngine:
+    """Slurm, as the port of remote runners wants it."""
+
+    def __init__(
+        self, commands: SlurmCommands, folder: SlurmFolder, settings: SlurmSettings,
+        limits: ExecutorLimits, *, tag: str,
+    ) -> None:  # fmt: skip
+        self._commands = commands
+        self._folder = folder
+        self._settings = settings
+        self._limits = limits
+        self._prefix = f"weft-{tag}-"
+        self._given: dict[str, tuple[int, int]] = {}
+        """Array and index of each attempt that Slurm has taken."""
+        self._arrays: dict[int, tuple[str, set[str]]] = {}
+        """By Slurm's number: our name of each array, and its attempts that are not forgotten."""
+        self._kept: dict[str, Status] = {}
+        """The statuses of what has ended: they do not change any more."""
+        self._missing: dict[str, float] = {}
+        """Since when Slurm does not know an attempt that has not ended, by our clock."""
+        self._is_read = False
+        self._doing = asyncio.Lock()
+        """Held by submissions and looks: an answer that was lost is cleared up between them."""
+        self._has_some = asyncio.Event()
+
+    async def submit(
+        self, assignments: Mapping[str, Assignment]
+    ) -> Mapping[str, WeftError | Blocked]:
+        """Submit arrays of the attempts that are alike."""
+        refused: dict[str, WeftError | Blocked] = {}
+        shapes: dict[_Shape, list[str]] = defaultdict(list)
+        async with self._doing:
+            await self._read()
+            for name, assignment in assignments.items():
+                if name in self._given:
+                    continue
+                try:
+                    await asyncio.to_thread(self._folder.put, name, self._files(assignment))
+                except WeftError as error:
+                    refused[name] = error
+                else:
+                    shapes[_shape_of(assignment)].append(name)
+            for shape, names in shapes.items():
+                size = self._settings.slurm_array_max
+                for at in range(0, len(names), size):
+                    some = names[at : at + size]
+                    try:
+                        await self._submit_array(shape, some)
+                    except SlurmRefused as error:
+                        refused.update(dict.fromkeys(some, error))
+        return refused
+
+    async def statuses(self, names: Sequence[str]) -> Mapping[str, Status]:
+        """Ask Slurm once for all that is there, and read the files of what has moved."""
+        async with self._doing:
+            await self._read()
+            unknown = [name for name in names if name in self._given and name not in self._kept]
+            tasks = {}
+            if unknown:
+                told = await self._commands.tasks(self._prefix)
+                tasks = {(task.array, task.index): task for task in told}
+            found = await asyncio.to_thread(self._statuses, unknown, tasks)
+            lost = [name for name in unknown if name not in found]
+            found |= await self._judge(lost, tasks)
+            return found | {name: self._kept[name] for name in names if name in self._kept}
+
+    async def stop(self, names: Sequence[str], *, grace_ms: int) -> None:
+        """Take what no node has begun; signal the rest."""
+        async with self._doing:
+            await self._read()
+            mine = [name for name in names if name in self._given and name not in self._kept]
+            begun = [name for name in mine if not await asyncio.to_thread(self._folder.take, name)]
+            waiting = [self._task_name(name) for name in mine if name not in begun]
+            running = [self._task_name(name) for name in begun]
+            for name in begun:
+                await asyncio.to_thread(self._folder.mark_stopped, name)
+            await self._commands.cancel(waiting)
+            if running and grace_ms:
+                await self._commands.cancel(running, "--signal=TERM", "--batch")
+        if running:
+            await asyncio.sleep(grace_ms / 1000)
+            await self._commands.cancel(running, "--signal=KILL", "--full")
+
+    async def output(self, name: str) -> Sequence[Piece]:
+        """Read the output of an attempt, its middle left out if it is too long."""
+        return await asyncio.to_thread(
+            lambda: list(
+                self._folder.output(
+                    name,
+                    bytes_max=self._limits.stream_bytes_max,
+                    head_bytes=self._limits.stream_head_bytes,
+                )
+            )
+        )
+
+    async def forget(self, names: Sequence[str]) -> None:
+        """Remove folders, and arrays of which nothing is left."""
+        for name in names:
+            self._kept.pop(name, None)
+            number, _ = self._given.pop(name, (0, 0))
+            array, left = self._arrays.get(number, ("", {name}))
+            left.discard(name)
+            await asyncio.to_thread(self._folder.forget, name)
+            if not left and self._arrays.pop(number, None) is not None:
+                await asyncio.to_thread(self._folder.remove_array, array)
+
+    async def changed(self) -> None:
+        """Wait until it is time for the next look; for ever while nothing is there."""
+        self._has_some.clear()
+        if not self._given.keys() - self._kept.keys():
+            await self._has_some.wait()
+        await asyncio.sleep(self._settings.slurm_look_s)
+
+    async def _read(self) -> None:
+        """Read at first what an earlier agent submitted, and ask for what it was not told."""
+        if not self._is_read:
+            await asyncio.to_thread(self._folder.prepare)
+            for array, names in (await asyncio.to_thread(self._folder.arrays)).items():
+                number = await asyncio.to_thread(self._folder.number_of, array)
+                await self._settle(array, names, number)
+            self._is_read = True
+
+    async def _settle(self, array: str, names: Sequence[str], number: int | None) -> None:
+        """Take over an array. Without an answer to its submission Slurm is asked by its name; one
+        that it does not know is dropped, and should it arrive later, it finds nothing to do.
+        """
+        if number is None:
+            number = await self._commands.array_named(self._prefix + array)
+            if number is None:
+                await asyncio.to_thread(self._folder.remove_array, array)
+                return
+            await asyncio.to_thread(self._folder.number_array, array, number)
+        self._note(array, number, names)
+
+    def _note(self, array: str, number: int, names: Sequence[str]) -> None:
+        own = {name: index for index, name in enumerate(names) if self._folder.has(name)}
+        self._given |= {name: (number, index) for name, index in own.items()}
+        self._arrays[number] = (array, {*own})
+        self._has_some.set()
+
+    async def _submit_array(self, shape: _Shape, names: Sequence[str]) -> None:
+        array = secrets.token_hex(8)
+        file = await asyncio.to_thread(self._folder.add_array, array, names)
+        self._is_read = False  # until the answer is noted: if it is lost, the next call asks
+        try:
+            number = await self._commands.submit(
+                array_script(str(self._folder.root), file), name=self._prefix + array,
+                count=len(names), options=_options_of(shape),
+            )  # fmt: skip
+        except SlurmRefused:
+            self._is_read = True
+            await asyncio.to_thread(self._folder.remove_array, array)
+            for name in names:
+                await asyncio.to_thread(self._folder.forget, name)
+            raise
+        await asyncio.to_thread(self._folder.number_array, array, number)
+        self._note(array, number, names)
+        self._is_read = True
+
+    def _statuses(
+        self, names: Sequence[str], tasks: Mapping[tuple[int, int], Task]
+    ) -> dict[str, Status]:
+        found = {}
+        for name in names:
+            task = tasks.get(self._given[name])
+            if task is not None and task.state in _WAITS:
+                found[name] = Status(Phase.QUEUED_REMOTE, message=_waits(task))
+                continue
+            marks = self._folder.marks(name)
+            own = tasks.get(marks.task) if marks.task else task
+            if marks.ended_at is not None:
+                found[name] = self._kept[name] = _ended(marks, marks.ended_at, own)
+            elif own is not None and own.state in _RUNS:
+                found[name] = _running(marks, own)
+        for name in found:
+            self._missing.pop(name, None)
+        return found
+
+    async def _judge(
+        self, names: Sequence[str], tasks: Mapping[tuple[int, int], Task]
+    ) -> dict[str, Status]:
+        """Say what became of attempts that are over for Slurm and left no mark of their end."""
+        now = time.monotonic()
+        for name in names:
+            self._missing.setdefault(name, now)
+        late = [name for name in names if now - self._missing[name] > _SETTLE_S]
+        unknown = [name for name in late if self._given[name] not in tasks]
+        accounted = await self._commands.accounted(
+            sorted({self._given[name][0] for name in unknown})
+        )
+        known = {**{(one.array, one.index): one for one in accounted}, **tasks}
+        found = {}
+        for name in names:
+            marks = await asyncio.to_thread(self._folder.marks, name)
+            task = known.get(marks.task or self._given[name])
+            gone = now - self._missing[name] > self._settings.slurm_missing_s
+            if name in late and marks.ended_at is None and (task is not None or gone):
+                found[name] = self._kept[name] = _over(marks, task, now - self._missing[name])
+            else:  # not decided yet: as it was
+                found[name] = _running(marks, task)
+        return found
+
+    def _files(self, assignment: Assignment) -> dict[str, str]:
+        spec = assignment.spec
+        script = {} if spec.script is None else {"script": spec.script}
+        return {
+            "job": job_script(assignment.key, spec, self._limits),
+            "limit": limit_script(spec, self._limits),
+            **script,
+        }
+
+    def _task_name(self, name: str) -> str:
+        task = self._folder.marks(name).task or self._given[name]
+        return f"{task[0]}_{task[1]}"
+
+
+def _shape_of(one: Assignment) -> _Shape:
+    limit_s = one.spec.timeout_s
+    return _Shape(
+        cpus=max(1, -(-one.cpu_m // 1000)),
+        memory_mib=max(1, one.memory_mib),
+        gpu=one.gpu,
+        minutes=None if limit_s is None else int(limit_s // 60) + 2,
+    )
+
+
+def _options_of(shape: _Shape) -> list[str]:
+    options = [f"--cpus-per-task={shape.cpus}", f"--mem={shape.memory_mib}M", "--ntasks=1"]
+    if shape.gpu:
+        options.append(f"--gpus={shape.gpu}")
+    if shape.minutes is not None:
+        options.append(f"--time={shape.minutes}")
+    return options
+
+
+def _waits(task: Task) -> str:
+    return f"Slurm job {task.name}: {task.state}, {task.reason}".removesuffix(", None")
+
+
+def _where(marks: Marks, task: Task | None) -> str:
+    number = f"{marks.task[0]}_{marks.task[1]}" if marks.task else task.name if task else "unknown"
+    node = marks.node or (task.nodes if task else "")
+    state = task.state if task else "not known"
+    return f"Slurm job {number}{f' on {node}' if node else ''}: {state}"
+
+
+def _running(marks: Marks, task: Task | None) -> Status:
+    if marks.began_at is None:
+        return Status(Phase.QUEUED_REMOTE, message=_where(marks, task))
+    return Status(Phase.EXECUTING, age_s(marks.began_at), message=_where(marks, task))
+
+
+def _ended(marks: Marks, ended_at: float, task: Task | None) -> Status:
+    """Return the end that the node has written, or ours of an attempt that did not begin."""
+    if marks.task is None:
+        return Status(Phase.COLLECTING, None, age_s(ended_at), message="not begun in Slurm")
+    state = "" if task is None else task.state
+    reason = _REASONS.get(state)
+    if marks.is_late:
+        reason = Reason.TIMEOUT
+    elif marks.trouble:
+        reason = Reason.NO_PROGRAM if marks.trouble == "missing" else Reason.BAD_SPEC
+    code, signal = marks.exit_code, None
+    if (marks.is_stopped or state == "CANCELLED") and (code or 0) > _SIGNALLED:
+        code, signal = None, (code or 0) - _SIGNALLED
+    return Status(
+        Phase.COLLECTING,
+        None if marks.began_at is None else age_s(marks.began_at),
+        age_s(ended_at),
+        exit_code=code,
+        signal=signal,
+        message=_where(marks, task),
+        reason=reason,
+    )
+
+
+def _over(marks: Marks, task: Task | None, gone_s: float) -> Status:
+    """Return the end of an attempt that only Slurm can tell of."""
+    reason = Reason.LOST if task is None else _REASONS.get(task.state, Reason.SYSTEM)
+    return Status(
+        Phase.COLLECTING,
+        None if marks.began_at is None else age_s(marks.began_at),
+        min(gone_s, age_s(marks.began_at)) if marks.began_at is not None else gone_s,
+        message=_where(marks, task),
+        reason=reason,
+    )

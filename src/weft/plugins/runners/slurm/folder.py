@@ -1,0 +1,172 @@
+"""The shared directory: a folder for each attempt, and a file for each array.
+
+    ROOT/weft-b1-j7-a1/  job, limit, script   what runs
+                         run/                 who made it runs the attempt
+                         run/started, ended   told by the node: its task, and the exit code
+                         out, err             output
+    ROOT/arrays/ID       the names of an array's attempts, a line each
+    ROOT/arrays/ID.job   its number in Slurm, once that is known
+
+It must not ask Slurm.
+"""
+
+import os
+import shutil
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from weft.wire.log_format import STDERR, STDOUT, Piece, encode_cut
+
+_ARRAYS: Final = "arrays"
+
+
+@dataclass(frozen=True)
+class Marks:
+    """What the files of an attempt tell."""
+
+    began_at: float | None
+    """When a node took it, as the file system dates it."""
+    task: tuple[int, int] | None
+    """The array and index of the task that took it; None: no node did."""
+    node: str
+    ended_at: float | None
+    exit_code: int | None
+    """None: it has not ended, or nobody could say so."""
+    is_late: bool
+    """It reached its time limit."""
+    is_stopped: bool
+    """The gateway asked it to end."""
+    trouble: str
+    """Why it was not started: `missing` (program) or `nowhere` (directory); empty: it was."""
+
+
+class SlurmFolder:
+    """The files of one gateway; those of another have another root."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def prepare(self) -> None:
+        """Make the directories, for this account alone."""
+        (self.root / _ARRAYS).mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    def put(self, name: str, files: Mapping[str, str]) -> None:
+        """Write the files of an attempt; those that are run are executable."""
+        folder = self.root / name
+        folder.mkdir(mode=0o700, exist_ok=True)
+        for file, text in files.items():
+            self._write(folder / file, text, mode=0o700)
+
+    def names(self) -> list[str]:
+        """Return the attempts that were given, and not forgotten."""
+        return sorted(name for names in self.arrays().values() for name in names if self.has(name))
+
+    def has(self, name: str) -> bool:
+        """Return whether an attempt has a folder."""
+        return (self.root / name).is_dir()
+
+    def add_array(self, array: str, names: Sequence[str]) -> str:
+        """Write the list of an array before it is submitted; return the file, for its script."""
+        path = self.root / _ARRAYS / array
+        self._write(path, "".join(f"{name}\n" for name in names))
+        return str(path)
+
+    def number_array(self, array: str, number: int) -> None:
+        """Note the number that Slurm gave."""
+        self._write(self.root / _ARRAYS / f"{array}.job", str(number))
+
+    def remove_array(self, array: str) -> None:
+        """Forget an array: a task of it that begins later finds nothing to do."""
+        for name in (array, f"{array}.job"):
+            (self.root / _ARRAYS / name).unlink(missing_ok=True)
+
+    def arrays(self) -> dict[str, list[str]]:
+        """Return the names of each array."""
+        return {path.name: path.read_text().split() for path in self._lists()}
+
+    def number_of(self, array: str) -> int | None:
+        """Return an array's number; None: no answer of Slurm's was noted."""
+        path = self.root / _ARRAYS / f"{array}.job"
+        return int(path.read_text()) if path.exists() else None
+
+    def take(self, name: str) -> bool:
+        """Take an attempt so that no node can begin it; return whether none had."""
+        try:
+            (self.root / name / "run").mkdir()
+        except FileExistsError:
+            return False
+        except FileNotFoundError:
+            return True
+        self._write(self.root / name / "run" / "ended", "")
+        return True
+
+    def mark_stopped(self, name: str) -> None:
+        """Note that an attempt, which a node has begun, is asked to end."""
+        (self.root / name / "run" / "stopped").touch()
+
+    def marks(self, name: str) -> Marks:
+        """Read the files of an attempt."""
+        run = self.root / name / "run"
+        began, words = _read(run / "started")
+        ended, code = _read(run / "ended")
+        array, index, node = (*(words or "").split(), "", "", "")[:3]
+        return Marks(
+            began_at=began,
+            task=(int(array), int(index)) if index else None,
+            node=node,
+            ended_at=ended,
+            exit_code=int(code) if code and code.strip() else None,
+            is_late=(run / "late").exists(),
+            is_stopped=(run / "stopped").exists(),
+            trouble=next((one for one in ("missing", "nowhere") if (run / one).exists()), ""),
+        )
+
+    def output(self, name: str, *, bytes_max: int, head_bytes: int) -> Iterator[Piece]:
+        """Yield each stream: its beginning and its end, if it is longer than allowed."""
+        for stream, file in ((STDOUT, "out"), (STDERR, "err")):
+            path = self.root / name / file
+            if not path.exists():
+                continue
+            with path.open("rb") as content:
+                size = os.fstat(content.fileno()).st_size
+                if size <= bytes_max:
+                    whole = content.read()
+                    if whole:
+                        yield Piece(stream, 0, whole)
+                    continue
+                yield Piece(stream, 0, content.read(head_bytes))
+                yield encode_cut(stream, 0, size - bytes_max, 1)
+                content.seek(size - (bytes_max - head_bytes))
+                yield Piece(stream, 0, content.read())
+
+    def forget(self, name: str) -> None:
+        """Remove an attempt's folder."""
+        shutil.rmtree(self.root / name, ignore_errors=True)
+
+    def _lists(self) -> list[Path]:
+        return [
+            one
+            for one in (self.root / _ARRAYS).iterdir()
+            if one.suffix == "" and one.name[0] != "."
+        ]
+
+    def _write(self, path: Path, text: str, *, mode: int = 0o600) -> None:
+        temporary = path.with_name(f".{path.name}")
+        temporary.write_text(text)
+        temporary.chmod(mode)
+        temporary.replace(path)
+
+
+def age_s(at: float) -> float:
+    """Return how long ago a file was written; clocks of file servers may be ahead."""
+    return max(0.0, time.time() - at)
+
+
+def _read(path: Path) -> tuple[float | None, str | None]:
+    try:
+        return path.stat().st_mtime, path.read_text()
+    except FileNotFoundError:
+        return None, None

@@ -1,0 +1,43 @@
+"""Settings of the runner `slurm`."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from weft.settings import setting
+
+
+@dataclass(frozen=True, kw_only=True)
+class SlurmSettings:
+    """How a gateway speaks to Slurm."""
+
+    slurm_directory: Path | None = setting(
+        None,
+        "where jobs and their output are: the gateway and all nodes share it (default: in the home)",
+    )
+    slurm_conf: Path | None = setting(
+        None, "Slurm's configuration (default: what SLURM_CONF names, or Slurm's own place)"
+    )
+    slurm_options: str = setting(
+        "", "further words for each sbatch: --partition=long --account=climate"
+    )
+    slurm_look_s: float = setting(
+        1.0,
+        "seconds between looks at Slurm's queue, while attempts are there",
+        minimum=0.2,
+        maximum=600,
+    )
+    slurm_array_max: int = setting(
+        1000, "attempts in one array of Slurm's", minimum=1, maximum=100_000
+    )
+    slurm_answer_s: float = setting(
+        30.0,
+        "seconds after which a command of Slurm's counts as unanswered",
+        minimum=1,
+        maximum=600,
+    )
+    slurm_missing_s: float = setting(
+        60.0,
+        "seconds after which an attempt that neither Slurm nor its accounting knows is gone",
+        minimum=1,
+        maximum=86_400,
+    )

@@ -1,0 +1,80 @@
+"""A Slurm of the tests: two nodes, accounting, on this host (`tests/servers/slurm.sh`)."""
+
+import asyncio
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from tempfile import mkdtemp
+
+import pytest
+
+SCRIPT = Path(__file__).resolve().parents[1] / "servers" / "slurm.sh"
+START_S = 300
+PORT = 16900
+
+
+class SlurmCluster:
+    """A cluster that runs."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.conf = directory / "etc" / "slurm.conf"
+
+    def run(self, *words: str) -> str:
+        """Run one of Slurm's commands."""
+        return subprocess.run(
+            words, check=True, capture_output=True, text=True, timeout=60,
+            env={**os.environ, "SLURM_CONF": str(self.conf)},
+        ).stdout  # fmt: skip
+
+    @asynccontextmanager
+    async def controller_down(self) -> AsyncIterator[None]:
+        """Kill the controller, and start it again with its state."""
+        pid = int((self.directory / "run" / "slurmctld.pid").read_text().split()[0])
+        os.kill(pid, signal.SIGKILL)
+        try:
+            yield
+        finally:
+            await asyncio.to_thread(start, self.directory)
+
+
+def start(directory: Path) -> None:
+    """Start what does not run."""
+    subprocess.run(
+        [SCRIPT, "start", str(directory), str(PORT)],
+        check=True, capture_output=True, timeout=START_S,
+    )  # fmt: skip
+
+
+@contextmanager
+def slurm_cluster() -> Iterator[SlurmCluster]:
+    """Run a cluster; skip the test where there cannot be one."""
+    if os.geteuid() != 0:
+        pytest.skip("slurmd starts jobs as other users, so it needs root")
+    directory = Path(mkdtemp(prefix="weft-slurm-"))
+    try:
+        try:
+            start(directory)
+        except subprocess.CalledProcessError as error:
+            pytest.skip(f"Slurm cannot be started: {error.stderr.decode()[-300:]}")
+        cluster = SlurmCluster(directory)
+        yield cluster
+        with_jobs = ["scancel", "--user=root"]
+        subprocess.run(
+            with_jobs, check=False, env={**os.environ, "SLURM_CONF": str(cluster.conf)}, timeout=60
+        )
+        _until_empty(cluster)
+    finally:
+        subprocess.run([SCRIPT, "stop", str(directory)], check=False, timeout=START_S)
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def _until_empty(cluster: SlurmCluster) -> None:
+    deadline = time.monotonic() + 60
+    while cluster.run("squeue", "-h") and time.monotonic() < deadline:
+        signal.sigtimedwait([], 0.1)

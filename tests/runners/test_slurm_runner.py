@@ -1,0 +1,238 @@
+"""The runner `slurm` passes the suites of the port on a real cluster."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from runners.slurm_cluster import SlurmCluster, slurm_cluster
+from weft.core.attempt_key import AttemptKey
+from weft.core.conditions import Ask, Blocked
+from weft.core.errors import Unavailable, WeftError
+from weft.core.states import Reason
+from weft.plugins.log_stores.files import FileLogStore
+from weft.plugins.log_stores.files.writer import FileLogWriter
+from weft.plugins.runners.remote import RemoteRunner
+from weft.plugins.runners.remote.handles import Handles
+from weft.plugins.runners.slurm.commands import SlurmCommands
+from weft.plugins.runners.slurm.engine import SlurmEngine
+from weft.plugins.runners.slurm.folder import SlurmFolder
+from weft.plugins.runners.slurm.settings import SlurmSettings
+from weft.ports.executor import ExecutorLimits
+from weft.ports.runner import Assignment
+from weft.testing.runner_suite import RemoteRunnerSuite, assignment
+from weft.wire.spec import JobSpec
+
+pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]
+
+TAG = "ofthetest"
+LIMITS = ExecutorLimits(grace_ms=2000, stream_bytes_max=1 << 20, stream_head_bytes=1 << 10)
+_DIES = """
+import asyncio, os, pathlib, signal, sys
+import msgspec
+from runners import test_slurm_runner as here
+from weft.ports.runner import Assignment
+
+async def main():
+    root, conf, call = sys.argv[1:]
+    engine = here.engine_of(pathlib.Path(root), pathlib.Path(conf))
+    runner = here.runner_of(pathlib.Path(root), engine)
+    await runner.adopt()
+    async def die(*words, **options):
+        os.kill(os.getpid(), signal.SIGKILL)
+    target = engine if call == "submit" else engine._commands if call == "sbatch" else engine._folder
+    setattr(target, {"submit": "submit", "sbatch": "submit", "noted": "number_array"}[call],
+            die if call != "noted" else lambda *words: os.kill(os.getpid(), signal.SIGKILL))
+    await runner.submit([msgspec.json.decode(sys.stdin.buffer.read(), type=Assignment)])
+
+asyncio.run(main())
+"""
+
+
+class _Watched(SlurmEngine):
+    """An engine that remembers which calls Slurm did not answer."""
+
+    refused: list[str]
+
+    async def submit(
+        self, assignments: Mapping[str, Assignment]
+    ) -> Mapping[str, WeftError | Blocked]:
+        """Refuse the executor `blocked` for now."""
+        waits = {n for n, one in assignments.items() if one.spec.executor == "blocked"}
+        rest = {name: one for name, one in assignments.items() if name not in waits}
+        ask = Blocked("licence_missing", "tcp", {"host": "licences", "port": 1})
+        try:
+            return {**await super().submit(rest), **dict.fromkeys(waits, ask)}
+        except Unavailable:
+            self.refused.append("submit")
+            raise
+
+    async def stop(self, names: Sequence[str], *, grace_ms: int) -> None:
+        """End attempts."""
+        try:
+            await super().stop(names, grace_ms=grace_ms)
+        except Unavailable:
+            self.refused.append("stop")
+            raise
+
+
+def engine_of(root: Path, conf: Path) -> _Watched:
+    settings = SlurmSettings(slurm_conf=conf, slurm_look_s=0.2, slurm_answer_s=10)
+    engine = _Watched(
+        SlurmCommands(settings), SlurmFolder(root / "shared" / TAG), settings, LIMITS, tag=TAG
+    )
+    engine.refused = []
+    return engine
+
+
+def runner_of(root: Path, engine: SlurmEngine) -> RemoteRunner:
+    return RemoteRunner(engine, Handles(root / "state"), FileLogWriter(root / "logs"))
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[SlurmCluster]:
+    with slurm_cluster() as found:
+        yield found
+
+
+class TestSlurmRunner(RemoteRunnerSuite):
+    @pytest.fixture(autouse=True)
+    def _at(self, tmp_path: Path, cluster: SlurmCluster) -> Iterator[None]:
+        self.root = tmp_path
+        self.cluster = cluster
+        self.engines: list[_Watched] = []
+        yield
+        cluster.run("scancel", "-Q", "--user=root")
+
+    def runner(self) -> RemoteRunner:
+        self.engines.append(engine_of(self.root, self.cluster.conf))
+        return runner_of(self.root, self.engines[-1])
+
+    def log_store(self) -> FileLogStore:
+        return FileLogStore(self.root / "logs")
+
+    def submitted(self) -> list[str]:
+        folder = SlurmFolder(self.root / "shared" / TAG)
+        folder.prepare()
+        return folder.names()
+
+    @asynccontextmanager
+    async def _away(self) -> AsyncIterator[Callable[[str], Awaitable[None]]]:
+        async def until_refused(call: str) -> None:
+            while not any(call in one.refused for one in self.engines):
+                await asyncio.sleep(0)
+
+        async with self.cluster.controller_down():
+            yield until_refused
+
+    def away(self) -> AbstractAsyncContextManager[Callable[[str], Awaitable[None]]]:
+        return self._away()
+
+    def blocked(self) -> tuple[Assignment, Ask]:
+        one = Assignment(AttemptKey(1, 2, 1), JobSpec(executor="blocked"), 100, 16, (1, 2))
+        return one, Ask("licence_missing", "tcp", {"host": "licences", "port": "1"})
+
+    async def settled(self) -> None:
+        async with asyncio.timeout(60):
+            while list((self.root / "state" / "handles").iterdir()):
+                await asyncio.sleep(0)
+
+    async def die_before_submit(self, one: Assignment) -> None:
+        await self.die_at("submit", one)
+
+    async def die_at(self, call: str, one: Assignment) -> None:
+        """Be a gateway that is killed at this call."""
+        died = await asyncio.to_thread(
+            subprocess.run,
+            [sys.executable, "-c", _DIES, str(self.root), str(self.cluster.conf), call],
+            input=msgspec.json.encode(one), check=False,
+            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
+        )  # fmt: skip
+        assert died.returncode == -signal.SIGKILL
+
+    @pytest.mark.parametrize("call", ["sbatch", "noted"])
+    async def test_gateway_killed_around_sbatch_runs_its_attempt_once(
+        self, call: str, tmp_path: Path
+    ) -> None:
+        """Before Slurm has heard of it, and before its answer is noted."""
+        evidence = tmp_path / "evidence"
+        spec = JobSpec(script=f"echo ran >>{evidence}", executor="slurm")
+        one = Assignment(AttemptKey(1, 5, 1), spec, 100, 16, (1, 5))
+        await self.die_at(call, one)
+        async with self.ended() as agent:
+            if one.key not in [end.key for end in agent.known.ended]:
+                assert (await agent.end_of(one)).exit_code == 0
+
+        assert evidence.read_text() == "ran\n"
+
+    async def test_attempt_that_is_given_twice_runs_once(self, tmp_path: Path) -> None:
+        """Its folder is the fence, whatever Slurm was told."""
+        evidence = tmp_path / "evidence"
+        spec = JobSpec(script=f"echo ran >>{evidence}; sleep 1", executor="slurm")
+        one = Assignment(AttemptKey(1, 6, 1), spec, 100, 16, (1, 6))
+        async with self.ended() as agent:
+            await agent.runner.submit([one])
+            other = engine_of(self.root, self.cluster.conf)
+            other._is_read = True  # it has not read what was submitted
+            await other.submit({one.key.name: one})
+            assert (await agent.end_of(one)).exit_code == 0
+            assert len(self.cluster.run("squeue", "-h", "-t", "all", "-n", "x").split()) == 0
+
+        assert evidence.read_text() == "ran\n"
+
+    async def test_limit_is_exact_and_its_end_says_so(self) -> None:
+        """Slurm counts minutes."""
+        spec = JobSpec(command=("sleep", "60"), executor="slurm", timeout_s=1.5)
+        one = Assignment(AttemptKey(1, 8, 1), spec, 100, 16, (1, 8))
+        async with self.ended() as agent:
+            await agent.runner.submit([one])
+            end = await agent.end_of(one)
+            assert end.reason == Reason.TIMEOUT
+            assert 1.0 < (end.ended_ns - end.started_ns) / 1e9 < 20.0
+
+    async def test_program_that_is_missing_is_named_so(self) -> None:
+        spec = JobSpec(command=("/nonexistent/program",), executor="slurm")
+        one = Assignment(AttemptKey(1, 9, 1), spec, 100, 16, (1, 9))
+        async with self.ended() as agent:
+            await agent.runner.submit([one])
+            end = await agent.end_of(one)
+            assert (end.reason, end.exit_code) == (Reason.NO_PROGRAM, 127)
+
+    async def test_job_cancelled_in_slurm_by_hand_ends(self) -> None:
+        """And says what Slurm says."""
+        one = assignment(3, runs_s=60)
+        async with self.ended() as agent:
+            await agent.runner.submit([one])
+            await agent.until(lambda told: len(told.started) == 1)
+            (task,) = self.cluster.run("squeue", "-h", "-r", "-o", "%i").split()
+            self.cluster.run("scancel", task)
+            end = await agent.end_of(one)
+            assert end.reason == Reason.SIGNAL
+            assert f"Slurm job {task}" in end.message
+
+    async def test_hundred_attempts_go_as_one_array(self) -> None:
+        some = [assignment(number) for number in range(1, 101)]
+        async with self.ended() as agent:
+            await agent.runner.submit(some)
+            await asyncio.gather(*(_end(agent, one) for one in some))
+            arrays = set(self.cluster.run("squeue", "-h", "-t", "all", "-o", "%F").split())
+            assert {end.exit_code for end in agent.told.ended} == {0}
+            assert len({end.message.split()[2].partition("_")[0] for end in agent.told.ended}) == 1
+            assert arrays
+
+
+async def _end(agent: object, one: Assignment) -> None:
+    async with asyncio.timeout(180):
+        while True:
+            try:
+                await agent.end_of(one)  # type: ignore[attr-defined]
+            except TimeoutError:
+                continue
+            return

@@ -45,11 +45,14 @@ async def main():
     engine = here.engine_of(pathlib.Path(root), pathlib.Path(conf))
     runner = here.runner_of(pathlib.Path(root), engine)
     await runner.adopt()
-    async def die(*words, **options):
+    def die(*words, **options):
         os.kill(os.getpid(), signal.SIGKILL)
-    target = engine if call == "submit" else engine._commands if call == "sbatch" else engine._folder
-    setattr(target, {"submit": "submit", "sbatch": "submit", "noted": "number_array"}[call],
-            die if call != "noted" else lambda *words: os.kill(os.getpid(), signal.SIGKILL))
+    where, name = {
+        "submit": (engine, "submit"),
+        "sbatch": (engine._commands, "submit"),
+        "noted": (engine._folder, "number_array"),
+    }[call]
+    setattr(where, name, die)
     await runner.submit([msgspec.json.decode(sys.stdin.buffer.read(), type=Assignment)])
 
 asyncio.run(main())

@@ -31,7 +31,6 @@ from weft.wire.secret_documents import SecretUse
 from weft.wire.spawner import Account, WarmLimits
 from weft.wire.spec import JobSpec
 
-
 Section = TypeVar("Section")
 
 

@@ -1,6 +1,6 @@
 """The executor `slurm`: the job runs on a cluster that Slurm manages.
 
-Its runner writes the job's script itself (`plugins/runners/slurm/`), so nothing is translated here.
+Its runner writes the job's script itself (`plugins/runners/slurm/`); nothing is translated here.
 """
 
 

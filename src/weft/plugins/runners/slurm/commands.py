@@ -59,11 +59,11 @@ class SlurmCommands:
             self._environment["SLURM_CONF"] = str(settings.slurm_conf)
 
     async def submit(self, script: str, *, name: str, count: int, options: Sequence[str]) -> int:
-        """Submit an array of `count` tasks; return its number."""
+        """Submit an array of `count` tasks, of a file; return its number."""
         answer = await self._run(
             "sbatch", "--parsable", "--no-requeue", "--export=NIL", f"--job-name={name}",
             f"--array=0-{count - 1}", "--output=/dev/null", "--error=/dev/null", *options,
-            *self._options, stdin=script,
+            *self._options, script,
         )  # fmt: skip
         return int(answer.strip().partition(";")[0])
 
@@ -115,10 +115,10 @@ class SlurmCommands:
             with suppress(SlurmRefused):
                 await self._run("scancel", "-Q", *words, *names[at : at + _CANCELLED_AT_ONCE])
 
-    async def _run(self, *words: str, stdin: str = "") -> str:
+    async def _run(self, *words: str) -> str:
         try:
             process = await asyncio.create_subprocess_exec(
-                *words, env=self._environment, stdin=asyncio.subprocess.PIPE,
+                *words, env=self._environment, stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
             )  # fmt: skip
         except FileNotFoundError as error:
@@ -128,7 +128,7 @@ class SlurmCommands:
             ) from error
         try:
             async with asyncio.timeout(self._answer_s):
-                out, said = await process.communicate(stdin.encode())
+                out, said = await process.communicate()
         except TimeoutError as error:
             raise Unavailable(
                 f"{words[0]} has not answered within {self._answer_s:g} s"

@@ -13,7 +13,7 @@ from weft.core.states import Phase, Reason
 from weft.plugins.runners.remote import Status
 from weft.plugins.runners.slurm.commands import SlurmCommands, SlurmRefused, Task
 from weft.plugins.runners.slurm.folder import Marks, SlurmFolder, age_s
-from weft.plugins.runners.slurm.scripts import array_script, job_script, limit_script
+from weft.plugins.runners.slurm.scripts import job_script, limit_script
 from weft.plugins.runners.slurm.settings import SlurmSettings
 from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment
@@ -34,8 +34,8 @@ _SETTLE_S: Final = 5.0
 
 
 _SIGNALLED: Final = 128
-"""A shell adds it to the number of the signal that ended a program; so it tells nothing of one that
-exits with such a code itself, and only attempts that somebody stopped are read like this.
+"""A shell adds it to the number of the signal that ended a program. A program may exit with such a
+code itself, so only attempts that somebody stopped are read like this.
 """
 
 
@@ -190,13 +190,12 @@ class SlurmEngine:
 
     async def _submit_array(self, shape: _Shape, names: Sequence[str]) -> None:
         array = secrets.token_hex(8)
-        file = await asyncio.to_thread(self._folder.add_array, array, names)
+        script = await asyncio.to_thread(self._folder.add_array, array, names)
         self._is_read = False  # until the answer is noted: if it is lost, the next call asks
         try:
             number = await self._commands.submit(
-                array_script(str(self._folder.root), file), name=self._prefix + array,
-                count=len(names), options=_options_of(shape),
-            )  # fmt: skip
+                script, name=self._prefix + array, count=len(names), options=_options_of(shape)
+            )
         except SlurmRefused:
             self._is_read = True
             await asyncio.to_thread(self._folder.remove_array, array)

@@ -5,6 +5,7 @@
                          run/started, ended   told by the node: its task, and the exit code
                          out, err             output
     ROOT/arrays/ID       the names of an array's attempts, a line each
+    ROOT/arrays/ID.sh    what Slurm starts
     ROOT/arrays/ID.job   its number in Slurm, once that is known
 
 It must not ask Slurm.
@@ -18,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from weft.plugins.runners.slurm.scripts import array_script
 from weft.wire.log_format import STDERR, STDOUT, Piece, encode_cut
 
 _ARRAYS: Final = "arrays"
@@ -69,10 +71,12 @@ class SlurmFolder:
         return (self.root / name).is_dir()
 
     def add_array(self, array: str, names: Sequence[str]) -> str:
-        """Write the list of an array before it is submitted; return the file, for its script."""
+        """Write the list and the script of an array, before it is submitted; return the script."""
         path = self.root / _ARRAYS / array
         self._write(path, "".join(f"{name}\n" for name in names))
-        return str(path)
+        script = path.with_suffix(".sh")
+        self._write(script, array_script(str(self.root), str(path)), mode=0o700)
+        return str(script)
 
     def number_array(self, array: str, number: int) -> None:
         """Note the number that Slurm gave."""
@@ -80,7 +84,7 @@ class SlurmFolder:
 
     def remove_array(self, array: str) -> None:
         """Forget an array: a task of it that begins later finds nothing to do."""
-        for name in (array, f"{array}.job"):
+        for name in (array, f"{array}.sh", f"{array}.job"):
             (self.root / _ARRAYS / name).unlink(missing_ok=True)
 
     def arrays(self) -> dict[str, list[str]]:

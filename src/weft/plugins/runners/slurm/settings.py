@@ -12,7 +12,7 @@ class SlurmSettings:
 
     slurm_directory: Path | None = setting(
         None,
-        "where jobs and their output are: the gateway and all nodes share it (default: in the home)",
+        "where jobs and their output are; gateway and nodes share it (default: in the home)",
     )
     slurm_conf: Path | None = setting(
         None, "Slurm's configuration (default: what SLURM_CONF names, or Slurm's own place)"

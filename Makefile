@@ -6,7 +6,7 @@ BIN := .venv/bin
 JOBS ?= 2
 BENCHES := processes statemachine submit latency idle groups functions
 
-.PHONY: help setup demo test coverage test-full test-faults fmt lint types arch audit bench pictures verify errors reference snapshot check clean
+.PHONY: help setup demo test coverage test-full test-faults test-engines fmt lint types arch audit bench pictures verify errors reference snapshot check clean
 
 help: ## list these commands
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do printf '  %-12s %s\n' "$$name" "$$text"; done
@@ -18,13 +18,16 @@ demo: setup ## run the example pipeline on a throw-away server and compare its r
 	@$(BIN)/python examples/stdlib/demo.py
 
 test: setup ## run the tests, except those marked heavy or fault
-	@tools/test_twice.sh -n $(JOBS) -m 'not heavy and not fault' $(ARGS)
+	@tools/test_twice.sh -n $(JOBS) -m 'not heavy and not fault and not engine' $(ARGS)
 
 coverage: setup ## run the same tests and list the lines that none of them reached; a quarter slower
-	@$(BIN)/pytest -n $(JOBS) -m 'not heavy and not fault' --cov --cov-report=term:skip-covered $(ARGS)
+	@$(BIN)/pytest -n $(JOBS) -m 'not heavy and not fault and not engine' --cov --cov-report=term:skip-covered $(ARGS)
 
 test-faults: setup ## kill real processes and audit the remaining state
 	@tools/test_twice.sh tests/faults -n $(JOBS) --dist loadscope --timeout 300 $(ARGS)
+
+test-engines: setup ## run attempts on real clusters, which are installed and started for it (root); ENGINE=slurm: on one
+	@tools/test_twice.sh $(if $(ENGINE),tests/runners/test_$(ENGINE)_runner.py) -n 0 -m engine $(ARGS)
 
 test-full: test ## run every test, including the slow ones, also on Debian's PostgreSQL
 	@WEFT_TEST_RANDOM=1 JOBS=$(JOBS) tools/test_full.sh $(ARGS)

@@ -24,17 +24,17 @@ part() {
 }
 
 if [ -n "${WEFT_TEST_RANDOM-}" ]; then
-    part 'new examples' -n "${JOBS:-2}" -m 'not heavy and not fault' tests/core tests/properties "$@"
+    part 'new examples' -n "${JOBS:-2}" -m 'not heavy and not fault and not engine' tests/core tests/properties "$@"
 fi
 read -r -a heavy <<<"${WEFT_FULL_HEAVY-}"
 part 'tests that take minutes' -n "${JOBS:-2}" --dist loadfile --no-loadscope-reorder \
-    -m 'heavy and not fault' --timeout 1800 ${heavy[@]+"${heavy[@]}"} "$@"
+    -m 'heavy and not fault and not engine' --timeout 1800 ${heavy[@]+"${heavy[@]}"} "$@"
 if [ -n "${WEFT_FULL_FAULTS-test}" ]; then
     part 'faults' tests/faults -n "${JOBS:-2}" --dist loadscope -k "${WEFT_FULL_FAULTS-test}" --timeout 300 "$@"
 fi
 if bin=$(tools/debian_postgresql.sh 2>"$log"); then
     export WEFT_TEST_POSTGRES_BIN="$bin"
-    part "$("$bin/postgres" -V)" -n "${JOBS:-2}" -m 'not heavy and not fault' --timeout 300 \
+    part "$("$bin/postgres" -V)" -n "${JOBS:-2}" -m 'not heavy and not fault and not engine' --timeout 300 \
         "${on_a_database[@]}" "${brings_its_own[@]}" "$@"
 else
     summary+=("skipped: tests on the distribution's PostgreSQL: $(tail -n 1 "$log")")

@@ -21,7 +21,7 @@ from weft.plugins.log_stores.files import FileLogStore
 from weft.plugins.log_stores.files.writer import FileLogWriter
 from weft.plugins.runners.remote import RemoteRunner
 from weft.plugins.runners.remote.handles import Handles
-from weft.plugins.runners.slurm.commands import SlurmCommands
+from weft.plugins.runners.slurm.commands import SlurmCommands, SlurmRefused
 from weft.plugins.runners.slurm.engine import SlurmEngine
 from weft.plugins.runners.slurm.folder import SlurmFolder
 from weft.plugins.runners.slurm.settings import SlurmSettings
@@ -207,6 +207,19 @@ class TestSlurmRunner(RemoteRunnerSuite):
             await agent.runner.submit([one])
             end = await agent.end_of(one)
             assert (end.reason, end.exit_code) == (Reason.NO_PROGRAM, 127)
+
+    async def test_what_slurm_refuses_ends_with_its_words(self) -> None:
+        """WORKER.SLURM_REFUSED; nothing of it is left."""
+        one = assignment(1)
+        conf = SlurmSettings(slurm_conf=self.cluster.conf, slurm_options="--partition=nowhere")
+        folder = SlurmFolder(self.root / "shared" / TAG)
+        engine = SlurmEngine(SlurmCommands(conf), folder, conf, LIMITS, tag=TAG)
+        refused = await engine.submit({one.key.name: one})
+
+        (error,) = refused.values()
+        assert isinstance(error, SlurmRefused)
+        assert "Invalid partition name" in error.message
+        assert folder.names() == []
 
     async def test_job_cancelled_in_slurm_by_hand_ends(self) -> None:
         """And says what Slurm says."""

@@ -57,6 +57,9 @@ class WorkerOptions:
     label: Annotated[tuple[str, ...], Parameter(negative="")] = ()
     """Label that jobs may ask for in `resources`, such as rack=12; may be repeated."""
 
+    runner: str | None = None
+    """What runs its jobs: spawner (on this host, the default), slurm …"""
+
     gpus: str | None = None
     """Ids of GPUs that it gives to jobs, such as 0,1, or none (default: those of the host)."""
 

@@ -20,6 +20,7 @@ _AWAY: Final = (
     "connect failure", "resource temporarily unavailable", "not responding",
 )  # fmt: skip
 """What the commands say if nobody answered."""
+_HINT: Final = "The gateway asks again by itself; look at the controller with `scontrol ping`."
 _CANCELLED_AT_ONCE: Final = 500
 """Ids on one command line."""
 
@@ -81,14 +82,15 @@ class SlurmCommands:
 
     async def array_named(self, name: str) -> int | None:
         """Return the number of the array of this name, whether it runs or is accounted for."""
-        for words in (
-            ("squeue", "--me", "-h", "-t", "all", "-o", "%F", f"--name={name}"),
-            ("sacct", "-X", "-P", "-n", "-o", "JobID", f"--name={name}", "-S", "now-7days"),
-        ):
-            numbers = [line.partition("_")[0] for line in (await self._run(*words)).split()]
-            if numbers:
-                return int(numbers[0])
-        return None
+        told = await self._run("squeue", "--me", "-h", "-t", "all", "-o", "%F", f"--name={name}")
+        if not told.strip():
+            since = ("-S", "now-7days")
+            with suppress(SlurmRefused):  # there is no accounting
+                told = await self._run(
+                    "sacct", "-X", "-P", "-n", "-o", "JobID", f"--name={name}", *since
+                )
+        numbers = [line.partition("_")[0] for line in told.split()]
+        return int(numbers[0]) if numbers else None
 
     async def accounted(self, arrays: Sequence[int]) -> list[Task]:
         """Return what the accounting knows of these arrays' tasks; nothing if there is none."""
@@ -131,7 +133,7 @@ class SlurmCommands:
                 out, said = await process.communicate()
         except TimeoutError as error:
             raise Unavailable(
-                f"{words[0]} has not answered within {self._answer_s:g} s"
+                f"{words[0]} has not answered within {self._answer_s:g} s", hint=_HINT
             ) from error
         finally:
             if process.returncode is None:
@@ -144,7 +146,7 @@ class SlurmCommands:
 
 def _error_of(command: str, said: str) -> WeftError:
     if any(one in said.lower() for one in _AWAY):
-        return Unavailable(f"{command}: Slurm is away", detail=said)
+        return Unavailable(f"{command}: Slurm is away", detail=said, hint=_HINT)
     return SlurmRefused(
         f"{command}: {said.rpartition(': ')[2] or 'refused'}",
         detail=said,

@@ -98,10 +98,7 @@ async def test_admission_by_keys_reads_the_jobs_that_it_admits(
 ) -> None:
     """Of a hundred keys, however many jobs wait for each."""
     world = own_world
-    gates = [
-        [{"kind": "concurrency_key", "key": f"k{n}", "shared": True, "max_places": 1}]
-        for n in range(100)
-    ]
+    gates = [[{"kind": "concurrency_key", "key": f"k{n}", "max_places": 1}] for n in range(100)]
     fields = {f"j{n + 1}": {"gates": gates[n % 100]} for n in range(100 * waiting)}
     await world.submit(with_fields(job_rows(100 * waiting), **fields))
     worker = await world.worker()

@@ -75,7 +75,7 @@ async def test_each_user_has_places_of_their_own(world: World) -> None:
 async def test_limit_is_one_more_gate_of_jobs_that_have_some(world: World) -> None:
     """Of an array, of a batch with max_running, of jobs with a key."""
     await save(world, max_running=3)
-    gate = {"kind": "concurrency_key", "key": world.pool, "shared": True, "max_places": 1}
+    gate = {"kind": "concurrency_key", "key": world.pool, "max_places": 1}
     keyed = rows_of(world, 2)
     keyed.rare_job, keyed.rare_fields = [1, 2], [{"gates": [gate]}] * 2
     first = await world.submit(keyed)

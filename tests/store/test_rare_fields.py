@@ -11,7 +11,7 @@ from weft.ports.store import EditLimits, Gate, JobRows
 from weft.testing.builders import job_rows
 
 LIMITS = EditLimits(attributes_max=10, rename_groups_max=10)
-LICENCE = {"kind": "licence", "key": "x", "shared": True, "max_places": 1}
+LICENCE = {"kind": "concurrency_key", "key": "x", "max_places": 1}
 
 
 def with_fields(rows: JobRows, **fields_of: object) -> JobRows:
@@ -105,14 +105,14 @@ async def test_batch_shows_its_gates_by_kind(world: World) -> None:
     gates = [
         Gate(kind="not_before", opens_at=opens_at),
         Gate(kind="max_running", max_places=7),
-        Gate(kind="licence", key="x", max_places=1),
+        Gate(kind="concurrency_key", key="batch-x", max_places=1),
     ]
     batch = await world.submit(2, gates=gates)
     document = await world.api.get_batch(world.caller, batch)
 
     assert datetime.fromisoformat(document["not_before"]) == opens_at
     assert document["max_running"] == 7
-    assert "licence" not in document
+    assert "concurrency_key" not in document
     worker = await world.worker()
     assert await worker.claim() == []
     await visit(world, in_s=3601)

@@ -430,6 +430,21 @@ CREATE TABLE weft.batch (
 WITH (fillfactor='80');
 ALTER TABLE weft.batch OWNER TO postgres;
 
+CREATE TABLE weft.gate (
+    gate_id integer NOT NULL,
+    kind text NOT NULL,
+    key text NOT NULL,
+    batch_id bigint,
+    max_places integer,
+    opens_at timestamp with time zone,
+    n_taken integer DEFAULT 0 NOT NULL,
+    limited_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    max_ever integer,
+    CONSTRAINT gate_max_places_check CHECK ((max_places >= 0))
+)
+WITH (fillfactor='50');
+ALTER TABLE weft.gate OWNER TO postgres;
+
 CREATE TABLE weft.attempt_watch (
     batch_id bigint NOT NULL,
     job_id integer NOT NULL,
@@ -960,21 +975,6 @@ CREATE TABLE weft.fold (
 )
 WITH (fillfactor='10');
 ALTER TABLE weft.fold OWNER TO postgres;
-
-CREATE TABLE weft.gate (
-    gate_id integer NOT NULL,
-    kind text NOT NULL,
-    key text NOT NULL,
-    batch_id bigint,
-    max_places integer,
-    opens_at timestamp with time zone,
-    n_taken integer DEFAULT 0 NOT NULL,
-    limited_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    max_ever integer,
-    CONSTRAINT gate_max_places_check CHECK ((max_places >= 0))
-)
-WITH (fillfactor='50');
-ALTER TABLE weft.gate OWNER TO postgres;
 
 ALTER TABLE weft.gate ALTER COLUMN gate_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME weft.gate_gate_id_seq
@@ -1521,14 +1521,11 @@ CREATE TABLE weft.queue (
     executor text,
     users text[],
     state text DEFAULT 'enabled'::text NOT NULL,
-    max_running integer,
-    max_running_per_user integer,
+    limits jsonb DEFAULT '{}'::jsonb NOT NULL,
     max_waiting integer,
     transport text DEFAULT 'postgres'::text NOT NULL,
     monitor jsonb,
     CONSTRAINT queue_guard_check CHECK ((length(guard) <= 1000)),
-    CONSTRAINT queue_max_running_check CHECK ((max_running >= 0)),
-    CONSTRAINT queue_max_running_per_user_check CHECK ((max_running_per_user >= 0)),
     CONSTRAINT queue_max_waiting_check CHECK ((max_waiting >= 0)),
     CONSTRAINT queue_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256))),
     CONSTRAINT queue_state_check CHECK ((state = ANY (ARRAY['enabled'::text, 'draining'::text, 'closed'::text])))
@@ -3460,6 +3457,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch TO weft_system;
 GRANT SELECT ON TABLE weft.batch TO weft_api;
 GRANT SELECT ON TABLE weft.batch TO weft_driver;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.gate TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.gate TO weft_system;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt_watch TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt_watch TO weft_system;
 
@@ -3601,9 +3601,6 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.fold TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.fold TO weft_system;
 GRANT SELECT ON TABLE weft.fold TO weft_api;
 GRANT SELECT ON TABLE weft.fold TO weft_driver;
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.gate TO weft_tenant;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.gate TO weft_system;
 
 GRANT USAGE ON SEQUENCE weft.gate_gate_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.gate_gate_id_seq TO weft_system;

@@ -9,19 +9,16 @@ import msgspec
 
 
 class Gate(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What jobs must pass before they are offered: places, a date, or both."""
+    """What jobs must pass before they are offered: places, a date, or both.
+
+    What a kind is, such as who shares its gates, says the function `_gate_kinds` of the database.
+    """
 
     kind: str
     key: str | None = None
     """Tells apart gates of one kind. None: the one of the batch, shown in its document."""
-    shared: bool = False
-    """One gate for all batches of the tenant that name this key."""
     max_places: int | None = None
     opens_at: datetime | None = None
-    relimit: bool = False
-    """If the gate is there already, it gets this number of places now."""
-    site: bool = False
-    """One gate for all tenants."""
     cost: int = 1
     """How many places a job takes."""
 

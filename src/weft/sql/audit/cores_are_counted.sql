@@ -3,19 +3,21 @@ SELECT j.batch_id, j.job_id, g.kind, g.key, m.cost, j.cpu_m, b.user_id
 FROM weft.job j
 JOIN weft.batch b ON b.batch_id = j.batch_id
 JOIN weft.gate_member m ON m.gate_set_id = j.gate_set_id
-JOIN weft.gate g ON g.gate_id = m.gate_id AND g.kind IN ('cores', 'cores_user')
+JOIN weft.gate g ON g.gate_id = m.gate_id
+JOIN weft._gate_kinds() k ON k.kind = g.kind AND k.limited_by = 'quota'
 WHERE j.gate_set_id IS NOT NULL
-  AND (m.cost <> j.cpu_m OR g.key <> concat('t', j.tenant_id, '/', CASE WHEN g.kind = 'cores_user' THEN b.user_id END))
+  AND (m.cost <> j.cpu_m OR g.key <> weft._gate_key(k.owner, j.tenant_id, NULL, NULL, CASE WHEN k.each_user THEN b.user_id END))
 UNION ALL
 -- Each of them has as many places as the quota says, unless a note tells its owner to change it.
 SELECT NULL, NULL, g.kind, g.key, g.max_places, q.cores_max_m, NULL
 FROM weft.gate g
+JOIN weft._gate_kinds() o ON o.kind = g.kind AND o.limited_by = 'quota'
 CROSS JOIN LATERAL (
-    SELECT substring(g.key FROM '^t([0-9]+)/')::int AS tenant_id, nullif(substring(g.key FROM '/([0-9]*)$'), '')::int AS user_id) k
+    SELECT substring(g.key FROM '^t([0-9]+)')::int AS tenant_id, nullif(weft._gate_name(g.key), '')::int AS user_id) k
 LEFT JOIN LATERAL (
     SELECT coalesce(max(x.cores_max_m) FILTER (WHERE x.user_id <> 0), max(x.cores_max_m)) AS cores_max_m FROM weft.quota x
     WHERE x.tenant_id = k.tenant_id AND CASE WHEN k.user_id IS NULL THEN x.user_id = -1 ELSE x.user_id IN (0, k.user_id) END) q ON true
-WHERE g.kind IN ('cores', 'cores_user') AND g.max_places IS DISTINCT FROM q.cores_max_m
+WHERE g.max_places IS DISTINCT FROM q.cores_max_m
   AND NOT EXISTS (SELECT FROM weft.gate_note n WHERE n.gate_id = g.gate_id AND n.max_places IS NOT NULL)
 UNION ALL
 -- Each job that has not ended has those of all quotas, once they have reached the jobs that were there before.

@@ -13,8 +13,7 @@ CREATE TABLE weft.queue (
     executor text,  -- of jobs that name none; NULL: process
     users text[],  -- NULL: all of the tenant
     state text NOT NULL DEFAULT 'enabled' CHECK (state IN ('enabled', 'draining', 'closed')),
-    max_running int CHECK (max_running >= 0),  -- NULL: no limit
-    max_running_per_user int CHECK (max_running_per_user >= 0),  -- NULL: no limit
+    limits jsonb NOT NULL DEFAULT '{}',  -- what it says of kinds of gates, by queue_field (_gate_kinds)
     max_waiting int CHECK (max_waiting >= 0),  -- NULL: no limit
     transport text NOT NULL DEFAULT 'postgres',
     monitor jsonb,  -- NULL: no limits

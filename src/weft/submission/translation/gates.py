@@ -1,6 +1,6 @@
 """Fields of batches and jobs that are gates, and what each kind says of a job that waits for it.
 
-A new kind is an entry here, beside its field in the documents (ADR 20).
+A new kind is an entry here, its field in the documents, and a row in `_gate_kinds` (ADR 20).
 """
 
 from collections.abc import Callable, Mapping
@@ -118,9 +118,7 @@ JOB_GATES: Final[Mapping[str, GateKind]] = {
         _says_not_before,
     ),
     "concurrency_key": GateKind(
-        lambda limit: Gate(
-            kind="concurrency_key", key=limit.key, shared=True, max_places=limit.n, relimit=True
-        ),
+        lambda limit: Gate(kind="concurrency_key", key=limit.key, max_places=limit.n),
         _says_key,
     ),
 }
@@ -163,7 +161,7 @@ def licence_gates(licences: Mapping[str, int]) -> list[Gate]:
     with their places; one that was just removed has none.
     """
     return [
-        Gate(kind=LICENCE, key=name, site=True, cost=n, max_places=0)
+        Gate(kind=LICENCE, key=name, cost=n, max_places=0)
         for name, n in sorted(licences.items())
         if n
     ]

@@ -5,5 +5,5 @@ CREATE OR REPLACE FUNCTION weft._gate_fields(of_batch_id bigint) RETURNS jsonb L
 SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT coalesce(jsonb_object_agg(g.kind, coalesce(to_jsonb(g.max_places), to_jsonb(g.opens_at))), '{}')
-    FROM weft.gate g WHERE g.batch_id = of_batch_id AND g.key = of_batch_id::text
+    FROM weft.gate g WHERE g.batch_id = of_batch_id AND g.key = weft._gate_key('batch', NULL, of_batch_id, NULL)
 $$;

@@ -8,10 +8,10 @@ RETURNS jsonb LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog,
 AS $$
     SELECT jsonb_build_object('key_holders', jsonb_agg(jsonb_build_object('batch_id', p.batch_id, 'job_id', p.job_id)
         ORDER BY p.admitted_at, p.batch_id, p.job_id))
-    FROM weft.gate g CROSS JOIN LATERAL (
+    FROM weft._named_gates('concurrency_key', of_tenant_id, of_key) g CROSS JOIN LATERAL (
         SELECT x.batch_id, x.job_id, x.admitted_at FROM weft.place x WHERE x.gate_id = g.gate_id
         ORDER BY x.admitted_at LIMIT shown_max) p
-    WHERE g.kind = 'concurrency_key' AND g.key = concat('t', of_tenant_id, '/', of_key) AND g.n_taken >= g.max_places
+    WHERE g.n_taken >= g.max_places
       AND NOT EXISTS (SELECT FROM weft.place x WHERE x.batch_id = of_batch_id AND x.job_id = of_job_id AND x.gate_id = g.gate_id)
       AND weft._sees_batch(p.batch_id)
     HAVING count(*) > 0

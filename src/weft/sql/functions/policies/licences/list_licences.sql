@@ -5,8 +5,8 @@ CREATE OR REPLACE FUNCTION weft.list_licences() RETURNS SETOF jsonb LANGUAGE sql
 SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT jsonb_build_object('licence', l.name, 'n', l.n, 'n_used', (
-            SELECT coalesce(sum(p.cost), 0) FROM weft.gate g JOIN weft.place p USING (gate_id)
-            WHERE g.kind = 'licence' AND g.key = concat('s/', l.name)),
+            SELECT coalesce(sum(p.cost), 0) FROM weft._named_gates('licence', NULL, l.name) g
+            JOIN weft.place p USING (gate_id)),
         'set_at', l.set_at, 'set_by', l.set_by)
     FROM weft.licence l ORDER BY l.name
 $$;

@@ -10,7 +10,6 @@ BEGIN
     IF NOT FOUND THEN
         RETURN false;
     END IF;
-    PERFORM weft._tell_limits(ARRAY[g.gate_id], ARRAY[0]) FROM weft.gate g
-    WHERE g.kind = 'licence' AND g.key = concat('s/', of_name);
+    PERFORM weft._tell_limits(ARRAY[g.gate_id], ARRAY[0]) FROM weft._named_gates('licence', NULL, of_name) g;
     RETURN true;
 END $$;

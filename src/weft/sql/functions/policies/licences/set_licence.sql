@@ -8,8 +8,9 @@ AS $$
 BEGIN
     INSERT INTO weft.licence AS l (name, n, set_by) VALUES (of_name, set_licence.count, actor)
     ON CONFLICT (name) DO UPDATE SET n = excluded.n, set_by = excluded.set_by, set_at = excluded.set_at WHERE l.n <> excluded.n;
-    INSERT INTO weft.gate (kind, key, max_places, max_ever) VALUES ('licence', concat('s/', of_name), set_licence.count, set_licence.count)
+    INSERT INTO weft.gate (kind, key, max_places, max_ever)
+    SELECT k.kind, weft._gate_key(k.owner, NULL, NULL, of_name), set_licence.count, set_licence.count
+    FROM weft._gate_kinds() k WHERE k.kind = 'licence'
     ON CONFLICT (kind, key) DO NOTHING;
-    PERFORM weft._tell_limits(ARRAY[g.gate_id], ARRAY[set_licence.count]) FROM weft.gate g
-    WHERE g.kind = 'licence' AND g.key = concat('s/', of_name);
+    PERFORM weft._tell_limits(ARRAY[g.gate_id], ARRAY[set_licence.count]) FROM weft._named_gates('licence', NULL, of_name) g;
 END $$;

@@ -13,13 +13,13 @@ DECLARE
 BEGIN
     IF NOT EXISTS (
         SELECT FROM weft.queue q WHERE q.tenant_id = of_tenant_id
-            AND (q.max_running IS NOT NULL OR q.max_running_per_user IS NOT NULL OR q.max_waiting IS NOT NULL)) THEN
+            AND (q.limits <> '{}' OR q.max_waiting IS NOT NULL)) THEN
         RETURN '{}';
     END IF;
     v_names := ARRAY(SELECT DISTINCT coalesce(a ->> 'queue', 'default') FROM unnest(asked) a);
     IF NOT EXISTS (
         SELECT FROM weft.queue q WHERE q.tenant_id = of_tenant_id AND q.name = ANY (v_names)
-            AND (q.max_running IS NOT NULL OR q.max_running_per_user IS NOT NULL OR q.max_waiting IS NOT NULL)) THEN
+            AND (q.limits <> '{}' OR q.max_waiting IS NOT NULL)) THEN
         RETURN '{}';
     END IF;
     PERFORM FROM weft.queue q WHERE q.tenant_id = of_tenant_id AND q.name = 'default' FOR KEY SHARE;
@@ -30,5 +30,5 @@ BEGIN
     -- In a statement of its own, which sees limits that have just been saved.
     RETURN ARRAY(
         SELECT q.name FROM weft.queue q WHERE q.tenant_id = of_tenant_id AND q.name = ANY (v_names)
-            AND (q.max_running IS NOT NULL OR q.max_running_per_user IS NOT NULL) ORDER BY q.name);
+            AND q.limits <> '{}' ORDER BY q.name);
 END $$;

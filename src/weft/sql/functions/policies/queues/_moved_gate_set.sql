@@ -7,7 +7,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT nullif(weft._gate_set_id(array_agg(x.gate_id), array_agg(x.cost)), 0)
     FROM (
-        SELECT m.gate_id, m.cost FROM weft.gate_member m JOIN weft.gate g USING (gate_id)
-        WHERE m.gate_set_id = own AND g.kind NOT IN ('queue', 'queue_user')
+        SELECT m.gate_id, m.cost FROM weft.gate_member m JOIN weft.gate g USING (gate_id) LEFT JOIN weft._gate_kinds() k ON k.kind = g.kind
+        WHERE m.gate_set_id = own AND k.limited_by IS DISTINCT FROM 'queue'
         UNION SELECT m.gate_id, m.cost FROM weft.gate_member m WHERE m.gate_set_id = of_queue) x
 $$;

@@ -31,10 +31,10 @@ BEGIN
         'name', q.name, 'priority', q.priority, 'guard', q.guard, 'pools', q.pools, 'executor', q.executor, 'users', q.users,
         'state', CASE WHEN q.state = 'draining' AND with_counts AND coalesce(c.n_waiting + c.n_running, 0) = 0 THEN 'closed'
             ELSE q.state END,
-        'max_running', q.max_running, 'max_running_per_user', q.max_running_per_user, 'max_waiting', q.max_waiting,
-        'transport', q.transport, 'monitor', q.monitor,
+        'max_waiting', q.max_waiting, 'transport', q.transport, 'monitor', q.monitor,
         'n_waiting', CASE WHEN with_counts AND u.is_theirs THEN coalesce(c.n_waiting, 0) END,
         'n_running', CASE WHEN with_counts AND u.is_theirs THEN coalesce(c.n_running, 0) END)
+        || (SELECT jsonb_object_agg(k.queue_field, q.limits -> k.queue_field) FROM weft._gate_kinds() k WHERE k.limited_by = 'queue')
     FROM page q CROSS JOIN counts
     CROSS JOIN LATERAL jsonb_to_record(coalesce(counts.by_queue -> q.name, '{}')) c (n_waiting bigint, n_running bigint)
     CROSS JOIN LATERAL (SELECT q.users IS NULL OR v_user IS NULL OR v_user = ANY (q.users) AS is_theirs) u

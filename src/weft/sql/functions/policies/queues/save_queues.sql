@@ -27,16 +27,19 @@ BEGIN
         CROSS JOIN LATERAL jsonb_array_elements_text(e -> 'pools') p ORDER BY 1
     ON CONFLICT DO NOTHING;
     INSERT INTO weft.queue AS q (tenant_id, pool_id, name, priority, guard, pools, executor, users, state,
-        max_running, max_running_per_user, max_waiting, transport, monitor)
+        limits, max_waiting, transport, monitor)
     SELECT save_queues.tenant_id, p.pool_id, r.name, r.priority, r.guard, r.pools, r.executor, r.users, r.state,
-        r.max_running, r.max_running_per_user, r.max_waiting, r.transport, r.monitor
-    FROM jsonb_to_recordset(queues) r (name text, priority int, guard text, pools text[], executor text, users text[], state text,
-        max_running int, max_running_per_user int, max_waiting int, transport text, monitor jsonb)
+        l.limits, r.max_waiting, r.transport, r.monitor
+    FROM jsonb_array_elements(queues) e
+    CROSS JOIN LATERAL jsonb_to_record(e) r (name text, priority int, guard text, pools text[], executor text, users text[], state text,
+        max_waiting int, transport text, monitor jsonb)
+    CROSS JOIN LATERAL (SELECT jsonb_strip_nulls(jsonb_object_agg(k.queue_field, e -> k.queue_field)) AS limits
+        FROM weft._gate_kinds() k WHERE k.limited_by = 'queue') l
     JOIN weft.pool p ON p.name = r.pools[1]
     ON CONFLICT (tenant_id, name) DO UPDATE SET
         pool_id = CASE WHEN q.name = 'default' THEN q.pool_id ELSE excluded.pool_id END, priority = excluded.priority,
         guard = excluded.guard, pools = excluded.pools, executor = excluded.executor, users = excluded.users, state = excluded.state,
-        max_running = excluded.max_running, max_running_per_user = excluded.max_running_per_user, max_waiting = excluded.max_waiting,
+        limits = excluded.limits, max_waiting = excluded.max_waiting,
         transport = excluded.transport, monitor = excluded.monitor;
     PERFORM weft._check_pools(save_queues.tenant_id, ARRAY(
         SELECT p FROM jsonb_array_elements(queues) e CROSS JOIN LATERAL jsonb_array_elements_text(e -> 'pools') p));

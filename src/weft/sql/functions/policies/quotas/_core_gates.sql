@@ -21,10 +21,10 @@ BEGIN
     END IF;
     -- In a statement of its own, which sees quotas that have just been set.
     RETURN (
-        SELECT jsonb_agg(jsonb_build_object('kind', x.kind, 'key', x.key, 'shared', true, 'max_places', x.cores_max_m))
+        SELECT jsonb_agg(jsonb_build_object('kind', x.kind, 'user_id', x.user_id, 'max_places', x.cores_max_m))
         FROM (
-            SELECT 'cores_user' AS kind, v_user::text AS key, q.cores_max_m FROM weft._user_quotas(of_tenant_id, v_user) q
+            SELECT 'cores_user' AS kind, v_user AS user_id, q.cores_max_m FROM weft._user_quotas(of_tenant_id, v_user) q
             UNION ALL
-            SELECT 'cores', '', q.cores_max_m FROM weft.quota q WHERE q.tenant_id = of_tenant_id AND q.user_id = -1) x
+            SELECT 'cores', NULL, q.cores_max_m FROM weft.quota q WHERE q.tenant_id = of_tenant_id AND q.user_id = -1) x
         WHERE x.cores_max_m IS NOT NULL);
 END $$;

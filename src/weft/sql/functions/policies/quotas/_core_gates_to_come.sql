@@ -8,8 +8,8 @@ LANGUAGE sql STABLE
 AS $$
     SELECT g.gate_id, j.cpu_m FROM weft.batch b
     JOIN weft.core_sweep s ON s.tenant_id = b.tenant_id AND s.user_id IN (-1, 0, b.user_id) AND s.done_at IS NULL AND s.pass <> 'show'
-    JOIN weft.gate g ON g.kind = CASE WHEN s.user_id < 0 THEN 'cores' ELSE 'cores_user' END
-        AND g.key = concat('t', b.tenant_id, '/', CASE WHEN s.user_id >= 0 THEN b.user_id END)
+    CROSS JOIN LATERAL weft._named_gates(CASE WHEN s.user_id < 0 THEN 'cores' ELSE 'cores_user' END, b.tenant_id, NULL,
+        CASE WHEN s.user_id >= 0 THEN b.user_id END) g
     JOIN weft.job j ON j.batch_id = b.batch_id AND j.job_id = of_job_id
     WHERE b.batch_id = of_batch_id
 $$;

@@ -9,12 +9,12 @@ DECLARE
     v_asked bigint[] := ARRAY(SELECT DISTINCT c FROM unnest(jobs.shape_cpu_ms) c ORDER BY c); v_sets int[]; v_most bigint; v_over record;
 BEGIN
     SELECT max(jobs.shape_cpu_ms[i + 1]) INTO v_most FROM unnest(jobs.shape_indexes) i;
-    SELECT g.* INTO v_over FROM jsonb_to_recordset(cores) g (kind text, key text, max_places bigint)
+    SELECT g.* INTO v_over FROM jsonb_to_recordset(cores) g (kind text, user_id int, max_places bigint)
     WHERE g.max_places < v_most ORDER BY g.kind DESC LIMIT 1;
     IF FOUND THEN
         PERFORM weft._fail('WF134',
             format('%s may not run a job of %s cores', weft._quota_owner(bunch.tenant_id,
-                CASE WHEN v_over.kind = 'cores_user' THEN v_over.key::int END), trim_scale(v_most / 1000.0)),
+                v_over.user_id), trim_scale(v_most / 1000.0)),
             format('Jobs that run at the same time may have %s cores in all.', trim_scale(v_over.max_places / 1000.0)),
             'Ask for fewer cores. `weft quota ls` shows what is allowed.');
     END IF;

@@ -8,9 +8,11 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_kind text := CASE WHEN of_user_id < 0 THEN 'cores' ELSE 'cores_user' END; v_prefix text := concat('t', of_tenant_id, '/');
-    v_key text := v_prefix || CASE WHEN of_user_id > 0 THEN of_user_id::text ELSE '' END;
+    v_kind text := CASE WHEN of_user_id < 0 THEN 'cores' ELSE 'cores_user' END; v_key text; v_prefix text;
 BEGIN
+    SELECT weft._gate_key(k.owner, of_tenant_id, NULL, NULL, CASE WHEN of_user_id > 0 THEN of_user_id END),
+        weft._gate_key(k.owner, of_tenant_id, NULL, '')
+    INTO v_key, v_prefix FROM weft._gate_kinds() k WHERE k.kind = v_kind;
     IF of_user_id <> 0 THEN
         INSERT INTO weft.gate (kind, key, max_places, max_ever)
         SELECT v_kind, v_key, q.cores_max_m, q.cores_max_m FROM weft.quota q
@@ -20,6 +22,6 @@ BEGIN
     -- In a statement of its own, which sees gates that others have added.
     PERFORM weft._tell_limits(array_agg(g.gate_id), array_agg(CASE WHEN of_user_id < 0 THEN (
             SELECT q.cores_max_m FROM weft.quota q WHERE q.tenant_id = of_tenant_id AND q.user_id = -1)
-        ELSE (SELECT q.cores_max_m FROM weft._user_quotas(of_tenant_id, substr(g.key, length(v_prefix) + 1)::int) q) END::int))
+        ELSE (SELECT q.cores_max_m FROM weft._user_quotas(of_tenant_id, weft._gate_name(g.key)::int) q) END::int))
     FROM weft.gate g WHERE g.kind = v_kind AND CASE WHEN of_user_id = 0 THEN starts_with(g.key, v_prefix) ELSE g.key = v_key END;
 END $$;

@@ -5,6 +5,7 @@
 CREATE OR REPLACE FUNCTION weft._set_of_more_cores(of_gate_set_id int, new_cpu_m bigint) RETURNS int LANGUAGE sql
 AS $$
     SELECT weft._gate_set_id(array_agg(m.gate_id),
-        array_agg(CASE WHEN g.kind IN ('cores', 'cores_user') THEN new_cpu_m::int ELSE m.cost END))
-    FROM weft.gate_member m JOIN weft.gate g USING (gate_id) WHERE m.gate_set_id = of_gate_set_id HAVING count(*) > 0
+        array_agg(CASE WHEN k.cost = 'cpu' THEN new_cpu_m::int ELSE m.cost END))
+    FROM weft.gate_member m JOIN weft.gate g USING (gate_id) LEFT JOIN weft._gate_kinds() k ON k.kind = g.kind
+    WHERE m.gate_set_id = of_gate_set_id HAVING count(*) > 0
 $$;

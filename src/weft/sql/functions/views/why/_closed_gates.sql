@@ -8,19 +8,20 @@ CREATE OR REPLACE FUNCTION weft._closed_gates(of_batch_id bigint, of_job_id int,
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT coalesce(jsonb_agg(jsonb_build_object('kind', g.kind, 'key', CASE
-            WHEN g.kind = 'preempted' AND NOT weft._sees_batch(substring(g.key FROM '^[0-9]+/b([0-9]+)')::bigint) THEN ''
-            ELSE regexp_replace(g.key, '^(t?[0-9]+|s)/', '') END,
+            WHEN k.names_job AND NOT weft._sees_batch(substring(weft._gate_name(g.key) FROM '^b([0-9]+)')::bigint) THEN ''
+            ELSE weft._gate_name(g.key) END,
         'max_places', g.max_places, 'n_taken', g.n_taken, 'opens_at', g.opens_at, 'cost', m.cost,
         'holders', h.jobs) ORDER BY g.gate_id), '[]')
     FROM (SELECT y.gate_id, max(y.cost) AS cost FROM (
               SELECT x.gate_id, x.cost FROM weft.gate_member x WHERE x.gate_set_id = ANY (of_gate_set_ids)
               UNION ALL SELECT c.gate_id, c.cost FROM weft._core_gates_to_come(of_batch_id, of_job_id) c) y GROUP BY 1) m
     JOIN weft.gate g USING (gate_id)
+    LEFT JOIN weft._gate_kinds() k ON k.kind = g.kind
     CROSS JOIN LATERAL (
         SELECT coalesce(jsonb_agg(jsonb_build_object('batch_id', x.batch_id, 'job_id', x.job_id, 'user', u.name, 'cost', x.cost)
             ORDER BY x.admitted_at), '[]') AS jobs
         FROM (SELECT f.* FROM (SELECT p.* FROM weft.place p WHERE p.gate_id = g.gate_id ORDER BY p.admitted_at
-                               LIMIT CASE WHEN g.key LIKE 's/%' THEN 100 ELSE 3 END) f  -- other tenants have places of a site's gate
+                               LIMIT CASE WHEN k.owner = 'site' THEN 100 ELSE 3 END) f  -- other tenants have places of a site's gate
               WHERE f.tenant_id = (SELECT b.tenant_id FROM weft.batch b WHERE b.batch_id = of_batch_id)
               ORDER BY f.admitted_at LIMIT 3) x
         JOIN weft.batch o ON o.batch_id = x.batch_id JOIN weft.tenant_user u ON u.user_id = o.user_id

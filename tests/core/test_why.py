@@ -123,6 +123,8 @@ def test_workers(pool: dict[str, Any], facts: dict[str, Any], expected: str | No
          "starts at 2026-11-22 02:00 UTC (in 14 h)"),
         (GateFacts("max_running", "7", 2, 2, holders=(HOLDER,)),
          "waits: b7 runs at most 2 at a time; `weft why b3.j1`"),
+        (GateFacts("rate", "a/b/1500ms", 10, 10),
+         'waits: 10 of 10 starts in 1.5 s with the key "a/b"'),
         (GateFacts("concurrency_key", "db", 1, 1, holders=(HOLDER,)),
          'waits for b3.j1, which has the key "db"; `weft why b3.j1`'),
         (GateFacts("concurrency_key", "db", 3, 3, holders=(HOLDER, JobName(3, 2))),

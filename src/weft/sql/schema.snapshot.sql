@@ -1019,6 +1019,14 @@ CREATE TABLE weft.gate_pause (
 );
 ALTER TABLE weft.gate_pause OWNER TO postgres;
 
+CREATE TABLE weft.gate_return (
+    gate_id integer NOT NULL,
+    due_at timestamp with time zone NOT NULL,
+    n integer NOT NULL,
+    CONSTRAINT gate_return_n_check CHECK ((n > 0))
+);
+ALTER TABLE weft.gate_return OWNER TO postgres;
+
 CREATE TABLE weft.gate_set (
     gate_set_id integer NOT NULL,
     gate_ids integer[] NOT NULL,
@@ -2451,6 +2459,8 @@ CREATE INDEX gate_member_gate_set_id_idx ON weft.gate_member USING btree (gate_s
 
 CREATE INDEX gate_opens_at_idx ON weft.gate USING btree (opens_at) WHERE (opens_at IS NOT NULL);
 
+CREATE INDEX gate_return_due_at_idx ON weft.gate_return USING btree (due_at);
+
 CREATE INDEX gate_set_batch_id_idx ON weft.gate_set USING btree (batch_id) WHERE (batch_id IS NOT NULL);
 
 CREATE INDEX group_ancestor_members_idx ON weft.group_ancestor USING btree (batch_id, ancestor_id, group_id);
@@ -2889,6 +2899,8 @@ ALTER TABLE weft.gate_note ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.gate_pause ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.gate_return ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.gate_set ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.group_ancestor ENABLE ROW LEVEL SECURITY;
@@ -3090,6 +3102,8 @@ CREATE POLICY system_rows ON weft.gate_member TO weft_system USING (true);
 CREATE POLICY system_rows ON weft.gate_note TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.gate_pause TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.gate_return TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.gate_set TO weft_system USING (true);
 
@@ -3616,6 +3630,9 @@ GRANT USAGE ON SEQUENCE weft.gate_note_note_id_seq TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.gate_pause TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.gate_pause TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.gate_return TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.gate_return TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.gate_set TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.gate_set TO weft_system;

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from weft.wire.rates import Rate
 from weft.wire.worker_answers import Worker
 
 JobStateWord = Literal[
@@ -142,6 +143,7 @@ class Job(JobNumber, kw_only=True):
     not_before: Annotated[datetime | UnsetType, _IF_GIVEN] = UNSET
     deadline: Annotated[datetime | UnsetType, _IF_GIVEN] = UNSET
     concurrency_key: Annotated[SharedLimit | UnsetType, _IF_GIVEN] = UNSET
+    rate: Annotated[Rate | UnsetType, _IF_GIVEN] = UNSET
     preemptible: Annotated[bool | UnsetType, _IF_GIVEN] = UNSET
     machine: Annotated[str | UnsetType, _IF_GIVEN] = UNSET
     retry: Annotated[

@@ -15,6 +15,7 @@ from weft.wire.description import says
 from weft.wire.monitor_documents import QueueMonitor
 from weft.wire.network_documents import JobNetwork
 from weft.wire.patterns import END, QueueName
+from weft.wire.rates import Rate
 from weft.wire.retry_documents import ExternalErrors, RetryDocument, RetryOn, RetryWith
 from weft.wire.secret_documents import JobSecrets
 from weft.wire.simulation_documents import JobSimulation
@@ -260,6 +261,13 @@ class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fal
     concurrency_key: Annotated[
         ConcurrencyKey | None,
         says("Limits how many jobs with this key run at a time.", {"key": "db-x", "n": 2}),
+    ] = None
+    rate: Annotated[
+        Rate | None,
+        says(
+            "Limits how many jobs with this key start in a period.",
+            {"key": "api", "n": 10, "per_s": 1},
+        ),
     ] = None
     queue: Annotated[
         str | None,

@@ -266,6 +266,7 @@ def _print_job(job: Document, waits: str | None) -> None:
             "Deadline": moment(job.get("deadline")) or None,
             "Next try": moment(job.get("next_try_at")) or None,
             "Concurrency key": _key_with_limit(job.get("concurrency_key")),
+            "Rate": _rate(job.get("rate")),
             "Preemptible": "yes" if job.get("preemptible") else None,
             "Machine": f"its own, {job['machine']}" if job.get("machine") else None,
             "Licences": ", ".join(f"{n} {name}" for name, n in (job.get("licences") or {}).items())
@@ -297,6 +298,10 @@ def _needs(resources: Document) -> str | None:
         if amount
     ]
     return ", ".join(shown) or None
+
+
+def _rate(rate: Mapping[str, Any] | None) -> str | None:
+    return f"{rate['key']}, {rate['n']} starts in {rate['per_s']:g} s" if rate else None
 
 
 def _key_with_limit(given: Document | None) -> str | None:

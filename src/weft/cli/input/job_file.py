@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from weft.cli.input.limit_options import parse_concurrency_key, parse_moment
+from weft.cli.input.limit_options import parse_concurrency_key, parse_moment, parse_rate
 from weft.core.durations import parse_seconds
 from weft.core.errors import InvalidValue, WrongType
 from weft.core.problems import Problems, pointer_of
@@ -22,6 +22,7 @@ _PARSERS: Final[Mapping[str, Callable[[str], object]]] = {
     "not_before": parse_moment,
     "deadline": parse_moment,
     "concurrency_key": parse_concurrency_key,
+    "rate": parse_rate,
 }
 
 

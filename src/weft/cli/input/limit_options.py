@@ -34,6 +34,9 @@ class LimitOptions:
     concurrency_key: Annotated[str | None, Parameter(group="Job")] = None
     """Run at most N jobs with this KEY at a time, whoever submits them: KEY=N (default 1)."""
 
+    rate: Annotated[str | None, Parameter(group="Job")] = None
+    """Start at most N jobs with this KEY in a period, whoever submits them: KEY=N/1s."""
+
     preemptible: Annotated[bool, Parameter(group="Job", negative="")] = False
     """It may be stopped for a job of a queue of higher priority; it starts again later."""
 
@@ -70,6 +73,8 @@ def limit_fields(options: LimitOptions) -> dict[str, Any]:
         fields["concurrency_key"] = read_option(
             "--concurrency-key", options.concurrency_key, parse_concurrency_key
         )
+    if options.rate is not None:
+        fields["rate"] = read_option("--rate", options.rate, parse_rate)
     if options.preemptible:
         fields["preemptible"] = True
     if options.machine is not None:
@@ -112,6 +117,17 @@ def parse_concurrency_key(text: str) -> dict[str, Any]:
         )
     check_text([key])
     return {"key": key, "n": int(n)}
+
+
+def parse_rate(text: str) -> dict[str, Any]:
+    """Read `KEY=N/PERIOD`. Raise `ValueError` for anything else."""
+    shown = text[:_CHARS_MAX]
+    counted, _, period = text.rpartition("/")
+    if not counted or not period:
+        raise ValueError(f"{shown!r} has no period: write it as api=10/1s")
+    if "=" not in counted:
+        raise ValueError(f"{shown!r} has no number: write it as api=10/1s")
+    return parse_concurrency_key(counted) | {"per_s": parse_seconds(period)}
 
 
 def parse_retry_wait(text: str) -> dict[str, Any]:

@@ -54,6 +54,8 @@ class JobKeywords(RetryKeywords, total=False):
     """Time with its zone by which it must have ended."""
     concurrency_key: Mapping[str, str | int] | None
     """`{"key": "db-x", "n": 2}`: at most two jobs with it run at once."""
+    rate: Mapping[str, str | int | float] | None
+    """`{"key": "api", "n": 10, "per_s": 1}`: at most ten jobs with it start in a second."""
     queue: str | None
     """The queue in which it waits; default: the first whose guard is true."""
     preemptible: bool | None

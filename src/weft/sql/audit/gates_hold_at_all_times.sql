@@ -18,7 +18,7 @@ point AS (
     LEFT JOIN weft._gate_kinds() k ON k.kind = g.kind
     JOIN weft.shape h ON h.shape_id = r.shape_id  -- earlier attempts may have asked for fewer cores
     CROSS JOIN LATERAL (VALUES (r.began_at, 1), (r.ended_at, -1)) p (at, n)
-    WHERE p.at IS NOT NULL AND NOT EXISTS (
+    WHERE p.at IS NOT NULL AND k.by_date IS NOT TRUE AND NOT EXISTS (
         SELECT FROM weft.core_sweep s
         WHERE s.tenant_id = b.tenant_id AND k.limited_by = 'quota'
           AND (k.each_user AND s.user_id IN (0, b.user_id) OR NOT k.each_user AND s.user_id = -1)

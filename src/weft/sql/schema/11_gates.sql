@@ -61,6 +61,16 @@ CREATE TABLE weft.gate_note (
 ALTER TABLE weft.gate_note ENABLE ROW LEVEL SECURITY;
 CREATE POLICY system_rows ON weft.gate_note TO weft_system USING (true);
 
+-- Places that come back at a date: those of starts, at gates that count them (_gate_kinds).
+CREATE TABLE weft.gate_return (
+    gate_id int NOT NULL,
+    due_at timestamptz NOT NULL,
+    n int NOT NULL CHECK (n > 0)
+);
+CREATE INDEX gate_return_due_at_idx ON weft.gate_return (due_at);
+ALTER TABLE weft.gate_return ENABLE ROW LEVEL SECURITY;
+CREATE POLICY system_rows ON weft.gate_return TO weft_system USING (true);
+
 -- Jobs of this shape that passed the gate were not claimed in this pool: others go first for a while.
 CREATE TABLE weft.gate_pause (
     gate_id int NOT NULL,

@@ -42,6 +42,13 @@ def _says_key(gate: GateFacts, _: JobFacts, __: datetime) -> Cause:
     return Cause("concurrency_key", f'waits for {who} the key "{gate.key}"', _look(gate))
 
 
+def _says_rate(gate: GateFacts, _: JobFacts, __: datetime) -> Cause:
+    key, _slash, period = gate.key.rpartition("/")
+    per_s = float(period.removesuffix("ms")) / 1000
+    text = f'waits: {gate.n_taken} of {gate.max_places} starts in {per_s:g} s with the key "{key}"'
+    return Cause("rate", text)
+
+
 def _says_queue(gate: GateFacts, job: JobFacts, _: datetime) -> Cause:
     text = f"waits: queue {job.queue} runs {gate.n_taken} of {gate.max_places} jobs"
     return Cause("queue", text, _look(gate))
@@ -120,6 +127,12 @@ JOB_GATES: Final[Mapping[str, GateKind]] = {
     "concurrency_key": GateKind(
         lambda limit: Gate(kind="concurrency_key", key=limit.key, max_places=limit.n),
         _says_key,
+    ),
+    "rate": GateKind(
+        lambda rate: Gate(
+            kind="rate", key=f"{rate.key}/{round(rate.per_s * 1000)}ms", max_places=rate.n
+        ),
+        _says_rate,
     ),
 }
 """Rare fields of jobs that are gates as well."""

@@ -7,21 +7,24 @@
 -- newest: whoever names a gate that is there gives it its number of places; otherwise it stays as it is.
 -- yields_to: a job that finds too few places keeps those that are free (_short_gates), but not while it lacks places of this kind as well.
 -- names_job: its name begins with that of a job, which not all may see.
+-- by_date: it counts starts: a place comes back some time after the claim (_note_starts), not at the end. Its name ends with that time,
+--   as `/1000ms`.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._gate_kinds()
 RETURNS TABLE (kind text, owner text, limited_by text, queue_field text, each_user boolean, cost text, newest boolean, yields_to text,
-names_job boolean)
+names_job boolean, by_date boolean)
 LANGUAGE sql STABLE
 AS $$
     SELECT k.* FROM (VALUES
-        ('max_running', 'batch', 'batch', NULL, false, 'place', false, NULL, false),
-        ('not_before', 'batch', 'job', NULL, false, 'place', false, NULL, false),
-        ('concurrency_key', 'tenant', 'job', NULL, false, 'place', true, NULL, false),
-        ('queue', 'tenant', 'queue', 'max_running', false, 'place', false, NULL, false),
-        ('queue_user', 'tenant', 'queue', 'max_running_per_user', true, 'place', false, NULL, false),
-        ('cores', 'tenant', 'quota', NULL, false, 'cpu', false, 'cores_user', false),
-        ('cores_user', 'tenant', 'quota', NULL, true, 'cpu', false, NULL, false),
-        ('licence', 'site', 'licence', NULL, false, 'asked', false, NULL, false),
-        ('preempted', 'batch', 'driver', NULL, false, 'place', false, NULL, true)
-    ) k (kind, owner, limited_by, queue_field, each_user, cost, newest, yields_to, names_job)
+        ('max_running', 'batch', 'batch', NULL, false, 'place', false, NULL, false, false),
+        ('not_before', 'batch', 'job', NULL, false, 'place', false, NULL, false, false),
+        ('concurrency_key', 'tenant', 'job', NULL, false, 'place', true, NULL, false, false),
+        ('rate', 'tenant', 'job', NULL, false, 'place', true, NULL, false, true),
+        ('queue', 'tenant', 'queue', 'max_running', false, 'place', false, NULL, false, false),
+        ('queue_user', 'tenant', 'queue', 'max_running_per_user', true, 'place', false, NULL, false, false),
+        ('cores', 'tenant', 'quota', NULL, false, 'cpu', false, 'cores_user', false, false),
+        ('cores_user', 'tenant', 'quota', NULL, true, 'cpu', false, NULL, false, false),
+        ('licence', 'site', 'licence', NULL, false, 'asked', false, NULL, false, false),
+        ('preempted', 'batch', 'driver', NULL, false, 'place', false, NULL, true, false)
+    ) k (kind, owner, limited_by, queue_field, each_user, cost, newest, yields_to, names_job, by_date)
 $$;

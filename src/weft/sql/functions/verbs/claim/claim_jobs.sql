@@ -1,7 +1,8 @@
 -- claim_jobs: give up to limit_jobs ready jobs to a worker, as new attempts.
 -- Called by: Store.claim_jobs, complete_and_claim (worker agent).   Safe to repeat: no. If a reply is lost, its jobs come back when the
 --   worker is lost or at a heartbeat: `call` numbers a worker's claims, and its heartbeat names those whose replies arrived.
--- Locks: incarnation (shared, tried); batch (shared, tried); as _pick; as _may_try; as _note_claim; as _announce. It never waits.
+-- Locks: incarnation (shared, tried); batch (shared, tried); as _pick; as _may_try; as _note_starts; as _note_claim;
+--   as _announce. It never waits.
 -- Plan: users by load, then their work by priority and age: ready_job and runnable by key, job by key from the hint on. Its steps
 --   (_fair_shares, _next_offer, _batch_terms, _has_claimable, _pick, _fit_budget, _leave_to_sleeper, _record_claim) run with the settings
 --   of this function and have none of their own.
@@ -62,8 +63,7 @@ BEGIN
                 CONTINUE;
             END IF;
         END IF;
-        v_picked := weft._pick(
-            v_offer, v_worker.itself, v_terms.has_cancel, v_terms.has_switch, v_terms.lookahead_jobs, v_limit,
+        v_picked := weft._pick(v_offer, v_worker.itself, v_terms.has_cancel, v_terms.has_switch, v_terms.lookahead_jobs, v_limit,
             claim_jobs.hint_job[array_position(claim_jobs.hint_runnable, v_offer.runnable_id)]);
         v_found := cardinality(v_picked.job_ids);
         CONTINUE WHEN v_found IS NULL;
@@ -75,10 +75,11 @@ BEGIN
             EXIT WHEN v_picked.job_ids = '{}';
         END IF;
         v_n := v_n + cardinality(v_picked.job_ids);
-        RETURN QUERY
-        SELECT * FROM weft._record_claim(
-            v_picked, v_offer, claim_jobs.incarnation_id, v_worker.pool_id, v_worker.rate_card_id, claim_jobs.call, v_n <= 4,
-            claim_jobs.at);
+        RETURN QUERY SELECT * FROM weft._record_claim(v_picked, v_offer, claim_jobs.incarnation_id, v_worker.pool_id,
+            v_worker.rate_card_id, claim_jobs.call, v_n <= 4, claim_jobs.at);
+        IF v_terms.gated AND v_offer.runnable_id = 0 THEN
+            PERFORM weft._note_starts(v_offer.batch_id, v_picked.job_ids);
+        END IF;
         v_offer.share_m := v_offer.share_m - v_picked.cpu_m;
         EXIT WHEN v_worker.trying OR v_found = v_fit OR cardinality(v_picked.job_ids) < v_found AND v_offer.share_m > 0;
         v_left := v_left - cardinality(v_picked.job_ids); v_cpu := v_cpu - v_picked.cpu_m; v_memory := v_memory - v_picked.memory_mib;

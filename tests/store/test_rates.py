@@ -1,0 +1,101 @@
+"""Rates: how many jobs of a tenant with one key start in a period."""
+
+import asyncio
+
+import msgspec
+import pytest
+
+from store.test_gates import visit
+from store.test_rare_fields import with_fields
+from store.world import World
+from weft.ports.store import JobRows
+from weft.sql import text_of
+from weft.submission.translation.gates import JOB_GATES
+from weft.testing.builders import job_rows
+from weft.wire.rates import Rate
+
+
+def rows_with(rate: Rate, n_jobs: int) -> JobRows:
+    """Return jobs with this rate."""
+    gates = msgspec.to_builtins([JOB_GATES["rate"].gate(rate)])
+    return with_fields(
+        job_rows(n_jobs), **{f"j{j}": {"gates": gates} for j in range(1, n_jobs + 1)}
+    )
+
+
+async def test_places_do_not_come_back_at_ends(world: World) -> None:
+    await world.submit(rows_with(Rate("api", 2, 60), 6))
+    worker = await world.worker()
+    first = await worker.claim()
+    await worker.end(first[0])
+    await visit(world, in_s=59)
+
+    assert len(first) == 2
+    assert await worker.claim() == []
+
+
+async def test_driver_is_told_the_next_date_only_while_starts_count(world: World) -> None:
+    due = "SELECT extract(epoch FROM weft._gates_due())"
+    before = await world.admin.fetchval("SELECT count(*) FROM weft.gate_return")
+    await world.submit(rows_with(Rate("told", 1, 30), 1))
+    worker = await world.worker()
+    await worker.claim()
+    due_s = await world.admin.fetchval(due)
+    await visit(world, in_s=31)
+
+    assert 0 < due_s <= 30
+    assert await world.admin.fetchval("SELECT count(*) FROM weft.gate_return") <= before
+
+
+async def test_start_of_a_job_that_was_never_claimed_is_not_counted(world: World) -> None:
+    batch = await world.submit(rows_with(Rate("cancelled", 1, 60), 1))
+    await world.api.cancel_group(world.caller, batch, 0, force=False)
+    await world.sweep()
+    await visit(world)
+    await world.submit(rows_with(Rate("cancelled", 1, 60), 1))
+    await visit(world)
+
+    assert len(await (await world.worker()).claim()) == 1
+
+
+@pytest.mark.slow
+async def test_no_window_has_more_starts_under_concurrent_claims(world: World) -> None:
+    """Jobs end at once, so only dates hold the next ones back; the audit finds none too early."""
+    n, per_s, n_jobs = 3, 0.2, 15
+    await world.submit(rows_with(Rate("window", n, per_s), n_jobs))
+    workers = [await world.worker(name) for name in ("w", "v")]
+    left = n_jobs
+    async with asyncio.timeout(30):
+        while left:
+            for worker, claimed in zip(
+                workers, await asyncio.gather(*(one.claim() for one in workers)), strict=True
+            ):
+                await worker.end(*claimed)
+                left -= len(claimed)
+            await visit(world)
+    starts = [
+        row["claimed_at"]
+        for row in await world.admin.fetch(
+            "SELECT a.claimed_at FROM weft.attempt a JOIN weft.job j USING (batch_id, job_id) "
+            "JOIN weft.gate_member m ON m.gate_set_id = j.gate_set_id "
+            "JOIN weft.gate g ON g.gate_id = m.gate_id WHERE g.key = $1 ORDER BY 1",
+            f"t{world.caller.tenant_id}/window/200ms",
+        )
+    ]
+
+    assert len(starts) == n_jobs
+    assert all(
+        (late - early).total_seconds() >= per_s
+        for early, late in zip(starts, starts[n:], strict=False)
+    )
+    audit = text_of("audit", "rates_hold_at_all_times")
+    assert await world.admin.fetch(audit) == []
+    await world.admin.execute(
+        "UPDATE weft.gate SET key = replace(key, '/200ms', '/9000ms') WHERE key = $1",
+        f"t{world.caller.tenant_id}/window/200ms",
+    )
+    assert len(await world.admin.fetch(audit)) > 0
+    await world.admin.execute(
+        "UPDATE weft.gate SET key = replace(key, '/9000ms', '/200ms') WHERE key = $1",
+        f"t{world.caller.tenant_id}/window/9000ms",
+    )

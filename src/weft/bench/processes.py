@@ -15,6 +15,7 @@ from weft.bench.figures import Headline, document_of, median_rate, ratio_of
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.process_tree import use_by_role
 from weft.bench.throwaway import client_of, running_weft, throwaway_home
+from weft.bench.written import written, written_for
 from weft.client.api import Api
 from weft.run.home import Home
 
@@ -40,6 +41,7 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
             await run_batch(client, min(each, WARM_UP))
             await _run_xargs(min(each, WARM_UP))
             before = _cpu_s(home, up_pid)
+            first = await written(home.secrets()["admin"])
             for number in range(1, rounds + 1):
                 await asyncio.sleep(REST_S)
                 progress.step(f"weft, round {number}")
@@ -51,6 +53,7 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
                 reference.append(each / await _run_xargs(each))
             await asyncio.sleep(REST_S)
             after = _cpu_s(home, up_pid)
+            last = await written(home.secrets()["admin"])
             sizes = {"jobs": each, "rounds": rounds}
             conditions = await conditions_of(
                 home.secrets()["admin"], home.path, load_before=load, sizes=sizes
@@ -68,6 +71,7 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
                 name: round((after[name] - before[name]) / (each * rounds) * 1e6, 1)
                 for name in after
             },
+            "each": written_for(first, last, each * rounds),
             "rounds": {"weft": list(map(round, weft)), "reference": list(map(round, reference))},
         },
         conditions,

@@ -27,6 +27,7 @@ from weft.bench.roles import audit_findings
 from weft.bench.runners import Runners
 from weft.bench.throwaway import running_database, running_driver, throwaway_home
 from weft.bench.turns import Kind, Order
+from weft.bench.written import written, written_for
 from weft.run.home import Home
 
 ROUNDS = 5
@@ -93,6 +94,8 @@ class _Bench:
         self._progress = progress
         self.filler = filler
         self._cpu_us: dict[str, list[float]] = {}
+        self._each: dict[str, dict[str, float]] = {}
+        """What the server wrote for each job in the last round."""
         self.runners = Runners(admin_dsn=self._admin_dsn, worker_dsn=home.secrets()["weft_worker"])
 
     async def warm_up(self) -> None:
@@ -123,6 +126,7 @@ class _Bench:
             "ratio": ratio_of(plain, reference),
             "reference_in_one_call": median_rate(bare_in_one),
             "cpu_us": {name: round(median(used), 2) for name, used in self._cpu_us.items()},
+            "each": self._each["weft"],
         }
         for variant in VARIANTS[1:]:
             rate = median_rate(weft[variant])
@@ -161,10 +165,11 @@ class _Bench:
 
     async def _run(self, name: str, jobs: int, order: Order) -> float:
         """Return the rate; note what all processes used per job, the last fold included."""
-        before_s = cpu_s_below(os.getpid())
+        before_s, first = cpu_s_below(os.getpid()), await written(self._admin_dsn)
         done = await self.runners.run(order)
         await asyncio.sleep(FOLDED_S if order.kind in {"weft", "weft_in_two", "store"} else 0)
         used_s = cpu_s_below(os.getpid()) - before_s
+        self._each[name] = written_for(first, await written(self._admin_dsn), jobs)
         self._cpu_us.setdefault(name, []).append(used_s / jobs * 1e6)
         return done.rate
 

@@ -98,7 +98,7 @@ CREATE POLICY tenant_rows ON weft.place TO weft_tenant
     USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
 CREATE POLICY system_rows ON weft.place TO weft_system USING (true);
 
--- Licences: what all pools share, counted by gates (ADR 36). A job takes as many places of a gate as it needs
+-- Licences: what all pools share, counted by gates (ADR 20). A job takes as many places of a gate as it needs
 -- of the licence.
 CREATE TABLE weft.licence (
     name text PRIMARY KEY CHECK (name ~ '^[a-z][a-z0-9_.-]{0,62}$'),

@@ -113,7 +113,7 @@ CREATE POLICY tenant_rows ON weft.user_minute TO weft_tenant
     USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
 CREATE POLICY system_rows ON weft.user_minute TO weft_system USING (true);
 
--- Quotas of running cores for which the driver gives their gates to jobs that were there already (ADR 69).
+-- Quotas of running cores for which the driver gives their gates to jobs that were there already (ADR 20).
 -- Rows as in quota, while that limits cores.
 CREATE TABLE weft.core_sweep (
     tenant_id int NOT NULL,

@@ -19,7 +19,7 @@ CREATE TABLE weft.spend_limit (
     group_id int,  -- 0: the whole batch
     -- Core hours, GiB hours, GiB hours of disk, GPU hours.
     measure text NOT NULL DEFAULT 'cost' CHECK (measure IN ('cost', 'cpu', 'memory', 'storage', 'gpu')),
-    -- A limit that is near its end lets only those jobs start that fit below it (ADR 84): its hold admits
+    -- A limit that is near its end lets only those jobs start that fit below it (ADR 62): its hold admits
     -- jobs that have an admission.
     near boolean NOT NULL DEFAULT false,  -- all workers together could use what is left soon
     owner_id int,  -- the user, or whose the batch is; NULL: it is a project's

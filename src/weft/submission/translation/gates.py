@@ -140,12 +140,12 @@ QUEUE_GATES: Final[Mapping[str, GateSentence]] = {
     "queue": _says_queue,
     "queue_user": _says_queue_user,
 }
-"""Those that the database adds (ADR 30)."""
+"""Those that the database adds (ADR 20)."""
 QUOTA_GATES: Final[Mapping[str, GateSentence]] = {
     "cores": _says_cores,
     "cores_user": _says_cores_user,
 }
-"""Those that it adds where quotas limit running cores (ADR 69): a place is a mCPU."""
+"""Those that it adds where quotas limit running cores (ADR 20): a place is a mCPU."""
 DRIVER_GATES: Final[Mapping[str, GateSentence]] = {"preempted": _says_preempted}
 """Those that the driver adds."""
 LICENCE: Final = "licence"

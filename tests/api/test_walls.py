@@ -80,8 +80,6 @@ WITHOUT_TENANT = {
 }
 """Functions that no tenant limits, and why that is right."""
 
-PREVIOUS = {"get_worker", "list_workers", "overview"}
-"""Functions that the previous release calls, in which pools were everybody's: they go with it."""
 UNREACHED = {
     "begin_ordered_query": "it prepares a transaction and returns nothing",
     "cancel_operation": "no operation of the draws is on many batches",
@@ -142,7 +140,7 @@ async def look(
     """
     found: dict[str, str] = {}
     for name, parameters in catalogue.functions.items():
-        if name in WITHOUT_TENANT or name in PREVIOUS:
+        if name in WITHOUT_TENANT:
             continue
         names = [one.name for one in parameters]
         for _ in range(DRAWS_OF_ONES_OWN if is_own else DRAWS):
@@ -209,10 +207,10 @@ async def test_nothing_tells_or_changes_anything_of_another_tenant(
     assert seen[WORD] == SHARED.keys()
     assert seen[CANARY] > SHARED.keys() | {"batch", "job_label", "queue"}
     assert {name for name, takes in takes_tenant.items() if not takes} == WITHOUT_TENANT.keys()
-    assert PREVIOUS | UNREACHED.keys() <= takes_tenant.keys()
+    assert UNREACHED.keys() <= takes_tenant.keys()
     # What the draws cannot reach proves nothing.
     assert {name for name, takes in takes_tenant.items() if takes} <= (
-        reached.keys() | PREVIOUS | UNREACHED.keys()
+        reached.keys() | UNREACHED.keys()
     )
     assert {table for table, found in rows.items() if not found} <= EMPTY
 

@@ -24,7 +24,6 @@ def test_what_is_no_person_is_shown(by: str) -> None:
 
 
 def test_name_of_an_unknown_tenant_is_shown_to_administrators_of_the_site_alone() -> None:
-    """As the previous release wrote it down."""
     assert shown_actor("user root", to_tenant_id=None) == "user root"
     assert shown_actor("user root", to_tenant_id=1) == SITE_ADMINISTRATOR
 

@@ -311,9 +311,6 @@ ELSEWHERE = {
     "open batches of the tenant, when operators move jobs or remove a user, or quotas are shown": (
         "list_open_batches list_quotas list_waiting"
     ),
-    "programs of the previous release": (
-        "list_batches list_events list_pools list_projects list_workers"
-    ),
 }
 """Lists that are not among the calls, by why."""
 

@@ -7,6 +7,7 @@ import asyncpg
 import pytest
 
 from plans.test_plans import reads
+from store.usage_sums import add_up_usage
 from store.world import World
 from weft.ports.store import NewGroup
 from weft.store.database import call_on
@@ -54,7 +55,6 @@ INSERT INTO weft.project_usage (project_id, usage_on, rate_card_id, shape_id, te
 INSERT INTO weft.user_usage SELECT p.project_id, u.user_id, p.usage_on, 1, p.shape_id, {t},
   p.usage_ms FROM weft.project_usage p JOIN weft.tenant_user u ON u.user_id = 1 + p.project_id
   % {most};
-SELECT weft._recount_usage('2026-05-01');
 INSERT INTO weft.machine (pool_id, name, provider, flavour, region, cpu_m, price_per_hour,
   pool_max, state, reason, created_at, changed_at) SELECT {pool}, 'm' || n, 'x', 'small', '',
   1000, 1, {most}, 'active', '', clock_timestamp(), clock_timestamp() FROM {n} n;
@@ -159,6 +159,7 @@ async def test_what_pages_add_up_was_folded(own_world: World, *, analysed: bool)
     for table in ("usage_sum", "user_count", "user_share", "machine_sum"):
         await world.admin.execute(f"ALTER TABLE weft.{table} SET (autovacuum_enabled = false)")
     await world.admin.execute(f"{EMPTY}; {FILL.format(**values)}")
+    await add_up_usage(world.admin, date(2026, 5, 1))
     if analysed:
         await world.admin.execute("ANALYZE")
     connection = await world.connect("weft_api")
@@ -173,12 +174,10 @@ async def test_what_pages_add_up_was_folded(own_world: World, *, analysed: bool)
                 name: n for name, n in read.items() if n > max(most, 6 * PAGE)
             }
     await connection.close()
-    _, recounted = await _read(world.admin, "_recount_usage", since=TODAY)
     await world.admin.execute(await fetch(OWNED))
 
     assert {call: read for call, read in over.items() if read} == {}
     assert [call for call, rows in answers.items() if not rows] == []
-    assert {name: n for name, n in recounted.items() if n > 8 * N} == {}
     assert answers["overview_counts", None][0]["running"] == N
     assert answers["sum_workers", None][0]["cpu_used"] == N
     assert answers["list_pools", None][0]["machines"] == {"active": N}

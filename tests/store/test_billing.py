@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
+from store.usage_sums import add_up_usage
 from store.world import World
 from weft.core.errors import ProjectNotFound, RatesFixed, RatesNotFound
 from weft.core.rates import InvalidPrice, kept_prices
@@ -74,7 +75,7 @@ async def test_usage_of_a_project_may_be_beyond_64_bits(own_world: World) -> Non
         "WHERE p.name = 'default' AND s.memory_mib = $2",
         ms, 4 << 20,
     )  # fmt: skip
-    await world.admin.execute("SELECT weft._recount_usage(current_date)")
+    await add_up_usage(world.admin, date(2020, 1, 1))
     (project,) = await world.api.list_projects(world.caller, None)
     (day,) = await world.api.list_project_days(world.caller, "default", before=None, limit=10)
     # The audit knows no attempt of it.

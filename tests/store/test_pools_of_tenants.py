@@ -92,7 +92,7 @@ async def test_pool_that_is_described_no_more_stays_with_its_tenant(own_world: W
     await world.api.save_pools(world.caller, [Pool(name="gpu", tenant="acme")])
     await world.api.save_pools(world.caller, [])
     left_out = (await seen(world, world.caller))[0], (await seen(world, ann))[0]
-    old = [{"name": "gpu", "min_workers": 0}]  # as programs of the previous release say it
+    old = [{"name": "gpu", "min_workers": 0}]  # which says nothing of a tenant
     await world.admin.execute("SELECT weft.save_pools($1, 'old')", old)
     by_old = (await seen(world, world.caller))[0]
     await world.api.save_pools(world.caller, [Pool(name="gpu")])

@@ -274,7 +274,7 @@ async def test_jobs_of_others_are_left_out_where_others_are_named(world: World) 
 
 
 async def test_audit_sees_rows_that_note_a_wrong_owner(own_world: World) -> None:
-    """But for the operation that removed a batch: a driver of the previous release left it so."""
+    """But for the operation that removed a batch, which forgets them."""
     world = own_world
     gone, batch = await world.submit(), await world.submit()
     await (await world.worker()).run()

@@ -80,22 +80,3 @@ async def test_of_two_changes_at_once_the_second_sees_the_first(
     (found,) = await world.api.list_limits(world.caller, None, after=0, limit=9)
 
     assert [found[name] for name in BELOW] == [5, None]
-
-
-async def test_soft_limit_that_was_above_before_does_no_harm(own_world: World) -> None:
-    """An earlier release took it: the driver decides on, and what does not touch it changes."""
-    world, of = own_world, Limited("user", own_world.caller.user_name)
-    made = await set_limit(world, of, amount_max=0)
-    await world.admin.execute("UPDATE weft.spend_limit SET amount_soft_max = 7")
-    (limit,) = await world.driver.limit_rounds(await world.lead())
-    assert await world.driver.judge_limit(
-        await world.lead(), limit, limit.spending.stage, near=False
-    )
-    on_limit: Any = {"on_limit": "cancel"}
-    changed = await set_limit(world, of, **on_limit)
-    assert changed == {**made, "amount_soft_max": 7, "on_limit": "cancel"}
-    with pytest.raises(SoftLimitAboveLimit):
-        await set_limit(world, of, amount_max=6)
-    mended = await set_limit(world, of, amount_soft_max=None)
-
-    assert [mended[name] for name in BELOW] == [0, None]

@@ -7,13 +7,12 @@ import pytest
 from submission.test_translate import rows_of
 from weft.core.errors import InvalidDocument
 from weft.submission.translation.functions import shown_spec
-from weft.wire.spec import WITH_SECRETS, WITHOUT_NETWORK, JobSpec, decode_chunk
+from weft.wire.spec import NO_NETWORK, SECRETS, JobSpec, decode_chunk
 
 COMMAND: dict[str, Any] = {"command": ["true"]}
 
 
-def test_only_workers_that_know_the_field_run_such_a_job() -> None:
-    """A worker of the previous release knows no executor of these names."""
+def test_such_a_job_requires_a_runner_that_knows_of_it() -> None:
     secret: dict[str, Any] = {"secrets": [{"name": "db", "env": "DB"}]}
     forbid: dict[str, Any] = {"network": False}
     documents = [
@@ -21,20 +20,19 @@ def test_only_workers_that_know_the_field_run_such_a_job() -> None:
         {**COMMAND, **forbid, **secret}, {**COMMAND, **forbid, "values": ["a", "b"]},
     ]  # fmt: skip
     specs = [spec for body in rows_of(documents).chunk_body for spec in decode_chunk(body)]
-    own = f"{WITHOUT_NETWORK}process"
+    own = {NO_NETWORK}
 
-    assert [one.executor for one in specs] == [
-        own, "process", "process", f"{WITH_SECRETS}{own}", own, own,
-    ]  # fmt: skip
+    assert [set(one.requires) for one in specs] == [own, set(), set(), {SECRETS} | own, own, own]
+    assert {one.executor for one in specs} == {"process"}
     assert [one.network for one in specs] == [False, None, True, *[False] * 3]
 
 
-def test_spec_is_shown_with_the_executor_of_its_document() -> None:
-    spec = JobSpec(("true",), network=False, executor=f"{WITH_SECRETS}{WITHOUT_NETWORK}process")
+def test_spec_is_shown_without_what_it_requires() -> None:
+    spec = JobSpec(("true",), network=False, requires=(NO_NETWORK, SECRETS))
     shown = shown_spec(spec, 1, ())
 
     assert isinstance(shown, JobSpec)
-    assert (shown.executor, shown.network) == ("process", False)
+    assert (shown.requires, shown.network) == ((), False)
 
 
 def test_call_of_a_function_cannot_forbid_the_network() -> None:

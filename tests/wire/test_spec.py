@@ -1,9 +1,7 @@
 """Specs as they are stored: in chunks, and of an array one template."""
 
-import zlib
 from itertools import accumulate
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -144,11 +142,3 @@ def test_values_are_cut_into_parts_that_fit_a_chunk(lengths: list[int]) -> None:
     for _, part in parts:
         assert 0 < len(part) <= CHUNK_VALUES_MAX
         assert len(part) == 1 or 4 * sum(map(len, part)) <= CHUNK_BYTES_MAX
-
-
-def test_a_worker_of_the_previous_release_refuses_an_array_over_values() -> None:
-    """It reads three fields of a chunk, and would run jobs with the words for a value in them."""
-    body = encode_array(JobSpec(command=("a", "{value}")), ArrayRange(0, 1), None, ["x"])
-    _, (template,), *_ = msgspec.msgpack.decode(zlib.decompress(body))
-
-    assert template["executor"] not in {"process", "function"}

@@ -9,7 +9,7 @@ from weft.core.states import Reason
 from weft.ports.runner import GivenSecret
 from weft.wire.sealed import SecretKeys, SecretRow, new_key, parse_keys
 from weft.wire.secret_documents import SecretUse
-from weft.wire.spec import WITH_SECRETS, JobSpec
+from weft.wire.spec import SECRETS, JobSpec
 from worker.fake_store import FakeStore
 from worker.worker_process import Worker
 
@@ -20,7 +20,7 @@ PEM = SecretUse("tls", file="key.pem")
 
 def sh(script: str, *uses: SecretUse) -> JobSpec:
     return JobSpec(
-        ("/bin/sh", "-c", script), secrets=uses, executor=f"{WITH_SECRETS}process",
+        ("/bin/sh", "-c", script), secrets=uses, requires=(SECRETS,),
         env={"DB_PASSWORD": "of the document"},
     )  # fmt: skip
 

@@ -20,7 +20,7 @@ from weft.plugins.runners.spawner.own_paths import find_own_root
 from weft.ports.executor import ExecutorLimits, SpawnerExecutor
 from weft.ports.runner import Assignment
 from weft.wire.spawner import Account, ProcessEnd, Start
-from weft.wire.spec import WITHOUT_NETWORK, FunctionSpec, JobSpec
+from weft.wire.spec import NO_NETWORK, FunctionSpec, JobSpec
 from worker.spawner_process import Agent, key_of
 from worker.test_sandbox import BECOME_PLAIN
 
@@ -60,9 +60,9 @@ def port() -> Iterator[str]:
 
 
 def spec_of(*command: str, network: bool | None = False, own_paths: bool = False) -> JobSpec:
-    executor = f"{WITHOUT_NETWORK}process" if network is False else "process"
+    requires = (NO_NETWORK,) if network is False else ()
     paths = ("/weft-io",) if own_paths else None
-    return JobSpec(command, network=network, executor=executor, own_paths=paths)
+    return JobSpec(command, network=network, requires=requires, own_paths=paths)
 
 
 def outgoing(
@@ -152,17 +152,17 @@ def test_worker_that_cannot_says_why(
         outgoing(spec_of("true"))
 
 
-def test_worker_of_the_previous_release_does_not_run_it() -> None:
-    """Such a worker does not know the field, only the name of the executor."""
-    known = msgspec.structs.replace(spec_of("true"), network=None)
-    with pytest.raises(WeftError, match="no executor 'without network: process'"):
-        outgoing(known)
+def test_worker_runs_no_job_with_a_requirement_that_it_does_not_know() -> None:
+    """Another release may know more."""
+    later = msgspec.structs.replace(spec_of("true"), requires=(NO_NETWORK, "a quiet host"))
+    with pytest.raises(WeftError, match="cannot give it what it requires: a quiet host"):
+        outgoing(later)
 
 
 def test_call_of_a_function_is_refused() -> None:
     call = JobSpec(
-        function=FunctionSpec(call="math:gcd"), executor=f"{WITHOUT_NETWORK}function",
-        network=False,
+        function=FunctionSpec(call="math:gcd"), executor="function", network=False,
+        requires=(NO_NETWORK,),
     )  # fmt: skip
     with pytest.raises(WeftError, match="share processes, which have the network"):
         outgoing(call)

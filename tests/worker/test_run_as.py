@@ -307,7 +307,7 @@ async def test_each_job_gets_the_account_of_its_user(worker: Worker) -> None:
         (("local", "1000:6"), {}, 1000, "this host has no account '1000:6'"),
         (("Local", "Ada"), {("local", "ada"): "20001:20101"}, 1000, 20001),
         (("acme", "nobody"), {}, 1, "does not name acme/nobody"),
-        # Somebody's tenant, in an installation that an earlier release made.
+        # Somebody's tenant, where the installation's own has another name.
         (("default", "nobody"), {("", "nobody"): "nobody"}, 1, "not name default/nobody"),
     ],
 )

@@ -246,7 +246,7 @@ def _files_with_lock(root: Path, lock: SpawnerLock) -> SpawnerFiles:
 
 
 @pytest.mark.skipif(not has_namespaces(), reason="the kernel lends no PID namespace")
-@pytest.mark.parametrize("boot_id", ["", "an earlier boot", read_boot_id()])
+@pytest.mark.parametrize("boot_id", ["an earlier boot", read_boot_id()])
 async def test_number_of_a_namespace_that_was_reused_kills_nobody(
     tmp_path: Path, boot_id: str
 ) -> None:

@@ -21,7 +21,7 @@ def site_actor(user_name: str, *, tenant_id: int) -> str:
 def shown_actor(actor: str, *, to_tenant_id: int | None) -> str:
     """Return what users of a tenant are shown of an actor; None: administrators of the site.
 
-    What the previous release wrote down names no tenant.
+    One that names no tenant is shown to administrators of the site alone.
     """
     found = _USER.fullmatch(actor)
     if to_tenant_id is None or (found is not None and int(found[2]) == to_tenant_id):

@@ -7,7 +7,7 @@ from typing import Final
 
 HOME: Final = ""
 """Stands for the installation's own tenant, whose users need not be named with it. It is called
-`default`, or `local` if an earlier release made it.
+`default` or `local`.
 """
 _NUMBERS: Final = re.compile(r"([0-9]{1,10}):([0-9]{1,10})")
 _ID_MAX: Final = 2**32 - 2

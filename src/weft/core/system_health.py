@@ -41,7 +41,7 @@ def _driver(processes: Sequence[Document]) -> Finding:
 
 def _named(process: Document) -> str:
     if process["pid"] is None:
-        return "one of an earlier release"
+        return "one that does not say its name"
     return f"process {process['pid']} on {process['host']}"
 
 
@@ -55,7 +55,7 @@ def _workers(programs: Sequence[Document]) -> Finding:
 def _versions(programs: Sequence[Document]) -> Finding:
     versions = {one["version"] for one in programs}
     known = sorted(one for one in versions if one is not None)
-    words = [*known, *(["an earlier one"] if None in versions else [])]
+    words = [*known, *(["an unknown one"] if None in versions else [])]
     if len(words) > 1:
         advice = "Replace the older programs; `weft db status` lists them."
         found = f"programs of several versions are connected: {', '.join(words)}"

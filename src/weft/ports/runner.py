@@ -22,6 +22,7 @@ import msgspec
 from weft.core.attempt_key import AttemptKey
 from weft.core.command import Command
 from weft.core.conditions import Ask, Blocked
+from weft.core.errors import WeftError
 from weft.core.log_location import LogLocation
 from weft.core.states import Phase, Reason
 from weft.ports.executor import ExecutorLimits, JobExecutor
@@ -64,11 +65,15 @@ class Assignment(msgspec.Struct, frozen=True):
     gpu: int = 0
     """How many GPUs it has for itself while it runs."""
     secrets: Sequence[GivenSecret] = ()
-    """Values for the job alone. The executor of its spec begins with `WITH_SECRETS` then, so that
-    a runner that cannot give them to it knows no such executor.
-    """
+    """Values for the job alone; its spec requires `SECRETS` then."""
     account: Account | None = None
     """The Unix account under which it runs; None: the worker's."""
+
+
+def check_requirements(spec: JobSpec, met: frozenset[str]) -> None:
+    """Raise `WeftError` if a job requires something of its runner that is not in `met`."""
+    if missing := [one for one in spec.requires if one not in met]:
+        raise WeftError(f"its worker's runner cannot give it what it requires: {missing[0]}")
 
 
 class Started(msgspec.Struct, frozen=True):

@@ -1,10 +1,8 @@
 """The form of `secrets.json`: logins by database.
 
-    admin, weft_api, …   the logins of the database in use
-    database             its name
-    kept                 the logins of databases that were in use before, by name
-
-Earlier releases wrote only the logins in use.
+admin, weft_api, …   the logins of the database in use
+database             its name
+kept                 the logins of databases that were in use before, by name
 """
 
 from collections.abc import Mapping

@@ -115,7 +115,7 @@ class WorkerSettings:
     )
     unsigned_functions: bool = setting(
         default=False,
-        help_="call functions that have no signature: those that the previous release has taken",
+        help_="call functions that have no signature",
     )
     checkpoint_look_s: float = setting(
         600.0,

@@ -64,6 +64,8 @@ class DirectoryEngine:
         """Return the jobs that were submitted and not forgotten."""
         return sorted(path.name for path in self._root.iterdir())
 
+    meets: frozenset[str] = frozenset()
+
     async def submit(
         self, assignments: Mapping[str, Assignment]
     ) -> Mapping[str, WeftError | Blocked]:

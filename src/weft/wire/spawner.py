@@ -254,13 +254,8 @@ class Welcome(msgspec.Struct, frozen=True, tag="welcome"):
     live: list[LiveProcess]
     ended: list[ProcessEnd]
     version: int = PROTOCOL_VERSION
-    takes_commands: bool = False
-    makes_memory_files: bool = False
-    makes_sandboxes: bool = False
     uses_accounts: bool = False
     """It was started for processes under other accounts."""
-    binds_own_paths: bool = False
-    makes_cgroups: bool = False
 
 
 class Report(msgspec.Struct, frozen=True, tag="report"):
@@ -287,9 +282,9 @@ class SpawnerLock(msgspec.Struct, frozen=True):
     pid: int
     """As it sees itself: 1 in a PID namespace of its own."""
     pid_namespace_inode: int
-    boot_id: str = ""
-    """The boot during which it started; empty in the file of an older spawner."""
-    started_ticks: int = 0
+    boot_id: str
+    """The boot during which it started."""
+    started_ticks: int
     """When it started, as in field 22 of `/proc/PID/stat`."""
 
 

@@ -38,8 +38,7 @@ class FunctionSpec(msgspec.Struct, frozen=True, omit_defaults=True):
     path: tuple[str, ...] = ()
     interpreter: str | None = None
     arguments_digest: str | None = None
-    """The payload of the batch that is read as `arguments`. These are empty then, so that a worker
-    of the previous release fails instead of calling without any.
+    """The payload of the batch that is read as `arguments`. These are empty then.
     """
     arguments_file: str | None = None
     """Where the agent has put that payload; never stored."""
@@ -60,9 +59,9 @@ class JobSpec(msgspec.Struct, frozen=True, omit_defaults=True, array_like=False)
     umask: str | None = None
     """File mode mask in octal; None: the worker's."""
     secrets: tuple[SecretUse, ...] | None = None
-    """What it gets when it starts; its `executor` begins with `WITH_SECRETS` then."""
+    """What it gets when it starts."""
     network: bool | None = None
-    """False: it gets none, and its `executor` names `WITHOUT_NETWORK` then."""
+    """False: it gets none."""
     simulation: SimulationDocument | None = None
     inherit_env: dict[str, str] | None = None
     """The environment of the caller's shell, of `weft run` and `weft each`.
@@ -86,21 +85,27 @@ class JobSpec(msgspec.Struct, frozen=True, omit_defaults=True, array_like=False)
     """
     own_paths: tuple[str, ...] | None = None
     """Where it finds its own directory besides: absolute paths that need not exist."""
+    requires: tuple[str, ...] = ()
+    """What a runner must know of to run it as it should, such as `SECRETS`; each once. A runner
+    that does not know one of them does not run the job.
+    """
 
 
 SHARED_FIELDS: Final = JobSpec.__struct_fields__[: JobSpec.__struct_fields__.index("inherit_env")]
 """What a spec takes from the job document as it is."""
 
 
-WITH_SECRETS: Final = "with secrets: "
-"""Before the executor of a spec with secrets: a worker that cannot give them to the job, such as
-one of the previous release, says that it has no such executor, and does not run the job.
-"""
+SECRETS: Final = "secrets"
+NO_NETWORK: Final = "no network"
+REQUIREMENTS: Final = frozenset({SECRETS, NO_NETWORK})
+"""All that jobs may require of their runner."""
 
-WITHOUT_NETWORK: Final = "without network: "
-"""Before the executor of a spec that forbids the network, after `WITH_SECRETS`: a worker that does
-not know of that does not run the job.
-"""
+
+def requiring(spec: JobSpec, one: str) -> JobSpec:
+    """Return the spec with one requirement more."""
+    if one in spec.requires:
+        return spec
+    return msgspec.structs.replace(spec, requires=(*spec.requires, one))
 
 
 class ArrayRange(NamedTuple):
@@ -118,11 +123,6 @@ class _Chunk(msgspec.Struct, frozen=True, array_like=True):
     array: ArrayRange | None = None
     values: list[str] | None = None
     """Of an array over values."""
-    executor: str = ""
-    """With `values` the executor of the template, which names `_OF_VALUES` instead: a worker of
-    the previous release says that it has no such executor, and does not run jobs without values.
-    """
-
     shared: "SharedByDoor | None" = None
     """What stands in no spec of the chunk then."""
 
@@ -133,9 +133,6 @@ class SharedByDoor(msgspec.Struct, frozen=True, array_like=True):
     original: bytes | None
     identity: dict[str, str] | None
     own_paths: tuple[str, ...] | None
-
-
-_OF_VALUES: Final = "array of values"
 
 
 class ArraySpecs(Sequence[JobSpec]):
@@ -242,12 +239,7 @@ def encode_array(
     values: list[str] | None = None,
 ) -> bytes:
     """Make the chunk of an array: one template, however many jobs, and one value for each."""
-    if values is None:
-        chunk = _Chunk(inherit_env, [template], array)
-    else:
-        marked = msgspec.structs.replace(template, executor=_OF_VALUES)
-        chunk = _Chunk(inherit_env, [marked], array, values, template.executor)
-    return compress_chunk(_ENCODER.encode(chunk))
+    return compress_chunk(_ENCODER.encode(_Chunk(inherit_env, [template], array, values)))
 
 
 def compress_chunk(packed: bytes) -> bytes:
@@ -271,10 +263,7 @@ def decode_chunk(body: bytes) -> Sequence[JobSpec]:
         specs = [msgspec.structs.replace(one, **fields) for one in specs]
     if chunk.array is None:
         return specs
-    template = specs[0]
-    if chunk.values is not None:
-        template = msgspec.structs.replace(template, executor=chunk.executor)
-    return ArraySpecs(template, chunk.array, chunk.values)
+    return ArraySpecs(specs[0], chunk.array, chunk.values)
 
 
 def part_of_array(
@@ -287,8 +276,6 @@ def part_of_array(
     if chunk.array is None:
         return None
     template = chunk.specs[0]
-    if chunk.values is not None:
-        template = msgspec.structs.replace(template, executor=chunk.executor)
     array = ArrayRange(chunk.array.first_index + first, n_jobs)
     values = None if chunk.values is None else chunk.values[first : first + n_jobs]
     return encode_array(changed(template), array, chunk.inherit_env, values)

@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 from weft.wire.answers import Count
 
 _HIDDEN = "null: the database hides it from weft"
-_EARLIER = "null: a program of an earlier release"
+_UNNAMED = "null: a session that does not name its program"
 Role = Literal["api", "driver", "worker"]
 
 
@@ -16,10 +16,10 @@ class Process(Struct, kw_only=True):
     """A process of weft that is connected to the database."""
 
     role: Role
-    version: Annotated[str | None, Meta(description=_EARLIER)]
+    version: Annotated[str | None, Meta(description=_UNNAMED)]
     schema: Annotated[int | None, Meta(description="number of the schema that it was made for")]
-    host: Annotated[str | None, Meta(description=_EARLIER)]
-    pid: Annotated[int | None, Meta(description=_EARLIER)]
+    host: Annotated[str | None, Meta(description=_UNNAMED)]
+    pid: Annotated[int | None, Meta(description=_UNNAMED)]
     n_connections: Count
     leads: Annotated[bool, Meta(description="it is the driver that decides")]
     since: Annotated[datetime | None, Meta(description=f"its oldest connection; {_HIDDEN}")]
@@ -33,7 +33,7 @@ class ProgramCount(Struct, kw_only=True):
     """How many processes of a role and version are connected."""
 
     role: Role
-    version: Annotated[str | None, Meta(description=_EARLIER)]
+    version: Annotated[str | None, Meta(description=_UNNAMED)]
     n: Count
 
 

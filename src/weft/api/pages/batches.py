@@ -26,7 +26,7 @@ CAUSES: Final = 5
 ROOT_GROUP: Final = 0
 _LIST: Final = ("q", "cursor")
 _JOBS: Final = (*_LIST, "column", "groups")
-_BATCHES: Final = (*_LIST, *ORDER, "done")  # the previous release led here with `done`
+_BATCHES: Final = (*_LIST, *ORDER)
 
 
 @get("/ui/batches", include_in_schema=False)

@@ -1,6 +1,5 @@
 -- Each operation on a batch that is there, completion of a batch, limit, schedule and cause of failures says whose it is.
 -- No other completion does. The project of a schedule is the one that has the name which it gives.
--- A deletion by the previous release leaves the owner on its operation.
 SELECT x.* FROM (
     SELECT 'operation' AS kind, o.operation_id AS number, o.owner_id, o.project_id, b.user_id, b.project_id AS project_of_batch
     FROM weft.operation o JOIN weft.batch b ON b.batch_id = o.batch_id

@@ -19,7 +19,7 @@ from weft.submission.translation.context import DocumentContext
 from weft.submission.translation.executors import FUNCTION
 from weft.wire.documents import FunctionDocument, JobDocument
 from weft.wire.payload import DIGEST
-from weft.wire.spec import WITH_SECRETS, WITHOUT_NETWORK, FunctionSpec, JobSpec
+from weft.wire.spec import FunctionSpec, JobSpec
 
 _NAME_CHARS_MAX: Final = 512
 _PATH_ENTRIES_MAX: Final = 64
@@ -239,7 +239,7 @@ def shown_spec(
         return None
     spec = msgspec.structs.replace(
         spec,
-        executor=spec.executor.removeprefix(WITH_SECRETS).removeprefix(WITHOUT_NETWORK),
+        requires=(),
         env=None if spec.env is None else masked(spec.env, masks),
         inherit_env=None if spec.inherit_env is None else masked(spec.inherit_env, masks),
         original=None,  # its values are not masked, and it is in the format of a door

@@ -1,12 +1,10 @@
-"""Jobs that run without network: checked, and marked for workers that can see to it."""
-
-import msgspec
+"""Jobs that run without network: checked, and marked for runners that can see to it."""
 
 from weft.core.errors import InvalidValue
 from weft.core.problems import Problems
 from weft.settings import Settings
 from weft.wire.documents import JobDocument
-from weft.wire.spec import WITHOUT_NETWORK, JobSpec
+from weft.wire.spec import NO_NETWORK, JobSpec, requiring
 
 
 def check_network(job: JobDocument, _: Settings, problems: Problems, at: str) -> None:
@@ -17,7 +15,5 @@ def check_network(job: JobDocument, _: Settings, problems: Problems, at: str) ->
 
 
 def without_network(spec: JobSpec) -> JobSpec:
-    """Let only workers run this job that can keep it from the network."""
-    if spec.network is not False:
-        return spec
-    return msgspec.structs.replace(spec, executor=WITHOUT_NETWORK + spec.executor)
+    """Let only runners run this job that can keep it from the network."""
+    return requiring(spec, NO_NETWORK) if spec.network is False else spec

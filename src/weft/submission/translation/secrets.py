@@ -1,12 +1,10 @@
 """The secrets that jobs ask for: checked, and noted in their specs. Values never come here."""
 
-import msgspec
-
 from weft.core.errors import InvalidValue
 from weft.core.problems import Problems
 from weft.settings import Settings
 from weft.wire.documents import JobDocument
-from weft.wire.spec import WITH_SECRETS, JobSpec
+from weft.wire.spec import SECRETS, JobSpec, requiring
 
 
 def check_uses(job: JobDocument, _: Settings, problems: Problems, at: str) -> None:
@@ -24,7 +22,5 @@ def check_uses(job: JobDocument, _: Settings, problems: Problems, at: str) -> No
 
 
 def with_secrets(spec: JobSpec) -> JobSpec:
-    """Let only workers run this job that can give it its secrets."""
-    if not spec.secrets:
-        return spec
-    return msgspec.structs.replace(spec, executor=WITH_SECRETS + spec.executor)
+    """Let only runners run this job that can give it its secrets."""
+    return requiring(spec, SECRETS) if spec.secrets else spec

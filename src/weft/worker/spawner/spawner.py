@@ -172,11 +172,6 @@ class Spawner:
                 queued,
                 live,
                 ended,
-                takes_commands=True,
-                makes_memory_files=True,
-                makes_sandboxes=True,
-                binds_own_paths=True,
-                makes_cgroups=True,
                 uses_accounts=self._uses_accounts,
             )
         )

@@ -30,8 +30,8 @@ def directory_name(root: Path) -> str:
 
 
 class Directories:
-    """The directories of logs of a home, by name: one for each database, below the one that all
-    databases shared in earlier releases.
+    """The directories of logs of a home, by name: one for each database, below that of the
+    home.
     """
 
     def __init__(self, root: Path) -> None:

@@ -26,6 +26,7 @@ from weft.ports.runner import (
     Known,
     Started,
     blocked,
+    check_requirements,
     never_started,
 )
 from weft.wire.log_format import STDERR, STDOUT, Piece
@@ -57,6 +58,9 @@ class Engine(Protocol):
     Every call may raise `Unavailable`, also if the engine received it. But a call that raised or
     was cancelled must have no effect any more once a later call has been answered.
     """
+
+    meets: frozenset[str]
+    """What jobs may require of it (`weft.wire.spec.REQUIREMENTS`); others end and say so."""
 
     async def submit(
         self, assignments: Mapping[str, Assignment]
@@ -249,9 +253,17 @@ class RemoteRunner:
             wanted = [key for key in keys if self._is_wanted(key)]
             others = [key for key in keys if key not in wanted]
             try:
-                refused = await self._engine.submit(
-                    {key.name: self._held[key].assignment for key in wanted}
-                )
+                unmet = self._unmet(wanted)
+                refused = {
+                    **unmet,
+                    **await self._engine.submit(
+                        {
+                            key.name: self._held[key].assignment
+                            for key in wanted
+                            if key.name not in unmet
+                        }
+                    ),
+                }
                 there = await self._ask(others)
             except Unavailable:
                 await asyncio.sleep(_AWAY_S)
@@ -261,6 +273,16 @@ class RemoteRunner:
                     self._give_up(self._held[key])
             self._tell_given(wanted, refused)
             return
+
+    def _unmet(self, keys: Sequence[AttemptKey]) -> dict[str, WeftError | Blocked]:
+        """Return by name the attempts that require what the engine cannot give."""
+        found: dict[str, WeftError | Blocked] = {}
+        for key in keys:
+            try:
+                check_requirements(self._held[key].assignment.spec, self._engine.meets)
+            except WeftError as error:
+                found[key.name] = error
+        return found
 
     def _is_wanted(self, key: AttemptKey) -> bool:
         return self._held[key].stop_reason is None and key not in self._withdrawing

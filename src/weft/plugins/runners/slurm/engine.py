@@ -51,6 +51,8 @@ class _Shape(NamedTuple):
 class SlurmEngine:
     """Slurm, as the port of remote runners wants it."""
 
+    meets: frozenset[str] = frozenset()
+
     def __init__(
         self, commands: SlurmCommands, folder: SlurmFolder, settings: SlurmSettings,
         limits: ExecutorLimits, *, tag: str,

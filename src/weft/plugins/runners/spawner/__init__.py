@@ -102,9 +102,7 @@ class SpawnerRunner:
         self._limits = limits
         self._hello = hello
         self._link: SpawnerLink | None = None
-        self._is_ending = self._takes_commands = self._makes_files = False
-        self._makes_sandboxes = False
-        self._binds_own_paths = self._makes_cgroups = False
+        self._is_ending = False
 
     async def adopt(self) -> Known:
         """Find the spawner, or start one after proof that the older one is gone."""
@@ -122,11 +120,6 @@ class SpawnerRunner:
                         incarnation=welcome.incarnation,
                         pid_namespace=welcome.pid_namespace,
                     )
-                    self._takes_commands = welcome.takes_commands
-                    self._makes_files = welcome.makes_memory_files
-                    self._makes_sandboxes = welcome.makes_sandboxes
-                    self._binds_own_paths = welcome.binds_own_paths
-                    self._makes_cgroups = welcome.makes_cgroups
                     return _known(welcome)
                 log.warning("worker.spawner_outdated", version=welcome.version)
                 self._link.send(wire.Quit())
@@ -142,8 +135,6 @@ class SpawnerRunner:
         refused = []
         for one in assignments:
             try:
-                if _needs_new_spawner(one, self._limits):
-                    self._refuse_what_is_new(one)
                 outgoing.add(one)
             except Blocked as error:
                 refused.append(blocked(one.key, error, now_ns=time.monotonic_ns()))
@@ -160,20 +151,6 @@ class SpawnerRunner:
         if refused and self._link is not None:
             self._link.tell(Happened(ended=refused))
 
-    def _refuse_what_is_new(self, one: Assignment) -> None:
-        if one.secrets and not self._makes_files:
-            raise WeftError("its spawner is of an earlier release, which gives jobs no secrets")
-        if one.spec.own_paths and not self._binds_own_paths:
-            raise WeftError("its spawner is of an earlier release, which binds no paths")
-        if self._limits.sandbox and not self._makes_sandboxes:
-            raise WeftError("its spawner is of an earlier release, which makes no sandboxes")
-        if self._limits.cgroup is not None and not self._makes_cgroups:
-            raise WeftError("its spawner is of an earlier release, which limits no jobs")
-        if one.spec.network is False and not self._makes_sandboxes:
-            raise WeftError(
-                "its spawner is of an earlier release, which keeps no job from the network"
-            )
-
     def withdraw(self, keys: Sequence[AttemptKey]) -> None:
         """Ask for the attempts that were not started."""
         self._send(wire.Withdraw(list(keys)))
@@ -183,13 +160,9 @@ class SpawnerRunner:
         self._send(wire.Kill(list(keys), reason, grace_ms))
 
     def command(self, commands: Sequence[Command]) -> None:
-        """Send the commands, unless the spawner is older than they are."""
-        if self._takes_commands:
-            for one in commands:
-                self._send(wire.Command(one.number, one.key, one.signal, one.extra_ms))
-        elif self._link is not None:
-            why = "its spawner is of an earlier release"
-            self._link.tell(Happened(obeyed=[(one.number, why) for one in commands]))
+        """Send the commands."""
+        for one in commands:
+            self._send(wire.Command(one.number, one.key, one.signal, one.extra_ms))
 
     def acknowledge(self, keys: Sequence[AttemptKey]) -> None:
         """Tell the spawner to forget the ends."""
@@ -231,18 +204,6 @@ class SpawnerRunner:
     def _send(self, message: wire.AgentMessage) -> None:
         if self._link is not None:
             self._link.send(message)
-
-
-def _needs_new_spawner(one: Assignment, limits: ExecutorLimits) -> bool:
-    """Say whether a spawner of an earlier release may not be able to run it as it should."""
-    spec = one.spec
-    return bool(
-        one.secrets
-        or limits.sandbox
-        or limits.cgroup is not None
-        or spec.own_paths
-        or spec.network is False
-    )
 
 
 def _known(welcome: wire.Welcome) -> Known:

@@ -11,9 +11,9 @@ from weft.core.errors import WeftError
 from weft.plugins.runners.spawner.no_network import find_no_network
 from weft.plugins.runners.spawner.own_paths import find_own_root
 from weft.ports.executor import CgroupTerms, ExecutorLimits, Reservation, SpawnerExecutor
-from weft.ports.runner import Assignment, GivenSecret
+from weft.ports.runner import Assignment, GivenSecret, check_requirements
 from weft.wire.spawner import Account, Cgroup, Start, StartProcess
-from weft.wire.spec import WITH_SECRETS, WITHOUT_NETWORK, JobSpec
+from weft.wire.spec import REQUIREMENTS, JobSpec
 
 MESSAGE_BYTES: Final = 8 << 20
 
@@ -36,14 +36,10 @@ class Outgoing:
     def add(self, one: Assignment) -> None:
         """Add one attempt. Raise `WeftError` if it cannot be run."""
         spec = one.spec
-        name = spec.executor
-        if one.secrets:
-            name = name.removeprefix(WITH_SECRETS)
-        if spec.network is False:
-            name = name.removeprefix(WITHOUT_NETWORK)
-        executor = self._executors.get(name)
+        executor = self._executors.get(spec.executor)
         if executor is None:
             raise WeftError(f"this worker has no executor {spec.executor!r}")
+        check_requirements(spec, REQUIREMENTS)
         process = executor.start_of(
             one.key,
             spec,

@@ -88,7 +88,7 @@ async def clear_away(files: SpawnerFiles) -> None:
         dead = msgspec.json.decode(files.lock.read_bytes(), type=SpawnerLock)
     except (FileNotFoundError, msgspec.MsgspecError):
         return
-    if dead.boot_id and dead.boot_id != read_boot_id():
+    if dead.boot_id != read_boot_id():
         return
     async with asyncio.timeout(_GONE_WITHIN_S):
         while (killed := kill_marked(dead.incarnation)) or is_dying(dead):

@@ -1,7 +1,6 @@
 -- _wake_workers: wake workers that sleep and serve the lanes in which there is new work: at most `at_most` for each lane, taken at random.
 --   Whoever was woken and leaves work behind wakes more, so a little work wakes a few of a thousand workers, and much work wakes all. A
---   NULL lane wakes all of its pool that sleep. The notice names the pool and, unless it is for all of them, the incarnations; older
---   programs read the pool only.
+--   NULL lane wakes all of its pool that sleep. The notice names the pool and, unless it is for all of them, the incarnations.
 -- Called by: _announce, _note_claim.   Safe to repeat: yes.
 -- Plan: the incarnations of a pool that are alive, once; for each lane their lanes by key, until enough are found.
 -- Owner: weft_system.
@@ -11,11 +10,11 @@ DECLARE
     v_payload text;
 BEGIN
     FOR v_payload IN
-        SELECT CASE WHEN s.has_older OR cardinality(w.ids) IN (cardinality(s.ids), 500) THEN p.pool_id::text
+        SELECT CASE WHEN cardinality(w.ids) IN (cardinality(s.ids), 500) THEN p.pool_id::text
                     ELSE p.pool_id || ':' || array_to_string(w.ids, ',') END
         FROM (SELECT DISTINCT unnest(_wake_workers.pool_ids) AS pool_id) p
         CROSS JOIN LATERAL (
-            SELECT array_agg(i.incarnation_id ORDER BY random()) AS ids, bool_or(i.offers IS NULL) AS has_older
+            SELECT array_agg(i.incarnation_id ORDER BY random()) AS ids
             FROM weft.worker_incarnation i
             WHERE i.pool_id = p.pool_id AND i.ended_at IS NULL AND i.waiting AND NOT i.cordoned) s
         CROSS JOIN LATERAL (

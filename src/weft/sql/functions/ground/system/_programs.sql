@@ -1,5 +1,5 @@
 -- _programs: the processes of weft that are connected to this database: how many by role and version, and some of them, drivers and apis
---   first. Each names itself in application_name; one that does not is of an earlier release, and counts as one for each role.
+--   first. Each names itself in application_name; other sessions of its logins, such as those of psql, count as one for each role.
 -- Called by: get_system.   Safe to repeat: yes, it only reads.   Locks: none.   Plan: sessions of the server, at most max_connections.
 -- Returns: `heard_at`: when one of its sessions began or ended a statement; `since`, `heard_at`: NULL where their times are hidden.
 -- Owner: weft_system.

@@ -1,7 +1,7 @@
 -- _note_failures: note those of these jobs that just ended and failed for good.
 -- Called by: complete_attempts, only for sets in which a job did.   Safe to repeat: yes.
 -- Locks: as _add_dead_letters.   Plan: attempts and jobs by key, those that did not succeed.
--- causes: what the jobs said, without what differs from job to job; NULL: an older worker did not send it.
+-- causes: what the jobs said, without what differs from job to job; NULL: nothing.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._note_failures(batch_ids bigint[], job_ids int[], attempts smallint[], reasons smallint[], causes text[],
     at timestamptz) RETURNS void LANGUAGE sql

@@ -1,4 +1,4 @@
--- _offers: what an incarnation offers beside cpu and memory. An incarnation of an older program has storage, gpus and both executors.
+-- _offers: what an incarnation offers beside cpu and memory. One that said nothing has storage, gpus and both executors.
 -- Called by: _serve_lanes, _lane_ids, _lane_room, pool_offers, _worker_documents, the audit.   Safe to repeat: yes, it only reads.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._offers(i weft.worker_incarnation) RETURNS jsonb LANGUAGE sql STABLE

@@ -1,7 +1,6 @@
 -- begin_term: become the leader of the drivers, on the connection that calls; the lock lasts as long as the connection.
 -- Called by: DriverStore.try_lead.   Safe to repeat: yes.
--- Locks: leader (tried); term; as _note_condition_batches; as _recount_users; as _recount_usage; as _recount_shares. A
---   backend that waits inside an advisory lock holds back the removal of dead rows for everybody.
+-- Locks: leader (tried); term. A backend that waits inside an advisory lock holds back the removal of dead rows for everybody.
 -- Returns: the epoch of the new term; NULL if another driver leads.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.begin_term() RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -14,7 +13,5 @@ BEGIN
     END IF;
     PERFORM FROM weft.driver_state FOR UPDATE;  -- until what the old term began has ended (_check_epoch)
     UPDATE weft.driver_state SET epoch = epoch + 1, waiting = false RETURNING epoch INTO v_epoch;
-    PERFORM weft._note_condition_batches();
-    PERFORM weft._recount_users(), weft._recount_usage((clock_timestamp() AT TIME ZONE 'UTC')::date - 1), weft._recount_shares();
     RETURN v_epoch;
 END $$;

@@ -39,7 +39,7 @@ BEGIN
             SELECT p.name FROM weft.pool p WHERE p.plan IS NOT NULL UNION SELECT d ->> 'name' FROM jsonb_array_elements(pools) d) x
         LEFT JOIN jsonb_array_elements(pools) e (plan) ON e.plan ->> 'name' = x.name ORDER BY x.name
     LOOP
-        v_tenant := CASE WHEN v_pool.plan ? 'tenant' THEN (  -- programs of the previous release do not know it
+        v_tenant := CASE WHEN v_pool.plan ? 'tenant' THEN (
             SELECT t.tenant_id FROM weft.tenant t WHERE t.name_key = weft._name_key(v_pool.plan ->> 'tenant'))
             ELSE (SELECT p.serves_tenant_id FROM weft.pool p WHERE p.name = v_pool.name) END;
         UPDATE weft.pool p SET plan = v_pool.plan - 'tenant', serves_tenant_id = v_tenant

@@ -65,7 +65,6 @@ WITHOUT_TENANT = {
     "list_whole_trail": "of administrators of the site",
     "next_schedule_run": "each api runs the schedules of all tenants",
     "open_session": "the code of a login link is the proof",
-    "pool_limits": "amounts of pools, by number",
     "pool_offers": "it says whom each serves: test_pools asks as another tenant",
     "record_request": "adds an entry to the trail, and the api says whose it is",
     "remove_licence": "licences are the site's",
@@ -233,8 +232,8 @@ def switch_checks_off(monkeypatch: pytest.MonkeyPatch) -> None:
         pass
 
     monkeypatch.setattr("weft.api.http.rights.require", lambda *_: None)
-    for module in ("secrets", "resubmit", "owners"):
-        monkeypatch.setattr(f"weft.api.use_cases.{module}.require_owner", allow)
+    for module in ("submission.secrets", "api.use_cases.resubmit", "submission.owners"):
+        monkeypatch.setattr(f"weft.{module}.require_owner", allow)
 
 
 @pytest.mark.timeout(300)  # it asks all routes for things of two tenants

@@ -41,6 +41,7 @@ def test_what_is_in_the_way_is_told(tmp_path: Path, put: Callable[[Path], object
     files = MessageFiles(tmp_path)
     said = files.add(KEY, 5, "x")
     files.remove(KEY)
+    files.wait()
 
     assert said.startswith("it cannot be written: ")
     assert texts(tmp_path) == []
@@ -59,6 +60,7 @@ def test_links_in_the_directory_are_not_followed(tmp_path: Path) -> None:
     said = files.add(KEY, 5, "x")
     found = texts(place)
     files.remove(KEY)
+    files.wait()
 
     assert (said, found, outside.read_text()) == ("", ["x"], "kept")
 
@@ -73,6 +75,7 @@ def test_what_others_left_is_removed(tmp_path: Path) -> None:
     files.prepare([OTHER])
     kept = [path.name for path in directory.iterdir()]
     files.remove(OTHER)
+    files.wait()
 
     assert kept == [OTHER.name]
     assert list(directory.iterdir()) == []

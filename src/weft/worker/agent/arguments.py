@@ -13,10 +13,11 @@ from weft.core.attempt_key import AttemptKey
 from weft.core.errors import WeftError
 from weft.ports.store import WorkerStore
 from weft.wire.payload import parts_of
+from weft.wire.plain_files import open_plain
 from weft.wire.spec import JobSpec
 from weft.worker.agent.patience import until_answered
 
-_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 
 
 class ArgumentFiles:
@@ -57,7 +58,7 @@ class ArgumentFiles:
 
     async def _write(self, file: Path, batch_id: int, digest: bytes) -> None:
         found, part, n_parts = hashlib.sha256(), 0, 1
-        with os.fdopen(os.open(file, _FLAGS, 0o600), "wb") as out:
+        with os.fdopen(open_plain(file, _FLAGS), "wb") as out:
             while part < n_parts:
                 part += 1
                 n_bytes, body = await self._read_part(batch_id, digest, part)

@@ -7,7 +7,6 @@ looks at all of it from time to time, and also when a batch was removed.
 import asyncio
 import os
 import re
-import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from weft.core.attempt_key import AttemptKey
 from weft.ports.store import WorkerStore
 from weft.telemetry.log import get_logger
 from weft.worker.agent.patience import until_answered
+from weft.worker.agent.trees import remove_tree
 
 log = get_logger()
 
@@ -105,11 +105,10 @@ class CheckpointRemoval:
 
     def _remove(self, names: Sequence[str]) -> None:
         """Remove directories. Each is renamed first, so that no attempt finds half of it."""
-        assert shutil.rmtree.avoids_symlink_attacks
         for name in names:
             path = self._kept / f"{os.urandom(8).hex()}.left"
             try:
                 (self._kept / name).rename(path)
             except FileNotFoundError:  # another worker of this home was faster
                 continue
-            shutil.rmtree(path)
+            remove_tree(path)

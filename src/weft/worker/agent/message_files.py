@@ -1,13 +1,13 @@
 """Messages for running jobs: each is a file in a directory of the attempt."""
 
 import os
-import shutil
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from weft.core.attempt_key import AttemptKey
+from weft.worker.agent.trees import TreeRemovals
 
 MESSAGES: Final = "messages"
 """Their directory in the worker's scratch directory."""
@@ -22,6 +22,7 @@ class MessageFiles:
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._having: set[AttemptKey] = set()
+        self._removals = TreeRemovals()
 
     def prepare(self, kept: Iterable[AttemptKey]) -> None:
         """Make the directory, and remove what attempts left that are not these."""
@@ -31,7 +32,7 @@ class MessageFiles:
             if entry.name in keys:
                 self._having.add(keys[entry.name])
             else:
-                _remove(entry)
+                self._removals.remove(entry)
 
     def add(self, key: AttemptKey, number: int, text: str) -> str:
         """Give an attempt a message; return why not, or nothing. A repeat is the same file."""
@@ -52,7 +53,11 @@ class MessageFiles:
         """Remove the messages of an attempt, if it got any."""
         if key in self._having:
             self._having.remove(key)
-            _remove(self._directory / key.name)
+            self._removals.remove(self._directory / key.name)
+
+    def wait(self) -> None:
+        """Wait until what was removed is gone."""
+        self._removals.wait()
 
 
 def _write(directory: int, name: str, body: bytes) -> None:
@@ -62,10 +67,3 @@ def _write(directory: int, name: str, body: bytes) -> None:
     with os.fdopen(os.open(_UNFINISHED, _FILE, 0o600, dir_fd=directory), "wb") as file:
         file.write(body)
     os.rename(_UNFINISHED, name, src_dir_fd=directory, dst_dir_fd=directory)
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        path.unlink(missing_ok=True)

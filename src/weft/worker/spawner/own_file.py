@@ -20,11 +20,12 @@ from weft.wire.log_format import (
     part_path,
     read_pieces,
 )
+from weft.wire.plain_files import open_plain
 from weft.worker.private_files import make_private, write_all
 from weft.worker.spawner.cut import Cut, Range
 
 _COPY_BYTES = 64 * 1024
-_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_TRUNC
 _STREAMS = (STDOUT, STDERR)
 
 
@@ -99,7 +100,7 @@ class OwnFile:
     def _open_part(self) -> None:
         self.close()
         path = part_path(self._path, self._n_pieces)
-        self._part_fd = os.open(path, _FLAGS | os.O_TRUNC, 0o600)
+        self._part_fd = open_plain(path, _FLAGS)
         self._part_bytes = 0
         self._parts.append(_Part(self._n_pieces, dict(self._totals)))
 
@@ -141,8 +142,7 @@ class OwnFile:
             is_last = part + 1 == len(self._parts)
             end = self._n_pieces if is_last else self._parts[part + 1].first_piece
             said = encode_cut(stream, 0, self._carry[stream], end - first)
-            with open(path, "wb") as file:
-                os.fchmod(file.fileno(), 0o600)
+            with open(path, "wb", opener=open_plain) as file:
                 file.write(encode_piece(*said))
 
 
@@ -164,8 +164,10 @@ def shrink(path: str, cut: Cut) -> None:
     temporary = f"{path}~"
     is_empty = True
     try:
-        with open(path, "rb") as source, open(temporary, "wb", buffering=_COPY_BYTES) as target:
-            os.fchmod(target.fileno(), 0o600)
+        with (
+            open(path, "rb", opener=open_plain) as source,
+            open(temporary, "wb", buffering=_COPY_BYTES, opener=open_plain) as target,
+        ):
             for piece in cut.apply(read_pieces(source)):
                 target.write(encode_piece(*piece))
                 is_empty = False

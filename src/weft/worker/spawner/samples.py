@@ -8,6 +8,7 @@ import os
 import time
 from collections.abc import Mapping
 
+from weft.wire.plain_files import open_plain
 from weft.wire.usage_format import UsageSample, decode_samples, encode_sample, usage_path
 from weft.worker.private_files import make_private, write_all
 from weft.worker.spawner import tree
@@ -16,7 +17,7 @@ from weft.worker.spawner.loop import EventLoop
 from weft.worker.spawner.output import output_path
 
 _MS = 1_000_000
-_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
@@ -135,10 +136,10 @@ class _Trees:
 
 def _append(path: str, data: bytes) -> None:
     try:
-        fd = os.open(path, _FLAGS, 0o600)
+        fd = open_plain(path, _FLAGS)
     except FileNotFoundError:
         make_private(os.path.dirname(path))
-        fd = os.open(path, _FLAGS, 0o600)
+        fd = open_plain(path, _FLAGS)
     try:
         write_all(fd, data)
     finally:
@@ -147,12 +148,11 @@ def _append(path: str, data: bytes) -> None:
 
 def _halve(path: str) -> int:
     """Keep every second sample, the last one included; return how many are left."""
-    with open(path, "rb") as file:
+    with open(path, "rb", opener=open_plain) as file:
         kept = decode_samples(file.read())[::-1][::2][::-1]
     temporary = f"{path}~"
     try:
-        with open(temporary, "wb") as file:
-            os.fchmod(file.fileno(), 0o600)
+        with open(temporary, "wb", opener=open_plain) as file:
             file.write(b"".join(map(encode_sample, kept)))
         os.replace(temporary, path)
     except OSError:

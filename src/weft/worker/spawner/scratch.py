@@ -1,7 +1,9 @@
 """Empty directories and script files for attempts, made and removed by the spawner."""
 
 import os
+from itertools import islice
 
+from weft.wire.plain_files import open_plain
 from weft.worker.spawner.accounts import open_to_accounts
 from weft.worker.spawner.empty_directories import EmptyDirectories
 
@@ -38,8 +40,8 @@ class Scratch:
     def write_script(self, name: str, text: str) -> str:
         """Write an executable script and return its path."""
         path = os.path.join(self._scripts, name)
-        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, _MODE)
-        with os.fdopen(fd, "wb") as file:
+        with open(path, "wb", opener=open_plain) as file:
+            os.fchmod(file.fileno(), _MODE)
             file.write(text.encode("utf-8", "surrogateescape"))
         return path
 
@@ -54,12 +56,9 @@ class Scratch:
         """Remove a directory: at once if that is simple, else through the trash."""
         try:
             with os.scandir(path) as entries:
-                names = [
-                    entry.path for entry in entries if not entry.is_dir(follow_symlinks=False)
-                ]
-            if len(names) <= _SIMPLE_ENTRIES_MAX:
-                for name in names:
-                    os.unlink(name)
+                names = [entry.path for entry in islice(entries, _SIMPLE_ENTRIES_MAX)]
+            for name in names:
+                os.unlink(name)  # not a directory
             os.rmdir(path)
         except OSError:
             self._discard(path)

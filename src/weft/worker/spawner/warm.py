@@ -16,6 +16,7 @@ from functools import partial
 from weft.core.states import Reason
 from weft.wire.function import CallDone, FunctionCall
 from weft.wire.log_format import STDERR, STDOUT
+from weft.wire.plain_files import open_plain
 from weft.wire.spawner import WarmLimits
 from weft.worker.private_files import write_all
 from weft.worker.spawner import tree
@@ -33,7 +34,7 @@ _MIB = 1 << 20
 _END_WITHIN_NS = 5_000_000_000
 _DEFINITIONS_MAX = 256
 _IDLE_MAX = 64
-_RESULT_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+_RESULT_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 
 
 class Warm:
@@ -207,7 +208,7 @@ class Warm:
         key = attempt.key
         path = output_path(self._logs, key.batch_id, key.job_id, key.attempt)
         try:
-            fd = os.open(f"{path}.result", _RESULT_FLAGS, 0o600)
+            fd = open_plain(f"{path}.result", _RESULT_FLAGS)
             try:
                 write_all(fd, attempt.result)
             finally:

@@ -25,6 +25,7 @@ from weft.wire.log_format import (
     part_path,
     read_pieces,
 )
+from weft.wire.plain_files import open_plain
 
 _MARK_BYTES = 256 * 1024
 _BUFFER_BYTES = 4096
@@ -129,7 +130,9 @@ class OutputIndex:
 
     def _look_at(self, first_piece: int, known: _Part | None) -> _Part | None:
         try:
-            with open(part_path(str(self._own), first_piece), "rb", _BUFFER_BYTES) as file:
+            with open(
+                part_path(str(self._own), first_piece), "rb", _BUFFER_BYTES, opener=open_plain
+            ) as file:
                 found = os.fstat(file.fileno())
                 part = _Part(first_piece, found.st_ino)
                 # A part from which something was left out is another file, and a shorter one.
@@ -150,7 +153,9 @@ class OutputIndex:
     ) -> Iterator[Piece]:
         mark = part.mark_before(stream, max(0, start - begin))
         try:
-            with open(part_path(str(self._own), part.first_piece), "rb") as file:
+            with open(
+                part_path(str(self._own), part.first_piece), "rb", opener=open_plain
+            ) as file:
                 if os.fstat(file.fileno()).st_ino == part.inode:
                     file.seek(mark.offset)
                     at = begin + mark.count(stream)

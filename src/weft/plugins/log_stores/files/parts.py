@@ -15,6 +15,7 @@ from weft.wire.log_format import (
     part_path,
     read_pieces,
 )
+from weft.wire.plain_files import open_plain
 
 
 def own_parts(own: Path) -> list[int]:
@@ -73,7 +74,7 @@ class PartReader:
     def _open(self, first_piece: int) -> None:
         self.close()
         try:
-            self._file = open(part_path(str(self._own), first_piece), "rb")  # noqa: SIM115 (read on later)
+            self._file = open(part_path(str(self._own), first_piece), "rb", opener=open_plain)  # noqa: SIM115 (read on later)
         except FileNotFoundError:
             # Removed by shortening since it was listed.
             self._part = first_piece

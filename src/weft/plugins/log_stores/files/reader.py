@@ -25,6 +25,7 @@ from weft.wire.log_format import (
     own_path,
     segment_path,
 )
+from weft.wire.plain_files import open_plain
 from weft.wire.usage_format import UsageSample, decode_samples, usage_path
 
 _KEPT_INDEXES = 32
@@ -85,7 +86,8 @@ class FileReader:
     def samples(self, log: AttemptLog) -> list[UsageSample]:
         """Return the samples of what an attempt used; see the port."""
         try:
-            return decode_samples(Path(usage_path(self.own(log))).read_bytes())
+            with open(usage_path(self.own(log)), "rb", opener=open_plain) as file:
+                return decode_samples(file.read())
         except FileNotFoundError:
             return []
 
@@ -114,7 +116,8 @@ class FileReader:
         assert log.location is not None
         segment, offset = decode_location(log.location)
         try:
-            with segment_path(self.directories.path_of(log.directory), segment).open("rb") as file:
+            path = segment_path(self.directories.path_of(log.directory), segment)
+            with open(path, "rb", opener=open_plain) as file:
                 file.seek(offset)
                 header = file.read(RECORD.size)
                 if len(header) < RECORD.size:

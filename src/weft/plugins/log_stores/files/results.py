@@ -15,6 +15,7 @@ from weft.wire.log_format import (
     decode_pieces,
     segment_path,
 )
+from weft.wire.plain_files import open_plain
 
 _GUESS_BYTES = 4096
 """Most records are shorter, so one read is enough."""
@@ -46,7 +47,7 @@ class ResultReader:
         root = self._directories.path_of(log.directory)
         path = result_path(root, log.batch_id, log.job_id, log.attempt)
         try:
-            with path.open("rb") as file:
+            with open(path, "rb", opener=open_plain) as file:
                 while block := file.read(BLOCK_BYTES):
                     yield block
         except FileNotFoundError:
@@ -76,7 +77,7 @@ class ResultReader:
         self._close()
         path = segment_path(self._directories.path_of(directory), segment)
         try:
-            self._fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            self._fd = open_plain(path, os.O_RDONLY)
         except FileNotFoundError:
             return False
         self._segment = wanted

@@ -7,6 +7,7 @@ from pathlib import Path
 from weft.core.attempt_key import AttemptKey
 from weft.core.log_location import LogLocation
 from weft.wire.log_format import Piece, count_pieces, encode_piece, own_path, read_pieces
+from weft.wire.plain_files import open_plain
 from weft.wire.usage_format import UsageSample, encode_sample, usage_path
 
 
@@ -32,7 +33,7 @@ class FileLogWriter:
     def _append(self, key: AttemptKey, pieces: Sequence[Piece], after: int) -> None:
         path = own_path(self._root, key.batch_id, key.job_id, key.attempt)
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with path.open("a+b") as file:
+        with open(path, "a+b", opener=open_plain) as file:
             file.seek(0)
             stored = sum(map(count_pieces, read_pieces(file)))
             file.truncate(file.tell())  # a piece that an earlier writer could not finish
@@ -44,5 +45,6 @@ class FileLogWriter:
         path = Path(usage_path(own_path(self._root, key.batch_id, key.job_id, key.attempt)))
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         fresh = path.with_name(f"{path.name}~")
-        fresh.write_bytes(b"".join(map(encode_sample, samples)))
+        with open(fresh, "wb", opener=open_plain) as file:
+            file.write(b"".join(map(encode_sample, samples)))
         fresh.replace(path)

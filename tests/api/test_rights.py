@@ -122,10 +122,10 @@ def least_role(route: str) -> UserRole:
 
 
 def said_right_missing(route: str, answer: httpx.Response) -> bool:
-    """Say whether a refusal is about the role. The door for Hail's client answers with a text, and
-    by its contract with 401 whoever may not administer billing projects.
+    """Say whether a refusal is about the role. Doors answer in their own form; that for Hail's
+    client by its contract with 401 whoever may not administer billing projects.
     """
-    if "/api/" not in route:
+    if not any(part in route for part in ("/api/", " /internal/", " /actuator/")):
         return code_of(answer) == "API.RIGHT_MISSING"
     expected = 401 if route in NOT_BY_METHOD else 403
     return answer.status_code == expected and "user ada may not" in answer.text

@@ -296,6 +296,7 @@ ELSEWHERE = {
         "list_parent_groups list_parents list_permissions list_sets"
     ),
     "rows that are named, by key": "list_allowed list_batch_keys",
+    "all of one door, which are counted": "list_foreign_jobs",
     "rows of the caller, by key": (
         "list_minutes list_saved_queries list_secrets list_sessions list_tokens"
     ),

@@ -421,8 +421,10 @@ CREATE TABLE weft.batch (
     bytes_counted boolean DEFAULT false NOT NULL,
     door text,
     foreign_trace text,
+    foreign_id text,
     CONSTRAINT batch_cancel_after_n_failures_check CHECK ((cancel_after_n_failures > 0)),
     CONSTRAINT batch_door_check CHECK ((length(door) <= 32)),
+    CONSTRAINT batch_foreign_id_check CHECK ((length(foreign_id) <= 64)),
     CONSTRAINT batch_foreign_trace_check CHECK ((length(foreign_trace) <= 100)),
     CONSTRAINT batch_max_running_check CHECK ((max_running > 0)),
     CONSTRAINT batch_name_check CHECK ((length(name) <= 1024))
@@ -2356,6 +2358,8 @@ CREATE INDEX attempt_watch_due_at_idx ON weft.attempt_watch USING btree (due_at)
 CREATE INDEX attempt_watch_incarnation_id_idx ON weft.attempt_watch USING btree (incarnation_id);
 
 CREATE INDEX batch_created_idx ON weft.batch USING btree (tenant_id, created_at, batch_id);
+
+CREATE INDEX batch_foreign_idx ON weft.batch USING btree (tenant_id, door, foreign_id) WHERE (foreign_id IS NOT NULL);
 
 CREATE INDEX batch_grant_job_idx ON weft.batch_grant USING btree (user_id, batch_id, job_id) WHERE (job_id > 0);
 

@@ -9,7 +9,7 @@ from functools import cache
 import msgspec
 
 from weft.ports.log_store import AttemptLog
-from weft.ports.store import Caller, GroupLimits, JobEntry, Row
+from weft.ports.store import Caller, ForeignJobs, GroupLimits, JobEntry, Row
 from weft.store.billing import Billing
 from weft.store.conditions import Conditions
 from weft.store.database import open_database
@@ -144,6 +144,20 @@ class PostgresApiStore(
             "list_batch_keys", caller=caller, batch_ids=list(batch_ids)
         )
         return {row["batch_id"]: row["idempotency_key"] for row in rows}
+
+    async def list_foreign_jobs(self, caller: Caller, wanted: ForeignJobs) -> Row:
+        """Return a page of the jobs of a door."""
+        found: Row = await self._database.value(
+            "list_foreign_jobs",
+            caller=caller,
+            door=wanted.door,
+            foreign_id=wanted.foreign_id,
+            states=None if wanted.states is None else list(wanted.states),
+            by_change=wanted.by_change,
+            first_row=wanted.first_row,
+            limit_rows=wanted.limit,
+        )
+        return found
 
     async def get_group(self, caller: Caller, batch_id: int, group: int | str) -> Row:
         """Return one group document."""

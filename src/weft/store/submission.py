@@ -238,6 +238,7 @@ def _batch(new: NewBatch) -> dict[str, Any]:
         "gates": new.gates,
         "door": new.door,
         "foreign_trace": new.foreign_trace,
+        "foreign_id": new.foreign_id,
     }
 
 

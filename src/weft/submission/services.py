@@ -35,6 +35,8 @@ class Origin:
     """Through which it came; None: none. Its keys are `stored_key`s."""
     foreign_trace: str | None = None
     """The trace id of the door's client, if the door keeps those."""
+    foreign_id: str | None = None
+    """The id of a batch that the door's clients know; None: its number."""
 
 
 @dataclass(kw_only=True)

@@ -116,6 +116,7 @@ def _new_batch(
         trace_id=origin.trace_id,
         door=origin.door,
         foreign_trace=origin.foreign_trace,
+        foreign_id=origin.foreign_id,
     )
 
 

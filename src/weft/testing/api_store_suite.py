@@ -21,6 +21,7 @@ from weft.ports.store import (
     ApiStore,
     Caller,
     EditLimits,
+    ForeignJobs,
     JobQuery,
     NewBatch,
     NewSet,
@@ -130,6 +131,21 @@ class CallerTests(StoreTests):
 
 class ReadingTests(StoreTests):
     """Documents."""
+
+    async def test_jobs_of_a_door_are_found_by_the_ids_of_the_door(self) -> None:
+        """And counted, the newest first; strangers see none."""
+        api, caller, stranger = self.site.api, self.site.caller, self.site.stranger
+        for name in ("a", "b"):
+            await self.site.submit(1, door="d", foreign_id=name, foreign_trace="t")
+        whole = ForeignJobs(door="d", limit=1)
+        found = await api.list_foreign_jobs(caller, whole)
+        assert (found["total"], [one["foreign_id"] for one in found["jobs"]]) == (2, ["b"])
+        one = ForeignJobs(door="d", foreign_id="a", states=[JobState.READY], limit=9)
+        (job,) = (await api.list_foreign_jobs(caller, one))["jobs"]
+        assert (job["foreign_trace"], job["state"], job["n_failed"]) == ("t", "ready", 0)
+        changed = await api.list_foreign_jobs(caller, replace(whole, by_change=True, first_row=2))
+        assert changed == {"total": 2, "jobs": []}
+        assert await api.list_foreign_jobs(stranger, whole) == {"total": 0, "jobs": []}
 
     async def test_keys_of_batches_are_seen_by_whoever_sees_the_batches(self) -> None:
         """One that was created without a key has none."""

@@ -1,4 +1,4 @@
-"""The steps of a simulated job, in the words of JobWeaver."""
+"""The steps of a simulated job. Their names are those that clients of another system send."""
 
 from typing import Annotated
 

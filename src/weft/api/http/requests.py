@@ -106,8 +106,12 @@ def _origin_of(request: AnyRequest, body: Body, *parameters: str | None) -> Orig
     return Origin(digest=digest, trace_id=trace_id_of(request), key=key)
 
 
-def foreign_origin(request: AnyRequest, digest: bytes, key: str | None = None) -> Origin:
-    """Return the origin of a request through the door whose route this is. `key`: as sent."""
+def foreign_origin(
+    request: AnyRequest, digest: bytes, key: str | None = None, *, foreign_id: str | None = None
+) -> Origin:
+    """Return the origin of a request through the door whose route this is. `key`: as sent.
+    `foreign_id`: by which the door's clients know a new batch; None: by its number.
+    """
     door: str = request.route_handler.opt["door"]
     return Origin(
         digest=digest,
@@ -115,6 +119,7 @@ def foreign_origin(request: AnyRequest, digest: bytes, key: str | None = None) -
         key=None if key is None else stored_key(door, key),
         door=door,
         foreign_trace=request.scope["state"].get("foreign_trace"),
+        foreign_id=foreign_id,
     )
 
 

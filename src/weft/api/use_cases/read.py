@@ -12,7 +12,15 @@ from weft.core.query.terms import attribute_keys, doubt_of
 from weft.core.query.tree import AttributeTerm, Field, Operator, StateTerm, TextTerm, any_of
 from weft.core.secret_variables import patterns_of
 from weft.core.states import JobState
-from weft.ports.store import BatchQuery, Caller, JobEntry, JobQuery, QueryLimits, Row
+from weft.ports.store import (
+    BatchQuery,
+    Caller,
+    ForeignJobs,
+    JobEntry,
+    JobQuery,
+    QueryLimits,
+    Row,
+)
 from weft.settings import Settings
 from weft.submission.services import Answer
 from weft.submission.translation.functions import shown_spec
@@ -111,6 +119,11 @@ async def list_keys(
 ) -> Mapping[int, str]:
     """Return the idempotency keys with which batches were created, of those that have one."""
     return await services.store.list_batch_keys(caller, batch_ids)
+
+
+async def list_foreign_jobs(services: Services, caller: Caller, wanted: ForeignJobs) -> Row:
+    """Return jobs that came through a door with ids of its own; see the store."""
+    return await services.store.list_foreign_jobs(caller, wanted)
 
 
 async def list_attempts(

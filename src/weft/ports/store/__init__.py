@@ -15,6 +15,7 @@ from weft.ports.store.conditions import ConditionStore, DueCondition
 from weft.ports.store.driver import Beat, DriverStore, Folded
 from weft.ports.store.edits import EditLimits, EditStore, Patch
 from weft.ports.store.fleet import FleetStore
+from weft.ports.store.foreign_jobs import ForeignJobs
 from weft.ports.store.groups import SetGroupStore
 from weft.ports.store.job_entries import JobEntry
 from weft.ports.store.notices import Notices
@@ -79,6 +80,7 @@ __all__ = [
     "FailedLogin",
     "FleetStore",
     "Folded",
+    "ForeignJobs",
     "Gate",
     "GroupLimits",
     "HeartbeatAnswer",

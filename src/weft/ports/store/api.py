@@ -11,6 +11,7 @@ from weft.ports.store.conditions import ConditionStore
 from weft.ports.store.edits import EditStore
 from weft.ports.store.failures import FailureStore
 from weft.ports.store.fleet import FleetStore
+from weft.ports.store.foreign_jobs import ForeignJobs
 from weft.ports.store.groups import SetGroupStore
 from weft.ports.store.job_entries import JobEntry
 from weft.ports.store.licences import LicenceStore
@@ -228,6 +229,11 @@ class ApiStore(
     async def list_batch_keys(self, caller: Caller, batch_ids: Sequence[int]) -> Mapping[int, str]:
         """Return the idempotency keys of these batches. One that has none, or that the caller
         does not see, is left out.
+        """
+
+    async def list_foreign_jobs(self, caller: Caller, wanted: ForeignJobs) -> Row:
+        """Return the jobs that came through a door with ids of its own: `total`, how many there
+        are, and `jobs`, a page of their documents.
         """
 
     async def get_group(self, caller: Caller, batch_id: int, group: int | str) -> Row:

@@ -37,6 +37,8 @@ class NewBatch(msgspec.Struct, frozen=True, kw_only=True):
     """Through which it came; None: none."""
     foreign_trace: str | None = None
     """The trace id of the door's client; None: it has none."""
+    foreign_id: str | None = None
+    """The id that the door's clients know; None: the batch's number."""
 
 
 @dataclass(frozen=True)

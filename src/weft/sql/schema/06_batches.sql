@@ -51,10 +51,13 @@ CREATE TABLE weft.batch (
     bytes_counted boolean NOT NULL DEFAULT false,
     door text CHECK (length(door) <= 32),  -- through which it came; NULL: none
     -- the trace id of the door's client, beside trace_id; NULL: the door keeps none
-    foreign_trace text CHECK (length(foreign_trace) <= 100)
+    foreign_trace text CHECK (length(foreign_trace) <= 100),
+    -- the id that the door's clients know, of its first job: the door makes one batch of each; NULL: it has none
+    foreign_id text CHECK (length(foreign_id) <= 64)
 ) WITH (fillfactor = 80);
 CREATE UNIQUE INDEX batch_idempotency_key_idx ON weft.batch (user_id, idempotency_key)
     WHERE idempotency_key IS NOT NULL;
+CREATE INDEX batch_foreign_idx ON weft.batch (tenant_id, door, foreign_id) WHERE foreign_id IS NOT NULL;
 CREATE INDEX batch_tenant_idx ON weft.batch (tenant_id, batch_id);
 CREATE INDEX batch_name_idx ON weft.batch (tenant_id, name, batch_id) WHERE name IS NOT NULL;
 -- A page of what a user may see is a union of their own batches, those of their projects, and granted ones,

@@ -1,0 +1,232 @@
+"""JobWeaver's routes, and what the api serves of this door."""
+
+from typing import Any, Final
+from uuid import uuid4
+
+from litestar import Response, get, post
+
+from weft.api.http.doors import ApiDoor, ForeignTrace
+from weft.api.http.replies import reply
+from weft.api.http.requests import AnyRequest, caller_of, foreign_origin, services_of
+from weft.api.use_cases import read
+from weft.core.errors import IdempotencyConflict
+from weft.core.rights import Right
+from weft.core.states import JobState
+from weft.doors.jobweaver.refused import (
+    HEALTH,
+    Refused,
+    answer_refused,
+    bad_request,
+    not_found,
+    refuse,
+)
+from weft.doors.jobweaver.requests import (
+    Page,
+    id_in_path,
+    key_of,
+    new_id,
+    page_of,
+    query_of,
+    read_submission,
+)
+from weft.doors.jobweaver.words import SIMULATION, STATES, event_id, instant, outcome_of, word_of
+from weft.ports.store import ForeignJobs, Row
+from weft.submission import submit
+from weft.wire.documents import BatchDocument
+from weft.wire.foreign_jobs import ForeignJob
+from weft.wire.retry_documents import RetryDocument
+
+NAME: Final = "jobweaver"
+FIRST_S: Final = 10
+LONGEST_S: Final = 300
+_HANDLERS: Final = {Refused: answer_refused}
+
+
+def _options(right: Right) -> dict[str, Any]:
+    return {"status_code": 200, "exception_handlers": _HANDLERS, "opt": {"right": right}}
+
+
+READ: Final = _options(Right.READ)
+SUBMITTED: Final = {**_options(Right.WRITE), "status_code": 202}
+
+
+@post("/api/jobs", **SUBMITTED)
+async def create_jobweaver_job(request: AnyRequest) -> Response[bytes]:
+    """Submit a job."""
+    asked, key = await read_submission(request), key_of(request)
+    job_id = new_id(request, key)
+    job = ForeignJob(simulation=asked.simulation, max_attempts=asked.retries_max + 1)
+    if asked.retries_max:
+        job.retry = RetryDocument(
+            policy="exponential", first_s=FIRST_S, longest_s=LONGEST_S, jitter=0
+        )
+    origin = foreign_origin(request, asked.digest, key, foreign_id=job_id)
+    try:
+        _, is_new = await submit.create_batch(
+            services_of(request), caller_of(request), BatchDocument(jobs=[job]), origin
+        )
+    except IdempotencyConflict as error:
+        message = "the Idempotency-Key was used for another job"
+        raise Refused(409, "DUPLICATE_JOB", message, job_id=job_id) from error
+    trace = origin.foreign_trace if is_new else (await _find(request, job_id))["foreign_trace"]
+    return reply({"jobId": job_id, "traceId": trace}, status=202)
+
+
+@get("/api/jobs/{job_id:str}", **READ)
+async def get_jobweaver_job(request: AnyRequest) -> Response[bytes]:
+    """Get a job."""
+    return reply(_job_document(await _find(request, id_in_path(request, "job_id"))))
+
+
+@get("/api/jobs", **READ)
+async def list_jobweaver_jobs(request: AnyRequest) -> Response[bytes]:
+    """List jobs, the newest first."""
+    query = query_of(request)
+    page = page_of(query)
+    if query.get("type") not in {None, "", SIMULATION}:
+        raise bad_request(f"type: expected {SIMULATION}")
+    found = await _list(request, page)
+    return reply(
+        {
+            "jobs": [_job_document(one) for one in found["jobs"]],
+            "page": page.number,
+            "size": page.size,
+            "totalElements": found["total"],
+            "totalPages": -(-found["total"] // page.size),
+        }
+    )
+
+
+@get("/internal/jobs/{job_id:str}/status", **READ)
+async def get_jobweaver_status(request: AnyRequest) -> Response[bytes]:
+    """Get the state of a job."""
+    return reply(_status_document(await _find(request, id_in_path(request, "job_id"))))
+
+
+@get("/internal/jobs", **READ)
+async def list_jobweaver_states(request: AnyRequest) -> Response[bytes]:
+    """List states of jobs, those that changed last first."""
+    query = query_of(request)
+    page, status = page_of(query), query.get("status") or None
+    if status is not None and status not in STATES:
+        raise bad_request(f"status: expected one of {', '.join(STATES)}")
+    found = await _list(request, page, states=STATES.get(status or ""), by_change=True)
+    return reply(_paged([_status_document(one) for one in found["jobs"]], found["total"], page))
+
+
+@get("/internal/executions/{job_id:str}", **READ)
+async def list_jobweaver_executions(request: AnyRequest) -> Response[bytes]:
+    """List the executions of a job, the newest first."""
+    job_id, page = id_in_path(request, "job_id"), page_of(query_of(request))
+    try:
+        job = await _find(request, job_id)
+    except Refused:
+        return reply(_paged([], 0, page))
+    services, caller = services_of(request), caller_of(request)
+    attempts = [*await read.list_attempts(services, caller, job["batch_id"], 1)]
+    attempts = [one for one in reversed(attempts) if one["started_at"] or one["ended_at"]]
+    first = page.number * page.size
+    shown = [_execution_document(job, one) for one in attempts[first : first + page.size]]
+    return reply(_paged(shown, len(attempts), page))
+
+
+@get(HEALTH, **READ)
+async def get_jobweaver_health(request: AnyRequest) -> Response[bytes]:
+    """Tell whether the database answers."""
+    await services_of(request).store.ready()
+    return reply({"status": "UP"})
+
+
+@get("/actuator/info", **READ)
+async def get_jobweaver_info() -> Response[bytes]:
+    """Tell nothing."""
+    return reply({})
+
+
+async def _find(request: AnyRequest, job_id: str) -> Row:
+    found = await _list(request, Page(0, 1), foreign_id=job_id)
+    if not found["jobs"]:
+        raise not_found(job_id)
+    row: Row = found["jobs"][0]
+    return row
+
+
+async def _list(
+    request: AnyRequest,
+    page: Page,
+    *,
+    foreign_id: str | None = None,
+    states: tuple[JobState, ...] | None = None,
+    by_change: bool = False,
+) -> Row:
+    wanted = ForeignJobs(
+        door=NAME, foreign_id=foreign_id, states=states, by_change=by_change,
+        first_row=page.number * page.size, limit=page.size,
+    )  # fmt: skip
+    return await read.list_foreign_jobs(services_of(request), caller_of(request), wanted)
+
+
+def _job_document(row: Row) -> dict[str, Any]:
+    return {
+        "id": row["foreign_id"],
+        "type": SIMULATION,
+        "traceId": row["foreign_trace"],
+        "createdAt": instant(row["created_at"]),
+        "updatedAt": instant(row["updated_at"]),
+        "status": word_of(row["state"]),
+        "weftJob": f"b{row['batch_id']}.j1",
+    }
+
+
+def _status_document(row: Row) -> dict[str, Any]:
+    return {
+        "jobId": row["foreign_id"],
+        "traceId": row["foreign_trace"],
+        "jobStatus": word_of(row["state"]),
+        "retryCount": row["n_failed"],
+        "maxRetries": row["max_attempts"] - 1,
+        "nextRunAt": instant(row["next_try_at"] or row["created_at"]),
+        "updatedAt": instant(row["updated_at"]),
+        "lastError": row["last_error"],
+    }
+
+
+def _execution_document(job: Row, attempt: Row) -> dict[str, Any]:
+    outcome = outcome_of(attempt["state"])
+    return {
+        "eventId": event_id(job["foreign_id"], attempt["attempt"]),
+        "jobId": job["foreign_id"],
+        "traceId": job["foreign_trace"],
+        "outcome": outcome,
+        "startedAt": instant(attempt["started_at"] or attempt["claimed_at"]),
+        "finishedAt": instant(attempt["ended_at"]),
+        "errorMessage": (attempt["message"] or None) if outcome == "FAILURE" else None,
+    }
+
+
+def _paged(content: list[dict[str, Any]], total: int, page: Page) -> dict[str, Any]:
+    counts = {
+        "size": page.size,
+        "number": page.number,
+        "totalElements": total,
+        "totalPages": -(-total // page.size),
+    }
+    return {"content": content, "page": counts}
+
+
+SERVED: Final = ApiDoor(
+    name=NAME,
+    routes=(
+        create_jobweaver_job,
+        get_jobweaver_job,
+        list_jobweaver_jobs,
+        get_jobweaver_status,
+        list_jobweaver_states,
+        list_jobweaver_executions,
+        get_jobweaver_health,
+        get_jobweaver_info,
+    ),
+    paths=("/api/jobs", "/internal/jobs", "/internal/executions", "/actuator"),
+    refuse=refuse,
+    trace=ForeignTrace(header="x-trace-id", new=lambda: str(uuid4())),
+)

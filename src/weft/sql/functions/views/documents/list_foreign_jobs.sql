@@ -1,0 +1,43 @@
+-- list_foreign_jobs: the jobs that came through a door with ids of its own, those that the caller sees: how many there are, and a page.
+-- Called by: Store.list_foreign_jobs (api).   Safe to repeat: yes, it only reads.   Locks: none.
+-- Plan: one by its id; else all of the door by index, counted, and with by_change or states a look at the job of each. The rest is read for
+--   the page only.
+-- foreign_id: NULL: all.  states: NULL: all.  by_change: those that changed last come first; else those that came last.
+-- Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.list_foreign_jobs(
+    tenant_id int, door text, foreign_id text, states smallint[], by_change boolean, first_row int, limit_rows int
+) RETURNS jsonb LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_ids bigint[]; v_total bigint;
+BEGIN
+    PERFORM weft._as_tenant(list_foreign_jobs.tenant_id);
+    WITH seen AS MATERIALIZED (
+        SELECT b.batch_id, CASE WHEN list_foreign_jobs.by_change THEN weft._changed_at(b.batch_id, 1) END AS changed_at
+        FROM weft.batch b
+        WHERE b.tenant_id = list_foreign_jobs.tenant_id AND b.door = list_foreign_jobs.door AND b.foreign_id IS NOT NULL
+          AND (list_foreign_jobs.foreign_id IS NULL OR b.foreign_id = list_foreign_jobs.foreign_id)
+          AND b.deleted_at IS NULL AND NOT b.hidden AND weft._permission(b.batch_id, b.user_id, b.project_id) > 0
+          AND (list_foreign_jobs.states IS NULL OR (SELECT j.state = ANY (list_foreign_jobs.states) FROM weft.job j
+               WHERE j.batch_id = b.batch_id AND j.job_id = 1))),
+    page AS (
+        SELECT s.batch_id, s.changed_at FROM seen s
+        ORDER BY s.changed_at DESC NULLS LAST, s.batch_id DESC OFFSET first_row LIMIT limit_rows)
+    SELECT (SELECT count(*) FROM seen),
+           coalesce((SELECT array_agg(p.batch_id ORDER BY p.changed_at DESC NULLS LAST, p.batch_id DESC) FROM page p), '{}')
+    INTO v_total, v_ids;
+    RETURN jsonb_build_object('total', v_total, 'jobs', coalesce((
+        SELECT jsonb_agg(jsonb_build_object('foreign_id', b.foreign_id, 'foreign_trace', b.foreign_trace, 'batch_id', b.batch_id,
+            'created_at', b.created_at, 'updated_at', weft._changed_at(b.batch_id, 1),
+            'state', (SELECT s.word FROM weft.job_state s WHERE s.state = j.state), 'max_attempts', j.max_attempts,
+            'n_failed', (SELECT count(*) FROM weft.attempt a WHERE a.batch_id = b.batch_id AND a.job_id = 1 AND a.reason IS NOT NULL
+                AND a.reason NOT IN (REASON_CANCELLED, REASON_PREEMPTED, REASON_LOST, REASON_BLOCKED)),
+            'last_error', (SELECT coalesce(nullif(a.message, ''), (SELECT r.word FROM weft.attempt_reason r WHERE r.reason = a.reason))
+                FROM weft.attempt a WHERE a.batch_id = b.batch_id AND a.job_id = 1 AND a.reason IS NOT NULL
+                ORDER BY a.attempt DESC LIMIT 1),
+            'next_try_at', (SELECT x.next_at FROM weft.blocked_job x WHERE x.batch_id = b.batch_id AND x.job_id = 1)) ORDER BY t.n)
+        FROM unnest(v_ids) WITH ORDINALITY t (id, n)
+        CROSS JOIN LATERAL (SELECT x.* FROM weft.batch x WHERE x.batch_id = t.id OFFSET 0) b
+        CROSS JOIN LATERAL (SELECT x.* FROM weft.job x WHERE x.batch_id = t.id AND x.job_id = 1 OFFSET 0) j), '[]'));
+END $$;

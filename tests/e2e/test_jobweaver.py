@@ -1,0 +1,181 @@
+"""The door for clients of JobWeaver, by the requests that its documentation shows."""
+
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from typing import Any
+from uuid import UUID, uuid4
+
+import httpx
+import pytest
+
+from e2e.conftest import Weft, until
+
+SLEEP = {"action": "SLEEP", "durationMs": 10}
+KEYS = {"timeStamp", "status", "errorCode", "message", "jobId"}
+
+
+@pytest.fixture
+def http(weft: Weft) -> Iterator[httpx.Client]:
+    known = json.loads((weft.home / "client.json").read_text())
+    headers = {"authorization": f"Bearer {known['token']}"}
+    with httpx.Client(base_url=known["url"], headers=headers, timeout=30) as client:
+        yield client
+
+
+def job(*steps: object, retries: object = 0, **more: object) -> dict[str, Any]:
+    payload = {"steps": steps}
+    return {"jobType": "SIMULATION", "payload": payload, "maxRetryCount": retries, **more}
+
+
+def submitted(http: httpx.Client, document: dict[str, Any], **headers: str) -> dict[str, str]:
+    answer = http.post("/api/jobs", json=document, headers=headers)
+    assert answer.status_code == 202, answer.text
+    found: dict[str, str] = answer.json()
+    return found
+
+
+def state_of(http: httpx.Client, job_id: str) -> dict[str, Any]:
+    found: dict[str, Any] = http.get(f"/internal/jobs/{job_id}/status").json()
+    return found
+
+
+def ended(http: httpx.Client, job_id: str) -> dict[str, Any]:
+    until(lambda: state_of(http, job_id)["jobStatus"] in {"COMPLETED", "FAILED"})
+    return state_of(http, job_id)
+
+
+def test_job_is_run_and_shown(http: httpx.Client) -> None:
+    """With the trace id of its request, in each answer."""
+    unknown = {**SLEEP, "of": "a later version"}
+    told = submitted(http, job(SLEEP, unknown, more=1), **{"X-Trace-Id": "trace of mine"})
+    status = ended(http, told["jobId"])
+    shown = http.get(f"/api/jobs/{told['jobId']}", headers={"X-Trace-Id": "another"})
+    document = shown.json()
+    (execution,) = http.get(f"/internal/executions/{told['jobId']}").json()["content"]
+
+    assert told == {"jobId": str(UUID(told["jobId"])), "traceId": "trace of mine"}
+    assert shown.headers["X-Trace-Id"] == "another"
+    assert document.keys() >= {"id", "type", "traceId", "createdAt", "updatedAt", "status"}
+    assert (document["id"], document["traceId"]) == (told["jobId"], "trace of mine")
+    assert (document["type"], document["status"]) == ("SIMULATION", "COMPLETED")
+    assert datetime.fromisoformat(document["createdAt"]) < datetime.fromisoformat(
+        document["updatedAt"]
+    )
+    assert (status["retryCount"], status["maxRetries"], status["lastError"]) == (0, 0, None)
+    assert (execution["outcome"], execution["errorMessage"]) == ("SUCCESS", None)
+    assert execution["startedAt"] < execution["finishedAt"]
+
+
+def test_failure_is_retried_after_ten_seconds_and_buried(http: httpx.Client) -> None:
+    dead = submitted(http, job({"action": "FAIL", "message": "no luck"}, SLEEP))["jobId"]
+    waits = submitted(http, job({"action": "FAIL"}, retries=3))["jobId"]
+    status = ended(http, dead)
+    (execution,) = http.get(f"/internal/executions/{dead}").json()["content"]
+    until(lambda: state_of(http, waits)["retryCount"] == 1)
+    waiting = state_of(http, waits)
+    due, failed = (datetime.fromisoformat(waiting[name]) for name in ("nextRunAt", "updatedAt"))
+
+    assert (status["jobStatus"], status["retryCount"]) == ("FAILED", 1)
+    assert status["lastError"] == execution["errorMessage"] == "no luck"
+    assert (waiting["jobStatus"], waiting["maxRetries"]) == ("PENDING", 3)
+    assert 9 < (due - failed).total_seconds() < 11
+
+
+def test_lists_are_paged_newest_first(http: httpx.Client) -> None:
+    ids = [submitted(http, job())["jobId"] for _ in range(3)]
+    page = http.get("/api/jobs", params={"size": 2, "type": "SIMULATION"}).json()
+    next_page = http.get("/api/jobs", params={"size": 2, "page": 1}).json()
+    for one in ids:
+        ended(http, one)
+    states = http.get("/internal/jobs", params={"status": "COMPLETED", "size": 1}).json()
+    beyond = http.get("/internal/jobs", params={"page": 5000}).json()
+
+    assert [one["id"] for one in (*page["jobs"], *next_page["jobs"])][:3] == ids[::-1]
+    assert page["totalPages"] == -(-page["totalElements"] // 2)
+    assert (page["page"], page["size"]) == (0, 2)
+    assert states["content"][0]["jobId"] in ids
+    assert states["page"]["number"] == 0
+    assert beyond["content"] == []
+    assert beyond["page"]["totalElements"] >= 3
+
+
+def test_same_key_means_one_job(http: httpx.Client) -> None:
+    """Also for requests that come together, and after its end; another body is refused."""
+    key = {"Idempotency-Key": str(uuid4())}
+    with ThreadPoolExecutor(8) as pool:
+        told = list(pool.map(lambda _: submitted(http, job(SLEEP), **key), range(8)))
+    ended(http, told[0]["jobId"])
+    again = submitted(http, job(SLEEP), **key, **{"X-Trace-Id": "later"})
+    other = http.post("/api/jobs", json=job(), headers=key)
+
+    assert all(one == told[0] for one in (*told, again))
+    assert (other.status_code, other.json()["errorCode"]) == (409, "API.DUPLICATE_JOB")
+    assert other.json()["jobId"] == told[0]["jobId"]
+
+
+@pytest.mark.parametrize(
+    ("document", "named"),
+    [
+        ("{", "JSON"), ("", "JSON"), ("[]", "object"), ({}, "jobType"),
+        (job() | {"jobType": "OTHER"}, "jobType"), (job() | {"payload": None}, "payload"),
+        (job(retries=-1), "maxRetryCount must be non-negative"), (job(retries=None), "maxRetry"),
+        (job(retries=10**12), "maxRetryCount"), (job(retries=True), "maxRetryCount"),
+        (job() | {"payload": {}}, "steps"), (job() | {"payload": {"steps": None}}, "steps"),
+        (job(None), "payload.steps.0"), (job(SLEEP, {"action": "X"}), "payload.steps.1.action"),
+        (job({"action": "SLEEP"}), "payload.steps.0.durationMs"),
+        (job({**SLEEP, "durationMs": -1}), "payload.steps.0.durationMs"),
+        (job({**SLEEP, "durationMs": 2**31}), "payload.steps.0.durationMs"),
+        (job({"action": "LOG", "message": "\0"}), "payload.steps.0.message"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_named(http: httpx.Client, document: object, named: str) -> None:
+    text = document if isinstance(document, str) else json.dumps(document)
+    headers = {"content-type": "application/json", "x-trace-id": "t"}
+    answer = http.post("/api/jobs", content=text, headers=headers)
+    said = answer.json()
+
+    assert (answer.status_code, answer.headers["x-trace-id"]) == (400, "t")
+    assert said.keys() == KEYS
+    assert (said["status"], said["errorCode"]) == (400, "API.INVALID_REQUEST")
+    assert named in said["message"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "code"),
+    [
+        ("GET", f"/api/jobs/{UUID(int=7)}", 404, "API.JOB_NOT_FOUND"),
+        ("GET", f"/internal/jobs/{UUID(int=7)}/status", 404, "SCHEDULER.JOB_NOT_FOUND"),
+        ("GET", "/api/jobs/seven", 400, "API.INVALID_REQUEST"),
+        ("GET", "/api/jobs?page=-1", 400, "API.INVALID_REQUEST"),
+        ("GET", "/api/jobs?size=0", 400, "API.INVALID_REQUEST"),
+        ("GET", "/api/jobs?size=x", 400, "API.INVALID_REQUEST"),
+        ("GET", "/api/jobs?type=OTHER", 400, "API.INVALID_REQUEST"),
+        ("GET", "/internal/jobs?status=ODD", 400, "SCHEDULER.INVALID_REQUEST"),
+        ("GET", "/internal/executions/seven", 400, "SCHEDULER.INVALID_REQUEST"),
+        ("DELETE", f"/api/jobs/{UUID(int=7)}", 405, "API.INVALID_REQUEST"),
+        ("GET", "/actuator/env", 404, "API.INVALID_REQUEST"),
+    ],
+)
+def test_refusals_have_five_keys(
+    http: httpx.Client, method: str, path: str, status: int, code: str
+) -> None:
+    answer = http.request(method, path)
+    said = answer.json()
+
+    assert (answer.status_code, said["errorCode"]) == (status, code)
+    assert said.keys() == KEYS
+    assert datetime.fromisoformat(said["timeStamp"]).tzinfo is not None
+    assert said["jobId"] == (str(UUID(int=7)) if code.endswith("NOT_FOUND") else None)
+
+
+def test_media_types_tokens_and_health(http: httpx.Client) -> None:
+    xml = http.post("/api/jobs", content="<a/>", headers={"content-type": "text/xml"})
+    nobody = http.get("/api/jobs", headers={"authorization": ""})
+
+    assert (xml.status_code, xml.json().keys()) == (415, KEYS)
+    assert (nobody.status_code, nobody.json().keys()) == (401, KEYS)
+    assert http.get("/actuator/health").json() == {"status": "UP"}
+    assert http.get("/actuator/info").json() == {}
+    assert http.get(f"/internal/executions/{uuid4()}").json()["content"] == []

@@ -16,8 +16,9 @@ from store.world import World, open_backend, open_world
 from weft.core.states import Reason
 from weft.ports.store import NewGroup, NewSet
 from weft.store.database import call_on
+from weft.store.offered_jobs import claimed_of
 from weft.store.submission import _bunch
-from weft.store.worker_store import _claimed, end_columns
+from weft.store.worker_store import end_columns
 from weft.testing.builders import end_report, job_rows
 
 pytestmark = pytest.mark.slow
@@ -475,7 +476,7 @@ async def test_changes_of_state_touch_no_index(own_world: World) -> None:
         )  # fmt: skip
         if not claimed:
             break
-        columns = end_columns([end_report(_claimed(row)) for row in claimed])
+        columns = end_columns([end_report(claimed_of(row)) for row in claimed])
         starts = {name: columns[name] for name in ("batch_ids", "job_ids", "attempts")}
         await call_on(
             connection,

@@ -16,8 +16,9 @@ from store.world import Worker, World
 from weft.core.states import Reason
 from weft.ports.store import Caller, Claimed
 from weft.store.database import call_on
+from weft.store.offered_jobs import claimed_of
 from weft.store.submission import _bunch
-from weft.store.worker_store import _claimed, end_columns
+from weft.store.worker_store import end_columns
 from weft.testing.builders import end_report, job_rows
 
 STEPS = 80
@@ -250,7 +251,7 @@ async def test_who_is_under_way_is_waited_for(world: World, act: str) -> None:
         await world.until_somebody_waits()
     await waiting
     if act == "claim":
-        running.append(_claimed(found[0]))
+        running.append(claimed_of(found[0]))
     elif act == "hold":
         assert await worker.claim() == []
         await release(world, batch)

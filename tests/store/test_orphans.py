@@ -19,7 +19,7 @@ END_WORKER = """
 ORPHANS = {
     "pending": (SET_STATE.format(9, 1), "waiting_jobs_have_owners"),
     "ready": ("DELETE FROM weft.runnable WHERE batch_id = $1", "ready_jobs_are_reachable"),
-    "queued": (SET_STATE.format(2, 1), "waiting_jobs_have_owners"),
+    "queued": (SET_STATE.format(2, 1), "queued_jobs_are_offered"),
     "creating": (SET_STATE.format(3, 1), "own_machines_have_jobs"),
     "running": ("DELETE FROM weft.claim WHERE batch_id = $1", "live_attempts_have_owners"),
     "lost": (END_WORKER, "live_attempts_have_owners"),

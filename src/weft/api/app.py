@@ -74,6 +74,7 @@ from weft.core.trusted_proxies import parse_networks
 from weft.ports.log_store import LogStore
 from weft.ports.store import ApiStore, Notices
 from weft.settings import Settings
+from weft.settings.transports_file import known_transports
 from weft.telemetry.log import get_logger
 from weft.wire.documents import BatchDocument
 from weft.wire.sealed import SecretKeys
@@ -198,6 +199,7 @@ def create_app(
         callback_key=callback_key,
         secret_keys=secret_keys or SecretKeys,
     )
+    services.transports = known_transports(settings.transports_file)
     web_tokens = None
     if settings.issuers_file is not None:
         # Its library takes a tenth of a second to load, which most installations need not spend.

@@ -1,6 +1,7 @@
 """What every use case works with."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -8,6 +9,7 @@ from weft.api.feeds import Feeds
 from weft.api.web_tokens.providers import Providers
 from weft.ports.log_store import LogStore
 from weft.ports.store import ApiStore, Caller
+from weft.settings.transports_file import TransportDocument
 from weft.submission.services import SubmissionServices
 
 PAYERS_KEPT: Final = 10_000
@@ -33,7 +35,16 @@ class Services(SubmissionServices):
     """Signs the callbacks of all tenants."""
     providers: Providers = field(default_factory=Providers)
     """The issuers at which people log in."""
+    transports: Sequence[TransportDocument] = ()
+    """The connections over which queues may travel."""
     _payers: dict[tuple[int, int], Payers] = field(default_factory=dict)
+
+    async def transports_of(self, caller: Caller) -> Sequence[str]:
+        """Return the names of the connections that the caller's tenant has."""
+        if not self.transports:
+            return []
+        tenant = await self.store.tenant_name(caller)
+        return [one.name for one in self.transports if tenant in one.tenants]
 
     async def payers_of(self, caller: Caller, batch_id: int) -> Payers:
         """Return the user and the billing project of a batch that the caller was just shown. They

@@ -19,10 +19,17 @@ MACHINE: Final = "machine"
 """Offered by workers whose machine is made for one job; asked for, with the name of a flavour, by
 jobs that want such.
 """
+TRANSPORT: Final = "transport"
+"""Asked for by jobs of a queue that travels over a transport. No worker offers it, so no claim
+sees these jobs: they come by messages, to workers that offer `CONSUMES`, with its name.
+"""
+CONSUMES: Final = "consumes"
+POSTGRES: Final = "postgres"
+"""The transport of a queue whose jobs workers claim from the database."""
 AMOUNT_MAX: Final = 1_000_000_000
 RESERVED: Final = frozenset(
     {"cpu", "memory", "storage", "storage_mib", "executor", "pool", "queue", "slots"}
-) | {time_limits.ASK}
+) | {time_limits.ASK, TRANSPORT, CONSUMES}
 """Names that workers offer by themselves, and that of the class of time limits."""
 _NAME: Final = re.compile(r"[a-z][a-z0-9_.-]{0,62}")
 _LABEL: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")

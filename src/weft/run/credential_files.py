@@ -4,17 +4,19 @@ import tomllib
 from pathlib import Path
 
 from weft.settings import Settings
+from weft.settings.transports_file import password_files
 
 
 class CredentialFiles:
-    """The private key of TLS and the secrets that issuers have given to weft, as far as they are
-    files. The file of issuers is read again when it has changed.
+    """The private key of TLS, the passwords of transports and the secrets that issuers have given
+    to weft, as far as they are files. The file of issuers is read again when it has changed.
     """
 
     def __init__(self, settings: Settings) -> None:
         # A certificate without a key file has its key in it.
         key = settings.tls_key_file or settings.tls_cert_file
         self._keys = () if key is None else (str(key),)
+        self._transports = tuple(map(str, password_files(settings.transports_file)))
         self._issuers = settings.issuers_file
         self._stamp: tuple[int, ...] | None = None
         self._secrets: tuple[str, ...] = ()
@@ -25,7 +27,7 @@ class CredentialFiles:
             self._stamp = stamp
             known = _client_secrets(self._issuers)
             self._secrets = self._secrets if known is None else known
-        return (*self._keys, *self._secrets)
+        return (*self._keys, *self._transports, *self._secrets)
 
 
 def _stamp_of(file: Path) -> tuple[int, ...]:

@@ -10,15 +10,18 @@ from weft.driver.loops.autoscale import Providers
 from weft.driver.loops.callbacks import Post
 from weft.driver.loops.conditions import ConditionTester
 from weft.driver.loops.operate import SigningKeys
+from weft.driver.loops.release import Transports
 from weft.plugins.callback_senders.http import HttpCallbackSender
 from weft.plugins.callback_senders.http.settings import HttpSettings
 from weft.ports.provider import PROVIDER_PLUGINS, Provider, ProviderSite
+from weft.ports.store import OfferStore
 from weft.run.child import ROLE_VARIABLE, SUPERVISOR_VARIABLE
 from weft.run.condition_tests import ConditionTests
 from weft.run.doors import callback_forms
 from weft.run.home import Home
 from weft.run.role_environment import role_environment
 from weft.run.secret_keys import read_secret_keys
+from weft.run.transports import opened_transports
 from weft.settings import Settings
 from weft.telemetry.log import get_logger
 
@@ -26,17 +29,21 @@ log = get_logger()
 
 
 @asynccontextmanager
-async def driver_adapters(settings: Settings, home: Home) -> AsyncIterator[Adapters]:
+async def driver_adapters(
+    settings: Settings, home: Home, store: OfferStore
+) -> AsyncIterator[Adapters]:
     """Make the adapters of a driver, and end them after it."""
     tests = ConditionTests(settings)
     post = _post(settings, home)
     try:
-        yield Adapters(
-            _providers(settings, home),
-            ConditionTester(tests.test),
-            SigningKeys(partial(read_secret_keys, settings, home)),
-            *([] if post is None else [post]),
-        )
+        async with opened_transports(settings) as transports:
+            yield Adapters(
+                _providers(settings, home),
+                ConditionTester(tests.test),
+                SigningKeys(partial(read_secret_keys, settings, home)),
+                *([] if post is None else [post]),
+                *([Transports(transports, store)] if transports else []),
+            )
     finally:
         await tests.close()
 

@@ -39,4 +39,5 @@ def _simulating(settings: Settings) -> Settings:
         sandbox="none",
         run_as="worker",
         job_limits="never",
+        transports_file=None,
     )

@@ -6,7 +6,7 @@ import shutil
 import socket
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -14,13 +14,14 @@ from pathlib import Path
 
 from weft import __version__
 from weft.core.absolute_paths import parse_paths
-from weft.core.offers import MACHINE, Offer, parse_labels, parse_offers, parse_queues
+from weft.core.offers import CONSUMES, MACHINE, Offer, parse_labels, parse_offers, parse_queues
 from weft.core.reaper_timer import first_look_s
 from weft.plugins.executors.function.settings import FunctionSettings
 from weft.plugins.log_stores.files.settings import FilesSettings
 from weft.plugins.runners.spawner.sandbox import NoSandbox, sandbox_words
 from weft.ports.executor import EXECUTOR_PLUGINS, ExecutorLimits, JobExecutor
 from weft.ports.runner import RUNNER_PLUGINS, Runner, RunnerSite, Sampling
+from weft.ports.transport import Transport
 from weft.run.child import DRAINED, is_supervised
 from weft.run.credential_files import CredentialFiles
 from weft.run.gpus import gpus_of
@@ -35,8 +36,10 @@ from weft.run.metrics_file import leaving_metrics
 from weft.run.role_main import begin_schema_check, run_role, stop_signals, succeeded, until_told
 from weft.run.secret_keys import read_secret_keys
 from weft.run.simulations import workers_of
+from weft.run.transports import opened_transports
 from weft.run.worker_name import file_name_of, holding_name, worker_name
 from weft.settings import InvalidSetting, Settings
+from weft.settings.transports_file import known_transports
 from weft.store import open_worker_store
 from weft.store.worker_store import PostgresWorkerStore
 from weft.telemetry.log import get_logger
@@ -46,7 +49,7 @@ from weft.worker.agent.block_files import BLOCKS
 from weft.worker.agent.checkpoint_removal import CheckpointRemoval
 from weft.worker.agent.fence import FenceTerms
 from weft.worker.agent.message_files import MESSAGES
-from weft.worker.agent.site import AgentSite, WorkerFacts
+from weft.worker.agent.site import AgentSite, Consumed, WorkerFacts
 
 log = get_logger()
 
@@ -86,6 +89,7 @@ async def _work(settings: Settings, name: str) -> int:
         async with (
             leaving_metrics(home, name, every_s=settings.heartbeat_s),
             open_worker_store(dsn, grace_s=settings.lost_after_s) as store,
+            opened_transports(settings) as transports,
         ):
             schema_check = await begin_schema_check(store)
             finding = asyncio.create_task(find_log_directory(home, store, dsn))
@@ -94,7 +98,9 @@ async def _work(settings: Settings, name: str) -> int:
             logs = finding.result()
             same_check = asyncio.create_task(until_replaced(store, logs))
             agents = [
-                _agent_of(one, store, home, logs, dsn, partial(say_ready, worker_name(one)))
+                _agent_of(
+                    one, store, home, logs, dsn, transports, partial(say_ready, worker_name(one))
+                )
                 for one in workers
             ]
             running = asyncio.create_task(_run_all(agents))
@@ -118,6 +124,7 @@ def _agent_of(
     home: Home,
     logs: Path,
     dsn: str,
+    transports: Mapping[str, Transport],
     on_ready: Callable[[], None],
 ) -> Agent:
     site = AgentSite(
@@ -129,6 +136,9 @@ def _agent_of(
         heartbeat_s=heartbeat_s(settings),
         fence=fence_of(settings, dsn),
         secret_keys=partial(read_secret_keys, settings, home),
+        consumed=(
+            Consumed(transports=transports, store=store) if settings.transports_file else None
+        ),
         unsigned_functions=settings.unsigned_functions,
         accounts=job_accounts(settings, store),
         scratch=_scratch(settings, home),
@@ -279,7 +289,9 @@ def _offers_of(settings: Settings) -> dict[str, Offer]:
     slots = {} if settings.worker_slots is None else {"slots": settings.worker_slots}
     names = parse_queues(settings.worker_queues)
     queues = {"queue": names} if names else {}
-    return {**queues, **offers, **labels, **slots}
+    transports = [one.name for one in known_transports(settings.transports_file)]
+    consumes = {CONSUMES: transports} if transports else {}
+    return {**queues, **offers, **labels, **slots, **consumes}
 
 
 def fence_of(settings: Settings, dsn: str) -> FenceTerms:

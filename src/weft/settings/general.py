@@ -1,5 +1,6 @@
 """Settings of every process."""
 
+from pathlib import Path
 from typing import Annotated, Literal
 
 from weft.settings.declare import Checked, section, setting
@@ -16,6 +17,9 @@ class GeneralSettings(HomeSettings):
         "keys that encrypt secrets of jobs, the newest first: 32 bytes each in base64; none: "
         "those in the home's secret-keys.json",
         is_secret=True,
+    )
+    transports_file: Path | None = setting(
+        None, "TOML file that names the connections over which queues may travel to workers"
     )
     log_store: str = setting("files", "log store that keeps the output of jobs")
     log_format: Literal["auto", "console", "json"] = setting("auto", "format of log lines")

@@ -1804,6 +1804,31 @@ CREATE TABLE weft.trail_unsealed (
 );
 ALTER TABLE weft.trail_unsealed OWNER TO postgres;
 
+CREATE TABLE weft.transport_offer (
+    offer_id bigint NOT NULL,
+    batch_id bigint NOT NULL,
+    job_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    pool_id integer NOT NULL,
+    queue text NOT NULL,
+    transport text NOT NULL,
+    offered_at timestamp with time zone NOT NULL,
+    send_at timestamp with time zone NOT NULL,
+    sends smallint DEFAULT 0 NOT NULL,
+    confirmed_at timestamp with time zone,
+    attempt smallint
+);
+ALTER TABLE weft.transport_offer OWNER TO postgres;
+
+ALTER TABLE weft.transport_offer ALTER COLUMN offer_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME weft.transport_offer_offer_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE weft.usage_sum (
     tenant_id integer NOT NULL,
     project_id integer NOT NULL,
@@ -2304,6 +2329,12 @@ ALTER TABLE ONLY weft.trail_entry
 ALTER TABLE ONLY weft.trail_head
     ADD CONSTRAINT trail_head_pkey PRIMARY KEY (singleton);
 
+ALTER TABLE ONLY weft.transport_offer
+    ADD CONSTRAINT transport_offer_batch_id_job_id_key UNIQUE (batch_id, job_id);
+
+ALTER TABLE ONLY weft.transport_offer
+    ADD CONSTRAINT transport_offer_pkey PRIMARY KEY (offer_id);
+
 ALTER TABLE ONLY weft.usage_sum
     ADD CONSTRAINT usage_sum_pkey PRIMARY KEY (tenant_id, project_id, user_id, usage_on, rate_card_id);
 
@@ -2600,6 +2631,8 @@ CREATE INDEX trail_entry_sealed_at_idx ON weft.trail_entry USING btree (sealed_a
 CREATE INDEX trail_entry_tenant_id_idx ON weft.trail_entry USING btree (tenant_id, number);
 
 CREATE INDEX trail_entry_user_name_idx ON weft.trail_entry USING btree (tenant_id, user_name, number);
+
+CREATE INDEX transport_offer_send_idx ON weft.transport_offer USING btree (send_at) WHERE (attempt IS NULL);
 
 CREATE INDEX user_batch_count_batch_idx ON weft.user_batch_count USING btree (batch_id);
 
@@ -3211,6 +3244,8 @@ CREATE POLICY system_rows ON weft.trail_entry TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.trail_unsealed TO weft_system USING (true);
 
+CREATE POLICY system_rows ON weft.transport_offer TO weft_system USING (true);
+
 CREATE POLICY system_rows ON weft.usage_sum TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.user_batch_count TO weft_system USING (true);
@@ -3396,6 +3431,8 @@ ALTER TABLE weft.token ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.trail_entry ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.trail_unsealed ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.transport_offer ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.usage_sum ENABLE ROW LEVEL SECURITY;
 
@@ -3893,6 +3930,12 @@ GRANT SELECT,UPDATE ON TABLE weft.trail_head TO weft_system;
 
 GRANT SELECT ON TABLE weft.trail_unsealed TO weft_tenant;
 GRANT SELECT,INSERT,DELETE ON TABLE weft.trail_unsealed TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.transport_offer TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.transport_offer TO weft_system;
+
+GRANT USAGE ON SEQUENCE weft.transport_offer_offer_id_seq TO weft_tenant;
+GRANT USAGE ON SEQUENCE weft.transport_offer_offer_id_seq TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.usage_sum TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.usage_sum TO weft_system;

@@ -30,6 +30,7 @@ from weft.store.due_conditions import DueConditions
 from weft.store.errors import AWAY
 from weft.store.machines import Machines
 from weft.store.notices import PostgresNotices
+from weft.store.offers import Offers
 from weft.store.operations import Operations
 from weft.store.reservations import Reservations
 from weft.store.schema_range import check_schema
@@ -39,7 +40,7 @@ DRIVER_TIMEOUT_S = 120.0
 HEARTBEAT_TIMEOUT_S = 10.0
 
 
-class PostgresDriverStore(Operations, Machines, Reservations, DueConditions, LimitRounds):
+class PostgresDriverStore(Operations, Machines, Reservations, DueConditions, LimitRounds, Offers):
     """A driver's calls to its database. The methods are documented at the port."""
 
     def __init__(self, database: Database, notices: PostgresNotices, dsn: str) -> None:

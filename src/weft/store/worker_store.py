@@ -28,6 +28,7 @@ from weft.ports.store import (
 from weft.store.database import Database, columns, open_database
 from weft.store.log_locations import location_columns
 from weft.store.notices import PostgresNotices
+from weft.store.offered_jobs import OfferedJobs, claimed_of
 from weft.store.schema_range import check_schema
 from weft.wire.sealed import SecretRow
 
@@ -36,7 +37,7 @@ GRACE_S = 30.0
 MESSAGE_MAX = 4096
 
 
-class PostgresWorkerStore:
+class PostgresWorkerStore(OfferedJobs):
     """A worker agent's calls to its database. The methods are documented at the port."""
 
     def __init__(
@@ -145,7 +146,7 @@ class PostgresWorkerStore:
             worker_id=row["worker_id"],
             incarnation_id=row["incarnation_id"],
             pool_id=row["pool_id"],
-            live=[_claimed(one) for one in live],
+            live=[claimed_of(one) for one in live],
         )
 
     async def claim_jobs(self, incarnation_id: int, request: ClaimRequest) -> Sequence[Claimed]:
@@ -425,23 +426,7 @@ def _asked(request: ClaimRequest) -> dict[str, Any]:
 
 
 def _all_claimed(rows: Sequence[asyncpg.Record]) -> list[Claimed]:
-    return [_claimed(row, row["chunk"], row["runnable_id"] or 0) for row in rows]
-
-
-def _claimed(row: asyncpg.Record, chunk: bytes | None = None, runnable_id: int = 0) -> Claimed:
-    batch_id, job_id, attempt, cpu_m, memory_mib, storage_mib, gpu, spec_first = row[:8]
-    return Claimed(
-        batch_id=batch_id,
-        job_id=job_id,
-        attempt=attempt,
-        cpu_m=cpu_m,
-        memory_mib=memory_mib,
-        storage_mib=storage_mib,
-        gpu=gpu,
-        chunk_first=spec_first,
-        chunk=chunk,
-        runnable_id=runnable_id,
-    )
+    return [claimed_of(row, row["chunk"], row["runnable_id"] or 0) for row in rows]
 
 
 def _attempts(attempts: Sequence[tuple[int, int, int]]) -> dict[str, list[int]]:

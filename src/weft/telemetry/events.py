@@ -81,6 +81,7 @@ EVENTS = MappingProxyType(
         "worker.black_hole": "a worker on which attempts fail at once is cordoned, tries a job, "
         "waits for the next try or is uncordoned · worker, kind, why",
         "operation.failed": "an operation cannot go on · operation, kind, code, error",
+        "transport.away": "a transport cannot be reached; its messages wait · transport, error",
         "worker.kept": "a worker is kept for a large job · incarnation, batch_id, job_id",
         "pool.decided": "a machine is made, cordoned or deleted · pool, kind, machine, why",
         "pool.provider_failed": "a provider could not make or delete a machine · pool, "
@@ -114,6 +115,8 @@ EVENTS = MappingProxyType(
         "logs.not_removed": "the output of deleted batches could not be removed · error",
         "checkpoints.removed": "what jobs that have ended had kept was removed · count, first",
         "checkpoints.not_removed": "what jobs had kept could not be removed · error",
+        "transport.message_refused": "a message of a transport is none of weft's; it is gone · "
+        "transport, queue, error",
         "worker.reserved": "this worker has claimed the job that it is kept for · key",
         "worker.filled": "this worker is kept for a job and starts a shorter one before it · key",
         "worker.drained": "this worker was told to drain and nothing runs; it ends",

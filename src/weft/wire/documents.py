@@ -467,7 +467,10 @@ class QueueDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
         QueueLimit | None,
         says("Jobs that may wait there; more are refused at submission.", 100_000),
     ] = None
-    transport: Annotated[Literal["postgres"], says("How jobs reach workers.")] = "postgres"
+    transport: Annotated[
+        QueueName,
+        says("How jobs reach workers: `postgres`, or the name of a connection of the server."),
+    ] = "postgres"
     monitor: QueueMonitor = None
 
 

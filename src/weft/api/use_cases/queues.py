@@ -8,6 +8,7 @@ import msgspec
 from weft.api.guard_trial import refusals_of
 from weft.api.services import Services
 from weft.core.errors import InvalidGuard, InvalidValue, QueueAlwaysOpen, QueueNotFound
+from weft.core.offers import POSTGRES
 from weft.core.problems import Problems
 from weft.core.queues import (
     DEFAULT,
@@ -66,6 +67,7 @@ async def save_queues(services: Services, caller: Caller, document: QueuesDocume
     """Make these the queues of the tenant; return what changes."""
     problems = Problems()
     wanted = _checked(document.queues, problems)
+    await _check_transports(services, caller, document.queues, problems)
     rows = await services.store.list_queues(caller)
     now = [msgspec.convert(row, Queue) for row in rows]
     await _try_guards(document.queues, {one.guard for one in now}, problems)
@@ -144,6 +146,23 @@ def _checked(documents: Sequence[QueueDocument], problems: Problems) -> list[Que
             message = f"it cannot run commands; known: {', '.join(usable)}"
             problems.add(InvalidValue, f"{at}/executor", message)
     return [msgspec.convert(as_written(msgspec.to_builtins(one)), Queue) for one in documents]
+
+
+async def _check_transports(
+    services: Services, caller: Caller, documents: Sequence[QueueDocument], problems: Problems
+) -> None:
+    """Note queues that would travel over a connection that their tenant does not have."""
+    named = [(n, one) for n, one in enumerate(documents) if one.transport != POSTGRES]
+    if not named:
+        return
+    known = await services.transports_of(caller)
+    for index, one in named:
+        if one.name == DEFAULT:
+            message = "`default` does not travel: its jobs may go to any worker"
+            problems.add(InvalidValue, f"/queues/{index}/transport", message)
+        elif one.transport not in known:
+            message = f"no connection of this name; known: {', '.join([POSTGRES, *known])}"
+            problems.add(InvalidValue, f"/queues/{index}/transport", message)
 
 
 async def _try_guards(

@@ -5,6 +5,8 @@ from typing import Final, Literal
 
 import msgspec
 
+from weft.core.offers import POSTGRES
+
 DEFAULT: Final = "default"
 """The queue of jobs that no guard takes. Every tenant has it."""
 QueueState = Literal["enabled", "draining", "closed"]
@@ -26,7 +28,7 @@ class Queue(msgspec.Struct, frozen=True, kw_only=True):
     max_running: int | None = None
     max_running_per_user: int | None = None
     max_waiting: int | None = None
-    transport: str = "postgres"
+    transport: str = POSTGRES
     monitor: Mapping[str, int | float | str | None] | None = None
     """Limits in seconds by `PHASE_s`, `silent_s`, `ready_s` and `blocked_s`, with `action` and
     `rounds`; None: none.

@@ -95,6 +95,15 @@ class PoolFacts(msgspec.Struct, frozen=True):
     """None: the pool makes no machine that holds such a job."""
 
 
+class OfferFacts(msgspec.Struct, frozen=True):
+    """The transport to which a queued job is offered."""
+
+    transport: str
+    since: datetime
+    confirmed: bool = False
+    """The transport has said that it keeps the message."""
+
+
 class LimitFacts(msgspec.Struct, frozen=True):
     """The limit at which a job is paused, or near which it waits, by itself or with others."""
 
@@ -214,6 +223,8 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     """Running jobs that are being stopped for it."""
     machine: ComingMachine | None = None
     """The machine of its own that it waits for."""
+    offered: OfferFacts | None = None
+    """Where it is offered, if it is queued."""
     stays: bool = False
     """It was lost so often on machines that may be taken back that it needs one that stays."""
     more: str | None = None

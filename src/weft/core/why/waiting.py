@@ -15,6 +15,7 @@ from weft.core.why.facts import (
     GateFacts,
     GrowthFacts,
     JobFacts,
+    OfferFacts,
     PoolFacts,
 )
 from weft.core.why.sentences import (
@@ -44,6 +45,8 @@ def causes_of_wait(
     found += [_gate(gate, job, sentences, now) for gate in job.gates]
     if job.blocked is not None:
         found.append(_blocked(job, job.blocked, now))
+    if job.offered is not None:
+        return [*found, _offered(job.offered, job, now)]
     if job.state == "creating":
         return [*found, _creating(job, job.pool, now)]
     if job.preempts:
@@ -182,6 +185,14 @@ def _creating(job: JobFacts, pool: PoolFacts, now: datetime) -> Cause:
     comes = "another one is made soon" if job.machine is None else _comes(job.machine, now)
     text = f"waits for a machine of its own: {comes}"
     return Cause("machine", text, command("pool", "log", pool.pool))
+
+
+def _offered(offered: OfferFacts, job: JobFacts, now: datetime) -> Cause:
+    """Say since when a consumer may take the job, or that its message is not there yet."""
+    ago = duration(max(0.0, (now - offered.since).total_seconds()) * 1000)
+    text = f"is offered to the transport {offered.transport} since {ago}: "
+    text += "no worker has taken it" if offered.confirmed else "it has not confirmed the message"
+    return Cause("offered", text, command("queue", "show", job.queue))
 
 
 def _comes(coming: ComingMachine, now: datetime) -> str:

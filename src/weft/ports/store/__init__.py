@@ -12,7 +12,7 @@ from weft.ports.store.billing import BillingStore, ReportPage, ReportQuery
 from weft.ports.store.callbacks import DeliveryReport, DueCallback
 from weft.ports.store.callers import Caller, Row, Visit
 from weft.ports.store.conditions import ConditionStore, DueCondition
-from weft.ports.store.driver import Beat, DriverStore, Folded
+from weft.ports.store.driver import Beat, DriverStore, DueOffer, Folded, OfferStore
 from weft.ports.store.edits import EditLimits, EditStore, Patch
 from weft.ports.store.fleet import FleetStore
 from weft.ports.store.foreign_jobs import ForeignJobs
@@ -50,6 +50,8 @@ from weft.ports.store.worker import (
     EndReport,
     HeartbeatAnswer,
     JobUser,
+    OfferAnswer,
+    OfferedStore,
     PhaseReport,
     Registered,
     StartReport,
@@ -73,6 +75,7 @@ __all__ = [
     "DriverStore",
     "DueCallback",
     "DueCondition",
+    "DueOffer",
     "DueSchedule",
     "EditLimits",
     "EditStore",
@@ -94,6 +97,9 @@ __all__ = [
     "NewSchedule",
     "NewSet",
     "Notices",
+    "OfferAnswer",
+    "OfferStore",
+    "OfferedStore",
     "Operation",
     "Patch",
     "Patrolled",

@@ -146,6 +146,46 @@ class JobUser(NamedTuple):
     """The name of the user who submitted the job."""
 
 
+class OfferAnswer(NamedTuple):
+    """What is with an offer of which a message told."""
+
+    answer: str
+    """`yours`: claimed by this call; `elsewhere`: it became an attempt that has not ended;
+    `not_now`: it is offered still; `settled`: there is no such offer, or not any more.
+    """
+    batch_id: int
+    job_id: int
+    offer_id: int
+    attempt: int | None = None
+    """That it became."""
+    claimed: Claimed | None = None
+    """What was claimed, if it is yours."""
+
+
+class OfferedStore(Protocol):
+    """The calls of an agent that takes jobs from transports."""
+
+    async def list_consumed(
+        self, incarnation_id: int, transports: Sequence[str]
+    ) -> Sequence[tuple[str, str, str]]:
+        """Return the queues that this worker consumes from these transports: transport, tenant
+        and queue, in order.
+        """
+
+    async def claim_offered(
+        self,
+        incarnation_id: int,
+        transport: str,
+        tenant: str,
+        queue: str,
+        offers: Sequence[tuple[int, int, int]],
+        request: ClaimRequest,
+    ) -> Sequence[OfferAnswer]:
+        """Take the jobs of offers (batch, job, offer) of which messages of a queue told, as far as
+        this worker may have them. One answer for each, in no fixed order; repeats are harmless.
+        """
+
+
 class WorkerStore(Protocol):
     """The calls of a worker's agent."""
 

@@ -30,6 +30,7 @@ class Attempts:
         """Rung when more work may be wanted: an attempt has ended, or claiming has to look."""
         self.ended = asyncio.Event()
         """Rung at each end."""
+        self._recorded: set[asyncio.Event] = set()
         self.is_closed = False
         """No job is claimed or handed over any more."""
         self._runner = site.runner
@@ -71,6 +72,11 @@ class Attempts:
         """End an attempt that the runner did not start; `PREEMPTED` returns its job."""
         self.end(never_started(key, reason, now_ns=time.monotonic_ns(), message=message))
 
+    def on_recorded(self, event: asyncio.Event) -> set[asyncio.Event]:
+        """Ring this event whenever ends were recorded; discard it from the result to stop that."""
+        self._recorded.add(event)
+        return self._recorded
+
     def recorded(self, keys: Sequence[AttemptKey]) -> None:
         """Forget attempts whose ends the store has recorded."""
         self._runner.acknowledge(keys)
@@ -79,6 +85,8 @@ class Attempts:
         for key in keys:
             self.held.forget(key)
             self._message_files.remove(key)
+        for event in self._recorded:
+            event.set()
 
     def stop(self, keys: Sequence[AttemptKey]) -> None:
         """Stop these attempts: they are cancelled, or this worker no longer owns them."""

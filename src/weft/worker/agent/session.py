@@ -11,6 +11,7 @@ from weft.telemetry.log import get_logger
 from weft.worker.agent.attempts import Attempts
 from weft.worker.agent.claiming import Claiming
 from weft.worker.agent.commands import Commands
+from weft.worker.agent.consuming import Consuming
 from weft.worker.agent.contact import Contact
 from weft.worker.agent.fence import Fence
 from weft.worker.agent.handing_over import HandingOver
@@ -48,6 +49,11 @@ class Session:
         self._reporting = Reporting(incarnation, self.attempts)
         handing_over = HandingOver(incarnation, self.attempts, self._commands)
         self._claiming = Claiming(incarnation, self.attempts, self._reporting, handing_over)
+        self._consuming = (
+            Consuming(site.consumed, incarnation, self.attempts, handing_over)
+            if site.consumed is not None
+            else None
+        )
         self._log_removal = LogRemoval(site.store, site.log_keeper)
         self._contact = Contact(
             incarnation,
@@ -99,8 +105,8 @@ class Session:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     def _loops(self) -> list[Coroutine[None, None, None]]:
-        """Return what runs side by side. Another consumer of jobs, beside `Claiming`, is one more
-        of these: it holds what it has claimed and hands it over (`HandingOver`).
+        """Return what runs side by side. `Consuming` holds what it has claimed and hands it over,
+        as `Claiming` does.
         """
         return [
             self._follow_runner(),
@@ -112,6 +118,7 @@ class Session:
             self._log_removal.run(),
             self._site.checkpoint_removal.run(),
             self._end_when_drained(),
+            *([] if self._consuming is None else [self._consuming.run()]),
         ]
 
     async def _follow_runner(self) -> None:

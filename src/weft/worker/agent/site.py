@@ -7,7 +7,8 @@ from pathlib import Path
 from weft.core.offers import Offer
 from weft.ports.log_store import LogKeeper
 from weft.ports.runner import Runner
-from weft.ports.store import Notices, WorkerStore
+from weft.ports.store import Notices, OfferedStore, WorkerStore
+from weft.ports.transport import Transport
 from weft.wire.sealed import SecretKeys
 from weft.worker.agent.checkpoint_removal import CheckpointRemoval
 from weft.worker.agent.fence import FenceTerms
@@ -36,6 +37,14 @@ class WorkerFacts:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Consumed:
+    """The transports whose messages bring jobs, by the names of connections."""
+
+    transports: Mapping[str, Transport]
+    store: OfferedStore
+
+
+@dataclass(frozen=True, kw_only=True)
 class AgentSite:
     """The adapters of an agent, and its terms."""
 
@@ -57,3 +66,5 @@ class AgentSite:
     """Reads the keys that open the secrets of jobs and check the signatures of functions."""
     unsigned_functions: bool = False
     accounts: JobAccounts | None = None
+    consumed: Consumed | None = None
+    """What else brings jobs; None: nothing."""

@@ -49,6 +49,8 @@ AS $$
                             SELECT FROM weft.core_sweep c WHERE c.tenant_id = l.tenant_id AND c.done_at IS NULL)
                         OR EXISTS (SELECT FROM weft.late_job t WHERE t.batch_id = l.batch_id AND t.job_id = l.job_id)
                     ELSE true END)
+            WHEN STATE_QUEUED THEN EXISTS (SELECT FROM weft.transport_offer o WHERE o.batch_id = l.batch_id AND o.job_id = l.job_id
+                AND o.attempt IS NULL)
             WHEN STATE_CREATING THEN EXISTS (SELECT FROM weft.machine m WHERE m.for_batch_id = l.batch_id AND m.for_job_id = l.job_id
                 AND m.released_at IS NULL)
             WHEN STATE_RUNNING THEN EXISTS (

@@ -1,7 +1,7 @@
 -- save_queues: make the queues of a tenant these, and no others but `default`. Pools that are new are added.
 -- Called by: Store.save_queues (api), which has checked them.   Safe to repeat: yes.
 -- Locks: queue (that of `default` first, so that one call follows the other); as _check_pools.   Plan: queues of the tenant, which are few.
--- queues: documents as list_queues has them.   Raises WF112 (a queue with waiting jobs would go), WF126.
+-- queues: documents as list_queues has them.   Raises WF112 (a queue with waiting jobs would go, or travel otherwise), WF126.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.save_queues(tenant_id int, queues jsonb) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
@@ -19,6 +19,15 @@ BEGIN
         PERFORM weft._fail('WF112', format('queue "%s" has waiting jobs', v_full.queue), 
             format('%s of its jobs wait.', to_char(v_full.n_waiting, 'FM999,999,999,999')),
             format('Move them with `weft queue drain %s --move-to default`, wait until they have run, or cancel them.', v_full.queue));
+    END IF;
+    -- The lanes of its jobs name its transport.
+    SELECT c.queue, c.n_waiting INTO v_full FROM weft._queue_counts(save_queues.tenant_id, NULL) c
+    JOIN weft.queue q ON q.tenant_id = save_queues.tenant_id AND q.name = c.queue
+    WHERE c.n_waiting > 0 AND NOT queues @> jsonb_build_array(jsonb_build_object('name', q.name, 'transport', q.transport)) LIMIT 1;
+    IF FOUND THEN
+        PERFORM weft._fail('WF112', format('queue "%s" has waiting jobs', v_full.queue),
+            format('%s of its jobs wait, and travel as they did when they were submitted.', to_char(v_full.n_waiting, 'FM999,999,999,999')),
+            'Change its `transport` when they have run, or make another queue.');
     END IF;
     DELETE FROM weft.queue q WHERE q.tenant_id = save_queues.tenant_id AND q.name <> 'default'
         AND NOT queues @> jsonb_build_array(jsonb_build_object('name', q.name));

@@ -29,13 +29,14 @@ AS $$
     SELECT o.job_id, jsonb_build_object(
         'batch_id', o.batch_id, 'job_id', o.job_id, 'state', o.word, 'queue', o.queue, 'user', u.name,
         'cpu', o.cpu_m / 1000.0, 'memory', o.memory_mib * 1048576::bigint,
-        'asks', coalesce((SELECT l.asks - '{executor,queue,pool,preemptible,timeout_s}'::text[]
+        'asks', coalesce((SELECT l.asks - '{executor,queue,pool,preemptible,timeout_s,transport}'::text[]
             FROM weft.lane l WHERE l.lane_id = o.lane_id), '{}'),
         'held', weft._holds_of(o.batch_id, o.group_id, o.job_id), 'limit', weft._limit_of(o.batch_id, o.group_id, o.job_id),
         'n_parents', o.n_unfinished, 'parents', weft._open_parents(o.batch_id, o.job_id),
         'gates', weft._closed_gates(o.batch_id, o.job_id, ARRAY[o.batch_set, o.gate_set_id], _why_facts.at),
         'preempts', weft._preempted_for(o.batch_id, o.job_id, o.attempt), 'pool', n.pool,
         'kept', weft._kept_worker(o.batch_id, o.job_id),
+        'offered', CASE WHEN o.state = STATE_QUEUED THEN weft._offered_to(o.batch_id, o.job_id) END,
         'machine', CASE WHEN o.state = STATE_CREATING THEN weft._own_machine(o.batch_id, o.job_id) END, 'stays', o.n_lost > 0 AND EXISTS (
             SELECT FROM weft.job_change c WHERE c.batch_id = o.batch_id AND c.job_id = o.job_id AND c.subtype = 'spot'),
         'more', (SELECT c.message FROM weft.job_change c WHERE o.retry_on & 2097152 <> 0 AND o.waits AND c.batch_id = o.batch_id

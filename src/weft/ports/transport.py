@@ -1,0 +1,91 @@
+"""The port `transport`: it carries offers of ready jobs to workers; PostgreSQL stays the record.
+
+A message says which offer of which job it is about, and nothing else: no secret, no spec. Whoever
+gets one asks the store whether the job is theirs, so a transport may lose, repeat, delay and
+reorder messages, and a forged one starts nothing. Built in: `rabbitmq`. Loaded by the entry points
+`weft.transports`; each is called with a `Connection`.
+"""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, NamedTuple, Protocol
+
+import msgspec
+
+from weft.ports.plugins import PluginGroup
+
+
+class TransportError(Exception):
+    """A transport could not be reached or refused a call; the text says why, without secrets."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Connection:
+    """A connection that the operator has named."""
+
+    name: str
+    kind: str
+    address: str
+    tenants: tuple[str, ...]
+    virtual_host: str = "/"
+    user: str = "guest"
+    password: str = field(default="", repr=False)
+    ca_file: Path | None = None
+    """Certificates that vouch for the transport's; None: those of the host."""
+
+
+class Route(NamedTuple):
+    """Where messages of one queue of one tenant travel."""
+
+    tenant: str
+    queue: str
+
+
+class Message(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One offer of a job."""
+
+    tenant: str
+    batch: int
+    job: int
+    offer: int
+
+
+class Delivery(Protocol):
+    """A message that has come and is not acknowledged; it is another consumer's once this
+    consumer has gone.
+    """
+
+    @property
+    def body(self) -> bytes:
+        """Return what it says; anybody may have written it."""
+
+    async def acknowledge(self) -> None:
+        """Let the transport forget it. Raise `TransportError`; then it comes again."""
+
+    async def give_back(self) -> None:
+        """Let another consumer have it. Raise `TransportError`; then it comes again."""
+
+
+class Transport(Protocol):
+    """A connection to one transport."""
+
+    async def publish(self, messages: Sequence[tuple[Route, bytes]]) -> Sequence[bool]:
+        """Send messages, in order; return which of them the transport has confirmed to keep.
+        Raise `TransportError` if it cannot be reached.
+        """
+
+    def consume(
+        self, route: Route, *, limit: int
+    ) -> AbstractAsyncContextManager[AsyncIterator[Delivery]]:
+        """Get the messages of a queue, at most `limit` that are not acknowledged. Raise
+        `TransportError`, also while messages are awaited: what was not acknowledged comes again.
+        """
+
+    async def close(self) -> None:
+        """End the connection, if there is one."""
+
+
+TransportFactory = Callable[[Connection], Transport]
+TRANSPORT_PLUGINS: Final = PluginGroup[TransportFactory]("weft.transports", "transport")

@@ -1,0 +1,121 @@
+"""The file that names the connections over which queues may travel (setting `transports_file`)."""
+
+import os
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta, Struct
+
+from weft.core.offers import POSTGRES
+from weft.ports.transport import Connection
+from weft.settings.declare import InvalidSetting
+
+Text = Annotated[str, Meta(min_length=1, max_length=1024)]
+Name = Annotated[str, Meta(pattern="^[A-Za-z][A-Za-z0-9_.-]{0,62}$")]
+_HINT: Final = "docs/guides/rabbitmq.md has an example of such a file."
+
+
+class TransportDocument(Struct, forbid_unknown_fields=True, kw_only=True):
+    """One entry `[[transports]]` of the file."""
+
+    name: Name
+    kind: Name
+    address: Text
+    """`amqp://HOST:PORT`, or `amqps://HOST:PORT` with TLS."""
+    tenants: Annotated[tuple[Text, ...], Meta(min_length=1)]
+    """Whose queues may travel over it."""
+    virtual_host: Text = "/"
+    user: Text = "guest"
+    password_file: Text | None = None
+    password_env: Text | None = None
+    ca_file: Text | None = None
+
+
+class _TransportsFile(Struct, forbid_unknown_fields=True):
+    transports: list[TransportDocument]
+
+
+def read_transports(path: Path | None) -> Sequence[Connection]:
+    """Return the connections of the file, with their passwords; none without a file. Raise
+    `InvalidSetting`, which names the entry.
+    """
+    return [
+        Connection(
+            name=one.name,
+            kind=one.kind,
+            address=one.address,
+            tenants=one.tenants,
+            virtual_host=one.virtual_host,
+            user=one.user,
+            password=_password_of(one, folder),
+            ca_file=None if one.ca_file is None else folder.parent / one.ca_file,
+        )
+        for one in known_transports(path)
+        if (folder := path) is not None
+    ]
+
+
+def known_transports(path: Path | None) -> Sequence[TransportDocument]:
+    """Return the entries of the file without their passwords; none without a file. Raise
+    `InvalidSetting`, which names the entry.
+    """
+    if path is None:
+        return []
+    try:
+        found = msgspec.convert(tomllib.loads(path.read_text()), _TransportsFile).transports
+    except OSError as error:
+        raise _wrong(path, error.strerror or str(error)) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
+        raise _wrong(path, str(error)) from error
+    for n, one in enumerate(found):
+        if wrong := _mistake(one, {other.name for other in found[:n]}):
+            raise _wrong(path, f"{wrong} - at `$.transports[{n}]`")
+    return found
+
+
+def password_files(path: Path | None) -> Sequence[Path]:
+    """Return the files with passwords that the file names; none if it cannot be read, of which
+    the driver tells.
+    """
+    if path is None:
+        return []
+    try:
+        found = known_transports(path)
+    except InvalidSetting:
+        return []
+    return [path.parent / one.password_file for one in found if one.password_file is not None]
+
+
+def _mistake(one: TransportDocument, names: set[str]) -> str | None:
+    if one.name == POSTGRES:
+        return f"the name {POSTGRES} is that of the database"
+    if one.name in names:
+        return f"the name {one.name} is that of another entry"
+    if "@" in one.address:
+        return "`address` names no user and no password: `user` and `password_file` do"
+    if one.password_file is not None and one.password_env is not None:
+        return "only one of `password_file` and `password_env` is possible"
+    return None
+
+
+def _password_of(one: TransportDocument, path: Path) -> str:
+    if one.password_env is not None:
+        password, source = os.environ.get(one.password_env, ""), f"variable {one.password_env}"
+    elif one.password_file is not None:
+        source = str(path.parent / one.password_file)
+        try:
+            password = (path.parent / one.password_file).read_text()
+        except (OSError, UnicodeDecodeError) as error:
+            raise _wrong(path, f"the password in {source} cannot be read") from error
+    else:
+        return ""
+    if not (password := password.strip()):
+        raise _wrong(path, f"the password in {source} is empty")
+    return password
+
+
+def _wrong(path: Path, why: str) -> InvalidSetting:
+    return InvalidSetting(f"transports_file {path} cannot be used: {why}", hint=_HINT)

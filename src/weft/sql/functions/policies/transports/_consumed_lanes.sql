@@ -1,0 +1,23 @@
+-- _consumed_lanes: the lanes of each queue that travels over one of these transports and has consumers, and how many more jobs these
+--   want: as many as their slots, and once more in stock. A worker without slots has one for each core.
+-- Called by: offer_jobs.   Safe to repeat: yes, it only reads.   Plan: lanes, which are few; live workers of their pools; the offers.
+-- Returns: cpu_m, memory_mib: the most that one consumer has.
+-- Owner: weft_system.
+CREATE OR REPLACE FUNCTION weft._consumed_lanes(transports text[])
+RETURNS TABLE (pool_id int, queue text, transport text, lanes int[], room int, cpu_m bigint, memory_mib bigint) LANGUAGE sql STABLE
+AS $$
+    SELECT q.pool_id, q.queue, q.transport, q.lanes, (2 * c.slots - (
+            SELECT count(*) FROM weft.transport_offer o
+            WHERE o.pool_id = q.pool_id AND o.queue = q.queue AND o.transport = q.transport))::int, c.cpu_m, c.memory_mib
+    FROM (
+        SELECT l.pool_id, l.asks ->> 'queue' AS queue, l.asks ->> 'transport' AS transport, array_agg(l.lane_id) AS lanes
+        FROM weft.lane l WHERE l.asks ->> 'transport' = ANY (_consumed_lanes.transports) GROUP BY 1, 2, 3) q
+    CROSS JOIN LATERAL (
+        SELECT sum(coalesce((i.offers ->> 'slots')::int, greatest(i.cpu_m / 1000, 1))) AS slots, max(i.cpu_m) AS cpu_m,
+            max(i.memory_mib) AS memory_mib
+        FROM weft.worker_incarnation i
+        WHERE i.pool_id = q.pool_id AND i.ended_at IS NULL AND NOT i.draining AND NOT i.cordoned AND NOT i.trying
+          AND i.offers -> 'consumes' @> to_jsonb(q.transport)
+          AND (NOT i.offers ? 'queue' OR i.offers -> 'queue' @> to_jsonb(q.queue))) c
+    WHERE c.slots > 0
+$$;

@@ -1,0 +1,41 @@
+-- offer_jobs: offer ready jobs to their transports: those that a claim would take first, as many as the consumers of each queue have free
+--   slots, and one more for each slot in stock. The jobs are queued, and their offers due to be sent.
+-- Called by: DriverStore.offer_jobs.   Safe to repeat: yes.
+-- Locks: as _check_epoch; batch (shared, tried); as _pick; as _queue_jobs; as _announce. It never waits.
+-- Plan: the lanes of transports, which are few; live workers that consume; as claim_jobs, whose settings it has.
+-- Returns: how many jobs were offered.
+-- Owner: weft_system.  Granted to: weft_driver.
+CREATE OR REPLACE FUNCTION weft.offer_jobs(epoch bigint, transports text[], limit_jobs int) RETURNS int LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off
+AS $$
+DECLARE
+    v_queue record; v_offer weft.offer; v_terms record; v_picked weft.picked; v_worker weft.worker_incarnation; v_left int; v_n int := 0;
+BEGIN
+    PERFORM weft._check_epoch(offer_jobs.epoch);
+    FOR v_queue IN SELECT * FROM weft._consumed_lanes(offer_jobs.transports) LOOP
+        v_offer := NULL;
+        v_left := least(v_queue.room, offer_jobs.limit_jobs - v_n);
+        v_worker.cpu_m := v_queue.cpu_m;
+        v_worker.memory_mib := v_queue.memory_mib;
+        v_worker.pool_id := v_queue.pool_id;
+        WHILE v_left > 0 LOOP
+            v_offer := weft._next_offer(v_offer, v_queue.pool_id, v_queue.lanes, NULL, false);
+            EXIT WHEN v_offer.batch_id IS NULL;
+            -- Invariant 6, as in claim_jobs.
+            CONTINUE WHEN NOT pg_try_advisory_xact_lock_shared(v_offer.batch_id);
+            SELECT * INTO v_terms FROM weft._batch_terms(v_offer.batch_id, v_offer.runnable_id <> 0);
+            CONTINUE WHEN v_terms.is_closed IS NOT FALSE;
+            v_picked := weft._pick(
+                v_offer, v_worker, v_terms.has_cancel, v_terms.has_switch, v_terms.lookahead_jobs, v_left, NULL);
+            CONTINUE WHEN v_picked.job_ids IS NULL;
+            PERFORM weft._queue_jobs(v_picked, v_offer, v_queue.pool_id, v_queue.queue, v_queue.transport, clock_timestamp());
+            v_left := v_left - cardinality(v_picked.job_ids);
+            v_n := v_n + cardinality(v_picked.job_ids);
+        END LOOP;
+    END LOOP;
+    IF v_n > 0 THEN
+        PERFORM weft._announce();
+    END IF;
+    RETURN v_n;
+END $$;

@@ -1,0 +1,24 @@
+-- take_offers: the offers that are due to be sent: new ones, those whose message was not confirmed, and those that nobody has claimed for
+--   long, because a transport may lose what it has confirmed. Each message of an offer may arrive: the claim decides.
+-- Called by: DriverStore.take_offers.   Safe to repeat: yes: what a lost reply took is due again.
+-- Locks: as _check_epoch; transport_offer (SKIP LOCKED).   Plan: transport_offer_send_idx.
+-- again_s: seconds until one that is not confirmed is sent again.   Returns: in the order of the release.
+-- Owner: weft_system.  Granted to: weft_driver.
+CREATE OR REPLACE FUNCTION weft.take_offers(epoch bigint, transports text[], again_s double precision, limit_offers int)
+RETURNS TABLE (offer_id bigint, batch_id bigint, job_id int, tenant text, queue text, transport text)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+BEGIN
+    PERFORM weft._check_epoch(take_offers.epoch);
+    RETURN QUERY
+    WITH due AS (
+        SELECT o.offer_id FROM weft.transport_offer o
+        WHERE o.attempt IS NULL AND o.send_at <= clock_timestamp() AND o.transport = ANY (take_offers.transports)
+        ORDER BY o.send_at, o.offer_id LIMIT take_offers.limit_offers FOR UPDATE SKIP LOCKED),
+    upd AS (
+        UPDATE weft.transport_offer o SET sends = least(o.sends + 1, 100), send_at = clock_timestamp() + again_s * interval '1 second'
+        FROM due d WHERE o.offer_id = d.offer_id RETURNING o.*)
+    SELECT u.offer_id, u.batch_id, u.job_id, t.name, u.queue, u.transport
+    FROM upd u JOIN weft.tenant t USING (tenant_id) ORDER BY u.offer_id;
+END $$;

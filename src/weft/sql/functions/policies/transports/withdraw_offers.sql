@@ -1,0 +1,35 @@
+-- withdraw_offers: offers of jobs that wait no more go. A queued job that may not start now, or whose transport this driver does not
+--   know, is ready again: its message is worthless from now on.
+-- Called by: DriverStore.withdraw_offers.   Safe to repeat: yes.
+-- Locks: as _check_epoch; transport_offer; job (SKIP LOCKED, in key order); as _after_ends; as _announce.
+-- Plan: the offers, which are few; jobs by key.
+-- Returns: how many offers are left.
+-- Owner: weft_system.  Granted to: weft_driver.
+CREATE OR REPLACE FUNCTION weft.withdraw_offers(epoch bigint, transports text[]) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    v_batch bigint[]; v_job int[]; v_at timestamptz := clock_timestamp();
+BEGIN
+    PERFORM weft._check_epoch(withdraw_offers.epoch);
+    -- A claim changes the job and its offer together. What is asked here of the job never holds before that, so an offer that was
+    -- claimed since this statement began is left alone.
+    DELETE FROM weft.transport_offer o USING weft.job j
+    WHERE j.batch_id = o.batch_id AND j.job_id = o.job_id
+      AND (j.state NOT IN (STATE_QUEUED, STATE_RUNNING) OR j.state = STATE_RUNNING AND j.attempt > o.attempt);
+    DELETE FROM weft.transport_offer o
+    WHERE NOT EXISTS (SELECT FROM weft.job j WHERE j.batch_id = o.batch_id AND j.job_id = o.job_id);
+    SELECT array_agg(x.batch_id), array_agg(x.job_id) INTO v_batch, v_job FROM (
+        SELECT j.batch_id, j.job_id
+        FROM weft.transport_offer o JOIN weft.job j ON j.batch_id = o.batch_id AND j.job_id = o.job_id
+        WHERE j.state = STATE_QUEUED AND (o.transport <> ALL (withdraw_offers.transports)
+            OR NOT weft._may_pass(j.batch_id, j.group_id, j.job_id, j.always_run))
+        ORDER BY j.batch_id, j.job_id LIMIT 1000 FOR UPDATE OF j SKIP LOCKED) x;
+    IF v_batch IS NOT NULL THEN
+        DELETE FROM weft.transport_offer o USING unnest(v_batch, v_job) t (b, j) WHERE o.batch_id = t.b AND o.job_id = t.j;
+        PERFORM weft._unqueue_jobs(v_batch, v_job, v_at);
+        PERFORM weft._after_ends(NULL, v_batch, v_job, array_fill(STATE_READY::smallint, ARRAY[cardinality(v_job)]), true, false,
+            false, v_at, v_at);
+    END IF;
+    RETURN (SELECT count(*) FROM weft.transport_offer);
+END $$;

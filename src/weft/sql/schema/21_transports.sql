@@ -1,0 +1,20 @@
+-- Jobs that travel to workers over a transport (ADR 92): what was offered to it, and who took it.
+
+CREATE TABLE weft.transport_offer (
+    offer_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    batch_id bigint NOT NULL,
+    job_id int NOT NULL,
+    tenant_id int NOT NULL,
+    pool_id int NOT NULL,
+    queue text NOT NULL,
+    transport text NOT NULL,
+    offered_at timestamptz NOT NULL,
+    send_at timestamptz NOT NULL,  -- of the next message: one that is not confirmed or not answered is sent again
+    sends smallint NOT NULL DEFAULT 0,
+    confirmed_at timestamptz,  -- NULL: the transport has not confirmed the message
+    attempt smallint,  -- that it became; NULL: nobody has claimed it
+    UNIQUE (batch_id, job_id)
+);
+CREATE INDEX transport_offer_send_idx ON weft.transport_offer (send_at) WHERE attempt IS NULL;
+ALTER TABLE weft.transport_offer ENABLE ROW LEVEL SECURITY;
+CREATE POLICY system_rows ON weft.transport_offer TO weft_system USING (true);

@@ -1,0 +1,72 @@
+"""The part of the worker's store for jobs of which messages of transports tell."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from weft.ports.store import Claimed, ClaimRequest, OfferAnswer
+from weft.store.database import Database
+
+
+class OfferedJobs:
+    """The calls of `OfferedStore`. The methods are documented at the port."""
+
+    _database: Database
+
+    async def list_consumed(
+        self, incarnation_id: int, transports: Sequence[str]
+    ) -> Sequence[tuple[str, str, str]]:
+        """Return what this worker consumes."""
+        rows = await self._database.call(
+            "list_consumed", incarnation_id=incarnation_id, transports=list(transports)
+        )
+        return [(row["transport"], row["tenant"], row["queue"]) for row in rows]
+
+    async def claim_offered(
+        self,
+        incarnation_id: int,
+        transport: str,
+        tenant: str,
+        queue: str,
+        offers: Sequence[tuple[int, int, int]],
+        request: ClaimRequest,
+    ) -> Sequence[OfferAnswer]:
+        """Take offered jobs."""
+        rows = await self._database.call(
+            "claim_offered",
+            incarnation_id=incarnation_id,
+            transport=transport,
+            tenant=tenant,
+            queue=queue,
+            batch_ids=[batch_id for batch_id, _, _ in offers],
+            job_ids=[job_id for _, job_id, _ in offers],
+            offer_ids=[offer_id for _, _, offer_id in offers],
+            budget_cpu_m=request.budget_cpu_m,
+            budget_memory_mib=request.budget_memory_mib,
+            call=request.call,
+        )
+        return [
+            OfferAnswer(
+                row["answer"], row["batch_id"], row["job_id"], row["offer_id"], row["attempt"],
+                claimed_of(row[2:], row["chunk"], row["runnable_id"] or 0)
+                if row["answer"] == "yours"
+                else None,
+            )
+            for row in rows
+        ]  # fmt: skip
+
+
+def claimed_of(row: Sequence[Any], chunk: bytes | None = None, runnable_id: int = 0) -> Claimed:
+    """Return what was claimed, from a row that begins with the columns of `list_live`."""
+    batch_id, job_id, attempt, cpu_m, memory_mib, storage_mib, gpu, spec_first = row[:8]
+    return Claimed(
+        batch_id=batch_id,
+        job_id=job_id,
+        attempt=attempt,
+        cpu_m=cpu_m,
+        memory_mib=memory_mib,
+        storage_mib=storage_mib,
+        gpu=gpu,
+        chunk_first=spec_first,
+        chunk=chunk,
+        runnable_id=runnable_id,
+    )

@@ -1,0 +1,43 @@
+"""The part of `DriverStore` for jobs that travel over transports."""
+
+from collections.abc import Sequence
+
+from weft.ports.store import DueOffer
+from weft.store.database import Database
+
+
+class Offers:
+    """The driver's calls about transports. The methods are documented at the port."""
+
+    _database: Database
+
+    async def withdraw_offers(self, epoch: int, transports: Sequence[str]) -> int:
+        """Take back what may not start now."""
+        return int(
+            await self._database.value("withdraw_offers", epoch=epoch, transports=list(transports))
+        )
+
+    async def offer_jobs(self, epoch: int, transports: Sequence[str], *, limit_jobs: int) -> int:
+        """Offer the next ready jobs."""
+        return int(
+            await self._database.value(
+                "offer_jobs", epoch=epoch, transports=list(transports), limit_jobs=limit_jobs
+            )
+        )
+
+    async def take_offers(
+        self, epoch: int, transports: Sequence[str], *, again_s: float, limit_offers: int
+    ) -> Sequence[DueOffer]:
+        """Return the offers to send now."""
+        rows = await self._database.call(
+            "take_offers",
+            epoch=epoch,
+            transports=list(transports),
+            again_s=again_s,
+            limit_offers=limit_offers,
+        )
+        return [DueOffer(*row) for row in rows]
+
+    async def confirm_offers(self, epoch: int, offer_ids: Sequence[int]) -> None:
+        """Note that the transport keeps these messages."""
+        await self._database.call("confirm_offers", epoch=epoch, offer_ids=list(offer_ids))

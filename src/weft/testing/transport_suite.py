@@ -1,0 +1,86 @@
+"""What every transport must do: a suite that an author of one subclasses."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from uuid import uuid4
+
+from weft.ports.transport import Delivery, Route, Transport
+
+_WITHIN_S = 30.0
+
+
+class TransportSuite:
+    """Tests of the port `transport`."""
+
+    def transport(self) -> Transport:
+        """Return a transport, not connected yet."""
+        raise NotImplementedError
+
+    async def test_messages_come_in_order_and_once_acknowledged_never_again(self) -> None:
+        """A message that was not acknowledged comes again, others do not."""
+        route, transport = a_route(), self.transport()
+        bodies = [f"{n}".encode() for n in range(20)]
+        try:
+            assert all(await transport.publish([(route, body) for body in bodies]))
+            async with transport.consume(route, limit=20) as deliveries:
+                come = [await following(deliveries) for _ in bodies]
+                for one in come[:-1]:
+                    await one.acknowledge()
+            async with transport.consume(route, limit=20) as deliveries:
+                again = await following(deliveries)
+        finally:
+            await transport.close()
+
+        assert [one.body for one in come] == bodies
+        assert again.body == bodies[-1]
+
+    async def test_no_more_come_than_are_wanted_at_a_time(self) -> None:
+        """What one consumer does not want yet is another's."""
+        route, transport = a_route(), self.transport()
+        try:
+            await transport.publish([(route, b"1"), (route, b"2")])
+            async with (
+                transport.consume(route, limit=1) as first,
+                transport.consume(route, limit=1) as second,
+            ):
+                come = [await following(first), await following(second)]
+        finally:
+            await transport.close()
+
+        assert {one.body for one in come} == {b"1", b"2"}
+
+    async def test_what_is_given_back_comes_to_somebody(self) -> None:
+        """Here to the only one there is."""
+        route, transport = a_route(), self.transport()
+        try:
+            await transport.publish([(route, b"1")])
+            async with transport.consume(route, limit=1) as deliveries:
+                await (await following(deliveries)).give_back()
+                again = await following(deliveries)
+        finally:
+            await transport.close()
+
+        assert again.body == b"1"
+
+    async def test_routes_are_apart(self) -> None:
+        """A consumer gets the messages of its queue."""
+        one, other, transport = a_route(), a_route(), self.transport()
+        try:
+            assert await transport.publish([(one, b"1"), (other, b"2")]) == [True, True]
+            async with transport.consume(other, limit=5) as deliveries:
+                come = await following(deliveries)
+        finally:
+            await transport.close()
+
+        assert come.body == b"2"
+
+
+def a_route() -> Route:
+    """Return a route that nobody else uses."""
+    return Route(f"tenant-{uuid4().hex[:8]}", "q")
+
+
+async def following(deliveries: AsyncIterator[Delivery]) -> Delivery:
+    """Return the next delivery."""
+    async with asyncio.timeout(_WITHIN_S):
+        return await anext(deliveries)

@@ -1,0 +1,225 @@
+"""Take jobs that come by the messages of transports, beside those that are claimed.
+
+A message is held until its job has ended or is blocked: then it is acknowledged. The store
+decides whose a job is (`claim_offered`), so whatever a transport repeats, reorders or makes up is
+harmless.
+
+    message ──▶ asked ──▶ yours: handed over ──▶ recorded ──▶ acknowledged
+                  │  ▲
+                  │  └── elsewhere, not now: held, and asked again
+                  └────▶ settled: acknowledged
+"""
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Final
+
+import msgspec
+
+from weft.core.attempt_key import AttemptKey
+from weft.core.backoff import backoff_s
+from weft.core.lease import Budget
+from weft.ports.store import Claimed, OfferAnswer
+from weft.ports.transport import Delivery, Message, Route, TransportError
+from weft.telemetry.log import get_logger
+from weft.worker.agent.attempts import Attempts
+from weft.worker.agent.handing_over import HandingOver
+from weft.worker.agent.incarnation import Incarnation
+from weft.worker.agent.patience import until_answered
+from weft.worker.agent.site import Consumed
+
+log = get_logger()
+
+ASK_AGAIN_S: Final = 2.0
+"""When messages are asked about again whose jobs run elsewhere, or cannot be claimed now."""
+HELD_S: Final = 5.0
+"""When a message is given back whose job could not be claimed here: others may have room."""
+QUEUES_S: Final = 10.0
+"""How often the agent asks which queues it consumes."""
+BODY_BYTES_MAX: Final = 65_536
+_RETRY_FIRST_S: Final = 0.2
+_RETRY_LONGEST_S: Final = 5.0
+
+
+@dataclass
+class _Held:
+    """A message that is not acknowledged."""
+
+    delivery: Delivery
+    message: Message
+    come_s: float
+    key: AttemptKey | None = None
+    """The attempt of this worker that its offer became."""
+
+
+@dataclass
+class _Consumer:
+    """What one queue of a transport has brought."""
+
+    name: str
+    route: Route
+    held: list[_Held] = field(default_factory=list)
+
+
+class Consuming:
+    """The consumers of one incarnation, one for each queue."""
+
+    def __init__(
+        self,
+        consumed: Consumed,
+        incarnation: Incarnation,
+        attempts: Attempts,
+        handing_over: HandingOver,
+    ) -> None:
+        self._store = consumed.store
+        self._transports = consumed.transports
+        self._incarnation_id = incarnation.incarnation_id
+        self._memory = incarnation.memory
+        self._held = incarnation.held
+        self._attempts = attempts
+        self._handing_over = handing_over
+        facts = incarnation.site.facts
+        self._limit = facts.slots or max(1, facts.cpu_m // 1000)
+        self._is_asking = asyncio.Lock()
+        """Two claims at a time would count the same room twice."""
+        self._tasks: dict[tuple[str, Route], asyncio.Task[None]] = {}
+
+    async def run(self) -> None:
+        """Consume from the queues that this worker serves, until `Attempts.is_closed`."""
+        try:
+            while not self._attempts.is_closed:
+                await self._follow_queues()
+                await asyncio.sleep(QUEUES_S)
+        finally:
+            for task in self._tasks.values():
+                task.cancel()
+            await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+
+    async def _follow_queues(self) -> None:
+        found = await until_answered(
+            lambda: self._store.list_consumed(self._incarnation_id, sorted(self._transports))
+        )
+        wanted = {(name, Route(tenant, queue)) for name, tenant, queue in found}
+        for key in self._tasks.keys() - wanted:
+            self._tasks.pop(key).cancel()
+        for name, route in sorted(wanted - self._tasks.keys()):
+            consumer = _Consumer(name, route)
+            self._tasks[name, route] = asyncio.create_task(self._consume_always(consumer))
+
+    async def _consume_always(self, consumer: _Consumer) -> None:
+        failures = 0
+        while True:
+            begun = time.monotonic()
+            try:
+                await self._consume(consumer)
+            except TransportError as error:
+                failures = 1 if time.monotonic() - begun > _RETRY_LONGEST_S else failures + 1
+                log.warning("transport.away", transport=consumer.name, error=str(error))
+            consumer.held.clear()  # the transport brings them again
+            await asyncio.sleep(
+                backoff_s(failures, first_s=_RETRY_FIRST_S, longest_s=_RETRY_LONGEST_S, jitter=1.0)
+            )
+
+    async def _consume(self, consumer: _Consumer) -> None:
+        """Take what comes, and ask about it. Raise `TransportError` when the connection ends."""
+        transport, news = self._transports[consumer.name], asyncio.Event()
+        async with transport.consume(consumer.route, limit=self._limit) as deliveries:
+
+            async def receive() -> None:
+                async for delivery in deliveries:
+                    await self._add(consumer, delivery)
+                    news.set()
+
+            receiving = asyncio.create_task(receive())
+            receiving.add_done_callback(lambda _: news.set())
+            recorded = self._attempts.on_recorded(news)
+            try:
+                while not receiving.done():
+                    await self._look(consumer)
+                    with suppress(TimeoutError):
+                        async with asyncio.timeout(ASK_AGAIN_S if consumer.held else None):
+                            await news.wait()
+                    news.clear()
+                receiving.result()
+            finally:
+                recorded.discard(news)
+                receiving.cancel()
+                await asyncio.gather(receiving, return_exceptions=True)
+
+    async def _add(self, consumer: _Consumer, delivery: Delivery) -> None:
+        try:
+            if len(delivery.body) > BODY_BYTES_MAX:
+                raise msgspec.ValidationError(f"it has {len(delivery.body)} bytes")
+            message = msgspec.json.decode(delivery.body, type=Message)
+            _check(message, consumer.route)
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            log.warning(
+                "transport.message_refused", transport=consumer.name, queue=consumer.route.queue,
+                error=str(error)[:500],
+            )  # fmt: skip
+            await delivery.acknowledge()
+            return
+        consumer.held.append(_Held(delivery, message, time.monotonic()))
+
+    async def _look(self, consumer: _Consumer) -> None:
+        """Acknowledge what is over, and ask about what is not ours."""
+        for one in list(consumer.held):
+            if one.key is not None and one.key not in self._held.by_key:
+                await one.delivery.acknowledge()
+                consumer.held.remove(one)
+        async with self._is_asking:
+            asked = [one for one in consumer.held if one.key is None]
+            if not asked or self._attempts.is_closed:
+                return
+            answers = await self._ask(consumer, asked)
+        before = time.monotonic() - HELD_S
+        for one in asked:
+            answer = answers.get((one.message.batch, one.message.job, one.message.offer))
+            word = "settled" if answer is None else answer.answer
+            if answer is not None and answer.attempt is not None:
+                key = AttemptKey(answer.batch_id, answer.job_id, answer.attempt)
+                one.key = key if key in self._held.by_key else None
+            if word == "settled":
+                await one.delivery.acknowledge()
+                consumer.held.remove(one)
+            elif word == "not_now" and one.come_s < before:
+                await one.delivery.give_back()
+                consumer.held.remove(one)
+
+    async def _ask(
+        self, consumer: _Consumer, asked: Sequence[_Held]
+    ) -> Mapping[tuple[int, int, int], OfferAnswer]:
+        """Claim what this worker may have, and hand it over; return the answers by offer."""
+        load = self._held.load()
+        budget = Budget(
+            max(0, load.cpu_m - load.cpu_m_held),
+            max(0, load.memory_mib - load.memory_mib_held),
+            len(asked),
+        )
+        offers = [(one.message.batch, one.message.job, one.message.offer) for one in asked]
+        with self._memory.asking(budget) as request:
+            answers = await until_answered(
+                lambda: self._store.claim_offered(
+                    self._incarnation_id, consumer.name, *consumer.route, offers, request
+                )
+            )
+        claimed = [one.claimed for one in answers if one.claimed is not None]
+        self._memory.note(request, claimed)
+        self._handing_over.hold(claimed)
+        await self._hand_over(claimed)
+        return {(one.batch_id, one.job_id, one.offer_id): one for one in answers}
+
+    async def _hand_over(self, claimed: Sequence[Claimed]) -> None:
+        if claimed:
+            await self._handing_over.hand_over(claimed)
+
+
+def _check(message: Message, route: Route) -> None:
+    if message.tenant != route.tenant:
+        raise msgspec.ValidationError(f"it names another tenant than {route.tenant}")
+    numbers = (message.batch, message.job, message.offer)
+    if not all(0 < number < 2**63 for number in numbers) or message.job >= 2**31:
+        raise msgspec.ValidationError("its numbers are none of jobs")

@@ -1,0 +1,253 @@
+"""Jobs that travel over a transport: offered, taken by the messages of consumers, withdrawn."""
+
+import random
+from collections.abc import Sequence
+
+import pytest_asyncio
+
+from store.world import Worker, World
+from weft.core.lease import Budget
+from weft.core.states import Reason
+from weft.ports.store import Claimed, DueOffer, OfferAnswer, Shape
+from weft.testing.builders import job_rows
+
+MESSAGE = tuple[int, int, int]
+
+
+class Rabbit:
+    """A world in which the queue `q` travels over a transport; its messages are kept here."""
+
+    def __init__(self, world: World, epoch: int) -> None:
+        self.world = world
+        self.epoch = epoch
+        self.sent: list[DueOffer] = []
+        self.names = [f"rabbit-{world.pool}"]
+
+    @property
+    def shape(self) -> Shape:
+        """Return what jobs of the queue ask for."""
+        words = (("pool", self.world.pool), ("queue", "q"), ("transport", self.names[0]))
+        return Shape(cpu_m=1000, memory_mib=512, words=words)
+
+    async def submit(self, n_jobs: int = 1, *, max_attempts: int = 1) -> int:
+        """Submit jobs of the queue."""
+        return await self.world.submit(
+            job_rows(
+                n_jobs,
+                shapes=[self.shape],
+                max_attempts=max_attempts,
+                retry_on=[Reason.EXIT],
+            )
+        )
+
+    async def offers(self, batch: int) -> int:
+        """Return how many offers a batch has."""
+        count: int = await self.world.admin.fetchval(
+            "SELECT count(*) FROM weft.transport_offer WHERE batch_id = $1", batch
+        )
+        return count
+
+    async def consumer(self, name: str = "w", *, cpu_m: int = 4000) -> Worker:
+        """Register a worker that consumes."""
+        return await self.world.worker(name, cpu_m=cpu_m, consumes=self.names)
+
+    async def round(self) -> list[DueOffer]:
+        """Withdraw, offer and send as the driver does; return what was sent."""
+        driver = self.world.driver
+        await driver.withdraw_offers(self.epoch, self.names)
+        await driver.offer_jobs(self.epoch, self.names, limit_jobs=1000)
+        due = list(await driver.take_offers(self.epoch, self.names, again_s=5, limit_offers=1000))
+        self.sent += due
+        return due
+
+    async def take(
+        self, worker: Worker, messages: Sequence[MESSAGE], *, tenant: str | None = None
+    ) -> list[OfferAnswer]:
+        """Let messages arrive at a worker."""
+        with worker.memory.asking(Budget(worker.facts["cpu_m"], 10**6, len(messages))) as request:
+            found = list(
+                await worker.store.claim_offered(
+                    worker.id, self.names[0], tenant or self.world.pool, "q", messages, request
+                )
+            )
+        worker.memory.note(request, claims(found))
+        return found
+
+
+def messages_of(offers: Sequence[DueOffer]) -> list[MESSAGE]:
+    """Return what the messages of offers say."""
+    return [(one.batch_id, one.job_id, one.offer_id) for one in offers]
+
+
+def claims(answers: Sequence[OfferAnswer]) -> list[Claimed]:
+    """Return what was claimed."""
+    return [one.claimed for one in answers if one.claimed is not None]
+
+
+def words(answers: Sequence[OfferAnswer]) -> str:
+    """Return the answers, in the order of the offers."""
+    return " ".join(one.answer for one in sorted(answers, key=lambda one: one.offer_id))
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def rabbit(world: World) -> Rabbit:
+    """Give a world with a queue that travels."""
+    return Rabbit(world, await world.lead())
+
+
+async def test_a_job_goes_out_and_comes_back(rabbit: Rabbit) -> None:
+    world = rabbit.world
+    worker = await rabbit.consumer()
+    batch = await rabbit.submit()
+    assert await worker.claim() == []
+    sent = await rabbit.round()
+    assert await world.states(batch) == "q"
+    assert [(one.batch_id, one.job_id, one.tenant, one.queue) for one in sent] == [
+        (batch, 1, world.pool, "q")
+    ]
+    assert (await world.api.get_group(world.caller, batch, 0))["n_queued"] == 1
+    why = await world.api.why_job(world.caller, batch, 1)
+    assert why.offered is not None
+    assert (why.offered.transport, why.offered.confirmed) == (rabbit.names[0], False)
+    await world.driver.confirm_offers(rabbit.epoch, [sent[0].offer_id])
+    assert await worker.claim() == []
+    found = await rabbit.take(worker, messages_of(sent))
+    assert words(found) == "yours"
+    assert await world.states(batch) == "R"
+    await worker.start(*claims(found))
+    await worker.end(*claims(found))
+    await rabbit.round()
+
+    assert await world.states(batch) == "s"
+    assert await rabbit.offers(batch) == 0
+    assert words(await rabbit.take(worker, messages_of(sent))) == "settled"
+
+
+async def test_repeated_shuffled_and_forged_messages_start_nothing_twice(rabbit: Rabbit) -> None:
+    one, other = await rabbit.consumer("w1", cpu_m=8000), await rabbit.consumer("w2", cpu_m=8000)
+    batch = await rabbit.submit(10)
+    messages = messages_of(await rabbit.round())
+    assert len(messages) == 10
+    storm = messages * 5 + [(b, j, o + 1) for b, j, o in messages] + [(batch, 10**6, 1), (1, 1, 1)]
+    random.Random(3).shuffle(storm)  # noqa: S311 (an order)
+    got = []
+    for first in range(0, len(storm), 7):
+        for worker in (one, other):
+            got += claims(await rabbit.take(worker, storm[first : first + 7]))
+
+    assert sorted(claimed.job_id for claimed in got) == list(range(1, 11))
+    assert {claimed.attempt for claimed in got} == {1}
+    assert await rabbit.world.states(batch) == "R" * 10
+
+
+async def test_whose_job_runs_elsewhere_hears_so_until_it_ends(rabbit: Rabbit) -> None:
+    one, other = await rabbit.consumer("w1"), await rabbit.consumer("w2")
+    await rabbit.submit()
+    messages = messages_of(await rabbit.round())
+    claimed = claims(await rabbit.take(one, messages))
+    before = await rabbit.take(other, messages)
+    await one.start(*claimed)
+    await one.end(*claimed)
+
+    assert words(before) == "elsewhere"
+    assert before[0].attempt == 1
+    assert words(await rabbit.take(other, messages)) == "settled"
+
+
+async def test_a_message_counts_only_where_it_was_sent(rabbit: Rabbit) -> None:
+    worker, plain = await rabbit.consumer("w1"), await rabbit.world.worker("w2")
+    batch = await rabbit.submit()
+    messages = messages_of(await rabbit.round())
+
+    assert words(await rabbit.take(worker, messages, tenant="another")) == "settled"
+    assert words(await rabbit.take(plain, messages)) == "not_now"
+    assert await rabbit.world.states(batch) == "q"
+
+
+async def test_jobs_of_a_lost_worker_are_offered_anew(rabbit: Rabbit) -> None:
+    world = rabbit.world
+    worker = await rabbit.consumer("w1")
+    batch = await rabbit.submit()
+    old = messages_of(await rabbit.round())
+    await rabbit.take(worker, old)
+    other = await rabbit.consumer("w2")
+    await world.admin.execute(
+        "UPDATE weft.worker_incarnation SET heartbeat_at = now() - interval '1 day' "
+        "WHERE incarnation_id = $1", worker.id,
+    )  # fmt: skip
+    await world.driver.lose_workers(rabbit.epoch, grace_s=3600)
+    assert await world.states(batch) == "r"
+    assert words(await rabbit.take(other, old)) == "settled"
+    new = messages_of(await rabbit.round())
+    assert words(await rabbit.take(other, old)) == "settled"
+    found = await rabbit.take(other, new)
+
+    assert [one.attempt for one in claims(found)] == [2]
+    await other.end(*claims(found))
+    assert await world.states(batch) == "s"
+
+
+async def test_no_more_is_offered_than_consumers_want(rabbit: Rabbit) -> None:
+    batch = await rabbit.submit(20)
+    assert await rabbit.round() == []
+    await rabbit.consumer(cpu_m=3000)
+    assert len(await rabbit.round()) == 6
+    assert await rabbit.round() == []
+
+    assert await rabbit.world.states(batch) == "q" * 6 + "r" * 14
+
+
+async def test_a_hold_withdraws_offers_and_a_release_makes_new_ones(rabbit: Rabbit) -> None:
+    world = rabbit.world
+    worker = await rabbit.consumer()
+    batch = await rabbit.submit(2)
+    old = messages_of(await rabbit.round())
+    await world.api.hold_group(world.caller, batch, 0)
+    assert words(await rabbit.take(worker, old)) == "not_now not_now"
+    await rabbit.round()
+    assert await world.states(batch) == "rr"
+    assert words(await rabbit.take(worker, old)) == "settled settled"
+    await world.api.release_group(world.caller, batch, 0)
+    while await world.driver.sweep("sweep_holds", rabbit.epoch, limit_jobs=100):
+        pass
+    found = await rabbit.take(worker, messages_of(await rabbit.round()))
+
+    assert words(found) == "yours yours"
+
+
+async def test_a_cancel_ends_queued_jobs(rabbit: Rabbit) -> None:
+    world = rabbit.world
+    worker = await rabbit.consumer()
+    batch = await rabbit.submit(2)
+    messages = messages_of(await rabbit.round())
+    await world.api.cancel_group(world.caller, batch, 0, force=True)
+    assert words(await rabbit.take(worker, messages)) == "not_now not_now"
+    await world.sweep()
+    assert await world.states(batch) == "cc"
+    assert words(await rabbit.take(worker, messages)) == "settled settled"
+    await rabbit.round()
+
+    assert await rabbit.offers(batch) == 0
+
+
+async def test_what_is_not_confirmed_is_sent_again(rabbit: Rabbit) -> None:
+    await rabbit.consumer()
+    await rabbit.submit()
+    (first,) = await rabbit.round()
+    assert await rabbit.round() == []
+    await rabbit.world.admin.execute(
+        "UPDATE weft.transport_offer SET send_at = now() WHERE offer_id = $1", first.offer_id
+    )
+    (again,) = await rabbit.round()
+
+    assert again == first
+
+
+async def test_jobs_of_a_transport_that_is_gone_are_ready_again(rabbit: Rabbit) -> None:
+    world = rabbit.world
+    await rabbit.consumer()
+    batch = await rabbit.submit(2)
+    await rabbit.round()
+    assert await world.driver.withdraw_offers(rabbit.epoch, ["another"]) >= 0
+
+    assert await world.states(batch) == "rr"

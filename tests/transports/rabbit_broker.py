@@ -1,0 +1,52 @@
+"""A RabbitMQ of the tests, on this host (`tests/servers/rabbitmq.sh`)."""
+
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import mkdtemp
+
+import pytest
+
+SCRIPT = Path(__file__).resolve().parents[1] / "servers" / "rabbitmq.sh"
+START_S = 300
+PORT = 28720
+
+
+class RabbitBroker:
+    """A broker that runs."""
+
+    address = f"amqp://127.0.0.1:{PORT}"
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+
+    def kill(self) -> None:
+        """Kill the broker and nothing else; `start` brings it back with its data."""
+        pid = int((self.directory / "run" / "rabbitmq.pid").read_text().split()[0])
+        os.killpg(pid, signal.SIGKILL)
+
+    def start(self) -> None:
+        """Start what does not run."""
+        subprocess.run(
+            [SCRIPT, "start", str(self.directory), str(PORT)],
+            check=True, capture_output=True, timeout=START_S,
+        )  # fmt: skip
+
+
+@contextmanager
+def rabbit_broker() -> Iterator[RabbitBroker]:
+    """Run a broker; skip the test where there cannot be one."""
+    if shutil.which("rabbitmq-server") is None and os.geteuid() != 0:
+        pytest.skip("RabbitMQ is not installed, and only root can install it")
+    directory = Path(mkdtemp(prefix="weft-rabbitmq-"))
+    broker = RabbitBroker(directory)
+    try:
+        broker.start()
+        yield broker
+    finally:
+        subprocess.run([SCRIPT, "stop", str(directory)], check=False, timeout=60)
+        shutil.rmtree(directory, ignore_errors=True)

@@ -32,7 +32,7 @@ _FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
 EXTERNAL: Final[Mapping[str, Any]] = {
     "policy": "stepwise", "jitter": 0, "steps": STEPS, "give_up_s": GIVE_UP_S,
 }  # fmt: skip
-"""For external errors, as `weft._policy_of` has it."""
+"""For external errors of jobs without a policy, as `weft._policy_of` has it."""
 
 
 def wait_s(

@@ -54,7 +54,7 @@ def check_retry(job: JobDocument, _: Settings, problems: Problems, at: str) -> N
     assert job.retry is not None
     for where, message in policy_mistakes(_given(job.retry)):
         problems.add(InvalidValue, at + pointer_of("retry", *where), message)
-    if job.max_attempts == 1:
+    if job.max_attempts == 1 and not job.external_errors:
         message = "has no effect on a job that is not tried again (max_attempts, --retries)"
         problems.add(InvalidValue, f"{at}/retry", message)
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 LIVE_ARGUMENTS: Mapping[str, str] = {
     "target": "batches", "targets": "batches", "batch": "batches", "condition": "conditions",
-    "schedule": "schedules", "project": "projects", "token_id": "tokens",
+    "schedule": "schedules", "project": "projects", "token": "tokens",
     "session_id": "sessions", "operation_id": "operations",
 }  # fmt: skip
 """What the server knows, by the name of an argument or an option."""

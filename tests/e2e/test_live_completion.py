@@ -120,6 +120,28 @@ def test_people_and_what_they_have_are_known(weft: Weft) -> None:
     assert said == {line: ["words", *words] for line, words in lines.items()}
 
 
+def test_token_is_revoked_by_its_name(weft: Weft) -> None:
+    """A name that several have, or none, revokes nothing."""
+    for name in ("ours", "twice", "twice"):
+        weft.run("token", "create", name)
+    done = weft.run("token", "revoke", "ours")
+    again, twice = (weft.run("token", "revoke", name) for name in ("ours", "twice"))
+    left = [one["name"] for one in json.loads(weft.run("token", "ls", "--json").stdout)]
+
+    assert (done.returncode, again.returncode, twice.returncode) == (0, 2, 2)
+    assert b"you have no token 'ours'" in again.stderr
+    assert b"2 of your tokens are named 'twice'" in twice.stderr
+    assert "ours" not in left
+    assert left.count("twice") == 2
+
+
+def test_help_of_a_command_is_also_asked_by_help(weft: Weft) -> None:
+    for words in (["run"], ["token", "revoke"], []):
+        said = weft.run("help", *words)
+        assert said.returncode == 0
+        assert said.stdout == weft.run(*words, "--help").stdout
+
+
 def test_nothing_is_said_without_a_server(tmp_path: Path) -> None:
     done = Weft(tmp_path).run("--complete", "zsh", "status", "")
 

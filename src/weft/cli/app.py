@@ -223,6 +223,8 @@ def all_commands() -> Mapping[str, str]:
 def main() -> None:
     """Run one command and exit: 0 ok, 1 the job failed, 2 usage, 3 not reachable, 4 refused."""
     arguments = sys.argv[1:]
+    if arguments[:1] == ["help"]:
+        arguments = [*arguments[1:], "--help"]
     if arguments in (["--version"], ["-V"]):
         print(f"weft {__version__}")
         sys.exit(0)

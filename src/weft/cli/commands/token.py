@@ -1,11 +1,11 @@
 """`weft token` and `weft whoami`: the tokens that stand for a user."""
 
 import sys
-from typing import Annotated
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Parameter
 
-from weft.cli.input.bounds import bounded
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.values import read_option
 from weft.cli.terminal.amounts import moment
@@ -13,7 +13,11 @@ from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_facts, print_json, print_table
 from weft.core.durations import parse_seconds
+from weft.core.errors import Invalid, TokenNotFound
 from weft.wire.token_documents import Scope
+
+if TYPE_CHECKING:
+    from weft.client.api import Api
 
 app = App(
     name="token",
@@ -88,25 +92,39 @@ def list_all(*, shared: Shared = SHARED) -> int:
 
 @app.command
 def revoke(
-    token_id: Annotated[int, Parameter(name="ID", validator=bounded(1))],
+    token: Annotated[str, Parameter(name="TOKEN")],
     /,
     *,
     shared: Shared = SHARED,
 ) -> int:
     """Revoke one of your tokens: it is refused from now on.
 
-        weft token revoke 3
+        weft token revoke ci
 
     Args:
-        token_id: Its number, as `weft token ls` shows it.
+        token: Its name or its number, as `weft token ls` shows them.
         shared: Options of every command.
     """
+    token_id = int(token) if token.isdecimal() else shared.ask(partial(_number_of, token))
     shared.ask(lambda client: client.revoke_token(token_id))
     if shared.json:
         print_json({"token_id": token_id})
     else:
         note(f"token {token_id} is revoked")
     return 0
+
+
+async def _number_of(name: str, client: "Api") -> int:
+    """Return the number of the only token of this name."""
+    found = [one["token_id"] for one in await client.list_tokens() if one["name"] == name]
+    if not found:
+        raise TokenNotFound(f"you have no token {name!r}", hint="`weft token ls` shows yours.")
+    if len(found) > 1:
+        raise Invalid(
+            f"{len(found)} of your tokens are named {name!r}",
+            hint=f"Say the number of the one that you mean: {', '.join(map(str, found))}.",
+        )
+    return int(found[0])
 
 
 def whoami(*, shared: Shared = SHARED) -> int:

@@ -365,33 +365,6 @@ async def test_database_waits_as_the_pure_function(
     assert found == (None if expected is None else pytest.approx(expected))
 
 
-async def test_policy_of_a_job_holds_for_its_external_errors(world: World) -> None:
-    """With two steps the third external error in a row is final, though attempts are left."""
-    steps = {"policy": "stepwise", "jitter": 0, "steps": [{"tries": 2, "wait_s": 0.001}]}
-    batch = await world.submit(with_fields(retried(), j1={"retry": {**steps, "give_up_s": 600}}))
-    worker = await world.worker()
-    found = []
-    for _ in range(3):
-        await fail(worker, *await worker.claim(), code=75)
-        found.append(await world.states(batch))
-        await release(world, in_s=9)
-
-    assert found == ["b", "b", "e"]
-
-
-async def test_external_errors_are_given_up_though_the_policy_of_the_job_never_is(
-    world: World,
-) -> None:
-    own = {"policy": "constant", "wait_s": 7, "jitter": 0}
-    batch = await world.submit(with_fields(retried(), j1={"retry": own}))
-    found = [
-        await world.admin.fetchval("SELECT weft._policy_of($1, 1, 0, $2::smallint)", batch, one)
-        for one in (Reason.BLOCKED, Reason.EXIT)
-    ]
-
-    assert found == [{**own, "give_up_s": 172_800}, own]
-
-
 async def test_policy_of_external_errors_is_that_of_the_program(world: World) -> None:
     found = await world.admin.fetchval(
         "SELECT weft._policy_of(0, 0, 0, $1::smallint)", Reason.BLOCKED

@@ -16,6 +16,7 @@ from weft.cli.app import all_commands, build_app
 from weft.cli.completion.cursor import ANY, COMMAND, FILE, FILES
 from weft.cli.completion.live_words import ASKS
 from weft.core.conditions import ALWAYS
+from weft.ports.runner import RUNNER_PLUGINS
 from weft.ports.tester import TESTER_PLUGINS
 from weft.settings import all_declared
 
@@ -56,6 +57,8 @@ WORDS: Mapping[tuple[str, str], Callable[[], Sequence[str]]] = {
     ("signal", "signal"): lambda: SIGNALS,
     ("block", "--tester"): lambda: [ALWAYS, *TESTER_PLUGINS.names()],
     ("bench", "name"): lambda: [*BENCHES],
+    ("up", "--runner"): RUNNER_PLUGINS.names,
+    ("worker", "--runner"): RUNNER_PLUGINS.names,
 }  # fmt: skip
 """What is one of a few words, though it is any text to the command."""
 PATHS = frozenset({"file", "trace", "directory", "arg_file", "joblog", "results", "plot"})

@@ -138,7 +138,7 @@ WRONG_JOBS = [
     (job(retry={"policy": "exponential", "waits": 2}, max_attempts=2), "API.UNKNOWN_FIELD",
      "/jobs/1/retry/waits"),
     (job(retry={"policy": "exponential"}), "API.INVALID_VALUE", "/jobs/1/retry"),
-    (job(executor="slurm"), "API.INVALID_VALUE", "/jobs/1/executor"),
+    (job(executor="abacus"), "API.INVALID_VALUE", "/jobs/1/executor"),
     (job(group="stage1"), "API.INVALID_VALUE", "/jobs/1/group"),
     (job(group="/a//b"), "API.INVALID_VALUE", "/jobs/1/group"),
     (job(group="/a" * 17), "API.INVALID_VALUE", "/jobs/1/group"),

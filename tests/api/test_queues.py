@@ -133,7 +133,7 @@ async def test_saving_says_what_changes(http: httpx.AsyncClient) -> None:
         ({"priority": None}, "/queues/1/priority", "a queue needs a priority"),
         ({"name": "big"}, "/queues/1/name", "big stands there twice"),
         ({"pools": []}, "/queues/1/pools", "at least one pool"),
-        ({"executor": "slurm"}, "/queues/1/executor", "cannot run commands"),
+        ({"executor": "abacus"}, "/queues/1/executor", "cannot run commands"),
         ({"name": "default", "priority": None}, "/queues/1", "no priority and no guard"),
         (
             {"name": "default", "priority": None, "guard": None, "users": ["ann"]},

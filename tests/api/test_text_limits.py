@@ -35,7 +35,9 @@ BODIES: Final = {
 }
 REQUIRED: Final = {
     "first": 1, "name": "n", "key": "k", "jobs": [{}], "groups": [{"name": "n"}],
-    "policy": "stepwise", "wait_s": 1, "on": ["oom"],
+    "policy": "stepwise", "wait_s": 1, "on": ["oom"], "steps": [], "per_s": 1, "n": 1,
+    "durationMs": 1,
+    "latencyMs": 1, "iterations": 1,
 }  # fmt: skip
 DATA: Final = {"args", "kwargs", "stdin"}
 """Fields that only the job reads: it may get a NUL in them."""
@@ -66,13 +68,16 @@ def texts(kind: Any, text: str) -> Iterator[Found]:  # noqa: ANN401 (an annotati
 
 
 def _texts_of_struct(kind: type[msgspec.Struct], text: str) -> Iterator[Found]:
-    fields = {field.name: field for field in msgspec.structs.fields(kind)}
+    fields = {field.encode_name: field for field in msgspec.structs.fields(kind)}
     hints = get_type_hints(kind, include_extras=True)
     needed = {name: REQUIRED[name] for name, field in fields.items() if field.required}
+    config = kind.__struct_config__
+    if config.tag_field is not None:  # one of several kinds, which it names
+        needed[config.tag_field] = config.tag
     if "inherit_env" in fields:
         needed["jobs"] = REQUIRED["jobs"]  # of no job, it is not read
-    for name in fields:
-        for way, value in texts(hints[name], text):
+    for name, field in fields.items():
+        for way, value in texts(hints[field.name], text):
             yield (name, *way), {**needed, name: value}
 
 

@@ -24,6 +24,7 @@ FREE: Mapping[str, str] = {
         --colsep each--delimiter --eof --grep --note --reason --replace -E -I -d
         jobs-1 message-1 query-save-1 ls--name --q -q billing-correct-rates-0""",
     "pairs of a name and a value": """
+        --rate
         --env --label --no-env --param resubmit-1 set-1""",
     "numbers or ranges of exit codes, and reasons": """
         --external-errors --retry-on --retry-with --halt""",

@@ -174,23 +174,6 @@ async def test_words_are_offered_alone_or_in_a_list(world: World) -> None:
     assert await numbers(here) == [1]
 
 
-async def test_an_older_worker_serves_what_it_always_did(world: World) -> None:
-    await world.submit(
-        job_rows(3, shapes=[Shape(storage_mib=10), licence(1), FUNCTION], shape_index=[0, 1, 2])
-    )
-    (row,) = await world.call(
-        "register_worker", name="old", host="h", pool=world.pool, incarnation=f"{world.pool}-old",
-        cpu_m=10_000, memory_mib=10_000, storage_mib=100, gpu=0, version="0", proved_gone=False,
-        grace_s=30.0,
-    )  # fmt: skip
-    claimed = await world.call(
-        "claim_jobs", incarnation_id=row["incarnation_id"], budget_cpu_m=10_000,
-        budget_memory_mib=10_000, limit_jobs=10,
-    )  # fmt: skip
-
-    assert sorted(one["job_id"] for one in claimed) == [1, 3]
-
-
 async def test_who_sleeps_is_woken_by_work_of_its_lanes_alone(world: World) -> None:
     plain, gpu = (
         await world.worker("plain"),

@@ -78,11 +78,6 @@ async def test_job_has_its_first_parents_and_all_come_in_pages(world: World) -> 
         pages.append(await api.list_parents(caller, batch, n, after=after, limit=400))
     assert [len(page) for page in pages] == [400, 400, counted + 1 - 800]
     assert [one["job_id"] for page in pages for one in page] == some[n]
-    old = await world.admin.fetchval(
-        "SELECT document FROM weft.get_job($1, $2, $3)", caller.tenant_id, batch, n
-    )
-    assert old["parents"] == some[n]
-    assert "n_parents" not in old
 
 
 async def test_edges_between_groups_count_jobs_below_them(world: World) -> None:

@@ -9,7 +9,7 @@ import pytest
 from store.test_holds import hold, park, release
 from store.test_retry import retry
 from store.world import Worker, World
-from weft.core.errors import BillingLimitReached, ProjectOpen
+from weft.core.errors import BillingLimitReached, ProjectNotFound, ProjectOpen
 from weft.core.spending import Stage, stage_of
 from weft.core.states import Reason
 from weft.core.why import causes_of_group, causes_of_wait
@@ -417,7 +417,7 @@ async def test_deleted_project_cancels_at_its_limit(world: World, when: str) -> 
         await world.sweep()
         assert (await world.api.get_batch(world.caller, batch))["cancelled"]
     else:
-        with pytest.raises(BillingLimitReached):
+        with pytest.raises(ProjectNotFound):
             await retry(world, batch)
 
 

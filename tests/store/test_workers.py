@@ -481,11 +481,3 @@ async def test_one_driver_leads(own_world: World) -> None:
     connection = await own_world.connect("weft_driver")
 
     assert await connection.fetchval("SELECT weft.begin_term()") is None
-
-
-async def test_driver_of_the_previous_release_stands_by(own_world: World) -> None:
-    """It could not read the names of loops, so it never leads, and takes no lock."""
-    connection = await own_world.connect("weft_driver")
-
-    assert await connection.fetchval("SELECT weft.try_lead()") is None
-    assert await own_world.lead()

@@ -19,7 +19,8 @@ from weft.client.api import RESULTS_AT_ONCE, Api, ResultRow
 from weft.client.functions.pickles import PYTHON, Function
 from weft.client.submission.planner import ONE_REQUEST_BYTES, ONE_REQUEST_JOBS
 from weft.core.errors import Conflict, EventsGone, InvalidDocument, NotFound, PayloadTooLarge
-from weft.core.resources import parse_cpu_m
+from weft.core.resources import MIB as _MIB
+from weft.core.resources import parse_bytes, parse_cpu_m
 from weft.core.states import ENDED_WORDS, JobState
 from weft.wire.documents import FunctionDocument, JobDocument
 
@@ -188,7 +189,13 @@ class Calls:
         """Return how many jobs of this executor the workers can run side by side."""
         overview = await self._api.overview()
         cpu_m = _cpu_m((self._plan.resources or {}).get("cpu", 1))
-        active = [w for w in overview["workers"] if w.get("state", "active") == "active"]
+        memory = _memory_bytes((self._plan.resources or {}).get("memory", 1))
+        active = [
+            worker
+            for worker in overview["workers"]
+            # A worker of simulations has no memory for anything else.
+            if worker.get("state", "active") == "active" and worker["memory"] > max(memory, _MIB)
+        ]
         slots = sum(int(1000 * worker["cpu"]) // cpu_m for worker in active) or 1
         return min(slots, self._plan.max_running or slots)
 
@@ -455,6 +462,13 @@ class Calls:
             self._cancels.get_nowait()
             self._cancels.task_done()
         self._look_whether_idle()
+
+
+def _memory_bytes(memory: float | str) -> int:
+    try:
+        return parse_bytes(memory)
+    except ValueError:  # the server will say so
+        return 1
 
 
 def _cpu_m(cpu: float | str) -> int:

@@ -26,8 +26,8 @@ coverage: setup ## run the same tests and list the lines that none of them reach
 test-faults: setup ## kill real processes and audit the remaining state
 	@tools/test_twice.sh tests/faults -n $(JOBS) --dist loadscope --timeout 300 $(ARGS)
 
-test-engines: setup ## run attempts on real clusters, which are installed and started for it (root); ENGINE=slurm: on one
-	@tools/test_twice.sh $(if $(ENGINE),tests/runners/test_$(ENGINE)_runner.py) -n 0 -m engine $(ARGS)
+test-engines: setup ## run jobs on real clusters and brokers, installed and started for it (root); ENGINE=slurm: on one
+	@tools/test_twice.sh $(if $(ENGINE),$(wildcard tests/*/test_$(ENGINE)*.py)) -n 0 -m engine $(ARGS)
 
 test-full: test ## run every test, including the slow ones, also on Debian's PostgreSQL
 	@WEFT_TEST_RANDOM=1 JOBS=$(JOBS) tools/test_full.sh $(ARGS)

@@ -125,7 +125,7 @@ def test_a_kill_in_between_loses_and_doubles_nothing(
 ) -> None:
     done = site.directory / "done"
     done.write_text("")
-    batch = site.submit(60, f"sleep 0.2; echo $WEFT_JOB_ID >> {done}")
+    batch = site.submit(60, f"sleep 0.2; echo $WEFT_JOB >> {done}")
     until(lambda: len(done.read_text().split()) >= 5)
     faults: dict[str, Callable[[], None]] = {
         "broker": broker.kill, "worker": lambda: site.kill("worker"),

@@ -137,7 +137,7 @@ async def test_obsolete_function_that_a_policy_uses_is_not_torn_out(
 
     with pytest.raises(Internal) as caught:
         await contract(database)
-    assert "other objects depend on it" in caught.value.detail
+    assert "other objects depend on it" in str(caught.value.__cause__)
     assert await owner.fetchval("SELECT weft.obsolete()") is True
 
 

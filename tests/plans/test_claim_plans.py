@@ -8,6 +8,7 @@ import asyncio
 import asyncpg
 import pytest
 
+from plans.test_plans import reads
 from store.world import World
 from weft.store.database import call_on
 from weft.testing.builders import job_rows
@@ -98,3 +99,31 @@ async def test_claim_finds_switches_by_key_and_those_that_park_by_their_index(
     assert "group_hold_pkey" in every
     assert "job_hold_pkey" in every
     assert "Function Scan" not in every + parking
+
+
+async def test_claim_looks_at_few_of_many_users(own_world: World) -> None:
+    world = own_world
+    first = await world.user("first")
+    await world.submit(10, caller=first)
+    await world.fold()
+    await world.admin.execute(
+        "INSERT INTO weft.tenant_user (tenant_id, name) "
+        "SELECT $1, 'u' || n FROM generate_series(1, 10000) n", world.caller.tenant_id
+    )  # fmt: skip
+    await world.admin.execute(
+        "INSERT INTO weft.user_share (pool_id, user_id, tenant_id, active, weight, n_ready, load) "
+        "SELECT p.pool_id, u.user_id, u.tenant_id, true, 1, 1, 1000 "
+        "FROM weft.tenant_user u, weft.pool p WHERE p.name = $1 AND u.user_id <> $2",
+        world.pool, first.user_id,
+    )  # fmt: skip
+    worker = await world.worker()
+    connection = await world.connect()
+    async with reads(connection, "user_share") as found:
+        claimed = await call_on(
+            connection, "claim_jobs", incarnation_id=worker.id, budget_cpu_m=4000,
+            budget_memory_mib=10**9, limit_jobs=1000,
+        )  # fmt: skip
+
+    assert len(claimed) == 4
+    assert (found["user_share"].scans, found["user_share"].rows_by_index < 200) == (0, True)
+    await world.admin.execute("DELETE FROM weft.user_share WHERE load = 1000 AND n_ready = 1")

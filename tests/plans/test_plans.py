@@ -100,6 +100,8 @@ async def test_hot_functions_never_scan_a_large_table(large_dsns: Any) -> None: 
         assert scanned == {}
 
 
+PARENTS = {"limit_parents": 3, "limit_counted": 100}
+PROJECTS = {"of_names": None, "after_name": None, "members_max": None}
 NOTHING: dict[str, list[int]] = {"batch_ids": [], "job_ids": [], "attempts": []}
 
 
@@ -112,7 +114,11 @@ async def calls_of_a_drain(large: Large) -> AsyncIterator[tuple[str, list[str]]]
     for role, function, more in (
         ("api", "drain_worker", {**named, "actor": "ada", "reason": None}),
         ("worker", "finish_drain", {"incarnation_id": old.id}),
-        ("api", "get_worker", {**named, "tenant_id": world.caller.tenant_id}),
+        (
+            "api",
+            "get_worker",
+            {**named, "pools_of_tenant_id": None, "tenant_id": world.caller.tenant_id},
+        ),
     ):
         yield function, await large.tables_scanned(f"weft_{role}", function, **more)
 
@@ -162,7 +168,7 @@ async def calls(large: Large) -> AsyncIterator[tuple[str, list[str]]]:
     yield await scanned("api", "get_batch", **tenant)
     yield await scanned("api", "list_jobs", **tenant, after=20_000, limit_rows=50, states=[])
     yield await scanned("api", "count_reasons", **tenant, of_group_id=1, after=9, limit_attempts=9)
-    yield await scanned("api", "get_job", **tenant, job_id=20_000)
+    yield await scanned("api", "get_job", **tenant, job_id=20_000, **PARENTS)
     yield await scanned("api", "job_history", **tenant, job_id=100)
     yield await scanned("api", "log_places", tenant_id=world.caller.tenant_id,
                         of_batch_id=batch, job_ids=[1, 20_000], of_attempt=None)  # fmt: skip
@@ -202,34 +208,6 @@ async def test_claim_costs_the_same_when_most_of_the_batch_is_done(own_world: Wo
     assert (first[0], last[0]) == (100, 100)
     assert last[1].scans == 0
     assert last[1].rows_by_index <= first[1].rows_by_index + 50
-
-
-async def test_claim_looks_at_few_of_many_users(own_world: World) -> None:
-    world = own_world
-    first = await world.user("first")
-    await world.submit(10, caller=first)
-    await world.fold()
-    await world.admin.execute(
-        "INSERT INTO weft.tenant_user (tenant_id, name) "
-        "SELECT $1, 'u' || n FROM generate_series(1, 10000) n", world.caller.tenant_id
-    )  # fmt: skip
-    await world.admin.execute(
-        "INSERT INTO weft.user_share (pool_id, user_id, tenant_id, active, weight, n_ready, load) "
-        "SELECT p.pool_id, u.user_id, u.tenant_id, true, 1, 1, 1000 "
-        "FROM weft.tenant_user u, weft.pool p WHERE p.name = $1 AND u.user_id <> $2",
-        world.pool, first.user_id,
-    )  # fmt: skip
-    worker = await world.worker()
-    connection = await world.connect()
-    async with reads(connection, "user_share") as found:
-        claimed = await call_on(
-            connection, "claim_jobs", incarnation_id=worker.id, budget_cpu_m=4000,
-            budget_memory_mib=10**9, limit_jobs=1000,
-        )  # fmt: skip
-
-    assert len(claimed) == 4
-    assert (found["user_share"].scans, found["user_share"].rows_by_index < 200) == (0, True)
-    await world.admin.execute("DELETE FROM weft.user_share WHERE load = 1000 AND n_ready = 1")
 
 
 async def test_reasons_are_counted_without_reading_what_succeeded(own_world: World) -> None:
@@ -336,9 +314,10 @@ async def test_documents_read_what_they_show(
     tenant = {"tenant_id": world.caller.tenant_id}
     mine, of_batch = {**tenant, "batch_id": batch}, {**tenant, "of_batch_id": batch}
     page = {"after": 500, "limit_rows": 50}
+    any_name = {**tenant, "of_name": None, "limit_rows": 50}
     read = {}
     for function, arguments in (
-        ("get_job", {**mine, "job_id": 20_000}),
+        ("get_job", {**mine, "job_id": 20_000, **PARENTS}),
         ("list_attempts", {**mine, "job_id": 1}),
         ("job_history", {**mine, "job_id": 1}),
         ("list_jobs", {**mine, **page, "states": []}),
@@ -351,8 +330,8 @@ async def test_documents_read_what_they_show(
         ("get_group", {**mine, "group_id": 5, "path": None}),
         ("list_groups", {**mine, **page}),
         ("get_batches", {**tenant, "batch_ids": list(range(batch, batch + 50))}),
-        ("list_batches", {**tenant, "before": None, "limit_rows": 50, "of_name": None}),
-        ("list_projects", {**tenant, "of_user_id": world.caller.user_id, "of_name": None}),
+        ("list_batches", {**any_name, "before": None, "with_hidden": False}),
+        ("list_projects", {**any_name, **PROJECTS, "of_user_id": world.caller.user_id}),
     ):
         await connection.execute("SELECT pg_stat_force_next_flush()")
         async with reads(connection, *tables) as found:

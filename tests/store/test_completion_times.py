@@ -193,20 +193,3 @@ async def test_what_runs_and_what_is_empty_has_no_completion(world: World) -> No
 
     assert (await completed(world, batch))[0] is None
     assert await completed(world, batch, 1) == (None, 0)
-
-
-async def test_completion_of_before_is_kept_as_it_was_recorded(own_world: World) -> None:
-    """Deltas of an earlier version carry no ends."""
-    world = own_world
-    batch = await success(world)
-    await world.fold()
-    await world.admin.execute("UPDATE weft.group_count SET last_ended_at = NULL")
-    await world.admin.execute(
-        "UPDATE weft.group_completion SET completed_at = completed_at + interval '50 ms'"
-    )
-    await world.admin.execute("UPDATE weft.batch SET created_at = '2020-01-01'")
-    recorded = await world.admin.fetchval(
-        "SELECT completed_at FROM weft.group_completion WHERE group_id = 0"
-    )
-
-    assert (await completed(world, batch))[0] == recorded

@@ -383,7 +383,7 @@ async def test_cancelled_group_is_not_released(world: World) -> None:
     worker = await world.worker()
     await block(worker, *await worker.claim())
     await world.api.cancel_group(world.caller, batch, 1, force=False)
-    await look(world, soon(11))
+    await look(world, soon(61))
 
     assert await world.states(batch) == "rcr"
 

@@ -197,15 +197,3 @@ async def test_claims_agree_with_the_rule(
             assert -2 * one_job < taken[batch] - share < one_job
         asked = sum(one.ready_m for one in demands)
         assert taken.total() > min(asked, free_m) - one_job
-
-
-async def test_new_leader_counts_the_demand_of_users_again(world: World) -> None:
-    """A driver of a release that knows no such sum has folded while the schema changed."""
-    bob = await new_user(world, "bob")
-    await submit_jobs(world, bob, 3, 500)
-    await world.fold()
-    await world.admin.execute(
-        "UPDATE weft.user_share SET ready_m = ready_m + 700 WHERE user_id = $1", bob.user_id
-    )
-    assert "shares_equal_jobs" in await world.findings()
-    await world.backend.begin_term()

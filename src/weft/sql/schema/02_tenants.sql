@@ -120,8 +120,8 @@ CREATE TABLE weft.billing_project (
     UNIQUE (tenant_id, name),
     CONSTRAINT billing_project_is_closed_before CHECK (deleted_at IS NULL OR closed_at IS NOT NULL)
 );
-CREATE UNIQUE INDEX billing_project_name_key_idx ON weft.billing_project (tenant_id, name_key);
 CREATE INDEX billing_project_page_idx ON weft.billing_project (tenant_id, name) WHERE deleted_at IS NULL;
+CREATE UNIQUE INDEX billing_project_name_key_idx ON weft.billing_project (tenant_id, name_key);
 ALTER TABLE weft.billing_project ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant_rows ON weft.billing_project TO weft_tenant
     USING (tenant_id = (SELECT current_setting('weft.tenant')::int));

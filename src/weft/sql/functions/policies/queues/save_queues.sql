@@ -23,7 +23,8 @@ BEGIN
     -- The lanes of its jobs name its transport.
     SELECT c.queue, c.n_waiting INTO v_full FROM weft._queue_counts(save_queues.tenant_id, NULL) c
     JOIN weft.queue q ON q.tenant_id = save_queues.tenant_id AND q.name = c.queue
-    WHERE c.n_waiting > 0 AND NOT queues @> jsonb_build_array(jsonb_build_object('name', q.name, 'transport', q.transport)) LIMIT 1;
+    WHERE c.n_waiting > 0 AND EXISTS (SELECT FROM jsonb_array_elements(queues) e
+        WHERE e ->> 'name' = q.name AND coalesce(e ->> 'transport', 'postgres') <> q.transport) LIMIT 1;
     IF FOUND THEN
         PERFORM weft._fail('WF112', format('queue "%s" has waiting jobs', v_full.queue),
             format('%s of its jobs wait, and travel as they did when they were submitted.', to_char(v_full.n_waiting, 'FM999,999,999,999')),

@@ -17,4 +17,6 @@ CREATE TABLE weft.transport_offer (
 );
 CREATE INDEX transport_offer_send_idx ON weft.transport_offer (send_at) WHERE attempt IS NULL;
 ALTER TABLE weft.transport_offer ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_rows ON weft.transport_offer TO weft_tenant
+    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
 CREATE POLICY system_rows ON weft.transport_offer TO weft_system USING (true);

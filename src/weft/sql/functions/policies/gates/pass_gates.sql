@@ -2,7 +2,7 @@
 --   jobs that were there before a first quota of cores its gates; or let admitted jobs that no worker claims give their places to others,
 --   and not try again for a minute.
 -- Called by: DriverStore.sweep, again and again until it returns 0.   Safe to repeat: yes.
--- Locks: as _check_epoch; as _sweep_cores (instead); gate (in order); as _pass_gates.
+-- Locks: as _check_epoch; as _sweep_cores (instead); gate_return (nobody else); gate (in order); as _pass_gates.
 -- Plan: as _open_gates; notes by key, at most 100 gates per call; as _sweep_cores; as _stuck_places.
 -- Returns: how many jobs it moved, at least 1 while work remains.
 -- Owner: weft_system.  Granted to: weft_driver.

@@ -1,6 +1,6 @@
 -- _claim_queued: claim a job that _leave_queued has just made ready, and note which attempt became of its offer.
 -- Called by: claim_offered.   Safe to repeat: no, as claim_jobs.   Plan: as _take_one; the offer by key.
--- Locks: as _take_one; transport_offer.
+-- Locks: as _take_one; transport_offer (with the job).
 -- Returns: as _record_claim; no row if it cannot be claimed after all: then it stays ready, without an offer.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._claim_queued(worker weft.worker_incarnation, of_batch_id bigint, of_job_id int, of_offer_id bigint,

@@ -1,7 +1,8 @@
 -- _leave_queued: a worker has heard of a queued job: make the job ready, so that this worker may claim it in this transaction. One that may
 --   not start now, that somebody has, or that this worker cannot run, stays as it is.
 -- Called by: claim_offered, which has locked the batch.   Safe to repeat: yes.   Plan: by key.
--- Locks: job (SKIP LOCKED); as _unqueue_jobs; ready_job (a new row). Gates were passed before: the job has its places.
+-- Locks: job (SKIP LOCKED); as _unqueue_jobs; ready_job (a new row, which nobody else sees). Gates were passed before: the job has
+--   its places.
 -- Returns: whether it is ready.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._leave_queued(worker weft.worker_incarnation, of_offer_id bigint, budget_cpu_m bigint,

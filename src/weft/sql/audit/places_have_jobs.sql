@@ -1,5 +1,5 @@
--- Each place belongs to a job that runs, is offered or waits for its machine, and each such job has one at each of its gates;
--- at those that count starts only until it is claimed.
+-- Each place belongs to a job that runs, is offered or waits for its machine, and each such job has one at each of its gates.
+-- At those that count starts only until it is claimed.
 SELECT p.batch_id, p.job_id, p.gate_id, 'no job has this place' AS problem FROM weft.place p
 WHERE NOT EXISTS (
     SELECT FROM weft.job j WHERE j.batch_id = p.batch_id AND j.job_id = p.job_id

@@ -1,5 +1,5 @@
--- Every queued job has one live offer and no attempt that runs; no live offer is of another job, and none outlives its job by more than the
--- rounds of the driver, which withdraws them.
+-- Every queued job has one live offer and no attempt that runs; no live offer is of another job.
+-- None outlives its job by more than the rounds of the driver, which withdraws them.
 SELECT x.* FROM (
 SELECT j.batch_id, j.job_id, j.state, NULL::bigint AS offer_id FROM weft.job j
 WHERE j.state = STATE_QUEUED AND NOT EXISTS (

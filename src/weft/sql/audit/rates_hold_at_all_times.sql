@@ -1,5 +1,5 @@
--- In no period did more jobs start behind a gate that counts starts than it ever had places: each start is dated by its claim, and comes
--- at least the period after the start that was as many starts before it as there are places.
+-- In no period did more jobs start behind a gate that counts starts than it ever had places.
+-- Each start is dated by its claim, and comes at least the period after the start that was as many starts before it as there are places.
 WITH run AS (
     SELECT a.batch_id, a.job_id, a.claimed_at FROM weft.attempt a
     UNION ALL

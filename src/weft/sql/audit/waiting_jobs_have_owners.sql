@@ -1,8 +1,7 @@
--- Every pending job waits for a parent that has not ended, or for the driver, which is to tell it of one that has; a queued
--- one has an offer (queued_jobs_are_offered). So each job that has not ended has an owner or a date, together with the
--- other checks: a ready one is
--- offered, held, before a gate or late (ready_jobs_are_reachable), a creating one has a machine (own_machines_have_jobs), a running one a
--- living worker (live_attempts_have_owners), and a blocked one a date (blocked_jobs_have_dates).
+-- Every pending job waits for a parent that has not ended, or for the driver, which is to tell it of one that has.
+-- So each job that has not ended has an owner or a date, together with the other checks: a queued one has an offer
+-- (queued_jobs_are_offered), a ready one is offered, held, before a gate or late (ready_jobs_are_reachable), a creating one has a machine
+-- (own_machines_have_jobs), a running one a living worker (live_attempts_have_owners), and a blocked one a date (blocked_jobs_have_dates).
 SELECT x.* FROM (
 SELECT j.batch_id, j.job_id, j.state, j.n_unfinished
 FROM weft.job j

@@ -18,6 +18,7 @@ QUERIES = {"GET /v1/batch-actions": "?action=cancel"} | {
     name: f"?{query}" for name, query in PARTS.items()
 }
 """What a route cannot do without."""
+_NO_JOB_OF_A_DOOR = "00000000-0000-4000-8000-000000000000"
 
 
 class EveryRoute:
@@ -28,7 +29,7 @@ class EveryRoute:
         before it.
         """
         client = json.loads((home / "client.json").read_text())
-        self._ids = ids
+        self._ids = {"job_id": _NO_JOB_OF_A_DOOR, **ids}
         self._http = httpx.Client(
             base_url=client["url"], headers={"authorization": f"Bearer {client['token']}"},
             timeout=httpx.Timeout(60, read=None),

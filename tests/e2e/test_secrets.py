@@ -21,6 +21,7 @@ from up.http_receiver import Receiver, receiving
 pytestmark = [pytest.mark.slow, pytest.mark.heavy, pytest.mark.timeout(600)]
 
 NOT_SHOWN = {
+    "GET /api/jobs/{job_id}": {404}, "GET /internal/jobs/{job_id}/status": {404},
     "GET /": {303}, "GET /login/oidc/callback": {401}, "GET /login/oidc/start": {404},
 }  # fmt: skip
 """Routes that show nothing here, and how they answer."""

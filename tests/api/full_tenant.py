@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import asyncpg
 
@@ -227,6 +228,14 @@ class Filler:
         (found,) = (await self.ask("GET", f"{done}/callbacks"))["items"]
         self.ids["d"] = found["delivery_id"]
 
+    async def come_through_door(self) -> None:
+        """Submit a job as a client of JobWeaver; the api needs that door."""
+        steps = [{"action": "SLEEP", "durationMs": 10}]
+        job = {"jobType": "SIMULATION", "payload": {"steps": steps}, "maxRetryCount": 0}
+        trace = {"x-trace-id": f"{self.word}-trace"}
+        made = await self.ask("POST", "/api/jobs", job, headers=trace)
+        self.ids["job_id"] = UUID(made["jobId"])
+
 
 async def fill(
     api: LiveApi, dsns: Mapping[str, str], admin: asyncpg.Connection, logs: Path,
@@ -243,6 +252,7 @@ async def fill(
     await filler.send_more(batch)
     async with open_worker(dsns["weft_worker"], logs, name=f"shared-{first // 100_000}") as worker:
         await filler.run(worker, batch)
+        await filler.come_through_door()
         await worker.store.register_worker(
             name=f"{word}-worker", host=f"{word}-host", pool=f"{word}-pool", incarnation=word,
             cpu_m=2000, memory_mib=4096, storage_mib=1000, gpu=0, version="test",

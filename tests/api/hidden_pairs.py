@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
+from uuid import UUID
 
 import httpx
 
@@ -61,6 +62,7 @@ _HAIL_PROJECT = "POST /api/v1alpha/billing_projects/{p}"
 ANSWERS = {
     **dict.fromkeys(MAKING, 200),
     f"{_HAIL_PROJECT}/users/{{user}}/remove": 200,  # also of nobody
+    "GET /internal/executions/{job_id}": 200,  # none, also of no job
     **dict.fromkeys(
         (
             "GET /api/v1alpha/billing_projects/{p}", f"{_HAIL_PROJECT}/close",
@@ -70,8 +72,8 @@ ANSWERS = {
         403,
     ),
 }  # fmt: skip
-"""What does not exist is answered with 404, but for these: Hail's client knows them so."""
-MISSING = {int: 987_654, str: "missing"}
+"""What does not exist is answered with 404, but for these: clients of doors know them so."""
+MISSING = {int: 987_654, str: "missing", UUID: UUID(int=987_654)}
 _WHEN = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+(Z|\+00:00)")
 
 

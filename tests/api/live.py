@@ -169,7 +169,8 @@ async def open_worker(
         registered = await store.register_worker(
             name=name, host="here", pool="default", incarnation=f"first-{name}", cpu_m=2000,
             memory_mib=memory_mib, storage_mib=10_000, gpu=0, version="test",
-            offers={"executor": ["process", "function"]}, same_host_proved_gone=True,
+            offers={"executor": ["process", "function", "simulation"]},
+            same_host_proved_gone=True,
         )  # fmt: skip
         yield LiveWorker(store, registered.incarnation_id, logs)
 

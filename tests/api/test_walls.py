@@ -91,7 +91,7 @@ UNREACHED = {
 EMPTY = {
     "admission", "attempt_stop", "attempt_watch", "block_request", "cascade", "core_sweep",
     "empty_batch", "group_bunch", "held_ready", "late_job", "parent_end", "place", "preemption",
-    "queue_count", "removed_usage", "resubmitted_span",
+    "queue_count", "removed_usage", "resubmitted_span", "transport_offer",
 }  # fmt: skip
 """Tables that only rare situations fill, or that are empty most of the time."""
 
@@ -216,7 +216,7 @@ async def test_nothing_tells_or_changes_anything_of_another_tenant(
 
 @pytest.fixture
 def doors() -> Sequence[ApiDoor]:
-    """Let the door for Hail's client be there."""
+    """Let the doors for other systems' clients be there."""
     return api_doors()
 
 

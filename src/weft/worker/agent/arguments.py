@@ -16,6 +16,7 @@ from weft.wire.payload import parts_of
 from weft.wire.plain_files import open_plain
 from weft.wire.spec import JobSpec
 from weft.worker.agent.patience import until_answered
+from weft.worker.private_files import make_private
 
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 
@@ -49,7 +50,7 @@ class ArgumentFiles:
         function = spec.function
         assert function is not None
         assert function.arguments_digest is not None
-        self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(os.fspath(self._directory))
         file = self._directory / key.name
         self._there.add(key.name)
         await self._write(file, key.batch_id, bytes.fromhex(function.arguments_digest))

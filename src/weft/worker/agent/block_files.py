@@ -9,6 +9,7 @@ from typing import Final
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.conditions import FILE_BYTES_MAX, Ask, WrongAsk, read_ask
+from weft.worker.private_files import make_private
 
 BLOCKS: Final = "blocks"
 """Their directory in the worker's scratch directory."""
@@ -23,7 +24,7 @@ class BlockFiles:
 
     def prepare(self, kept: Iterable[AttemptKey]) -> None:
         """Make the directory, and remove what attempts left that are not these."""
-        self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(os.fspath(self._directory))
         names = {key.name for key in kept}
         for entry in self._directory.iterdir():
             if entry.name not in names:

@@ -8,6 +8,7 @@ from typing import Final
 
 from weft.core.attempt_key import AttemptKey
 from weft.worker.agent.trees import TreeRemovals
+from weft.worker.private_files import make_private
 
 MESSAGES: Final = "messages"
 """Their directory in the worker's scratch directory."""
@@ -26,7 +27,7 @@ class MessageFiles:
 
     def prepare(self, kept: Iterable[AttemptKey]) -> None:
         """Make the directory, and remove what attempts left that are not these."""
-        self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(os.fspath(self._directory))
         keys = {key.name: key for key in kept}
         for entry in self._directory.iterdir():
             if entry.name in keys:

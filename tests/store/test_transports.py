@@ -7,6 +7,7 @@ import pytest_asyncio
 
 from store.world import Worker, World
 from weft.core.lease import Budget
+from weft.core.queues import Queue
 from weft.core.states import Reason
 from weft.ports.store import Claimed, DueOffer, OfferAnswer, Shape
 from weft.testing.builders import job_rows
@@ -92,7 +93,10 @@ def words(answers: Sequence[OfferAnswer]) -> str:
 @pytest_asyncio.fixture(loop_scope="session")
 async def rabbit(world: World) -> Rabbit:
     """Give a world with a queue that travels."""
-    return Rabbit(world, await world.lead())
+    found = Rabbit(world, await world.lead())
+    queue = Queue(name="q", priority=1, pools=(world.pool,), transport=found.names[0])
+    await world.api.save_queues(world.caller, [queue])  # failed jobs go back into no other
+    return found
 
 
 async def test_a_job_goes_out_and_comes_back(rabbit: Rabbit) -> None:
@@ -184,6 +188,28 @@ async def test_jobs_of_a_lost_worker_are_offered_anew(rabbit: Rabbit) -> None:
 
     assert [one.attempt for one in claims(found)] == [2]
     await other.end(*claims(found))
+    assert await world.states(batch) == "s"
+
+
+async def test_a_failed_job_is_offered_again(rabbit: Rabbit) -> None:
+    world = rabbit.world
+    worker = await rabbit.consumer()
+    batch = await rabbit.submit(max_attempts=2)
+    old = messages_of(await rabbit.round())
+    claimed = claims(await rabbit.take(worker, old))
+    await worker.start(*claimed)
+    await worker.end(*claimed, reason=Reason.EXIT)
+    assert await world.states(batch) == "r"
+    assert words(await rabbit.take(worker, old)) == "settled"
+    new = messages_of(await rabbit.round())
+    assert len(new) == 1
+    assert await rabbit.offers(batch) == 1
+    assert new != old
+    assert words(await rabbit.take(worker, old)) == "settled"
+    found = claims(await rabbit.take(worker, new))
+
+    assert [one.attempt for one in found] == [2]
+    await worker.end(*found)
     assert await world.states(batch) == "s"
 
 

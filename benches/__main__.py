@@ -36,6 +36,7 @@ BENCHES: Mapping[str, str] = {
     "revoke": "a revoked token, role, user or session, until two apis refuse it",
     "trail": "entries of the trail until they are sealed, and their writers without that",
     "jwt": "JSON web tokens of each algorithm, verified with the keys at hand",
+    "watermark": "records of a partition that are done in random order, per second",
     "pages": "every page of 100,000 batches and 1,000,000 jobs, by HTTP and in Chromium",
 }
 """Name of the module that measures it, with dashes, and what it asks."""

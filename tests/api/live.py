@@ -13,10 +13,12 @@ import msgspec
 
 from weft.api.app import create_app
 from weft.api.http.doors import ApiDoor
+from weft.api.worker_link import WorkerLink
 from weft.core.attempt_key import AttemptKey
 from weft.core.conditions import Ask
 from weft.core.states import Reason
 from weft.plugins.log_stores.files import FileLogStore
+from weft.plugins.log_stores.files.spool import FileSpool
 from weft.plugins.log_stores.files.writer import FileLogWriter
 from weft.ports.store import Claimed, ClaimRequest, EndReport, StartReport, WorkerStore
 from weft.run.api import Server, serving_config
@@ -44,6 +46,8 @@ class LiveApi:
         self.port = 0
         self.stop_s = 0.0
         self.secret_keys = [bytes(32)]
+        self.link_dsn: str | None = None
+        """Set before the start: where workers outside are served."""
 
     @property
     def url(self) -> str:
@@ -61,10 +65,14 @@ class LiveApi:
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.port = listener.getsockname()[1]
         self.store = await self._stack.enter_async_context(open_api_store(self._dsn))
+        link = None
+        if self.link_dsn is not None:
+            linked = await self._stack.enter_async_context(open_worker_store(self.link_dsn))
+            link = WorkerLink(lambda: linked, FileSpool(self._settings.home / "logs"), 30.0)
         logs = FileLogStore(self._settings.home / "logs")
         self.app = app = create_app(
             self.store, self.store.notices, logs, self._settings, doors=self._doors,
-            secret_keys=lambda: SecretKeys(self.secret_keys),
+            secret_keys=lambda: SecretKeys(self.secret_keys), link=link,
         )  # fmt: skip
         server = Server(serving_config(app))
         serving = asyncio.create_task(server.run_on(listener))

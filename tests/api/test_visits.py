@@ -35,7 +35,9 @@ ACME = {HEADER: "acme"}
 QUERY = {"GET /v1/batch-actions": "?action=cancel&q=all"}
 """What a path needs behind it."""
 OF_ONESELF = {"GET /ui/sessions", "GET /v1/sessions", "GET /v1/tokens"}
-OF_THE_SITE = {"GET /ui/system", "GET /v1/system", "GET /v1/tenants"}
+OF_THE_SITE = {
+    "GET /ui/system", "GET /v1/system", "GET /v1/tenants", "GET /v1/worker-link/notices",
+}  # fmt: skip
 KEYS = {"GET /v1/callbacks/secret"}
 HIDDEN = OF_ONESELF | OF_THE_SITE | KEYS
 NAMED = {"GET /v1/saved-queries/{saved}", "GET /v1/whoami"}

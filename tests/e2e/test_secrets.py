@@ -23,6 +23,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.heavy, pytest.mark.timeout(600)]
 NOT_SHOWN = {
     "GET /api/jobs/{job_id}": {404}, "GET /internal/jobs/{job_id}/status": {404},
     "GET /": {303}, "GET /login/oidc/callback": {401}, "GET /login/oidc/start": {404},
+    "GET /v1/worker-link/notices": {400},
 }  # fmt: skip
 """Routes that show nothing here, and how they answer."""
 REFUSED, FAILED = 400, 500

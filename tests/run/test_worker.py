@@ -8,7 +8,7 @@ import pytest
 
 from weft.cli.input.options import Shared
 from weft.cli.input.settings import WorkerOptions, settings_of
-from weft.run import worker
+from weft.run import worker, worker_source
 from weft.run.gpus import found_gpus, gpus_of
 from weft.run.home import Home
 from weft.settings import InvalidSetting, Settings
@@ -29,11 +29,11 @@ def test_name_of_a_worker_is_taken_as_long_as_its_jobs_may_run(
         asked.append(grace_s)
         raise Opened
 
-    monkeypatch.setattr(worker, "open_worker_store", open_store)
+    monkeypatch.setattr(worker_source, "open_worker_store", open_store)
     with pytest.raises(Opened):
         asyncio.run(worker._work(settings, "worker"))
 
-    fence_s = worker.fence_of(settings, "").after_s
+    fence_s = worker.fence_of(settings.lost_after_s, str).after_s
     assert fence_s is not None
     assert asked[0] > fence_s
 

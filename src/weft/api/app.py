@@ -62,6 +62,7 @@ from weft.api.routes.v1 import (
     updates,
     users,
     why,
+    worker_link,
     workers,
 )
 from weft.api.routes.v1.system import ROUTES as SYSTEM_ROUTES
@@ -69,6 +70,7 @@ from weft.api.services import Services
 from weft.api.use_cases.schedule_runs import ScheduleRuns
 from weft.api.web_tokens.issuers import read_issuers
 from weft.api.web_tokens.providers import Providers
+from weft.api.worker_link import WorkerLink
 from weft.core.errors import Internal
 from weft.core.trusted_proxies import parse_networks
 from weft.ports.log_store import LogStore
@@ -101,6 +103,7 @@ ROUTES: Final[Sequence[ControllerRouterHandler]] = (
     *attempt_usage.ROUTES,
     *events.ROUTES,
     *workers.ROUTES,
+    *worker_link.ROUTES,
     *pools.ROUTES,
     *licences.ROUTES,
     *conditions.ROUTES,
@@ -189,6 +192,7 @@ def create_app(
     callback_key: str | None = None,
     secret_keys: Callable[[], SecretKeys] | None = None,
     doors: Sequence[ApiDoor] = (),
+    link: WorkerLink | None = None,
 ) -> Application:
     """Return the application. Call it inside the event loop that will serve it."""
     services = Services(
@@ -198,6 +202,7 @@ def create_app(
         feeds=Feeds(store, notices, encode_event),
         callback_key=callback_key,
         secret_keys=secret_keys or SecretKeys,
+        link=link,
     )
     services.transports = known_transports(settings.transports_file)
     web_tokens = None

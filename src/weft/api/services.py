@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from weft.api.feeds import Feeds
 from weft.api.web_tokens.providers import Providers
+from weft.api.worker_link import WorkerLink
 from weft.ports.log_store import LogStore
 from weft.ports.store import ApiStore, Caller
 from weft.settings.transports_file import TransportDocument
@@ -37,6 +38,8 @@ class Services(SubmissionServices):
     """The issuers at which people log in."""
     transports: Sequence[TransportDocument] = ()
     """The connections over which queues may travel."""
+    link: WorkerLink | None = None
+    """For workers outside; None: this application serves none."""
     _payers: dict[tuple[int, int], Payers] = field(default_factory=dict)
 
     async def transports_of(self, caller: Caller) -> Sequence[str]:

@@ -267,13 +267,17 @@ class Client(
         return await self.api.list_tokens()
 
     async def create_token(
-        self, name: str, *, scopes: Sequence[str] | None = None, valid_s: float | None = None
-    ) -> Document:
+        self, name: str, *, scopes: Sequence[str] | None = None, valid_s: float | None = None,
+        pool: str | None = None, workers: str | None = None,
+    ) -> Document:  # fmt: skip
         """Make a token with all of one's rights, or with some (`read`, `write`, `operate`,
         `manage`, `administer`), for some seconds or until it is revoked. Its text is the
-        document's `token`, for the only time. Raise `RightMissing`, `TooManyTokens`.
+        document's `token`, for the only time. `pool`, with the scope `work`: it is for workers
+        outside, with these names (`node*`). Raise `RightMissing`, `TooManyTokens`.
         """
-        return await self.api.create_token(name, scopes=scopes, valid_s=valid_s)
+        return await self.api.create_token(
+            name, scopes=scopes, valid_s=valid_s, pool=pool, workers=workers
+        )
 
     async def revoke_token(self, token_id: int) -> None:
         """Revoke one of one's tokens: every api refuses it from now on. Raise `TokenNotFound`."""

@@ -16,6 +16,7 @@ class Right(StrEnum):
     OPERATE = "operate"
     MANAGE = "manage"
     ADMINISTER = "administer"
+    WORK = "work"
 
 
 class UserRole(StrEnum):
@@ -34,12 +35,14 @@ _ADDED: Final[Mapping[UserRole, tuple[Right, ...]]] = {
     UserRole.USER: (Right.WRITE,),
     UserRole.OPERATOR: (Right.OPERATE,),
     UserRole.TENANT_ADMIN: (Right.MANAGE,),
-    UserRole.ADMIN: (Right.ADMINISTER,),
+    UserRole.ADMIN: (Right.ADMINISTER, Right.WORK),
 }
 
 
 def _rights_of() -> Mapping[UserRole, frozenset[Right]]:
-    found: dict[UserRole, frozenset[Right]] = {UserRole.WORKER: frozenset({Right.KNOW_ONESELF})}
+    found: dict[UserRole, frozenset[Right]] = {
+        UserRole.WORKER: frozenset({Right.KNOW_ONESELF, Right.WORK})
+    }
     rights: frozenset[Right] = frozenset()
     for role, added in _ADDED.items():
         found[role] = rights = rights | set(added)
@@ -54,6 +57,7 @@ _MEANS: Final[Mapping[Right, str]] = {
     Right.OPERATE: "operate queues and conditions",
     Right.MANAGE: "change queues, users or projects of the tenant or read its secrets",
     Right.ADMINISTER: "change pools, workers, licences or tenants",
+    Right.WORK: "run jobs as a worker",
 }
 
 

@@ -25,6 +25,7 @@ from weft.run.login import login_dsn
 from weft.run.role_main import begin_schema_check, run_role, stop_signals, until_told
 from weft.run.secret_keys import read_secret_keys
 from weft.run.tls import certificate_of
+from weft.run.worker_link import serving_link
 from weft.settings import Settings
 from weft.store import open_api_store
 from weft.telemetry.log import get_logger
@@ -92,17 +93,21 @@ async def _serve(settings: Settings, name: str) -> int:
         limits = GroupLimits(
             settings.group_depth_max, settings.batch_groups_max, settings.job_sets_max
         )
-        async with open_api_store(
-            login_dsn(settings, "weft_api"),
-            limits=limits,
-            user_connections_max=settings.user_connections_max,
-        ) as store:
+        async with (
+            open_api_store(
+                login_dsn(settings, "weft_api"),
+                limits=limits,
+                user_connections_max=settings.user_connections_max,
+            ) as store,
+            serving_link(settings, home) as link,
+        ):
             schema_check = await begin_schema_check(store)
             logs = log_store_at(settings.log_store, home.logs)
             app = create_app(
                 store, store.notices, logs.reader(), settings,
                 callback_key=home.callback_key(),
                 secret_keys=partial(read_secret_keys, settings, home), doors=api_doors(),
+                link=link,
             )  # fmt: skip
             server = Server(
                 serving_config(app, None if certificate is None else certificate.context)

@@ -28,20 +28,16 @@ from weft.run.gpus import gpus_of
 from weft.run.home import Home
 from weft.run.job_accounts import job_accounts, job_directory
 from weft.run.job_cgroup import cgroup_of
-from weft.run.local_database import local_socket
-from weft.run.log_directory import find_log_directory, until_replaced
 from weft.run.log_stores import log_store_at
-from weft.run.login import login_dsn
 from weft.run.metrics_file import leaving_metrics
-from weft.run.role_main import begin_schema_check, run_role, stop_signals, succeeded, until_told
-from weft.run.secret_keys import read_secret_keys
+from weft.run.role_main import run_role, stop_signals, succeeded, until_told
 from weft.run.simulations import workers_of
 from weft.run.transports import opened_transports
+from weft.run.worker_link import is_linked
 from weft.run.worker_name import file_name_of, holding_name, worker_name
+from weft.run.worker_source import WorkerSource, direct_source, linked_source
 from weft.settings import InvalidSetting, Settings
 from weft.settings.transports_file import known_transports
-from weft.store import open_worker_store
-from weft.store.worker_store import PostgresWorkerStore
 from weft.telemetry.log import get_logger
 from weft.wire.spawner import WarmLimits
 from weft.worker.agent.agent import Agent
@@ -71,7 +67,7 @@ async def _work(settings: Settings, name: str) -> int:
     home.prepare()
     if not is_supervised():  # beside the worker of `weft up` on the same home
         name = f"{name}-{file_name_of(settings)}"
-    dsn = login_dsn(settings, "weft_worker")
+    opened = (linked_source if is_linked(settings) else direct_source)(settings, home)
     workers = workers_of(settings)
     with ExitStack() as until_exit:
         for one in workers:
@@ -88,61 +84,63 @@ async def _work(settings: Settings, name: str) -> int:
 
         async with (
             leaving_metrics(home, name, every_s=settings.heartbeat_s),
-            open_worker_store(dsn, grace_s=settings.lost_after_s) as store,
+            opened as source,
             opened_transports(settings) as transports,
         ):
-            schema_check = await begin_schema_check(store)
-            finding = asyncio.create_task(find_log_directory(home, store, dsn))
+            finding = asyncio.create_task(source.find_logs())
             if not await succeeded(told, finding):
                 return 0
             logs = finding.result()
-            same_check = asyncio.create_task(until_replaced(store, logs))
+            beside = source.begin_beside(logs)
             agents = [
                 _agent_of(
-                    one, store, home, logs, dsn, transports, partial(say_ready, worker_name(one))
+                    one, source, home, logs, transports, partial(say_ready, worker_name(one))
                 )
                 for one in workers
             ]
             running = asyncio.create_task(_run_all(agents))
-            is_told = await until_told(told, running, schema_check, same_check)
+            is_told = await until_told(told, running, *beside)
             begun = time.monotonic()
             if is_told:
-                first, *beside = agents
+                first, *others = agents
                 await asyncio.gather(
                     first.detach() if settings.detach_jobs else first.stop(),
-                    *(one.stop() for one in beside),
+                    *(one.stop() for one in others),
                 )
-            running.cancel()
-            await asyncio.gather(running, return_exceptions=True)
+            for task in (running, *beside):
+                task.cancel()
+            await asyncio.gather(running, *beside, return_exceptions=True)
     log.info("role.stopped", ms=round((time.monotonic() - begun) * 1000))
     return 0 if is_told or not is_supervised() else DRAINED
 
 
 def _agent_of(
     settings: Settings,
-    store: PostgresWorkerStore,
+    source: WorkerSource,
     home: Home,
     logs: Path,
-    dsn: str,
     transports: Mapping[str, Transport],
     on_ready: Callable[[], None],
 ) -> Agent:
+    store = source.store
     site = AgentSite(
         store=store,
-        notices=store.notices,
+        notices=source.notices,
         runner=make_runner(settings, home, logs),
         facts=facts_of(settings, home, logs),
         grace_ms=limits_of(settings).grace_ms,
         heartbeat_s=heartbeat_s(settings),
-        fence=fence_of(settings, dsn),
-        secret_keys=partial(read_secret_keys, settings, home),
+        fence=fence_of(source.lost_after_s, source.find_database),
+        secret_keys=source.secret_keys,
         consumed=(
-            Consumed(transports=transports, store=store) if settings.transports_file else None
+            Consumed(transports=transports, store=source.offered)
+            if settings.transports_file and source.offered
+            else None
         ),
         unsigned_functions=settings.unsigned_functions,
         accounts=job_accounts(settings, store),
         scratch=_scratch(settings, home),
-        log_keeper=log_store_at(settings.log_store, logs).keeper(),
+        log_keeper=source.keeper_with(log_store_at(settings.log_store, logs).keeper()),
         checkpoint_removal=CheckpointRemoval(
             store, _checkpoints(settings, home, logs), again_s=settings.checkpoint_look_s
         ),
@@ -294,14 +292,14 @@ def _offers_of(settings: Settings) -> dict[str, Offer]:
     return {**queues, **offers, **labels, **slots, **consumes}
 
 
-def fence_of(settings: Settings, dsn: str) -> FenceTerms:
+def fence_of(lost_after_s: float, find_database: Callable[[], str]) -> FenceTerms:
     """Return after how much silence the jobs of this worker are killed on its own host: shortly
     before the database gives them to others.
     """
     return FenceTerms(
-        after_s=settings.lost_after_s - _FENCE_MARGIN_S,
-        return_s=first_look_s(settings.lost_after_s) - _RETURN_MARGIN_S,
-        find_database=lambda: local_socket(dsn),
+        after_s=lost_after_s - _FENCE_MARGIN_S,
+        return_s=first_look_s(lost_after_s) - _RETURN_MARGIN_S,
+        find_database=find_database,
     )
 
 
@@ -334,8 +332,8 @@ def warm_limits_of(settings: Settings) -> WarmLimits:
 def executors_of(settings: Settings) -> dict[str, JobExecutor]:
     """Return the executors that translate for this worker's runner, by name."""
     installed = {name: make() for name, make in EXECUTOR_PLUGINS.load_all().items()}
-    # Functions are called in processes that many jobs share.
-    is_apart = settings.sandbox != "none" or settings.run_as == "user"
+    # Functions are called in processes that many jobs share, and checked with a key.
+    is_apart = settings.sandbox != "none" or settings.run_as == "user" or is_linked(settings)
     left_out = "function" if is_apart else None
     return {
         name: one

@@ -1,5 +1,6 @@
 """Settings of workers."""
 
+from pathlib import Path
 from typing import Annotated, Literal
 
 from weft.core.absolute_paths import parse_paths
@@ -15,6 +16,13 @@ class WorkerSettings:
 
     worker_name: str | None = setting(None, "name of this worker; none: the host's name")
     pool: str = setting("default", "pool that the worker joins")
+    connect: str | None = setting(
+        None,
+        "URL of the api for a worker outside, without a login of the database; none: it has one",
+    )
+    token_file: Path | None = setting(
+        None, "file with the token of a worker that connects; only its owner may read it"
+    )
     runner: str = setting("spawner", "runner that runs the worker's jobs")
     worker_cpu_m: int | None = setting(
         None,

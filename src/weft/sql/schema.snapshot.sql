@@ -214,6 +214,7 @@ CREATE TABLE weft.worker_incarnation (
     log_directory text,
     cordoned boolean DEFAULT false NOT NULL,
     trying boolean DEFAULT false NOT NULL,
+    token_id bigint,
     CONSTRAINT worker_incarnation_cpu_m_check CHECK ((cpu_m > 0)),
     CONSTRAINT worker_incarnation_gpu_check CHECK ((gpu >= 0)),
     CONSTRAINT worker_incarnation_log_directory_check CHECK ((length(log_directory) <= 4096)),
@@ -551,11 +552,16 @@ CREATE TABLE weft.token (
     opened_from text,
     made_by bigint,
     session_ends_at timestamp with time zone,
+    pool text,
+    worker_names text,
     CONSTRAINT token_kind_check CHECK ((kind = ANY (ARRAY['token'::text, 'code'::text, 'session'::text]))),
     CONSTRAINT token_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256))),
     CONSTRAINT token_of_a_browser_expires CHECK (((kind = 'token'::text) OR (expires_at IS NOT NULL))),
+    CONSTRAINT token_of_a_worker_is_for_work CHECK ((((pool IS NOT NULL) = ((scopes IS NOT NULL) AND ('work'::text = ANY (scopes)))) AND ((pool IS NULL) = (worker_names IS NULL)) AND ((pool IS NULL) OR (cardinality(scopes) = 1)))),
     CONSTRAINT token_opened_from_check CHECK ((length(opened_from) <= 256)),
-    CONSTRAINT token_scopes_check CHECK (((cardinality(scopes) > 0) AND (scopes <@ ARRAY['read'::text, 'write'::text, 'operate'::text, 'manage'::text, 'administer'::text])))
+    CONSTRAINT token_pool_check CHECK ((length(pool) <= 256)),
+    CONSTRAINT token_scopes_check CHECK (((cardinality(scopes) > 0) AND (scopes <@ ARRAY['read'::text, 'write'::text, 'operate'::text, 'manage'::text, 'administer'::text, 'work'::text]))),
+    CONSTRAINT token_worker_names_check CHECK ((length(worker_names) <= 256))
 );
 ALTER TABLE weft.token OWNER TO postgres;
 

@@ -8,7 +8,7 @@ from typing import Literal
 import asyncpg
 
 from weft.core.rights import Right, UserRole
-from weft.ports.store import Caller, Row
+from weft.ports.store import Caller, Row, WorkTerms
 from weft.store.database import Database
 from weft.store.tokens import digest_of
 
@@ -121,9 +121,10 @@ class Sessions:
 def _caller_in(rows: Sequence[asyncpg.Record]) -> Caller | None:
     if not rows:
         return None
-    tenant_id, user_id, user_name, role, token_id, scopes, left_s = rows[0]
+    tenant_id, user_id, user_name, role, token_id, scopes, left_s, pool, names = rows[0]
     allowed = None if scopes is None else frozenset(map(Right, scopes))
     expires_at = None if left_s is None else time.time() + left_s
     return Caller(
-        tenant_id, user_id, user_name, UserRole(role), token_id, expires_at, scopes=allowed
-    )
+        tenant_id, user_id, user_name, UserRole(role), token_id, expires_at, scopes=allowed,
+        work=None if pool is None else WorkTerms(pool, names),
+    )  # fmt: skip

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Collection, Sequence
 
 from weft.core.rights import Right
-from weft.ports.store import Caller, Row
+from weft.ports.store import Caller, Row, WorkTerms
 from weft.store.database import Database
 
 
@@ -28,6 +28,7 @@ class Tokens:
         valid_s: float | None,
         tokens_max: int,
         idempotency_key: str | None = None,
+        work: WorkTerms | None = None,
     ) -> Row:
         """Let this token stand for the caller."""
         document: Row = await self._database.value(
@@ -41,6 +42,8 @@ class Tokens:
             valid_s=valid_s,
             tokens_max=tokens_max,
             idempotency_key=idempotency_key,
+            of_pool=None if work is None else work.pool,
+            of_workers=None if work is None else work.names,
         )
         return document
 

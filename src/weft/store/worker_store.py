@@ -25,6 +25,7 @@ from weft.ports.store import (
     StartReport,
     StoredSecret,
 )
+from weft.ports.worker_link import LinkTerms
 from weft.store.database import Database, columns, open_database
 from weft.store.log_locations import location_columns
 from weft.store.notices import PostgresNotices
@@ -122,6 +123,7 @@ class PostgresWorkerStore(OfferedJobs):
         same_host_proved_gone: bool,
         log_place: str | None = None,
         log_directory: str | None = None,
+        by_token: int | None = None,
     ) -> Registered:
         """Say that this worker is here."""
         (row,) = await self._database.call(
@@ -140,14 +142,30 @@ class PostgresWorkerStore(OfferedJobs):
             grace_s=self._grace_s,
             log_place=log_place,
             log_directory=log_directory,
+            by_token=by_token,
         )
-        live = await self._database.call("list_live", incarnation_id=row["incarnation_id"])
         return Registered(
             worker_id=row["worker_id"],
             incarnation_id=row["incarnation_id"],
             pool_id=row["pool_id"],
-            live=[claimed_of(one) for one in live],
+            live=await self.list_live(row["incarnation_id"]),
         )
+
+    async def register_linked(self, by_token: int, facts: Mapping[str, Any]) -> Registered:
+        """Register a worker for a token."""
+        return await self.register_worker(**facts, by_token=by_token)
+
+    async def list_live(self, incarnation_id: int) -> Sequence[Claimed]:
+        """Return the live attempts of an incarnation."""
+        rows = await self._database.call("list_live", incarnation_id=incarnation_id)
+        return [claimed_of(row) for row in rows]
+
+    async def get_link(self, incarnation_id: int, by_token: int) -> LinkTerms | None:
+        """Return what a linked worker may be told of."""
+        rows = await self._database.call(
+            "get_link", incarnation_id=incarnation_id, by_token=by_token
+        )
+        return LinkTerms(*rows[0]) if rows else None
 
     async def claim_jobs(self, incarnation_id: int, request: ClaimRequest) -> Sequence[Claimed]:
         """Take ready jobs."""
@@ -439,8 +457,10 @@ def _attempts(attempts: Sequence[tuple[int, int, int]]) -> dict[str, list[int]]:
 
 @asynccontextmanager
 async def open_worker_store(
-    dsn: str, *, grace_s: float = GRACE_S
+    dsn: str, *, grace_s: float = GRACE_S, connections_max: int = 4
 ) -> AsyncIterator[PostgresWorkerStore]:
     """Open the store of a worker's agent, as role `weft_worker`."""
-    async with open_database(dsn, connections_max=4, timeout_s=WORKER_TIMEOUT_S) as database:
+    async with open_database(
+        dsn, connections_max=connections_max, timeout_s=WORKER_TIMEOUT_S
+    ) as database:
         yield PostgresWorkerStore(database, PostgresNotices(dsn), grace_s=grace_s)

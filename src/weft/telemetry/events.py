@@ -112,6 +112,7 @@ EVENTS = MappingProxyType(
         "worker.jobs_not_limited": "no cgroup is delegated, so nothing limits jobs · why",
         "worker.declared_lost": "the database declared this worker lost; killing its jobs",
         "logs.removed": "the output of deleted batches was removed · batches, first",
+        "logs.not_shipped": "output of a worker outside could not be brought to the api · error",
         "logs.not_removed": "the output of deleted batches could not be removed · error",
         "checkpoints.removed": "what jobs that have ended had kept was removed · count, first",
         "checkpoints.not_removed": "what jobs had kept could not be removed · error",

@@ -19,6 +19,8 @@ class Token(Struct, kw_only=True):
     created_at: datetime
     expires_at: Annotated[datetime | None, Meta(description="null: never")]
     last_used_at: Annotated[datetime | None, Meta(description="to the minute; null: not yet")]
+    pool: Annotated[str | None, Meta(description="of workers outside; null: it is not for them")]
+    workers: Annotated[str | None, Meta(description="the names that they may have")]
 
 
 class TokenCreated(Token, kw_only=True):

@@ -223,6 +223,8 @@ RIGHTS: Final[Mapping[str, Right | None]] = {
     "DELETE /v1/users/{user}": Right.MANAGE,
     "PATCH /v1/users/{user}": Right.MANAGE,
     "GET /v1/whoami": Right.KNOW_ONESELF,
+    "POST /v1/worker-link": Right.WORK,
+    "GET /v1/worker-link/notices": Right.WORK,
     "GET /v1/workers": Right.READ,
     "GET /v1/workers/{w}": Right.READ,
     "POST /v1/workers/{w}/cordon": Right.ADMINISTER,
@@ -275,8 +277,9 @@ UNRECORDED: Final = frozenset(
         "PUT /v1/batches/{b}/payloads/{s}/{n}",
         "POST /v1/batches/{b}/updates/{u}/groups",
         "POST /v1/batches/{b}/updates/{u}/jobs",
+        "POST /v1/worker-link",
     }
 )
 """They send the parts of an update, which changes nothing until it is committed: the trail tells
-who has committed it.
+who has committed it. What a worker does is in the history of its jobs.
 """

@@ -4,9 +4,9 @@ import secrets
 import time
 
 from weft.api.services import Services
-from weft.core.errors import RightMissing, TokenNotFound
+from weft.core.errors import FieldError, InvalidDocument, RightMissing, TokenNotFound
 from weft.core.rights import Right, require
-from weft.ports.store import Caller
+from weft.ports.store import Caller, WorkTerms
 from weft.submission.services import Answer, Origin
 from weft.telemetry.log import get_logger
 from weft.wire.token_documents import TokenDocument
@@ -31,6 +31,7 @@ async def create_token(
         scopes = frozenset(map(Right, document.scopes))
         for right in sorted(scopes):
             require(right, caller.user_name, caller.role, caller.scopes)
+    work = _work_terms(caller, document)
     valid_s = document.valid_s
     if caller.expires_at is not None:
         # The issuer would not know of it when it takes the user out.
@@ -45,9 +46,34 @@ async def create_token(
         valid_s=valid_s,
         tokens_max=services.settings.tokens_per_user_max,
         idempotency_key=origin.key,
+        work=work,
     )
     log.info("token.created", token=created["token_id"], user=caller.user_name)
     return {**created, "token": token}
+
+
+def _work_terms(caller: Caller, document: TokenDocument) -> WorkTerms | None:
+    """Return what a token for workers outside allows; None: it is for something else. Raise
+    `InvalidDocument`, and `RightMissing` for those who do not administer pools.
+    """
+    is_for_work = document.scopes == [Right.WORK]
+    if document.pool is None:
+        if document.workers is not None or Right.WORK in (document.scopes or ()):
+            raise _not_for_work("/pool", "a token for workers outside names their pool")
+        return None
+    if not is_for_work:
+        raise _not_for_work("/scopes", "a token with a pool has the scope work, and no other")
+    require(Right.ADMINISTER, caller.user_name, caller.role, caller.scopes)
+    return WorkTerms(document.pool, document.workers or "*")
+
+
+def _not_for_work(pointer: str, why: str) -> InvalidDocument:
+    return InvalidDocument(
+        "the token is not one for workers outside",
+        detail=f"{why[0].upper()}{why[1:]}.",
+        hint="Make one with `weft token create NAME --pool POOL`.",
+        errors=(FieldError(pointer, why),),
+    )
 
 
 async def revoke_token(services: Services, caller: Caller, token_id: int) -> Answer:

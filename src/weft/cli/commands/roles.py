@@ -6,8 +6,8 @@ import os
 from weft.cli.input.options import LOCAL, Local
 from weft.cli.input.settings import (
     NO_SERVER_OPTIONS,
+    Options,
     ServerOptions,
-    WorkerOptions,
     flags_of,
     settings_of,
 )
@@ -37,7 +37,7 @@ def driver(*, server: ServerOptions = NO_SERVER_OPTIONS, shared: Local = LOCAL) 
     return run_role("driver", shared, server)
 
 
-def run_role(name: str, shared: Local, *groups: ServerOptions | WorkerOptions) -> int:
+def run_role(name: str, shared: Local, *groups: Options) -> int:
     """Run a role with these options until it is told to stop."""
     settings_of(shared, *groups)  # a wrong option is told as one, before the role writes its log
     # A role reads its settings from the environment, as it does when `weft up` starts it.

@@ -34,11 +34,14 @@ def create(
     *,
     scope: tuple[Scope, ...] = (),
     expires: str | None = None,
+    pool: str | None = None,
+    workers: str | None = None,
     shared: Shared = SHARED,
 ) -> int:
     """Make a token that stands for you, and print it, for the only time.
 
         weft token create dashboard --scope read --expires 30d
+        weft token create rack4 --pool large --workers "node*" --expires 90d
 
     Programs send it as `Authorization: Bearer TOKEN`; weft's own commands and
     clients take it from WEFT_TOKEN, with WEFT_URL.
@@ -47,11 +50,19 @@ def create(
         name: What it is for.
         scope: A right that it has; repeat it for several. Without it: all of yours.
         expires: How long it is good, as 12h or 30d. Without it: until it is revoked.
+        pool: It is for workers outside (`weft worker --connect`), which join this pool.
+        workers: The names that these may have, with * and ?. Without it: any.
         shared: Options of every command.
     """
     valid_s = None if expires is None else read_option("--expires", expires, parse_seconds)
     found = shared.ask(
-        lambda client: client.create_token(name, scopes=scope or None, valid_s=valid_s)
+        lambda client: client.create_token(
+            name,
+            scopes=scope or (None if pool is None else ("work",)),
+            valid_s=valid_s,
+            pool=pool,
+            workers=workers,
+        )
     )
     if shared.json:
         print_json(found)

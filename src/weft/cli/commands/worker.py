@@ -9,8 +9,10 @@ from cyclopts import App, Parameter
 from weft.cli.commands.roles import run_role
 from weft.cli.input.options import LOCAL, SHARED, Local, Shared
 from weft.cli.input.settings import (
+    NO_LINK_OPTIONS,
     NO_SERVER_OPTIONS,
     NO_WORKER_OPTIONS,
+    LinkOptions,
     ServerOptions,
     WorkerOptions,
 )
@@ -38,18 +40,21 @@ def run(
     *,
     server: ServerOptions = NO_SERVER_OPTIONS,
     options: WorkerOptions = NO_WORKER_OPTIONS,
+    link: LinkOptions = NO_LINK_OPTIONS,
     shared: Local = LOCAL,
 ) -> int:
     """Run a worker in the foreground.
 
         weft worker --pool large --worker-cpu 4
+        weft worker --connect https://weft.example.org --token-file token
 
     Args:
         server: Settings of the server.
         options: Settings of the worker.
+        link: Settings of a worker outside, which shares nothing with the server.
         shared: Options of every command.
     """
-    return run_role("worker", shared, server, options)
+    return run_role("worker", shared, server, options, link)
 
 
 @app.command(name="ls")

@@ -67,11 +67,25 @@ class WorkerOptions:
     """Leave running jobs alone when the worker stops; they are adopted at the next start."""
 
 
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class LinkOptions:
+    """Settings of a worker outside."""
+
+    connect: str | None = None
+    """URL of the api, for a worker outside: it needs no login of the database."""
+
+    token_file: str | None = None
+    """File with its token, of `weft token create NAME --pool POOL`."""
+
+
+Options = ServerOptions | WorkerOptions | LinkOptions
+NO_LINK_OPTIONS = LinkOptions()
 NO_SERVER_OPTIONS = ServerOptions()
 NO_WORKER_OPTIONS = WorkerOptions()
 
 
-def settings_of(shared: Local, *groups: ServerOptions | WorkerOptions) -> Settings:
+def settings_of(shared: Local, *groups: Options) -> Settings:
     """Return the settings, overridden by these options. Raise `InvalidSetting`.
 
     Tell the user of variables that are probably misspelt.
@@ -86,7 +100,7 @@ def note_misspelt_variables() -> None:
         note(f"{name} is ignored: there is no such setting; did you mean {meant}?")
 
 
-def flags_of(shared: Local, *groups: ServerOptions | WorkerOptions) -> dict[str, Any]:
+def flags_of(shared: Local, *groups: Options) -> dict[str, Any]:
     """Return the options that were given, under the names of their settings."""
     from weft.core.resources import parse_cpu_m  # noqa: PLC0415
 

@@ -139,8 +139,12 @@ class ConnectionPool:
         self._guard: AsyncGenerator[None, None] | None = None
         self._tls: ssl.SSLContext | None = None
 
-    async def send(self, method: str, target: str, headers: Headers, body: bytes | None) -> Reply:
-        """Send one request and return the head of the reply.
+    async def send(
+        self, method: str, target: str, headers: Headers, body: bytes | None,
+        *, is_repeatable: bool = True,
+    ) -> Reply:  # fmt: skip
+        """Send one request and return the head of the reply. `is_repeatable`: twice does no more
+        than once.
 
         Raises `CouldNotConnect` (nothing was sent) or `ConnectionLost` (it may have been
         received).
@@ -152,6 +156,8 @@ class ConnectionPool:
             except ConnectionLost:
                 # The server closed it while it was idle: the usual end of a kept connection, no
                 # reason to fail.
+                if not is_repeatable:
+                    raise
                 continue
         return await self._exchange(await self._connect(), request, body)
 

@@ -61,12 +61,20 @@ class FleetRoutes(Requests):
         return found
 
     async def create_token(
-        self, name: str, *, scopes: Sequence[str] | None = None, valid_s: float | None = None
+        self,
+        name: str,
+        *,
+        scopes: Sequence[str] | None = None,
+        valid_s: float | None = None,
+        pool: str | None = None,
+        workers: str | None = None,
     ) -> Document:
         """Make a token; its text is the answer's `token`, for the only time. Raise
         `RightMissing`, `TooManyTokens`.
         """
-        document = {"name": name, "scopes": scopes, "valid_s": valid_s}
+        document = {
+            "name": name, "scopes": scopes, "valid_s": valid_s, "pool": pool, "workers": workers,
+        }  # fmt: skip
         return await self._post("/v1/tokens", document, key=new_key())
 
     async def revoke_token(self, token_id: int) -> None:

@@ -125,9 +125,11 @@ class HttpSession:
         body: bytes | None = None,
         content_type: str = "application/json",
         key: str | None = None,
+        is_repeatable: bool = True,
     ) -> bytes:
         """Return the body of the reply. Raise the server's error, or `NotReachable` when
-        patience ends. `key`: of idempotency, for what creates something.
+        patience ends. `key`: of idempotency, for what creates something. `is_repeatable`: False
+        for what must not be sent again on another connection.
         """
         extra = [] if key is None else [("idempotency-key", key)]
         if body is not None:
@@ -136,7 +138,9 @@ class HttpSession:
         while True:
             try:
                 async with asyncio.timeout(REPLY_TIMEOUT_S):
-                    reply = await self._send(method, path, query, extra, body)
+                    reply = await self._send(
+                        method, path, query, extra, body, is_repeatable=is_repeatable
+                    )
                     async with reply:
                         answer = await reply.read()
             except (CouldNotConnect, ConnectionLost, TimeoutError) as error:
@@ -192,6 +196,8 @@ class HttpSession:
         query: Query | None,
         headers: list[tuple[str, str]],
         body: bytes | None,
+        *,
+        is_repeatable: bool = True,
     ) -> Reply:
         pool = self._open_pool()
         token, visit = pool.endpoint.token, pool.endpoint.visit
@@ -201,7 +207,7 @@ class HttpSession:
             name = quote(visit, safe="", errors="surrogatepass")
             signed = [(VISIT_HEADER, name), *signed]
         target = path + _query_text(query or {})
-        reply = await pool.send(method, target, signed, body)
+        reply = await pool.send(method, target, signed, body, is_repeatable=is_repeatable)
         self._was_reached = True
         return reply
 

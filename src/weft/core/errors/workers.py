@@ -1,6 +1,6 @@
 """Errors about workers and pools, and about the functions that run there."""
 
-from weft.core.errors.kinds import Conflict, Internal, Invalid, NotFound, TooLarge
+from weft.core.errors.kinds import Conflict, Forbidden, Internal, Invalid, NotFound, TooLarge
 
 
 class PoolNotFound(NotFound):
@@ -103,3 +103,15 @@ class CallDied(Internal):
 
     code = "CLIENT.CALL_DIED"
     advice = "`weft logs` shows its output."
+
+
+class LinkRefused(Forbidden):
+    """The token of a worker outside does not allow that."""
+
+    code = "WORKER.LINK_REFUSED"
+
+
+class LinkFrameRefused(Invalid):
+    """A worker outside sent what the server does not read."""
+
+    code = "WORKER.LINK_FRAME_REFUSED"

@@ -10,7 +10,7 @@ may be repeated.
 from weft.ports.store.api import ApiStore
 from weft.ports.store.billing import BillingStore, ReportPage, ReportQuery
 from weft.ports.store.callbacks import DeliveryReport, DueCallback
-from weft.ports.store.callers import Caller, Row, Visit
+from weft.ports.store.callers import Caller, Row, Visit, WorkTerms
 from weft.ports.store.conditions import ConditionStore, DueCondition
 from weft.ports.store.driver import Beat, DriverStore, DueOffer, Folded, OfferStore
 from weft.ports.store.edits import EditLimits, EditStore, Patch
@@ -126,5 +126,6 @@ __all__ = [
     "Visit",
     "Visited",
     "Waiting",
+    "WorkTerms",
     "WorkerStore",
 ]

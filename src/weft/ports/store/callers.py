@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from weft.core.permissions import Permission
 from weft.core.rights import RIGHTS_OF, Right, UserRole, is_in_scope
@@ -20,6 +20,14 @@ class Visit:
     """What that calls them; the other one knows them by another name, and may have a user with
     this.
     """
+
+
+class WorkTerms(NamedTuple):
+    """What the token of a worker outside allows."""
+
+    pool: str
+    names: str
+    """The names that the worker may have, with * and ?."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +60,8 @@ class Caller:
     """Whether their calls wait for others of theirs; loops that serve everybody must not."""
     visit: Visit | None = None
     """They are a visitor of this tenant, and only read; None: they belong to it."""
+    work: WorkTerms | None = None
+    """Their token is for workers outside; None: it is not."""
 
     @property
     def sees_tenant(self) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from typing import Protocol
 
 from weft.core.rights import Right
-from weft.ports.store.callers import Caller, Row
+from weft.ports.store.callers import Caller, Row, WorkTerms
 
 
 class TokenStore(Protocol):
@@ -20,11 +20,13 @@ class TokenStore(Protocol):
         valid_s: float | None,
         tokens_max: int,
         idempotency_key: str | None = None,
+        work: WorkTerms | None = None,
     ) -> Row:
         """Let this token stand for the caller; return its document. `scopes`: None: all that the
         role allows. `valid_s`: None: until it is revoked, or as long as the token that asks. A
         repeat with the same key replaces the token that was made first. What a session makes ends
-        with it. Raise `TooManyTokens`, and `Unauthenticated` if the token that asks is gone.
+        with it. `work`: it is for workers outside. Raise `TooManyTokens`, and `Unauthenticated` if
+        the token that asks is gone.
         """
 
     async def list_tokens(self, caller: Caller) -> Sequence[Row]:

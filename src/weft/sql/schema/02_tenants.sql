@@ -92,7 +92,7 @@ CREATE TABLE weft.token (
     name text NOT NULL DEFAULT 'home' CHECK (length(name) BETWEEN 1 AND 256),
     scopes text[]
         CHECK (cardinality(scopes) > 0
-            AND scopes <@ ARRAY['read', 'write', 'operate', 'manage', 'administer']),
+            AND scopes <@ ARRAY['read', 'write', 'operate', 'manage', 'administer', 'work']),
     last_used_at timestamptz,
     idempotency_key text,
     kind text NOT NULL DEFAULT 'token' CHECK (kind IN ('token', 'code', 'session')),
@@ -101,7 +101,12 @@ CREATE TABLE weft.token (
     made_by bigint,
     -- of a code: when its session ends at the latest; NULL: it is only as long as any
     session_ends_at timestamptz,
-    CONSTRAINT token_of_a_browser_expires CHECK (kind = 'token' OR expires_at IS NOT NULL)
+    -- of a worker outside: the pool that it may join, and the names that it may have, with * and ?; NULL: it is nobody's worker
+    pool text CHECK (length(pool) <= 256),
+    worker_names text CHECK (length(worker_names) <= 256),
+    CONSTRAINT token_of_a_browser_expires CHECK (kind = 'token' OR expires_at IS NOT NULL),
+    CONSTRAINT token_of_a_worker_is_for_work CHECK ((pool IS NOT NULL) = (scopes IS NOT NULL AND 'work' = ANY (scopes))
+        AND (pool IS NULL) = (worker_names IS NULL) AND (pool IS NULL OR cardinality(scopes) = 1))
 );
 CREATE INDEX token_user_idx ON weft.token (user_id, token_id);
 ALTER TABLE weft.token ENABLE ROW LEVEL SECURITY;

@@ -105,7 +105,9 @@ CREATE TABLE weft.worker_incarnation (
     log_directory text CHECK (length(log_directory) <= 4096),
     cordoned boolean NOT NULL DEFAULT false,
     -- It may claim one job, although its worker is cordoned.
-    trying boolean NOT NULL DEFAULT false
+    trying boolean NOT NULL DEFAULT false,
+    -- The token by which it is linked through the api (weft.token.token_id). NULL: it has a login of the database.
+    token_id bigint
 ) WITH (fillfactor = 50);
 CREATE INDEX worker_incarnation_alive_idx ON weft.worker_incarnation (pool_id) WHERE ended_at IS NULL;
 CREATE UNIQUE INDEX worker_incarnation_one_alive ON weft.worker_incarnation (worker_id)

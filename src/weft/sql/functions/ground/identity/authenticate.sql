@@ -8,7 +8,8 @@
 --   is removed.
 -- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.authenticate(token_hash bytea, of_kind text, at timestamptz DEFAULT clock_timestamp())
-RETURNS TABLE (tenant_id int, user_id int, user_name text, role text, token_id bigint, scopes text[], left_s double precision)
+RETURNS TABLE (tenant_id int, user_id int, user_name text, role text, token_id bigint, scopes text[], left_s double precision,
+    pool text, worker_names text)
 LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
     UPDATE weft.token t SET last_used_at = authenticate.at
@@ -18,7 +19,7 @@ AS $$
           FOR UPDATE SKIP LOCKED) f
     WHERE t.token_hash = f.token_hash;
     SELECT u.tenant_id, u.user_id, u.name, u.role, t.token_id, t.scopes,
-        extract(epoch FROM t.expires_at - authenticate.at)::double precision
+        extract(epoch FROM t.expires_at - authenticate.at)::double precision, t.pool, t.worker_names
     FROM weft.token t JOIN weft.tenant_user u ON u.user_id = t.user_id
     WHERE t.token_hash = authenticate.token_hash AND t.kind = of_kind
         AND (t.expires_at IS NULL OR t.expires_at > authenticate.at) AND u.removed_at IS NULL

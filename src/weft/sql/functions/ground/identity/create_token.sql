@@ -4,10 +4,12 @@
 -- Locks: user (two requests do not pass the limit together); as _end_tokens; token (a new one).   Plan: tokens of the user by index.
 -- by_token: the one that asks; no other is good for longer. What a session makes ends with it, and so does what that makes.
 -- scopes: NULL: all that the user's role allows.
+-- of_pool, of_workers: of a worker outside: its pool, and the names that it may have; NULL: it is not for a worker.
 -- Returns: its document.  Raises WF117 (too many), WF131.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.create_token(tenant_id int, user_id int, by_token bigint, of_hash bytea, of_name text, of_scopes text[],
-    valid_s double precision, tokens_max int, idempotency_key text, at timestamptz DEFAULT clock_timestamp()) RETURNS jsonb
+    valid_s double precision, tokens_max int, idempotency_key text,
+    of_pool text DEFAULT NULL, of_workers text DEFAULT NULL, at timestamptz DEFAULT clock_timestamp()) RETURNS jsonb
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
@@ -26,10 +28,10 @@ BEGIN
             'Revoke one with `weft token revoke`.');
     END IF;
     INSERT INTO weft.token (token_hash, tenant_id, user_id, name, scopes, created_at, expires_at, idempotency_key,
-        made_by)
+        made_by, pool, worker_names)
     VALUES (of_hash, create_token.tenant_id, create_token.user_id, of_name, of_scopes, create_token.at,
             least(create_token.at + create_token.valid_s * interval '1 second', v_by.expires_at), create_token.idempotency_key,
-            CASE v_by.kind WHEN 'session' THEN v_by.token_id ELSE v_by.made_by END)
+            CASE v_by.kind WHEN 'session' THEN v_by.token_id ELSE v_by.made_by END, of_pool, of_workers)
     RETURNING * INTO v_new;
     RETURN weft._token_document(v_new);
 END $$;

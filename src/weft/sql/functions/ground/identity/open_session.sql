@@ -8,7 +8,8 @@
 -- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.open_session(code_hash bytea, session_hash bytea, of_name text, opened_from text, valid_s double precision,
     sessions_max int, at timestamptz DEFAULT clock_timestamp())
-RETURNS TABLE (tenant_id int, user_id int, user_name text, role text, token_id bigint, scopes text[], left_s double precision)
+RETURNS TABLE (tenant_id int, user_id int, user_name text, role text, token_id bigint, scopes text[], left_s double precision,
+    pool text, worker_names text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column

@@ -5,6 +5,7 @@
 -- offers: resources beside cpu, memory, storage and gpus (weft.worker_incarnation.offers). Like the size, they never change for an
 --   incarnation.
 -- log_place, log_directory: what tells this worker's output from that of others, and where it is on its host.
+-- by_token: of a worker that is linked through the api; an incarnation stays with the token that made it.
 -- A cordon is the worker's: it stays when its processes are started again.
 -- Returns: the worker's and the incarnation's numbers.  Raises WF301 if a worker of this name has reported within grace_s, unless
 --   it is proved to be gone: by a worker of the same host and the same log_place, that is of the same home.
@@ -14,7 +15,7 @@ CREATE OR REPLACE FUNCTION weft.register_worker(
     name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu int, offers jsonb,
         version text,
     proved_gone boolean, grace_s double precision, log_place text DEFAULT NULL, log_directory text DEFAULT NULL,
-    at timestamptz DEFAULT clock_timestamp()
+    by_token bigint DEFAULT NULL, at timestamptz DEFAULT clock_timestamp()
 ) RETURNS TABLE (worker_id int, incarnation_id int, pool_id int) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
@@ -58,15 +59,16 @@ BEGIN
     UPDATE weft.worker w SET host = register_worker.host, deleted_at = NULL
     WHERE w.worker_id = v_worker.worker_id AND (w.host <> register_worker.host OR w.deleted_at IS NOT NULL);
     INSERT INTO weft.worker_incarnation AS i (worker_id, pool_id, name, version, cpu_m, memory_mib, storage_mib, gpu, offers,
-        log_place, log_directory, registered_at, heartbeat_at, cordoned)
+        log_place, log_directory, registered_at, heartbeat_at, cordoned, token_id)
     VALUES (v_worker.worker_id, v_pool, register_worker.incarnation, register_worker.version, register_worker.cpu_m,
         register_worker.memory_mib,
         register_worker.storage_mib, register_worker.gpu, register_worker.offers, register_worker.log_place,
-        register_worker.log_directory, register_worker.at, register_worker.at, v_worker.cordoned_at IS NOT NULL)
+        register_worker.log_directory, register_worker.at, register_worker.at, v_worker.cordoned_at IS NOT NULL,
+        register_worker.by_token)
     ON CONFLICT (name) DO UPDATE SET heartbeat_at = register_worker.at, draining = false, waiting = false, version = excluded.version,
         offers = coalesce(i.offers, excluded.offers), log_place = coalesce(excluded.log_place, i.log_place),
         log_directory = coalesce(excluded.log_directory, i.log_directory)
-        WHERE i.ended_at IS NULL AND i.worker_id = v_worker.worker_id
+        WHERE i.ended_at IS NULL AND i.worker_id = v_worker.worker_id AND i.token_id IS NOT DISTINCT FROM register_worker.by_token
     RETURNING i.incarnation_id INTO v_id;
     IF v_id IS NULL THEN
         PERFORM weft._fail('WF303', format('incarnation %s has ended', register_worker.incarnation),

@@ -1,0 +1,70 @@
+"""`/v1/worker-link`: what workers outside call and hear (`ports/worker_link.py`)."""
+
+from collections.abc import AsyncIterator
+from typing import Final
+
+import msgspec
+from litestar import Response, get, post
+from litestar.response import Stream
+
+from weft.api.http.parameters import Query, wrong_parameter
+from weft.api.http.requests import AnyRequest, caller_of, read_bytes, services_of
+from weft.api.http.sse import KEEP_ALIVE, KEEP_ALIVE_S, message, stream_reply
+from weft.api.worker_link import WorkerLink
+from weft.core.errors import LinkFrameRefused, Unavailable
+from weft.ports.store import Caller
+from weft.ports.worker_link import FRAME_BYTES_MAX, Frame
+
+MSGPACK: Final = "application/msgpack"
+_INCARNATION_MAX: Final = 2**31 - 1
+
+
+@post("/v1/worker-link", status_code=200, include_in_schema=False)
+async def call_link(request: AnyRequest) -> Response[bytes]:
+    """Do what a worker outside asks of the store. One frame is one call; both ways it is in
+    msgpack, in a form that belongs to weft's own workers.
+    """
+    Query(request, ())
+    body = await read_bytes(request, FRAME_BYTES_MAX)
+    try:
+        frame = msgspec.msgpack.decode(body, type=Frame)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise LinkFrameRefused(
+            "the body is not a frame of a worker",
+            detail=f"{error}.",
+            hint="Only `weft worker --connect` sends them.",
+        ) from error
+    answer = await _link_of(request).answer(caller_of(request), frame)
+    return Response(answer, media_type=MSGPACK)
+
+
+@get("/v1/worker-link/notices", include_in_schema=False)
+async def stream_notices(request: AnyRequest) -> Stream:
+    """Stream what a worker outside must look at, as server-sent events."""
+    query = Query(request, ("incarnation",))
+    number = query.integer("incarnation", default=None, least=1, most=_INCARNATION_MAX)
+    if number is None:
+        raise wrong_parameter("incarnation", "it is missing; it is the worker's own")
+    link, caller = _link_of(request), caller_of(request)
+    await link.terms_of(caller, number)
+    return stream_reply(_messages(link, caller, number))
+
+
+async def _messages(link: WorkerLink, caller: Caller, number: int) -> AsyncIterator[bytes]:
+    async for notice in link.notices(caller, number, again_s=KEEP_ALIVE_S):
+        yield KEEP_ALIVE if notice is None else message(notice)
+
+
+def _link_of(request: AnyRequest) -> WorkerLink:
+    link = services_of(request).link
+    if link is None:
+        raise Unavailable(
+            "this api serves no workers outside",
+            detail="It was started without a store for them.",
+            hint="Ask another api of this installation.",
+        )
+    return link
+
+
+ROUTES = (call_link, stream_notices)
+"""The routes of workers outside."""

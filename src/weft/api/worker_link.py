@@ -1,0 +1,232 @@
+"""The other end of the link of workers outside: it calls the store for them, about what is theirs.
+
+A token says which pool and which names; an incarnation belongs to the token that registered it.
+What no incarnation limits by itself is answered for its live attempts only.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from typing import Any, Final
+
+import msgspec
+
+from weft.core.errors import LinkFrameRefused, LinkRefused
+from weft.ports.store import Caller, Claimed, WorkTerms
+from weft.ports.worker_link import (
+    FRAME_VERSION,
+    LISTED_MAX,
+    LOG_BYTES_MAX,
+    Frame,
+    Hello,
+    LinkedStore,
+    LinkTerms,
+    Spool,
+    call_forms,
+)
+
+_REMEMBERED_MAX: Final = 10_000
+_NOT_OUTSIDE: Final = frozenset({"function"})
+"""Executors that need the keys of the installation: a worker outside is offered none of their
+jobs.
+"""
+_FREE: Final = frozenset({"hello", "home_tenant", "list_ended_jobs", "list_removed"})
+"""What they tell is no secret: who registered may ask, in bounded sets."""
+
+
+@dataclass
+class WorkerLink:
+    """Serves linked workers; one per application."""
+
+    find_store: Callable[[], LinkedStore]
+    """Raises `Unavailable` where the api has no login for it."""
+    spool: Spool
+    lost_after_s: float
+    _terms: dict[tuple[int, int], LinkTerms] = field(default_factory=dict)
+    """Of incarnations, by token: they never change."""
+
+    async def answer(self, caller: Caller, frame: Frame) -> bytes:
+        """Do what a frame says; return the result. Raise `LinkRefused`, `LinkFrameRefused`, and
+        what the store raises.
+        """
+        work = _work_of(caller)
+        form = call_forms().get(frame.call)
+        if frame.version != FRAME_VERSION or form is None:
+            raise _wrong_frame(f"it is {frame.call[:40]!r} of version {frame.version}")
+        try:
+            given = form.decode_arguments(frame.arguments)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise _wrong_frame(str(error)) from error
+        return msgspec.msgpack.encode(await self._call(caller, work, frame, given))
+
+    async def _call(
+        self, caller: Caller, work: WorkTerms, frame: Frame, given: dict[str, Any]
+    ) -> object:
+        store = self.find_store()
+        if frame.call == "register_worker":
+            facts = _registration(caller, work, given)
+            return await store.register_linked(caller.token_id, facts)
+        if frame.call == "hello":
+            return Hello(await store.database_id(), self.lost_after_s)
+        if given.get("incarnation_id", frame.incarnation_id) != frame.incarnation_id:
+            if frame.call == "get_secrets":  # as of any attempt that the worker does not have
+                return [None] * len(given["wanted"])
+            raise _refused("The call is about another incarnation than the frame.")
+        terms = await self.terms_of(caller, frame.incarnation_id)
+        if frame.call in {"write_log", "remove_logs"}:
+            return await self._spool(terms, frame.call, given)
+        if frame.call not in _FREE and "incarnation_id" not in given:
+            live = await store.list_live(frame.incarnation_id)
+            return await _ask_about(store, frame.call, given, live)
+        _check_lengths(given if frame.call in _FREE else {})
+        found = await getattr(store, frame.call)(**given)
+        if frame.call == "get_secrets":  # not even encrypted: it could open none
+            return [one and replace(one, body=None) for one in found]
+        return found
+
+    async def terms_of(self, caller: Caller, incarnation_id: int) -> LinkTerms:
+        """Return what is known of an incarnation. Raise `LinkRefused` if the caller's token has
+        not registered it.
+        """
+        _work_of(caller)
+        key = (caller.token_id, incarnation_id)
+        if key not in self._terms:
+            found = await self.find_store().get_link(incarnation_id, caller.token_id)
+            if found is None:
+                raise _refused("This token has registered no such incarnation of a worker.")
+            if len(self._terms) >= _REMEMBERED_MAX:
+                self._terms.clear()
+            self._terms[key] = found
+        return self._terms[key]
+
+    async def _spool(self, terms: LinkTerms, call: str, given: Mapping[str, Any]) -> object:
+        if terms.log_place is None:
+            raise _refused("The worker did not say at its registration that it keeps output.")
+        if len(given.get("data", b"")) > LOG_BYTES_MAX:
+            raise _wrong_frame(f"it has more than {LOG_BYTES_MAX} bytes of output")
+        do = self.spool.write if call == "write_log" else self.spool.remove
+        rest = [value for name, value in given.items() if name != "incarnation_id"]
+        try:
+            return await asyncio.to_thread(do, terms.log_place, *rest)
+        except ValueError as error:
+            raise _wrong_frame(str(error)) from error
+
+    async def notices(
+        self, caller: Caller, incarnation_id: int, *, again_s: float
+    ) -> AsyncIterator[tuple[str, str] | None]:
+        """Yield the notices for an incarnation, and None every `again_s` seconds, as long as the
+        token is valid. Nothing is told of others: not even which batch was cancelled.
+        """
+        terms, store = await self.terms_of(caller, incarnation_id), self.find_store()
+        queue: asyncio.Queue[tuple[str, str] | Exception] = asyncio.Queue(_REMEMBERED_MAX)
+        listening = asyncio.create_task(_listen(store, queue))
+        try:
+            while True:
+                try:
+                    async with asyncio.timeout(again_s):
+                        notice = await queue.get()
+                except TimeoutError:
+                    if await store.get_link(incarnation_id, caller.token_id) is None:
+                        return
+                    yield None
+                    continue
+                if isinstance(notice, Exception):
+                    return
+                if (told := told_of(notice, incarnation_id, terms.pool_id)) is not None:
+                    yield told
+        finally:
+            listening.cancel()
+            await asyncio.gather(listening, return_exceptions=True)
+
+
+async def _listen(store: LinkedStore, queue: asyncio.Queue[tuple[str, str] | Exception]) -> None:
+    channels = ("work", "cancel", "removed", "worker", "command")
+    try:
+        async for notice in store.notices.listen(*channels):
+            await queue.put(notice)
+    except Exception as error:  # noqa: BLE001 (whatever it is, the worker listens again)
+        await queue.put(error)
+
+
+def told_of(notice: tuple[str, str], incarnation_id: int, pool_id: int) -> tuple[str, str] | None:
+    """Return a notice as this incarnation may be told it; None: it is for others."""
+    channel, payload = notice
+    if channel == "work":
+        pool, _, names = payload.partition(":")
+        is_ours = not names or str(incarnation_id) in names.split(",")
+        return (channel, str(pool_id)) if pool == str(pool_id) and is_ours else None
+    if channel in {"worker", "command"}:
+        return notice if payload == str(incarnation_id) else None
+    return channel, ""
+
+
+def _registration(caller: Caller, work: WorkTerms, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a registration as it may be. Raise `LinkRefused`."""
+    if given["pool"] != work.pool:
+        raise _refused(f"It is for workers of pool {work.pool!r}.")
+    if not fnmatchcase(given["name"], work.names):
+        raise _refused(f"It is for workers with names like {work.names!r}.")
+    folder = given["log_place"]
+    if folder is not None:  # nobody names a directory of others
+        text = f"{caller.token_id}/{given['name']}/{folder}"
+        folder = hashlib.sha256(text.encode()).hexdigest()[:32]
+    offers = dict(given["offers"])
+    if isinstance(executors := offers.get("executor"), list):
+        offers["executor"] = [one for one in executors if one not in _NOT_OUTSIDE]
+    else:
+        offers["executor"] = []
+    return {**given, "offers": offers, "log_place": folder}
+
+
+async def _ask_about(
+    store: LinkedStore, call: str, given: Mapping[str, Any], live: Sequence[Claimed]
+) -> object:
+    """Answer a question about jobs for those of these attempts only."""
+    if call == "get_chunks":
+        known = {(one.batch_id, one.chunk_first) for one in live}
+        pairs = set(zip(given["batch_ids"], given["chunk_firsts"], strict=False)) & known
+        return await store.get_chunks([one for one, _ in pairs], [one for _, one in pairs])
+    if call == "get_payload_part":
+        if given["batch_id"] not in {one.batch_id for one in live}:
+            return None
+        return await store.get_payload_part(**given)
+    if call == "list_job_users":
+        jobs = {(one.batch_id, one.job_id) for one in live}
+        return await store.list_job_users(_only(given["jobs"], jobs))
+    assert call == "list_time_limits", f"the link does not know whose {call} may be asked"
+    keys = {(one.batch_id, one.job_id, one.attempt) for one in live}
+    return await store.list_time_limits(_only(given["attempts"], keys))
+
+
+def _only(asked: Sequence[Any], known: Collection[Any]) -> list[Any]:
+    return [one for one in asked if one in known]
+
+
+def _check_lengths(given: Mapping[str, Any]) -> None:
+    for name, value in given.items():
+        if len(value) > LISTED_MAX:
+            raise _wrong_frame(f"{name} has {len(value)} entries, more than {LISTED_MAX}")
+
+
+def _work_of(caller: Caller) -> WorkTerms:
+    if caller.work is None:
+        raise _refused("It names no pool.")
+    return caller.work
+
+
+def _refused(why: str) -> LinkRefused:
+    return LinkRefused(
+        "this token may not do that for a worker",
+        detail=why,
+        hint="Make a token with `weft token create NAME --pool POOL --workers 'NAMES'`.",
+    )
+
+
+def _wrong_frame(why: str) -> LinkFrameRefused:
+    return LinkFrameRefused(
+        "the frame of a worker is not one that this server reads",
+        detail=f"{why[:1].upper()}{why[1:]}.",
+        hint="Use the server's release of weft for its workers, or the one before.",
+    )

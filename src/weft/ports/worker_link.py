@@ -1,0 +1,147 @@
+"""The link of workers outside: they call the store through the api.
+
+A frame names a call of `LinkCalls` and holds its arguments; what is answered is the call's result.
+Both are msgpack, in forms that follow from the methods: an argument that is added later has a
+default, so that older workers go on.
+"""
+
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final, NamedTuple, Protocol, get_type_hints
+
+import msgspec
+
+from weft.ports.store.notices import Notices
+from weft.ports.store.worker import Claimed, Registered, WorkerStore
+
+FRAME_VERSION: Final = 1
+FRAME_BYTES_MAX: Final = 16 << 20
+LOG_BYTES_MAX: Final = 1 << 20
+"""Bytes of output in one frame."""
+LISTED_MAX: Final = 1000
+"""Batches or jobs in one question that is not about attempts of the worker."""
+
+
+class LinkTerms(NamedTuple):
+    """What is known of a linked incarnation."""
+
+    pool_id: int
+    log_place: str | None
+
+
+class Hello(msgspec.Struct, frozen=True):
+    """What the link tells a worker before it registers."""
+
+    database_id: str
+    lost_after_s: float
+    """After how much silence the database gives the worker's jobs to others."""
+
+
+class LinkCalls(WorkerStore, Protocol):
+    """All that a linked worker may call."""
+
+    async def hello(self) -> Hello:
+        """Return which database this is, and its terms."""
+
+    async def write_log(self, incarnation_id: int, path: str, offset: int, data: bytes) -> int:
+        """Keep this part of a file of output, at most `LOG_BYTES_MAX`; return how long the file is
+        now. What begins behind its end is not kept: send what is missing first. Repeats are
+        harmless.
+        """
+
+    async def remove_logs(self, incarnation_id: int, paths: Sequence[str]) -> None:
+        """Forget these files, or these batches (`attempts/b7`). Repeats are harmless."""
+
+
+class LinkedStore(WorkerStore, Protocol):
+    """The store behind the link, beside the api."""
+
+    @property
+    def notices(self) -> Notices:
+        """Return the news of this store."""
+
+    async def register_linked(self, by_token: int, facts: Mapping[str, Any]) -> Registered:
+        """Register a worker, as `register_worker` does, for this token: nobody else may use its
+        incarnation.
+        """
+
+    async def database_id(self) -> str:
+        """Return which database this is."""
+
+    async def list_live(self, incarnation_id: int) -> Sequence[Claimed]:
+        """Return the live attempts of an incarnation."""
+
+    async def get_link(self, incarnation_id: int, by_token: int) -> LinkTerms | None:
+        """Return what is known of an incarnation that this token has registered; None: it has
+        not, or the token is not valid any more.
+        """
+
+
+class Spool(Protocol):
+    """Where the api keeps the output of workers outside."""
+
+    def write(self, folder: str, path: str, offset: int, data: bytes) -> int:
+        """Do as `LinkCalls.write_log` says, below one folder: the worker's `log_place`. Raise
+        `ValueError` for a path that no output has.
+        """
+
+    def remove(self, folder: str, paths: Sequence[str]) -> None:
+        """Forget files, or batches. Raise `ValueError` as above."""
+
+
+class Frame(msgspec.Struct, frozen=True, array_like=True):
+    """One call."""
+
+    version: int
+    incarnation_id: int
+    """Who asks; 0: it has not registered."""
+    call: str
+    arguments: msgspec.Raw
+
+
+@dataclass(frozen=True)
+class CallForm:
+    """How one call is written."""
+
+    signature: inspect.Signature
+    arguments: type[msgspec.Struct]
+    result: Any  # an annotation
+
+    def encode_arguments(self, args: Sequence[object], given: Mapping[str, object]) -> bytes:
+        """Return arguments as they are sent."""
+        bound = self.signature.bind(None, *args, **given).arguments
+        bound.pop("self")
+        return msgspec.msgpack.encode(bound)
+
+    def decode_arguments(self, data: msgspec.Raw) -> dict[str, Any]:
+        """Read arguments. Raise `msgspec.DecodeError`."""
+        found = msgspec.msgpack.decode(data, type=self.arguments)
+        return {name: getattr(found, name) for name in self.arguments.__struct_fields__}
+
+    def decode_result(self, data: bytes) -> Any:  # noqa: ANN401 (of the call's type)
+        """Read a result. Raise `msgspec.DecodeError`."""
+        return msgspec.msgpack.decode(data, type=self.result)
+
+
+@cache
+def call_forms() -> Mapping[str, CallForm]:
+    """Return the forms of all calls, by name."""
+    names = [name for kind in (WorkerStore, LinkCalls) for name in vars(kind) if name[0] != "_"]
+    return {name: _form_of(name) for name in names}
+
+
+def _form_of(name: str) -> CallForm:
+    method = getattr(LinkCalls, name)
+    signature, hints = inspect.signature(method), get_type_hints(method)
+    result = hints.pop("return")
+    fields: list[Any] = [
+        (one, hints[one])
+        if parameter.default is parameter.empty
+        else (one, hints[one], parameter.default)
+        for one, parameter in signature.parameters.items()
+        if one != "self"
+    ]
+    # Keys of keyword arguments may come in any order, and so may those without a default.
+    return CallForm(signature, msgspec.defstruct(name, fields, kw_only=True), result)

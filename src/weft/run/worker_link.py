@@ -1,0 +1,77 @@
+"""Both ends of the link of workers outside: beside the api, and in the worker's own process."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import cast
+
+from weft.api.worker_link import WorkerLink
+from weft.core.errors import SecretKeyMissing
+from weft.plugins.log_stores.files.spool import FileSpool
+from weft.ports.store import WorkerStore
+from weft.ports.worker_link import Hello, LinkedStore
+from weft.run.child import is_supervised
+from weft.run.home import Home
+from weft.run.login import NoRoleDatabase, login_dsn
+from weft.settings import Settings
+from weft.store import open_worker_store
+from weft.wire.sealed import SecretKeys
+from weft.worker.agent.patience import until_answered
+from weft.worker.link.calls import LinkCaller
+from weft.worker.link.finder import LinkFinder
+from weft.worker.link.shipping import Shipper
+from weft.worker.link.store import LinkedWorkerStore, LinkNotices
+
+CONNECTIONS_MAX = 8
+"""Of all linked workers of one api; they are made when they are needed."""
+
+
+@asynccontextmanager
+async def serving_link(settings: Settings, home: Home) -> AsyncIterator[WorkerLink]:
+    """Serve workers outside, as login `weft_worker`; without one, say so to who asks."""
+    spool, lost_after_s = FileSpool(home.logs), settings.lost_after_s
+    try:
+        dsn = login_dsn(settings, "weft_worker")
+    except NoRoleDatabase as error:
+        missing = error
+
+        def find_none() -> LinkedStore:
+            raise missing
+
+        yield WorkerLink(find_none, spool, lost_after_s)
+        return
+    async with open_worker_store(
+        dsn, grace_s=lost_after_s, connections_max=CONNECTIONS_MAX
+    ) as store:
+        yield WorkerLink(lambda: store, spool, lost_after_s)
+
+
+def is_linked(settings: Settings) -> bool:
+    """Say whether the worker with these settings is outside; those of `weft up` are not."""
+    return settings.connect is not None and not is_supervised()
+
+
+class Link:
+    """The worker's end: its store, its notices, and what ships its output."""
+
+    def __init__(self, settings: Settings) -> None:
+        assert settings.connect is not None
+        finder = LinkFinder(settings.connect, settings.token_file, settings.ca_file)
+        finder.locate()  # a wrong setting is told at once
+        self.caller = LinkCaller(finder)
+        self.shipper = Shipper(self.caller)
+        self.store = cast("WorkerStore", LinkedWorkerStore(self.caller, self.shipper))
+        self.notices = LinkNotices(self.caller)
+
+    async def hello(self) -> Hello:
+        """Ask until the api answers. Raise what it refuses."""
+        hello: Hello = await until_answered(lambda: self.caller.call("hello"))
+        return hello
+
+
+def no_keys() -> SecretKeys:
+    """Say why no secret can be opened here. Raise `SecretKeyMissing`."""
+    raise SecretKeyMissing(
+        "workers outside get no secrets",
+        detail="The job came to a worker that reaches the server by `--connect`.",
+        hint="Send jobs with secrets to a pool whose workers have a login of the database.",
+    )

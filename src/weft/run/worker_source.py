@@ -1,0 +1,100 @@
+"""What a worker works for: a database with a login of its own, or an api by the link."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from weft.core.errors import Conflict
+from weft.ports.log_store import LogKeeper
+from weft.ports.store import Notices, OfferedStore, WorkerStore
+from weft.run.home import Home
+from weft.run.local_database import local_socket
+from weft.run.log_directory import find_log_directory, until_replaced
+from weft.run.login import login_dsn
+from weft.run.role_main import begin_schema_check
+from weft.run.secret_keys import read_secret_keys
+from weft.run.worker_link import Link, no_keys
+from weft.settings import Settings
+from weft.store import open_worker_store
+from weft.wire.sealed import SecretKeys
+from weft.worker.link.store import LinkedKeeper
+
+
+@dataclass(kw_only=True)
+class WorkerSource:
+    """The adapters of a worker that differ by how it reaches the store."""
+
+    store: WorkerStore
+    notices: Notices
+    secret_keys: Callable[[], SecretKeys]
+    find_logs: Callable[[], Coroutine[Any, Any, Path]]
+    """Returns the directory of this home for the output of this database's jobs."""
+    run_beside: Callable[[Path], list[Coroutine[Any, Any, None]]]
+    """Returns what runs beside the agent; one that fails says why the worker must not go on."""
+    lost_after_s: float
+    """After how much silence jobs are given to others; final when the directory is found."""
+    find_database: Callable[[], str] = str
+    """Returns the database's socket if the server runs on this host, else nothing."""
+    keeper_with: Callable[[LogKeeper], LogKeeper] = field(default=lambda here: here)
+    """Returns what removes output, here and where it was brought."""
+    offered: OfferedStore | None = None
+    """For those who take jobs from transports; None: workers outside take none."""
+    begun: list[asyncio.Task[None]] = field(default_factory=list)
+
+    def begin_beside(self, logs: Path) -> list[asyncio.Task[None]]:
+        """Begin what runs beside the agent."""
+        return [*self.begun, *map(asyncio.create_task, self.run_beside(logs))]
+
+
+@asynccontextmanager
+async def direct_source(settings: Settings, home: Home) -> AsyncIterator[WorkerSource]:
+    """Open the store with the worker's own login."""
+    dsn = login_dsn(settings, "weft_worker")
+    async with open_worker_store(dsn, grace_s=settings.lost_after_s) as store:
+        yield WorkerSource(
+            store=store,
+            notices=store.notices,
+            offered=store,
+            secret_keys=partial(read_secret_keys, settings, home),
+            find_logs=lambda: find_log_directory(home, store, dsn),
+            run_beside=lambda logs: [until_replaced(store, logs)],
+            lost_after_s=settings.lost_after_s,
+            find_database=lambda: local_socket(dsn),
+            begun=[await begin_schema_check(store)],
+        )
+
+
+@asynccontextmanager
+async def linked_source(settings: Settings, home: Home) -> AsyncIterator[WorkerSource]:
+    """Open the link to an api."""
+    link = Link(settings)
+
+    async def find_logs() -> Path:
+        hello = await link.hello()
+        source.lost_after_s = hello.lost_after_s
+        if settings.heartbeat_s * 2 > hello.lost_after_s:
+            raise Conflict(
+                f"heartbeats every {settings.heartbeat_s:g} s are too rare",
+                detail=f"The server gives jobs to others after {hello.lost_after_s:g} s.",
+                hint="Lower `heartbeat_s` of this worker.",
+            )
+        link.shipper.root = home.logs / hello.database_id
+        return link.shipper.root
+
+    source = WorkerSource(
+        store=link.store,
+        notices=link.notices,
+        secret_keys=no_keys,
+        find_logs=find_logs,
+        run_beside=lambda _logs: [link.shipper.run()],
+        lost_after_s=settings.lost_after_s,
+        keeper_with=partial(LinkedKeeper, link.caller),
+    )
+    try:
+        yield source
+    finally:
+        link.caller.close()

@@ -1,0 +1,77 @@
+"""One call of the link is one request; the notices are one request that is answered for long."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import aclosing
+from typing import Any, Final
+
+import msgspec
+
+from weft.client.http.connection import ConnectionLost
+from weft.client.http.session import Finder, HttpSession
+from weft.client.http.sse import EventParser
+from weft.core.errors import Unavailable
+from weft.ports.worker_link import FRAME_VERSION, Frame, call_forms
+
+PATH: Final = "/v1/worker-link"
+SILENCE_S: Final = 40.0
+"""The api says something every 15 s: without that the connection is gone."""
+
+
+class LinkCaller:
+    """Calls the api for one worker."""
+
+    def __init__(self, finder: Finder) -> None:
+        # The agent repeats by itself what may be repeated, as if the database were away.
+        self._session = HttpSession(finder, patience_s=0.0, wait_patience_s=0.0)
+        self.incarnation_id = 0
+        """Since the registration."""
+
+    async def call(self, name: str, /, *args: object, **given: object) -> Any:  # noqa: ANN401 (of the call's type)
+        """Call the store; return its result. Raise its errors, and `Unavailable`."""
+        return await self._send(name, args, given)
+
+    async def _send(self, name: str, args: Sequence[object], given: Mapping[str, object]) -> Any:  # noqa: ANN401
+        form = call_forms()[name]
+        arguments = msgspec.Raw(form.encode_arguments(args, given))
+        frame = Frame(FRAME_VERSION, self.incarnation_id, name, arguments)
+        answer = await self._session.request(
+            "POST", PATH, body=msgspec.msgpack.encode(frame),
+            content_type="application/msgpack", is_repeatable=False,
+        )  # fmt: skip
+        try:
+            return form.decode_result(answer)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise _gone(f"its answer cannot be read: {error}") from error
+
+    async def listen(self, *channels: str) -> AsyncIterator[tuple[str, str]]:
+        """Yield notices; see the port `Notices`."""
+        reply = await self._session.stream(
+            f"{PATH}/notices", query={"incarnation": self.incarnation_id}
+        )
+        parser = EventParser()
+        async with reply, aclosing(reply.chunks()) as chunks:  # type: ignore[type-var]  # it is a generator
+            while True:
+                try:
+                    async with asyncio.timeout(SILENCE_S):
+                        chunk = await anext(chunks)
+                except (ConnectionLost, TimeoutError) as error:
+                    raise _gone(str(error) or "it is silent") from error
+                except StopAsyncIteration:
+                    raise _gone("it ended the notices") from None
+                for event in parser.feed(chunk):
+                    channel, payload = msgspec.json.decode(event.data, type=tuple[str, str])
+                    if channel in channels or not channel:
+                        yield channel, payload
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._session.close()
+
+
+def _gone(why: str) -> Unavailable:
+    return Unavailable(
+        "the link to the api is interrupted",
+        detail=f"{why[:1].upper()}{why[1:]}.",
+        hint="The worker tries again.",
+    )

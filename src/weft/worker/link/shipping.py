@@ -1,0 +1,147 @@
+"""Bring the output of this worker's attempts to the api, while they run and when they end.
+
+The spawner writes as ever, into files that only grow. Each is copied from where the api's copy
+ends; of an attempt that ran before this process began, the api is asked where that is.
+"""
+
+import asyncio
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from weft.core.attempt_key import AttemptKey
+from weft.core.errors import Unavailable, WeftError
+from weft.ports.store import EndReport
+from weft.ports.worker_link import LOG_BYTES_MAX
+from weft.telemetry.log import get_logger
+from weft.wire.log_format import decode_location, own_path, segment_path
+from weft.worker.link.calls import LinkCaller
+
+log = get_logger()
+EVERY_S: Final = 0.5
+_PIECE_BYTES: Final = LOG_BYTES_MAX // 2
+
+
+class Shipper:
+    """Ships the files of attempts below one directory."""
+
+    def __init__(self, caller: LinkCaller) -> None:
+        self._caller = caller
+        self.root: Path | None = None
+        """Known before the first registration."""
+        self._live: set[AttemptKey] = set()
+        self._has_live = asyncio.Event()
+        self._sent: dict[str, int] = {}
+        """How much of each file the api has."""
+        self._shipping = asyncio.Lock()
+
+    def follow(self, keys: Iterable[AttemptKey]) -> None:
+        """Ship what these attempts write from now on, until they are shipped as ended."""
+        self._live.update(keys)
+        if self._live:
+            self._has_live.set()
+
+    async def run(self) -> None:
+        """Ship what grows, until cancelled."""
+        while True:
+            await self._has_live.wait()
+            await asyncio.sleep(EVERY_S)
+            try:
+                await self._ship(self._live, ())
+            except (WeftError, OSError) as error:
+                if not isinstance(error, Unavailable):
+                    log.warning("logs.not_shipped", error=f"{error}")
+                await asyncio.sleep(EVERY_S)
+
+    async def ship_ended(self, reports: Sequence[EndReport]) -> None:
+        """Ship all that these attempts have written. Raise `Unavailable`; what fails otherwise is
+        logged, since a job has ended whether or not its output can be kept.
+        """
+        keys = {AttemptKey(one.batch_id, one.job_id, one.attempt) for one in reports}
+        locations = {one.location for one in reports if one.location is not None}
+        segments = {decode_location(one)[0] for one in locations}
+        try:
+            await self._ship(keys, sorted(segments))
+        except Unavailable:
+            raise
+        except (WeftError, OSError) as error:
+            log.warning("logs.not_shipped", error=f"{error}")
+        self._live -= keys
+        for key in keys:
+            for path in self._known_of(key):
+                del self._sent[path]
+        if not self._live:
+            self._has_live.clear()
+
+    async def _ship(self, keys: Iterable[AttemptKey], segments: Sequence[int]) -> None:
+        assert self.root is not None, "output is shipped after the start only"
+        keys = list(keys)  # more may come meanwhile
+        async with self._shipping:
+            found = await asyncio.to_thread(_sizes, self.root, keys, segments)
+            for path, size in found.items():
+                await self._ship_file(path, size)
+            gone = [path for key in keys for path in self._known_of(key) if path not in found]
+            if gone:  # the middle of a long output
+                await self._caller.call("remove_logs", self._caller.incarnation_id, gone)
+                for path in gone:
+                    del self._sent[path]
+
+    async def _ship_file(self, path: str, size: int) -> None:
+        assert self.root is not None
+        at = self._sent.get(path)
+        if at is None:
+            at = await self._write(path, 0, b"")
+        if at > size:  # it was written anew
+            at = 0
+        while at < size:
+            piece = min(size - at, _PIECE_BYTES)
+            data = await asyncio.to_thread(_read, self.root / path, at, piece)
+            if not data:
+                break
+            end = await self._write(path, at, data)
+            if end < at:  # the api has lost some of it
+                at = end
+                continue
+            at += len(data)
+        self._sent[path] = at
+
+    async def _write(self, path: str, offset: int, data: bytes) -> int:
+        size: int = await self._caller.call(
+            "write_log", self._caller.incarnation_id, path, offset, data
+        )
+        return size
+
+    def _known_of(self, key: AttemptKey) -> list[str]:
+        own = str(own_path(Path(), key.batch_id, key.job_id, key.attempt))
+        return [path for path in self._sent if path == own or path.startswith(f"{own}.")]
+
+
+def _sizes(root: Path, keys: Sequence[AttemptKey], segments: Sequence[int]) -> dict[str, int]:
+    """Return the lengths of the files of these attempts, and of these segments."""
+    owns = [own_path(root, key.batch_id, key.job_id, key.attempt) for key in keys]
+    found = {}
+    for directory in {own.parent for own in owns}:
+        names = {own.name for own in owns if own.parent == directory}
+        for entry in _entries(directory):
+            job, attempt, *_ = [*entry.name.split("."), ""]
+            if f"{job}.{attempt}" in names and not entry.name.endswith("~"):
+                path = os.path.relpath(entry.path, root)
+                found[path] = entry.stat(follow_symlinks=False).st_size
+    for segment in segments:
+        file = segment_path(root, segment)
+        found[str(file.relative_to(root))] = file.stat().st_size
+    return found
+
+
+def _entries(directory: Path) -> Iterator[os.DirEntry[str]]:
+    try:
+        with os.scandir(directory) as entries:
+            yield from entries
+    except FileNotFoundError:
+        return
+
+
+def _read(file: Path, offset: int, n_bytes: int) -> bytes:
+    with file.open("rb") as opened:
+        return os.pread(opened.fileno(), n_bytes, offset)

@@ -1,0 +1,99 @@
+"""`WorkerStore` by the link; what was reported as ended has its output in the api."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from functools import partial
+from typing import Any
+
+from weft.core.attempt_key import AttemptKey
+from weft.ports.log_store import LogKeeper
+from weft.ports.store import Claimed, ClaimRequest, EndReport, Registered
+from weft.ports.worker_link import call_forms
+from weft.worker.link.calls import LinkCaller
+from weft.worker.link.shipping import Shipper
+
+
+class LinkedWorkerStore:
+    """A worker agent's calls to the api. The methods are documented at the port; those that are
+    not here are sent as they are.
+    """
+
+    def __init__(self, caller: LinkCaller, shipper: Shipper) -> None:
+        self._caller = caller
+        self._shipper = shipper
+
+    def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
+        if name not in call_forms():
+            raise AttributeError(name)
+        return partial(self._caller.call, name)
+
+    async def register_worker(self, **facts: object) -> Registered:
+        """Register this worker: from now on the link answers about this incarnation."""
+        registered: Registered = await self._caller.call("register_worker", **facts)
+        self._caller.incarnation_id = registered.incarnation_id
+        self._follow(registered.live)
+        return registered
+
+    async def claim_jobs(self, incarnation_id: int, request: ClaimRequest) -> Sequence[Claimed]:
+        """Take ready jobs, and ship what they write."""
+        claimed = await self._caller.call("claim_jobs", incarnation_id, request)
+        return self._follow(claimed)
+
+    async def claim_reserved(
+        self, incarnation_id: int, request: ClaimRequest
+    ) -> tuple[Sequence[Claimed], bool]:
+        """Take the job that this worker is kept for."""
+        claimed, fills = await self._caller.call("claim_reserved", incarnation_id, request)
+        return self._follow(claimed), fills
+
+    async def complete_attempts(
+        self, incarnation_id: int, reports: Sequence[EndReport]
+    ) -> Sequence[str]:
+        """Ship what is left of these outputs, then record the ends."""
+        await self._shipper.ship_ended(reports)
+        verdicts: Sequence[str] = await self._caller.call(
+            "complete_attempts", incarnation_id, reports
+        )
+        return verdicts
+
+    async def complete_and_claim(
+        self, incarnation_id: int, reports: Sequence[EndReport], request: ClaimRequest
+    ) -> tuple[Sequence[str], Sequence[Claimed]]:
+        """Do both."""
+        await self._shipper.ship_ended(reports)
+        verdicts, claimed = await self._caller.call(
+            "complete_and_claim", incarnation_id, reports, request
+        )
+        return verdicts, self._follow(claimed)
+
+    def _follow(self, claimed: Sequence[Claimed]) -> Sequence[Claimed]:
+        self._shipper.follow(AttemptKey(one.batch_id, one.job_id, one.attempt) for one in claimed)
+        return claimed
+
+
+class LinkNotices:
+    """Notices by the link; see the port."""
+
+    def __init__(self, caller: LinkCaller) -> None:
+        self._caller = caller
+
+    def listen(self, *channels: str) -> AsyncIterator[tuple[str, str]]:
+        """Yield (channel, payload)."""
+        return self._caller.listen(*channels)
+
+
+class LinkedKeeper:
+    """Removes output here and in the api; see the port `LogKeeper`."""
+
+    def __init__(self, caller: LinkCaller, here: LogKeeper) -> None:
+        self._caller = caller
+        self._here = here
+
+    async def batches(self) -> Sequence[int]:
+        """Return the batches with output here."""
+        return await self._here.batches()
+
+    async def remove(self, batch_ids: Sequence[int]) -> None:
+        """Remove the output of these batches, there first: what is here is asked for again."""
+        paths = [f"attempts/b{batch_id}" for batch_id in batch_ids]
+        await self._caller.call("remove_logs", self._caller.incarnation_id, paths)
+        await self._here.remove(batch_ids)

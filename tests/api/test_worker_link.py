@@ -1,0 +1,284 @@
+"""Workers outside, through a real api: the suite of their port, and what their tokens forbid."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any, cast
+
+import httpx
+import msgspec
+import pytest
+
+from api.live import LiveApi, make_user
+from weft.api.worker_link import told_of
+from weft.core.errors import Forbidden, LinkFrameRefused, LinkRefused, RightMissing, WeftError
+from weft.core.rights import Right, UserRole, require
+from weft.plugins.log_stores.files.spool import FileSpool
+from weft.ports.store import Registered, WorkerStore
+from weft.ports.worker_link import FRAME_VERSION, LISTED_MAX, Frame
+from weft.settings import InvalidSetting, Settings
+from weft.testing.builders import end_report
+from weft.testing.worker_store_suite import WorkerStoreSuite, key_of, request
+from weft.worker.link.calls import LinkCaller
+from weft.worker.link.finder import LinkFinder
+from weft.worker.link.shipping import Shipper
+from weft.worker.link.store import LinkedWorkerStore, LinkNotices
+
+
+class Outside:
+    """Makes tokens, jobs and workers that reach the api by the link only."""
+
+    def __init__(self, api: LiveApi, http: httpx.AsyncClient, tmp_path: Path) -> None:
+        self.api, self.http, self.path = api, http, tmp_path
+        self.token_id = 0
+
+    async def submit(self, n_jobs: int) -> int:
+        answer = await self.http.post(
+            "/v1/batches", json={"jobs": [{"command": ["/bin/true"]}] * n_jobs}
+        )
+        assert answer.status_code == 201, answer.text
+        return int(answer.json()["batch_id"])
+
+    async def token(self, **terms: Any) -> Path:  # noqa: ANN401 (as the document)
+        answer = await self.http.post(
+            "/v1/tokens", json={"name": "out", "scopes": ["work"], "pool": "default", **terms}
+        )
+        assert answer.status_code == 201, answer.text
+        self.token_id = answer.json()["token_id"]
+        file = self.path / f"token-{self.token_id}"
+        file.touch(0o600)
+        file.write_text(answer.json()["token"])
+        return file
+
+    def caller(self, token: Path) -> LinkCaller:
+        return LinkCaller(LinkFinder(self.api.url, token))
+
+    def store(self, caller: LinkCaller) -> WorkerStore:
+        shipper = Shipper(caller)
+        shipper.root = self.path / "worker"
+        return cast("WorkerStore", LinkedWorkerStore(caller, shipper))
+
+
+def facts(**more: Any) -> dict[str, Any]:  # noqa: ANN401 (as register_worker)
+    return {
+        "name": "node1", "host": "far", "pool": "default", "incarnation": "first", "cpu_m": 8000,
+        "memory_mib": 8192, "storage_mib": 10_000, "gpu": 0, "version": "test",
+        "offers": {"executor": ["process"]}, "same_host_proved_gone": False,
+        "log_place": "here", "log_directory": "/far/logs", **more,
+    }  # fmt: skip
+
+
+@pytest.fixture
+async def outside(database: dict[str, str], tmp_path: Path) -> AsyncIterator[Outside]:
+    await make_user(database["admin"])
+    api = LiveApi(database["weft_api"], Settings(home=tmp_path))
+    api.link_dsn = database["weft_worker"]
+    await api.start()
+    async with api.client() as http:
+        yield Outside(api, http, tmp_path)
+    await api.stop()
+
+
+class TestLinkedWorkerStore(WorkerStoreSuite):
+    @pytest.fixture(autouse=True)
+    def _in(self, outside: Outside) -> None:
+        self.outside = outside
+        self.of_test: WorkerStore | None = None
+
+    async def worker(self, n_jobs: int) -> tuple[WorkerStore, Registered]:
+        await self.outside.submit(n_jobs)
+        self.of_test = self.outside.store(self.outside.caller(await self.outside.token()))
+        return self.of_test, await self.of_test.register_worker(**facts())
+
+    async def register_again(self) -> Registered:
+        assert self.of_test is not None
+        return await self.of_test.register_worker(**facts())
+
+
+async def test_worker_registers_as_its_token_says_only(outside: Outside) -> None:
+    caller = outside.caller(await outside.token(workers="node*"))
+    store = outside.store(caller)
+    for wrong in ({"pool": "other"}, {"name": "mine"}):
+        with pytest.raises(LinkRefused):
+            await store.register_worker(**facts(**wrong))
+    assert (await store.register_worker(**facts())).incarnation_id
+
+
+async def test_token_of_a_person_is_none_of_a_worker(outside: Outside) -> None:
+    mine = outside.path / "mine"
+    mine.touch(0o600)
+    mine.write_text("token-of-a-test")
+    with pytest.raises(LinkRefused):
+        await outside.caller(mine).call("hello")
+
+
+async def test_token_of_a_worker_does_nothing_else(outside: Outside) -> None:
+    token = (await outside.token()).read_text()
+    headers = {"authorization": f"Bearer {token}"}
+    for path in ("/v1/batches", "/v1/workers", "/metrics"):
+        assert (await outside.http.get(path, headers=headers)).status_code == 403
+    made = await outside.http.post(
+        "/v1/tokens", headers=headers,
+        json={"name": "more", "scopes": ["work"], "pool": "default"},
+    )  # fmt: skip
+    assert made.status_code == 403
+
+
+@pytest.mark.parametrize(
+    "terms",
+    [
+        {"scopes": ["work"]},
+        {"pool": "default"},
+        {"workers": "node*"},
+        {"pool": "default", "scopes": ["work", "read"]},
+    ],
+)
+async def test_token_for_work_names_a_pool_and_is_for_nothing_else(
+    outside: Outside, terms: dict[str, Any]
+) -> None:
+    made = await outside.http.post("/v1/tokens", json={"name": "out", **terms})
+    assert made.status_code == 400, made.text
+
+
+async def test_revoked_token_is_refused(outside: Outside) -> None:
+    caller = outside.caller(await outside.token())
+    await caller.call("hello")
+    await outside.http.request("DELETE", f"/v1/tokens/{outside.token_id}", json={})
+    with pytest.raises(WeftError) as raised:
+        await caller.call("hello")
+    assert raised.value.status == 401
+
+
+async def test_incarnation_belongs_to_its_token(outside: Outside) -> None:
+    await outside.submit(1)
+    first = outside.store(outside.caller(await outside.token()))
+    registered = await first.register_worker(**facts())
+    (one,) = await first.claim_jobs(registered.incarnation_id, request())
+    other = outside.caller(await outside.token())
+    other.incarnation_id = registered.incarnation_id
+    with pytest.raises(LinkRefused):
+        await other.call("complete_attempts", registered.incarnation_id, [end_report(one)])
+    with pytest.raises(WeftError) as raised:
+        await outside.store(other).register_worker(**facts())
+    assert raised.value.code == "WORKER.INCARNATION_ENDED"
+    answer = await first.heartbeat(registered.incarnation_id, [key_of(one)], draining=False)
+    assert (answer.alive, list(answer.to_stop)) == (True, [])
+
+
+async def test_frame_and_call_name_the_same_incarnation(outside: Outside) -> None:
+    caller = outside.caller(await outside.token())
+    registered = await outside.store(caller).register_worker(**facts())
+    caller.incarnation_id = registered.incarnation_id
+    with pytest.raises(LinkRefused):
+        await caller.call("leave", registered.incarnation_id + 1)
+
+
+async def test_link_tells_of_live_attempts_only(outside: Outside) -> None:
+    theirs = await outside.submit(2)
+    store = outside.store(outside.caller(await outside.token()))
+    worker = (await store.register_worker(**facts())).incarnation_id
+    (one,) = await store.claim_jobs(worker, request(1))
+    unclaimed = ({1, 2} - {one.job_id}).pop()
+    assert await store.get_chunks([theirs], [one.chunk_first])
+    assert len(await store.list_job_users([(theirs, 1), (theirs, 2)])) == 1
+    assert not await store.list_job_users([(theirs, unclaimed)])
+    await store.complete_attempts(worker, [end_report(one)])
+    assert not await store.get_chunks([theirs], [one.chunk_first])
+    assert not await store.list_job_users([(theirs, one.job_id)])
+
+
+async def test_questions_are_bounded(outside: Outside) -> None:
+    caller = outside.caller(await outside.token())
+    await outside.store(caller).register_worker(**facts())
+    with pytest.raises(LinkFrameRefused):
+        await caller.call("list_removed", list(range(1, LISTED_MAX + 2)))
+
+
+async def test_workers_outside_offer_no_functions(outside: Outside) -> None:
+    store = outside.store(outside.caller(await outside.token()))
+    await store.register_worker(**facts(offers={"executor": ["process", "function"]}))
+    (worker,) = (await outside.http.get("/v1/workers")).json()["items"]
+    assert "function" not in str(worker)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        b"",
+        b"\xc1",
+        msgspec.msgpack.encode([1, 2]),
+        msgspec.msgpack.encode(Frame(FRAME_VERSION + 1, 0, "hello", msgspec.Raw(b"\x80"))),
+        msgspec.msgpack.encode(Frame(FRAME_VERSION, 0, "database_id", msgspec.Raw(b"\x80"))),
+        msgspec.msgpack.encode(Frame(FRAME_VERSION, 0, "claim_jobs", msgspec.Raw(b"\x80"))),
+    ],
+)
+async def test_what_is_no_frame_is_refused(outside: Outside, frame: bytes) -> None:
+    token = (await outside.token()).read_text()
+    answer = await outside.http.post(
+        "/v1/worker-link", content=frame, headers={"authorization": f"Bearer {token}"}
+    )
+    assert (answer.status_code, answer.json()["code"]) == (400, "WORKER.LINK_FRAME_REFUSED")
+
+
+async def test_notices_reach_the_worker(outside: Outside) -> None:
+    caller = outside.caller(await outside.token())
+    store = outside.store(caller)
+    worker = (await store.register_worker(**facts())).incarnation_id
+    heard = LinkNotices(caller).listen("work", "cancel").__aiter__()
+    assert await anext(heard) == ("", "")
+    assert not await store.wait_for_work(worker)
+    await outside.submit(1)
+    channel, _ = await anext(heard)
+    assert channel == "work"
+    await cast("Any", heard).aclose()
+
+
+def test_notices_of_others_are_not_told() -> None:
+    assert told_of(("work", "3"), 7, 3) == told_of(("work", "3:6,7"), 7, 3) == ("work", "3")
+    assert told_of(("work", "4"), 7, 3) is told_of(("work", "3:6,8"), 7, 3) is None
+    assert told_of(("command", "8"), 7, 3) is told_of(("worker", "8"), 7, 3) is None
+    assert told_of(("cancel", "12"), 7, 3) == ("cancel", "")
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["../x", "segments/../../x", "/etc/passwd", "attempts/b1/0/1.1/x", "place", "attempts/b1"],
+)
+def test_spool_keeps_files_of_output_only(tmp_path: Path, path: str) -> None:
+    with pytest.raises(ValueError, match="no file of output"):
+        FileSpool(tmp_path).write("0" * 32, path, 0, b"x")
+    assert not list(tmp_path.rglob("x"))
+
+
+def test_spool_writes_from_where_its_file_ends(tmp_path: Path) -> None:
+    spool, place, path = FileSpool(tmp_path), "0" * 32, "attempts/b1/0/1.1"
+    assert spool.write(place, path, 3, b"def") == 0
+    assert spool.write(place, path, 0, b"abc") == 3
+    for _ in range(2):
+        assert spool.write(place, path, 3, b"def") == 6
+    assert (tmp_path / f"spool-{place}" / path).read_bytes() == b"abcdef"
+    spool.remove(place, ["attempts/b1"])
+    assert spool.write(place, path, 6, b"") == 0
+
+
+def test_token_is_not_sent_in_the_clear(tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.touch(0o600)
+    token.write_text("weft_x")
+    with pytest.raises(InvalidSetting, match="without TLS"):
+        LinkFinder("http://weft.example.org", token).locate()
+    assert LinkFinder("https://weft.example.org", token).locate().token == "weft_x"
+    token.chmod(0o644)
+    with pytest.raises(InvalidSetting, match="others may read"):
+        LinkFinder("https://weft.example.org", token).locate()
+    with pytest.raises(InvalidSetting, match="needs a token"):
+        LinkFinder("https://weft.example.org", None).locate()
+
+
+@pytest.mark.parametrize("role", ["viewer", "user", "operator", "tenant-admin"])
+def test_people_run_no_jobs_as_workers(role: str) -> None:
+    with pytest.raises(RightMissing):
+        require(Right.WORK, "ada", UserRole(role))
+
+
+def test_refusals_are_forbidden() -> None:
+    assert issubclass(LinkRefused, Forbidden)

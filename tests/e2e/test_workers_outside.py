@@ -1,0 +1,123 @@
+"""A worker that shares nothing with the server but its address: no home, no login, no key."""
+
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from e2e.conftest import PROGRAM, Weft, kill_api, until
+
+SCRIPT = """
+exec 9>>"$1/lock-$2"
+flock -n 9 || echo "$2" >> "$1/twice"
+sleep 0.3
+echo "$2" >> "$1/done"
+echo "said $2"
+"""
+
+
+class Outside:
+    """A worker with a home of its own."""
+
+    def __init__(self, weft: Weft, path: Path) -> None:
+        self.home = path / "outside"
+        self.spawner = 0
+        """The pid of the newest one."""
+        self._token = path / "token"
+        made = weft.run("token", "create", "out", "--pool", "default", "--workers", "out*")
+        assert made.returncode == 0, made.stderr.decode()
+        self._token.touch(0o600)
+        self._token.write_bytes(made.stdout)
+        self._url = json.loads((weft.home / "client.json").read_text())["url"]
+
+    @contextmanager
+    def running(self) -> Iterator["subprocess.Popen[bytes]"]:
+        """Run it, registered, until the end or its death."""
+        command = [
+            *PROGRAM, "worker", "--worker-name", "out1", "--label", "site=out",
+            "--worker-cpu", "4", "--log-format", "json", "--connect", self._url,
+            "--token-file", str(self._token),
+        ]  # fmt: skip
+        kept = {name: text for name, text in os.environ.items() if not name.startswith("WEFT_")}
+        with subprocess.Popen(
+            command, env={**kept, "WEFT_HOME": str(self.home)}, stderr=subprocess.PIPE
+        ) as process:
+            assert process.stderr is not None
+            try:
+                for line in process.stderr:
+                    self.spawner = json.loads(line).get("spawner_pid", self.spawner)
+                    if b"worker.registered" in line:
+                        break
+                else:
+                    raise AssertionError("the worker does not register")
+                yield process
+            finally:
+                process.terminate()
+                process.communicate(timeout=60)
+
+
+@pytest.fixture
+def outside(weft: Weft, tmp_path: Path) -> Outside:
+    return Outside(weft, tmp_path)
+
+
+def submit(weft: Weft, path: Path, jobs: list[dict[str, object]]) -> str:
+    file = path / "jobs.json"
+    file.write_text(json.dumps({"defaults": {"resources": {"site": "out"}}, "jobs": jobs}))
+    made = weft.run("submit", str(file), "--json")
+    assert made.returncode == 0, made.stderr.decode()
+    return f"b{json.loads(made.stdout)['batch_id']}"
+
+
+def test_output_of_a_worker_outside_is_read_while_it_runs_and_later(
+    weft: Weft, outside: Outside, tmp_path: Path
+) -> None:
+    with outside.running():
+        script = f"echo begun; while [ ! -e {tmp_path}/go ]; do sleep 0.05; done; echo ended"
+        batch = submit(weft, tmp_path, [{"script": "echo short"}, {"script": script}])
+        with weft.started("logs", "-f", f"{batch}.j2") as following:
+            assert following.stdout is not None
+            assert following.stdout.readline() == b"begun\n"
+            (tmp_path / "go").touch()
+            assert following.stdout.readline() == b"ended\n"
+        assert weft.run("wait", batch).returncode == 0
+    assert weft.run("logs", f"{batch}.j2").stdout == b"begun\nended\n"
+    assert weft.run("logs", f"{batch}.j1").stdout == b"short\n"
+
+
+@pytest.mark.slow
+def test_nothing_is_lost_or_lives_twice_when_each_part_is_killed(
+    weft: Weft, outside: Outside, tmp_path: Path
+) -> None:
+    names = [str(number) for number in range(1, 41)]
+    done = tmp_path / "done"
+
+    def n_done() -> int:
+        return len(done.read_text().split()) if done.exists() else 0
+
+    with outside.running() as first:
+        batch = submit(
+            weft, tmp_path,
+            [
+                {"command": ["sh", "-c", SCRIPT, "sh", str(tmp_path), name], "max_attempts": 5}
+                for name in names
+            ],
+        )  # fmt: skip
+        until(lambda: n_done() > 4)
+        kill_api(weft)
+        until(lambda: n_done() > 12)
+        os.kill(first.pid, signal.SIGKILL)
+    with outside.running():
+        until(lambda: n_done() > 20)
+        os.kill(outside.spawner, signal.SIGKILL)
+        assert weft.run("wait", batch, timeout_s=120).returncode == 0
+    assert set(done.read_text().split()) == set(names)
+    assert not (tmp_path / "twice").exists()
+    assert weft.run("logs", f"{batch}.j40").stdout == b"said 40\n"
+    audit = weft.run("audit")
+    assert audit.returncode == 0, audit.stdout.decode()

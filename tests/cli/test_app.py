@@ -3,6 +3,7 @@
 import itertools
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -10,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from weft.cli.app import all_commands, build_app, run_command
+from weft.cli.app import COMMANDS, all_commands, build_app, run_command
+from weft.cli.terminal.overview import OTHERS, SECTIONS
 from weft.cli.terminal.raw_output import OutputFailed
 
 
@@ -202,6 +204,18 @@ def test_the_list_of_commands_says_what_each_does(capsys: pytest.CaptureFixture[
         assert f"{name} {sentence}" in {" ".join(line.split()) for line in lines}
     assert run_command([]) == 0
     assert capsys.readouterr().out.splitlines() == lines
+
+
+def test_the_list_of_commands_has_sections(capsys: pytest.CaptureFixture[str]) -> None:
+    placed = [name for names in SECTIONS.values() for name in names]
+    assert sorted(placed) == sorted(COMMANDS)
+
+    run_command(["--help"])
+
+    out = capsys.readouterr().out
+    heads = re.findall(r"^(\w.*):$", out, re.MULTILINE)
+    assert heads == [*SECTIONS, OTHERS, "Options"]
+    assert out.index("Act:") < out.index("  cancel ") < out.index("Queues and pools:")
 
 
 @pytest.mark.parametrize(

@@ -209,18 +209,18 @@ def _summary(
     known = default_home(os.environ if detached else {}).absolute() == settings.home
     hint = "" if known else f"  export WEFT_HOME={shlex.quote(str(settings.home))}\n"
     down = "weft down" if known else f"weft down --home {shlex.quote(str(settings.home))}"
-    login = (
-        ""
+    pages = (
+        "weft open, which makes a link that logs a browser in"
         if link is None
-        else f"  login {link}\n        once, within 5 minutes; `weft open` makes another link\n"
+        else f"{link}\n         once, within 5 minutes; `weft open` makes another link"
     )
     stop = down if detached else f"Ctrl-C here, or {down}"
     return (
         f"\nweft is ready at {url}\n"
-        f"  home  {settings.home}\n"
-        f"  logs  {settings.home / 'log'}\n"
-        f"  stop  {stop}\n"
-        f"{login}"
+        f"  home   {settings.home}\n"
+        f"  logs   {settings.home / 'log'}\n"
+        f"  stop   {stop}\n"
+        f"  pages  {pages}\n"
         f"\nTry{'' if detached else ' in another terminal'}:\n"
         f"{hint}"
         "  weft run -- echo hello\n"

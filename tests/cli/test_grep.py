@@ -63,11 +63,12 @@ def test_lines_of_two_jobs_do_not_mix(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
-@pytest.mark.parametrize("no_color", ["", "1"])
+@pytest.mark.parametrize(("no_color", "term"), [("", "xterm"), ("1", "xterm"), ("", "dumb")])
 def test_terminal_gets_colours_that_end_with_the_line(
-    monkeypatch: pytest.MonkeyPatch, no_color: str
+    monkeypatch: pytest.MonkeyPatch, no_color: str, term: str
 ) -> None:
     monkeypatch.setenv("NO_COLOR", no_color)
+    monkeypatch.setenv("TERM", term)
     master, terminal = pty.openpty()
     monkeypatch.setattr(job_lines, "STDOUT", terminal)
     monkeypatch.setattr("weft.cli.terminal.log_output.STDOUT", terminal)
@@ -80,5 +81,5 @@ def test_terminal_gets_colours_that_end_with_the_line(
     for descriptor in (master, terminal):
         os.close(descriptor)
 
-    name = "b1.j1:" if no_color else "\x1b[33mb1.j1:\x1b[0m"
+    name = "b1.j1:" if no_color or term == "dumb" else "\x1b[33mb1.j1:\x1b[0m"
     assert shown == f"{name} \x1b[31mred\ufffd[2J\x1b[0m\r\n{name} 100%\r\n"

@@ -8,7 +8,7 @@ from cyclopts import App
 
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.terminal.amounts import moment
-from weft.cli.terminal.plain import one_line
+from weft.cli.terminal.plain import cell
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
 from weft.core.ids import parse_batch_id
@@ -55,7 +55,7 @@ def _row(one: Mapping[str, Any]) -> tuple[object, ...]:
         one["last_error"] or one["last_status"] or "",
         moment(one["tried_at"]) if one["tried_at"] else "",
         moment(one["next_at"]) if one["next_at"] else "",
-        one_line(one["url"], width=60),
+        cell(one["url"], width=60),
     )
 
 

@@ -8,7 +8,7 @@ from cyclopts import App, Parameter
 from weft.cli.input.bounds import bounded
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.terminal.amounts import moment
-from weft.cli.terminal.plain import one_line
+from weft.cli.terminal.plain import cell
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_facts, print_json, print_table
 from weft.client.api import Api
@@ -145,7 +145,7 @@ def condition_row(one: Document) -> tuple[str, ...]:
     return (
         format_condition_id(one["condition_id"]),
         one["condition"],
-        one_line(test_of(one), width=48),
+        cell(test_of(one), width=48),
         moment(one["since"]),
         f"{one['n_jobs']:,}",
         _last_test(one, width=48),
@@ -162,7 +162,7 @@ def test_of(one: Document) -> str:
 def _last_test(one: Document, *, width: int) -> str:
     if one["tested_at"] is None:
         return "none yet"
-    return one_line(one["message"] or ("passed" if one["passed"] else "failed"), width=width)
+    return cell(one["message"] or ("passed" if one["passed"] else "failed"), width=width)
 
 
 def _say(shared: Shared, found: Document, what: str) -> None:

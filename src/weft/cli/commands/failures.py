@@ -12,7 +12,7 @@ from cyclopts import App, Parameter
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import Target, check_targets, parse_batch, parse_target
 from weft.cli.terminal.amounts import moment
-from weft.cli.terminal.plain import one_line, plain
+from weft.cli.terminal.plain import cell, plain
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import JsonItems, TableRows, print_json
 from weft.cli.terminal.wrapped import wrapped
@@ -182,7 +182,7 @@ def _print_cause(cause: Document, batch_id: int) -> None:
         ref = format_job_ref(batch_id, example["job_id"])
         print(f"  cause {cause['cause']}, for example {ref}{seen}")
     for line in cause["log"]:
-        print(f"    {one_line(line, width=LINE_CHARS)}")
+        print(f"    {cell(line, width=LINE_CHARS)}")
 
 
 def _how(cause: Document) -> str:
@@ -224,7 +224,7 @@ def _row(one: Document) -> tuple[object, ...]:
         explain_reason(one),
         one["final_retry_count"],
         moment(one["failed_at"]),
-        None if said is None else one_line(said, width=LINE_CHARS),
+        None if said is None else cell(said, width=LINE_CHARS),
     )
 
 

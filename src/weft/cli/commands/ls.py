@@ -11,7 +11,7 @@ from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.saved import query_of
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.names import state_words
-from weft.cli.terminal.plain import one_line
+from weft.cli.terminal.plain import cell
 from weft.cli.terminal.plans import print_plan
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
@@ -119,7 +119,7 @@ async def _has_hidden(client: Api, query: str | None, name: str | None) -> bool:
 def _row(batch: Mapping[str, Any]) -> tuple[object, ...]:
     return (
         format_batch_id(batch["id"]),
-        one_line(batch["name"] or "", width=40),
+        cell(batch["name"] or "", width=40),
         state_words(batch),
         f"{batch['n_jobs']:,}",
         f"{batch['n_completed']:,}",

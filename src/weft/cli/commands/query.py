@@ -4,7 +4,7 @@ from cyclopts import App
 
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.terminal.amounts import moment
-from weft.cli.terminal.plain import one_line
+from weft.cli.terminal.plain import cell, one_line
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
 
@@ -53,7 +53,7 @@ def list_all(*, shared: Shared = SHARED) -> int:
         print_json(found)
         return 0
     rows = [
-        (one["name"], one_line(one["query"], width=80), moment(one["updated_at"])) for one in found
+        (one["name"], cell(one["query"], width=80), moment(one["updated_at"])) for one in found
     ]
     if rows:
         print_table(HEADER, rows, spare=("Saved",))

@@ -20,7 +20,7 @@ from weft.cli.input.declared import (
 from weft.cli.input.documents import format_of, parse_document, refuse_queues
 from weft.cli.input.job_file import expand
 from weft.cli.input.options import SHARED, Shared
-from weft.cli.terminal.plain import one_line, plain
+from weft.cli.terminal.plain import cell, plain
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_facts, print_json, print_table
 from weft.cli.terminal.wrapped import wrapped
@@ -64,7 +64,7 @@ def list_queues(*, shared: Shared = SHARED) -> int:
             _of_limit(one["n_waiting"], one["max_waiting"]),
             _of_limit(one["n_running"], one["max_running"]),
             ", ".join(one["pools"]),
-            one_line(one["guard"] or "", width=60),
+            cell(one["guard"] or "", width=60),
         )
         for one in found
     ]

@@ -13,7 +13,7 @@ from weft.cli.input.documents import format_of, parse_document, refuse_queues
 from weft.cli.input.job_file import expand
 from weft.cli.input.mistake_lines import point_to_lines
 from weft.cli.input.options import SHARED, Shared
-from weft.cli.terminal.plain import one_line, plain
+from weft.cli.terminal.plain import cell, plain
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_facts, print_json, print_table
 from weft.core.errors import FieldError, Invalid
@@ -100,7 +100,7 @@ def list_schedules(*, shared: Shared = SHARED) -> int:
     rows = [
         (
             format_schedule_id(one["schedule_id"]),
-            one_line(one["name"] or "", width=24),
+            cell(one["name"] or "", width=24),
             one["cron"],
             _local(one),
             _last(one["last_run"]),

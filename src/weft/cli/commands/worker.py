@@ -17,7 +17,7 @@ from weft.cli.input.settings import (
     WorkerOptions,
 )
 from weft.cli.terminal.amounts import moment
-from weft.cli.terminal.plain import one_line
+from weft.cli.terminal.plain import cell, one_line
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_facts, print_json, print_table
 from weft.client.api import Api
@@ -206,14 +206,14 @@ def state_of(worker: Document) -> str:
 
 def _row(worker: Document) -> tuple[object, ...]:
     return (
-        one_line(worker["worker"], width=40),
-        one_line(worker["pool"], width=20),
-        one_line(worker["host"], width=40),
+        cell(worker["worker"], width=40),
+        cell(worker["pool"], width=20),
+        cell(worker["host"], width=40),
         f"{worker['cpu']:g}",
         size(worker["memory"]),
         "" if worker["n_running"] is None else f"{worker['n_running']:,}",
         worker["state"],
-        one_line(worker["cordon_reason"] or "", width=60),
+        cell(worker["cordon_reason"] or "", width=60),
     )
 
 
@@ -269,6 +269,6 @@ def _change_row(change: Document) -> tuple[object, ...]:
     return (
         moment(change["at"]),
         change["state"],
-        one_line(change["actor"], width=80),
-        one_line(change["reason"] or "", width=200),
+        cell(change["actor"], width=80),
+        cell(change["reason"] or "", width=200),
     )

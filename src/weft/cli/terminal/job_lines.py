@@ -63,6 +63,10 @@ def _last_seen(line: bytes) -> bytes:
 def _prefix(ref: str, number: int, descriptor: int) -> bytes:
     if not ref:
         return b""
-    if not os.isatty(descriptor) or os.environ.get("NO_COLOR"):
+    if not os.isatty(descriptor) or not _has_colours():
         return f"{ref}: ".encode()
     return f"\x1b[{_COLOURS[number % len(_COLOURS)]}m{ref}:\x1b[0m ".encode()
+
+
+def _has_colours() -> bool:
+    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") not in {"dumb", "unknown"}

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from weft.cli.terminal.plain import one_line
+from weft.cli.terminal.plain import cell
 from weft.core.ids import format_batch_id
 from weft.core.states import ENDED_WORDS
 
@@ -18,7 +18,7 @@ def group_name(group: Document) -> str:
 def job_name(job: Document, *, width: int) -> str:
     """Return the name of a job; in an array with its index: `resize[17]`."""
     index = job.get("index")
-    return one_line(job.get("name") or "", width=width) + ("" if index is None else f"[{index}]")
+    return cell(job.get("name") or "", width=width) + ("" if index is None else f"[{index}]")
 
 
 def state_words(document: Document) -> str:

@@ -1,5 +1,7 @@
 """Make texts from the server short and harmless for a terminal."""
 
+import sys
+
 from weft.core.texts import harmless
 
 
@@ -12,3 +14,10 @@ def one_line(text: object, *, width: int = 60) -> str:
     """Return the text as one line of at most `width` characters."""
     line = plain(text).replace("\n", "⏎").replace("\t", " ")
     return line if len(line) <= width else line[: width - 1] + "…"
+
+
+def cell(text: object, *, width: int) -> str:
+    """Return the text as one line of a table: at most `width` characters on a terminal, all of
+    it in a pipe or file.
+    """
+    return one_line(text, width=width if sys.stdout.isatty() else sys.maxsize)

@@ -6,11 +6,14 @@ import pytest
 import pytest_asyncio
 
 from store.test_faulty_providers import Site
+from store.test_gates import visit
 from store.test_pools import described
+from store.test_rates import rows_with
 from store.world import Worker, World
 from weft.core.states import Reason
 from weft.ports.store import Claimed, Shape
 from weft.testing.builders import job_rows
+from weft.wire.rates import Rate
 
 OWN = Shape(cpu_m=1000, memory_mib=512, words=(("machine", "small"),))
 
@@ -103,6 +106,24 @@ async def test_a_job_gets_a_machine_of_its_own_that_goes_with_it(site: OwnSite) 
     assert await site.world.states(batch) == "s"
     assert await site.world.states(shared) == "r"
     assert ("delete", "its job needs it no more") in await site.log()
+
+
+async def test_a_job_on_its_own_machine_counts_as_a_start_at_its_rate(site: OwnSite) -> None:
+    rows = rows_with(Rate("own", 1, 60), 2)
+    rows.shapes = [OWN]
+    site.batches.append(await site.world.submit(rows))
+    await site.rounds()
+    (name,) = await site.machines("creating")
+    worker = await site.come(name)
+    claimed = await taken(worker)
+    await worker.start(*claimed)
+    await worker.end(*claimed)
+    await visit(site.world, in_s=59)
+    await site.rounds()
+
+    assert len(claimed) == 1
+    assert await site.world.states(site.batches[-1]) == "sr"
+    assert await site.machines("creating") == []
 
 
 async def test_each_job_gets_one_machine_within_the_maximum(site: OwnSite) -> None:

@@ -5,8 +5,11 @@ import asyncio
 import msgspec
 import pytest
 
+from store.test_first_core_quotas import sweep
 from store.test_gates import visit
+from store.test_quotas import set_quota
 from store.test_rare_fields import with_fields
+from store.test_reservations import LARGE, SMALL, look
 from store.world import World
 from weft.ports.store import JobRows
 from weft.sql import text_of
@@ -99,3 +102,31 @@ async def test_no_window_has_more_starts_under_concurrent_claims(world: World) -
         "UPDATE weft.gate SET key = replace(key, '/9000ms', '/200ms') WHERE key = $1",
         f"t{world.caller.tenant_id}/window/9000ms",
     )
+
+
+async def test_running_job_gets_no_second_start_from_a_first_quota_of_cores(world: World) -> None:
+    """What was counted stays counted once; the rate's next place comes back by its date."""
+    await world.submit(rows_with(Rate("cores", 2, 60), 2))
+    worker = await world.worker()
+    await worker.claim(1)
+    await set_quota(world, "ada", cores=8)
+    await sweep(world)
+
+    assert [one.job_id for one in await worker.claim()] == [2]
+
+
+async def test_job_that_a_worker_is_kept_for_counts_as_a_start(world: World) -> None:
+    rows = rows_with(Rate("kept", 1, 60), 2)
+    rows.shapes = [LARGE]
+    await world.submit(job_rows(4, shapes=[SMALL], priority=1))
+    worker = await world.worker(cpu_m=4000)
+    running = await worker.claim()
+    await world.submit(rows)
+    assert await look(world, worker)
+    await worker.end(*running)
+    kept = await worker.claim_kept()
+    await worker.end(*kept)
+    await visit(world, in_s=59)
+
+    assert [one.cpu_m for one in kept] == [LARGE.cpu_m]
+    assert await worker.claim() == []

@@ -6,7 +6,9 @@ from datetime import datetime, timedelta
 import msgspec
 import pytest
 
+from store.test_gates import visit
 from store.test_holds import hold
+from store.test_rare_fields import with_fields
 from store.test_recovery import fail, release, waiting
 from store.world import MUCH_CPU_M, MUCH_MEMORY_MIB, Worker, World
 from weft.core.pools.keep import Keep, LongWaiting, Room, fill_gaps, keep_workers
@@ -252,6 +254,20 @@ async def test_short_jobs_run_until_there_may_be_room_for_the_large_one(world: W
     assert waiting == ["r", "r", "r", "r", "R"]
     assert [one.batch_id for one in filling] == batches[-1:]
     assert nothing == []
+
+
+async def test_what_fills_the_gap_counts_as_a_start_at_its_rate(world: World) -> None:
+    worker = await world.worker(cpu_m=4000)
+    await keep_behind(world, worker, 3600)
+    rate = {"kind": "rate", "key": "gap/60000ms", "max_places": 1}
+    for _ in range(2):
+        await world.submit(with_fields(limited(600), j1={"gates": [rate]}))
+    filling = await worker.claim_kept(cpu_m=1000)
+    await worker.end(*filling)
+    await visit(world, in_s=59)
+
+    assert len(filling) == 1
+    assert await worker.claim_kept(cpu_m=1000) == []
 
 
 async def test_what_fills_the_gap_ends_before_the_date_that_was_promised(world: World) -> None:

@@ -5,12 +5,15 @@ from collections.abc import Sequence
 
 import pytest_asyncio
 
+from store.test_gates import visit
+from store.test_rates import rows_with
 from store.world import Worker, World
 from weft.core.lease import Budget
 from weft.core.queues import Queue
 from weft.core.states import Reason
 from weft.ports.store import Claimed, DueOffer, OfferAnswer, Shape
 from weft.testing.builders import job_rows
+from weft.wire.rates import Rate
 
 MESSAGE = tuple[int, int, int]
 
@@ -125,6 +128,20 @@ async def test_a_job_goes_out_and_comes_back(rabbit: Rabbit) -> None:
     assert await world.states(batch) == "s"
     assert await rabbit.offers(batch) == 0
     assert words(await rabbit.take(worker, messages_of(sent))) == "settled"
+
+
+async def test_a_job_that_was_taken_counts_as_a_start_at_its_rate(rabbit: Rabbit) -> None:
+    rows = rows_with(Rate("queued", 1, 60), 2)
+    rows.shapes = [rabbit.shape]
+    batch = await rabbit.world.submit(rows)
+    worker = await rabbit.consumer()
+    taken = claims(await rabbit.take(worker, messages_of(await rabbit.round())))
+    await worker.end(*taken)
+    await visit(rabbit.world, in_s=59)
+
+    assert [one.job_id for one in taken] == [1]
+    assert await rabbit.round() == []
+    assert await rabbit.world.states(batch) == "sr"
 
 
 async def test_repeated_shuffled_and_forged_messages_start_nothing_twice(rabbit: Rabbit) -> None:

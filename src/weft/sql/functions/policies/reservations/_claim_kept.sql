@@ -1,7 +1,7 @@
 -- _claim_kept: claim the job that a worker is kept for, whatever comes before that job and whatever is free.
 -- Called by: claim_reserved.   Safe to repeat: no, as claim_jobs.
--- Locks: batch (shared, tried); as _leave_creating; as _take_one.   Plan: as _leave_creating and _take_one. It runs with the settings of
---   its caller.
+-- Locks: batch (shared, tried); as _leave_creating; as _take_one; as _note_starts.
+-- Plan: as _leave_creating and _take_one. It runs with the settings of its caller.
 -- Returns: as _record_claim; no row if the job does not wait any more, is locked, or needs amounts of its lane that are not free yet.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._claim_kept(
@@ -25,5 +25,8 @@ BEGIN
         SELECT * FROM weft._record_claim(
             v_taken.picked, v_taken.offer, worker.incarnation_id, worker.pool_id, _claim_kept.rate_card_id, _claim_kept.call, true,
             _claim_kept.at);
+        IF (v_taken.offer).runnable_id = 0 THEN
+            PERFORM weft._note_starts(kept.batch_id, (v_taken.picked).job_ids);
+        END IF;
     END IF;
 END $$;

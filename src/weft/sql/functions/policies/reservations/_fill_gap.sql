@@ -1,7 +1,7 @@
 -- _fill_gap: claim jobs for a kept worker that fit into a budget and whose time limits end them within some seconds.
 -- Called by: claim_reserved.   Safe to repeat: no, as claim_jobs.
--- Locks: batch (shared, tried); as _pick.   Plan: the lanes of the worker whose limits are short; then as claim_jobs, users by load. It
---   runs with the settings of its caller.
+-- Locks: batch (shared, tried); as _pick; as _note_starts.
+-- Plan: the lanes of the worker whose limits are short; then as claim_jobs, users by load. It runs with the settings of its caller.
 -- Returns: as _record_claim.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._fill_gap(
@@ -36,6 +36,9 @@ BEGIN
         RETURN QUERY
         SELECT * FROM weft._record_claim(
             v_picked, v_offer, worker.incarnation_id, worker.pool_id, _fill_gap.rate_card_id, _fill_gap.call, true, _fill_gap.at);
+        IF v_terms.gated AND v_offer.runnable_id = 0 THEN
+            PERFORM weft._note_starts(v_offer.batch_id, v_picked.job_ids);
+        END IF;
         v_left := v_left - cardinality(v_picked.job_ids); v_cpu := v_cpu - v_picked.cpu_m; v_memory := v_memory - v_picked.memory_mib;
     END LOOP;
 END $$;

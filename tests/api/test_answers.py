@@ -53,6 +53,7 @@ DOCUMENT = {
             "concurrency_key": {"key": "x", "n": 2}, "timeout_s": 60,
         },
         {"retry": {"policy": "exponential"}, "max_attempts": 2, "external_errors": [66, "70-74"],
+         "exit_codes": {"200-207": "success: no product"},
          "retry_with": [{"on": ["oom"], "memory": "x2", "up_to": "8Gi"}]},
     ],
 }  # fmt: skip

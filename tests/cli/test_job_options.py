@@ -71,6 +71,7 @@ def test_options_say_after_which_ends_a_job_is_tried_again() -> None:
         JobOptions(
             retry_on=("oom, exit:3", "signal:USR1"),
             external_errors=("66,70-74",),
+            exit_codes=("200-207=success: no product", "9 = success"),
             retry_with=(
                 "oom,exit:9: memory x2 up to 16Gi after 2",
                 "preempted : stays",
@@ -82,6 +83,7 @@ def test_options_say_after_which_ends_a_job_is_tried_again() -> None:
     assert fields == {
         "retry_on": ["oom", "exit:3", "signal:USR1"],
         "external_errors": ["66", "70-74"],
+        "exit_codes": {"200-207": "success: no product", "9": "success"},
         "retry_with": [
             {"on": ["oom", "exit:9"], "memory": "x2", "up_to": "16Gi", "after": 2},
             {"on": ["preempted"], "preemptible": False},
@@ -95,6 +97,7 @@ def test_options_say_after_which_ends_a_job_is_tried_again() -> None:
     [
         ({"retry_on": ("oom,",)}, "A word is missing"),
         ({"external_errors": ("",)}, "A word is missing"),
+        ({"exit_codes": ("9",)}, "'9' is not as"),
         ({"retry_with": ("memory x2",)}, "'memory x2' is no rule such as"),
         ({"retry_with": ("oom: patience x2",)}, "is no rule such as"),
         ({"retry_with": (": memory x2",)}, "is no rule such as"),

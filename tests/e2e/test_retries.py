@@ -204,3 +204,16 @@ def test_retry_asks_for_more(weft: Weft, tmp_path: Path) -> None:
     assert (job["state"], job["resources"]["memory"]) == ("success", 96 << 20)
     assert job["retry_with"] == [rule]
     assert "more: 96Mi of memory instead of 64Mi" in shown
+
+
+def test_exit_code_may_be_a_success_with_a_subtype(weft: Weft) -> None:
+    """`weft run` ends well, and the job says how."""
+    done = weft.run(
+        "run", "--exit-codes", "200-207=success: no product", "--json", "--", "sh", "-c", "exit 203"
+    )
+    name = f"b{json.loads(done.stdout)['batch_id']}.j1"
+    job = as_json(weft, "status", name)
+
+    assert done.returncode == 0, done.stderr
+    assert (job["state"], job["exit_code"], job["subtype"]) == ("success", 203, "no product")
+    assert b"no product" in weft.run("status", name).stdout

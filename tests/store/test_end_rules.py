@@ -54,3 +54,32 @@ async def test_documents_do_not_show_rules(world: World) -> None:
 
     assert "end_rules" not in job
     assert job["external_errors"] == [66, "15-16"]
+
+
+NO_PRODUCT = {"exit_codes": {"200-207": "success: no product", "9": "success"}}
+SUCCESSES = {"successes": [[200, 207, "no product"], [9, 9, None]]}
+
+
+@pytest.mark.parametrize(
+    ("code", "state", "subtype"),
+    [(203, "success", "no product"), (9, "success", "exit code 9"), (208, "failed", None)],
+)
+async def test_exit_codes_may_be_successes_with_a_subtype(
+    world: World, code: int, state: str, subtype: str | None
+) -> None:
+    """Its child runs, and sees the subtype among its parents; so does the history."""
+    rows = job_rows(2, parents={2: [1]})
+    rows.retry_on = [HAS_RULES]
+    batch = await world.submit(with_fields(rows, j1=NO_PRODUCT | {"end_rules": SUCCESSES}))
+    worker = await world.worker()
+    (one,) = await worker.claim()
+    await worker.end(one, reason=Reason.EXIT, exit_code=code)
+    again = await worker.end(one, reason=Reason.EXIT, exit_code=code)
+    (parent,) = await world.api.list_parents(world.caller, batch, 2, after=0, limit=9)
+    history = await world.api.job_history(world.caller, batch, 1)
+
+    assert again == ["ok"]
+    assert (parent["state"], parent["exit_code"], parent.get("subtype")) == (state, code, subtype)
+    assert parent["reason"] == (None if subtype else "exit")
+    assert history[-1]["subtype"] == (subtype or "exit")
+    assert await world.states(batch) == ("fc" if subtype is None else "sr")

@@ -1,15 +1,21 @@
-"""Which ends of an attempt lead to another one: exit codes, their ranges, and signals.
+"""What ends of an attempt mean: exit codes, their ranges, and signals.
 
 retry_on: ["oom", "exit:3", "exit:10-20", "signal:USR1"]      external_errors: [66, "70-75"]
+exit_codes: {"200-207": "success: no product"}
 """
 
 import re
+from collections.abc import Sequence
+from itertools import pairwise
 from signal import Signals
 from typing import Final
 
 import msgspec
 
 CODE_MAX: Final = 255
+RULES_MAX: Final = 100
+SUBTYPE_CHARS_MAX: Final = 60
+SUCCESS: Final = "success"
 _RANGE: Final = re.compile(r"([0-9]{1,3})(?:-([0-9]{1,3}))?")
 _NAMED: Final = {name.removeprefix("SIG"): int(one) for name, one in Signals.__members__.items()}
 
@@ -25,6 +31,10 @@ class EndRules(msgspec.Struct, omit_defaults=True):
     """Signals after which it is tried again; the others are final."""
     external: list[Range] = []
     """Exit codes that are external errors, as 75 always is."""
+    successes: list[tuple[int, int, str | None]] = []
+    """Ranges of exit codes that are successes, as 0 is, with a subtype; without one it is the
+    code.
+    """
 
 
 def parse_codes(given: str | int) -> Range:
@@ -47,3 +57,23 @@ def parse_end_signal(word: str) -> int:
     if number is None:
         raise ValueError(f"there is no signal {word[:40]!r}")
     return number
+
+
+def parse_meaning(text: str) -> str | None:
+    """Read what an exit code means, `success` or `success: no product`; return the subtype.
+    Raise `ValueError`.
+    """
+    word, colon, subtype = text.partition(":")
+    subtype = subtype.strip()
+    if word.strip() != SUCCESS or (colon and not subtype) or len(subtype) > SUBTYPE_CHARS_MAX:
+        raise ValueError(
+            f"{text[:40]!r} is neither {SUCCESS} nor {SUCCESS}: and a subtype of at most "
+            f"{SUBTYPE_CHARS_MAX} characters"
+        )
+    return subtype or None
+
+
+def overlapping(ranges: Sequence[Range]) -> Range | None:
+    """Return a range that shares a code with another one; None: there is none."""
+    ordered = sorted(ranges)
+    return next((two for one, two in pairwise(ordered) if two[0] <= one[1]), None)

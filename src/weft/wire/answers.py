@@ -151,6 +151,13 @@ class Job(JobNumber, kw_only=True):
         Meta(description="as submitted, with its defaults; missing if it was not given"),
     ] = UNSET
     external_errors: Annotated[list[int | str] | UnsetType, _IF_GIVEN] = UNSET
+    exit_codes: Annotated[dict[str, str] | UnsetType, _IF_GIVEN] = UNSET
+    subtype: Annotated[
+        str | UnsetType,
+        Meta(
+            description="of a success with another exit code than 0, by `exit_codes`; else missing"
+        ),
+    ] = UNSET
     retry_with: Annotated[list[dict[str, Any]] | UnsetType, _IF_GIVEN] = UNSET
     licences: Annotated[dict[str, int] | UnsetType, _IF_GIVEN] = UNSET
     why: Annotated[str | UnsetType | None, _IF_ASKED] = UNSET

@@ -16,7 +16,7 @@ from weft.wire.monitor_documents import QueueMonitor
 from weft.wire.network_documents import JobNetwork
 from weft.wire.patterns import END, QueueName
 from weft.wire.rates import Rate
-from weft.wire.retry_documents import ExternalErrors, RetryDocument, RetryOn, RetryWith
+from weft.wire.retry_documents import ExitCodes, ExternalErrors, RetryDocument, RetryOn, RetryWith
 from weft.wire.secret_documents import JobSecrets
 from weft.wire.simulation_documents import JobSimulation
 
@@ -297,6 +297,7 @@ class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fal
         ),
     ] = None
     external_errors: ExternalErrors = None
+    exit_codes: ExitCodes = None
     retry_with: RetryWith = None
     secrets: JobSecrets = None
     network: JobNetwork = None

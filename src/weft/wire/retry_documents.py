@@ -28,6 +28,15 @@ ExternalErrors = Annotated[
     ),
 ]
 
+ExitCodes = Annotated[
+    dict[str, str] | None,
+    says(
+        "What exit codes, and ranges of them, mean: `success`, or `success:` and a subtype that "
+        "children and the history see.",
+        {"200-207": "success: no product"},
+    ),
+]
+
 
 class RetryStep(Struct, forbid_unknown_fields=True):
     """A number of tries with the same wait before each."""

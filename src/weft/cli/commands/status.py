@@ -246,13 +246,12 @@ def _print_job(job: Document, waits: str | None) -> None:
     command = spec.get("command")
     value = (spec.get("env") or {}).get("WEFT_ARRAY_VALUE")
     limit_s = spec.get("timeout_s")
-    ended = job["state"] in ENDED_WORDS
     print_facts(
         {
             "Job": format_job_ref(job["batch_id"], job["job_id"]),
             "Name": job_name(job, width=200) or None,
             "State": state_words(job),
-            "Why": explain_end(job) if ended and job["state"] != "success" else waits,
+            "Why": _why(job) if job["state"] in ENDED_WORDS else waits,
             "Phase": job.get("phase"),
             "Command": one_line(" ".join(command), width=500) if command else None,
             "Script": one_line(spec["script"], width=500) if spec.get("script") else None,
@@ -275,6 +274,12 @@ def _print_job(job: Document, waits: str | None) -> None:
             "Took": duration(job.get("duration_ms")) or None,
         }
     )
+
+
+def _why(job: Document) -> str | None:
+    """Return why an ended job is what it is; None: it succeeded as most do."""
+    subtype: str | None = job.get("subtype")
+    return subtype if job["state"] == "success" else explain_end(job)
 
 
 def _parents(job: Document) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from weft.cli.input.bounds import bounded
-from weft.cli.input.retry_texts import parse_retry_with, parse_words
+from weft.cli.input.retry_texts import parse_exit_codes, parse_retry_with, parse_words
 from weft.cli.input.text import check_text
 from weft.cli.input.values import read_option
 from weft.core.durations import parse_seconds
@@ -58,6 +58,9 @@ class LimitOptions:
     external_errors: Annotated[tuple[str, ...], Parameter(group="Job", negative="")] = ()
     """Exit codes to retry later that are no failures of the job, as 66,70-74; may be repeated."""
 
+    exit_codes: Annotated[tuple[str, ...], Parameter(group="Job", negative="")] = ()
+    """What exit codes mean, as "200-207=success: no product"; may be repeated."""
+
 
 NO_LIMITS = LimitOptions()
 
@@ -94,6 +97,11 @@ def _retry_fields(options: LimitOptions) -> dict[str, Any]:
             check_text(texts)
             words = read_option("--" + name.replace("_", "-"), ",".join(texts), parse_words)
             fields[name] = words
+    if options.exit_codes:
+        check_text(options.exit_codes)
+        fields["exit_codes"] = dict(
+            read_option("--exit-codes", text, parse_exit_codes) for text in options.exit_codes
+        )
     if options.retry_with:
         check_text(options.retry_with)
         fields["retry_with"] = [

@@ -24,6 +24,7 @@ _WORDS: Final = (
     (re.compile("/retry_on(?:/.*)?"), "--retry-on"),
     (re.compile("/retry_with(?:/.*)?"), "--retry-with"),
     (re.compile("/external_errors(?:/.*)?"), "--external-errors"),
+    (re.compile("/exit_codes(?:/.*)?"), "--exit-codes"),
     (re.compile("/env/(.*)"), "--env {}"),
     (re.compile("/inherit_env/(.*)"), "the variable {}"),
     (re.compile("/attributes/(.*)"), "the attribute {}"),

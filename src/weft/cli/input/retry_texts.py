@@ -20,6 +20,14 @@ def parse_words(text: str) -> list[str]:
     return words
 
 
+def parse_exit_codes(text: str) -> tuple[str, str]:
+    """Read what exit codes mean, as `200-207=success`. Raise `ValueError`."""
+    codes, equals, meaning = text.partition("=")
+    if not equals:
+        raise ValueError(f'{text[:_CHARS_MAX]!r} is not as "200-207=success: no product"')
+    return codes.strip(), meaning.strip()
+
+
 def parse_retry_with(text: str) -> dict[str, Any]:
     """Read a rule of `retry_with`. Raise `ValueError` for anything else."""
     match = _RULE.fullmatch(text.strip()[:1000])

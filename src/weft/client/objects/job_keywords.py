@@ -20,6 +20,8 @@ class RetryKeywords(TypedDict, total=False):
     """Exit codes and ranges, as `[66, "70-74"]`, that are no failures of its own: it is tried
     again later, and that does not count.
     """
+    exit_codes: Mapping[str, str] | None
+    """`{"200-207": "success: no product"}`: exit codes that are successes, too, and how."""
     retry_with: Sequence[Mapping[str, Any]] | None
     """`[{"on": ["oom"], "memory": "x2", "up_to": "16Gi"}]`: what another attempt asks for beyond
     the one before it; default: nothing.

@@ -87,6 +87,10 @@ def _external_errors(job: JobDocument) -> Mapping[str, Any]:
     return {"external_errors": job.external_errors, **_rules(job)}
 
 
+def _exit_codes(job: JobDocument) -> Mapping[str, Any]:
+    return {"exit_codes": job.exit_codes, **_rules(job)}
+
+
 _LISTED: Final = (
     JobField("count"),
     JobField("values"),
@@ -99,6 +103,7 @@ _LISTED: Final = (
     JobField("retry_on", keeps=_rules),
     kept("retry", _policy, check_retry),
     kept("external_errors", _external_errors),
+    kept("exit_codes", _exit_codes),
     JobField("network", (check_network,), spec=without_network),
     JobField("secrets", (check_uses,), spec=with_secrets),
 )

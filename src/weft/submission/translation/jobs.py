@@ -196,8 +196,11 @@ def _groups(
 
 
 def _retries(jobs: Sequence[JobDocument], problems: Problems) -> list[int]:
-    given = [(job.retry_on, job.retry, job.external_errors, job.retry_with) for job in jobs]
-    if given.count((None, None, None, None)) == len(given):
+    given = [
+        (job.retry_on, job.retry, job.external_errors, job.exit_codes, job.retry_with)
+        for job in jobs
+    ]
+    if given.count((None,) * 5) == len(given):
         return [DEFAULT_RETRY]
     return [_mask_of(job, index, problems) for index, job in enumerate(jobs)]
 

@@ -5,7 +5,14 @@ from typing import Any, Final
 
 import msgspec
 
-from weft.core.end_rules import EndRules, parse_codes, parse_end_signal
+from weft.core.end_rules import (
+    RULES_MAX,
+    EndRules,
+    overlapping,
+    parse_codes,
+    parse_end_signal,
+    parse_meaning,
+)
 from weft.core.errors import InvalidValue
 from weft.core.problems import Problems, pointer_of
 from weft.core.states import Reason
@@ -29,6 +36,7 @@ limit of their own, unless `retry_on` names `lost`: then they count as tries.
 DEFAULT_RETRY: Final = sum(1 << reason for reason in CURABLE)
 RETRY_WAITS: Final = 1
 """The bit of `retry_on` that says that its retries wait as `retry` says; no reason has it."""
+BLOCKED_CODE: Final = 75
 HAS_RULES: Final = 1 << 20
 """The bit of `retry_on` that says that its rules (`EndRules`) decide, too; no reason has it."""
 ASKS_MORE: Final = 1 << 21
@@ -102,12 +110,33 @@ def _read_rules(job: JobDocument, note: Callable[[str, str], None]) -> EndRules 
             rules.external.append(parse_codes(given))
         except ValueError as error:
             note(f"/external_errors/{n}", str(error))
+    _read_meanings(job, rules, note)
     # The reason alone takes all of its kind.
     if "exit" in words:
         rules.exits = []
     if "signal" in words:
         rules.signals = []
-    return rules if rules.exits or rules.signals or rules.external else None
+    return rules if rules != EndRules() else None
+
+
+def _read_meanings(job: JobDocument, rules: EndRules, note: Callable[[str, str], None]) -> None:
+    meanings = job.exit_codes or {}
+    if len(meanings) > RULES_MAX:
+        note("/exit_codes", f"{len(meanings)} rules, at most {RULES_MAX} are allowed")
+        return
+    for given, meaning in meanings.items():
+        at = pointer_of("exit_codes", given)
+        try:
+            codes = parse_codes(given)
+            rules.successes.append((*codes, parse_meaning(meaning)))
+        except ValueError as error:
+            note(at, str(error))
+            continue
+        others = [*rules.external, *rules.exits, (BLOCKED_CODE, BLOCKED_CODE)]
+        if any(overlapping([codes, other]) for other in others):
+            note(at, "retry_on, external_errors, or 75 for all jobs, say something else of a code")
+    if twice := overlapping([(first, last) for first, last, _ in rules.successes]):
+        note("/exit_codes", f"two rules are about exit code {twice[0]}")
 
 
 def stored_policy(document: RetryDocument) -> dict[str, Any]:

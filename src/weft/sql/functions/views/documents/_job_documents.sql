@@ -23,6 +23,8 @@ AS $$
             THEN greatest(a.ended_at, j.cancelled_at) END,
         'attributes', coalesce(CASE WHEN l.job_id IS NULL THEN r.attributes ELSE l.attributes END, '{}'))
         || coalesce(l.rare_fields, r.rare_fields, '{}') - '{gates,latest_start,queue,end_rules,more}'::text[]
+        || CASE WHEN a.state = STATE_SUCCESS AND a.exit_code <> 0 THEN jsonb_strip_nulls(jsonb_build_object('subtype',
+            weft._success_subtype(coalesce(l.rare_fields, r.rare_fields) -> 'end_rules', a.exit_code))) ELSE '{}' END
     FROM (SELECT EXISTS (SELECT FROM weft.group_hold x WHERE x.batch_id = of_batch_id) OR EXISTS (SELECT FROM weft.job_hold x
         WHERE x.batch_id = of_batch_id) AS has_hold) o
     CROSS JOIN unnest(of_job_ids) t

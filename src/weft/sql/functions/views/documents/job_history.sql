@@ -36,7 +36,9 @@ BEGIN
         UNION ALL
         SELECT 5, a.ended_at, STATE_RUNNING, a.to_state, NULL, a.attempt, CASE a.reason WHEN REASON_LOST THEN 'weft'
             ELSE 'worker ' || a.worker END,
-            (SELECT r.word FROM weft.attempt_reason r WHERE r.reason = a.reason), a.message
+            CASE WHEN a.to_state = STATE_SUCCESS AND a.exit_code <> 0
+                THEN weft._success_subtype(weft._end_rules(v_job.batch_id, v_job.job_id, v_job.spec_first), a.exit_code)
+                ELSE (SELECT r.word FROM weft.attempt_reason r WHERE r.reason = a.reason) END, a.message
         FROM weft._attempts(v_job.batch_id, v_job.job_id) a WHERE a.ended_at IS NOT NULL
         UNION ALL
         SELECT 6, c.at, c.from_state, c.to_state, NULL, c.attempt, c.actor, c.subtype, c.message FROM weft.job_change c

@@ -52,9 +52,8 @@ DOCUMENT = {
             "not_before": "2100-01-01T00:00:00Z", "deadline": "2100-01-01T01:00:00Z",
             "concurrency_key": {"key": "x", "n": 2}, "timeout_s": 60,
         },
-        {"retry": {"policy": "exponential"}, "max_attempts": 2, "external_errors": [66, "70-74"],
-         "exit_codes": {"200-207": "success: no product"},
-         "retry_with": [{"on": ["oom"], "memory": "x2", "up_to": "8Gi"}]},
+        {"retry": {"policy": "exponential"}, "max_attempts": 2, "exit_codes": {"9": "success"},
+         "external_errors": [66], "retry_with": [{"on": ["oom"], "memory": "x2", "up_to": "8Gi"}]},
     ],
 }  # fmt: skip
 POOL = {

@@ -27,7 +27,7 @@ FREE: Mapping[str, str] = {
         --rate
         --env --label --no-env --param resubmit-1 set-1""",
     "numbers or ranges of exit codes, and reasons": """
-        --external-errors --retry-on --retry-with --halt""",
+        --exit-codes --external-errors --retry-on --retry-with --halt""",
     "of one batch, whose number stands elsewhere on the line": """
         --cause callback-redeliver-1 jobs--group""",
     "a key that a program makes up": "--concurrency-key --key",

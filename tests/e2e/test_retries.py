@@ -208,9 +208,8 @@ def test_retry_asks_for_more(weft: Weft, tmp_path: Path) -> None:
 
 def test_exit_code_may_be_a_success_with_a_subtype(weft: Weft) -> None:
     """`weft run` ends well, and the job says how."""
-    done = weft.run(
-        "run", "--exit-codes", "200-207=success: no product", "--json", "--", "sh", "-c", "exit 203"
-    )
+    option = ("--exit-codes", "200-207=success: no product")
+    done = weft.run("run", *option, "--json", "--", "sh", "-c", "exit 203")
     name = f"b{json.loads(done.stdout)['batch_id']}.j1"
     job = as_json(weft, "status", name)
 

@@ -1,5 +1,5 @@
--- _end_by_rules: what an end means by the rules of its job: an exit may be a success (reason 0) or an external error; else exits and signals
---   that the rules leave out are final, if they name any of their kind.
+-- _end_by_rules: what an end means by the rules of its job: an exit may be a success (reason 0) or an external error; else exits and
+--   signals that the rules leave out are final, if they name any of their kind.
 -- Called by: _judge_ends.   Safe to repeat: yes, it only computes.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._end_by_rules(rules jsonb, of_reason smallint, exit_code int, signal smallint,

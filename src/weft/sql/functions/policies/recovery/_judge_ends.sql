@@ -1,5 +1,6 @@
 -- _judge_ends: what exits mean: 75 (EX_TEMPFAIL) and the job's own codes are external errors, after which the job waits; others are
---   successes by its rules (a reason NULL). Where a policy gives up, or the job has rules (bit 20 of retry_on) that say so, the end is final; so is a stop by the monitor that says so.
+--   successes by its rules (a reason NULL). Where a policy gives up, or the job has rules (bit 20 of retry_on) that say so, the end is
+--   final; so is a stop by the monitor that says so.
 -- Called by: _before_ends, only for sets in which a job failed.   Safe to repeat: yes, it only reads.
 -- Plan: jobs by key, those that failed; as _end_rules, where the job has rules; as _next_wait, where it waits before it is tried again.
 -- Returns: the reasons, and whether no other attempt may follow, in order.

@@ -46,8 +46,7 @@ BEGIN
         UNION ALL
         SELECT 7, v_job.cancelled_at, CASE WHEN v_job.ready_at IS NOT NULL AND NOT v_job.bad_parent OR NOT v_parents THEN STATE_READY
             ELSE STATE_PENDING END, STATE_CANCELLED,
-            NULL, NULL,
-               coalesce(x.actor, 'weft'), CASE WHEN v_job.bad_parent AND x.path IS NULL THEN 'parent did not succeed'
+            NULL, NULL, coalesce(x.actor, 'weft'), CASE WHEN v_job.bad_parent AND x.path IS NULL THEN 'parent did not succeed'
                    ELSE 'group ' || x.path END,
                weft._bad_parent(v_job.batch_id, v_job.job_id, v_job.bad_parent AND x.path IS NULL)
         FROM (SELECT) one LEFT JOIN LATERAL (

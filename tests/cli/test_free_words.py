@@ -22,6 +22,7 @@ FREE: Mapping[str, str] = {
         --until extend--by schedule-add-0""",
     "a text, a pattern or a query that a person writes": """
         --colsep each--delimiter --eof --grep --note --reason --replace -E -I -d
+        token-create--workers
         jobs-1 message-1 query-save-1 ls--name --q -q billing-correct-rates-0""",
     "pairs of a name and a value": """
         --rate
@@ -31,7 +32,7 @@ FREE: Mapping[str, str] = {
     "of one batch, whose number stands elsewhere on the line": """
         --cause callback-redeliver-1 jobs--group""",
     "a key that a program makes up": "--concurrency-key --key",
-    "an address outside weft": "--database --host --issuer",
+    "an address outside weft": "--connect --database --host --issuer",
     "of a tenant that is not known before the login": "login--tenant",
     "a zone of the machine's data of time zones": "--tz",
     "any attribute, beside a few words": "billing-report--by",

@@ -1,6 +1,7 @@
 """Options that override settings; each has the name of its setting."""
 
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
@@ -75,7 +76,7 @@ class LinkOptions:
     connect: str | None = None
     """URL of the api, for a worker outside: it needs no login of the database."""
 
-    token_file: str | None = None
+    token_file: Path | None = None
     """File with its token, of `weft token create NAME --pool POOL`."""
 
 

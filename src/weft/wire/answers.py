@@ -19,8 +19,7 @@ JobStateWord = Literal[
 GroupStateWord = Literal["running", "success", "failure", "cancelled"]
 ReasonWord = Literal[
     "exit", "signal", "timeout", "oom", "disk", "no_program", "no_image", "bad_spec",
-    "cancelled", "preempted", "lost", "log_limit", "system", "deadline",
-    "blocked", "overdue",
+    "cancelled", "preempted", "lost", "log_limit", "system", "deadline", "blocked", "overdue",
 ]  # fmt: skip
 PhaseWord = Literal[
     "assigned", "preparing", "staging_inputs", "submitting", "queued_remote", "executing",
@@ -31,6 +30,8 @@ Milliseconds = Annotated[int, Meta(ge=0, description="milliseconds")]
 _IF_WAITING = Meta(description="that have its concurrency key, while it waits for that")
 _IF_ASKED = Meta(description="why it waits; null: for nothing; missing if not asked for")
 _IF_GIVEN = Meta(description="as submitted; missing if it was not given")
+_WITH_DEFAULTS = Meta(description="as submitted, with its defaults; missing if not given")
+_OF_SUCCESS = Meta(description="of a success by `exit_codes`; missing for others")
 Money = Annotated[float, Meta(ge=0, description="in the deployment's currency")]
 
 
@@ -146,18 +147,10 @@ class Job(JobNumber, kw_only=True):
     rate: Annotated[Rate | UnsetType, _IF_GIVEN] = UNSET
     preemptible: Annotated[bool | UnsetType, _IF_GIVEN] = UNSET
     machine: Annotated[str | UnsetType, _IF_GIVEN] = UNSET
-    retry: Annotated[
-        dict[str, Any] | UnsetType,
-        Meta(description="as submitted, with its defaults; missing if it was not given"),
-    ] = UNSET
+    retry: Annotated[dict[str, Any] | UnsetType, _WITH_DEFAULTS] = UNSET
     external_errors: Annotated[list[int | str] | UnsetType, _IF_GIVEN] = UNSET
     exit_codes: Annotated[dict[str, str] | UnsetType, _IF_GIVEN] = UNSET
-    subtype: Annotated[
-        str | UnsetType,
-        Meta(
-            description="of a success with another exit code than 0, by `exit_codes`; else missing"
-        ),
-    ] = UNSET
+    subtype: Annotated[str | UnsetType, _OF_SUCCESS] = UNSET
     retry_with: Annotated[list[dict[str, Any]] | UnsetType, _IF_GIVEN] = UNSET
     licences: Annotated[dict[str, int] | UnsetType, _IF_GIVEN] = UNSET
     why: Annotated[str | UnsetType | None, _IF_ASKED] = UNSET

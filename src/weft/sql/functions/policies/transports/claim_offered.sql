@@ -1,6 +1,6 @@
 -- claim_offered: a worker has heard of these offers by messages of a queue: make its own what it may have, and say what is with the others.
 -- Called by: WorkerStore.claim_offered (worker agent).   Safe to repeat: as claim_jobs; what a worker has got is `elsewhere` then.
--- Locks: incarnation (shared, tried); batch (shared, tried); as _leave_queued; as _take_one; transport_offer (with the job); as _announce.
+-- Locks: incarnation (shared, tried); batch (shared, tried); as _leave_queued; as _claim_queued; as _announce.
 --   It waits for no job.
 -- Plan: everything by key; as _claim_kept. transport, tenant, queue: where the messages were; what they say is not believed.
 -- Returns: one row per offer, in no fixed order. `yours`: with the attempt, as claim_jobs. `elsewhere`: it became this attempt, which has

@@ -5,7 +5,10 @@ from collections.abc import Sequence
 
 import pytest_asyncio
 
+from store.test_core_quotas import cores
+from store.test_first_core_quotas import sweep
 from store.test_gates import visit
+from store.test_quotas import set_quota
 from store.test_rates import rows_with
 from store.world import Worker, World
 from weft.core.lease import Budget
@@ -294,3 +297,37 @@ async def test_jobs_of_a_transport_that_is_gone_are_ready_again(rabbit: Rabbit) 
     assert await world.driver.withdraw_offers(rabbit.epoch, ["another"]) >= 0
 
     assert await world.states(batch) == "rr"
+
+
+async def test_a_job_that_travels_keeps_its_place_at_a_gate(rabbit: Rabbit) -> None:
+    rows = job_rows(2, shapes=[rabbit.shape])
+    batch = await rabbit.world.submit(rows, max_running=1)
+    worker = await rabbit.consumer()
+    messages = messages_of(await rabbit.round())
+    assert await rabbit.world.states(batch) == "qr"
+    assert await rabbit.world.findings() == {}
+    taken = claims(await rabbit.take(worker, messages))
+    await worker.end(*taken)
+    await visit(rabbit.world)
+    messages = messages_of(await rabbit.round())
+
+    assert await rabbit.world.states(batch) == "sq"
+
+
+async def test_a_first_quota_of_cores_counts_jobs_that_travel(rabbit: Rabbit) -> None:
+    world = rabbit.world
+    worker = await rabbit.consumer()
+    batch = await rabbit.submit(2)
+    messages = messages_of(await rabbit.round())
+    later = await rabbit.submit(1)
+    await set_quota(world, "ada", cores=2)
+    await sweep(world)
+    assert await world.states(batch) == "qq"
+    assert await rabbit.round() == []
+    taken = claims(await rabbit.take(worker, messages))
+    assert await cores(world, world.caller) == 2
+    await worker.end(*taken)
+    await visit(world)
+    messages = messages_of(await rabbit.round())
+
+    assert [message[0] for message in messages] == [later]

@@ -1,5 +1,5 @@
 -- _move_to_core_gates: let jobs that have not ended have these gate sets instead of their own. Ready ones wait at them, held ones stay
---   parked; those that run, or whose machine is being made, get the places that they lack,
+--   parked; those that run, travel or wait for their machine get the places that they lack,
 --   but none for a start that was counted.
 -- Called by: _give_core_gates.   Safe to repeat: no.
 -- Locks: batch (by the caller); update (nobody else); job (by the caller); place (with the job); ready_job (by the caller);
@@ -50,7 +50,7 @@ BEGIN
         SELECT of_batch_id, u.job_id, m.gate_id, v_batch.tenant_id, '-infinity', m.cost
         FROM upd u JOIN weft.gate_member m ON m.gate_set_id = u.gate_set_id
         JOIN weft.gate g ON g.gate_id = m.gate_id JOIN weft._gate_kinds() k ON k.kind = g.kind
-        WHERE u.state IN (STATE_CREATING, STATE_RUNNING) AND NOT (u.state = STATE_RUNNING AND k.by_date)
+        WHERE u.state IN (STATE_QUEUED, STATE_CREATING, STATE_RUNNING) AND NOT (u.state = STATE_RUNNING AND k.by_date)
         ON CONFLICT DO NOTHING RETURNING gate_id, cost)
     SELECT (SELECT array_agg(c.all_gates) FROM combined c), array_agg(p.gate_id), array_agg(p.n) INTO v_sets, v_gates, v_places
     FROM (SELECT x.gate_id, sum(x.cost) AS n FROM places x GROUP BY 1) p;

@@ -61,8 +61,8 @@ def each(
     last part, {//} its directory, {/.} its last part without the extension, {#}
     its number, {%} the lowest number that no other running job has; without any
     of them the line is appended. Ctrl-C cancels what is left. Exit code 1 if a
-    job failed, 124 if one ended with 255, 125 if one was killed by a signal, 127
-    if a program was not found.
+    job failed or its output was cut, 124 if one ended with 255, 125 if one was
+    killed by a signal, 127 if a program was not found.
 
         find . -name '*.py' | weft each -- wc -l {}
         weft each -- convert {} {.}.png ::: *.jpg
@@ -98,7 +98,9 @@ class _Each:
         self._how = how
         self._options = options
         self._shared = shared
-        self._ledger = Ledger(failed_code=XARGS_FAILED if how.xargs else FAILED)
+        self._ledger = Ledger(
+            failed_code=XARGS_FAILED if how.xargs else FAILED, allows_cut=how.allow_cut
+        )
         self._halt = halt_of(how.halt)
         self._job_limit = given.job_limit()
         wants_records = how.joblog is not None or how.results is not None

@@ -10,6 +10,7 @@ from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import parse_target
 from weft.cli.input.values import read_option
 from weft.cli.terminal.closed_output import ending_when_closed
+from weft.cli.terminal.cut_output import say_left_out
 from weft.cli.terminal.grep import Grep
 from weft.cli.terminal.job_lines import JobLines
 from weft.cli.terminal.log_output import LogOutput
@@ -138,7 +139,7 @@ async def _follow(client: Api, wanted: Wanted, job_id: int, attempt: int | None)
                 continue
             is_silent = False
             if event.kind == "cut":
-                note(f"{event.facts['bytes']} bytes of {event.facts['stream']} were left out")
+                say_left_out(event.facts["bytes"], event.facts["stream"], batch_id, job_id)
             else:
                 output.write(STDOUT if event.kind == "stdout" else STDERR, event.data)
     output.end()

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from cyclopts import Parameter
@@ -17,7 +18,8 @@ from weft.cli.input.job_document import (
 )
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.stdin_text import read_stdin
-from weft.cli.terminal.exit_code import exit_code_of
+from weft.cli.terminal.cut_output import LIMIT, say_left_out
+from weft.cli.terminal.exit_code import FAILED, exit_code_of
 from weft.cli.terminal.interrupts import INTERRUPTED, Interrupts
 from weft.cli.terminal.raw_output import STDERR, STDOUT, OutputFailed, write_all
 from weft.cli.terminal.report import note, print_error
@@ -37,6 +39,7 @@ def run(
     no_stdin: Annotated[bool, Parameter(name=["--no-stdin", "-n"], negative="")] = False,
     name: str | None = None,
     detach: Annotated[bool, Parameter(negative="")] = False,
+    allow_cut: Annotated[bool, Parameter(negative="")] = False,
     options: JobOptions = NO_OPTIONS,
     shared: Shared = SHARED,
 ) -> int:
@@ -51,6 +54,7 @@ def run(
         command: Program and arguments, after `--`.
         name: Name of the batch and its job (default: the command).
         detach: Print the job, such as b12.j1, and leave it to the server.
+        allow_cut: Output whose middle was not kept is fine; by default the exit code is 1 then.
         no_stdin: Do not read standard input; the job reads from /dev/null.
         options: Resources and environment of the job.
         shared: Options of every command.
@@ -68,7 +72,9 @@ def run(
         "jobs": [job],
         **request_fields(options, shared.home),
     }
-    return asyncio.run((_detach if detach else _run)(document, shared))
+    if detach:
+        return asyncio.run(_detach(document, shared))
+    return asyncio.run(_run(document, shared, allow_cut=allow_cut))
 
 
 async def _detach(document: Mapping[str, Any], shared: Shared) -> int:
@@ -81,7 +87,7 @@ async def _detach(document: Mapping[str, Any], shared: Shared) -> int:
     return 0
 
 
-async def _run(document: Mapping[str, Any], shared: Shared) -> int:
+async def _run(document: Mapping[str, Any], shared: Shared, *, allow_cut: bool) -> int:
     async with shared.client(patience_s=WAIT_PATIENCE_S) as client:
         creation = asyncio.create_task(_create(client, document))
 
@@ -92,22 +98,26 @@ async def _run(document: Mapping[str, Any], shared: Shared) -> int:
         with Interrupts(cancel, STOPPING) as interrupts:
             batch_id = await creation
             try:
-                end, output, missing = await _follow(client, batch_id, keep=shared.json)
+                seen = await _follow(client, batch_id, keep=shared.json)
             except (BrokenPipeError, OutputFailed):
                 await cancel()
                 raise
             except Unavailable:
                 note(f"{format_job_ref(batch_id, 1)} continues without us, if it can")
                 raise
+    end = seen.end
     if shared.json:
-        print_json({"batch_id": batch_id, "job_id": 1, **end, **output})
+        cut = {"truncated": True} if seen.is_cut else {}
+        print_json({"batch_id": batch_id, "job_id": 1, **end, **seen.texts(), **cut})
     elif end["reason"] != "exit" and end["state"] != "success":
         _say_why(end, document["jobs"][0]["command"], format_job_ref(batch_id, 1))
-    if missing is not None:
-        print_error(missing, as_json=shared.json)
+    if seen.missing is not None:
+        print_error(seen.missing, as_json=shared.json)
+    if seen.is_cut and not allow_cut:
+        note(f"this is exit code {FAILED}; `--allow-cut` accepts it: {LIMIT}")
     if interrupts.count:
         return INTERRUPTED
-    return exit_code_of(end) or (0 if missing is None else missing.exit_code)
+    return exit_code_of(end) or seen.exit_code(allow_cut=allow_cut)
 
 
 async def _create(client: Api, document: Mapping[str, Any]) -> int:
@@ -125,16 +135,35 @@ def _say_why(end: Mapping[str, Any], command: Sequence[str], job: str) -> None:
         note(hint)
 
 
-async def _follow(
-    client: Api, batch_id: int, *, keep: bool
-) -> tuple[Mapping[str, Any], Mapping[str, str], OutputElsewhere | None]:
-    """Pass the output on or keep it until the job ends; return how it ended, what was kept, and
-    why nothing was there to read.
-    """
-    kept: dict[str, list[bytes]] = {"stdout": [], "stderr": []}
-    end: Mapping[str, Any] = {}
-    attempt: int | None = None
+@dataclass
+class _Seen:
+    """What was seen of a job."""
+
+    end: Mapping[str, Any] = field(default_factory=dict)
+    """How it ended."""
+    kept: Mapping[str, list[bytes]] = field(default_factory=lambda: {"stdout": [], "stderr": []})
     missing: OutputElsewhere | None = None
+    """Why nothing was there to read."""
+    is_cut: bool = False
+    """Whether something was missing in the middle."""
+
+    def texts(self) -> Mapping[str, str]:
+        """Return what was kept."""
+        return {
+            name: b"".join(data).decode("utf-8", "replace") for name, data in self.kept.items()
+        }
+
+    def exit_code(self, *, allow_cut: bool) -> int:
+        """Return what the exit code is if the job succeeded."""
+        if self.missing is not None:
+            return self.missing.exit_code
+        return FAILED if self.is_cut and not allow_cut else 0
+
+
+async def _follow(client: Api, batch_id: int, *, keep: bool) -> _Seen:
+    """Pass the output on or keep it until the job ends."""
+    seen = _Seen()
+    attempt: int | None = None
     try:
         telling = waits_told(client, lambda: client.get_job(batch_id, 1))
         async with telling, aclosing(client.follow_log(batch_id, 1)) as events:
@@ -143,14 +172,14 @@ async def _follow(
                     note("the job was started again; its output starts over")
                 attempt = event.attempt
                 if event.kind == "end":
-                    end = event.facts
+                    seen.end = event.facts
                 elif event.kind == "cut":
-                    note(f"{event.facts['bytes']} bytes of {event.facts['stream']} were left out")
+                    seen.is_cut = True
+                    say_left_out(event.facts["bytes"], event.facts["stream"], batch_id, 1)
                 elif keep:
-                    kept[event.kind].append(event.data)
+                    seen.kept[event.kind].append(event.data)
                 else:
                     write_all(STDOUT if event.kind == "stdout" else STDERR, event.data)
     except OutputElsewhere as error:
-        missing = error
-    texts = {name: b"".join(parts).decode("utf-8", "replace") for name, parts in kept.items()}
-    return end, texts, missing
+        seen.missing = error
+    return seen

@@ -45,6 +45,9 @@ class Ledger:
     """Outputs that the server cannot read."""
     missing: Mapping[str, Any] | None = None
     """Why, as the problem document of the first one."""
+    n_cut: int = 0
+    """Outputs whose middle was not kept."""
+    allows_cut: bool = False
     failures: list[Failure] = field(default_factory=list)
     """The first few failures."""
     n_ended: Counter[str] = field(default_factory=Counter)
@@ -140,6 +143,9 @@ class Ledger:
             self.n_missing += 1
             self.exit_code = max(self.exit_code, FAILED)
             self.missing = self.missing or job["problem"]
+        if job.get("truncated"):
+            self.n_cut += 1
+            self.exit_code = max(self.exit_code, 0 if self.allows_cut else FAILED)
         if job["state"] == "success":
             self.n_succeeded += 1
         elif job["state"] == "cancelled" and self.halted.is_set():

@@ -10,6 +10,7 @@ from typing import Any
 from weft.cli.each.halting import HaltWatch
 from weft.cli.each.ledger import Ledger
 from weft.cli.each.records import Records
+from weft.cli.terminal.cut_output import say_cut
 from weft.cli.terminal.progress import ProgressLine
 from weft.cli.terminal.raw_output import STDERR, STDOUT, write_all
 from weft.cli.terminal.screen import line_of
@@ -85,6 +86,9 @@ class Printer:
                 if line is not None:
                     self._record(row, jobs.get(row["job_id"]))
                     self._print(batch_id, line, row)
+                    if row.get("truncated"):
+                        self._progress.hide()
+                        say_cut(batch_id, row["job_id"])
         self._draw()
         return True
 

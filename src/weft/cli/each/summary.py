@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import msgspec
 
 from weft.cli.each.ledger import Ledger
+from weft.cli.terminal.cut_output import LIMIT
 from weft.cli.terminal.plain import plain
 from weft.cli.terminal.report import note, print_error
 from weft.cli.terminal.wrapped import wrapped
@@ -36,6 +37,9 @@ def print_summary(ledger: Ledger, run: EndedRun) -> None:
         print(wrapped(text, sys.stderr, first="  ", rest=" " * 4), file=sys.stderr)
     if ledger.missing is not None:
         print_error(to_error(0, ledger.missing))
+    if ledger.n_cut:
+        more = "" if ledger.allows_cut else "; `--allow-cut` accepts that"
+        note(f"what was cut lacks its middle: {LIMIT}{more}")
     rest = ledger.n_failed - len(ledger.failures)
     if rest > 0:
         print(f"  … and {rest:,} more: `weft status --limit 0 b{run.batch_id}`", file=sys.stderr)
@@ -61,6 +65,7 @@ def print_summary_as_json(ledger: Ledger, run: EndedRun) -> None:
         "n_cancelled": ledger.n_cancelled,
         "halted_by": ledger.halted_by,
         "n_missing": ledger.n_missing,
+        "n_cut": ledger.n_cut,
         "failures": ledger.failures,
     }
     print(escaped_in_json(msgspec.json.encode(document).decode()), file=sys.stderr)
@@ -76,6 +81,8 @@ def _counts(ledger: Ledger, run: EndedRun) -> str:
         parts.append(f"{ledger.n_failed:,} failed")
     if ledger.n_missing:
         parts.append(f"{ledger.n_missing:,} without their output")
+    if ledger.n_cut:
+        parts.append(f"{ledger.n_cut:,} with output that was cut")
     if ledger.n_cancelled:
         parts.append(f"{ledger.n_cancelled:,} cancelled")
     if unknown := ledger.n_submitted - ledger.n_printed:

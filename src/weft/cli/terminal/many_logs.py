@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from weft.cli.input.targets import Target
+from weft.cli.terminal.cut_output import once, say_cut, say_left_out
 from weft.cli.terminal.grep import Grep
 from weft.cli.terminal.job_lines import JobLines
 from weft.cli.terminal.raw_output import STDERR, STDOUT
@@ -130,6 +131,10 @@ class ManyLogs:
                     async for event in events:
                         if event.kind in {"stdout", "stderr"} and not self._wanted.as_json:
                             lines.write(STDOUT if event.kind == "stdout" else STDERR, event.data)
+                        elif event.kind == "cut" and not self._wanted.as_json:
+                            lines.end()
+                            facts = event.facts
+                            say_left_out(facts["bytes"], facts["stream"], batch_id, job_id)
                         elif event.kind == "end" and not self._wanted.as_json:
                             lines.end()
                             self._say_silence(event.facts, batch_id, job_id, lines)
@@ -142,10 +147,12 @@ class ManyLogs:
         """Print what a job has written so far."""
         lines, stream = self._lines(job), self._wanted.stream
         streams: tuple[Stream, ...] = ("stdout", "stderr") if stream == "both" else (stream,)
+        batch_id, job_id = job["batch_id"], job["job_id"]
+        on_cut = once(lambda: say_cut(batch_id, job_id))
         try:
             for one in streams:
                 descriptor = STDERR if one == "stderr" else STDOUT
-                chunks = self._client.read_log(job["batch_id"], job["job_id"], stream=one)
+                chunks = self._client.read_log(batch_id, job_id, stream=one, on_cut=on_cut)
                 async for chunk in chunks:
                     lines.write(descriptor, chunk)
                 lines.end()
@@ -153,7 +160,7 @@ class ManyLogs:
             self._say_error(error)
             return
         if job["state"] in ENDED_WORDS:
-            self._say_silence(job, job["batch_id"], job["job_id"], lines)
+            self._say_silence(job, batch_id, job_id, lines)
 
     async def _print_json(self, job: Mapping[str, Any]) -> None:
         try:
@@ -196,11 +203,14 @@ async def output_document(
     attempt: int | None = None,
     grep: Grep | None = None,
 ) -> Mapping[str, Any]:
-    """Return what a job has written so far, by stream; with `grep` only lines that it finds."""
+    """Return what a job has written so far, by stream; with `grep` only lines that it finds. Say
+    if some of it was not kept.
+    """
     texts: dict[str, str] = {}
+    on_cut = once(lambda: say_cut(batch_id, job_id))
     streams: tuple[Stream, ...] = ("stdout", "stderr") if stream == "both" else (stream,)
     for one in streams:
-        chunks = client.read_log(batch_id, job_id, stream=one, attempt=attempt)
+        chunks = client.read_log(batch_id, job_id, stream=one, attempt=attempt, on_cut=on_cut)
         data = b"".join([chunk async for chunk in chunks])
         if grep is not None:
             lines = data.split(b"\n")

@@ -2,7 +2,7 @@
 sends them.
 """
 
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 from urllib.parse import quote
 
@@ -417,9 +417,11 @@ class Routes(
         stream: Stream = "both",
         attempt: int | None = None,
         last_bytes: int | None = None,
+        on_cut: Callable[[], None] | None = None,
     ) -> AsyncGenerator[bytes, None]:
         """Yield the output of an attempt (default: the last one) as it is now, in pieces; only its
-        end, if `last_bytes` says how much of it.
+        end, if `last_bytes` says how much of it. `on_cut` is called before the first piece if the
+        middle of one of its streams was not kept.
         """
         reply = await self._session.stream(
             log_path(batch_id, job_id),
@@ -427,6 +429,8 @@ class Routes(
             headers=[("Range", f"bytes=-{last_bytes}")] if last_bytes else (),
         )
         async with reply:
+            if on_cut is not None and reply.headers.get("x-weft-truncated") == "true":
+                on_cut()
             async for chunk in reply.chunks():
                 yield chunk
 

@@ -1,6 +1,7 @@
 """One job, asynchronously."""
 
 import asyncio
+import warnings
 from collections.abc import AsyncGenerator, Mapping, Sequence
 
 import msgspec
@@ -172,14 +173,23 @@ class Job:
         return self._api.list_job_permissions(self.batch_id, self.job_id)
 
     async def log(self, *, stream: Stream = "both", attempt: int | None = None) -> str:
-        """Return what the job has written so far.
+        """Return what the job has written so far; warn if the middle of it was not kept.
 
         Args:
             stream: `stdout`, `stderr` or both, interleaved as they were read.
             attempt: Number of the attempt; default: the last one.
         """
-        pieces = self._api.read_log(self.batch_id, self.job_id, stream=stream, attempt=attempt)
+        pieces = self._api.read_log(
+            self.batch_id, self.job_id, stream=stream, attempt=attempt, on_cut=self._warn_of_cut
+        )
         return b"".join([piece async for piece in pieces]).decode("utf-8", "replace")
+
+    def _warn_of_cut(self) -> None:
+        warnings.warn(
+            f"the middle of the output of {self.ref.shown()} was left out: it is longer than what "
+            "its worker keeps (`stream_bytes_max`)",
+            stacklevel=2,
+        )
 
     def follow_log(
         self, *, stream: Stream = "both", attempt: int | None = None

@@ -67,4 +67,4 @@ def test_lists_of_outputs_and_python_say_what_is_cut(small: Weft) -> None:
     as_json = small.run("logs", job, "--json")
     assert as_json.stderr.count(b"left out") == 1
     with Client(home=small.home) as client, pytest.warns(UserWarning, match="left out"):
-        assert len(client.job(int(batch[1:]), 1).log()) == 4096
+        assert len(client.get_batch(int(batch[1:])).get_job(1).log()) == 4096

@@ -6,7 +6,7 @@ from weft.cli.terminal.report import note
 from weft.core.amounts import size
 from weft.core.ids import format_job_ref
 
-LIMIT = "a worker keeps so much of each stream as its setting `stream_bytes_max` says"
+LIMIT = "the setting `stream_bytes_max` of workers says how much of each stream is kept"
 
 
 def say_left_out(n_bytes: int, stream: str, batch_id: int, job_id: int) -> None:

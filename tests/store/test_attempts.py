@@ -311,6 +311,22 @@ async def test_leases_may_be_handed_back_for_ever(world: World) -> None:
     assert await world.states(batch) == "s"
 
 
+async def test_a_lease_that_is_handed_back_does_not_look_like_a_failure(world: World) -> None:
+    batch = await world.submit()
+    worker = await world.worker()
+    (claimed,) = await worker.claim()
+    await worker.end(claimed, reason=Reason.PREEMPTED, start_age_us=None)
+    (job,) = await world.api.list_jobs(world.caller, batch, after=0, limit=9)
+    attempts = await world.api.list_attempts(world.caller, batch, 1)
+    history = await world.api.job_history(world.caller, batch, 1)
+
+    assert (job["state"], job["reason"], job["message"]) == ("ready", None, None)
+    assert [(one["state"], one["reason"], one["message"]) for one in attempts] == [
+        ("ready", None, "given back before it started")
+    ]
+    assert history[-1]["subtype"] == "returned"
+
+
 async def test_next_attempt_is_not_dated_before_the_end_of_the_last(world: World) -> None:
     """Also if the clock was set back between them."""
     batch = await world.submit()

@@ -1,4 +1,5 @@
--- _attempts: all attempts of one job with their costs, including a live one.
+-- _attempts: all attempts of one job with their costs, including a live one. One that was given back before it started is no failure: its
+--   state is the job's, ready, and it has no reason.
 -- Called by: list_attempts, job_history, get_job.   Safe to repeat: yes, it only reads.   Plan: by key.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._attempts(of_batch_id bigint, of_job_id int)
@@ -23,13 +24,16 @@ AS $$
                array_agg(coalesce(weft._ms_between(a.started_at, coalesce(a.ended_at, clock_timestamp())), 0)::numeric) AS mss
         FROM a),
     costs AS (SELECT c.* FROM used u CROSS JOIN LATERAL weft._costs_of_usage(u.owners, u.cards, u.shapes, u.mss) c)
-    SELECT a.attempt, w.name, CASE WHEN a.to_state = STATE_READY THEN CASE WHEN a.reason IN (REASON_PREEMPTED, REASON_LOST) THEN 'error'
-        ELSE 'failed' END ELSE s.word END,
-        a.to_state, a.phase, a.reason,
+    SELECT a.attempt, w.name,
+        CASE WHEN r.is_returned OR a.to_state <> STATE_READY THEN s.word
+            WHEN a.reason IN (REASON_PREEMPTED, REASON_LOST) THEN 'error' ELSE 'failed' END,
+        a.to_state, a.phase, CASE WHEN NOT r.is_returned THEN a.reason END,
            a.exit_code, a.signal, a.claimed_at, a.started_at, a.ended_at, a.cpu_ms, a.memory_peak_bytes, a.stdout_bytes, a.stderr_bytes,
-               a.truncated, a.message,
+               a.truncated, CASE WHEN r.is_returned THEN coalesce(nullif(a.message, ''), 'given back before it started') ELSE a.message END,
            coalesce(c.cost, 0), coalesce(c.cost_by_resource, '[]')
     FROM a
+    CROSS JOIN LATERAL (
+        SELECT (a.to_state = STATE_READY AND a.reason = REASON_PREEMPTED AND a.started_at IS NULL) IS TRUE AS is_returned) r
     JOIN weft.job_state s ON s.state = a.to_state
     JOIN weft.worker_incarnation i ON i.incarnation_id = a.incarnation_id
     JOIN weft.worker w ON w.worker_id = i.worker_id

@@ -43,6 +43,7 @@ AS $$
     LEFT JOIN weft.job_label l ON l.batch_id = j.batch_id AND l.job_id = j.job_id
     LEFT JOIN weft.job_array r ON r.batch_id = j.batch_id AND r.first_job = j.spec_first
     LEFT JOIN weft.attempt a ON a.batch_id = j.batch_id AND a.job_id = j.job_id AND a.attempt = j.attempt AND j.state <> STATE_RUNNING
+        AND NOT (a.state = STATE_READY AND a.reason = REASON_PREEMPTED AND a.started_at IS NULL)  -- given back: it says nothing
     CROSS JOIN LATERAL (SELECT j.state = STATE_ERROR AND a.state IS DISTINCT FROM STATE_ERROR AS is_change) e
     CROSS JOIN LATERAL (
         SELECT coalesce(sum(x.ms * v.quantity * r.price_per_unit_hour), 0) / 3600000 AS cost

@@ -1,11 +1,12 @@
 """What `run`, `wait` and `status` say of the causes that the server tells, and dates."""
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
-from weft.cli.terminal.waits import waited_for
+from weft.cli.terminal.waits import waited_for, waits_told
 from weft.core.amounts import coming
 
 JOB = {"batch_id": 7, "job_id": 2, "state": "ready"}
@@ -27,6 +28,28 @@ class Server:
 
     async def why_group(self, *_: int) -> dict[str, Any]:
         return self.answer
+
+
+class Telling:
+    """A server whose answers change, and what was said of them."""
+
+    def __init__(self, texts: list[str]) -> None:
+        self.texts = texts
+        self.said: list[str] = []
+        self.client: Any = self
+        self.enough = asyncio.Event()
+
+    async def look(self) -> dict[str, Any]:
+        """Return the job; at the end it runs."""
+        if self.texts:
+            return JOB
+        self.enough.set()
+        return {**JOB, "state": "running"}
+
+    async def why_job(self, *_: int) -> dict[str, Any]:
+        """Return the next answer."""
+        cause = {"kind": "x", "text": self.texts.pop(0), "command": None, "job_id": None}
+        return {"state": "blocked", "causes": [cause]}
 
 
 @pytest.mark.parametrize(
@@ -51,6 +74,16 @@ async def test_the_first_cause_is_told(
     client: Any = Server(*causes)
 
     assert await waited_for(client, document) == expected
+
+
+async def test_a_reason_is_told_again_only_when_it_changes() -> None:
+    """How long ago a test was is no change."""
+    texts = ["test 5.0 s ago failed, next in 2:05", "test 1:10 ago failed, next in 20 ms", "other"]
+    told = Telling([*texts])
+    async with waits_told(told.client, told.look, say=told.said.append, first_look_s=0):
+        await told.enough.wait()
+
+    assert told.said == [f"b7.j2 {texts[0]}", "b7.j2 other"]
 
 
 async def test_what_began_to_run_meanwhile_waits_for_nothing() -> None:

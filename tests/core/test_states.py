@@ -1,4 +1,6 @@
-from weft.core.states import TRANSITIONS, JobState, Phase, Reason
+import pytest
+
+from weft.core.states import TRANSITIONS, JobState, Phase, Reason, shown_state
 
 
 def test_every_state_has_its_row() -> None:
@@ -51,3 +53,20 @@ def test_stored_numbers_never_change() -> None:
 def test_words_are_those_of_the_documents() -> None:
     assert Reason.NO_PROGRAM.word == "no_program"
     assert Phase.STAGING_INPUTS.word == "staging_inputs"
+
+
+@pytest.mark.parametrize(
+    ("document", "expected"),
+    [
+        ({"state": "running"}, "running"),
+        ({"state": "running", "n_jobs": 3, "n_running": 0, "n_completed": 0}, "waiting"),
+        ({"state": "running", "n_jobs": 3, "n_running": 1, "n_completed": 0}, "running"),
+        ({"state": "running", "n_jobs": 3, "n_running": 0, "n_completed": 1}, "running"),
+        ({"state": "running", "n_jobs": 0}, "running"),
+        ({"state": "success", "n_jobs": 3, "n_completed": 3}, "success"),
+    ],
+)
+def test_a_batch_in_which_nothing_has_started_waits(
+    document: dict[str, object], expected: str
+) -> None:
+    assert shown_state(document) == expected

@@ -463,3 +463,15 @@ async def test_condition_that_is_over_is_not_found(world: World) -> None:
 
     assert caught.value.code == "API.CONDITION_NOT_FOUND"
     assert "weft condition ls" in (caught.value.hint or "")
+
+
+async def test_why_of_a_batch_names_the_incident(world: World) -> None:
+    batch = await world.submit(3)
+    worker = await world.worker()
+    await block(worker, *await worker.claim())
+    facts = await world.api.why_group(world.caller, batch, 0)
+
+    assert [(one.job_id, one.state) for one in facts.ready] == [(1, "blocked")]
+    assert facts.ready[0].blocked is not None
+    assert facts.ready[0].blocked.condition is not None
+    assert facts.ready[0].blocked.condition.n_jobs == 3

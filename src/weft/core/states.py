@@ -8,9 +8,10 @@ the two agree. Numbers are stored in the database and sent on the wire, so they 
 meaning.
 """
 
+from collections.abc import Mapping
 from enum import IntEnum
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 
 class JobState(IntEnum):
@@ -40,6 +41,17 @@ class JobState(IntEnum):
 
 ENDED_WORDS: Final = frozenset(state.word for state in JobState if state.is_terminal)
 """States of ended jobs, as documents name them."""
+
+
+def shown_state(document: Mapping[str, Any]) -> str:
+    """Return the state of a job, batch or group as lists show it: `waiting`, if it is a batch or
+    group that runs and in which nothing has started yet.
+    """
+    state = str(document["state"])
+    if state != "running" or not document.get("n_jobs"):
+        return state
+    begun = ("n_running", "n_blocked", "n_completed")
+    return state if any(document.get(name) for name in begun) else "waiting"
 
 
 class Phase(IntEnum):

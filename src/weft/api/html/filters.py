@@ -8,6 +8,7 @@ from markupsafe import Markup, escape
 
 from weft.core.amounts import duration, money, size
 from weft.core.rates import HOURS_OF, hours_used, written_hours
+from weft.core.states import shown_state
 from weft.core.texts import harmless
 
 _SECONDS: Final = len("2026-11-22 10:00:00")
@@ -76,6 +77,7 @@ def shares(counted: Mapping[str, Any]) -> list[tuple[str, int, float]]:
 
 
 FILTERS: Final = {
+    "state": shown_state,
     "number": number,
     "duration": duration_or_dash,
     "money": money,

@@ -4,7 +4,7 @@ import asyncio
 
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import parse_batch
-from weft.cli.terminal.names import group_name
+from weft.cli.terminal.names import group_name, state_words
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import JsonItems, TableRows
 from weft.core.amounts import money
@@ -43,7 +43,7 @@ async def _list(batch_id: int, shared: Shared) -> int:
                         (
                             group_name(group),
                             group["kind"],
-                            group["state"],
+                            state_words(group),
                             group["n_jobs"],
                             group["n_completed"],
                             group["n_failed"] + group["n_errored"],

@@ -5,7 +5,7 @@ from typing import Any
 
 from weft.cli.terminal.plain import cell
 from weft.core.ids import format_batch_id
-from weft.core.states import ENDED_WORDS
+from weft.core.states import ENDED_WORDS, shown_state
 
 Document = Mapping[str, Any]
 
@@ -23,7 +23,7 @@ def job_name(job: Document, *, width: int) -> str:
 
 def state_words(document: Document) -> str:
     """Return the state of a job, batch or group, and whether a hold keeps it from starting."""
-    state = str(document["state"])
+    state = shown_state(document)
     if "n_jobs" in document:
         may_start = not document["complete"]
     else:

@@ -21,6 +21,7 @@ FIRST_LOOK_S = 1.0
 LOOKS_S_MAX = 30.0
 _NOT_WAITING = frozenset({*ENDED_WORDS, "running"})
 _WORKER = "waits for a worker"
+_SPAN = re.compile(r"\b\d+(\.\d)? (ms|s|min|h|d)\b|\b\d+(:\d\d)+\b")
 
 
 @asynccontextmanager
@@ -110,7 +111,8 @@ async def _of_group(client: Api, group: Document) -> str | None:
 
 
 def _without_time_left(reason: str) -> str:
-    return re.split(r" \(in | in about ", reason)[0]
+    """Return what stays the same while time passes."""
+    return _SPAN.sub("", re.split(r" \(in | in about ", reason)[0])
 
 
 def _name_of(document: Document) -> str:

@@ -137,6 +137,7 @@ class GroupFacts(msgspec.Struct, frozen=True, kw_only=True):
     limit: LimitFacts | None = None
     """As of a job."""
     ready: tuple["JobFacts", ...] = ()
+    """Ready ones, and blocked ones."""
     failed: "EndFacts | None" = None
     """The first one that is found."""
 
@@ -188,6 +189,8 @@ class BlockedFacts(msgspec.Struct, frozen=True):
     attempt: int
     next_at: datetime
     reason: str | None = None
+    exit_code: int | None = None
+    signal: int | None = None
     condition: ConditionFacts | None = None
     """None: it waits for its date alone."""
     stops_on: str | None = None

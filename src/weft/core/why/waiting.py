@@ -6,6 +6,7 @@ from datetime import datetime
 import msgspec
 
 from weft.core.amounts import MINUTE, duration, size
+from weft.core.end_words import explain_reason
 from weft.core.ids import format_condition_id
 from weft.core.offers import MACHINE
 from weft.core.why.facts import (
@@ -99,10 +100,14 @@ def _blocked(job: JobFacts, blocked: BlockedFacts, now: datetime) -> Cause:
     left_s = (blocked.next_at - now).total_seconds()
     when = f"in {duration(left_s * 1000)}" if left_s > 0 else "now"
     ended = {"blocked": "reported an external error", "overdue": "was beyond a limit"}.get(
-        blocked.reason or "", f"ended with the reason {blocked.reason}"
+        blocked.reason or "", f"ended: {_how(blocked)}"
     )
     text = f"is tried again {when}: attempt {blocked.attempt} {ended}"
     return Cause("retry", text, command("status", name_of(job)))
+
+
+def _how(blocked: BlockedFacts) -> str:
+    return explain_reason({"state": "failed", **msgspec.to_builtins(blocked)})
 
 
 def _at_condition(one: ConditionFacts, now: datetime) -> Cause:

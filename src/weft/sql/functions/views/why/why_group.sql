@@ -1,8 +1,8 @@
 -- why_group: why jobs of a group wait: its document, and facts of a few jobs that stand for the others (_why_facts). The group is given by
 --   number or, if that is NULL, by path or name; 0 is the batch.
 -- Called by: Store.why_group (api).   Safe to repeat: yes, it only reads.   Raises WF101, WF103.
--- Plan: counters as get_group; samples as _ready_samples; the first failed attempts by their index.
--- Returns: `document`; `held`, `limit`: as of _why_facts; `ready`: facts of samples; `failed`: the document of a job that failed, or NULL.
+-- Plan: counters as get_group; samples as _ready_samples, _blocked_samples; the first failed attempts by their index.
+-- Returns: `document`; `held`, `limit`: as of _why_facts; `ready`: facts of samples, ready and blocked; `failed`: the document of a job that failed, or NULL.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.why_group(tenant_id int, batch_id bigint, group_id int, path text) RETURNS jsonb LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -23,7 +23,8 @@ BEGIN
     RETURN (SELECT jsonb_build_object('document', d.document, 'held', weft._holds_of(why_group.batch_id, v_group, 0),
             'limit', weft._limit_of(why_group.batch_id, v_group, 0),
             'ready', (SELECT coalesce(jsonb_agg(w.facts ORDER BY w.job_id), '[]')
-                FROM weft._why_facts(why_group.batch_id, ARRAY(SELECT weft._ready_samples(why_group.batch_id, v_group))) w),
+                FROM weft._why_facts(why_group.batch_id, ARRAY(SELECT weft._ready_samples(why_group.batch_id, v_group)
+                    UNION ALL SELECT weft._blocked_samples(why_group.batch_id, v_group))) w),
             'failed', (SELECT f.document FROM weft._job_documents(why_group.batch_id, ARRAY[v_failed]) f WHERE v_failed IS NOT NULL))
         FROM weft._group_documents(ARRAY[why_group.batch_id], ARRAY[v_group]) d);
 END $$;

@@ -31,11 +31,10 @@ BEGIN
             FROM weft._attempts(v_job.batch_id, v_job.job_id) a
         UNION ALL
         SELECT 4, a.started_at, STATE_RUNNING, STATE_RUNNING, PHASE_EXECUTING, a.attempt, 'worker ' || a.worker, NULL, NULL
-            FROM weft._attempts(v_job.batch_id, v_job.job_id) a
-            WHERE a.started_at IS NOT NULL
+            FROM weft._attempts(v_job.batch_id, v_job.job_id) a WHERE a.started_at IS NOT NULL
         UNION ALL
-        SELECT 5, a.ended_at, STATE_RUNNING, a.to_state, NULL, a.attempt, CASE a.reason WHEN REASON_LOST THEN 'weft'
-            ELSE 'worker ' || a.worker END,
+        SELECT 5, a.ended_at, STATE_RUNNING, a.to_state, NULL, a.attempt,
+            CASE a.reason WHEN REASON_LOST THEN 'weft' ELSE 'worker ' || a.worker END,
             CASE WHEN a.to_state = STATE_SUCCESS AND a.exit_code <> 0
                 THEN weft._success_subtype(weft._end_rules(v_job.batch_id, v_job.job_id, v_job.spec_first), a.exit_code)
                 WHEN a.to_state = STATE_READY AND a.reason IS NULL THEN 'returned'

@@ -2,7 +2,8 @@
 --   number or, if that is NULL, by path or name; 0 is the batch.
 -- Called by: Store.why_group (api).   Safe to repeat: yes, it only reads.   Raises WF101, WF103.
 -- Plan: counters as get_group; samples as _ready_samples, _blocked_samples; the first failed attempts by their index.
--- Returns: `document`; `held`, `limit`: as of _why_facts; `ready`: facts of samples, ready and blocked; `failed`: the document of a job that failed, or NULL.
+-- Returns: `document`; `held`, `limit`: as of _why_facts; `ready`: facts of ready and blocked samples; `failed`: the document of a failed
+--   job, or NULL.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.why_group(tenant_id int, batch_id bigint, group_id int, path text) RETURNS jsonb LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = pg_catalog, pg_temp

@@ -31,6 +31,11 @@ def _badge(word: str) -> str:
     return f'<span class="badge s-{escape(word)}">{escape(word)}</span>'
 
 
+def _name(job: Job) -> str:
+    index = "" if job["index"] is None else f"[{job['index']:d}]"
+    return f"{shown(job['name'])}{index}" if job["name"] or not index else index
+
+
 def _state(job: Job) -> str:
     held = ' <span class="badge">held</span>' if job["held"] else ""
     return _badge(job["state"]) + held
@@ -46,7 +51,7 @@ def _attributes(job: Job) -> str:
 
 
 _CELLS: Final[Mapping[str, Callable[[Job], str]]] = {
-    "name": lambda job: shown(job["name"]),
+    "name": _name,
     "state": _state,
     "reason": _reason,
     "attempt": lambda job: f"{job['attempt']:d}",

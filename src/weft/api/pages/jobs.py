@@ -1,5 +1,6 @@
 """`/ui/batches/{b}/jobs/{j}`: one job, why it is where it is, and the end of what it wrote."""
 
+import shlex
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -25,6 +26,8 @@ from weft.ports.store import Caller, Row
 from weft.submission.services import Answer
 
 NEIGHBOURS: Final = 50
+_APART: Final = frozenset({"command", "trace_id"})
+"""Fields of a specification that its list leaves out."""
 _SHOWN: Final = ("parents", "children", "usage")
 TAIL_BYTES: Final = 8 * 1024
 
@@ -93,10 +96,17 @@ async def show_job(request: AnyRequest) -> Response[bytes]:
         attempts=attempts,
         usage=number and await usage_of(services, caller, job, number),
         history=await services.store.job_history(caller, batch_id, job_id),
-        spec=document,
+        command=_command_of(document),
+        spec=document and {name: one for name, one in document.items() if name not in _APART},
         spec_json=harmless(msgspec.json.format(spec, indent=2).decode()),
         limit_s=document and document.get("timeout_s"),
     )
+
+
+def _command_of(document: Row | None) -> str | None:
+    """Return the command as a line for a shell."""
+    command = (document or {}).get("command")
+    return harmless(shlex.join(command)) if command else None
 
 
 def _last_of(attempts: Sequence[Row]) -> int | None:

@@ -54,10 +54,31 @@ async def test_graph_is_of_groups_first_then_of_jobs(http: httpx.AsyncClient) ->
     assert jobs["cursor"] is None
 
 
+async def test_an_array_of_a_thousand_hides_no_job_after_it(
+    http: httpx.AsyncClient, browser: httpx.AsyncClient
+) -> None:
+    jobs = [
+        {"name": "prepare", "command": ["true"]},
+        {"name": "work", "command": ["true"], "count": 1000, "parents": ["prepare"]},
+        {"name": "sum", "command": ["true"], "parents": ["work"]},
+    ]
+    batch = await _submit(http, jobs=jobs)
+    found = await graph(http, batch)
+
+    assert shape(found) == (
+        [("j1", "job", 1), ("j2", "jobs", 1000), ("j1002", "job", 1)],
+        [("j1", "j2", 1000), ("j2", "j1002", 1000)],
+    )
+    assert found["cursor"] is None
+    picture = (await browser.get(f"/ui/batches/{batch}/dag.svg")).text
+    assert "work × 1,000" in picture
+    assert "there are more" not in picture
+
+
 async def test_pages_of_a_graph_fit_together(http: httpx.AsyncClient) -> None:
     batch = await _submit(http, **TREE)
-    first = await graph(http, batch, level="jobs", limit=17)
-    second = await graph(http, batch, level="jobs", limit=17, cursor=first["cursor"])
+    first = await graph(http, batch, level="jobs", limit=3)
+    second = await graph(http, batch, level="jobs", limit=3, cursor=first["cursor"])
 
     assert [one["id"] for one in (*first["nodes"], *second["nodes"])] == ["j1", "j2", "j17", "j18"]
     assert second["cursor"] is None

@@ -25,6 +25,8 @@ from weft.ports.store import Caller, Row
 NODES_MAX: Final = 1000
 EDGES_MAX: Final = 5000
 EDGES_SAMPLED: Final = 2000
+JOBS_FOLDED: Final = 2000
+"""Jobs that are read to find those that are alike."""
 JOBS_SAMPLED: Final = 2000
 ROOT: Final = 0
 
@@ -90,24 +92,44 @@ async def _by_groups(
 async def _by_jobs(
     services: Services, caller: Caller, group: Row, wanted: GraphPage
 ) -> FoundGraph:
-    batch_id, number = group["batch_id"], group["group_id"]
-    rows = await read.list_jobs(
-        services,
-        caller,
-        batch_id,
-        read.JobList(
-            limit=wanted.limit, after=wanted.after, group=None if number == ROOT else number
-        ),
-    )
+    batch_id = group["batch_id"]
+    rows, is_last = await _jobs_to_draw(services, caller, group, wanted)
     ids = [row["job_id"] for row in rows]
     pairs, is_cut = await services.store.list_edges(caller, batch_id, ids, limit=EDGES_MAX)
     nodes = [job_node(row) for row in rows]
     edges = [GraphEdge(parent=f"j{one}", child=f"j{other}", n_edges=1) for one, other in pairs]
     if not wanted.apart:
         nodes, edges = fold_alike(nodes, edges)
-    is_last = not wanted.after and group["n_jobs"] <= wanted.limit
-    next_after = ids[-1] if len(ids) == wanted.limit and not is_last else None
+    next_after = None if is_last else ids[-1]
+    if len(nodes) > wanted.limit:
+        next_after = (nodes[wanted.limit].job_id or 1) - 1
+        nodes = nodes[: wanted.limit]
+        shown = {node.id for node in nodes}
+        edges = [edge for edge in edges if {edge.parent, edge.child} <= shown]
     return _found(group, "jobs", nodes, edges, sampled=is_cut, next_after=next_after)
+
+
+async def _jobs_to_draw(
+    services: Services, caller: Caller, group: Row, wanted: GraphPage
+) -> tuple[Sequence[Row], bool]:
+    """Return the jobs of a picture, and whether there are no more. Where those that are alike
+    become one node, these are more than it has nodes: an array and what comes after it.
+    """
+    most = wanted.limit if wanted.apart else max(wanted.limit, JOBS_FOLDED)
+    rows: list[Row] = []
+    number = None if group["group_id"] == ROOT else group["group_id"]
+    after = wanted.after
+    while len(rows) < most:
+        limit = min(NODES_MAX, most - len(rows))
+        page = await read.list_jobs(
+            services, caller, group["batch_id"],
+            read.JobList(limit=limit, after=after, group=number),
+        )  # fmt: skip
+        rows += page
+        if len(page) < limit or (not wanted.after and len(rows) >= group["n_jobs"]):
+            return rows, True
+        after = page[-1]["job_id"]
+    return rows, False
 
 
 def _found(

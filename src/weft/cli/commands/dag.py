@@ -37,7 +37,7 @@ def dag(
     shared: Shared = SHARED,
 ) -> int:
     """Draw the dependencies within a batch or a group: between the groups below it if there are
-    some, else between its first 1,000 jobs.
+    some, else between its first 2,000 jobs; jobs that are alike, as an array, are one node.
 
         weft dag b12/stage1 --format svg -o stage1.svg
 

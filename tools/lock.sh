@@ -7,6 +7,7 @@ uv="${UV:-.venv/bin/uv}"
 compile() { "$uv" pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate "$@"; }
 compile pyproject.toml --output-file requirements/runtime.txt
 compile pyproject.toml --group dev --output-file requirements/dev.txt
+compile pyproject.toml --extra kafka --constraint requirements/dev.txt --output-file requirements/kafka.txt
 compile pyproject.toml --extra rabbitmq --constraint requirements/dev.txt --output-file requirements/rabbitmq.txt
 compile pyproject.toml --extra plots --constraint requirements/dev.txt --output-file requirements/plots.txt
 # The kernel of notebooks, for the test of what they show.

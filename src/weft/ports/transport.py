@@ -2,8 +2,8 @@
 
 A message says which offer of which job it is about, and nothing else: no secret, no spec. Whoever
 gets one asks the store whether the job is theirs, so a transport may lose, repeat, delay and
-reorder messages, and a forged one starts nothing. Built in: `rabbitmq`. Loaded by the entry points
-`weft.transports`; each is called with a `Connection`.
+reorder messages, and a forged one starts nothing. Built in: `rabbitmq` and
+`kafka`. Loaded by the entry points `weft.transports`; each is called with a `Connection`.
 """
 
 from collections.abc import AsyncIterator, Callable, Sequence

@@ -15,7 +15,7 @@ from weft.settings.declare import InvalidSetting
 
 Text = Annotated[str, Meta(min_length=1, max_length=1024)]
 Name = Annotated[str, Meta(pattern="^[A-Za-z][A-Za-z0-9_.-]{0,62}$")]
-_HINT: Final = "docs/guides/rabbitmq.md has an example of such a file."
+_HINT: Final = "docs/guides/rabbitmq.md and docs/guides/kafka.md have examples of such a file."
 
 
 class TransportDocument(Struct, forbid_unknown_fields=True, kw_only=True):
@@ -24,7 +24,8 @@ class TransportDocument(Struct, forbid_unknown_fields=True, kw_only=True):
     name: Name
     kind: Name
     address: Text
-    """`amqp://HOST:PORT`, or `amqps://HOST:PORT` with TLS."""
+    """As its kind writes it: `amqp://HOST:PORT`, `kafka://HOST:PORT,HOST:PORT`; with TLS
+    `amqps://` and `kafkas://`."""
     tenants: Annotated[tuple[Text, ...], Meta(min_length=1)]
     """Whose queues may travel over it."""
     virtual_host: Text = "/"

@@ -1,0 +1,164 @@
+"""The transport `kafka`: topics, one for each queue of a tenant, on librdkafka.
+
+The consumers of a topic are one group, and each partition of it is one consumer's. It must not
+know what messages say.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from contextlib import asynccontextmanager
+from secrets import choice
+from typing import Any, Final
+
+from weft.core.errors import Invalid
+from weft.ports.transport import Connection, Delivery, Route, TransportError
+
+try:
+    from confluent_kafka import KafkaError, KafkaException, Message, Producer
+    from confluent_kafka.admin import AdminClient
+    from confluent_kafka.cimpl import NewTopic as Topic
+
+    from weft.plugins.transports.kafka.consumer import Consumption, consuming
+    from weft.plugins.transports.kafka.failures import Failures
+except ImportError as error:
+    raise Invalid(
+        "the transport kafka needs a library",
+        detail="The package confluent-kafka is not installed.",
+        hint="Install weft with its extra: weft[kafka].",
+    ) from error
+
+PARTITIONS: Final = 12
+"""Of a topic that is made here: the most workers that share it."""
+_CALL_S: Final = 10.0
+_SCHEMES: Final = {"kafka": "PLAINTEXT", "kafkas": "SSL"}
+_ANY: Final = -1
+"""The partition of a message that may go to each."""
+
+
+class KafkaTransport:
+    """One cluster. The producer is made when it is first needed; each consumer has a connection
+    and a thread of its own.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._to = connection
+        self._producer: Producer | None = None
+        self._failures = Failures()
+        self._partitions: dict[str, int] = {}
+        """Of each topic that is known to be there."""
+
+    async def publish(self, messages: Sequence[tuple[Route, bytes]]) -> Sequence[bool]:
+        """Send messages, spread over the partitions of their topics, until all replicas that are
+        in step have them.
+        """
+        topics = [topic_name(route) for route, _ in messages]
+        return await self._send(
+            [(topic, _ANY, body) for topic, (_, body) in zip(topics, messages, strict=True)]
+        )
+
+    @asynccontextmanager
+    async def consume(self, route: Route, *, limit: int) -> AsyncIterator[AsyncIterator[Delivery]]:
+        """Consume the topic of a route, as one of the group that has its name."""
+        topic, failures = topic_name(route), Failures()
+
+        async def pass_on(body: bytes, owned: Collection[int]) -> bool:
+            await self._make_topics({topic})
+            others = sorted(set(range(self._partitions[topic])) - set(owned))
+            return bool(others) and all(await self._send([(topic, choice(others), body)]))
+
+        config = _config(self._to, failures)
+        await self._make_topics({topic})
+        async with consuming(Consumption(config, topic, limit, failures, pass_on)) as deliveries:
+            yield deliveries
+
+    async def close(self) -> None:
+        """End the producer, if there is one."""
+        producer, self._producer = self._producer, None
+        self._partitions.clear()
+        if producer is not None:
+            await asyncio.to_thread(producer.flush, 1.0)
+
+    async def _make_topics(self, topics: Collection[str]) -> None:
+        if new := set(topics) - self._partitions.keys():
+            self._partitions |= await asyncio.to_thread(_make_topics, self._to, sorted(new))
+
+    async def _send(self, records: Sequence[tuple[str, int, bytes]]) -> Sequence[bool]:
+        await self._make_topics({topic for topic, _, _ in records})
+        if self._producer is None:
+            self._producer = Producer(
+                {
+                    **_config(self._to, self._failures),
+                    "acks": "all",
+                    "linger.ms": 5,
+                    "sticky.partitioning.linger.ms": 0,  # spread also what is sent at once
+                    "message.timeout.ms": round(_CALL_S * 1000),
+                }
+            )
+        kept = await asyncio.to_thread(_publish, self._producer, records)
+        if not all(kept):
+            self._partitions.clear()  # so that topics which somebody has deleted are made again
+        if records and not any(kept):
+            raise TransportError(f"nothing was confirmed: {self._failures.last}")
+        return kept
+
+
+def topic_name(route: Route) -> str:
+    """Return the topic of a route."""
+    return f"weft.{route.tenant}.submit.{route.queue}"
+
+
+def _config(to: Connection, failures: Failures) -> dict[str, Any]:
+    """Return what librdkafka is told of a cluster, with its names."""
+    scheme, _, hosts = to.address.rstrip("/").partition("://")
+    if scheme not in _SCHEMES or not hosts:
+        raise TransportError("`address` is not kafka://HOST:PORT or kafkas://HOST:PORT")
+    config: dict[str, Any] = {
+        "bootstrap.servers": hosts, "error_cb": failures.note, "log_level": 0,
+        "security.protocol": _SCHEMES[scheme],
+    }  # fmt: skip
+    if to.password:
+        config |= {
+            "security.protocol": f"SASL_{_SCHEMES[scheme]}", "sasl.mechanism": "PLAIN",
+            "sasl.username": to.user, "sasl.password": to.password,
+        }  # fmt: skip
+    if to.ca_file is not None:
+        config["ssl.ca.location"] = str(to.ca_file)
+    return config
+
+
+def _make_topics(to: Connection, topics: Sequence[str]) -> dict[str, int]:
+    """Make the topics that there are not; return how many partitions each has."""
+    failures = Failures()
+    admin = AdminClient(_config(to, failures))
+    try:
+        asked = [Topic(name, num_partitions=PARTITIONS) for name in topics]
+        for future in admin.create_topics(asked, request_timeout=_CALL_S).values():
+            try:
+                future.result(_CALL_S + 1)
+            except KafkaException as error:
+                if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
+                    raise
+        known = admin.list_topics(timeout=_CALL_S).topics
+    except (KafkaException, TimeoutError, OSError) as error:
+        admin.poll(0)  # for the callback
+        raise TransportError(failures.reason(error)) from error
+    return {name: len(known[name].partitions) if name in known else PARTITIONS for name in topics}
+
+
+def _publish(producer: Producer, records: Sequence[tuple[str, int, bytes]]) -> Sequence[bool]:
+    """Send in order; return which are confirmed."""
+    kept = [False] * len(records)
+
+    def noting(index: int) -> Callable[[KafkaError | None, Message], None]:
+        def note(error: KafkaError | None, _: Message) -> None:
+            kept[index] = error is None
+
+        return note
+
+    for index, (topic, partition, body) in enumerate(records):
+        try:
+            producer.produce(topic, body, partition=partition, on_delivery=noting(index))
+        except (BufferError, KafkaException):
+            break  # it is sent again, with the rest
+    producer.flush(_CALL_S + 1)
+    return kept

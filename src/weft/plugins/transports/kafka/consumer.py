@@ -1,0 +1,323 @@
+"""One member of a group of consumers.
+
+    poll ──▶ delivered (watermark) ──▶ queue of the event loop ──▶ acknowledged
+      ▲                                                                 │
+      └──────────── position, committed twice a second ◀── done ◀───────┘
+
+A partition's position passes a record when all before it are done, too; what lies behind comes
+again to the next owner. The thread never waits for work: when much is in flight it pauses its
+partitions and goes on polling, so the group keeps it. It alone calls the consumer.
+"""
+
+import asyncio
+import threading
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
+from typing import Any, Final, NamedTuple
+
+from confluent_kafka import (
+    OFFSET_INVALID,
+    Consumer,
+    KafkaError,
+    KafkaException,
+    Message,
+    TopicPartition,
+)
+
+from weft.core.watermark import Watermark
+from weft.plugins.transports.kafka.failures import Failures
+from weft.ports.transport import Delivery, TransportError
+
+POLL_S: Final = 0.1
+COMMIT_S: Final = 0.5
+"""Between two commits of what is done."""
+POLL_MAX_S: Final = 900
+"""A member that does not poll for this time is put out of the group."""
+SESSION_S: Final = 10
+"""After this time the partitions of a member that was killed are another's."""
+AHEAD: Final = 500
+"""Records that wait here, beside those in work: nobody else can have them."""
+HELD_S: Final = 5.0
+"""A record that has waited here for this time is passed on to another member."""
+_PASSING: Final = {
+    KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._PARTITION_EOF,  # noqa: SLF001 (the library's names)
+    KafkaError._ALL_BROKERS_DOWN, KafkaError._TRANSPORT, KafkaError._RESOLVE,  # noqa: SLF001
+    KafkaError._MAX_POLL_EXCEEDED, KafkaError._TIMED_OUT,  # noqa: SLF001
+}  # fmt: skip
+"""librdkafka goes on by itself."""
+
+
+class Consumption(NamedTuple):
+    """What to consume, and how."""
+
+    config: Mapping[str, Any]
+    topic: str
+    """The group has its name."""
+    limit: int
+    failures: Failures
+    pass_on: Callable[[bytes, Collection[int]], Awaitable[bool]]
+    """Put a body into another partition of the topic than these; return whether there is one."""
+
+
+@dataclass(eq=False)
+class _Partition:
+    """A partition, from the time when this member has got it until it has lost it."""
+
+    mark: Watermark = field(default_factory=Watermark)
+    committed: int | None = None
+    is_lost: bool = False
+
+
+class KafkaDelivery:
+    """A record that is not done."""
+
+    def __init__(self, body: bytes, offset: int, partition: _Partition, member: "_Member") -> None:
+        self._body = body
+        self._offset = offset
+        self._partition = partition
+        self._member = member
+
+    @property
+    def body(self) -> bytes:
+        """Return its bytes."""
+        return self._body
+
+    @property
+    def is_lost(self) -> bool:
+        """Say whether its partition is another member's, which has got it."""
+        return self._partition.is_lost
+
+    async def acknowledge(self) -> None:
+        """Note that it is done."""
+        self.end()
+        self._member.room.release()
+
+    async def give_back(self) -> None:
+        """Pass it on to another member; where there is none, it comes again."""
+        if not await self._member.pass_on(self):
+            self._member.come.put_nowait(self)
+        self._member.room.release()
+
+    def end(self) -> None:
+        """Let the position pass it."""
+        self._member.done.put((self._partition, self._offset))
+
+
+class _Member:
+    """The thread of one member, and what it shares with the event loop."""
+
+    def __init__(self, consumption: Consumption) -> None:
+        self._consumption = consumption
+        self._loop = asyncio.get_running_loop()
+        self.room = asyncio.Semaphore(consumption.limit)
+        self.come: asyncio.Queue[KafkaDelivery | TransportError] = asyncio.Queue()
+        self.done: SimpleQueue[tuple[_Partition, int]] = SimpleQueue()
+        self._owned: dict[int, _Partition] = {}
+        """By number; only the thread changes it."""
+        self._paused: set[int] = set()
+        self._commit_s = 0.0
+        self._is_ending = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="kafka", daemon=True)
+
+    def start(self) -> None:
+        """Join the group."""
+        self._thread.start()
+
+    def end(self) -> None:
+        """Commit what is done and leave the group; wait for that."""
+        self._is_ending.set()
+        self._thread.join()
+
+    async def pass_on(self, one: KafkaDelivery) -> bool:
+        """Put a record into a partition of another member; return whether there is one."""
+        if not await self._consumption.pass_on(one.body, list(self._owned)):
+            return False
+        one.end()
+        return True
+
+    def _run(self) -> None:
+        try:
+            consumer = Consumer(
+                {
+                    **self._consumption.config,
+                    "group.id": self._consumption.topic,
+                    "partition.assignment.strategy": "range",
+                    "auto.offset.reset": "earliest",
+                    "enable.auto.commit": False,
+                    "enable.auto.offset.store": False,
+                    "max.poll.interval.ms": POLL_MAX_S * 1000,
+                    "session.timeout.ms": SESSION_S * 1000,
+                    "topic.metadata.refresh.interval.ms": 5000,
+                    "on_commit": self._committed,
+                }
+            )
+        except KafkaException as error:
+            self._tell(self._error(error))
+            return
+        try:
+            consumer.subscribe(
+                [self._consumption.topic],
+                on_assign=self._assigned, on_revoke=self._revoked, on_lost=self._lost,
+            )  # fmt: skip
+            while not self._is_ending.is_set():
+                self._round(consumer)
+            self._finish()
+            self._commit(consumer, self._owned, wait=True)
+        except KafkaException as error:
+            self._tell(self._error(error))
+        finally:
+            consumer.close()
+
+    def _round(self, consumer: Consumer) -> None:
+        in_flight = sum(len(one.mark) for one in self._owned.values())
+        self._pace(consumer, is_full=in_flight >= self._consumption.limit + AHEAD)
+        if (first := consumer.poll(POLL_S)) is not None:
+            for message in (first, *consumer.consume(AHEAD, 0)):
+                self._deliver(message)
+        self._finish()
+        if time.monotonic() >= self._commit_s + COMMIT_S:
+            self._commit(consumer, self._owned, wait=False)
+
+    def _pace(self, consumer: Consumer, *, is_full: bool) -> None:
+        """Pause partitions while too much is in flight."""
+        owned = set(self._owned)
+        if is_full and (new := owned - self._paused):
+            consumer.pause([self._at(number) for number in new])
+            self._paused = owned
+        elif not is_full and self._paused:
+            consumer.resume([self._at(number) for number in self._paused & owned])
+            self._paused = set()
+
+    def _deliver(self, message: Message) -> None:
+        if (error := message.error()) is not None:
+            if error.code() not in _PASSING:
+                raise KafkaException(error)
+            return
+        number, offset, value = message.partition(), message.offset(), message.value()
+        assert number is not None
+        assert offset is not None
+        partition = self._owned.setdefault(number, _Partition())
+        if not partition.mark.deliver(offset):
+            # The topic has been deleted and made again, or the position set back.
+            partition.is_lost = True
+            partition = self._owned[number] = _Partition()
+            partition.mark.deliver(offset)
+        self._tell(KafkaDelivery(value or b"", offset, partition, self))
+
+    def _tell(self, news: KafkaDelivery | TransportError) -> None:
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self.come.put_nowait, news)
+
+    def _error(self, error: KafkaException) -> TransportError:
+        return TransportError(self._consumption.failures.reason(error))
+
+    def _at(self, number: int, offset: int = OFFSET_INVALID) -> TopicPartition:
+        return TopicPartition(self._consumption.topic, number, offset)
+
+    def _finish(self) -> None:
+        while True:
+            try:
+                partition, offset = self.done.get_nowait()
+            except Empty:
+                return
+            partition.mark.finish(offset)
+
+    def _commit(self, consumer: Consumer, owned: Mapping[int, _Partition], *, wait: bool) -> None:
+        """Commit what has moved. What is refused, because partitions change hands or the broker
+        is away, is tried again with the next commit.
+        """
+        self._commit_s = time.monotonic()
+        moved = {
+            number: position
+            for number, one in owned.items()
+            if (position := one.mark.position) is not None and position != one.committed
+        }
+        if not moved:
+            return
+        offsets = [self._at(number, position) for number, position in moved.items()]
+        for number, position in moved.items():
+            owned[number].committed = position
+        try:
+            if wait:
+                consumer.commit(offsets=offsets, asynchronous=False)
+            else:
+                consumer.commit(offsets=offsets, asynchronous=True)
+        except KafkaException:
+            for number in moved:
+                owned[number].committed = None
+
+    def _committed(self, error: KafkaError | None, offsets: Sequence[TopicPartition]) -> None:
+        """Take back what was noted as committed and was not."""
+        for one in offsets:
+            if (error is not None or one.error is not None) and one.partition in self._owned:
+                self._owned[one.partition].committed = None
+
+    def _assigned(self, _: Consumer, partitions: Sequence[TopicPartition]) -> None:
+        for one in partitions:
+            self._owned[one.partition] = _Partition()
+
+    def _revoked(self, consumer: Consumer, partitions: Sequence[TopicPartition]) -> None:
+        """Commit what is done of these, and forget them: the next owner gets the rest again."""
+        self._finish()
+        numbers = {one.partition for one in partitions} & self._owned.keys()
+        self._commit(consumer, {number: self._owned[number] for number in numbers}, wait=True)
+        self._lost(consumer, partitions)
+
+    def _lost(self, _: Consumer, partitions: Sequence[TopicPartition]) -> None:
+        for one in partitions:
+            self._paused.discard(one.partition)
+            if (partition := self._owned.pop(one.partition, None)) is not None:
+                partition.is_lost = True
+
+
+@asynccontextmanager
+async def consuming(consumption: Consumption) -> AsyncIterator[AsyncIterator[Delivery]]:
+    """Be a member of the group as long as the context lasts."""
+    member = _Member(consumption)
+    wanted: asyncio.Queue[KafkaDelivery | TransportError] = asyncio.Queue()
+    member.start()
+    letting_in = asyncio.create_task(_let_in(member, wanted))
+    try:
+        yield _deliveries(wanted)
+    finally:
+        letting_in.cancel()
+        await asyncio.shield(asyncio.to_thread(member.end))
+
+
+async def _deliveries(
+    wanted: "asyncio.Queue[KafkaDelivery | TransportError]",
+) -> AsyncIterator[Delivery]:
+    while True:
+        one = await wanted.get()
+        if isinstance(one, TransportError):
+            raise one
+        yield one
+
+
+async def _let_in(
+    member: _Member, wanted: "asyncio.Queue[KafkaDelivery | TransportError]"
+) -> None:
+    """Let in what comes, as there is room for it, up to the first failure."""
+    try:
+        while True:
+            one = await member.come.get()
+            if isinstance(one, TransportError):
+                raise one
+            if not one.is_lost and await _has_room(member, one):
+                wanted.put_nowait(one)
+    except TransportError as error:
+        wanted.put_nowait(error)
+
+
+async def _has_room(member: _Member, one: KafkaDelivery) -> bool:
+    """Wait for room; return False if the record is another member's before there is any."""
+    while True:
+        try:
+            async with asyncio.timeout(HELD_S):
+                return await member.room.acquire()
+        except TimeoutError:
+            if one.is_lost or await member.pass_on(one):
+                return False

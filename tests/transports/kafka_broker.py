@@ -1,0 +1,57 @@
+"""A Kafka of the tests, on this host (`tests/servers/kafka.sh`)."""
+
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import mkdtemp
+
+import pytest
+
+SCRIPT = Path(__file__).resolve().parents[1] / "servers" / "kafka.sh"
+START_S = 300
+PORT = 28740
+
+
+class KafkaBroker:
+    """A broker that runs."""
+
+    address = f"kafka://127.0.0.1:{PORT}"
+    password_address = f"kafka://127.0.0.1:{PORT + 2}"
+    """Of the same broker, for the user and password `weft`."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+
+    def kill(self) -> None:
+        """Kill the broker and nothing else; `start` brings it back with its data."""
+        pid = int((self.directory / "run" / "kafka.pid").read_text().split()[0])
+        os.killpg(pid, signal.SIGKILL)
+
+    def start(self) -> None:
+        """Start what does not run."""
+        subprocess.run(
+            [SCRIPT, "start", str(self.directory), str(PORT)],
+            check=True, capture_output=True, timeout=START_S,
+        )  # fmt: skip
+
+
+@contextmanager
+def kafka_broker() -> Iterator[KafkaBroker]:
+    """Run a broker; skip the test where there cannot be one."""
+    if not (shutil.which("java") and shutil.which("mvn")) and os.geteuid() != 0:
+        pytest.skip("Java and Maven are not installed, and only root can install them")
+    directory = Path(mkdtemp(prefix="weft-kafka-"))
+    broker = KafkaBroker(directory)
+    try:
+        try:
+            broker.start()
+        except subprocess.CalledProcessError as error:
+            pytest.skip(f"Kafka cannot be installed here: {error.stderr.decode()[-500:]}")
+        yield broker
+    finally:
+        subprocess.run([SCRIPT, "stop", str(directory)], check=False, timeout=60)
+        shutil.rmtree(directory, ignore_errors=True)

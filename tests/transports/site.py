@@ -1,0 +1,102 @@
+"""A whole weft whose queue `q` travels over a broker of the tests."""
+
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Protocol
+
+from e2e.conftest import until
+from up.weft_up import run_weft, temporary_home, up
+
+QUEUE = """
+[[queue]]
+name = "q"
+priority = 1
+transport = "{transport}"
+"""
+
+
+class Broker(Protocol):
+    """A broker that can be killed."""
+
+    def kill(self) -> None:
+        """Kill it."""
+
+    def start(self) -> None:
+        """Start it with its data."""
+
+
+class Site:
+    """A weft beside a broker."""
+
+    def __init__(self, home: Path, directory: Path) -> None:
+        self.home = home
+        self.directory = directory
+
+    def run(self, *words: str) -> "subprocess.CompletedProcess[str]":
+        """Run a command."""
+        return run_weft(words[0], "--home", str(self.home), *words[1:])
+
+    def apply(self, transport: str) -> "subprocess.CompletedProcess[str]":
+        """Let the queue travel."""
+        (self.directory / "queues.toml").write_text(QUEUE.format(transport=transport))
+        return run_weft(
+            "queue", "apply", "--home", str(self.home), str(self.directory / "queues.toml"),
+            "--yes",
+        )  # fmt: skip
+
+    def submit(self, n_jobs: int, command: str) -> str:
+        """Submit jobs of the queue; each adds a line to a file. Return the batch's name."""
+        document = {"jobs": [{"command": ["sh", "-c", command], "queue": "q", "count": n_jobs}]}
+        (self.directory / "batch.json").write_text(json.dumps(document))
+        found = self.run("submit", str(self.directory / "batch.json"))
+        assert found.returncode == 0, found.stderr
+        return found.stdout.split()[0]
+
+    def kill(self, role: str) -> None:
+        """Kill a role; its supervisor starts it again."""
+        pid = json.loads((self.home / "run" / f"{role}.ready").read_text())["pid"]
+        os.kill(pid, signal.SIGKILL)
+
+    def status(self, batch: str) -> str:
+        """Return the state of a batch."""
+        return str(json.loads(self.run("status", batch, "--json").stdout)["state"])
+
+
+@contextmanager
+def weft_beside(
+    directory: Path, transport: str, connection: str, **settings: str
+) -> Iterator[Site]:
+    """Run a weft; `connection` is its `transports_file`."""
+    (directory / "transports.toml").write_text(connection)
+    file = str(directory / "transports.toml")
+    with temporary_home() as home, up(home, WEFT_TRANSPORTS_FILE=file, **settings) as running:
+        running.until_ready()
+        site = Site(home, directory)
+        applied = site.apply(transport)
+        assert applied.returncode == 0, applied.stderr
+        yield site
+
+
+def check_that_a_kill_harms_nothing(site: Site, broker: Broker, fault: str) -> None:
+    """Kill the broker, a worker or the driver while jobs run: each runs once."""
+    done = site.directory / "done"
+    done.write_text("")
+    batch = site.submit(60, f"sleep 0.2; echo $WEFT_JOB >> {done}")
+    until(lambda: len(done.read_text().split()) >= 5)
+    faults: Mapping[str, Callable[[], None]] = {
+        "broker": broker.kill, "worker": lambda: site.kill("worker"),
+        "driver": lambda: site.kill("driver"),
+    }  # fmt: skip
+    faults[fault]()
+    broker.start()
+    until(lambda: site.status(batch) == "success")
+    audit = site.run("audit")
+
+    assert sorted(done.read_text().split()) == sorted(set(done.read_text().split()))
+    assert len(done.read_text().split()) == 60
+    assert audit.returncode == 0, audit.stdout + audit.stderr

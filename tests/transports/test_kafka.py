@@ -1,0 +1,187 @@
+"""The transport `kafka` on a real broker, and a whole weft beside it."""
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from transports.kafka_broker import KafkaBroker
+from transports.site import Site, check_that_a_kill_harms_nothing, weft_beside
+from weft.ports.transport import Connection, Delivery, Route, TransportError
+from weft.testing.transport_suite import TransportSuite, a_route, following
+
+pytest.importorskip("confluent_kafka", reason="the extra `kafka` is not installed")
+
+from confluent_kafka.admin import AdminClient
+
+from weft.plugins.transports.kafka import KafkaTransport, topic_name
+
+pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]
+CONNECTION = """
+[[transports]]
+name = "kafka"
+kind = "kafka"
+address = "{address}"
+tenants = ["default"]
+"""
+
+
+def connection(address: str, *, password: str = "") -> Connection:
+    """Return the connection to a broker."""
+    return Connection(
+        name="kafka", kind="kafka", address=address, tenants=("home",), user="weft",
+        password=password,
+    )  # fmt: skip
+
+
+class TestKafkaTransport(TransportSuite):
+    """The suite of the port."""
+
+    is_partitioned = True
+
+    @pytest.fixture(autouse=True)
+    def at(self, kafka: KafkaBroker) -> None:
+        """Note the broker."""
+        self.broker = kafka
+
+    def transport(self) -> KafkaTransport:
+        """Return a transport to the broker."""
+        return KafkaTransport(connection(self.broker.address))
+
+
+@pytest.fixture
+async def transport(kafka: KafkaBroker) -> AsyncIterator[KafkaTransport]:
+    """Give a transport to the broker."""
+    found = KafkaTransport(connection(kafka.address))
+    yield found
+    await found.close()
+
+
+async def test_a_password_opens_and_a_wrong_one_is_refused(kafka: KafkaBroker) -> None:
+    good = KafkaTransport(connection(kafka.password_address, password="weft"))
+    wrong = KafkaTransport(connection(kafka.password_address, password="wrong"))
+    try:
+        assert await good.publish([(a_route(), b"1")]) == [True]
+        with pytest.raises(TransportError, match="Authentication failed"):
+            await wrong.publish([(a_route(), b"1")])
+    finally:
+        await good.close()
+        await wrong.close()
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:9092", "amqp://127.0.0.1:9092", "kafka://"])
+async def test_an_address_of_another_kind_is_refused(address: str) -> None:
+    with pytest.raises(TransportError, match="is not kafka://HOST:PORT"):
+        await KafkaTransport(connection(address)).publish([(Route("home", "q"), b"1")])
+
+
+async def test_what_was_done_out_of_order_comes_again_behind_what_was_not(
+    transport: KafkaTransport,
+) -> None:
+    """The position of a partition stays at its first record that is not done."""
+    route = a_route()
+    await transport.publish([(route, f"{n:03}".encode()) for n in range(100)])
+    async with transport.consume(route, limit=100) as deliveries:
+        come = [await following(deliveries) for _ in range(100)]
+        kept = come[::10]
+        for one in reversed(come):
+            if one not in kept:
+                await one.acknowledge()
+    async with transport.consume(route, limit=100) as deliveries:
+        again = [await following(deliveries)]
+        while {one.body for one in kept} - {one.body for one in again}:
+            again.append(await following(deliveries))
+
+    assert len(again) < 100
+
+
+async def test_a_topic_that_was_deleted_is_made_again(
+    transport: KafkaTransport, kafka: KafkaBroker
+) -> None:
+    route = a_route()
+    admin = AdminClient({"bootstrap.servers": kafka.address.removeprefix("kafka://")})
+    await transport.publish([(route, b"before")])
+    async with transport.consume(route, limit=10) as deliveries:
+        await (await following(deliveries)).acknowledge()
+        await asyncio.to_thread(admin.delete_topics([topic_name(route)])[topic_name(route)].result)
+        bodies: set[bytes] = set()
+        for n in range(10):
+            # A message that is not confirmed is sent again, as the driver does.
+            bodies.add(body := f"{n}".encode())
+            await published(transport, route, body)
+        while bodies:
+            one = await following(deliveries)
+            await one.acknowledge()
+            bodies.discard(one.body)
+
+
+async def published(transport: KafkaTransport, route: Route, body: bytes) -> None:
+    """Send a message until it is confirmed."""
+    async with asyncio.timeout(60):
+        while True:
+            try:
+                if await transport.publish([(route, body)]) == [True]:
+                    return
+            except TransportError:
+                continue
+
+
+async def test_a_killed_consumer_leaves_its_records_to_the_next(
+    transport: KafkaTransport, kafka: KafkaBroker
+) -> None:
+    route = a_route()
+    await transport.publish([(route, f"{n:02}".encode()) for n in range(20)])
+    killed = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", CONSUMER, kafka.address, *route, stdout=subprocess.PIPE
+    )
+    assert killed.stdout is not None
+    done = {(await killed.stdout.readline()).strip() for _ in range(5)}
+    killed.kill()
+    await killed.wait()
+    wanted = {f"{n:02}".encode() for n in range(20)} - done
+    async with transport.consume(route, limit=20) as deliveries:
+        while wanted:
+            one: Delivery = await following(deliveries)
+            wanted.discard(one.body)
+            await one.acknowledge()
+
+
+CONSUMER = """
+import asyncio, sys
+from weft.plugins.transports.kafka import KafkaTransport
+from weft.ports.transport import Connection, Route
+
+async def consume(address, *route):
+    to = Connection(name="kafka", kind="kafka", address=address, tenants=())
+    async with KafkaTransport(to).consume(Route(*route), limit=10) as deliveries:
+        for _ in range(5):
+            one = await anext(deliveries)
+            await one.acknowledge()
+            print(one.body.decode(), flush=True)
+        await asyncio.Event().wait()
+
+asyncio.run(consume(*sys.argv[1:]))
+"""
+
+
+@pytest.fixture
+def site(kafka: KafkaBroker, tmp_path: Path) -> Iterator[Site]:
+    """Give a weft whose queue `q` travels over the broker."""
+    with weft_beside(tmp_path, "kafka", CONNECTION.format(address=kafka.address)) as site:
+        yield site
+
+
+def test_a_command_goes_out_by_the_broker_and_comes_back(site: Site) -> None:
+    ran = site.run("run", "--queue", "q", "--", "sh", "-c", "echo out; exit 3")
+
+    assert (ran.returncode, ran.stdout) == (3, "out\n"), ran.stderr
+
+
+@pytest.mark.parametrize("fault", ["broker", "worker", "driver"])
+def test_a_kill_in_between_loses_and_doubles_nothing(
+    site: Site, kafka: KafkaBroker, fault: str
+) -> None:
+    check_that_a_kill_harms_nothing(site, kafka, fault)

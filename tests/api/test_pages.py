@@ -407,25 +407,6 @@ async def test_batch_says_its_pace_its_costs_and_the_columns_that_are_chosen(
     assert "Ends, at this rate" not in over.text
 
 
-async def test_jobs_come_before_costs_with_their_index_and_command(
-    browser: httpx.AsyncClient, http: httpx.AsyncClient, worker: LiveWorker
-) -> None:
-    job = {"name": "resize", "count": 2, "command": ["sh", "-c", "echo one two"]}
-    batch_id = await _submit(http, jobs=[job])
-    await worker.end(await worker.claim())
-    batch = (await browser.get(f"/ui/batches/{batch_id}")).text
-    shown = (await browser.get(f"/ui/batches/{batch_id}/jobs/2")).text
-
-    assert "<bdi>resize</bdi>[1]" in batch
-    assert batch.index('id="jobs"') < batch.index('id="costs"')
-    assert "sh -c &#39;echo one two&#39;</pre>" in shown
-    assert "<bdi>trace_id</bdi>" not in shown
-    assert "update 1" not in shown
-    assert "assigned" not in shown
-    assert shown.index('id="live"') < shown.index("</header>")
-    assert 'href="/ui/batches?q=state+%3D+running"' in (await browser.get("/ui")).text
-
-
 async def test_costs_of_many_groups_come_by_their_numbers(
     browser: httpx.AsyncClient, http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:

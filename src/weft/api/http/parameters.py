@@ -86,7 +86,11 @@ class Query:
 
 def cause_of(query: Query) -> str | None:
     """Return the parameter `cause`: the name of a cause of failures."""
-    cause = query.text("cause")
+    return checked_cause(query.text("cause"))
+
+
+def checked_cause(cause: str | None) -> str | None:
+    """Return the name of a cause as it was given. Raise `InvalidParameter` if it is none."""
     if cause is not None and not re.fullmatch(CAUSE_PATTERN, cause):
         raise wrong_parameter("cause", f"{cause[:40]!r} is not 12 digits of hex")
     return cause

@@ -3,6 +3,7 @@
 from litestar import post
 from litestar.response import Redirect
 
+from weft.api.http.parameters import checked_cause
 from weft.api.http.path_ids import batch_id_of, job_id_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of, trace_id_of
 from weft.api.pages.forms import back_to, check_form
@@ -41,11 +42,16 @@ async def press_release_batch(request: AnyRequest) -> Redirect:
 
 @post("/ui/batches/{b:str}/retry", include_in_schema=False)
 async def press_retry_batch(request: AnyRequest) -> Redirect:
-    """Run the failed jobs of a batch again."""
-    await check_form(request)
+    """Run the failed jobs of a batch again; `cause`: only those that failed for it."""
+    form = await check_form(request)
     batch_id = batch_id_of(request)
+    cause = checked_cause(form["cause"][-1] if "cause" in form else None)
     await retry.retry_failed(
-        services_of(request), caller_of(request), batch_id, trace_id_of(request)
+        services_of(request),
+        caller_of(request),
+        batch_id,
+        trace_id_of(request),
+        cause=cause,
     )
     return back_to(f"/ui/batches/{batch_id}")
 

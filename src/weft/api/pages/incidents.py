@@ -1,5 +1,6 @@
 """`/ui/incidents`: what jobs wait for together, and jobs that failed for good."""
 
+from itertools import groupby
 from typing import Final
 
 from litestar import Response, get
@@ -10,6 +11,7 @@ from weft.api.http.parameters import Query
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.pages.view import changeable, link, show
 from weft.api.use_cases import failures
+from weft.ports.store import Row
 
 PLACE: Final = "/ui/incidents"
 CONDITIONS: Final = 20
@@ -32,10 +34,16 @@ async def show_incidents(request: AnyRequest) -> Response[bytes]:
         conditions=await services.store.list_conditions(caller, after_id=0, limit=CONDITIONS),
         conditions_max=CONDITIONS,
         letters=letters,
+        alike=[list(some) for _, some in groupby(letters, key=_cause_of)],
         changeable=await changeable(request, (one["batch_id"] for one in letters)),
         cursor=after,
         next=cursor and link(PLACE, {"cursor": cursor}),
     )
+
+
+def _cause_of(letter: Row) -> tuple[int, str]:
+    """Return what the jobs of one row have in common; they come in this order."""
+    return int(letter["batch_id"]), str(letter["cause"])
 
 
 ROUTES = (show_incidents,)

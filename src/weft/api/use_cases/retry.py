@@ -49,12 +49,14 @@ async def retry_jobs(
     return dict(await services.store.get_operation(caller, operation_id))
 
 
-async def retry_failed(services: Services, caller: Caller, batch_id: int, trace_id: str) -> Answer:
-    """Begin to run all failed jobs of a batch again."""
+async def retry_failed(
+    services: Services, caller: Caller, batch_id: int, trace_id: str, *, cause: str | None = None
+) -> Answer:
+    """Begin to run all failed jobs of a batch again, or only those that failed for one cause."""
     origin = Origin(digest=b"", trace_id=trace_id)
     return await retry_jobs(
         services, caller, batch_id, RetryJobsDocument(), origin,
-        query=None, within=None, cause=None,
+        query=None, within=None, cause=cause,
     )  # fmt: skip
 
 

@@ -39,6 +39,7 @@ JSON: Final[Mapping[str, Any]] = {
     "POST /v1/batches/{b}/jobs/{j}/extend": {"by_s": 60},
     "POST /v1/batches/{b}/jobs/{j}/message": {"text": "x"},
     "POST /v1/batches/{b}/jobs/{j}/signal": {"signal": "USR1"},
+    "POST /v1/batches/{b}/jobs/{j}/status": {"status": "two"},
     "POST /v1/batches/{b}/updates": {"n_jobs": 1},
     "POST /v1/batches/{b}/updates/{u}/groups": {"first": 1, "groups": [{"name": "h"}]},
     "POST /v1/batches/{b}/updates/{u}/jobs": {"first": 1, "jobs": [_JOB]},

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from cyclopts.argument import Argument
 
 LIVE_ARGUMENTS: Mapping[str, str] = {
-    "target": "batches", "targets": "batches", "batch": "batches", "condition": "conditions",
+    "target": "batches", "targets": "batches", "batch": "batches", "job": "batches",
+    "condition": "conditions",
     "schedule": "schedules", "project": "projects", "token": "tokens",
     "session_id": "sessions", "operation_id": "operations",
 }  # fmt: skip

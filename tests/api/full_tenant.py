@@ -38,6 +38,20 @@ _MACHINE = """
     SELECT pool_id, $2, now(), 'create', $1 || '-machine', $1 FROM pool
 """
 
+_LINE = """
+[lifecycle.{word}-life]
+statuses = ["{word}_one", "{word}_two", "{word}_end"]
+first = ["{word}_one"]
+
+[lifecycle.{word}-life.next]
+{word}_one = ["{word}_two", "{word}_end"]
+{word}_two = ["{word}_one", "{word}_end"]
+
+[lifecycle.{word}-life.core]
+{word}_one = ["pending", "ready"]
+{word}_end = ["success", "failed", "error", "cancelled"]
+"""
+
 
 @dataclass(frozen=True)
 class FullTenant:
@@ -125,6 +139,19 @@ class Filler:
         ]
         await self.ask("PUT", "/v1/queues", {"queues": queues})
         self.ids |= {"pools/{p}": f"{word}-pool", "q": f"{word}-queue", "w": f"{word}-worker"}
+
+    async def make_line(self) -> None:
+        """Make a production line, and a job that has a status of its lifecycle."""
+        word = self.word
+        content = _LINE.format(word=word)
+        toml = {"content-type": "application/toml"}
+        await self.ask("PUT", f"/v1/setups/{word}-line", content=content, headers=toml)
+        jobs = [{"name": f"{word}-item", "not_before": "2100-01-01T00:00:00Z"}]
+        document = {"name": f"{word}-items", "lifecycle": f"{word}-life", "jobs": jobs}
+        batch = (await self.ask("POST", "/v1/batches", document))["id"]
+        change = {"status": f"{word}_two", "message": word}
+        await self.ask("POST", f"/v1/batches/{batch}/jobs/1/status", change)
+        self.ids |= {"setup": f"{word}-line", "lifecycle": f"{word}-life"}
 
     async def submit(self) -> int:
         word, path = self.word, f"/{self.word}-g"
@@ -248,6 +275,7 @@ async def fill(
     tenant_id = await admin.fetchval(_OWN_POOL, f"{word}-t", f"{word}-pool")
     await filler.open_session()
     await filler.make_machines()
+    await filler.make_line()
     batch = await filler.submit()
     await filler.send_more(batch)
     async with open_worker(dsns["weft_worker"], logs, name=f"shared-{first // 100_000}") as worker:

@@ -71,6 +71,7 @@ ANSWERS = {
         ),
         403,
     ),
+    "PUT /v1/setups/{setup}": 400,  # an empty file, under any name
 }  # fmt: skip
 """What does not exist is answered with 404, but for these: clients of doors know them so."""
 MISSING = {int: 987_654, str: "missing", UUID: UUID(int=987_654)}

@@ -12,6 +12,12 @@ def map_headers(_context: Any, headers: Any) -> Any:  # noqa: ANN401 (a mapping,
     return headers and {name: one for name, one in headers.items() if name != "X-Weft-Visit"}
 
 
+@schemathesis.serializer("application/toml")
+def as_toml(_context: Any, value: Any) -> bytes:  # noqa: ANN401 (any document)
+    """Return a text as it is; of anything else what Python says of it, which is no TOML."""
+    return str(value).encode(errors="surrogatepass")
+
+
 @schemathesis.serializer("application/msgpack")
 def as_msgpack(_context: Any, value: Any) -> bytes | None:  # noqa: ANN401 (any document)
     """Return a body in msgpack; JSON for a number that msgpack does not have."""

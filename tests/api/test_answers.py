@@ -1,5 +1,8 @@
 """What the api answers is what its description says, field by field."""
 
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
 from typing import Any, get_args
 
 import httpx
@@ -7,42 +10,28 @@ import msgspec
 import pytest
 
 from api.live import EventReader, LiveWorker, fold
+from weft import wire
 from weft.api.routes.rights import UNRECORDED
 from weft.core.attempt_key import AttemptKey
 from weft.core.conditions import Ask
 from weft.core.pictures import graph, timeline
 from weft.core.states import JobState, Phase, Reason
 from weft.store import open_driver_store
-from weft.wire import (
-    answers,
-    batch_action_documents,
-    billing_answers,
-    command_documents,
-    condition_answers,
-    failure_answers,
-    licence_answers,
-    limit_documents,
-    permission_documents,
-    pool_answers,
-    queue_answers,
-    quota_documents,
-    report_answers,
-    saved_query_documents,
-    schedules,
-    secret_documents,
-    session_answers,
-    system_answers,
-    tenant_documents,
-    token_answers,
-    trail_answers,
-    usage_answers,
-    user_answers,
-    why_answers,
-    worker_answers,
-)
+from weft.wire import answers
 from weft.wire.usage_format import UsageSample
 
 JSON = "application/json"
+PLACES = (
+    *(
+        import_module(f"weft.wire.{one.name}")
+        for one in iter_modules(wire.__path__)
+        if one.name.endswith(("answers", "_documents")) or one.name == "schedules"
+    ),
+    graph,
+    timeline,
+)
+"""Where the documents are."""
+HRSI = (Path(__file__).parents[2] / "examples" / "lifecycles" / "hrsi.toml").read_text()
 DOCUMENT = {
     "name": "all kinds", "callback": "https://hook.example/", "attributes": {"a": "b"},
     "groups": [{"path": "/g", "callback": "https://hook.example/g"}],
@@ -84,36 +73,7 @@ def check(document: Any, schema: dict[str, Any]) -> None:  # noqa: ANN401
         schema = schema["oneOf"]["plan" in document]
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
-        places = (
-            answers,
-            batch_action_documents,
-            billing_answers,
-            command_documents,
-            condition_answers,
-            failure_answers,
-            graph,
-            timeline,
-            licence_answers,
-            limit_documents,
-            token_answers,
-            trail_answers,
-            usage_answers,
-            user_answers,
-            permission_documents,
-            pool_answers,
-            queue_answers,
-            quota_documents,
-            report_answers,
-            session_answers,
-            schedules,
-            saved_query_documents,
-            secret_documents,
-            system_answers,
-            tenant_documents,
-            why_answers,
-            worker_answers,
-        )
-        kind = next(getattr(one, name) for one in places if hasattr(one, name))
+        kind = next(kind for one in PLACES if isinstance(kind := getattr(one, name, None), type))
         assert shape(msgspec.to_builtins(msgspec.convert(document, kind))) == shape(document)
         return
     assert document.keys() == set(schema["required"])
@@ -133,7 +93,9 @@ class Described:
         self, method: str, route: str, *, query: str = "", body: Any = None, **ids: Any  # noqa: ANN401
     ) -> Any:  # fmt: skip  # noqa: ANN401
         path = route.format(**ids) + query
-        answer = await self.http.request(method, path, json=body)
+        sent = {"content": body} if isinstance(body, str) else {"json": body}
+        headers = {"content-type": "application/toml"} if isinstance(body, str) else None
+        answer = await self.http.request(method, path, headers=headers, **sent)
         status = str(answer.status_code)
         document = answer.json()
         described = self.paths[route][method.lower()]["responses"]
@@ -146,6 +108,20 @@ class Described:
 @pytest.fixture
 async def ask(http: httpx.AsyncClient) -> Described:
     return Described(http, (await http.get("/openapi.json")).json()["paths"])
+
+
+async def ask_lines(ask: Described) -> None:
+    setup, lifecycle = "/v1/setups/{setup}", "/v1/lifecycles/{lifecycle}"
+    await ask("PUT", setup, setup="hrsi", body=HRSI)
+    await ask("GET", setup, setup="hrsi")
+    await ask("GET", lifecycle, lifecycle="hrsi")
+    b = (await ask("POST", "/v1/batches", body={"lifecycle": "hrsi", "jobs": [{}]}))["id"]
+    await ask(
+        "POST", "/v1/batches/{b}/jobs/{j}/status", b=b, j=1, body={"status": "internal_error"}
+    )
+    await ask("GET", "/v1/batches/{b}/jobs/{j}", b=b, j=1)
+    await ask("GET", "/v1/batches/{b}/jobs/{j}/history", b=b, j=1)
+    await ask("DELETE", setup, setup="hrsi", body={})
 
 
 async def ask_conditions(ask: Described, worker: LiveWorker) -> None:
@@ -287,6 +263,7 @@ async def ask_licences(ask: Described) -> None:
     await ask("PUT", "/v1/licences/{l}", l="l1", body={"n": 2})
     await ask("GET", "/v1/licences")
     await ask("DELETE", "/v1/licences/{l}", l="l1", body={})
+    await ask_lines(ask)
 
 
 async def ask_saved_queries(ask: Described) -> None:

@@ -24,6 +24,7 @@ BODIES: dict[str, Any] = {
     "/v1/batches/{b}/jobs/{j}/signal": {"signal": "USR1"},
     "/v1/batches/{b}/jobs/{j}/extend": {"by_s": 60},
     "/v1/batches/{b}/jobs/{j}/message": {"text": "x"},
+    "/v1/batches/{b}/jobs/{j}/status": {"status": "two"},
 }
 """What a route takes, if it is not the empty document."""
 

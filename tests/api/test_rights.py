@@ -68,6 +68,8 @@ NOT_BY_METHOD = {
     "DELETE /v1/users/{user}": UserRole.TENANT_ADMIN,
     "PUT /v1/pools": UserRole.ADMIN,
     "PUT /v1/licences/{l}": UserRole.ADMIN,
+    "DELETE /v1/setups/{setup}": UserRole.OPERATOR,
+    "PUT /v1/setups/{setup}": UserRole.OPERATOR,
     "DELETE /v1/licences/{l}": UserRole.ADMIN,
     "POST /api/v1alpha/billing_projects/{p}/create": UserRole.TENANT_ADMIN,
     "POST /api/v1alpha/billing_projects/{p}/close": UserRole.TENANT_ADMIN,

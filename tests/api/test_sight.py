@@ -198,7 +198,7 @@ def test_what_routes_need() -> None:
     }
     assert {name.rsplit("/", 1)[1] for name in by_needs[Permission.EXECUTE]} == {
         "acknowledge", "cancel", "extend", "hold", "message", "redeliver", "release", "retry",
-        "signal",
+        "signal", "status",
     }  # fmt: skip
 
 

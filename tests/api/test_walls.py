@@ -80,6 +80,7 @@ WITHOUT_TENANT = {
 """Functions that no tenant limits, and why that is right."""
 
 UNREACHED = {
+    "change_status": "it takes a job with a lifecycle and a status that may follow",
     "begin_ordered_query": "it prepares a transaction and returns nothing",
     "cancel_operation": "no operation of the draws is on many batches",
     "add_schedule": "its document names fields that no row has",

@@ -38,6 +38,7 @@ WORDS: dict[tuple[str, ...], list[str]] = {
     ("set",): ["b1", "a=1"], ("delete",): ["b1", "--yes"], ("bench",): ["no-such"],
     ("queue", "apply"): ["queues.toml", "--yes"], ("queue", "test"): ["p.json"],
     ("pool", "apply"): ["pools.toml", "--yes"],
+    ("line", "apply"): ["p.json"], ("line", "set"): ["b1.j1", "done"],
     ("licence", "set"): ["spice", "5"],
     ("token", "create"): ["ci"],
     **{(name,): ["b1"] for name in ("cancel", "hold", "release", "retry")},

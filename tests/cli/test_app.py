@@ -95,6 +95,8 @@ GROUPS = {
     "condition",
     "convert",
     "licence",
+    "lifecycle",
+    "line",
     "operation",
     "pool",
     "queue",
@@ -135,7 +137,9 @@ PAGES = [
         for name in ("close", "create", "delete", "limit", "members", "reopen", "show")
     ),
     *(["quota", name] for name in ("ls", "set")),
+    *(["lifecycle", name] for name in ("graph", "show")),
     *(["limit", name] for name in ("ls", "set")),
+    *(["line", name] for name in ("apply", "rm", "set", "show")),
     *(["tenant", name] for name in ("create", "ls", "set", "show")),
     *(["operation", name] for name in ("cancel", "ls")),
     *(["query", name] for name in ("ls", "rm", "save")),

@@ -9,7 +9,10 @@ FREE: Mapping[str, str] = {
     "a new name": """
         billing-project-create-0 schedule-add--name token-create-0 query-save-0 tenant-create-0
         tenant-create--admin user-add-0 run--name each--name submit--name resubmit--name
-        rename-1 simulate--name up--worker-name worker--worker-name""",
+        rename-1 simulate--name up--worker-name worker--worker-name line-apply--name""",
+    "of a production line, and few know more than one": """
+        line-show-0 line-rm-0 lifecycle-show-0 lifecycle-graph-0""",
+    "a status, of which each lifecycle has its own": "line-set-1",
     "a number, a size or an amount of money": """
         --attempt quota-set--batches --bytes --cores --cpu --days --gpu --gpus --last --limit
         --lines --load --losses --max-args --max-chars --max-lines --max-running
@@ -23,6 +26,7 @@ FREE: Mapping[str, str] = {
     "a text, a pattern or a query that a person writes": """
         --colsep each--delimiter --eof --grep --note --reason --replace -E -I -d
         token-create--workers
+        line-set--message line-set-m
         jobs-1 message-1 query-save-1 ls--name --q -q billing-correct-rates-0""",
     "pairs of a name and a value": """
         --rate

@@ -21,6 +21,7 @@ _BY_KEY = {
     "7704": "lanes",
     "7705": "new_work",
     "7706": "quotas",
+    "7707": "setups",
     None: "batch",
 }
 _ROW_LOCK = re.compile(r"\bFOR (?:NO KEY |KEY )?(?:UPDATE|SHARE)\b")

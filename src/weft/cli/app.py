@@ -136,6 +136,14 @@ COMMANDS = {
         "weft.cli.commands.simulate:simulate",
         "Run a recorded workload on a pool, in virtual time.",
     ),
+    "line": (
+        "weft.cli.commands.line:app",
+        "Apply the file of a production line, and set statuses.",
+    ),
+    "lifecycle": (
+        "weft.cli.commands.lifecycle:app",
+        "Show the statuses of a line, and which may follow which.",
+    ),
     "licence": (
         "weft.cli.commands.licence:app",
         "Show and set how many licences jobs may use at a time.",

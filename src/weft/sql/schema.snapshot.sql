@@ -131,6 +131,47 @@ CREATE TABLE weft.batch_update (
 );
 ALTER TABLE weft.batch_update OWNER TO postgres;
 
+CREATE TABLE weft.job (
+    batch_id bigint NOT NULL,
+    ready_at timestamp with time zone,
+    claimed_at timestamp with time zone,
+    started_at timestamp with time zone,
+    cancelled_at timestamp with time zone,
+    billed_ms bigint DEFAULT 0 NOT NULL,
+    job_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    update_id integer NOT NULL,
+    group_id integer NOT NULL,
+    shape_id integer NOT NULL,
+    cpu_m integer NOT NULL,
+    memory_mib integer NOT NULL,
+    spec_first integer NOT NULL,
+    n_unfinished integer DEFAULT 0 NOT NULL,
+    incarnation_id integer,
+    retry_on integer DEFAULT 0 NOT NULL,
+    state smallint NOT NULL,
+    phase smallint,
+    attempt smallint DEFAULT 0 NOT NULL,
+    n_uncounted smallint DEFAULT 0 NOT NULL,
+    n_lost smallint DEFAULT 0 NOT NULL,
+    max_attempts smallint DEFAULT 1 NOT NULL,
+    priority smallint DEFAULT 0 NOT NULL,
+    rate_card_id smallint,
+    listed boolean DEFAULT false NOT NULL,
+    staged boolean DEFAULT false NOT NULL,
+    bad_parent boolean DEFAULT false NOT NULL,
+    always_run boolean DEFAULT false NOT NULL,
+    asks_more boolean DEFAULT false NOT NULL,
+    crowded boolean DEFAULT false NOT NULL,
+    lane_id integer DEFAULT 0 NOT NULL,
+    gate_set_id integer,
+    lifecycle_id integer
+)
+WITH (fillfactor='45', autovacuum_vacuum_insert_threshold='-1', autovacuum_vacuum_threshold='200000', autovacuum_vacuum_scale_factor='0.2', autovacuum_analyze_scale_factor='0.1', autovacuum_vacuum_cost_delay='2', autovacuum_vacuum_cost_limit='1000');
+ALTER TABLE weft.job OWNER TO postgres;
+
+COMMENT ON COLUMN weft.job.retry_on IS 'bits by reason; bit 0: its retries wait as its field `retry` says';
+
 CREATE TABLE weft.operation (
     operation_id bigint NOT NULL,
     tenant_id integer NOT NULL,
@@ -354,46 +395,6 @@ CREATE TABLE weft.machine (
 );
 ALTER TABLE weft.machine OWNER TO postgres;
 
-CREATE TABLE weft.job (
-    batch_id bigint NOT NULL,
-    ready_at timestamp with time zone,
-    claimed_at timestamp with time zone,
-    started_at timestamp with time zone,
-    cancelled_at timestamp with time zone,
-    billed_ms bigint DEFAULT 0 NOT NULL,
-    job_id integer NOT NULL,
-    tenant_id integer NOT NULL,
-    update_id integer NOT NULL,
-    group_id integer NOT NULL,
-    shape_id integer NOT NULL,
-    cpu_m integer NOT NULL,
-    memory_mib integer NOT NULL,
-    spec_first integer NOT NULL,
-    n_unfinished integer DEFAULT 0 NOT NULL,
-    incarnation_id integer,
-    retry_on integer DEFAULT 0 NOT NULL,
-    state smallint NOT NULL,
-    phase smallint,
-    attempt smallint DEFAULT 0 NOT NULL,
-    n_uncounted smallint DEFAULT 0 NOT NULL,
-    n_lost smallint DEFAULT 0 NOT NULL,
-    max_attempts smallint DEFAULT 1 NOT NULL,
-    priority smallint DEFAULT 0 NOT NULL,
-    rate_card_id smallint,
-    listed boolean DEFAULT false NOT NULL,
-    staged boolean DEFAULT false NOT NULL,
-    bad_parent boolean DEFAULT false NOT NULL,
-    always_run boolean DEFAULT false NOT NULL,
-    asks_more boolean DEFAULT false NOT NULL,
-    crowded boolean DEFAULT false NOT NULL,
-    lane_id integer DEFAULT 0 NOT NULL,
-    gate_set_id integer
-)
-WITH (fillfactor='45', autovacuum_vacuum_insert_threshold='-1', autovacuum_vacuum_threshold='200000', autovacuum_vacuum_scale_factor='0.2', autovacuum_analyze_scale_factor='0.1', autovacuum_vacuum_cost_delay='2', autovacuum_vacuum_cost_limit='1000');
-ALTER TABLE weft.job OWNER TO postgres;
-
-COMMENT ON COLUMN weft.job.retry_on IS 'bits by reason; bit 0: its retries wait as its field `retry` says';
-
 CREATE TABLE weft.batch (
     batch_id bigint NOT NULL,
     tenant_id integer NOT NULL,
@@ -423,6 +424,7 @@ CREATE TABLE weft.batch (
     door text,
     foreign_trace text,
     foreign_id text,
+    lifecycle_id integer,
     CONSTRAINT batch_cancel_after_n_failures_check CHECK ((cancel_after_n_failures > 0)),
     CONSTRAINT batch_door_check CHECK ((length(door) <= 32)),
     CONSTRAINT batch_foreign_id_check CHECK ((length(foreign_id) <= 64)),
@@ -1310,6 +1312,34 @@ CREATE TABLE weft.job_state (
 );
 ALTER TABLE weft.job_state OWNER TO postgres;
 
+CREATE TABLE weft.job_status (
+    batch_id bigint NOT NULL,
+    job_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    status smallint NOT NULL,
+    since timestamp with time zone NOT NULL,
+    n integer NOT NULL
+)
+WITH (fillfactor='50');
+ALTER TABLE weft.job_status OWNER TO postgres;
+
+CREATE TABLE weft.job_status_change (
+    batch_id bigint NOT NULL,
+    job_id integer NOT NULL,
+    n integer NOT NULL,
+    tenant_id integer NOT NULL,
+    at timestamp with time zone NOT NULL,
+    status smallint NOT NULL,
+    state smallint NOT NULL,
+    forbidden boolean DEFAULT false NOT NULL,
+    attempt smallint,
+    actor text NOT NULL,
+    subtype text,
+    message text,
+    CONSTRAINT job_status_change_message_check CHECK ((length(message) <= 1024))
+);
+ALTER TABLE weft.job_status_change OWNER TO postgres;
+
 CREATE TABLE weft.job_transition (
     from_state smallint NOT NULL,
     to_state smallint NOT NULL
@@ -1364,6 +1394,57 @@ CREATE TABLE weft.licence (
     CONSTRAINT licence_name_check CHECK ((name ~ '^[a-z][a-z0-9_.-]{0,62}$'::text))
 );
 ALTER TABLE weft.licence OWNER TO postgres;
+
+CREATE TABLE weft.lifecycle (
+    lifecycle_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    setup text NOT NULL,
+    name text NOT NULL,
+    statuses text[] NOT NULL,
+    document jsonb NOT NULL,
+    saved_at timestamp with time zone NOT NULL,
+    saved_by text NOT NULL,
+    ended_at timestamp with time zone,
+    CONSTRAINT lifecycle_name_check CHECK (((length(name) >= 1) AND (length(name) <= 64)))
+);
+ALTER TABLE weft.lifecycle OWNER TO postgres;
+
+CREATE TABLE weft.lifecycle_core (
+    lifecycle_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    state smallint NOT NULL,
+    status smallint NOT NULL,
+    CONSTRAINT lifecycle_core_status_check CHECK ((status > 0))
+);
+ALTER TABLE weft.lifecycle_core OWNER TO postgres;
+
+CREATE TABLE weft.lifecycle_edge (
+    lifecycle_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    from_status smallint NOT NULL,
+    to_status smallint NOT NULL,
+    CONSTRAINT lifecycle_edge_to_status_check CHECK ((to_status > 0))
+);
+ALTER TABLE weft.lifecycle_edge OWNER TO postgres;
+
+ALTER TABLE weft.lifecycle ALTER COLUMN lifecycle_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME weft.lifecycle_lifecycle_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE weft.lifecycle_move (
+    lifecycle_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    state smallint NOT NULL,
+    within smallint NOT NULL,
+    from_status smallint NOT NULL,
+    way smallint[]
+);
+ALTER TABLE weft.lifecycle_move OWNER TO postgres;
 
 ALTER TABLE weft.machine ALTER COLUMN machine_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME weft.machine_machine_id_seq
@@ -1720,6 +1801,16 @@ CREATE TABLE weft.schema_range (
 ALTER TABLE weft.schema_range OWNER TO postgres;
 
 COMMENT ON COLUMN weft.schema_range.oldest_program IS 'raised by the contract step, which takes away what older programs call';
+
+CREATE TABLE weft.setup (
+    tenant_id integer NOT NULL,
+    name text NOT NULL,
+    document text NOT NULL,
+    saved_at timestamp with time zone NOT NULL,
+    saved_by text NOT NULL,
+    CONSTRAINT setup_name_check CHECK (((length(name) >= 1) AND (length(name) <= 64)))
+);
+ALTER TABLE weft.setup OWNER TO postgres;
 
 CREATE TABLE weft.shape (
     shape_id integer NOT NULL,
@@ -2173,6 +2264,12 @@ ALTER TABLE ONLY weft.job_state
 ALTER TABLE ONLY weft.job_state
     ADD CONSTRAINT job_state_word_key UNIQUE (word);
 
+ALTER TABLE ONLY weft.job_status_change
+    ADD CONSTRAINT job_status_change_pkey PRIMARY KEY (batch_id, job_id, n);
+
+ALTER TABLE ONLY weft.job_status
+    ADD CONSTRAINT job_status_pkey PRIMARY KEY (batch_id, job_id);
+
 ALTER TABLE ONLY weft.job_transition
     ADD CONSTRAINT job_transition_pkey PRIMARY KEY (from_state, to_state);
 
@@ -2190,6 +2287,18 @@ ALTER TABLE ONLY weft.late_job
 
 ALTER TABLE ONLY weft.licence
     ADD CONSTRAINT licence_pkey PRIMARY KEY (name);
+
+ALTER TABLE ONLY weft.lifecycle_core
+    ADD CONSTRAINT lifecycle_core_pkey PRIMARY KEY (lifecycle_id, state, status);
+
+ALTER TABLE ONLY weft.lifecycle_edge
+    ADD CONSTRAINT lifecycle_edge_pkey PRIMARY KEY (lifecycle_id, from_status, to_status);
+
+ALTER TABLE ONLY weft.lifecycle_move
+    ADD CONSTRAINT lifecycle_move_pkey PRIMARY KEY (lifecycle_id, state, from_status, within);
+
+ALTER TABLE ONLY weft.lifecycle
+    ADD CONSTRAINT lifecycle_pkey PRIMARY KEY (lifecycle_id);
 
 ALTER TABLE ONLY weft.machine
     ADD CONSTRAINT machine_name_key UNIQUE (name);
@@ -2298,6 +2407,9 @@ ALTER TABLE ONLY weft.schema_range
 
 ALTER TABLE ONLY weft.secret
     ADD CONSTRAINT secret_pkey PRIMARY KEY (user_id, name);
+
+ALTER TABLE ONLY weft.setup
+    ADD CONSTRAINT setup_pkey PRIMARY KEY (tenant_id, name);
 
 ALTER TABLE ONLY weft.shape
     ADD CONSTRAINT shape_cpu_m_memory_mib_storage_mib_gpu_countables_key UNIQUE (cpu_m, memory_mib, storage_mib, gpu, countables);
@@ -2544,6 +2656,8 @@ CREATE INDEX job_label_name_idx ON weft.job_label USING btree (batch_id, name, j
 
 CREATE INDEX lane_machine_idx ON weft.lane USING btree (lane_id) WHERE (asks ? 'machine'::text);
 
+CREATE UNIQUE INDEX lifecycle_name_idx ON weft.lifecycle USING btree (tenant_id, name) WHERE (ended_at IS NULL);
+
 CREATE INDEX machine_came_idx ON weft.machine USING btree (pool_id, flavour, machine_id) WHERE (came_at IS NOT NULL);
 
 CREATE UNIQUE INDEX machine_job_idx ON weft.machine USING btree (for_batch_id, for_job_id) WHERE ((for_batch_id IS NOT NULL) AND (released_at IS NULL));
@@ -2690,6 +2804,10 @@ CREATE TRIGGER machines_go AFTER DELETE ON weft.machine REFERENCING OLD TABLE AS
 
 CREATE TRIGGER operation_begins BEFORE INSERT ON weft.operation FOR EACH ROW WHEN ((new.batch_id IS NOT NULL)) EXECUTE FUNCTION weft._note_owner();
 
+CREATE TRIGGER status_change_is_kept BEFORE DELETE OR UPDATE ON weft.job_status_change FOR EACH ROW EXECUTE FUNCTION weft._keep_status_change();
+
+CREATE TRIGGER status_follows_core AFTER UPDATE OF state, phase ON weft.job FOR EACH ROW WHEN (((new.lifecycle_id IS NOT NULL) AND ((old.state <> new.state) OR (old.phase IS DISTINCT FROM new.phase)))) EXECUTE FUNCTION weft._follow_core();
+
 CREATE TRIGGER worker_begins AFTER INSERT ON weft.worker_incarnation FOR EACH ROW WHEN ((new.ended_at IS NULL)) EXECUTE FUNCTION weft._count_worker();
 
 CREATE TRIGGER worker_ends AFTER UPDATE OF ended_at ON weft.worker_incarnation FOR EACH ROW WHEN (((old.ended_at IS NULL) <> (new.ended_at IS NULL))) EXECUTE FUNCTION weft._count_worker();
@@ -2787,6 +2905,24 @@ ALTER TABLE ONLY weft.lane
 ALTER TABLE ONLY weft.late_job
     ADD CONSTRAINT late_job_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES weft.batch(batch_id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY weft.lifecycle_core
+    ADD CONSTRAINT lifecycle_core_lifecycle_id_fkey FOREIGN KEY (lifecycle_id) REFERENCES weft.lifecycle(lifecycle_id);
+
+ALTER TABLE ONLY weft.lifecycle_core
+    ADD CONSTRAINT lifecycle_core_state_fkey FOREIGN KEY (state) REFERENCES weft.job_state(state);
+
+ALTER TABLE ONLY weft.lifecycle_edge
+    ADD CONSTRAINT lifecycle_edge_lifecycle_id_fkey FOREIGN KEY (lifecycle_id) REFERENCES weft.lifecycle(lifecycle_id);
+
+ALTER TABLE ONLY weft.lifecycle_move
+    ADD CONSTRAINT lifecycle_move_lifecycle_id_fkey FOREIGN KEY (lifecycle_id) REFERENCES weft.lifecycle(lifecycle_id);
+
+ALTER TABLE ONLY weft.lifecycle_move
+    ADD CONSTRAINT lifecycle_move_state_fkey FOREIGN KEY (state) REFERENCES weft.job_state(state);
+
+ALTER TABLE ONLY weft.lifecycle
+    ADD CONSTRAINT lifecycle_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES weft.tenant(tenant_id);
+
 ALTER TABLE ONLY weft.machine
     ADD CONSTRAINT machine_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES weft.pool(pool_id);
 
@@ -2834,6 +2970,9 @@ ALTER TABLE ONLY weft.schedule
 
 ALTER TABLE ONLY weft.secret
     ADD CONSTRAINT secret_user_id_fkey FOREIGN KEY (user_id) REFERENCES weft.tenant_user(user_id);
+
+ALTER TABLE ONLY weft.setup
+    ADD CONSTRAINT setup_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES weft.tenant(tenant_id);
 
 ALTER TABLE ONLY weft.shape
     ADD CONSTRAINT shape_lane_id_fkey FOREIGN KEY (lane_id) REFERENCES weft.lane(lane_id);
@@ -2986,9 +3125,21 @@ ALTER TABLE weft.job_label ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.job_spec ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.job_status ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.job_status_change ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.late_job ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.licence ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.lifecycle ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.lifecycle_core ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.lifecycle_edge ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.lifecycle_move ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.machine ENABLE ROW LEVEL SECURITY;
 
@@ -3075,6 +3226,8 @@ ALTER TABLE weft.schedule ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.schedule_run ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.secret ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.setup ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.spend_limit ENABLE ROW LEVEL SECURITY;
 
@@ -3190,9 +3343,21 @@ CREATE POLICY system_rows ON weft.job_label TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.job_spec TO weft_system USING (true);
 
+CREATE POLICY system_rows ON weft.job_status TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.job_status_change TO weft_system USING (true);
+
 CREATE POLICY system_rows ON weft.late_job TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.licence TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.lifecycle TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.lifecycle_core TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.lifecycle_edge TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.lifecycle_move TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.machine TO weft_system USING (true);
 
@@ -3237,6 +3402,8 @@ CREATE POLICY system_rows ON weft.schedule TO weft_system USING (true);
 CREATE POLICY system_rows ON weft.schedule_run TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.secret TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.setup TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.spend_limit TO weft_system USING (true);
 
@@ -3366,7 +3533,19 @@ CREATE POLICY tenant_rows ON weft.job_label TO weft_tenant USING ((tenant_id = (
 
 CREATE POLICY tenant_rows ON weft.job_spec TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
+CREATE POLICY tenant_rows ON weft.job_status TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.job_status_change TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
 CREATE POLICY tenant_rows ON weft.late_job TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.lifecycle TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.lifecycle_core TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.lifecycle_edge TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.lifecycle_move TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.member_span TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
@@ -3403,6 +3582,8 @@ CREATE POLICY tenant_rows ON weft.schedule TO weft_tenant USING ((tenant_id = ( 
 CREATE POLICY tenant_rows ON weft.schedule_run TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.secret TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.setup TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.spend_limit TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
@@ -3472,6 +3653,11 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch_update TO weft_system;
 GRANT SELECT ON TABLE weft.batch_update TO weft_api;
 GRANT SELECT ON TABLE weft.batch_update TO weft_driver;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job TO weft_system;
+GRANT SELECT ON TABLE weft.job TO weft_api;
+GRANT SELECT ON TABLE weft.job TO weft_driver;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.operation TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.operation TO weft_system;
 
@@ -3509,11 +3695,6 @@ GRANT SELECT ON TABLE weft.pool TO weft_driver;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.machine TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.machine TO weft_system;
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job TO weft_tenant;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job TO weft_system;
-GRANT SELECT ON TABLE weft.job TO weft_api;
-GRANT SELECT ON TABLE weft.job TO weft_driver;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch TO weft_system;
@@ -3787,6 +3968,12 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_spec TO weft_system;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_state TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_state TO weft_system;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_status TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_status TO weft_system;
+
+GRANT SELECT,INSERT ON TABLE weft.job_status_change TO weft_tenant;
+GRANT SELECT,INSERT,DELETE ON TABLE weft.job_status_change TO weft_system;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_transition TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_transition TO weft_system;
 
@@ -3804,6 +3991,21 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.late_job TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.licence TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.licence TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.lifecycle TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.lifecycle TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.lifecycle_core TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.lifecycle_core TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.lifecycle_edge TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.lifecycle_edge TO weft_system;
+
+GRANT USAGE ON SEQUENCE weft.lifecycle_lifecycle_id_seq TO weft_tenant;
+GRANT USAGE ON SEQUENCE weft.lifecycle_lifecycle_id_seq TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.lifecycle_move TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.lifecycle_move TO weft_system;
 
 GRANT USAGE ON SEQUENCE weft.machine_machine_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.machine_machine_id_seq TO weft_system;
@@ -3913,6 +4115,9 @@ GRANT USAGE ON SEQUENCE weft.schedule_schedule_id_seq TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.schema_range TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.schema_range TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.setup TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.setup TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.shape TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.shape TO weft_system;

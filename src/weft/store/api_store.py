@@ -19,6 +19,7 @@ from weft.store.failures import Failures
 from weft.store.fleet import Fleet, shown_worker
 from weft.store.groups import SetGroups
 from weft.store.licences import Licences
+from weft.store.lines import Lines
 from weft.store.log_locations import directory_of, location_of
 from weft.store.notices import PostgresNotices
 from weft.store.permissions import Permissions
@@ -62,6 +63,7 @@ class PostgresApiStore(
     Fleet,
     Pools,
     Licences,
+    Lines,
     Conditions,
     Failures,
     Pictures,

@@ -104,6 +104,7 @@ def _new_batch(
 ) -> NewBatch:
     check_name(document.name, settings, problems, "/name")
     check_name(document.billing_project, settings, problems, "/billing_project")
+    check_name(document.lifecycle, settings, problems, "/lifecycle")
     check_attributes(document.attributes, settings, problems, "/attributes")
     check_callback(document.callback, settings, problems, "/callback")
     return NewBatch(
@@ -117,6 +118,7 @@ def _new_batch(
         door=origin.door,
         foreign_trace=origin.foreign_trace,
         foreign_id=origin.foreign_id,
+        lifecycle=document.lifecycle,
     )
 
 

@@ -132,6 +132,8 @@ EVENTS = MappingProxyType(
         "pools.saved": "an operator changed the pools · user, changed",
         "condition.changed": "a person tested, released or gave up what jobs wait for "
         "· condition, user, change",
+        "setup.saved": "an operator saved the file of a production line · setup, changed, user",
+        "setup.removed": "an operator removed one · setup, user",
         "licence.set": "an operator set how many licences there are · licence, n, user",
         "licence.removed": "an operator removed a licence · licence, user",
         "secret.set": "a user set a secret of theirs · secret (its name), user",

@@ -35,6 +35,7 @@ from weft.testing.edit_store_suite import EditStoreSuite
 from weft.testing.failure_store_suite import FailureStoreSuite
 from weft.testing.fleet_store_suite import FleetStoreSuite
 from weft.testing.licence_store_suite import LicenceStoreSuite
+from weft.testing.line_store_suite import LineStoreSuite
 from weft.testing.permission_store_suite import PermissionStoreSuite
 from weft.testing.picture_store_suite import PictureStoreSuite, picture_calls
 from weft.testing.pool_store_suite import PoolStoreSuite
@@ -394,7 +395,7 @@ class ApiStoreSuite(
     ScheduleStoreSuite, BillingStoreSuite, FleetStoreSuite, PoolStoreSuite, LicenceStoreSuite,
     PermissionStoreSuite, FailureStoreSuite, TokenStoreSuite, SessionStoreSuite, UserStoreSuite,
     TenantStoreSuite, QuotaStoreSuite, SecretStoreSuite, TrailStoreSuite, WhyStoreSuite,
-    SavedQueryStoreSuite,
+    SavedQueryStoreSuite, LineStoreSuite,
     ConditionStoreSuite, PictureStoreSuite, LimitStoreSuite,
 ):  # fmt: skip
     """Tests of the port; see `StoreTests`."""
@@ -456,6 +457,7 @@ def calls_on_batch(
         partial(api.job_history, *one, 1),
         partial(api.list_attempt_logs, *one, [1], None),
         partial(api.cancel_jobs, *one, [1]),
+        partial(api.change_status, *one, 1, status="over", message=None),
         partial(api.signal_job, *one, 1, signal=10, word="USR1"),
         partial(api.message_job, *one, 1, text="x"),
         partial(api.extend_job, *one, 1, by_ms=1000),

@@ -153,6 +153,7 @@ class Job(JobNumber, kw_only=True):
     subtype: Annotated[str | UnsetType, _OF_SUCCESS] = UNSET
     retry_with: Annotated[list[dict[str, Any]] | UnsetType, _IF_GIVEN] = UNSET
     licences: Annotated[dict[str, int] | UnsetType, _IF_GIVEN] = UNSET
+    status: Annotated[str | UnsetType, _IF_GIVEN] = UNSET
     why: Annotated[str | UnsetType | None, _IF_ASKED] = UNSET
 
 
@@ -231,6 +232,7 @@ class HistoryEntry(Struct, kw_only=True, rename={"from_": "from"}):
     actor: str
     subtype: str | None
     message: str | None
+    status: Annotated[str | UnsetType, _IF_GIVEN] = UNSET
 
 
 class Change(Struct, kw_only=True):
@@ -300,31 +302,6 @@ class Operation(Struct, kw_only=True):
     created_at: datetime
     ended_at: datetime | None
     trace_id: str | None
-
-
-class Delivery(Struct, kw_only=True):
-    """The delivery of the callback of one completion."""
-
-    delivery_id: int
-    delivery: Annotated[str, Meta(description="the Weft-Delivery header")]
-    batch_id: int
-    group_id: int
-    completion: int
-    url: str
-    state: Literal["pending", "delivered", "failed"]
-    n_attempts: Count
-    last_status: int | None
-    last_error: str | None
-    created_at: datetime
-    tried_at: datetime | None
-    next_at: datetime | None
-    delivered_at: datetime | None
-
-
-class CallbackSecret(Struct, kw_only=True):
-    """The secret that signs the callbacks of a tenant."""
-
-    secret: str
 
 
 class Update(Struct, kw_only=True):

@@ -362,6 +362,10 @@ class BatchDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
     max_running: Annotated[
         PositiveInt | None, says("At most this number of its jobs run at the same time.", 50)
     ] = None
+    lifecycle: Annotated[
+        str | None,
+        says("Its jobs have the statuses of this lifecycle, beside their states.", "hrsi"),
+    ] = None
     groups: Annotated[list[GroupDocument], _GROUPS] = []
     jobs: Annotated[list[JobDocument], says("The jobs, in any order if parents are named.")] = []
     inherit_env: Annotated[dict[str, str] | None, _INHERIT_ENV] = None
@@ -480,19 +484,6 @@ class QueuesDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
 
     queues: Annotated[list[QueueDocument], says("At least those that shall stay.")]
     dry_run: Annotated[bool, says("Only return what would change.")] = False
-
-
-class RerouteDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """`POST /v1/queue-reroute`: move the next jobs that wait."""
-
-    queue: Annotated[QueueName | None, says("Only jobs of this queue.", "short")] = None
-    to: Annotated[
-        QueueName | None, says("To this queue; without it to those that guards choose.", "large")
-    ] = None
-    dry_run: Annotated[bool, says("Only count.")] = False
-    cursor: Annotated[str | None, says("From the previous answer: go on there.", "b7.j1000")] = (
-        None
-    )
 
 
 class Empty(Struct, forbid_unknown_fields=True):

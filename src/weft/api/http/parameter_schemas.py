@@ -53,6 +53,8 @@ PATH: Final[Mapping[str, tuple[str, Schema]]] = {
     "p": ("The name of a billing project, with each slash as %2F.", _whole(r"[^\x00]+")),
     "t": ("The number of a token.", _whole(NUMBER.pattern)),
     "session": ("The number of a session.", _whole(NUMBER.pattern)),
+    "setup": ("The name of a setup.", _whole(QUEUE.pattern)),
+    "lifecycle": ("The name of a lifecycle.", _whole(QUEUE.pattern)),
     "l": ("The name of a licence.", _whole(r"[^\x00]+")),
     "w": ("The name of a worker, with each slash as %2F.", _whole(r"[^\x00]+")),
     "secret": ("The name of a secret.", _whole(QUEUE.pattern)),

@@ -163,6 +163,22 @@ def queue_of(request: AnyRequest) -> str:
     return name
 
 
+def setup_of(request: AnyRequest) -> str:
+    """Return the name of a setup. Raise `BadId` for what none can have."""
+    name = _segment(request, "setup")
+    if not QUEUE.fullmatch(name):
+        raise BadId(name, expected="a setup has a name such as snow")
+    return name
+
+
+def lifecycle_of(request: AnyRequest) -> str:
+    """Return the name of a lifecycle. Raise `BadId` for what none can have."""
+    name = _segment(request, "lifecycle")
+    if not QUEUE.fullmatch(name):
+        raise BadId(name, expected="a lifecycle has a name such as hrsi")
+    return name
+
+
 def licence_of(request: AnyRequest) -> str:
     """Return the name of a licence, which may be one that none can have."""
     return _segment(request, "l")

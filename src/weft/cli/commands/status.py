@@ -251,6 +251,7 @@ def _print_job(job: Document, waits: str | None) -> None:
             "Job": format_job_ref(job["batch_id"], job["job_id"]),
             "Name": job_name(job, width=200) or None,
             "State": state_words(job),
+            "Status": job.get("status"),
             "Why": _why(job) if job["state"] in ENDED_WORDS else waits,
             "Phase": job.get("phase"),
             "Command": one_line(" ".join(command), width=500) if command else None,
@@ -345,7 +346,11 @@ def _between(start: str | None, end: str | None) -> float | None:
 
 def _change_row(change: Document) -> tuple[object, ...]:
     is_move = change.get("from") != change.get("to") or change.get("phase") is not None
-    what = ": ".join(text for text in (change.get("subtype"), change.get("message")) if text)
+    what = ": ".join(
+        text
+        for text in (change.get("status"), change.get("subtype"), change.get("message"))
+        if text
+    )
     return (
         moment(change["at"]),
         change.get("from") if is_move else None,

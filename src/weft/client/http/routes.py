@@ -14,6 +14,7 @@ from weft.client.http.condition_routes import ConditionRoutes
 from weft.client.http.failure_routes import FailureRoutes
 from weft.client.http.fleet_routes import FleetRoutes
 from weft.client.http.group_path import group_segment
+from weft.client.http.line_routes import LineRoutes
 from weft.client.http.listing import Document, Listing
 from weft.client.http.login_routes import LoginRoutes
 from weft.client.http.picture_routes import PictureRoutes
@@ -43,6 +44,7 @@ class Routes(
     SystemRoutes,
     UsageRoutes,
     LoginRoutes,
+    LineRoutes,
 ):
     """The HTTP api, one method per route."""
 

@@ -15,6 +15,7 @@ from weft.ports.store.foreign_jobs import ForeignJobs
 from weft.ports.store.groups import SetGroupStore
 from weft.ports.store.job_entries import JobEntry
 from weft.ports.store.licences import LicenceStore
+from weft.ports.store.lines import LineStore
 from weft.ports.store.permissions import PermissionStore
 from weft.ports.store.pictures import PictureStore
 from weft.ports.store.pools import PoolStore
@@ -46,6 +47,7 @@ class ApiStore(
     FleetStore,
     PoolStore,
     LicenceStore,
+    LineStore,
     ConditionStore,
     FailureStore,
     PictureStore,

@@ -10,6 +10,10 @@ SELECT x.batch_id, x.kind FROM (
     UNION ALL
     SELECT DISTINCT t.batch_id, 'job_change' AS kind FROM weft.job_change t
     UNION ALL
+    SELECT DISTINCT t.batch_id, 'job_status' AS kind FROM weft.job_status t
+    UNION ALL
+    SELECT DISTINCT t.batch_id, 'job_status_change' AS kind FROM weft.job_status_change t
+    UNION ALL
     SELECT DISTINCT t.batch_id, 'job_cancel' AS kind FROM weft.job_cancel t
     UNION ALL
     SELECT DISTINCT t.batch_id, 'preemption' AS kind FROM weft.preemption t

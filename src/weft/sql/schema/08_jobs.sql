@@ -106,6 +106,7 @@ CREATE TABLE weft.job (
     crowded boolean NOT NULL DEFAULT false,  -- it had more than 1,000 parents that had not ended
     lane_id int NOT NULL DEFAULT 0,  -- of its shape, so that a claim need not look it up
     gate_set_id int,  -- its own, beside those of its batch; NULL: none
+    lifecycle_id int,  -- of its batch, once it is committed; NULL: it has no status
     PRIMARY KEY (batch_id, job_id)
 ) WITH (
     fillfactor = 45,

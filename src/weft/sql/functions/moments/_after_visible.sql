@@ -1,9 +1,10 @@
--- _after_visible: what follows when jobs of an update are visible and could start: limits of spending, holds and deadlines keep them back.
+-- _after_visible: what follows when jobs of an update are visible and could start: limits of spending, holds and deadlines keep them back,
+--   and those with a lifecycle get their first statuses.
 -- Called by: _make_visible, before it admits jobs at gates and announces.   Safe to repeat: no.
--- Locks: as _pause_batch; as _hold_new_jobs; as _begin_deadlines.   Plan: theirs.   Raises what _pause_batch raises.
+-- Locks: as _pause_batch; as _hold_new_jobs; as _begin_deadlines; as _begin_statuses.   Plan: theirs.   Raises what _pause_batch raises.
 -- Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._after_visible(of_update weft.batch_update, is_new_batch boolean, at timestamptz) RETURNS void
-LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION weft._after_visible(of_update weft.batch_update, is_new_batch boolean, of_lifecycle_id int, at timestamptz)
+RETURNS void LANGUAGE plpgsql
 AS $$
 BEGIN
     PERFORM weft._pause_batch(of_update.batch_id, of_update.update_id = 1);
@@ -11,4 +12,7 @@ BEGIN
         PERFORM weft._hold_new_jobs(of_update.batch_id, of_update.first_job);
     END IF;
     PERFORM weft._begin_deadlines(of_update.batch_id, of_update.first_job, of_update.first_job + of_update.n_jobs - 1, _after_visible.at);
+    IF of_lifecycle_id IS NOT NULL THEN
+        PERFORM weft._begin_statuses(of_update, of_lifecycle_id, _after_visible.at);
+    END IF;
 END $$;

@@ -1,4 +1,5 @@
--- _end_waiting_as_errors: end these waiting jobs of a batch as errors of a kind (`deadline`, `machine`, `blocked`, `overdue`). Nobody is
+-- _end_waiting_as_errors: end these waiting jobs of a batch as errors of a kind (`deadline`, `machine`, `blocked`, `overdue`,
+--   `status`). Nobody is
 --   told; the caller has locked them, and counted them as failures.
 -- Called by: _end_as_errors, _end_overdue, _refuse_return, _release_machines.   Safe to repeat: yes, only waiting jobs are changed.
 -- Locks: as _end_waiting; as _add_dead_letters.   Plan: jobs by key.
@@ -12,8 +13,8 @@ BEGIN
         RETURN false;
     END IF;
     PERFORM weft._add_dead_letters(array_fill(of_batch_id, ARRAY[cardinality(of_job_ids)]), of_job_ids,
-        array_fill(CASE kind WHEN 'machine' THEN REASON_SYSTEM WHEN 'blocked' THEN REASON_BLOCKED WHEN 'overdue' THEN REASON_OVERDUE
-            ELSE REASON_DEADLINE END::smallint, ARRAY[cardinality(of_job_ids)]), NULL, NULL,
+        array_fill(CASE WHEN kind IN ('machine', 'status') THEN REASON_SYSTEM WHEN kind = 'blocked' THEN REASON_BLOCKED
+            WHEN kind = 'overdue' THEN REASON_OVERDUE ELSE REASON_DEADLINE END::smallint, ARRAY[cardinality(of_job_ids)]), NULL, NULL,
         array_fill(left(regexp_replace(_end_waiting_as_errors.message, '\d+', '<n>', 'g'), 200), ARRAY[cardinality(of_job_ids)]),
         _end_waiting_as_errors.at);
     RETURN true;

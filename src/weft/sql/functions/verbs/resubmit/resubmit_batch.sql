@@ -28,7 +28,8 @@ BEGIN
     WHERE u.batch_id = resubmit_batch.batch_id AND u.committed_at IS NOT NULL;
     SELECT b.batch_id INTO v_new FROM weft._create_batch(resubmit_batch.tenant_id, resubmit_batch.user_id,
         jsonb_build_object('name', v_old.name, 'billing_project', v_old.billing_project, 'callback', v_old.callback,
-            'cancel_after_n_failures', v_old.cancel_after_n_failures, 'gates', (
+            'cancel_after_n_failures', v_old.cancel_after_n_failures, 'lifecycle', (
+                SELECT l.name FROM weft.lifecycle l WHERE l.lifecycle_id = v_old.lifecycle_id), 'gates', (
                 SELECT coalesce(jsonb_agg(jsonb_build_object('kind', f.key,
                     CASE jsonb_typeof(f.value) WHEN 'number' THEN 'max_places' ELSE 'opens_at' END, f.value)), '[]')
                 FROM jsonb_each(weft._gate_fields(resubmit_batch.batch_id)) f))

@@ -1,6 +1,6 @@
 -- retry_failed: one bounded step of a retry: the next jobs that failed, and those that were cancelled because of them, run again.
 -- Called by: DriverStore.retry_failed.   Safe to repeat: yes, its position moves with the work.
--- Locks: as _check_epoch; operation; as _before_retry; batch_row; as _lift_limits; batch (shared); as _retry (instead);
+-- Locks: as _check_epoch; operation; as _before_retry; as _lift_limits; batch (shared); as _retry (instead);
 --   as _end_operation; as _announce.
 -- Plan: as _find_retried.
 -- matching, for an operation with a query: of the jobs up to looked_upto, those that match the query of the operation; NULL: it has none.
@@ -22,9 +22,7 @@ BEGIN
     ELSIF weft._is_behind(v_operation, 'retry', 'resubmit') THEN
         RETURN 'waits';
     END IF;
-    IF weft._before_retry(v_operation.tenant_id, v_operation.batch_id) THEN
-        UPDATE weft.batch b SET gated = true WHERE b.batch_id = v_operation.batch_id AND NOT b.gated;
-    END IF;
+    PERFORM weft._before_retry(v_operation.tenant_id, v_operation.batch_id);
     IF NOT v_operation.arguments ?| ARRAY['jobs', 'query', 'cause', 'lifted'] THEN
         v_lifted := weft._lift_limits(v_operation.batch_id, coalesce((v_operation.arguments ->> 'within_group')::int, 0),
             v_operation.created_at, v_operation.arguments ->> 'actor', retry_failed.at);

@@ -12,7 +12,8 @@ AS $$
 DECLARE
     v_batch record; v_bunch record; v_n bigint; v_sets int[]; v_lane int[];
 BEGIN
-    SELECT b.user_id, b.queue_id, b.gated, b.gate_set_id, q.pool_id INTO v_batch FROM weft.batch b JOIN weft.queue q USING (queue_id)
+    SELECT b.user_id, b.queue_id, b.gated, b.gate_set_id, b.lifecycle_id, q.pool_id INTO v_batch
+    FROM weft.batch b JOIN weft.queue q USING (queue_id)
         WHERE b.batch_id = of_update.batch_id;
     UPDATE weft.batch_update u SET committed_at = _make_visible.at
     WHERE u.batch_id = of_update.batch_id AND u.update_id = of_update.update_id;
@@ -40,7 +41,7 @@ BEGIN
         SELECT DISTINCT s.lane_id FROM weft.bunch_count c JOIN weft.shape s USING (shape_id)
         WHERE c.batch_id = of_update.batch_id AND c.update_id = of_update.update_id);
     PERFORM weft._add_update_ranges(of_update.batch_id, of_update.update_id, v_batch.pool_id, v_batch.user_id, v_lane);
-    PERFORM weft._after_visible(of_update, is_new_batch, _make_visible.at);
+    PERFORM weft._after_visible(of_update, is_new_batch, v_batch.lifecycle_id, _make_visible.at);
     INSERT INTO weft.event (at, tenant_id, batch_id, kind, trace_id)
     VALUES (_make_visible.at, of_update.tenant_id, of_update.batch_id, 'update.committed', of_update.trace_id);
     IF v_batch.gated THEN

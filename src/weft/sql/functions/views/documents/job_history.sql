@@ -15,9 +15,8 @@ BEGIN
     RETURN QUERY
     WITH change AS (
     SELECT x.*, row_number() OVER (ORDER BY x.at, x.part, x.attempt) AS n
-    FROM (
-        SELECT 1 AS part, u.committed_at AS at, NULL::smallint AS from_state, CASE WHEN v_parents THEN STATE_PENDING
-            ELSE STATE_READY END::smallint AS to_state,
+    FROM (SELECT y.*, NULL AS status FROM (SELECT 1 AS part, u.committed_at AS at, NULL::smallint AS from_state,
+           CASE WHEN v_parents THEN STATE_PENDING ELSE STATE_READY END::smallint AS to_state,
                NULL::smallint AS phase, NULL::smallint AS attempt, 'user ' || x.name AS actor, 'update ' || u.update_id AS subtype,
                    NULL::text AS message
         FROM weft.batch_update u JOIN weft.tenant_user x ON x.user_id = u.user_id WHERE u.batch_id = v_job.batch_id
@@ -72,9 +71,10 @@ BEGIN
                   AND r.change_id > c.change_id AND r.at < u.committed_at))
           AND (v_job.state < STATE_SUCCESS OR c.at < coalesce(v_job.cancelled_at, (
                 SELECT max(a.ended_at) FROM weft.attempt a WHERE a.batch_id = v_job.batch_id AND a.job_id = v_job.job_id)))
-    ) x)
+    ) y UNION ALL SELECT c.* FROM weft._status_changes(v_job) c WHERE v_job.lifecycle_id IS NOT NULL) x)
     SELECT jsonb_build_object('at', h.at, 'from', CASE WHEN h.to_state IS NULL THEN t.word ELSE f.word END, 'to', t.word, 'phase', h.phase,
                               'attempt', h.attempt, 'actor', h.actor, 'subtype', h.subtype, 'message', h.message)
+        || CASE WHEN h.status IS NULL THEN '{}' ELSE jsonb_build_object('status', h.status) END
     FROM change h
     LEFT JOIN weft.job_state f ON f.state = h.from_state
     JOIN weft.job_state t ON t.state = coalesce(h.to_state, (SELECT p.to_state FROM change p WHERE p.n < h.n AND p.to_state IS NOT NULL

@@ -1,0 +1,72 @@
+"""`/v1/setups` and `/v1/lifecycles`: production lines; `…/jobs/{j}/status`."""
+
+from typing import Final
+
+from litestar import Response, delete, get, post, put
+
+from weft.api.http.parameters import Query
+from weft.api.http.path_ids import batch_id_of, job_id_of, lifecycle_of, setup_of
+from weft.api.http.replies import reply
+from weft.api.http.requests import AnyRequest, caller_of, read_document, read_text, services_of
+from weft.api.use_cases import lines
+from weft.wire.documents import Empty
+from weft.wire.line_answers import JobStatus, Lifecycle, Setup, SetupRemoved, SetupSaved
+from weft.wire.line_documents import StatusDocument
+
+TOML: Final = "application/toml"
+
+
+@get("/v1/setups/{setup:str}", opt={"answer": Setup})
+async def get_setup(request: AnyRequest) -> Response[bytes]:
+    """Get the file of a production line, as it came."""
+    Query(request, ())
+    return reply(
+        {**await services_of(request).store.get_setup(caller_of(request), setup_of(request))}
+    )
+
+
+@put("/v1/setups/{setup:str}", opt={"answer": SetupSaved, "reads": TOML, "refuses": (409, 413)})
+async def save_setup(request: AnyRequest) -> Response[bytes]:
+    """Save the file of a production line: whole, or not at all. New batches get its lifecycles,
+    jobs keep theirs.
+    """
+    Query(request, ())
+    name, text = setup_of(request), await read_text(request)
+    return reply(await lines.save_setup(services_of(request), caller_of(request), name, text))
+
+
+@delete("/v1/setups/{setup:str}", status_code=200, opt={"answer": SetupRemoved, "body": Empty})
+async def remove_setup(request: AnyRequest) -> Response[bytes]:
+    """Forget the file of a production line. Its jobs go on."""
+    Query(request, ())
+    await read_document(request, Empty)
+    return reply(
+        await lines.remove_setup(services_of(request), caller_of(request), setup_of(request))
+    )
+
+
+@get("/v1/lifecycles/{lifecycle:str}", opt={"answer": Lifecycle})
+async def get_lifecycle(request: AnyRequest) -> Response[bytes]:
+    """Get the lifecycle that new batches get by this name."""
+    Query(request, ())
+    name = lifecycle_of(request)
+    return reply({**await services_of(request).store.get_lifecycle(caller_of(request), name)})
+
+
+@post("/v1/batches/{b:str}/jobs/{j:str}/status", opt={"answer": JobStatus, "body": StatusDocument})
+async def change_status(request: AnyRequest) -> Response[bytes]:
+    """Set the status of a job, if its lifecycle allows it now; a job that waits or has ended goes
+    along.
+    """
+    Query(request, ())
+    batch_id, job_id = batch_id_of(request), job_id_of(request)
+    document = await read_document(request, StatusDocument)
+    return reply(
+        await lines.change_status(
+            services_of(request), caller_of(request), batch_id, job_id, document
+        )
+    )
+
+
+ROUTES = (get_setup, save_setup, remove_setup, get_lifecycle, change_status)
+"""The routes of production lines."""

@@ -1,0 +1,120 @@
+"""`weft line`: the file of a production line, and the statuses of its jobs."""
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import App, Parameter
+
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import print_json
+from weft.core.errors import InvalidSetup
+from weft.core.ids import format_job_ref, parse_job_ref
+
+app = App(
+    name="line",
+    help="Apply the file of a production line, and set statuses.\n\n    weft line apply hrsi.toml",
+)
+
+
+@app.command
+def apply(
+    file: Path,
+    /,
+    *,
+    name: Annotated[str | None, Parameter(name="--name")] = None,
+    shared: Shared = SHARED,
+) -> int:
+    """Apply a file: it is taken whole, or refused whole with line and field.
+
+        weft line apply hrsi.toml
+
+    New batches get its lifecycles; jobs keep those that they have. Only for operators.
+
+    Args:
+        file: The TOML file.
+        name: Name of the setup; the file's without `.toml` if it is missing.
+        shared: Options of every command.
+    """
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidSetup(f"could not read {file}", detail=str(error)) from error
+    setup = name or file.stem
+    found = shared.ask(lambda client: client.save_setup(setup, text))
+    if shared.json:
+        print_json(found)
+    elif found["changed"]:
+        note(f"setup {setup}: new batches get {', '.join(found['changed'])}")
+    else:
+        note(f"setup {setup}: nothing changed")
+    return 0
+
+
+@app.command
+def show(name: str, /, *, shared: Shared = SHARED) -> int:
+    """Print the file of a production line, as it was applied. Only for operators.
+
+        weft line show hrsi
+
+    Args:
+        name: Name of the setup.
+        shared: Options of every command.
+    """
+    found = shared.ask(lambda client: client.get_setup(name))
+    if shared.json:
+        print_json(found)
+    else:
+        print(found["document"], end="")
+    return 0
+
+
+@app.command(name="rm")
+def remove(name: str, /, *, shared: Shared = SHARED) -> int:
+    """Forget the file of a production line: its jobs go on. Only for operators.
+
+        weft line rm hrsi
+
+    Args:
+        name: Name of the setup.
+        shared: Options of every command.
+    """
+    found = shared.ask(lambda client: client.remove_setup(name))
+    if shared.json:
+        print_json(found)
+    else:
+        note(f"setup {name} is removed")
+    return 0
+
+
+@app.command(name="set")
+def set_(
+    job: str,
+    status: str,
+    /,
+    *,
+    message: Annotated[str | None, Parameter(name=("--message", "-m"))] = None,
+    shared: Shared = SHARED,
+) -> int:
+    """Set the status of a job, if its lifecycle allows it now.
+
+        weft line set b1.j7 error_checked -m "disk replaced"
+
+    What a status names happens: `ready` makes an ended or blocked job ready
+    again, `cancelled` cancels it, `failed` ends it if it waits.
+
+    Args:
+        job: `b1.j7`.
+        status: One of its lifecycle.
+        message: Why, for its history.
+        shared: Options of every command.
+    """
+    batch_id, job_id = parse_job_ref(job)
+    found = shared.ask(
+        lambda client: client.change_status(batch_id, job_id, status, message=message)
+    )
+    if shared.json:
+        print_json(found)
+    else:
+        note(f"{format_job_ref(batch_id, job_id)}: {found['status']}, {found['state']}")
+    return 0

@@ -1,0 +1,45 @@
+"""The client's calls about setups, lifecycles and statuses."""
+
+from urllib.parse import quote
+
+import msgspec
+
+from weft.client.http.calls import Requests
+from weft.client.http.listing import Document
+
+
+class LineRoutes(Requests):
+    """One method per route."""
+
+    async def save_setup(self, name: str, text: str) -> Document:
+        """Save the file of a production line. Only for operators."""
+        body = text.encode()
+        answer: Document = msgspec.json.decode(
+            await self._session.request(
+                "PUT",
+                f"/v1/setups/{quote(name, safe='')}",
+                body=body,
+                content_type="application/toml",
+            )
+        )
+        return answer
+
+    async def get_setup(self, name: str) -> Document:
+        """Return the file of a production line. Only for operators."""
+        return await self._get(f"/v1/setups/{quote(name, safe='')}")
+
+    async def remove_setup(self, name: str) -> Document:
+        """Forget the file of a production line. Only for operators."""
+        return await self._delete(f"/v1/setups/{quote(name, safe='')}")
+
+    async def get_lifecycle(self, name: str) -> Document:
+        """Return a lifecycle."""
+        return await self._get(f"/v1/lifecycles/{quote(name, safe='')}")
+
+    async def change_status(
+        self, batch_id: int, job_id: int, status: str, message: str | None
+    ) -> Document:
+        """Set the status of a job."""
+        return await self._post(
+            f"/v1/batches/{batch_id}/jobs/{job_id}/status", {"status": status, "message": message}
+        )

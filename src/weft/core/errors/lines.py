@@ -1,0 +1,59 @@
+"""Errors about production lines and the statuses of jobs."""
+
+from weft.core.errors.kinds import Conflict, Invalid, NotFound
+
+
+class InvalidSetup(Invalid):
+    """A setup cannot be used."""
+
+    code = "API.INVALID_SETUP"
+    advice = "Correct the lines; the guide on lifecycles describes the fields."
+
+
+class SetupNotFound(NotFound):
+    """The setup does not exist."""
+
+    code = "API.SETUP_NOT_FOUND"
+    sqlstate = "WF142"
+
+
+class LifecycleNotFound(NotFound):
+    """The lifecycle does not exist."""
+
+    code = "API.LIFECYCLE_NOT_FOUND"
+    sqlstate = "WF141"
+
+
+class LifecycleTaken(Conflict):
+    """Another setup has a lifecycle of this name."""
+
+    code = "API.LIFECYCLE_TAKEN"
+    sqlstate = "WF241"
+
+
+class InvalidStatusTransition(Conflict):
+    """The lifecycle of the job does not allow this status now."""
+
+    code = "API.INVALID_STATUS_TRANSITION"
+    sqlstate = "WF242"
+
+
+class UnknownStatus(Invalid):
+    """The lifecycle of the job has no such status."""
+
+    code = "API.UNKNOWN_STATUS"
+    sqlstate = "WF243"
+
+
+class NoLifecycle(Conflict):
+    """The batch of the job has no lifecycle."""
+
+    code = "API.NO_LIFECYCLE"
+    sqlstate = "WF244"
+
+
+class StatusBusy(Conflict):
+    """The core of the job could not be moved just now."""
+
+    code = "API.STATUS_BUSY"
+    sqlstate = "WF245"

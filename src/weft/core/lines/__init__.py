@@ -1,0 +1,1 @@
+"""Production lines: what the file of a setup says, checked. No I/O."""

@@ -1,0 +1,18 @@
+-- remove_setup: forget the file of a production line. New batches get its lifecycles no more; jobs go on with theirs.
+-- Called by: Store.remove_setup (api).   Safe to repeat: a repeat raises WF142.
+-- Locks: setups.   Plan: by key.   Raises WF142.
+-- Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.remove_setup(tenant_id int, of_name text, at timestamptz DEFAULT clock_timestamp()) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+BEGIN
+    PERFORM weft._as_tenant(remove_setup.tenant_id);
+    PERFORM pg_advisory_xact_lock(7707, remove_setup.tenant_id);
+    DELETE FROM weft.setup s WHERE s.tenant_id = remove_setup.tenant_id AND s.name = of_name;
+    IF NOT FOUND THEN
+        PERFORM weft._no_setup(of_name);
+    END IF;
+    UPDATE weft.lifecycle l SET ended_at = remove_setup.at
+    WHERE l.tenant_id = remove_setup.tenant_id AND l.setup = of_name AND l.ended_at IS NULL;
+END $$;

@@ -1,0 +1,48 @@
+-- save_setup: keep the file of a production line, and make its lifecycles those of new batches. One that is the same as before stays; one
+--   that the file has no more ends. Jobs keep theirs.
+-- Called by: Store.save_setup (api).   Safe to repeat: yes.
+-- Locks: setups.   Plan: by key.
+-- lifecycles: each name, statuses, document, edges [[from, to]], cores [[state, status]], moves [[state, phase, from, way]].
+-- Returns: the names of those that are new or changed.   Raises WF241 (another setup has the name).
+-- Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.save_setup(tenant_id int, name text, document text, lifecycles jsonb, actor text,
+    at timestamptz DEFAULT clock_timestamp()) RETURNS text[] LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_one jsonb; v_old weft.lifecycle; v_id int; v_new text[] := '{}';
+BEGIN
+    PERFORM weft._as_tenant(save_setup.tenant_id);
+    PERFORM pg_advisory_xact_lock(7707, save_setup.tenant_id);
+    INSERT INTO weft.setup AS s (tenant_id, name, document, saved_at, saved_by)
+    VALUES (save_setup.tenant_id, save_setup.name, save_setup.document, save_setup.at, save_setup.actor)
+    ON CONFLICT (tenant_id, name) DO UPDATE SET document = excluded.document, saved_at = excluded.saved_at, saved_by = excluded.saved_by
+    WHERE s.document <> excluded.document;
+    UPDATE weft.lifecycle l SET ended_at = save_setup.at
+    WHERE l.tenant_id = save_setup.tenant_id AND l.setup = save_setup.name AND l.ended_at IS NULL
+        AND l.name <> ALL (ARRAY(SELECT x ->> 'name' FROM jsonb_array_elements(lifecycles) x));
+    FOR v_one IN SELECT x FROM jsonb_array_elements(lifecycles) x LOOP
+        SELECT l.* INTO v_old FROM weft.lifecycle l
+        WHERE l.tenant_id = save_setup.tenant_id AND l.name = v_one ->> 'name' AND l.ended_at IS NULL;
+        IF v_old.setup <> save_setup.name THEN
+            PERFORM weft._fail('WF241', format('lifecycle "%s" is there already', v_old.name),
+                format('The setup "%s" has it.', v_old.setup), 'Choose another name, or remove it there.');
+        END IF;
+        CONTINUE WHEN v_old.document = v_one -> 'document';
+        UPDATE weft.lifecycle l SET ended_at = save_setup.at WHERE l.lifecycle_id = v_old.lifecycle_id;
+        INSERT INTO weft.lifecycle (tenant_id, setup, name, statuses, document, saved_at, saved_by)
+        SELECT save_setup.tenant_id, save_setup.name, v_one ->> 'name', ARRAY(SELECT jsonb_array_elements_text(v_one -> 'statuses')),
+            v_one -> 'document', save_setup.at, save_setup.actor
+        RETURNING lifecycle_id INTO v_id;
+        INSERT INTO weft.lifecycle_edge (lifecycle_id, tenant_id, from_status, to_status)
+        SELECT v_id, save_setup.tenant_id, (e -> 0)::smallint, (e -> 1)::smallint FROM jsonb_array_elements(v_one -> 'edges') e;
+        INSERT INTO weft.lifecycle_core (lifecycle_id, tenant_id, state, status)
+        SELECT v_id, save_setup.tenant_id, (c -> 0)::smallint, (c -> 1)::smallint FROM jsonb_array_elements(v_one -> 'cores') c;
+        INSERT INTO weft.lifecycle_move (lifecycle_id, tenant_id, state, within, from_status, way)
+        SELECT v_id, save_setup.tenant_id, (m -> 0)::smallint, (m -> 1)::smallint, (m -> 2)::smallint,
+            CASE WHEN m -> 3 <> 'null' THEN ARRAY(SELECT w::smallint FROM jsonb_array_elements(m -> 3) w) END
+        FROM jsonb_array_elements(v_one -> 'moves') m;
+        v_new := v_new || (v_one ->> 'name');
+    END LOOP;
+    RETURN v_new;
+END $$;

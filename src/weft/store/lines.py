@@ -1,0 +1,100 @@
+"""The part of `ApiStore` for setups, lifecycles and statuses."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from weft.core.lines.lifecycle import Lifecycle
+from weft.core.states import JobState
+from weft.ports.store import Caller, Row
+from weft.store.database import Database
+
+
+class Lines:
+    """The api's calls about production lines. The methods are documented at the port."""
+
+    _database: Database
+
+    async def save_setup(
+        self, caller: Caller, name: str, document: str, lifecycles: Mapping[str, Lifecycle]
+    ) -> Sequence[str]:
+        """Keep a setup."""
+        saved: Sequence[str] = await self._database.value(
+            "save_setup",
+            caller=caller,
+            name=name,
+            document=document,
+            lifecycles=[_columns(key, one) for key, one in lifecycles.items()],
+            actor=f"user {caller.user_name}",
+        )
+        return saved
+
+    async def get_setup(self, caller: Caller, name: str) -> Row:
+        """Return a setup."""
+        row: Row = await self._database.value("get_setup", caller=caller, of_name=name)
+        return row
+
+    async def remove_setup(self, caller: Caller, name: str) -> None:
+        """Forget a setup."""
+        await self._database.call("remove_setup", caller=caller, of_name=name)
+
+    async def get_lifecycle(self, caller: Caller, name: str) -> Row:
+        """Return a lifecycle."""
+        row: Row = await self._database.value("get_lifecycle", caller=caller, of_name=name)
+        return row
+
+    async def change_status(
+        self, caller: Caller, batch_id: int, job_id: int, *, status: str, message: str | None
+    ) -> Row:
+        """Set the status of a job."""
+        row: Row = await self._database.value(
+            "change_status",
+            caller=caller,
+            user_id=caller.user_id,
+            batch_id=batch_id,
+            job_id=job_id,
+            status=status,
+            message=message,
+            actor=f"user {caller.user_name}",
+        )
+        return row
+
+
+def _columns(name: str, one: Lifecycle) -> Mapping[str, Any]:
+    """Return a lifecycle as `weft.save_setup` takes it."""
+    cores = [
+        (state, number)
+        for number, states in enumerate(one.cores, 1)
+        for state in sorted(states, key=int)
+    ]
+    return {
+        "name": name,
+        "statuses": one.statuses,
+        "document": _document(one),
+        "edges": [(start, to) for start, ends in one.next.items() for to in sorted(ends)],
+        "cores": [(int(state), number) for state, number in cores],
+        "moves": [
+            (move.state, move.phase, start, way)
+            for move in one.moves()
+            for start, way in enumerate(move.ways)
+        ],
+    }
+
+
+def _document(one: Lifecycle) -> Mapping[str, Any]:
+    """Return a lifecycle in words, as it is shown."""
+    words = one.statuses
+
+    def named(numbers: frozenset[int]) -> list[str]:
+        return [words[number - 1] for number in sorted(numbers)]
+
+    return {
+        "statuses": list(words),
+        "first": named(one.next[0]),
+        "next": {word: named(one.next[number]) for number, word in enumerate(words, 1)},
+        "core": {
+            word: [state.word for state in JobState if state in one.cores[number]]
+            for number, word in enumerate(words)
+            if one.cores[number]
+        },
+        "phase": {phase.word: words[number - 1] for phase, number in one.phases.items()},
+    }

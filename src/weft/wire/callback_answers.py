@@ -1,0 +1,33 @@
+"""The documents about deliveries that the API replies with."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from weft.wire.answers import Count
+
+
+class Delivery(Struct, kw_only=True):
+    """The delivery of the callback of one completion."""
+
+    delivery_id: int
+    delivery: Annotated[str, Meta(description="the Weft-Delivery header")]
+    batch_id: int
+    group_id: int
+    completion: int
+    url: str
+    state: Literal["pending", "delivered", "failed"]
+    n_attempts: Count
+    last_status: int | None
+    last_error: str | None
+    created_at: datetime
+    tried_at: datetime | None
+    next_at: datetime | None
+    delivered_at: datetime | None
+
+
+class CallbackSecret(Struct, kw_only=True):
+    """The secret that signs the callbacks of a tenant."""
+
+    secret: str

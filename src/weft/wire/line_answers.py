@@ -1,0 +1,54 @@
+"""The documents about setups, lifecycles and statuses that the API replies with."""
+
+from datetime import datetime
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from weft.wire.answers import JobNumber, JobStateWord
+
+Words = list[str]
+
+
+class Setup(Struct, kw_only=True):
+    """The file of a production line."""
+
+    setup: str
+    document: Annotated[str, Meta(description="TOML, as it came")]
+    saved_at: datetime
+    saved_by: str
+    lifecycles: Annotated[Words, Meta(description="the names of those that it has")]
+
+
+class SetupSaved(Struct, kw_only=True):
+    """A setup that was saved."""
+
+    setup: str
+    changed: Annotated[Words, Meta(description="its lifecycles that are new or changed")]
+
+
+class SetupRemoved(Struct, kw_only=True):
+    """A setup that is forgotten."""
+
+    setup: str
+
+
+class Lifecycle(Struct, kw_only=True):
+    """The statuses that jobs have, and which may follow which."""
+
+    lifecycle: str
+    setup: str
+    statuses: Words
+    first: Words
+    next: dict[str, Words]
+    core: Annotated[dict[str, Words], Meta(description="the states that statuses belong to")]
+    phase: Annotated[dict[str, str], Meta(description="the status of a phase")]
+    saved_at: datetime
+    saved_by: str
+
+
+class JobStatus(JobNumber, kw_only=True):
+    """The status of a job, and its state."""
+
+    status: str
+    state: JobStateWord

@@ -1,0 +1,110 @@
+"""Lifecycles: what is refused, and which ways core moves take."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from weft.core.errors import InvalidSetup
+from weft.core.lines.lifecycle import Lifecycle
+from weft.core.lines.setup import parse_setup
+from weft.core.states import JobState, Phase
+
+HRSI = Path(__file__).parents[2] / "examples" / "lifecycles" / "hrsi.toml"
+
+SMALL = """\
+[lifecycle.small]
+statuses = ["new", "busy", "bad", "over"]
+first = ["new"]
+
+[lifecycle.small.next]
+new = ["busy", "bad"]
+busy = ["over", "bad"]
+bad = ["new"]
+over = []
+
+[lifecycle.small.core]
+new = "ready"
+busy = "running"
+bad = ["failed", "error"]
+over = "success"
+"""
+
+
+def way(of: Lifecycle, state: JobState, start: str | None, phase: int = 0) -> list[str] | None:
+    """Return the words of the way from a status; `None`: there is none."""
+    (move,) = [one for one in of.moves() if (one.state, one.phase) == (state, phase)]
+    found = move.ways[of.statuses.index(start) + 1 if start else 0]
+    return None if found is None else [of.statuses[number - 1] for number in found]
+
+
+def test_core_moves_take_the_shortest_way() -> None:
+    hrsi = parse_setup(HRSI.read_text()).lifecycles["hrsi"]
+    assert way(hrsi, JobState.PENDING, None) == ["initialized"]
+    assert way(hrsi, JobState.READY, None) == ["initialized", "configured", "ready"]
+    assert way(hrsi, JobState.RUNNING, "ready", Phase.ASSIGNED) == ["queued", "started"]
+    assert way(hrsi, JobState.RUNNING, "started", Phase.EXECUTING) == [
+        "pre_processing", "processing"
+    ]  # fmt: skip
+    assert way(hrsi, JobState.SUCCESS, "processing") == ["post_processing", "processed", "done"]
+    assert way(hrsi, JobState.FAILED, "processing") == ["internal_error"]
+    assert way(hrsi, JobState.READY, "internal_error") == ["error_checked", "ready"]
+    assert way(hrsi, JobState.FAILED, "internal_error") == []
+
+
+def test_no_way_leads_through_an_error() -> None:
+    hrsi = parse_setup(HRSI.read_text()).lifecycles["hrsi"]
+    assert way(hrsi, JobState.READY, "processing") is None
+    assert way(hrsi, JobState.READY, "cancelled") is None
+
+
+def test_lifecycle_is_taken_as_written() -> None:
+    parse_setup(SMALL)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "what"),
+    [
+        ('busy = ["over", "bad"]', 'busy = ["gone"]', 7, "'gone' is not one of its statuses"),
+        ('bad = ["new"]', "bad = []\nover = 3", 0, "Cannot overwrite"),
+        ('over = "success"', 'over = "done"', 15, "'done' is not one of pending"),
+        ('busy = ["over", "bad"]', 'busy = ["bad"]', 2, 'nothing leads to "over"'),
+        ('first = ["new"]', "first = []", 3, "at least one status"),
+        ('first = ["new"]', 'first = ["new", 17]', 3, "17 is not one"),
+        ('busy = ["over", "bad"]', "busy = []", 2, 'nothing leads to "over"'),
+        ('"bad", "over"]', '"bad", "bad"]', 2, '"bad" is there twice'),
+        ('first = ["new"]', 'first = ["new"]\nlast = 1', 4, "no such field"),
+        ("[lifecycle.small]", "[source.x]\na = 1\n[lifecycle.small]", 1, "does not have it yet"),
+        ('over = "success"', "", 12, ""),
+    ],
+)  # fmt: skip
+def test_wrong_lifecycle_is_refused_with_its_line(
+    old: str, new: str, line: int, what: str
+) -> None:
+    with pytest.raises(InvalidSetup) as raised:
+        parse_setup(SMALL.replace(old, new, 1))
+    said = [one.message for one in raised.value.errors]
+    assert any(what in one for one in said), said
+    if line and what:
+        assert any(one.startswith(f"line {line}: ") for one in said), said
+
+
+def test_lifecycle_without_an_end_is_refused() -> None:
+    text = SMALL.replace('bad = ["failed", "error"]\nover = "success"\n', "")
+    with pytest.raises(InvalidSetup, match="it has no end"):
+        parse_setup(text)
+
+
+def test_two_first_statuses_of_one_state_are_refused() -> None:
+    text = SMALL.replace('first = ["new"]', 'first = ["new", "over"]').replace(
+        'over = "success"', 'over = ["success", "ready"]'
+    )
+    with pytest.raises(InvalidSetup, match="could begin as"):
+        parse_setup(text)
+
+
+def test_example_is_the_reference() -> None:
+    """Its table, by the numbers of the statuses, as the reference lists it."""
+    table = tomllib.loads(HRSI.read_text())["lifecycle"]["hrsi"]["next"]
+    assert len(table) == 16
+    assert sum(16 if one == "*" else len(one) for one in table.values()) == 65

@@ -130,3 +130,25 @@ async def test_job_that_a_worker_is_kept_for_counts_as_a_start(world: World) -> 
 
     assert [one.cpu_m for one in kept] == [LARGE.cpu_m]
     assert await worker.claim() == []
+
+
+async def test_copy_of_a_batch_has_its_rate(world: World) -> None:
+    gates = [JOB_GATES["rate"].gate(Rate("copied", 3, 2.5))]
+    batch = await world.submit(job_rows(1), gates=gates)
+    operation = await world.api.resubmit_batch(
+        world.caller,
+        batch,
+        failed=False,
+        changes={},
+        idempotency_key=None,
+        digest=b"",
+        trace_id="t",
+    )
+    sets = (
+        "SELECT count(*), count(DISTINCT b.gate_set_id) FROM weft.batch b "
+        "JOIN weft.gate_member m USING (gate_set_id) JOIN weft.gate g USING (gate_id) "
+        "WHERE g.key LIKE '%/copied/2500ms'"
+    )
+
+    assert operation
+    assert tuple(await world.admin.fetchrow(sets)) == (2, 1)

@@ -3,8 +3,9 @@
 import msgspec
 import pytest
 
-from weft.wire.documents import BatchDocument, JobDocument, QueueDocument
+from weft.wire.documents import BatchDocument, JobDocument
 from weft.wire.mistakes import mistake_of, said
+from weft.wire.queue_documents import QueueDocument
 
 WRONG: tuple[object, ...] = (
     "text",

@@ -87,6 +87,7 @@ class Batch(_Counted, kw_only=True):
     """A batch: its state, counts and cost."""
 
     id: int
+    rate: Annotated[Rate | UnsetType, _IF_GIVEN] = UNSET
     resubmitted_from: Annotated[
         int | UnsetType, Meta(description="the batch that it was made from; missing if none")
     ] = UNSET

@@ -21,6 +21,7 @@ class Queue(Struct, kw_only=True):
     state: Literal["enabled", "draining", "closed"]
     max_running: int | None
     max_running_per_user: int | None
+    max_starts_per_s: int | None
     max_waiting: int | None
     transport: str
     monitor: Annotated[

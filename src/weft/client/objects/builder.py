@@ -375,6 +375,7 @@ class BuilderSource(Generic[BuilderT]):
         callback: str | None = None,
         cancel_after_n_failures: int | None = None,
         max_running: int | None = None,
+        rate: Mapping[str, str | int | float] | None = None,
         inherit_env: Mapping[str, str] | None = None,
     ) -> BuilderT:
         """Return a builder of a new batch; nothing is sent before its `submit`.
@@ -386,12 +387,14 @@ class BuilderSource(Generic[BuilderT]):
             callback: URL to which its status is posted when it is complete.
             cancel_after_n_failures: The number of failures after which the batch is cancelled.
             max_running: The number of its jobs that may run at once.
+            rate: How often its jobs start: `{"key": "api", "n": 10, "per_s": 1}`.
             inherit_env: Environment of all its jobs, such as `os.environ`.
         """
         fields = {
             "name": name,
             "billing_project": billing_project,
             "max_running": max_running,
+            "rate": rate,
             **group_options(cancel_after_n_failures, attributes, callback),
         }
         draft = Draft(

@@ -27,6 +27,7 @@ class Queue(msgspec.Struct, frozen=True, kw_only=True):
     state: QueueState = "enabled"
     max_running: int | None = None
     max_running_per_user: int | None = None
+    max_starts_per_s: int | None = None
     max_waiting: int | None = None
     transport: str = POSTGRES
     monitor: Mapping[str, int | float | str | None] | None = None

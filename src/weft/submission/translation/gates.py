@@ -13,6 +13,7 @@ from weft.core.ids import format_batch_id
 from weft.core.why import Cause, GateFacts, GateSentence, JobFacts, command, name_of
 from weft.ports.store import Gate
 from weft.wire.documents import BatchDocument, JobDocument
+from weft.wire.rates import Rate
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,16 @@ def _says_rate(gate: GateFacts, _: JobFacts, __: datetime) -> Cause:
     per_s = float(period.removesuffix("ms")) / 1000
     text = f'waits: {gate.n_taken} of {gate.max_places} starts in {per_s:g} s with the key "{key}"'
     return Cause("rate", text)
+
+
+def _says_queue_rate(gate: GateFacts, job: JobFacts, _: datetime) -> Cause:
+    text = f"waits: {gate.n_taken} of {gate.max_places} starts in 1 s in queue {job.queue}"
+    return Cause("queue_rate", text)
+
+
+def _gate_of_rate(rate: Rate) -> Gate:
+    key = f"{rate.key}/{round(rate.per_s * 1000)}ms"
+    return Gate(kind="rate", key=key, max_places=rate.n)
 
 
 def _says_queue(gate: GateFacts, job: JobFacts, _: datetime) -> Cause:
@@ -117,6 +128,7 @@ def _look(gate: GateFacts) -> str | None:
 
 BATCH_GATES: Final[Mapping[str, GateKind]] = {
     "max_running": GateKind(lambda n: Gate(kind="max_running", max_places=n), _says_max_running),
+    "rate": GateKind(_gate_of_rate, _says_rate),
 }
 """The document of a batch shows them again under their kinds."""
 JOB_GATES: Final[Mapping[str, GateKind]] = {
@@ -128,17 +140,13 @@ JOB_GATES: Final[Mapping[str, GateKind]] = {
         lambda limit: Gate(kind="concurrency_key", key=limit.key, max_places=limit.n),
         _says_key,
     ),
-    "rate": GateKind(
-        lambda rate: Gate(
-            kind="rate", key=f"{rate.key}/{round(rate.per_s * 1000)}ms", max_places=rate.n
-        ),
-        _says_rate,
-    ),
+    "rate": GateKind(_gate_of_rate, _says_rate),
 }
 """Rare fields of jobs that are gates as well."""
 QUEUE_GATES: Final[Mapping[str, GateSentence]] = {
     "queue": _says_queue,
     "queue_user": _says_queue_user,
+    "queue_rate": _says_queue_rate,
 }
 """Those that the database adds (ADR 20)."""
 QUOTA_GATES: Final[Mapping[str, GateSentence]] = {

@@ -13,8 +13,9 @@ from weft.api.http.requests import (
     services_of,
 )
 from weft.api.use_cases import queues, reroute
-from weft.wire.documents import BatchDocument, Empty, QueuesDocument
+from weft.wire.documents import BatchDocument, Empty
 from weft.wire.queue_answers import Queue, QueuesRerouted, QueuesSaved, QueuesTested
+from weft.wire.queue_documents import QueuesDocument
 from weft.wire.reroute_documents import RerouteDocument
 
 

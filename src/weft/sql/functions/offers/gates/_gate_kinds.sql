@@ -8,7 +8,7 @@
 -- yields_to: a job that finds too few places keeps those that are free (_short_gates), but not while it lacks places of this kind as well.
 -- names_job: its name begins with that of a job, which not all may see.
 -- by_date: it counts starts: a place comes back some time after the claim (_note_starts), not at the end. Its name ends with that time,
---   as `/1000ms`.
+--   as `/1000ms`; without it that is a second.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._gate_kinds()
 RETURNS TABLE (kind text, owner text, limited_by text, queue_field text, each_user boolean, cost text, newest boolean, yields_to text,
@@ -22,6 +22,7 @@ AS $$
         ('rate', 'tenant', 'job', NULL, false, 'place', true, NULL, false, true),
         ('queue', 'tenant', 'queue', 'max_running', false, 'place', false, NULL, false, false),
         ('queue_user', 'tenant', 'queue', 'max_running_per_user', true, 'place', false, NULL, false, false),
+        ('queue_rate', 'tenant', 'queue', 'max_starts_per_s', false, 'place', false, NULL, false, true),
         ('cores', 'tenant', 'quota', NULL, false, 'cpu', false, 'cores_user', false, false),
         ('cores_user', 'tenant', 'quota', NULL, true, 'cpu', false, NULL, false, false),
         ('licence', 'site', 'licence', NULL, false, 'asked', false, NULL, false, false),

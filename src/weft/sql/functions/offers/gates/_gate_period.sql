@@ -3,5 +3,5 @@
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._gate_period(key text) RETURNS interval LANGUAGE sql IMMUTABLE
 AS $$
-    SELECT substring(key FROM '/([0-9]+)ms$')::int * interval '1 millisecond'
+    SELECT coalesce(substring(key FROM '/([0-9]+)ms$')::int, 1000) * interval '1 millisecond'
 $$;

@@ -30,8 +30,11 @@ BEGIN
         jsonb_build_object('name', v_old.name, 'billing_project', v_old.billing_project, 'callback', v_old.callback,
             'cancel_after_n_failures', v_old.cancel_after_n_failures, 'lifecycle', (
                 SELECT l.name FROM weft.lifecycle l WHERE l.lifecycle_id = v_old.lifecycle_id), 'gates', (
-                SELECT coalesce(jsonb_agg(jsonb_build_object('kind', f.key,
-                    CASE jsonb_typeof(f.value) WHEN 'number' THEN 'max_places' ELSE 'opens_at' END, f.value)), '[]')
+                SELECT coalesce(jsonb_agg(jsonb_build_object('kind', f.key) || CASE jsonb_typeof(f.value)
+                    WHEN 'number' THEN jsonb_build_object('max_places', f.value)
+                    WHEN 'object' THEN jsonb_build_object('max_places', f.value -> 'n',
+                        'key', format('%s/%sms', f.value ->> 'key', ((f.value -> 'per_s')::float8 * 1000)::int))
+                    ELSE jsonb_build_object('opens_at', f.value) END), '[]')
                 FROM jsonb_each(weft._gate_fields(resubmit_batch.batch_id)) f))
             || (changes -> 'batch')
             || jsonb_build_object('attributes', v_old.attributes || coalesce(changes -> 'batch' -> 'attributes', '{}')),

@@ -50,6 +50,10 @@ first = ["{word}_one"]
 [lifecycle.{word}-life.core]
 {word}_one = ["pending", "ready"]
 {word}_end = ["success", "failed", "error", "cancelled"]
+
+[[lifecycle.{word}-life.exit]]
+codes = "3"
+subtype = "{word}"
 """
 
 

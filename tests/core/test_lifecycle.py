@@ -108,3 +108,30 @@ def test_example_is_the_reference() -> None:
     table = tomllib.loads(HRSI.read_text())["lifecycle"]["hrsi"]["next"]
     assert len(table) == 16
     assert sum(16 if one == "*" else len(one) for one in table.values()) == 65
+
+
+@pytest.mark.parametrize(
+    ("rule", "field", "message"),
+    [
+        ("", "codes", "it should be an exit code, or a range such as 100-255"),
+        ('codes = "300"', "codes", "it should be an exit code"),
+        ('codes = "3"\nstatus = "gone"', "status", "'gone' is not one of its statuses"),
+        ('codes = "3"\nstatus = "over"', "status", "a status of failed, error or blocked"),
+        ('codes = "0"\nstatus = "bad"', "status", "exit code 0 is a success"),
+        ('codes = "3"\nstatus = "bad"\ntries = 0', "tries", "a number from 1 to 1000"),
+        ('codes = "3"\nstatus = "bad"\nproducts = true', "products", "a failure has none"),
+        ('codes = "3"\nsubtype = ""', "subtype", "1 to 60 characters"),
+        ('codes = "3"\nstate = "bad"', "state", "a rule has no such field"),
+        (
+            'codes = "3"\n[[lifecycle.small.exit]]\ncodes = "1-5"',
+            "exit",
+            "two rules are about exit",
+        ),
+    ],
+)
+def test_exit_rules_that_make_no_sense_are_refused(rule: str, field: str, message: str) -> None:
+    with pytest.raises(InvalidSetup) as raised:
+        parse_setup(f"{SMALL}\n[[lifecycle.small.exit]]\n{rule}\n")
+    (error,) = raised.value.errors
+    assert error.pointer.endswith(f"/{field}")
+    assert message in error.message

@@ -1427,6 +1427,19 @@ CREATE TABLE weft.lifecycle_edge (
 );
 ALTER TABLE weft.lifecycle_edge OWNER TO postgres;
 
+CREATE TABLE weft.lifecycle_exit (
+    lifecycle_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    first_code integer NOT NULL,
+    last_code integer NOT NULL,
+    status smallint,
+    subtype text,
+    tries integer NOT NULL,
+    products boolean NOT NULL,
+    CONSTRAINT lifecycle_exit_tries_check CHECK ((tries > 0))
+);
+ALTER TABLE weft.lifecycle_exit OWNER TO postgres;
+
 ALTER TABLE weft.lifecycle ALTER COLUMN lifecycle_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME weft.lifecycle_lifecycle_id_seq
     START WITH 1
@@ -2294,6 +2307,9 @@ ALTER TABLE ONLY weft.lifecycle_core
 ALTER TABLE ONLY weft.lifecycle_edge
     ADD CONSTRAINT lifecycle_edge_pkey PRIMARY KEY (lifecycle_id, from_status, to_status);
 
+ALTER TABLE ONLY weft.lifecycle_exit
+    ADD CONSTRAINT lifecycle_exit_pkey PRIMARY KEY (lifecycle_id, first_code);
+
 ALTER TABLE ONLY weft.lifecycle_move
     ADD CONSTRAINT lifecycle_move_pkey PRIMARY KEY (lifecycle_id, state, from_status, within);
 
@@ -2914,6 +2930,9 @@ ALTER TABLE ONLY weft.lifecycle_core
 ALTER TABLE ONLY weft.lifecycle_edge
     ADD CONSTRAINT lifecycle_edge_lifecycle_id_fkey FOREIGN KEY (lifecycle_id) REFERENCES weft.lifecycle(lifecycle_id);
 
+ALTER TABLE ONLY weft.lifecycle_exit
+    ADD CONSTRAINT lifecycle_exit_lifecycle_id_fkey FOREIGN KEY (lifecycle_id) REFERENCES weft.lifecycle(lifecycle_id);
+
 ALTER TABLE ONLY weft.lifecycle_move
     ADD CONSTRAINT lifecycle_move_lifecycle_id_fkey FOREIGN KEY (lifecycle_id) REFERENCES weft.lifecycle(lifecycle_id);
 
@@ -3139,6 +3158,8 @@ ALTER TABLE weft.lifecycle_core ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.lifecycle_edge ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.lifecycle_exit ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.lifecycle_move ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.machine ENABLE ROW LEVEL SECURITY;
@@ -3357,6 +3378,8 @@ CREATE POLICY system_rows ON weft.lifecycle_core TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.lifecycle_edge TO weft_system USING (true);
 
+CREATE POLICY system_rows ON weft.lifecycle_exit TO weft_system USING (true);
+
 CREATE POLICY system_rows ON weft.lifecycle_move TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.machine TO weft_system USING (true);
@@ -3544,6 +3567,8 @@ CREATE POLICY tenant_rows ON weft.lifecycle TO weft_tenant USING ((tenant_id = (
 CREATE POLICY tenant_rows ON weft.lifecycle_core TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.lifecycle_edge TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.lifecycle_exit TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.lifecycle_move TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
@@ -4000,6 +4025,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.lifecycle_core TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.lifecycle_edge TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.lifecycle_edge TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.lifecycle_exit TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.lifecycle_exit TO weft_system;
 
 GRANT USAGE ON SEQUENCE weft.lifecycle_lifecycle_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.lifecycle_lifecycle_id_seq TO weft_system;

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from weft.core.lines.lifecycle import Lifecycle
+from weft.core.lines.exits import ExitRule
+from weft.core.lines.lifecycle import PHASES, Lifecycle
 from weft.core.states import JobState
 from weft.ports.store import Caller, Row
 from weft.store.database import Database
@@ -77,6 +78,10 @@ def _columns(name: str, one: Lifecycle) -> Mapping[str, Any]:
             for move in one.moves()
             for start, way in enumerate(move.ways)
         ],
+        "exits": [
+            (rule.first, rule.last, rule.status or None, rule.subtype, rule.tries, rule.products)
+            for rule in one.exits
+        ],
     }
 
 
@@ -96,5 +101,18 @@ def _document(one: Lifecycle) -> Mapping[str, Any]:
             for number, word in enumerate(words)
             if one.cores[number]
         },
-        "phase": {phase.word: words[number - 1] for phase, number in one.phases.items()},
+        "phase": {
+            word: words[one.phases[phase] - 1]
+            for word, phase in PHASES.items()
+            if phase in one.phases
+        },
+        "exit": [_exit(rule, words) for rule in one.exits],
     }
+
+
+def _exit(rule: ExitRule, words: Sequence[str]) -> Mapping[str, Any]:
+    codes = str(rule.first) if rule.first == rule.last else f"{rule.first}-{rule.last}"
+    found: dict[str, Any] = {"codes": codes, "tries": rule.tries, "products": rule.products}
+    if rule.status:
+        found["status"] = words[rule.status - 1]
+    return found if rule.subtype is None else {**found, "subtype": rule.subtype}

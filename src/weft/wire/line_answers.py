@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from weft.wire.answers import JobNumber, JobStateWord
 
@@ -33,6 +33,16 @@ class SetupRemoved(Struct, kw_only=True):
     setup: str
 
 
+class LifecycleExit(Struct, kw_only=True):
+    """What a range of exit codes means."""
+
+    codes: str
+    status: str | UnsetType = UNSET
+    subtype: str | UnsetType = UNSET
+    tries: Annotated[int, Meta(description="ends of this kind, after which it is not tried again")]
+    products: bool
+
+
 class Lifecycle(Struct, kw_only=True):
     """The statuses that jobs have, and which may follow which."""
 
@@ -43,6 +53,7 @@ class Lifecycle(Struct, kw_only=True):
     next: dict[str, Words]
     core: Annotated[dict[str, Words], Meta(description="the states that statuses belong to")]
     phase: Annotated[dict[str, str], Meta(description="the status of a phase")]
+    exit: Annotated[list[LifecycleExit], Meta(description="what exit codes mean")] = []
     saved_at: datetime
     saved_by: str
 

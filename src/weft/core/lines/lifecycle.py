@@ -12,15 +12,25 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from weft.core.lines.exits import ExitRule, parse_exits
 from weft.core.states import JobState, Phase
 
 STATUSES_MAX: Final = 100
 _WORD: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _ERRORS: Final = frozenset({JobState.FAILED, JobState.ERROR, JobState.BLOCKED, JobState.CANCELLED})
 """Core states whose statuses no way leads through: it may end there."""
-_FIELDS: Final = ("statuses", "first", "next", "core", "phase")
+_FIELDS: Final = ("statuses", "first", "next", "core", "phase", "exit")
 _STATES: Final = {state.word: state for state in JobState}
-_PHASES: Final = {phase.word: phase for phase in Phase}
+FINISHED: Final = 20
+PUBLISHED: Final = 21
+"""What deliveries do after the end of a job; the phase `publishing` is theirs, too."""
+PHASES: Final[Mapping[str, int]] = {
+    **{phase.word: int(phase) for phase in Phase},
+    "finished": FINISHED,
+    "published": PUBLISHED,
+}
+_DELIVERING: Final = frozenset({FINISHED, int(Phase.PUBLISHING), PUBLISHED})
+_STARTING: Final = int(Phase.ASSIGNED)
 
 Say = Callable[[tuple[str, ...], str], None]
 """Takes where something is wrong in the document, and what."""
@@ -31,8 +41,8 @@ Edges = Mapping[int, frozenset[int]]
 class Move:
     """What a core move brings: from each status a way to the nearest one of its own.
 
-    `phase` 0: the state, whatever the phase. A way is empty if the status fits already, and `None`
-    if no allowed one leads there.
+    `phase` 0: the state, whatever the phase; negative: what an exit code asks for. A way is empty
+    if the status fits already, and `None` if no allowed one leads there.
     """
 
     state: int
@@ -47,7 +57,8 @@ class Lifecycle:
     statuses: tuple[str, ...]
     next: Edges
     cores: tuple[frozenset[JobState], ...]
-    phases: Mapping[Phase, int]
+    phases: Mapping[int, int]
+    exits: tuple[ExitRule, ...] = ()
 
     def moves(self) -> Iterator[Move]:
         """Return what each core state and phase brings that the lifecycle names; the states in
@@ -58,13 +69,34 @@ class Lifecycle:
             if named or state in {JobState.PENDING, JobState.READY}:
                 yield Move(state, 0, self._ways(named, begins=state <= JobState.READY))
         for phase, status in self.phases.items():
-            yield Move(JobState.RUNNING, phase, self._ways({status}, begins=False))
+            ways = self._ways({status}, begins=False)
+            if phase <= max(Phase):
+                yield Move(JobState.RUNNING, phase, ways)
+            if phase in _DELIVERING:
+                yield Move(JobState.SUCCESS, phase, ways)
+        for status in sorted({rule.status for rule in self.exits} - {0}):
+            yield Move(JobState.BLOCKED, -status, self._ways({status}, begins=False))
 
     def _ways(self, named: set[int], *, begins: bool) -> tuple[tuple[int, ...] | None, ...]:
         ways = [self._way(number, named) for number in range(len(self.statuses) + 1)]
+        if begins:
+            for number in self._kept():
+                ways[number] = ()
         if begins and ways[0] is None:
             ways[0] = (min(self.next[0]),)
         return tuple(ways)
+
+    def _kept(self) -> set[int]:
+        """Return the statuses of blocked jobs from which an attempt can begin: they stay while a
+        job that is ready again waits for a worker.
+        """
+        starts = {n for n, core in enumerate(self.cores, 1) if JobState.RUNNING in core}
+        starts |= {status for phase, status in self.phases.items() if phase == _STARTING}
+        return {
+            n
+            for n, core in enumerate(self.cores, 1)
+            if JobState.BLOCKED in core and self.next[n] & starts
+        }
 
     def _way(self, start: int, named: set[int]) -> tuple[int, ...] | None:
         """Return the shortest way, of equal ones that of the lowest numbers; `None`: there is
@@ -103,9 +135,14 @@ def parse_lifecycle(document: object, say: Say) -> Lifecycle | None:
     if not statuses:
         return None
     reader = _Reader(statuses, wrong)
-    found = Lifecycle(
-        statuses, reader.edges(document), reader.cores(document), reader.phases(document)
+    cores = reader.cores(document)
+    exits = parse_exits(
+        document.get("exit", []),
+        reader.number_of,
+        cores,
+        lambda where, what: wrong(("exit", *where), what),
     )
+    found = Lifecycle(statuses, reader.edges(document), cores, reader.phases(document), exits)
     if not said:
         _check(found, wrong)
     return None if said else found
@@ -159,14 +196,14 @@ class _Reader:
                 found[number - 1] = frozenset(_STATES[word] for word in words if word in _STATES)
         return tuple(found)
 
-    def phases(self, document: Mapping[str, object]) -> Mapping[Phase, int]:
+    def phases(self, document: Mapping[str, object]) -> Mapping[int, int]:
         """Return by phase the status that it brings."""
         found = {}
         for key, given in self._table(document, "phase").items():
-            if key not in _PHASES:
-                self._wrong(("phase", key), f"it is not one of {', '.join(_PHASES)}")
+            if key not in PHASES:
+                self._wrong(("phase", key), f"it is not one of {', '.join(PHASES)}")
             elif number := self._one(given, ("phase", key)):
-                found[_PHASES[key]] = number
+                found[PHASES[key]] = number
         return found
 
     def _table(self, document: Mapping[str, object], field: str) -> Mapping[str, object]:
@@ -185,13 +222,16 @@ class _Reader:
         return frozenset(filter(None, (self._one(one, where) for one in given)))
 
     def _one(self, given: object, where: tuple[str, ...]) -> int:
-        if isinstance(given, str | int) and not isinstance(given, bool):
-            number = self._numbers.get(given, 0)
-        else:
-            number = 0
+        number = self.number_of(given)
         if not number:
             self._wrong(where, f"{given!r} is not one of its statuses")
         return number
+
+    def number_of(self, given: object) -> int:
+        """Return the number of a status, 0 if there is none."""
+        if isinstance(given, str | int) and not isinstance(given, bool):
+            return self._numbers.get(given, 0)
+        return 0
 
 
 def _check(found: Lifecycle, wrong: Say) -> None:

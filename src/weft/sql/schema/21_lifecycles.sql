@@ -62,7 +62,8 @@ CREATE TABLE weft.lifecycle_move (
     lifecycle_id int NOT NULL REFERENCES weft.lifecycle,
     tenant_id int NOT NULL,
     state smallint NOT NULL REFERENCES weft.job_state,
-    within smallint NOT NULL,  -- 0: whatever it is
+    -- 0: whatever it is; negative: the status that an exit code asks for; 20, 21: all is sent, or still to be (core/lines/lifecycle.py)
+    within smallint NOT NULL,
     from_status smallint NOT NULL,
     way smallint[],  -- the statuses to go through; empty: it fits already; NULL: no allowed way leads there
     PRIMARY KEY (lifecycle_id, state, from_status, within)
@@ -71,6 +72,23 @@ ALTER TABLE weft.lifecycle_move ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant_rows ON weft.lifecycle_move TO weft_tenant
     USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
 CREATE POLICY system_rows ON weft.lifecycle_move TO weft_system USING (true);
+
+-- What exit codes mean.
+CREATE TABLE weft.lifecycle_exit (
+    lifecycle_id int NOT NULL REFERENCES weft.lifecycle,
+    tenant_id int NOT NULL,
+    first_code int NOT NULL,
+    last_code int NOT NULL,
+    status smallint,  -- NULL: a success
+    subtype text,
+    tries int NOT NULL CHECK (tries > 0),  -- ends of this kind, after which it is not tried again
+    products boolean NOT NULL,  -- whether there is something to send
+    PRIMARY KEY (lifecycle_id, first_code)
+);
+ALTER TABLE weft.lifecycle_exit ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_rows ON weft.lifecycle_exit TO weft_tenant
+    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
+CREATE POLICY system_rows ON weft.lifecycle_exit TO weft_system USING (true);
 
 -- The status of a job with a lifecycle. Whoever changes a row has the job's row.
 CREATE TABLE weft.job_status (
@@ -127,7 +145,7 @@ GRANT SELECT, INSERT, DELETE ON weft.job_status_change TO weft_system;
 -- Every move of the core brings its status, wherever it is made. Other jobs cost one comparison.
 CREATE FUNCTION weft._follow_core() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM weft._bring_status(NEW, OLD.state, coalesce(NEW.incarnation_id, OLD.incarnation_id));
+    PERFORM weft._bring_status(NEW, OLD.state, OLD.phase, coalesce(NEW.incarnation_id, OLD.incarnation_id));
     RETURN NULL;
 END $$;
 CREATE TRIGGER status_follows_core AFTER UPDATE OF state, phase ON weft.job FOR EACH ROW

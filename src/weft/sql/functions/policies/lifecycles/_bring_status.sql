@@ -1,32 +1,52 @@
 -- _bring_status: after a move of the core, bring the status that belongs to its new state or phase by the shortest allowed way.
 -- Called by: the trigger status_follows_core of weft.job, for jobs with a lifecycle.   Safe to repeat: yes.
 -- Locks: job (by the move); as _add_status_rows.   Plan: by key.
+-- After an end that is tried again, the status is that of the rule for its exit code.
 -- Where the lifecycle names nothing, nothing changes; where no allowed way leads there, the status stays and a row says so.
 -- Owner: weft_system.  Granted to: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._bring_status(of_job weft.job, old_state smallint, of_incarnation_id int) RETURNS void
+CREATE OR REPLACE FUNCTION weft._bring_status(of_job weft.job, old_state smallint, old_phase smallint, of_incarnation_id int) RETURNS void
 LANGUAGE plpgsql
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_status smallint; v_way smallint[]; v_actor text;
+    v_status smallint; v_way smallint[]; v_actor text; v_exit weft.lifecycle_exit; v_first smallint[];
 BEGIN
     IF current_setting('weft.walks', true) = 'on' THEN
         RETURN;  -- change_status writes what a person set
     END IF;
     SELECT s.status INTO v_status FROM weft.job_status s WHERE s.batch_id = of_job.batch_id AND s.job_id = of_job.job_id;
-    SELECT m.way INTO v_way FROM weft.lifecycle_move m
-    WHERE m.lifecycle_id = of_job.lifecycle_id AND m.state = of_job.state AND m.from_status = v_status
-        AND (m.within = 0 AND of_job.state <> old_state OR m.within = of_job.phase AND of_job.state = STATE_RUNNING)
-    ORDER BY m.within DESC LIMIT 1;
-    IF NOT FOUND OR v_way = '{}' THEN
-        RETURN;
-    END IF;
     IF STATE_RUNNING IN (of_job.state, old_state) THEN
         SELECT 'worker ' || w.name INTO v_actor FROM weft.worker_incarnation i JOIN weft.worker w USING (worker_id)
         WHERE i.incarnation_id = of_incarnation_id;
     END IF;
+    IF old_state = STATE_RUNNING AND of_job.state <> STATE_RUNNING THEN
+        -- A short attempt reports its start with its end: what its start would have brought comes first.
+        IF old_phase < PHASE_EXECUTING THEN
+            SELECT m.way INTO v_first FROM weft.lifecycle_move m
+            JOIN weft.lifecycle_core c ON c.lifecycle_id = m.lifecycle_id AND c.state = STATE_RUNNING AND c.status = v_status
+            JOIN weft.attempt a ON a.batch_id = of_job.batch_id AND a.job_id = of_job.job_id AND a.attempt = of_job.attempt
+                AND a.started_at IS NOT NULL
+            WHERE m.lifecycle_id = of_job.lifecycle_id AND m.state = STATE_RUNNING AND m.within = PHASE_EXECUTING
+                AND m.from_status = v_status;
+            IF v_first <> '{}' THEN
+                PERFORM weft._add_status_rows(of_job, v_first, false, coalesce(v_actor, 'weft'), NULL, NULL, clock_timestamp());
+                v_status := v_first[cardinality(v_first)];
+            END IF;
+        END IF;
+        SELECT e.* INTO v_exit FROM weft.attempt a
+        JOIN weft.lifecycle_exit e ON e.lifecycle_id = of_job.lifecycle_id AND a.exit_code BETWEEN e.first_code AND e.last_code
+        WHERE a.batch_id = of_job.batch_id AND a.job_id = of_job.job_id AND a.attempt = of_job.attempt;
+    END IF;
+    SELECT m.way INTO v_way FROM weft.lifecycle_move m
+    WHERE m.lifecycle_id = of_job.lifecycle_id AND m.state = of_job.state AND m.from_status = v_status
+        AND (m.within = 0 AND of_job.state <> old_state OR m.within = of_job.phase AND of_job.state = STATE_RUNNING
+            OR m.within = -v_exit.status AND of_job.state = STATE_BLOCKED)
+    ORDER BY m.within = 0, m.within DESC LIMIT 1;
+    IF NOT FOUND OR v_way = '{}' THEN
+        RETURN;
+    END IF;
     PERFORM weft._add_status_rows(of_job, coalesce(v_way, ARRAY[v_status]), v_way IS NULL, coalesce(v_actor, 'weft'),
-        CASE WHEN v_way IS NULL THEN 'not allowed' END,
+        CASE WHEN v_way IS NULL THEN 'not allowed' ELSE v_exit.subtype END,
         CASE WHEN v_way IS NULL THEN (SELECT format('the job is %s, and its lifecycle allows no status of that', w.word)
             FROM weft.job_state w WHERE w.state = of_job.state) END, clock_timestamp());
 END $$;

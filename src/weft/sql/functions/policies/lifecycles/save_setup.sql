@@ -2,7 +2,8 @@
 --   that the file has no more ends. Jobs keep theirs.
 -- Called by: Store.save_setup (api).   Safe to repeat: yes.
 -- Locks: setups.   Plan: by key.
--- lifecycles: each name, statuses, document, edges [[from, to]], cores [[state, status]], moves [[state, phase, from, way]].
+-- lifecycles: each name, statuses, document, edges [[from, to]], cores [[state, status]], moves [[state, phase, from, way]],
+--   exits [[first, last, status, subtype, tries, products]].
 -- Returns: the names of those that are new or changed.   Raises WF241 (another setup has the name).
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.save_setup(tenant_id int, name text, document text, lifecycles jsonb, actor text,
@@ -42,6 +43,9 @@ BEGIN
         SELECT v_id, save_setup.tenant_id, (m -> 0)::smallint, (m -> 1)::smallint, (m -> 2)::smallint,
             CASE WHEN m -> 3 <> 'null' THEN ARRAY(SELECT w::smallint FROM jsonb_array_elements(m -> 3) w) END
         FROM jsonb_array_elements(v_one -> 'moves') m;
+        INSERT INTO weft.lifecycle_exit (lifecycle_id, tenant_id, first_code, last_code, status, subtype, tries, products)
+        SELECT v_id, save_setup.tenant_id, (x ->> 0)::int, (x ->> 1)::int, (x ->> 2)::smallint, x ->> 3, (x ->> 4)::int, (x ->> 5)::boolean
+        FROM jsonb_array_elements(v_one -> 'exits') x;
         v_new := v_new || (v_one ->> 'name');
     END LOOP;
     RETURN v_new;

@@ -1,0 +1,89 @@
+"""What exit codes mean in a lifecycle: statuses, tries over all phases, and subtypes."""
+
+from store.test_lifecycles import both, line, put, statuses
+from store.test_recovery import fail, release
+from store.world import Worker, World
+
+STARTED = ["queued", "started", "pre_processing", "processing"]
+BEGUN = ["initialized", "configured", "ready"]
+
+
+async def end(worker: Worker, code: int) -> None:
+    """Claim the job, start it and end it with a code."""
+    (claimed,) = await worker.claim()
+    await worker.start(claimed)
+    if code:
+        await fail(worker, claimed, code=code)
+    else:
+        await worker.end(claimed)
+
+
+async def subtypes(world: World, batch: int) -> list[tuple[str, str]]:
+    rows = await world.api.job_history(world.caller, batch, 1)
+    return [
+        (row["status"], row["subtype"]) for row in rows if row.get("status") and row["subtype"]
+    ]
+
+
+async def test_external_error_is_tried_again_from_its_status(world: World) -> None:
+    """As section 5 of the reference: external_error, then started again, and done."""
+    batch = await line(world)
+    worker = await world.worker()
+    await end(worker, 130)
+    assert await both(world, batch) == ("external_error", "blocked")
+    await release(world, in_s=3600)
+    assert await both(world, batch) == ("external_error", "ready")
+    await end(worker, 0)
+    assert await statuses(world, batch) == [
+        *BEGUN, *STARTED, "external_error", *STARTED[1:], "post_processing", "processed", "done",
+    ]  # fmt: skip
+    assert await subtypes(world, batch) == [("external_error", "SIP expected error")]
+
+
+async def test_third_external_error_is_an_internal_one(world: World) -> None:
+    """Another code between them counts for its own rule; a retry by hand begins anew."""
+    batch = await line(world)
+    worker = await world.worker()
+    for code in (130, 7, 199, 100):
+        await end(worker, code)
+        await release(world, in_s=3600)
+    assert await both(world, batch) == ("internal_error", "failed")
+    assert [word for word, _ in await subtypes(world, batch)] == [
+        "external_error", "internal_error", "external_error", "internal_error",
+    ]  # fmt: skip
+    await put(world, batch, "error_checked")
+    await put(world, batch, "ready")
+    await end(worker, 130)
+    assert await both(world, batch) == ("external_error", "blocked")
+
+
+async def test_internal_error_is_checked_and_tried_again(world: World) -> None:
+    batch = await line(world)
+    worker = await world.worker()
+    await end(worker, 1)
+    assert await both(world, batch) == ("internal_error", "blocked")
+    await release(world, in_s=3600)
+    assert await both(world, batch) == ("ready", "ready")
+    for _ in range(2):
+        await end(worker, 1)
+        await release(world, in_s=3600)
+    assert await both(world, batch) == ("internal_error", "failed")
+    assert (await statuses(world, batch))[7:11] == [
+        "internal_error", "error_checked", "ready", "queued",
+    ]  # fmt: skip
+
+
+async def test_no_product_is_a_success(world: World) -> None:
+    batch = await line(world)
+    worker = await world.worker()
+    await end(worker, 203)
+    assert await both(world, batch) == ("done", "success")
+    assert await subtypes(world, batch) == [("done", "no product")]
+
+
+async def test_code_without_a_rule_is_as_ever(world: World) -> None:
+    batch = await line(world)
+    worker = await world.worker()
+    await end(worker, 250)
+    assert await both(world, batch) == ("internal_error", "failed")
+    assert await subtypes(world, batch) == []

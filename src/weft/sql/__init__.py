@@ -5,7 +5,8 @@ there, once each: `NNNN_pre_*` before this program runs, `NNNN_post_*` when all 
 gone. `functions/` and `views/` are replaced where they changed, so the body of
 each function has one file; the owner of the database runs `owner/` before that; `catalog/`
 asks the database what it has; `audit/` are queries that return no row when all is well.
-States, phases, reasons and settings are written by name (`numbers.py`, `settings.py`).
+States, phases, reasons, settings and ways to plan are written by name (`numbers.py`,
+`settings.py`, `profiles.py`).
 Functions stand in folders by subject; the name of a file is unique among all of its kind.
 Must not: hold text of a query, or know how to connect.
 """
@@ -20,6 +21,7 @@ from importlib.resources.abc import Traversable
 from itertools import pairwise
 
 from weft.sql.numbers import with_numbers
+from weft.sql.profiles import with_profiles
 from weft.sql.settings import with_settings
 
 FIRST_SCHEMA = 1
@@ -37,8 +39,8 @@ class SqlFile:
 
     @cached_property
     def text(self) -> str:
-        """Return the text for the database: names of states, reasons, settings are replaced."""
-        return with_settings(with_numbers(self.source))
+        """Return the text for the database: names of states, settings, plans are replaced."""
+        return with_settings(with_numbers(with_profiles(self.source)))
 
     @property
     def checksum(self) -> str:

@@ -6,7 +6,7 @@
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._announce(pool_ids int[] DEFAULT '{}', user_ids int[] DEFAULT '{}', lane_ids int[] DEFAULT '{}')
 RETURNS void LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan
+SET search_path = pg_catalog, pg_temp PLAN_ONCE
 AS $$
 DECLARE
     v_locked boolean; v_driver boolean; v_listener boolean;

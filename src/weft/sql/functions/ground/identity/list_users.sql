@@ -5,7 +5,7 @@
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_users(tenant_id int, after int, limit_rows int) RETURNS SETOF jsonb
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
+PLAN_IN_ORDER PLAN_ONCE
 AS $$
 #variable_conflict use_column
 BEGIN

@@ -5,8 +5,7 @@
 --   by one. Comparing rows leaves no other index to choose, see _visible_batches.   Returns: their numbers, in order.
 -- Owner: weft_tenant.  Granted to: weft_system.
 CREATE OR REPLACE FUNCTION weft._shown_conditions(after_id bigint, limit_rows int) RETURNS SETOF bigint LANGUAGE sql STABLE
-SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
-    SET enable_hashagg = off SET enable_hashjoin = off SET enable_mergejoin = off
+PLAN_BY_KEY PLAN_IN_ORDER PLAN_ONCE SET enable_hashagg = off
 AS $$
     SELECT DISTINCT x.condition_id FROM (
         (SELECT DISTINCT c.owner_id AS scope_id, c.condition_id FROM weft.condition_batch c

@@ -4,8 +4,7 @@
 -- Plan: batches of the condition by index: own ones, those of each project, and granted ones, each once; blocked jobs of each by key.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._shown_waiting(of_condition_id bigint, limit_jobs int) RETURNS SETOF weft.blocked_job LANGUAGE sql STABLE
-SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
-    SET enable_hashjoin = off SET enable_mergejoin = off
+PLAN_BY_KEY PLAN_IN_ORDER PLAN_ONCE
 AS $$
     SELECT k.* FROM (
         SELECT c.* FROM weft.condition_batch c WHERE c.owner_id = weft._caller_id() AND c.condition_id = of_condition_id

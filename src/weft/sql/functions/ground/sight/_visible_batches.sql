@@ -4,7 +4,7 @@
 --   rows leaves no other order to choose: along the numbers of all batches the planner would hope to find some of the user soon.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._visible_batches(of_user_id int, before bigint, limit_rows int, with_hidden boolean) RETURNS SETOF bigint
-LANGUAGE sql STABLE SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
+LANGUAGE sql STABLE PLAN_IN_ORDER PLAN_ONCE
 AS $$
     SELECT x.batch_id FROM (
         (SELECT b.batch_id FROM weft.batch b

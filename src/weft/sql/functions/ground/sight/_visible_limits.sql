@@ -4,8 +4,7 @@
 --   that was granted to them; each along its own index, as in _visible_batches.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._visible_limits(of_user_id int, after_id int, limit_rows int) RETURNS SETOF int
-LANGUAGE sql STABLE SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
-    SET enable_hashagg = off SET enable_hashjoin = off SET enable_mergejoin = off
+LANGUAGE sql STABLE PLAN_BY_KEY PLAN_IN_ORDER PLAN_ONCE SET enable_hashagg = off
 AS $$
     SELECT x.limit_id FROM (
         (SELECT l.limit_id FROM weft.spend_limit l

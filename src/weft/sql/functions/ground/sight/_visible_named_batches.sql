@@ -5,7 +5,7 @@
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._visible_named_batches(of_user_id int, of_name text, before bigint, limit_rows int, with_hidden boolean)
 RETURNS SETOF bigint
-LANGUAGE sql STABLE SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
+LANGUAGE sql STABLE PLAN_IN_ORDER PLAN_ONCE
 AS $$
     SELECT x.batch_id FROM (
         (SELECT b.batch_id FROM weft.batch b

@@ -3,8 +3,7 @@
 -- Plan: a page of own ones, and of those of each project of the user, each along its own index, as in _visible_batches.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._visible_schedules(of_user_id int, after_id bigint, limit_rows int) RETURNS SETOF weft.schedule
-LANGUAGE sql STABLE SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
-    SET enable_hashagg = off SET enable_hashjoin = off SET enable_mergejoin = off
+LANGUAGE sql STABLE PLAN_BY_KEY PLAN_IN_ORDER PLAN_ONCE SET enable_hashagg = off
 AS $$
     WITH found AS MATERIALIZED (
         (SELECT s.schedule_id FROM weft.schedule s

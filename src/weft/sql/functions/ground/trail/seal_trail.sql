@@ -6,7 +6,7 @@
 -- Returns: how many it took. Of several entries of one request the first one is sealed.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.seal_trail(epoch bigint, limit_jobs int, at timestamptz DEFAULT clock_timestamp()) RETURNS bigint
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp PLAN_ONCE
 AS $$
 #variable_conflict use_column
 DECLARE

@@ -2,7 +2,7 @@
 -- Called by: list_projects.   Safe to repeat: yes, it only reads.   Plan: members by key, at most members_max; NULL: all.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._members_of(of_project_id int, members_max int) RETURNS jsonb LANGUAGE plpgsql STABLE
-SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+PLAN_BY_KEY
 AS $$
 BEGIN
     IF members_max IS NULL THEN

@@ -13,7 +13,7 @@
 CREATE OR REPLACE FUNCTION weft.billing_report(tenant_id int, of_user_id int, of_project text, by text, attribute text, since date,
     until date, rows_max int, projects_max int, after bigint, limit_rows int) RETURNS jsonb
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET enable_mergejoin = off
+PLAN_ONCE SET enable_seqscan = off SET enable_bitmapscan = off SET enable_mergejoin = off
 AS $$
 #variable_conflict use_column
 DECLARE

@@ -5,8 +5,7 @@
 -- Returns: the gates, NULL if none of the jobs had a place.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._free_places(batch_ids bigint[], job_ids int[]) RETURNS int[] LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
-    SET enable_bitmapscan = off
+SET search_path = pg_catalog, pg_temp PLAN_BY_KEY
 AS $$
 DECLARE
     v_gates int[];

@@ -11,8 +11,7 @@
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._pass_gates(
     of_gate_ids int[], arrivals boolean, waits boolean DEFAULT false, limit_jobs int DEFAULT 1000, at timestamptz DEFAULT clock_timestamp()
-) RETURNS int LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off
+) RETURNS int LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp PLAN_BY_KEY PLAN_ONCE
 AS $$
 #variable_conflict use_column
 DECLARE

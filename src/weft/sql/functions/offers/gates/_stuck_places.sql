@@ -6,8 +6,7 @@
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._stuck_places(at timestamptz, until timestamptz) RETURNS TABLE (batch_id bigint,
 job_id int, gate_id int, pool_id int, shape_id int, stuck_at timestamptz)
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp PLAN_BY_KEY PLAN_ONCE
 AS $$
 #variable_conflict use_column
 DECLARE

@@ -9,7 +9,7 @@ CREATE OR REPLACE FUNCTION weft.recent_ends(epoch bigint, window_s double precis
 RETURNS TABLE (worker_id int, pool_id int, batch_id bigint, at timestamptz, successes bigint, fast_failures bigint, slow_failures bigint,
     is_active boolean)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off
+PLAN_BY_KEY
 AS $$
 #variable_conflict use_column
 BEGIN

@@ -11,7 +11,7 @@ CREATE OR REPLACE FUNCTION weft.due_callbacks(epoch bigint, busy bigint[], limit
 RETURNS TABLE (delivery_id bigint, name uuid, tenant_id int, batch_id bigint, group_id int, url text, body text, n_attempts int,
     age interval, sent_at bigint, door text, key text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+PLAN_BY_KEY
 AS $$
 #variable_conflict use_column
 BEGIN

@@ -5,7 +5,7 @@
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_conditions(tenant_id int, after_id bigint, limit_rows int) RETURNS SETOF jsonb
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-    SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
+    PLAN_IN_ORDER
 AS $$
 #variable_conflict use_column
 BEGIN

@@ -9,7 +9,7 @@
 CREATE OR REPLACE FUNCTION weft.postpone_conditions(epoch bigint, condition_ids bigint[], limit_jobs int,
     due_s float8 DEFAULT 0, at timestamptz DEFAULT clock_timestamp())
 RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+PLAN_BY_KEY
 AS $$
 #variable_conflict use_column
 DECLARE

@@ -8,7 +8,7 @@
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.record_tests(epoch bigint, condition_ids bigint[], have_passed boolean[], messages text[],
     at timestamptz DEFAULT clock_timestamp()) RETURNS SETOF bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+PLAN_BY_KEY
 AS $$
 #variable_conflict use_column
 BEGIN

@@ -8,7 +8,7 @@
 CREATE OR REPLACE FUNCTION weft.acknowledge_failures(tenant_id int, batch_id bigint, of_cause_id bigint, of_job_ids int[], note text,
     actor text, until timestamptz, limit_jobs int, at timestamptz DEFAULT clock_timestamp()) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+PLAN_BY_INDEX PLAN_ONCE
 AS $$
 #variable_conflict use_column
 DECLARE

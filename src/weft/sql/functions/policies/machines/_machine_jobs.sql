@@ -5,8 +5,7 @@
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._machine_jobs(of_pool_id int, limit_jobs int)
 RETURNS TABLE (batch_id bigint, job_id int, cpu_m int, memory_mib int, asks jsonb)
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp PLAN_BY_KEY PLAN_ONCE
 AS $$
     WITH place AS MATERIALIZED (
         SELECT u.user_id, u.turn, l.lane_id, l.asks FROM (

@@ -8,7 +8,7 @@
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.patrol(epoch bigint, from_tenant int, from_batch bigint, after_job int, limit_jobs int) RETURNS jsonb
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+PLAN_BY_INDEX
 AS $$
 DECLARE
     v_batch record; v_look record; v_after int; v_left int := limit_jobs; v_live int := 0; v_orphans jsonb := '[]';

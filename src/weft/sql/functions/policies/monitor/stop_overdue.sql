@@ -10,7 +10,7 @@
 CREATE OR REPLACE FUNCTION weft.stop_overdue(epoch bigint, limit_jobs int, confirm_s double precision,
     at timestamptz DEFAULT clock_timestamp())
 RETURNS TABLE (batch_id bigint, job_id int, attempt smallint, worker text, message text, goes_on boolean) LANGUAGE plpgsql
-SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SECURITY DEFINER SET search_path = pg_catalog, pg_temp PLAN_BY_INDEX
 AS $$
 #variable_conflict use_column
 BEGIN

@@ -6,8 +6,7 @@
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._pool_demand(of_pool_id int, limit_jobs int)
 RETURNS TABLE (cpu_m int, memory_mib int, asks jsonb, n_jobs bigint, runs_s double precision) LANGUAGE sql STABLE
-SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off
+SET search_path = pg_catalog, pg_temp PLAN_BY_KEY PLAN_ONCE
 AS $$
     WITH pool_user AS MATERIALIZED (
         SELECT u.user_id, u.turn, greatest(limit_jobs / count(*) OVER (), 1) AS part FROM (

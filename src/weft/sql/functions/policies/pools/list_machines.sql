@@ -3,7 +3,7 @@
 -- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_machines(pools_of_tenant_id int, of_pool text, limit_rows int) RETURNS SETOF jsonb
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-    SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
+    PLAN_IN_ORDER
 AS $$
     SELECT jsonb_build_object('machine', m.name, 'flavour', m.flavour, 'region', m.region, 'provider', m.provider,
         'provider_id', m.provider_id, 'state', m.state, 'reason', m.reason, 'created_at', m.created_at, 'changed_at', m.changed_at,

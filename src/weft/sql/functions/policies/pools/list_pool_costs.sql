@@ -5,7 +5,7 @@
 -- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_pool_costs(pools_of_tenant_id int, of_pool text, limit_days int) RETURNS SETOF jsonb
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashagg = off
+PLAN_ONCE SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashagg = off
 AS $$
 DECLARE
     v_pool int := (SELECT p.pool_id FROM weft.pool p WHERE p.name = of_pool AND weft._serves_tenant(p, pools_of_tenant_id));

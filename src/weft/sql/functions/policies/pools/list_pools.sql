@@ -5,7 +5,7 @@
 -- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_pools(of_tenant_id int, of_name text, after_name text, limit_rows int) RETURNS SETOF jsonb
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-    SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+    PLAN_ONCE SET enable_seqscan = off SET enable_bitmapscan = off
 AS $$
     SELECT jsonb_build_object('pool', p.name, 'plan', p.plan || jsonb_build_object('tenant', t.name), 'machines', (
         SELECT coalesce(jsonb_object_agg(x.state, x.n), '{}')

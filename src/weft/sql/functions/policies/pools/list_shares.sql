@@ -10,8 +10,7 @@
 -- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_shares(tenant_id int, of_pool text, of_user_id int, after_load double precision, after_user int,
     limit_rows int, own_tenant boolean DEFAULT false) RETURNS SETOF jsonb LANGUAGE plpgsql STABLE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
-    SET enable_sort = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET search_path = pg_catalog, pg_temp PLAN_BY_KEY PLAN_IN_ORDER PLAN_ONCE
 AS $$
 #variable_conflict use_column
 DECLARE

@@ -5,8 +5,7 @@
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._has_lease(of_pool_id int, of_lanes int[], claimed_max int DEFAULT 10000) RETURNS boolean
 LANGUAGE sql STABLE
-SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
-    SET enable_bitmapscan = off
+SET search_path = pg_catalog, pg_temp PLAN_BY_KEY
 AS $$
     SELECT EXISTS (
         SELECT FROM weft.worker_incarnation i

@@ -6,7 +6,7 @@
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._preemption_waiting(of_pool_id int, queues text[]) RETURNS SETOF jsonb LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off
+PLAN_BY_KEY
 AS $$
     WITH pool_user AS MATERIALIZED (
         SELECT s.user_id FROM weft.user_share s WHERE s.pool_id = of_pool_id AND s.active AND s.n_ready > 0

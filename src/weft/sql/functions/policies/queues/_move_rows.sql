@@ -7,7 +7,7 @@
 CREATE OR REPLACE FUNCTION weft._move_rows(
     of_batch_id bigint, of_job_ids int[], old_shapes int[], new_shapes int[], new_lanes int[], queue_set int, actor text,
     OUT sets int[], OUT pools int[]
-) LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+) LANGUAGE plpgsql PLAN_BY_INDEX
 AS $$
 #variable_conflict use_column
 DECLARE

@@ -5,7 +5,7 @@
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_waiting(tenant_id int, after_batch bigint, after_job int, limit_jobs int)
 RETURNS TABLE (batch_id bigint, last_job int, jobs jsonb) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+PLAN_BY_INDEX
 AS $$
 #variable_conflict use_column
 DECLARE

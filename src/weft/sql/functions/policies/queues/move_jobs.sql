@@ -8,7 +8,7 @@
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.move_jobs(tenant_id int, batch_id bigint, job_ids int[], asked jsonb, actor text) RETURNS int
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+PLAN_BY_INDEX
 AS $$
 #variable_conflict use_column
 DECLARE

@@ -8,7 +8,7 @@
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._give_core_gates(of_tenant_id int, of_batch_id bigint, cores jsonb, after_job int, limit_jobs int)
 RETURNS int LANGUAGE plpgsql
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+PLAN_BY_INDEX
 AS $$
 #variable_conflict use_column
 DECLARE

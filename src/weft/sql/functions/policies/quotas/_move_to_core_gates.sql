@@ -7,7 +7,7 @@
 -- gate_sets: side by side with the jobs.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._move_to_core_gates(of_batch_id bigint, of_job_ids int[], gate_sets int[]) RETURNS void LANGUAGE plpgsql
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+PLAN_BY_INDEX
 AS $$
 #variable_conflict use_column
 DECLARE

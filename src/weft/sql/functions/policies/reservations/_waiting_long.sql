@@ -7,8 +7,7 @@
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._waiting_long(of_pool_id int, lanes int[], after_s double precision)
 RETURNS TABLE (batch_id bigint, job_id int, user_id int, lane_id int, cpu_m int, memory_mib int, waited_s double precision)
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp PLAN_BY_KEY PLAN_ONCE
 AS $$
     WITH RECURSIVE pool_user AS MATERIALIZED (
         SELECT s.user_id FROM weft.user_share s WHERE s.pool_id = of_pool_id AND s.active ORDER BY s.load DESC, s.user_id DESC LIMIT 64),

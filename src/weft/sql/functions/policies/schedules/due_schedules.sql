@@ -6,7 +6,7 @@
 CREATE OR REPLACE FUNCTION weft.due_schedules(epoch bigint, limit_rows int, at timestamptz DEFAULT clock_timestamp())
 RETURNS TABLE (schedule_id bigint, cron text, time_zone text, missed text, next_at timestamptz, now timestamptz)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+PLAN_BY_INDEX
 AS $$
 #variable_conflict use_column
 BEGIN

@@ -7,7 +7,7 @@ CREATE OR REPLACE FUNCTION weft.take_schedule_runs(limit_rows int, lease_s doubl
 RETURNS TABLE (schedule_id bigint, due_at timestamptz, cron text, time_zone text, document text, tenant_id int, user_id int,
     user_name text, role text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+PLAN_BY_INDEX
 AS $$
 #variable_conflict use_column
 BEGIN

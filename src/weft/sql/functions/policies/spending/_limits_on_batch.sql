@@ -4,8 +4,7 @@
 -- Plan: those of the batch along their index, a page; the few of its project and of its user by key.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._limits_on_batch(of_batch weft.batch, of_user_id int, after_id int, limit_rows int) RETURNS SETOF int
-LANGUAGE sql STABLE SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
-    SET enable_hashagg = off
+LANGUAGE sql STABLE PLAN_IN_ORDER PLAN_ONCE SET enable_hashagg = off
 AS $$
     SELECT x.limit_id FROM (
         (SELECT l.limit_id FROM weft.spend_limit l

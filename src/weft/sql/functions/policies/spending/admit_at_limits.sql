@@ -10,7 +10,7 @@
 CREATE OR REPLACE FUNCTION weft.admit_at_limits(epoch bigint, limit_ids int[], rooms numeric[], limit_jobs int,
     patience interval DEFAULT '3 seconds', at timestamptz DEFAULT clock_timestamp())
 RETURNS TABLE (limit_id int, n_admitted int, is_short boolean) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+PLAN_BY_INDEX
 AS $$
 #variable_conflict use_column
 DECLARE

@@ -13,8 +13,7 @@ CREATE OR REPLACE FUNCTION weft.claim_offered(
     answer text, offer_id bigint, batch_id bigint, job_id int, attempt smallint, cpu_m bigint, memory_mib bigint, storage_mib bigint,
     gpu int, spec_first int, runnable_id bigint, chunk bytea
 ) LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off
+SET search_path = pg_catalog, pg_temp PLAN_BY_KEY PLAN_ONCE
 AS $$
 #variable_conflict use_column
 DECLARE

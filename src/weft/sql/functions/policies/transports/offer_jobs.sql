@@ -6,8 +6,7 @@
 -- Returns: how many jobs were offered.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.offer_jobs(epoch bigint, transports text[], limit_jobs int) RETURNS int LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off
+SET search_path = pg_catalog, pg_temp PLAN_BY_KEY PLAN_ONCE
 AS $$
 DECLARE
     v_queue record; v_offer weft.offer; v_terms record; v_picked weft.picked; v_worker weft.worker_incarnation; v_left int; v_n int := 0;

@@ -9,7 +9,7 @@ CREATE OR REPLACE FUNCTION weft._heartbeat(incarnation_id int, batch_ids bigint[
     claiming boolean DEFAULT false, heard bigint[] DEFAULT '{}', at timestamptz DEFAULT clock_timestamp())
 RETURNS TABLE (alive boolean, has_work boolean, stop_batch_ids bigint[], stop_job_ids int[], stop_attempts smallint[])
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+PLAN_BY_INDEX
 AS $$
 #variable_conflict use_column
 DECLARE

@@ -5,8 +5,7 @@
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._live_attempts(of_incarnation_id int) RETURNS SETOF weft.job
 LANGUAGE sql STABLE ROWS 1000
-SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
-    SET enable_bitmapscan = off
+SET search_path = pg_catalog, pg_temp PLAN_BY_KEY
 AS $$
     WITH part AS MATERIALIZED (
         SELECT c.batch_id, c.jobs, r.first_job, r.last_job, r.last_job - r.first_job < 4 * cardinality(c.jobs) AS is_dense

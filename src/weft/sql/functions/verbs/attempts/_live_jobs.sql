@@ -5,8 +5,7 @@
 CREATE OR REPLACE FUNCTION weft._live_jobs(of_incarnation_id int)
 RETURNS TABLE (batch_id bigint, job_id int, tenant_id int, shape_id int, spec_first int, claimed_at timestamptz)
 LANGUAGE sql STABLE ROWS 1000
-SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
-    SET enable_bitmapscan = off
+SET search_path = pg_catalog, pg_temp PLAN_BY_KEY
 AS $$
     WITH part AS MATERIALIZED (
         SELECT c.batch_id, c.jobs, r.first_job, r.last_job, r.last_job - r.first_job < 4 * cardinality(c.jobs) AS is_dense

@@ -12,8 +12,7 @@ CREATE OR REPLACE FUNCTION weft.complete_attempts(
     stdout_bytes_list bigint[], stderr_bytes_list bigint[], truncated_list boolean[], segments int[], offsets bigint[], messages text[],
     causes text[] DEFAULT NULL, at timestamptz DEFAULT clock_timestamp()
 ) RETURNS text[] LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off
+SET search_path = pg_catalog, pg_temp PLAN_BY_KEY PLAN_ONCE
 AS $$
 #variable_conflict use_column
 DECLARE

@@ -6,8 +6,7 @@
 CREATE OR REPLACE FUNCTION weft.start_attempts(
     incarnation_id int, batch_ids bigint[], job_ids int[], attempts smallint[], ages_us bigint[], at timestamptz DEFAULT clock_timestamp()
 ) RETURNS text[] LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off
+SET search_path = pg_catalog, pg_temp PLAN_BY_KEY PLAN_ONCE
 AS $$
 #variable_conflict use_column
 DECLARE

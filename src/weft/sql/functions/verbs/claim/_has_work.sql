@@ -5,8 +5,7 @@
 --   the batch.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._has_work(of_incarnation_id int) RETURNS boolean LANGUAGE plpgsql STABLE
-SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off
+SET search_path = pg_catalog, pg_temp PLAN_BY_KEY PLAN_ONCE
 AS $$
 #variable_conflict use_column
 DECLARE

@@ -7,7 +7,7 @@
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.remove_batch(epoch bigint, of_operation_id bigint, limit_rows int, at timestamptz DEFAULT clock_timestamp())
 RETURNS text LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+PLAN_BY_INDEX
 AS $$
 #variable_conflict use_column
 DECLARE

@@ -12,7 +12,7 @@
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.fold_deltas(epoch bigint, at timestamptz DEFAULT clock_timestamp())
 RETURNS TABLE (n_deltas bigint, loops text[]) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_mergejoin = off
+PLAN_ONCE SET enable_seqscan = off SET enable_mergejoin = off
 AS $$
 #variable_conflict use_column
 DECLARE

@@ -9,7 +9,7 @@
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._add_members(tenant_id int, of_batch_id bigint, set_id int, of_job_ids int[], sets_max int, at timestamptz,
                                              OUT n_added int, OUT busy int[]) LANGUAGE plpgsql
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+PLAN_BY_INDEX
 AS $$
 #variable_conflict use_column
 DECLARE

@@ -5,7 +5,7 @@
 --   leaves out of these are operations on batches that are being removed.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._visible_operations(of_user_id int, before bigint, limit_rows int) RETURNS SETOF weft.operation
-LANGUAGE sql STABLE SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
+LANGUAGE sql STABLE PLAN_IN_ORDER PLAN_ONCE
 AS $$
     WITH found AS MATERIALIZED (
         (SELECT o.operation_id FROM weft.operation o

@@ -6,7 +6,7 @@
 -- Returns: the jobs that had another priority.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._set_priority(of_batch_id bigint, of_job_ids int[], new_priority smallint) RETURNS int[] LANGUAGE plpgsql
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+PLAN_BY_INDEX
 AS $$
 #variable_conflict use_column
 DECLARE

@@ -6,7 +6,7 @@
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._find_resubmitted(of_batch_id bigint, new_batch bigint, failed boolean, from_job bigint, to_job bigint,
     limit_rows int, at timestamptz, OUT job_ids int[], OUT upto bigint) LANGUAGE plpgsql
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off
+PLAN_BY_KEY
 AS $$
 DECLARE
     v_cut int;

@@ -13,7 +13,7 @@ RETURNS TABLE (upto bigint, new_first int, job_id int, cpu_m bigint, memory_mib 
     rare_fields jsonb, array_first int, array_n int, array_index int, array_name text, array_attributes jsonb, array_fields jsonb,
     spec_first int, parents int[])
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off
+PLAN_BY_KEY
 AS $$
 #variable_conflict use_column
 DECLARE

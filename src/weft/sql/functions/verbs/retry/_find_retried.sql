@@ -14,7 +14,7 @@ CREATE OR REPLACE FUNCTION weft._find_retried(
     new_batch bigint DEFAULT NULL, lifted int[] DEFAULT NULL, OUT job_ids int[], OUT upto bigint,
     OUT n_late int
 ) LANGUAGE plpgsql
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off
+PLAN_BY_KEY
 AS $$
 #variable_conflict use_column
 DECLARE

@@ -9,7 +9,7 @@
 -- Returns: whether it is done; if not, nothing was changed: call again soon.  Raises what _after_retry raises.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._retry(of_batch_id bigint, of_job_ids int[], actor text, at timestamptz) RETURNS boolean LANGUAGE plpgsql
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off
+PLAN_BY_KEY
 AS $$
 #variable_conflict use_column
 DECLARE

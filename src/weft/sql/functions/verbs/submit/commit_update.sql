@@ -8,7 +8,7 @@ CREATE OR REPLACE FUNCTION weft.commit_update(tenant_id int, batch_id bigint, of
 RETURNS TABLE (update_id int, first_job int, first_group int, n_jobs int, n_groups int, committed boolean)
 LANGUAGE plpgsql SECURITY DEFINER
 -- Each of some twenty small statements would otherwise be planned longer than it runs.
-SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan
+SET search_path = pg_catalog, pg_temp PLAN_ONCE
 AS $$
 #variable_conflict use_column
 DECLARE

@@ -14,7 +14,7 @@ CREATE OR REPLACE FUNCTION weft.submit(
     is_new boolean)
 LANGUAGE plpgsql SECURITY DEFINER
 -- One job would otherwise be planned longer than it is added: all that is called here keeps its plans.
-SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan
+SET search_path = pg_catalog, pg_temp PLAN_ONCE
 AS $$
 #variable_conflict use_column
 DECLARE

@@ -3,7 +3,7 @@
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.get_batch(tenant_id int, batch_id bigint) RETURNS jsonb LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_mergejoin = off
+PLAN_ONCE SET enable_seqscan = off SET enable_mergejoin = off
 AS $$
 BEGIN
     PERFORM weft._as_tenant(get_batch.tenant_id);

@@ -6,7 +6,7 @@
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.get_job(tenant_id int, batch_id bigint, job_id int, limit_parents int, limit_counted int)
 RETURNS TABLE (document jsonb, spec_index int, spec_body bytea)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp PLAN_ONCE
 AS $$
 #variable_conflict use_column
 BEGIN

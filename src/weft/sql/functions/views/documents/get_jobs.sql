@@ -4,9 +4,7 @@
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.get_jobs(tenant_id int, batch_id bigint, job_ids int[]) RETURNS SETOF jsonb
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_generic_plan  -- planning these joins takes longer than running them
-SET enable_seqscan = off SET enable_bitmapscan = on SET enable_hashjoin = off SET enable_mergejoin = off SET enable_hashagg = on
-    SET enable_sort = on
+PLAN_BY_INDEX PLAN_ONCE SET enable_bitmapscan = on SET enable_hashagg = on SET enable_sort = on
 AS $$
 #variable_conflict use_column
 DECLARE

@@ -11,8 +11,7 @@ CREATE OR REPLACE FUNCTION weft.list_job_entries(tenant_id int, batch_id bigint,
 RETURNS TABLE (job_id int, group_id int, attributes jsonb, state smallint, reason smallint, exit_code int, signal smallint,
     always_run boolean, ended_ms bigint, duration_ms bigint, cost float8, cpu_usage bigint, cpu_cost float8, memory_cost float8,
     storage_cost float8, gpu_cost float8)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan
-SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp PLAN_BY_KEY PLAN_ONCE
 AS $$
 #variable_conflict use_column
 DECLARE

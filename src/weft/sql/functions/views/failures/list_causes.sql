@@ -7,7 +7,7 @@
 CREATE OR REPLACE FUNCTION weft.list_causes(tenant_id int, batch_id bigint, show_all boolean, limit_rows int)
 RETURNS TABLE (n_jobs bigint, n_acknowledged bigint, n_causes bigint, items jsonb) LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_mergejoin = off
+PLAN_ONCE SET enable_seqscan = off SET enable_mergejoin = off
 AS $$
 #variable_conflict use_column
 BEGIN

@@ -7,8 +7,7 @@
 CREATE OR REPLACE FUNCTION weft.list_dead_letters(tenant_id int, of_batch_id bigint, of_cause_id bigint, of_reason smallint,
     of_acknowledged boolean, after_batch bigint, after_cause bigint, after_job int, limit_rows int) RETURNS SETOF jsonb
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
-    SET enable_hashagg = off SET enable_mergejoin = off SET enable_hashjoin = off
+PLAN_BY_KEY PLAN_IN_ORDER PLAN_ONCE SET enable_hashagg = off
 AS $$
 #variable_conflict use_column
 BEGIN

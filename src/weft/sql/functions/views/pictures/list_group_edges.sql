@@ -8,8 +8,7 @@
 CREATE OR REPLACE FUNCTION weft.list_group_edges(tenant_id int, batch_id bigint, of_group_id int, limit_rows int)
 RETURNS TABLE (from_id int, to_id int, n_edges bigint, sampled boolean)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_generic_plan
-SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+PLAN_BY_KEY PLAN_ONCE
 AS $$
 #variable_conflict use_column
 DECLARE

@@ -3,7 +3,7 @@
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_sets(tenant_id int, batch_id bigint, after text, limit_rows int) RETURNS SETOF jsonb
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_mergejoin = off
+PLAN_ONCE SET enable_seqscan = off SET enable_mergejoin = off
 AS $$
 #variable_conflict use_column
 DECLARE

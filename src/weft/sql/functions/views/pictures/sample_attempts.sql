@@ -9,8 +9,7 @@ RETURNS TABLE (job_id int, state smallint, ready_at timestamptz, cancelled_at ti
     end_state smallint, claimed_at timestamptz, started_at timestamptz, ended_at timestamptz, released_at timestamptz,
     now_at timestamptz)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_generic_plan
-SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+PLAN_BY_KEY PLAN_ONCE
 AS $$
 #variable_conflict use_column
 DECLARE

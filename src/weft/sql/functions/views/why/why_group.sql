@@ -7,7 +7,7 @@
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.why_group(tenant_id int, batch_id bigint, group_id int, path text) RETURNS jsonb LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+PLAN_BY_INDEX PLAN_ONCE
 AS $$
 DECLARE
     v_group int; v_failed int;

@@ -3,7 +3,7 @@
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.why_jobs(tenant_id int, batch_id bigint, job_ids int[]) RETURNS SETOF jsonb LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+PLAN_BY_INDEX PLAN_ONCE
 AS $$
 #variable_conflict use_column
 BEGIN

@@ -8,8 +8,7 @@
 CREATE OR REPLACE FUNCTION weft.list_workers(tenant_id int, pools_of_tenant_id int, with_deleted boolean, after_name text,
     after_pool text, limit_rows int)
 RETURNS SETOF jsonb LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-    SET plan_cache_mode = force_generic_plan
-    SET enable_seqscan = off SET enable_sort = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off
+    PLAN_BY_KEY PLAN_IN_ORDER PLAN_ONCE
 AS $$
 #variable_conflict use_column
 DECLARE

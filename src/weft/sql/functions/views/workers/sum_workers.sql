@@ -5,8 +5,7 @@
 --   their own one of each pool that serves this one. What jobs use was folded.
 -- Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.sum_workers(pools_of_tenant_id int, limit_rows int) RETURNS jsonb
-LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan
-    SET enable_seqscan = off SET enable_sort = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp PLAN_BY_KEY PLAN_IN_ORDER PLAN_ONCE
 AS $$
 DECLARE
     v_tenant int := weft._walled_tenant(sum_workers.pools_of_tenant_id);

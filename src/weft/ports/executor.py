@@ -8,14 +8,44 @@ now, for example because files that it needs cannot be reached; the job waits fo
 Nothing else brings files to a job, so there is no port of its own that could raise it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final, Protocol
+from pathlib import Path
+from typing import Final, Protocol, TypeVar, runtime_checkable
 
 from weft.core.attempt_key import AttemptKey
+from weft.core.errors import WeftError
+from weft.core.states import Reason
 from weft.ports.plugins import PluginGroup
 from weft.wire.spawner import StartProcess
 from weft.wire.spec import JobSpec
+
+Section = TypeVar("Section")
+
+
+class CannotRun(WeftError):
+    """An attempt that cannot be run, and the reason of its end."""
+
+    code = "WORKER.CANNOT_RUN"
+
+    def __init__(self, message: str, *, reason: Reason = Reason.BAD_SPEC) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+class SectionOf(Protocol):
+    """How a plug-in reads its own settings."""
+
+    def __call__(self, kind: type[Section], /) -> Section:
+        """Return the section of this type."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExecutorSite:
+    """Where an executor works: the home of weft, and the settings."""
+
+    home: Path
+    section: SectionOf
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +85,7 @@ class Reservation:
 
     cpu_m: int
     memory_mib: int
+    gpu: int = 0
 
 
 class JobExecutor(Protocol):
@@ -97,6 +128,32 @@ class SpawnerExecutor(JobExecutor, Protocol):
         `environment` and `definition` are the indices of `environment_of` and `definition_of` in
         the message.
         """
+
+
+@runtime_checkable
+class PreparingExecutor(Protocol):
+    """What an executor has besides if attempts need something that takes time to come.
+
+    Attempts that wait for it are in the phase `preparing`; others overtake them.
+    """
+
+    def settle(self, site: ExecutorSite) -> None:
+        """Learn where it works, before all else. Raise `WeftError` if it cannot."""
+
+    def prepared(self, key: AttemptKey, spec: JobSpec, logins: Mapping[str, str]) -> bool:
+        """Return whether all is here, and keep it for this attempt then. Raise `WeftError`.
+
+        `logins`: `user:password` by registry, from the job's secrets.
+        """
+
+    async def prepare(self, key: AttemptKey, spec: JobSpec, logins: Mapping[str, str]) -> None:
+        """Bring what the attempt needs, and keep it for this attempt. Raise `WeftError`."""
+
+    def forget(self, keys: Iterable[AttemptKey]) -> None:
+        """Keep nothing for these attempts any more; others are ignored."""
+
+    def close(self) -> None:
+        """Stop what is under way."""
 
 
 EXECUTOR_PLUGINS: Final = PluginGroup[Callable[[], JobExecutor]]("weft.executors", "executor")

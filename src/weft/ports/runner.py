@@ -15,7 +15,7 @@ by the entry points `weft.runners`; each is called with a `RunnerSite`.
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Literal, Protocol, TypeVar
+from typing import Final, Literal, Protocol
 
 import msgspec
 
@@ -25,14 +25,12 @@ from weft.core.conditions import Ask, Blocked
 from weft.core.errors import WeftError
 from weft.core.log_location import LogLocation
 from weft.core.states import Phase, Reason
-from weft.ports.executor import ExecutorLimits, JobExecutor
+from weft.ports.executor import ExecutorLimits, JobExecutor, SectionOf
 from weft.ports.log_store import LogWriter
 from weft.ports.plugins import PluginGroup
 from weft.wire.secret_documents import SecretUse
 from weft.wire.spawner import Account, WarmLimits
 from weft.wire.spec import JobSpec
-
-Section = TypeVar("Section")
 
 
 class RunnerGone(Exception):
@@ -162,13 +160,6 @@ class Sampling:
     """Of one attempt. When it has as many, every second one goes, and the next come half as
     often.
     """
-
-
-class SectionOf(Protocol):
-    """How a runner reads its own settings."""
-
-    def __call__(self, kind: type[Section], /) -> Section:
-        """Return the section of this type."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,10 +16,17 @@ from weft import __version__
 from weft.core.absolute_paths import parse_paths
 from weft.core.offers import CONSUMES, MACHINE, Offer, parse_labels, parse_offers, parse_queues
 from weft.core.reaper_timer import first_look_s
+from weft.plugins.executors.container.settings import ContainerSettings
 from weft.plugins.executors.function.settings import FunctionSettings
 from weft.plugins.log_stores.files.settings import FilesSettings
 from weft.plugins.runners.spawner.sandbox import NoSandbox, sandbox_words
-from weft.ports.executor import EXECUTOR_PLUGINS, ExecutorLimits, JobExecutor
+from weft.ports.executor import (
+    EXECUTOR_PLUGINS,
+    ExecutorLimits,
+    ExecutorSite,
+    JobExecutor,
+    PreparingExecutor,
+)
 from weft.ports.runner import RUNNER_PLUGINS, Runner, RunnerSite, Sampling
 from weft.ports.transport import Transport
 from weft.run.child import DRAINED, is_supervised
@@ -194,7 +201,7 @@ def make_runner(settings: Settings, home: Home, logs: Path) -> Runner:
             memory_mib=facts.memory_mib,
             limits=_limits_here(settings, home),
             section=settings.section,
-            executors=executors_of(settings),
+            executors=_settled(executors_of(settings), settings, home),
             warm=warm_limits_of(settings),
             job_namespace=settings.job_namespace,
             gpus=gpus_of(settings),
@@ -334,12 +341,24 @@ def executors_of(settings: Settings) -> dict[str, JobExecutor]:
     installed = {name: make() for name, make in EXECUTOR_PLUGINS.load_all().items()}
     # Functions are called in processes that many jobs share, and checked with a key.
     is_apart = settings.sandbox != "none" or settings.run_as == "user" or is_linked(settings)
-    left_out = "function" if is_apart else None
+    left_out = {"function"} if is_apart else set()
+    if not settings.section(ContainerSettings).containers:
+        left_out.add("container")
     return {
         name: one
         for name, one in installed.items()
-        if one.runner == settings.runner and name != left_out
+        if one.runner == settings.runner and name not in left_out
     }
+
+
+def _settled(
+    executors: dict[str, JobExecutor], settings: Settings, home: Home
+) -> dict[str, JobExecutor]:
+    """Return the executors, told where they work."""
+    for one in executors.values():
+        if isinstance(one, PreparingExecutor):
+            one.settle(ExecutorSite(home=home.path, section=settings.section))
+    return executors
 
 
 def _memory_bytes() -> int:

@@ -101,6 +101,9 @@ EVENTS = MappingProxyType(
         # worker
         "worker.registered": "the worker is registered and takes jobs · worker_id, cpu_m, "
         "memory_mib",
+        "worker.image_missing": "an image cannot be had · image, why",
+        "worker.image_pulled": "an image was unpacked · image, ms, size",
+        "worker.image_removed": "an image went, to keep the cache within its bytes · image, size",
         "worker.spawner_found": "the agent has found its spawner · incarnation, pid_namespace",
         "worker.jobs_adopted": "jobs of an earlier agent continue · live, queued, ended, killed, "
         "handed_back",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
+from weft.wire.container_documents import JobContainer
 from weft.wire.description import says
 from weft.wire.network_documents import JobNetwork
 from weft.wire.patterns import END
@@ -301,6 +302,7 @@ class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fal
     secrets: JobSecrets = None
     network: JobNetwork = None
     simulation: JobSimulation = None
+    container: JobContainer = None
 
     @property
     def array_size(self) -> int | None:

@@ -20,6 +20,7 @@ class PoolFlavour(Struct, kw_only=True):
     gpus: Count
     countables: dict[str, int]
     labels: dict[str, str]
+    containers: bool
     preemptible: bool
     price_per_hour: str
 

@@ -32,6 +32,9 @@ class FlavourDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
         says("Amounts that jobs may ask for by name.", {"matlab": 1}),
     ] = {}
     labels: Annotated[dict[str, str], says("Words that jobs may ask for.", {"rack": "12"})] = {}
+    containers: Annotated[
+        bool, says("Its worker runs jobs with `container` (its setting `containers`).")
+    ] = False
     preemptible: Annotated[bool, says("Its owner may take it back at any time.")] = False
     price_per_hour: Annotated[
         Amount | None,

@@ -11,6 +11,7 @@ from weft.wire.patterns import END
 SecretName = Annotated[str, Meta(pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,62}" + END)]
 VariableName = Annotated[str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,255}" + END)]
 FileName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}" + END)]
+RegistryName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:/-]{0,254}" + END)]
 
 
 class SecretUse(Struct, forbid_unknown_fields=True, omit_defaults=True, frozen=True):
@@ -23,6 +24,14 @@ class SecretUse(Struct, forbid_unknown_fields=True, omit_defaults=True, frozen=T
     file: Annotated[
         FileName | None,
         says("The file that holds it, in the directory `$WEFT_SECRETS_DIR`.", "key.pem"),
+    ] = None
+    registry: Annotated[
+        RegistryName | None,
+        says(
+            "The registry that it opens for the image of the job, as `user:password`; the job "
+            "itself does not get it.",
+            "registry.example:5000",
+        ),
     ] = None
 
 

@@ -18,9 +18,11 @@ import msgspec
 
 from weft.core.attempt_key import AttemptKey
 
-PROTOCOL_VERSION = 3
+PROTOCOL_VERSION = 4
 HEADER = struct.Struct("!I")
 MESSAGE_BYTES_MAX = 64 * 1024 * 1024
+CONTAINER_WORK = "/weft/work"
+"""Where a container has the directory of its job. Its other own files are beside it."""
 
 
 class WarmCall(msgspec.Struct, frozen=True, array_like=True):
@@ -98,6 +100,11 @@ class StartProcess(msgspec.Struct, frozen=True, array_like=True):
     """Where its own directory is seen besides, in its sandbox."""
     cgroup: Cgroup | None = None
     """None: it stays in the cgroup of the spawner. For `Welcome`, see `memory_files`."""
+    is_contained: bool = False
+    """Its sandbox is a container, which shows nothing of the host: what is the job's own is at
+    fixed places there."""
+    note: str = ""
+    """What its end says besides: the image of a container."""
 
 
 class WarmLimits(msgspec.Struct, frozen=True, array_like=True):

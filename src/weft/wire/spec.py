@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple, overload
 
 import msgspec
 
+from weft.wire.container_documents import ContainerDocument
 from weft.wire.secret_documents import SecretUse
 from weft.wire.simulation_documents import SimulationDocument
 
@@ -63,6 +64,7 @@ class JobSpec(msgspec.Struct, frozen=True, omit_defaults=True, array_like=False)
     network: bool | None = None
     """False: it gets none."""
     simulation: SimulationDocument | None = None
+    container: ContainerDocument | None = None
     inherit_env: dict[str, str] | None = None
     """The environment of the caller's shell, of `weft run` and `weft each`.
 
@@ -97,7 +99,8 @@ SHARED_FIELDS: Final = JobSpec.__struct_fields__[: JobSpec.__struct_fields__.ind
 
 SECRETS: Final = "secrets"
 NO_NETWORK: Final = "no network"
-REQUIREMENTS: Final = frozenset({SECRETS, NO_NETWORK})
+CONTAINER: Final = "a container"
+REQUIREMENTS: Final = frozenset({SECRETS, NO_NETWORK, CONTAINER})
 """All that jobs may require of their runner."""
 
 

@@ -140,6 +140,7 @@ def _flavour_of(one: FlavourDocument, price: str, at: str, problems: Problems) -
         gpus=one.gpus,
         countables=one.countables,
         labels=one.labels,
+        containers=one.containers,
         preemptible=one.preemptible,
         price_per_hour=price,
     )

@@ -284,6 +284,7 @@ def _flavour_text(one: Document) -> str:
         *([f"{one['gpus']} gpu"] if one.get("gpus") else []),
         *(f"{count} {name}" for name, count in one.get("countables", {}).items()),
         *labels,
+        *(["containers"] if one.get("containers") else []),
         *(["preemptible"] if one["preemptible"] else []),
         f"{one['price_per_hour']} per hour",
     ])  # fmt: skip

@@ -66,6 +66,8 @@ class JobKeywords(RetryKeywords, total=False):
     """The flavour of the machine that is made for it alone; default: it shares one."""
     network: bool | None
     """False: it runs without network, or not at all; default: as its worker lets it."""
+    container: Mapping[str, Any] | None
+    """`{"image": "docker://registry.example/bwa:0.7.18"}`: runs it in a container."""
     simulation: Mapping[str, Any] | None
     """`{"steps": [{"action": "SLEEP", "durationMs": 1000}]}`: simulated, instead of a command."""
 

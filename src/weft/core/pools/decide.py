@@ -170,7 +170,7 @@ def offers_of(pool: str, flavour: Flavour, region: str) -> dict[str, Offer]:
     found: dict[str, Offer] = {
         "storage_mib": flavour.storage_mib,
         "gpu": flavour.gpus,
-        "executor": ["process", "function"],
+        "executor": ["process", "function", *(["container"] if flavour.containers else [])],
         "pool": pool,
         **flavour.countables,
         **{name: [word] for name, word in flavour.labels.items()},

@@ -18,6 +18,8 @@ class Flavour(msgspec.Struct, frozen=True, kw_only=True):
     countables: Mapping[str, int] = {}
     """Amounts that its worker offers by name, such as licences of its host."""
     labels: Mapping[str, str] = {}
+    containers: bool = False
+    """Whether its worker runs containers."""
     preemptible: bool = False
     """Its owner may take it back at any time."""
     price_per_hour: str = "0"

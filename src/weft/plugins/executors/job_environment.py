@@ -12,6 +12,8 @@ from weft.wire.spec import JobSpec
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 SHELL = "/bin/sh"
 MESSAGES_VARIABLE = "WEFT_MESSAGES"
+_ARGUMENT_BYTES_MAX = 100_000
+"""A longer script becomes a file: the kernel limits one argument to 128 KiB."""
 
 
 def small_environment() -> dict[str, str]:
@@ -72,3 +74,14 @@ def identity_of(key: AttemptKey, spec: JobSpec) -> dict[str, str]:
 def timeout_ms_of(spec: JobSpec) -> int | None:
     """Return the time limit."""
     return None if spec.timeout_s is None else max(1, round(spec.timeout_s * 1000))
+
+
+def program_of(spec: JobSpec) -> tuple[tuple[str, ...], str | None]:
+    """Return the command, and the script that is to be written to a file and run with it."""
+    command = spec.command or ()
+    script = spec.script
+    if script is None:
+        return command, None
+    if script.startswith("#!") or len(script.encode()) > _ARGUMENT_BYTES_MAX:
+        return command, script
+    return (SHELL, "-c", script, SHELL, *command), None

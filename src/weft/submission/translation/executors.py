@@ -18,6 +18,8 @@ FUNCTION: Final = "function"
 """Runs functions."""
 SIMULATION: Final = "simulation"
 """Runs simulations; all others run commands."""
+CONTAINER: Final = "container"
+"""Runs what has a container."""
 
 
 @cache
@@ -40,4 +42,6 @@ def executor_of(job: JobDocument) -> str:
         return job.executor
     if job.function is not None:
         return FUNCTION
+    if job.container is not None:
+        return CONTAINER
     return USUAL if job.simulation is None else SIMULATION

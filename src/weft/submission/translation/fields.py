@@ -17,6 +17,11 @@ from weft.core.errors import InvalidValue
 from weft.core.problems import Problems, pointer_of
 from weft.core.texts import wrong_name
 from weft.settings import Settings
+from weft.submission.translation.containers import (
+    check_contained,
+    check_container,
+    in_container,
+)
 from weft.submission.translation.executors import check_executor
 from weft.submission.translation.network import check_network, without_network
 from weft.submission.translation.retries import check_retry, rules_of, stored_policy
@@ -95,8 +100,9 @@ _LISTED: Final = (
     JobField("count"),
     JobField("values"),
     JobField("function"),
-    JobField("executor", (check_executor, check_simulated)),
+    JobField("executor", (check_executor, check_simulated, check_contained)),
     JobField("simulation", (check_simulation,), spec=as_simulation),
+    JobField("container", (check_container,), spec=in_container),
     kept("not_before", _not_before),
     kept("deadline", _deadline),
     kept("queue"),

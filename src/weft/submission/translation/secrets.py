@@ -9,14 +9,17 @@ from weft.wire.spec import SECRETS, JobSpec, requiring
 
 def check_uses(job: JobDocument, _: Settings, problems: Problems, at: str) -> None:
     """Note secrets that are neither a variable nor a file, or both, or two in the same one."""
-    taken: set[tuple[str | None, str | None]] = set()
+    taken: set[tuple[str | None, ...]] = set()
     for n, use in enumerate(job.secrets or ()):
-        target = (use.env, use.file)
-        if (use.env is None) is (use.file is None):
+        target = (use.env, use.file, use.registry and "")
+        if sum(one is not None for one in target) != 1:
             message = "a secret becomes a variable (`env`) or a file (`file`)"
             problems.add(InvalidValue, f"{at}/secrets/{n}", message)
+        elif use.registry is not None and job.container is None:
+            message = "only a job with `container` has an image of a registry"
+            problems.add(InvalidValue, f"{at}/secrets/{n}/registry", message)
         elif target in taken:
-            message = f"another secret is {use.env or use.file} already"
+            message = f"another secret is {use.env or use.file or 'for a registry'} already"
             problems.add(InvalidValue, f"{at}/secrets/{n}", message)
         taken.add(target)
 

@@ -12,7 +12,7 @@ from weft.core.states import Reason
 from weft.wire.function import CONTROL_FD
 from weft.wire.spawner import Account
 from weft.worker.private_files import write_all
-from weft.worker.spawner import cgroups, sandboxed
+from weft.worker.spawner import cgroups, contained, sandboxed
 from weft.worker.spawner.account_child import WHY_FD
 from weft.worker.spawner.accounts import AccountSpawn, give
 from weft.worker.spawner.attempt import SpawnerAttempt
@@ -295,7 +295,11 @@ class Launcher:
             attempt.stdin_fd = _memory_file(attempt.request.stdin)
             given = [(attempt.stdin_fd, 0)]
         if attempt.request.sandbox is not None:
-            argv = sandboxed.command_of(attempt, (path, *argv[1:]), cwd)
+            if attempt.request.is_contained:
+                argv = contained.command_of(attempt, (path, *argv[1:]))
+                env = contained.seen_there(env, attempt)
+            else:
+                argv = sandboxed.command_of(attempt, (path, *argv[1:]), cwd)
             path, cwd = argv[0], "/"
             try:
                 attempt.words_fd = _memory_file(sandboxed.variables_of(env))

@@ -149,7 +149,7 @@ def _ended_of(attempt: SpawnerAttempt, position: tuple[int, int] | None) -> Proc
         None if failed else attempt.exit_code,
         None if failed else attempt.signal,
         attempt.failure,
-        attempt.message or _error_of(attempt),
+        _message_of(attempt),
         attempt.killed_for,
         attempt.cpu_ms,
         attempt.memory_peak_bytes,
@@ -159,6 +159,12 @@ def _ended_of(attempt: SpawnerAttempt, position: tuple[int, int] | None) -> Proc
         position[0] if position else None,
         position[1] if position else None,
     )
+
+
+def _message_of(attempt: SpawnerAttempt) -> str:
+    """Return what is said of an end: what went wrong, and what the attempt ran in."""
+    said = attempt.message or _error_of(attempt)
+    return "\n".join(filter(None, (said, attempt.request.note)))
 
 
 def _error_of(attempt: SpawnerAttempt) -> str:

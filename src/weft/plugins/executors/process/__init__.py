@@ -2,8 +2,8 @@
 
 from weft.core.attempt_key import AttemptKey
 from weft.plugins.executors.job_environment import (
-    SHELL,
     identity_of,
+    program_of,
     small_environment,
     timeout_ms_of,
     variables_of,
@@ -11,9 +11,6 @@ from weft.plugins.executors.job_environment import (
 from weft.ports.executor import ExecutorLimits, Reservation
 from weft.wire.spawner import StartProcess
 from weft.wire.spec import JobSpec
-
-_ARGUMENT_BYTES_MAX = 100_000
-"""A longer script becomes a file: the kernel limits one argument to 128 KiB."""
 
 
 class ProcessExecutor:
@@ -43,7 +40,7 @@ class ProcessExecutor:
         definition: int | None,  # noqa: ARG002 (of the port)
     ) -> StartProcess:
         """Return the process: the command, or the script run by its own interpreter or sh."""
-        argv, script = _program_of(spec)
+        argv, script = program_of(spec)
         variables = variables_of(key, spec, limits)
         if spec.identity:
             variables = {**identity_of(key, spec), **(spec.env or {}), **variables}
@@ -63,13 +60,3 @@ class ProcessExecutor:
             script,
             umask=None if spec.umask is None else int(spec.umask, 8),
         )
-
-
-def _program_of(spec: JobSpec) -> tuple[tuple[str, ...], str | None]:
-    command = spec.command or ()
-    script = spec.script
-    if script is None:
-        return command, None
-    if script.startswith("#!") or len(script.encode()) > _ARGUMENT_BYTES_MAX:
-        return command, script
-    return (SHELL, "-c", script, SHELL, *command), None

@@ -16,6 +16,7 @@ from weft.core.errors import Invalid, WeftError
 from weft.core.states import Reason
 from weft.plugins.runners.spawner.link import SpawnerLink, greet
 from weft.plugins.runners.spawner.outgoing import Outgoing
+from weft.plugins.runners.spawner.preparing import Preparing, cannot_run
 from weft.plugins.runners.spawner.start import SpawnerFiles, find_or_start, wait_gone
 from weft.ports.executor import ExecutorLimits, SpawnerExecutor
 from weft.ports.runner import (
@@ -27,7 +28,6 @@ from weft.ports.runner import (
     RunnerSite,
     Started,
     blocked,
-    never_started,
 )
 from weft.telemetry.log import get_logger
 from weft.wire import spawner as wire
@@ -103,10 +103,12 @@ class SpawnerRunner:
         self._hello = hello
         self._link: SpawnerLink | None = None
         self._is_ending = False
+        self._preparing = Preparing(executors, self._start, self._tell)
 
     async def adopt(self) -> Known:
         """Find the spawner, or start one after proof that the older one is gone."""
         self._is_ending = False
+        self._preparing.close()
         if self._link is not None:
             await wait_gone(self._files)
         while True:
@@ -131,6 +133,9 @@ class SpawnerRunner:
 
     async def submit(self, assignments: Sequence[Assignment]) -> None:
         """Send the attempts in messages of a bounded size."""
+        self._start(self._preparing.take(assignments))
+
+    def _start(self, assignments: Sequence[Assignment]) -> None:
         outgoing = Outgoing(self._send, self._executors, self._limits)
         refused = []
         for one in assignments:
@@ -139,25 +144,22 @@ class SpawnerRunner:
             except Blocked as error:
                 refused.append(blocked(one.key, error, now_ns=time.monotonic_ns()))
             except WeftError as error:
-                refused.append(
-                    never_started(
-                        one.key,
-                        Reason.BAD_SPEC,
-                        now_ns=time.monotonic_ns(),
-                        message=error.message,
-                    )
-                )
+                refused.append(cannot_run(one.key, error))
         outgoing.send()
-        if refused and self._link is not None:
-            self._link.tell(Happened(ended=refused))
+        if refused:
+            self._tell(Happened(ended=refused))
+
+    def _tell(self, happened: Happened) -> None:
+        if self._link is not None:
+            self._link.tell(happened)
 
     def withdraw(self, keys: Sequence[AttemptKey]) -> None:
         """Ask for the attempts that were not started."""
-        self._send(wire.Withdraw(list(keys)))
+        self._send(wire.Withdraw(list(self._preparing.withdraw(keys))))
 
     def stop(self, keys: Sequence[AttemptKey], *, reason: Reason, grace_ms: int) -> None:
         """Tell the spawner to kill the attempts."""
-        self._send(wire.Kill(list(keys), reason, grace_ms))
+        self._send(wire.Kill(list(self._preparing.stop(keys, reason)), reason, grace_ms))
 
     def command(self, commands: Sequence[Command]) -> None:
         """Send the commands."""
@@ -166,6 +168,7 @@ class SpawnerRunner:
 
     def acknowledge(self, keys: Sequence[AttemptKey]) -> None:
         """Tell the spawner to forget the ends."""
+        self._preparing.forget(keys)
         self._send(wire.Acknowledge(list(keys)))
 
     def keep_until(self, until_ns: int, *, database: str = "", return_ns: int = 0) -> None:
@@ -186,6 +189,7 @@ class SpawnerRunner:
 
     async def end(self) -> None:
         """Tell the spawner to kill everything and to exit."""
+        self._preparing.close()
         if self._link is None:
             return
         self._is_ending = True
@@ -198,6 +202,7 @@ class SpawnerRunner:
 
     def leave(self) -> None:
         """Close the connection."""
+        self._preparing.close()
         if self._link is not None:
             self._link.close()
 

@@ -44,7 +44,7 @@ class Outgoing:
             one.key,
             spec,
             self._limits,
-            reserved=Reservation(cpu_m=one.cpu_m, memory_mib=one.memory_mib),
+            reserved=Reservation(cpu_m=one.cpu_m, memory_mib=one.memory_mib, gpu=one.gpu),
             environment=self._environment(executor.environment_of(spec)),
             definition=self._definition(executor, one),
         )
@@ -52,15 +52,17 @@ class Outgoing:
             process = msgspec.structs.replace(process, gpu=one.gpu)
         if one.secrets:
             process = _with_secrets(process, one.secrets)
-        if self._limits.sandbox:
+        if self._limits.sandbox and not process.is_contained:
             if process.warm is not None:
                 raise WeftError("a worker whose jobs run in sandboxes calls no functions")
             process = msgspec.structs.replace(
                 process, sandbox=self._limits.sandbox, hidden_files=self._hidden_files
             )
-        if spec.own_paths:
+        if spec.own_paths and process.is_contained:
+            process = msgspec.structs.replace(process, own_paths=spec.own_paths)
+        elif spec.own_paths:
             process = self._with_own_paths(process, spec.own_paths)
-        if spec.network is False:
+        if spec.network is False and not process.is_contained:
             process = _without_network(process)
         if one.account is not None:
             process = _under(one.account, process, spec)
@@ -146,6 +148,8 @@ def _without_network(process: StartProcess) -> StartProcess:
 
 def _under(account: Account, process: StartProcess, spec: JobSpec) -> StartProcess:
     """Return the process with its account, whose name and home it is told as in a login."""
+    if process.is_contained:
+        raise WeftError("a worker whose jobs run under accounts of their users has no containers")
     if process.own_paths:
         raise WeftError("a worker whose jobs run under accounts of their users binds no paths")
     if spec.network is False:

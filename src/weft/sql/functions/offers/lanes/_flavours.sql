@@ -5,12 +5,14 @@ CREATE OR REPLACE FUNCTION weft._flavours(of_pool weft.pool) RETURNS TABLE (flav
 LANGUAGE sql STABLE
 AS $$
     SELECT f.name, f.cpu_m, f.memory_mib, jsonb_build_object('storage_mib', f.storage_mib, 'gpu', coalesce(f.gpus, 0),
-        'pool', (of_pool).name, 'executor', '["process", "function"]'::jsonb) || coalesce(f.countables, '{}') || (
+        'pool', (of_pool).name, 'executor',
+            '["process", "function"]'::jsonb || CASE WHEN f.containers THEN '["container"]'::jsonb ELSE '[]' END)
+        || coalesce(f.countables, '{}') || (
             SELECT coalesce(jsonb_object_agg(l.key, jsonb_build_array(l.value)), '{}') FROM jsonb_each(f.labels) l)
         || CASE WHEN f.preemptible THEN '{"preemptible": ["yes"]}'::jsonb ELSE '{}' END
         || CASE WHEN o.is_own THEN jsonb_build_object('machine', jsonb_build_array(f.name)) ELSE '{}' END
     FROM jsonb_to_recordset((of_pool).plan -> 'flavours') f (name text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpus int,
-        countables jsonb, labels jsonb, preemptible boolean)
+        countables jsonb, labels jsonb, containers boolean, preemptible boolean)
     CROSS JOIN (VALUES (false), (true)) o (is_own)
     WHERE ((of_pool).plan ->> 'max_workers')::int > 0
 $$;

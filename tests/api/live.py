@@ -22,6 +22,7 @@ from weft.plugins.log_stores.files.spool import FileSpool
 from weft.plugins.log_stores.files.writer import FileLogWriter
 from weft.ports.store import Claimed, ClaimRequest, EndReport, StartReport, WorkerStore
 from weft.run.api import Server, serving_config
+from weft.run.worker_link import spool_limits_of
 from weft.settings import Settings
 from weft.store import open_admin, open_api_store, open_driver_store, open_worker_store
 from weft.wire.function import result_path
@@ -68,7 +69,7 @@ class LiveApi:
         link = None
         if self.link_dsn is not None:
             linked = await self._stack.enter_async_context(open_worker_store(self.link_dsn))
-            link = WorkerLink(lambda: linked, FileSpool(self._settings.home / "logs"), 30.0)
+            link = WorkerLink(lambda: linked, self.spool(), 30.0)
         logs = FileLogStore(self._settings.home / "logs")
         self.app = app = create_app(
             self.store, self.store.notices, logs, self._settings, doors=self._doors,
@@ -89,6 +90,9 @@ class LiveApi:
             self.stop_s = asyncio.get_running_loop().time() - begun
 
         self._stack.push_async_callback(stop)
+
+    def spool(self) -> FileSpool:
+        return FileSpool(self._settings.home / "logs", spool_limits_of(self._settings))
 
     async def stop(self) -> None:
         await self._stack.aclose()

@@ -9,10 +9,9 @@ import msgspec
 import pytest
 
 from api.live import LiveApi, make_user
-from weft.api.worker_link import told_of
+from weft.api.worker_link.serving import told_of
 from weft.core.errors import Forbidden, LinkFrameRefused, LinkRefused, RightMissing, WeftError
 from weft.core.rights import Right, UserRole, require
-from weft.plugins.log_stores.files.spool import FileSpool
 from weft.ports.store import Registered, WorkerStore
 from weft.ports.worker_link import FRAME_VERSION, LISTED_MAX, Frame
 from weft.settings import InvalidSetting, Settings
@@ -237,27 +236,6 @@ def test_notices_of_others_are_not_told() -> None:
     assert told_of(("work", "4"), 7, 3) is told_of(("work", "3:6,8"), 7, 3) is None
     assert told_of(("command", "8"), 7, 3) is told_of(("worker", "8"), 7, 3) is None
     assert told_of(("cancel", "12"), 7, 3) == ("cancel", "")
-
-
-@pytest.mark.parametrize(
-    "path",
-    ["../x", "segments/../../x", "/etc/passwd", "attempts/b1/0/1.1/x", "place", "attempts/b1"],
-)
-def test_spool_keeps_files_of_output_only(tmp_path: Path, path: str) -> None:
-    with pytest.raises(ValueError, match="no file of output"):
-        FileSpool(tmp_path).write("0" * 32, path, 0, b"x")
-    assert not list(tmp_path.rglob("x"))
-
-
-def test_spool_writes_from_where_its_file_ends(tmp_path: Path) -> None:
-    spool, place, path = FileSpool(tmp_path), "0" * 32, "attempts/b1/0/1.1"
-    assert spool.write(place, path, 3, b"def") == 0
-    assert spool.write(place, path, 0, b"abc") == 3
-    for _ in range(2):
-        assert spool.write(place, path, 3, b"def") == 6
-    assert (tmp_path / f"spool-{place}" / path).read_bytes() == b"abcdef"
-    spool.remove(place, ["attempts/b1"])
-    assert spool.write(place, path, 6, b"") == 0
 
 
 def test_token_is_not_sent_in_the_clear(tmp_path: Path) -> None:

@@ -77,6 +77,11 @@ class LogStore(Protocol):
         nothing.
         """
 
+    def why_gone(self, log: AttemptLog) -> str | None:
+        """Return why the output of an attempt that has ended was removed, in one sentence; None:
+        it is there, or nothing was removed. It is asked often, and must not wait.
+        """
+
     def pieces(self, log: AttemptLog, after: int) -> AsyncIterator[Sequence[Piece]]:
         """Yield the stored pieces in reading order, without the first `after` pieces."""
 

@@ -79,18 +79,6 @@ class LinkedStore(WorkerStore, Protocol):
         """
 
 
-class Spool(Protocol):
-    """Where the api keeps the output of workers outside."""
-
-    def write(self, folder: str, path: str, offset: int, data: bytes) -> int:
-        """Do as `LinkCalls.write_log` says, below one folder: the worker's `log_place`. Raise
-        `ValueError` for a path that no output has.
-        """
-
-    def remove(self, folder: str, paths: Sequence[str]) -> None:
-        """Forget files, or batches. Raise `ValueError` as above."""
-
-
 class Frame(msgspec.Struct, frozen=True, array_like=True):
     """One call."""
 

@@ -1,12 +1,16 @@
 """Both ends of the link of workers outside: beside the api, and in the worker's own process."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import cast
 
 from weft.api.worker_link import WorkerLink
+from weft.api.worker_link.keeping import SpoolKeeping
 from weft.core.errors import SecretKeyMissing
+from weft.plugins.log_stores.files.settings import FilesSettings
 from weft.plugins.log_stores.files.spool import FileSpool
+from weft.ports.spool import SpoolLimits
 from weft.ports.store import WorkerStore
 from weft.ports.worker_link import Hello, LinkedStore
 from weft.run.child import is_supervised
@@ -28,7 +32,8 @@ CONNECTIONS_MAX = 8
 @asynccontextmanager
 async def serving_link(settings: Settings, home: Home) -> AsyncIterator[WorkerLink]:
     """Serve workers outside, as login `weft_worker`; without one, say so to who asks."""
-    spool, lost_after_s = FileSpool(home.logs), settings.lost_after_s
+    limits = spool_limits_of(settings)
+    spool, lost_after_s = FileSpool(home.logs, limits), settings.lost_after_s
     try:
         dsn = login_dsn(settings, "weft_worker")
     except NoRoleDatabase as error:
@@ -42,7 +47,26 @@ async def serving_link(settings: Settings, home: Home) -> AsyncIterator[WorkerLi
     async with open_worker_store(
         dsn, grace_s=lost_after_s, connections_max=CONNECTIONS_MAX
     ) as store:
-        yield WorkerLink(lambda: store, spool, lost_after_s)
+        keeping = SpoolKeeping(spool, limits, lambda: store)
+        every_s = settings.section(FilesSettings).spool_look_s
+        looking = asyncio.create_task(keeping.run(every_s))
+        try:
+            yield WorkerLink(lambda: store, spool, lost_after_s)
+        finally:
+            looking.cancel()
+            await asyncio.gather(looking, return_exceptions=True)
+
+
+def spool_limits_of(settings: Settings) -> SpoolLimits:
+    """Return how much output of workers outside an api keeps."""
+    files = settings.section(FilesSettings)
+    return SpoolLimits(
+        attempt_bytes_max=files.spool_attempt_bytes_max,
+        worker_bytes_max=files.spool_worker_bytes_max,
+        tenant_bytes_max=files.spool_tenant_bytes_max,
+        free_bytes_min=files.spool_free_bytes_min,
+        keep_s=files.spool_keep_s,
+    )
 
 
 def is_linked(settings: Settings) -> bool:

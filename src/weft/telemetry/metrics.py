@@ -130,6 +130,20 @@ SCHEDULE_RUNS: Final = Counter(
 SCHEDULES_MISSED: Final = Counter(
     "weft_schedules_missed", "due times of schedules without a run", registry=REGISTRY
 )
+SPOOL_BYTES: Final = Gauge(
+    "weft_spool_bytes", "output of workers outside that this api keeps", registry=REGISTRY
+)
+SPOOL_BYTES_REMOVED: Final = Counter(
+    "weft_spool_removed_bytes",
+    "bytes of output of workers outside that were removed",
+    ["why"],
+    registry=REGISTRY,
+)
+SPOOL_REFUSALS: Final = Counter(
+    "weft_spool_refusals",
+    "parts of output of workers outside that were refused, since there is no room",
+    registry=REGISTRY,
+)
 LEADER: Final = Gauge("weft_driver_leader", "1 while this driver leads", registry=REGISTRY)
 DELTAS_FOLDED: Final = Counter("weft_deltas_folded", "deltas added to the sums", registry=REGISTRY)
 TRAIL_SEALED: Final = Counter(

@@ -91,6 +91,7 @@ class LogStoreSuite:
         """A job that wrote nothing, or whose log was removed."""
         log, store = log_of(), self.log_store()
         assert await self.all_of(log) == []
+        assert store.why_gone(log) is None
         assert await store.read(log, STDOUT, 0, 10) == b""
         assert (await store.extent(log), list(await store.window(log, None, 0, 9))) == (
             Extent(0, 0, 0),

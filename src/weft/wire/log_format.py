@@ -10,11 +10,13 @@ Pieces are numbered from 0. Pieces left out of the middle of a long output keep 
 name of a part gives the number of its first piece, and a CUT the number of pieces it replaces.
 """
 
+import re
 import struct
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
+from weft.core.attempt_key import AttemptKey
 from weft.core.log_location import LogLocation
 
 STDOUT, STDERR, CUT, RESULT = 1, 2, 3, 4
@@ -31,8 +33,11 @@ CUT_BODY = struct.Struct("!QQq")
 """The stream, how many bytes of it, and for how many pieces the cut stands: 0 if what it replaces
 is counted elsewhere, -1 if it splits one piece in two."""
 
-
 _LOCATION = struct.Struct("!iq")
+_OF_ATTEMPT = re.compile(
+    r"attempts/b([1-9][0-9]{0,17})/([0-9]{1,6})/"
+    r"([1-9][0-9]{0,8})\.([1-9][0-9]{0,4})(\.([0-9]{1,18}|usage|result))?"
+)
 
 
 class Piece(NamedTuple):
@@ -133,3 +138,11 @@ def part_path(own: str, first_piece: int) -> str:
 def own_path(root: Path, batch_id: int, job_id: int, attempt: int) -> Path:
     """Return the file of an attempt whose output is long or slow: its first part."""
     return root / "attempts" / f"b{batch_id}" / f"{job_id // 1000}" / f"{job_id}.{attempt}"
+
+
+def attempt_of(path: str) -> AttemptKey | None:
+    """Return whose file this is, by its path below the root; None: it is no file of an attempt."""
+    match = _OF_ATTEMPT.fullmatch(path)
+    if match is None or int(match[3]) // 1000 != int(match[2]):
+        return None
+    return AttemptKey(int(match[1]), int(match[3]), int(match[4]))

@@ -35,7 +35,7 @@ _REFUSALS: Final = {
     404: "it does not exist, or the caller may not see it",
     408: "the body did not arrive in time",
     409: "the request conflicts with the present state",
-    410: "events after that position were removed",
+    410: "it was there, and was removed",
     413: "the body is too large",
     415: "the body has an unsupported media type",
     416: "the range is outside the output",

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from weft.api.http.replies import encode
 from weft.api.use_cases.output import missing_output
-from weft.core.errors import OutputElsewhere
+from weft.core.errors import WeftError
 from weft.core.problem_document import problem_document
 from weft.ports.log_store import AttemptLog, LogStore
 from weft.wire.log_format import CUT, STDERR, STDOUT, Piece
@@ -38,7 +38,7 @@ async def output_lines(
                 yield await _small_lines(logs, small)
 
 
-def head_of(log: AttemptLog, missing: OutputElsewhere | None) -> dict[str, Any]:
+def head_of(log: AttemptLog, missing: WeftError | None) -> dict[str, Any]:
     """Return how a job ended, and why its output is missing."""
     problem = {} if missing is None else {"problem": problem_document(missing, trace_id="")}
     return problem | {

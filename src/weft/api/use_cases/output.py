@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from typing import Final
 
 from weft.api.services import Services
-from weft.core.errors import AttemptNotFound, OutputElsewhere
+from weft.core.errors import AttemptNotFound, OutputElsewhere, OutputGone
 from weft.core.ids import format_job_ref
 from weft.core.states import ENDED_WORDS
 from weft.ports.log_store import AttemptLog, LogStore
@@ -48,7 +48,7 @@ class Outputs:
 
     async def get(self, job_id: int, attempt: int | None) -> AttemptLog:
         """Return what `find` returns. Raise `AttemptNotFound` also if the job has not started, and
-        `OutputElsewhere`.
+        `OutputElsewhere`, `OutputGone`.
         """
         found = await self.find(job_id, attempt)
         if found is None:
@@ -97,10 +97,23 @@ async def outputs_of(
     return Outputs(services, caller, batch_id)
 
 
-def missing_output(logs: LogStore, log: AttemptLog) -> OutputElsewhere | None:
+def missing_output(logs: LogStore, log: AttemptLog) -> OutputElsewhere | OutputGone | None:
     """Return why the api cannot read an output; None: it can, or the job wrote nothing."""
-    wrote = not log.ended or log.stdout_bytes + log.stderr_bytes > 0
-    return elsewhere(logs, log) if wrote else None
+    if log.ended and not log.stdout_bytes + log.stderr_bytes:
+        return None
+    return elsewhere(logs, log) or (_gone(logs, log) if log.ended else None)
+
+
+def _gone(logs: LogStore, log: AttemptLog) -> OutputGone | None:
+    why = logs.why_gone(log)
+    if why is None:
+        return None
+    return OutputGone(
+        f"the output of {format_job_ref(log.batch_id, log.job_id)} is not kept any more",
+        detail=why,
+        hint="An administrator can have the api keep more: `spool_keep_s`, "
+        "`spool_tenant_bytes_max`.",
+    )
 
 
 def elsewhere(logs: LogStore, log: AttemptLog) -> OutputElsewhere | None:

@@ -1,6 +1,6 @@
 """Errors about batches, their jobs, groups and sets, and about changing them."""
 
-from weft.core.errors.kinds import Conflict, Invalid, NotFound
+from weft.core.errors.kinds import Conflict, Invalid, NotFound, WeftError
 
 
 class BatchNotFound(NotFound):
@@ -56,6 +56,14 @@ class OutputElsewhere(Conflict):
     """The worker that ran the job keeps its output in a directory that the api cannot read."""
 
     code = "API.OUTPUT_ELSEWHERE"
+
+
+class OutputGone(WeftError):
+    """The output was removed, or never kept: the server keeps a limited amount."""
+
+    code = "API.OUTPUT_GONE"
+    status = 410
+    exit_code = 4
 
 
 class OperationNotFound(NotFound):

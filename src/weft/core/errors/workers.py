@@ -115,3 +115,9 @@ class LinkFrameRefused(Invalid):
     """A worker outside sent what the server does not read."""
 
     code = "WORKER.LINK_FRAME_REFUSED"
+
+
+class SpoolFull(Conflict):
+    """The server keeps no more output of this worker outside, of this job, or of its tenant."""
+
+    code = "WORKER.SPOOL_FULL"

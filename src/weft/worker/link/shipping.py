@@ -10,8 +10,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+import msgspec
+
 from weft.core.attempt_key import AttemptKey
-from weft.core.errors import Unavailable, WeftError
+from weft.core.errors import LinkRefused, SpoolFull, Unavailable, WeftError
 from weft.ports.store import EndReport
 from weft.ports.worker_link import LOG_BYTES_MAX
 from weft.telemetry.log import get_logger
@@ -34,6 +36,8 @@ class Shipper:
         self._has_live = asyncio.Event()
         self._sent: dict[str, int] = {}
         """How much of each file the api has."""
+        self._cut: set[str] = set()
+        """Files of which the api keeps no more."""
         self._shipping = asyncio.Lock()
 
     def follow(self, keys: Iterable[AttemptKey]) -> None:
@@ -54,9 +58,10 @@ class Shipper:
                     log.warning("logs.not_shipped", error=f"{error}")
                 await asyncio.sleep(EVERY_S)
 
-    async def ship_ended(self, reports: Sequence[EndReport]) -> None:
-        """Ship all that these attempts have written. Raise `Unavailable`; what fails otherwise is
-        logged, since a job has ended whether or not its output can be kept.
+    async def ship_ended(self, reports: Sequence[EndReport]) -> Sequence[EndReport]:
+        """Ship all that these attempts have written; return the reports, which say so if the api
+        has not all of it. Raise `Unavailable`; what fails otherwise is logged, since a job has
+        ended whether or not its output can be kept.
         """
         keys = {AttemptKey(one.batch_id, one.job_id, one.attempt) for one in reports}
         locations = {one.location for one in reports if one.location is not None}
@@ -67,12 +72,26 @@ class Shipper:
             raise
         except (WeftError, OSError) as error:
             log.warning("logs.not_shipped", error=f"{error}")
+        told = [self._told(one) for one in reports]
         self._live -= keys
         for key in keys:
             for path in self._known_of(key):
                 del self._sent[path]
+                self._cut.discard(path)
         if not self._live:
             self._has_live.clear()
+        return told
+
+    def _told(self, report: EndReport) -> EndReport:
+        if report.location is not None:
+            assert self.root is not None, "output is shipped after the start only"
+            segment, offset = decode_location(report.location)
+            path = str(segment_path(self.root, segment).relative_to(self.root))
+            is_whole = self._sent.get(path, 0) > offset
+        else:
+            key = AttemptKey(report.batch_id, report.job_id, report.attempt)
+            is_whole = self._cut.isdisjoint(self._known_of(key))
+        return report if is_whole else msgspec.structs.replace(report, truncated=True)
 
     async def _ship(self, keys: Iterable[AttemptKey], segments: Sequence[int]) -> None:
         assert self.root is not None, "output is shipped after the start only"
@@ -80,12 +99,23 @@ class Shipper:
         async with self._shipping:
             found = await asyncio.to_thread(_sizes, self.root, keys, segments)
             for path, size in found.items():
-                await self._ship_file(path, size)
+                if path not in self._cut:
+                    await self._ship_or_cut(path, size)
             gone = [path for key in keys for path in self._known_of(key) if path not in found]
             if gone:  # the middle of a long output
                 await self._caller.call("remove_logs", self._caller.incarnation_id, gone)
                 for path in gone:
                     del self._sent[path]
+
+    async def _ship_or_cut(self, path: str, size: int) -> None:
+        try:
+            await self._ship_file(path, size)
+        except (SpoolFull, LinkRefused) as error:
+            # A segment is tried again with the next end: there may be room by then.
+            if path.startswith("attempts/"):
+                self._cut.add(path)
+                self._sent.setdefault(path, 0)
+            log.warning("logs.cut", path=path, why=error.detail)
 
     async def _ship_file(self, path: str, size: int) -> None:
         assert self.root is not None
@@ -104,6 +134,7 @@ class Shipper:
                 at = end
                 continue
             at += len(data)
+            self._sent[path] = at
         self._sent[path] = at
 
     async def _write(self, path: str, offset: int, data: bytes) -> int:

@@ -49,7 +49,7 @@ class LinkedWorkerStore:
         self, incarnation_id: int, reports: Sequence[EndReport]
     ) -> Sequence[str]:
         """Ship what is left of these outputs, then record the ends."""
-        await self._shipper.ship_ended(reports)
+        reports = await self._shipper.ship_ended(reports)
         verdicts: Sequence[str] = await self._caller.call(
             "complete_attempts", incarnation_id, reports
         )
@@ -59,7 +59,7 @@ class LinkedWorkerStore:
         self, incarnation_id: int, reports: Sequence[EndReport], request: ClaimRequest
     ) -> tuple[Sequence[str], Sequence[Claimed]]:
         """Do both."""
-        await self._shipper.ship_ended(reports)
+        reports = await self._shipper.ship_ended(reports)
         verdicts, claimed = await self._caller.call(
             "complete_and_claim", incarnation_id, reports, request
         )

@@ -30,7 +30,7 @@ _LOG: Final = ("stream", "attempt", "follow")
     opt={
         "bytes": (BYTES, "text/event-stream"),
         "partial": BYTES,
-        "refuses": (416,),
+        "refuses": (410, 416),
         "query": _LOG,
         "headers": ("Range", "Last-Event-ID"),
     },

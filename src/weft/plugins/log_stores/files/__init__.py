@@ -32,6 +32,10 @@ class FileLogStore:
         """Look for the name of the directory in the home."""
         return self._reader.directories.find(directory) is not None
 
+    def why_gone(self, log: AttemptLog) -> str | None:
+        """Return why an output was removed."""
+        return self._reader.why_gone(log)
+
     async def pieces(self, log: AttemptLog, after: int) -> AsyncIterator[Sequence[Piece]]:
         """Yield the stored pieces."""
         pieces = self._reader.pieces(log, after)

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from weft.plugins.log_stores.files.directory import Directories
 from weft.plugins.log_stores.files.output_index import OutputIndex
-from weft.plugins.log_stores.files.parts import PartReader
+from weft.plugins.log_stores.files.parts import PartReader, own_parts
 from weft.plugins.log_stores.files.results import ResultReader
+from weft.plugins.log_stores.files.spooled_files import PREFIX, why_gone
 from weft.ports.log_store import AttemptLog, Extent
 from weft.wire.log_format import (
     CUT,
@@ -82,6 +83,16 @@ class FileReader:
         """Return bytes of one stream."""
         pieces = self.window(log, stream, start, stop)
         return b"".join(piece.data for piece in pieces if piece.kind == stream)
+
+    def why_gone(self, log: AttemptLog) -> str | None:
+        """Return why an output is not there; see the port. Only a spool removes single ones."""
+        if log.directory is None:
+            return None
+        directory = self.directories.path_of(log.directory)
+        if not directory.name.startswith(PREFIX):
+            return None
+        is_there = bool(own_parts(self.own(log)) if log.location is None else self._record(log))
+        return None if is_there else why_gone(directory, log.batch_id)
 
     def samples(self, log: AttemptLog) -> list[UsageSample]:
         """Return the samples of what an attempt used; see the port."""

@@ -18,3 +18,36 @@ class FilesSettings:
         minimum=0,
         maximum=1 << 40,
     )
+    spool_attempt_bytes_max: Bytes = setting(
+        256 << 20,
+        "what the api keeps of the output of one attempt on a worker outside",
+        minimum=1 << 10,
+        maximum=1 << 40,
+    )
+    spool_worker_bytes_max: Bytes = setting(
+        16 << 30, "what the api keeps of the output of one worker outside", minimum=1 << 10
+    )
+    spool_tenant_bytes_max: Bytes = setting(
+        32 << 30,
+        "what the api keeps of the output of one tenant's jobs on workers outside; then the "
+        "oldest is removed",
+        minimum=1 << 10,
+    )
+    spool_free_bytes_min: Bytes = setting(
+        1 << 30,
+        "room on the api's disk below which it takes no more output of workers outside",
+        minimum=0,
+    )
+    spool_keep_s: float | None = setting(
+        None,
+        "seconds for which the api keeps output of workers outside; none: until the batch is "
+        "deleted",
+        minimum=1,
+        maximum=3_000_000_000,
+    )
+    spool_look_s: float = setting(
+        600.0,
+        "seconds between two looks at the output of workers outside, for what is to be removed",
+        minimum=0.05,
+        maximum=86_400,
+    )

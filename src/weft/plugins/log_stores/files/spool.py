@@ -3,15 +3,44 @@
 import os
 import re
 import shutil
-from collections.abc import Sequence
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
-_FILE = re.compile(
-    r"segments/[0-9]{8}|attempts/b[1-9][0-9]{0,17}/[0-9]{1,6}/"
-    r"[1-9][0-9]{0,8}\.[1-9][0-9]{0,4}(\.([0-9]{1,18}|usage))?"
+from weft.core.attempt_key import AttemptKey
+from weft.core.errors import SpoolFull
+from weft.plugins.log_stores.files.spooled_files import (
+    PREFIX,
+    SegmentSums,
+    erase_records,
+    files_of,
+    note_gone,
+    segments_of,
+    sums_of,
 )
+from weft.ports.spool import Spooled, SpoolLimits
+from weft.wire.log_format import attempt_of, own_path
+from weft.wire.usage_format import usage_path
+
+_SEGMENT = re.compile(r"segments/[0-9]{8}")
 _BATCH = re.compile(r"attempts/b[1-9][0-9]{0,17}")
 _FOLDER = re.compile(r"[0-9a-f]{32}")
+_SIZES_KEPT = 10_000
+_FILE_BYTES = 512
+"""A file counts as at least this: nobody makes millions of short ones."""
+_USAGE = usage_path("")
+
+
+class _Kept:
+    """How much one folder holds."""
+
+    def __init__(self, n_bytes: int) -> None:
+        self.lock = threading.Lock()
+        self.n_bytes = n_bytes
+        self.attempts: OrderedDict[str, int] = OrderedDict()
+        """By the path of the first part; the most recently written."""
 
 
 class FileSpool:
@@ -21,43 +50,148 @@ class FileSpool:
     stranger's.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, limits: SpoolLimits) -> None:
         self._root = root
+        self._limits = limits
+        self._kept: dict[str, _Kept] = {}
+        self._refused: frozenset[int] = frozenset()
+        self._segments = SegmentSums()
 
     def write(self, folder: str, path: str, offset: int, data: bytes) -> int:
         """Write a part of a file."""
-        if not _FILE.fullmatch(path) or offset < 0:
+        key = attempt_of(path)
+        if (key is None and not _SEGMENT.fullmatch(path)) or offset < 0:
             raise ValueError(f"{path[:80]!r} is no file of output")
-        file = self._directory(folder) / path
-        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        try:
-            size = os.fstat(handle).st_size
-            if offset > size:
-                return size
-            while data:
-                n_bytes = os.pwrite(handle, data, offset)
-                offset, data = offset + n_bytes, data[n_bytes:]
-            return max(size, offset)
-        finally:
-            os.close(handle)
+        directory = self._directory(folder)
+        file, kept = directory / path, self._kept_in(folder)
+        with kept.lock:
+            if not data:
+                return file.lstat().st_size if file.exists() else 0
+            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            handle = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            try:
+                size = os.fstat(handle).st_size
+                if path.endswith(_USAGE) and offset == 0:  # it is written anew
+                    os.ftruncate(handle, 0)
+                    kept.n_bytes, size = kept.n_bytes - size, 0
+                if offset > size or not (data := data[size - offset :]):
+                    return size
+                own = None if key is None else _own(directory, key)
+                used = 0 if own is None else self._used_by(kept, own)
+                try:
+                    charged = len(data) if size else max(len(data), _FILE_BYTES)
+                    self._check_room(kept, used, None if key is None else key.batch_id, charged)
+                except SpoolFull as error:
+                    if not size:
+                        file.unlink()
+                    if key is not None:
+                        note_gone(directory, key.batch_id, error.detail)
+                    raise
+                n_bytes = os.pwrite(handle, data, size)
+            finally:
+                os.close(handle)
+            kept.n_bytes += n_bytes
+            if own is not None:
+                kept.attempts[str(own)] = used + charged
+            return size + n_bytes
 
     def remove(self, folder: str, paths: Sequence[str]) -> None:
         """Remove files or batches."""
         for path in paths:
-            if not _FILE.fullmatch(path) and not _BATCH.fullmatch(path):
+            if attempt_of(path) is None and not _BATCH.fullmatch(path):
                 raise ValueError(f"{path[:80]!r} is neither a file of output nor a batch")
-        directory = self._directory(folder)
+        directory, kept = self._directory(folder), self._kept_in(folder)
         for path in paths:
-            if _BATCH.fullmatch(path):
-                shutil.rmtree(directory / path, ignore_errors=True)
-            else:
-                (directory / path).unlink(missing_ok=True)
+            with kept.lock:
+                if (key := attempt_of(path)) is None:
+                    kept.n_bytes -= _remove_batch(directory, int(path.rpartition("b")[2]))
+                else:
+                    kept.attempts.pop(str(_own(directory, key)), None)
+                    kept.n_bytes -= _remove_file(directory / path)
+
+    def look(self) -> Iterator[Spooled]:
+        """Yield what there is."""
+        for directory in sorted(self._root.glob(f"{PREFIX}*/")):
+            folder, n_bytes = directory.name.removeprefix(PREFIX), 0
+            for batch_id, one in sums_of(directory, self._segments).items():
+                n_bytes += one.n_bytes
+                if batch_id:
+                    yield Spooled(
+                        folder, batch_id, one.job_id, one.n_bytes, one.oldest, one.newest
+                    )
+            with self._kept_in(folder).lock:
+                self._kept_in(folder).n_bytes = n_bytes
+
+    def forget(self, batch_ids: Collection[int]) -> int:
+        """Remove batches everywhere."""
+        gone, n_bytes = frozenset(batch_ids), 0
+        for directory in self._root.glob(f"{PREFIX}*/"):
+            n_bytes += sum(_remove_batch(directory, one) for one in gone)
+            n_bytes += erase_records(directory, None, lambda batch_id, _: batch_id in gone)
+        return n_bytes
+
+    def jobs_of(self, spooled: Spooled, *, before: float | None) -> Sequence[int]:
+        """Return jobs."""
+        directory = self._directory(spooled.folder)
+        found = {job for job, _, _ in files_of(directory, spooled.batch_id, before)}
+        for segment in segments_of(directory, before):
+            found |= self._segments.jobs_of(segment, spooled.batch_id)
+        return sorted(found)
+
+    def drop(
+        self, spooled: Spooled, is_meant: Callable[[int], bool], *, before: float | None, why: str
+    ) -> int:
+        """Remove outputs."""
+        directory, batch_id, n_bytes = self._directory(spooled.folder), spooled.batch_id, 0
+        note_gone(directory, batch_id, why)
+        for job, path, _ in files_of(directory, batch_id, before):
+            if is_meant(job):
+                n_bytes += _remove_file(path)
+        return n_bytes + erase_records(
+            directory, before, lambda batch, job: batch == batch_id and is_meant(job)
+        )
+
+    def refuse(self, batch_ids: Collection[int]) -> None:
+        """Take nothing of these batches."""
+        self._refused = frozenset(batch_ids)
+
+    def _check_room(self, kept: _Kept, used: int, batch_id: int | None, n_bytes: int) -> None:
+        """Raise `SpoolFull`."""
+        limits = self._limits
+        if used + n_bytes > limits.attempt_bytes_max:
+            raise _full(f"One attempt may have {limits.attempt_bytes_max} bytes there.")
+        if kept.n_bytes + n_bytes > limits.worker_bytes_max:
+            raise _full(f"One worker may have {limits.worker_bytes_max} bytes there.")
+        if batch_id in self._refused:
+            raise _full(f"The jobs of one tenant may have {limits.tenant_bytes_max} bytes there.")
+        disk = os.statvfs(self._root)
+        if disk.f_bavail * disk.f_frsize - n_bytes < limits.free_bytes_min:
+            raise _full("The disk of the server is nearly full.")
+
+    def _used_by(self, kept: _Kept, own: Path) -> int:
+        found = kept.attempts.pop(str(own), None)
+        if found is None:
+            found = 0
+            with os.scandir(own.parent) as entries:
+                for entry in entries:
+                    if entry.name == own.name or entry.name.startswith(f"{own.name}."):
+                        size = entry.stat(follow_symlinks=False).st_size
+                        found += max(size, _FILE_BYTES) if size else 0
+            while len(kept.attempts) >= _SIZES_KEPT:
+                kept.attempts.popitem(last=False)
+        kept.attempts[str(own)] = found
+        return found
+
+    def _kept_in(self, folder: str) -> _Kept:
+        if folder not in self._kept:
+            sums = sums_of(self._directory(folder), self._segments)
+            self._kept.setdefault(folder, _Kept(sum(one.n_bytes for one in sums.values())))
+        return self._kept[folder]
 
     def _directory(self, folder: str) -> Path:
         if not _FOLDER.fullmatch(folder):
             raise ValueError(f"{folder[:80]!r} is not the name of a directory")
-        directory = self._root / f"spool-{folder}"
+        directory = self._root / f"{PREFIX}{folder}"
         name = directory / "place"
         if not name.exists():
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -65,3 +199,30 @@ class FileSpool:
             fresh.write_text(folder)
             fresh.replace(name)
         return directory
+
+
+def _own(directory: Path, key: AttemptKey) -> Path:
+    return own_path(directory, key.batch_id, key.job_id, key.attempt)
+
+
+def _remove_batch(directory: Path, batch_id: int) -> int:
+    n_bytes = sum(size for _, path, size in files_of(directory, batch_id, None))
+    shutil.rmtree(directory / "attempts" / f"b{batch_id}", ignore_errors=True)
+    return n_bytes
+
+
+def _remove_file(path: Path) -> int:
+    with suppress(FileNotFoundError):
+        n_bytes = path.lstat().st_size
+        path.unlink()
+        return n_bytes
+    return 0
+
+
+def _full(why: str) -> SpoolFull:
+    return SpoolFull(
+        "the server keeps no more of this output",
+        detail=why,
+        hint="Raise `spool_attempt_bytes_max`, `spool_worker_bytes_max` or "
+        "`spool_tenant_bytes_max` of the api, give it a larger disk, or delete batches.",
+    )

@@ -1,8 +1,4 @@
-"""The other end of the link of workers outside: it calls the store for them, about what is theirs.
-
-A token says which pool and which names; an incarnation belongs to the token that registered it.
-What no incarnation limits by itself is answered for its live attempts only.
-"""
+"""Answer the calls of workers outside, and tell them what they must look at."""
 
 import asyncio
 import hashlib
@@ -13,17 +9,17 @@ from typing import Any, Final
 
 import msgspec
 
-from weft.core.errors import LinkFrameRefused, LinkRefused
+from weft.api.worker_link.output import LinkedOutput
+from weft.api.worker_link.refusals import refused, wrong_frame
+from weft.ports.spool import Spool
 from weft.ports.store import Caller, Claimed, WorkTerms
 from weft.ports.worker_link import (
     FRAME_VERSION,
     LISTED_MAX,
-    LOG_BYTES_MAX,
     Frame,
     Hello,
     LinkedStore,
     LinkTerms,
-    Spool,
     call_forms,
 )
 
@@ -47,6 +43,9 @@ class WorkerLink:
     _terms: dict[tuple[int, int], LinkTerms] = field(default_factory=dict)
     """Of incarnations, by token: they never change."""
 
+    def __post_init__(self) -> None:
+        self._output = LinkedOutput(self.spool)
+
     async def answer(self, caller: Caller, frame: Frame) -> bytes:
         """Do what a frame says; return the result. Raise `LinkRefused`, `LinkFrameRefused`, and
         what the store raises.
@@ -54,11 +53,11 @@ class WorkerLink:
         work = _work_of(caller)
         form = call_forms().get(frame.call)
         if frame.version != FRAME_VERSION or form is None:
-            raise _wrong_frame(f"it is {frame.call[:40]!r} of version {frame.version}")
+            raise wrong_frame(f"it is {frame.call[:40]!r} of version {frame.version}")
         try:
             given = form.decode_arguments(frame.arguments)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise _wrong_frame(str(error)) from error
+            raise wrong_frame(str(error)) from error
         return msgspec.msgpack.encode(await self._call(caller, work, frame, given))
 
     async def _call(
@@ -73,18 +72,33 @@ class WorkerLink:
         if given.get("incarnation_id", frame.incarnation_id) != frame.incarnation_id:
             if frame.call == "get_secrets":  # as of any attempt that the worker does not have
                 return [None] * len(given["wanted"])
-            raise _refused("The call is about another incarnation than the frame.")
+            raise refused("The call is about another incarnation than the frame.")
         terms = await self.terms_of(caller, frame.incarnation_id)
-        if frame.call in {"write_log", "remove_logs"}:
-            return await self._spool(terms, frame.call, given)
+        if frame.call == "write_log":
+            return await self._output.write(store, terms, frame.incarnation_id, given)
+        if frame.call == "remove_logs":
+            await self._output.remove(store, terms, frame.incarnation_id, given)
+            return None
         if frame.call not in _FREE and "incarnation_id" not in given:
             live = await store.list_live(frame.incarnation_id)
             return await _ask_about(store, frame.call, given, live)
         _check_lengths(given if frame.call in _FREE else {})
         found = await getattr(store, frame.call)(**given)
+        self._note(frame, given, found)
         if frame.call == "get_secrets":  # not even encrypted: it could open none
             return [one and replace(one, body=None) for one in found]
         return found
+
+    def _note(self, frame: Frame, given: Mapping[str, Any], found: Any) -> None:  # noqa: ANN401 (of the call)
+        """Note which attempts the worker has by now."""
+        if frame.call == "claim_jobs":
+            self._output.begin(frame.incarnation_id, found)
+        elif frame.call in {"claim_reserved", "complete_and_claim"}:
+            self._output.begin(
+                frame.incarnation_id, found[0 if frame.call == "claim_reserved" else 1]
+            )
+        if "reports" in given and frame.call in {"complete_attempts", "complete_and_claim"}:
+            self._output.end(frame.incarnation_id, given["reports"])
 
     async def terms_of(self, caller: Caller, incarnation_id: int) -> LinkTerms:
         """Return what is known of an incarnation. Raise `LinkRefused` if the caller's token has
@@ -95,23 +109,11 @@ class WorkerLink:
         if key not in self._terms:
             found = await self.find_store().get_link(incarnation_id, caller.token_id)
             if found is None:
-                raise _refused("This token has registered no such incarnation of a worker.")
+                raise refused("This token has registered no such incarnation of a worker.")
             if len(self._terms) >= _REMEMBERED_MAX:
                 self._terms.clear()
             self._terms[key] = found
         return self._terms[key]
-
-    async def _spool(self, terms: LinkTerms, call: str, given: Mapping[str, Any]) -> object:
-        if terms.log_place is None:
-            raise _refused("The worker did not say at its registration that it keeps output.")
-        if len(given.get("data", b"")) > LOG_BYTES_MAX:
-            raise _wrong_frame(f"it has more than {LOG_BYTES_MAX} bytes of output")
-        do = self.spool.write if call == "write_log" else self.spool.remove
-        rest = [value for name, value in given.items() if name != "incarnation_id"]
-        try:
-            return await asyncio.to_thread(do, terms.log_place, *rest)
-        except ValueError as error:
-            raise _wrong_frame(str(error)) from error
 
     async def notices(
         self, caller: Caller, incarnation_id: int, *, again_s: float
@@ -165,9 +167,9 @@ def told_of(notice: tuple[str, str], incarnation_id: int, pool_id: int) -> tuple
 def _registration(caller: Caller, work: WorkTerms, given: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a registration as it may be. Raise `LinkRefused`."""
     if given["pool"] != work.pool:
-        raise _refused(f"It is for workers of pool {work.pool!r}.")
+        raise refused(f"It is for workers of pool {work.pool!r}.")
     if not fnmatchcase(given["name"], work.names):
-        raise _refused(f"It is for workers with names like {work.names!r}.")
+        raise refused(f"It is for workers with names like {work.names!r}.")
     folder = given["log_place"]
     if folder is not None:  # nobody names a directory of others
         text = f"{caller.token_id}/{given['name']}/{folder}"
@@ -207,26 +209,10 @@ def _only(asked: Sequence[Any], known: Collection[Any]) -> list[Any]:
 def _check_lengths(given: Mapping[str, Any]) -> None:
     for name, value in given.items():
         if len(value) > LISTED_MAX:
-            raise _wrong_frame(f"{name} has {len(value)} entries, more than {LISTED_MAX}")
+            raise wrong_frame(f"{name} has {len(value)} entries, more than {LISTED_MAX}")
 
 
 def _work_of(caller: Caller) -> WorkTerms:
     if caller.work is None:
-        raise _refused("It names no pool.")
+        raise refused("It names no pool.")
     return caller.work
-
-
-def _refused(why: str) -> LinkRefused:
-    return LinkRefused(
-        "this token may not do that for a worker",
-        detail=why,
-        hint="Make a token with `weft token create NAME --pool POOL --workers 'NAMES'`.",
-    )
-
-
-def _wrong_frame(why: str) -> LinkFrameRefused:
-    return LinkFrameRefused(
-        "the frame of a worker is not one that this server reads",
-        detail=f"{why[:1].upper()}{why[1:]}.",
-        hint="Use the server's release of weft for its workers, or the one before.",
-    )

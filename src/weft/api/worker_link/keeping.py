@@ -1,0 +1,124 @@
+"""Remove output of workers outside that is to go: that of deleted batches, what is too old, and
+the oldest of tenants that have too much. What jobs that have not ended have written stays.
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Final, TypeVar
+
+from weft.core.errors import WeftError
+from weft.ports.spool import Spool, Spooled, SpoolLimits
+from weft.ports.worker_link import LISTED_MAX, LinkedStore
+from weft.telemetry import metrics
+from weft.telemetry.log import get_logger
+
+log = get_logger()
+AskedT = TypeVar("AskedT")
+FoundT = TypeVar("FoundT")
+_LEFT: Final = 0.9
+"""How much of its bound a tenant has left, so that not every look finds something."""
+
+
+class SpoolKeeping:
+    """Looks at the spool from time to time."""
+
+    def __init__(
+        self,
+        spool: Spool,
+        limits: SpoolLimits,
+        find_store: Callable[[], LinkedStore],
+        *,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._spool = spool
+        self._limits = limits
+        self._find_store = find_store
+        self._clock = clock
+
+    async def run(self, every_s: float) -> None:
+        """Look again and again, until cancelled."""
+        while True:
+            try:
+                await self.look()
+            except (WeftError, OSError) as error:
+                log.warning("spool.not_looked_at", error=f"{error}")
+            await asyncio.sleep(every_s)
+
+    async def look(self) -> None:
+        """Remove what is to go."""
+        found = await asyncio.to_thread(lambda: list(self._spool.look()))
+        metrics.SPOOL_BYTES.set(sum(one.n_bytes for one in found))
+        if not found:
+            return
+        store = self._find_store()
+        removed = await _asked(sorted({one.batch_id for one in found}), store.list_removed)
+        if removed:
+            n_bytes = await asyncio.to_thread(self._spool.forget, removed)
+            _note(n_bytes, "deleted")
+            found = [one for one in found if one.batch_id not in removed]
+        if self._limits.keep_s is not None:
+            found = await self._remove_old(store, found, self._limits.keep_s)
+        await self._remove_too_much(store, found)
+
+    async def _remove_old(
+        self, store: LinkedStore, found: Iterable[Spooled], keep_s: float
+    ) -> list[Spooled]:
+        now = self._clock()
+        before, left = now.timestamp() - keep_s, []
+        why = f"It was removed on {now:%Y-%m-%d}: it was older than {keep_s / 86_400:g} days."
+        for one in found:
+            n_bytes = await self._drop(store, one, before, why) if one.oldest < before else 0
+            _note(n_bytes, "old")
+            left.append(one._replace(n_bytes=max(0, one.n_bytes - n_bytes)))
+        return left
+
+    async def _remove_too_much(self, store: LinkedStore, found: Sequence[Spooled]) -> None:
+        jobs = sorted({(one.batch_id, one.job_id) for one in found})
+        users = await _asked(jobs, store.list_job_users)
+        tenants = {one.batch_id: one.tenant_id for one in users}
+        of_tenant: defaultdict[int | None, list[Spooled]] = defaultdict(list)
+        for one in found:
+            of_tenant[tenants.get(one.batch_id)].append(one)
+        refused: set[int] = set()
+        limit, today = self._limits.tenant_bytes_max, f"{self._clock():%Y-%m-%d}"
+        why = f"It was removed on {today}: jobs of one tenant may have {limit} bytes there."
+        for some in of_tenant.values():
+            n_bytes = sum(one.n_bytes for one in some)
+            if n_bytes <= limit:
+                continue
+            for one in sorted(some, key=lambda one: one.newest):
+                if n_bytes > limit * _LEFT:
+                    gone = await self._drop(store, one, None, why)
+                    _note(gone, "too_much")
+                    n_bytes -= gone
+            if n_bytes > limit:  # what is left belongs to running jobs
+                refused.update(one.batch_id for one in some)
+        self._spool.refuse(refused)
+
+    async def _drop(self, store: LinkedStore, one: Spooled, before: float | None, why: str) -> int:
+        jobs = await asyncio.to_thread(lambda: self._spool.jobs_of(one, before=before))
+        pairs = [(one.batch_id, job) for job in jobs]
+        ended = {job for _, job in await _asked(pairs, store.list_ended_jobs)}
+        if not ended:
+            return 0
+        return await asyncio.to_thread(
+            lambda: self._spool.drop(one, ended.__contains__, before=before, why=why)
+        )
+
+
+async def _asked(
+    things: Sequence[AskedT], ask: Callable[[Sequence[AskedT]], Awaitable[Sequence[FoundT]]]
+) -> set[FoundT]:
+    """Ask the store in bounded sets."""
+    found: set[FoundT] = set()
+    for first in range(0, len(things), LISTED_MAX):
+        found.update(await ask(things[first : first + LISTED_MAX]))
+    return found
+
+
+def _note(n_bytes: int, why: str) -> None:
+    if n_bytes:
+        metrics.SPOOL_BYTES_REMOVED.labels(why).inc(n_bytes)
+        log.info("spool.removed", bytes=n_bytes, why=why)

@@ -1,0 +1,129 @@
+"""What the api keeps of output of workers outside: bounds, retention, what readers hear."""
+
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from api.live import LiveApi, make_user
+from api.test_worker_link import Outside, facts
+from weft.api.worker_link.keeping import SpoolKeeping
+from weft.core.errors import LinkRefused
+from weft.plugins.log_stores.files.settings import FilesSettings
+from weft.ports.store import Claimed, WorkerStore
+from weft.run.worker_link import spool_limits_of
+from weft.settings import Settings
+from weft.store import open_worker_store
+from weft.testing.builders import end_report
+from weft.testing.worker_store_suite import request as claim_of
+from weft.wire.log_format import STDOUT, encode_piece, own_path
+from weft.worker.link.calls import LinkCaller
+
+DAY_S = 86_400.0
+
+
+class Site(Outside):
+    """A linked worker with a running job, and the looks of the api."""
+
+    keeping: Callable[..., SpoolKeeping]
+
+    async def begin(self) -> None:
+        self.batch_id = await self.submit(2)
+        self.link: LinkCaller = self.caller(await self.token())
+        self.worker: WorkerStore = self.store(self.link)
+        self.incarnation = (await self.worker.register_worker(**facts())).incarnation_id
+        self.one, self.other = await self.worker.claim_jobs(self.incarnation, claim_of(2))
+
+    def write(self, one: Claimed, text: bytes) -> Path:
+        own = own_path(self.path / "worker", one.batch_id, one.job_id, one.attempt)
+        own.parent.mkdir(parents=True, exist_ok=True)
+        own.write_bytes(encode_piece(STDOUT, 0, text))
+        return own
+
+    async def end(self, one: Claimed, n_bytes: int) -> None:
+        report = msgspec.structs.replace(end_report(one), stdout_bytes=n_bytes, location=None)
+        await self.worker.complete_attempts(self.incarnation, [report])
+
+    async def log(self, one: Claimed) -> tuple[int, bytes, str]:
+        """Return status, text and whether it says that something is missing."""
+        answer = await self.http.get(f"/v1/batches/b{one.batch_id}/jobs/{one.job_id}/log")
+        return answer.status_code, answer.content, answer.headers.get("x-weft-truncated", "")
+
+
+@pytest.fixture
+async def site(
+    database: dict[str, str], tmp_path: Path, request: pytest.FixtureRequest
+) -> AsyncIterator[Site]:
+    await make_user(database["admin"])
+    files = getattr(request, "param", FilesSettings())
+    settings = Settings(home=tmp_path, plugin_sections=(files,))
+    api = LiveApi(database["weft_api"], settings)
+    api.link_dsn = database["weft_worker"]
+    await api.start()
+    async with api.client() as http, open_worker_store(database["weft_worker"]) as direct:
+        site = Site(api, http, tmp_path)
+        limits = spool_limits_of(settings)
+        site.keeping = lambda at=None, **more: SpoolKeeping(
+            api.spool(), replace(limits, **more), lambda: direct,
+            clock=lambda: at or datetime.now(UTC),
+        )  # fmt: skip
+        await site.begin()
+        yield site
+    await api.stop()
+
+
+async def test_output_of_others_is_not_written_and_not_removed(site: Site) -> None:
+    for path in (f"attempts/b{site.batch_id}/0/7.1", "attempts/b999/0/1.1"):
+        with pytest.raises(LinkRefused):
+            await site.link.call("write_log", site.incarnation, path, 0, b"x")
+        with pytest.raises(LinkRefused):
+            await site.link.call("remove_logs", site.incarnation, [path])
+    site.write(site.one, b"kept")
+    await site.end(site.one, 4)
+    own = str(own_path(Path(), site.one.batch_id, site.one.job_id, 1))
+    with pytest.raises(LinkRefused):  # what has ended is not changed any more
+        await site.link.call("write_log", site.incarnation, own, 17, b"x")
+    await site.link.call("remove_logs", site.incarnation, [f"attempts/b{site.batch_id}"])
+    assert await site.log(site.one) == (200, b"kept", "false")
+
+
+@pytest.mark.parametrize("site", [FilesSettings(spool_attempt_bytes_max=4096)], indirect=True)
+async def test_output_beyond_the_bound_is_cut_and_the_job_ends(site: Site) -> None:
+    site.write(site.one, b"x" * 3000)
+    site.write(site.other, b"y" * 5000)
+    await site.end(site.one, 3000)
+    await site.end(site.other, 5000)
+    assert await site.log(site.one) == (200, b"x" * 3000, "false")
+    answer = await site.http.get(f"/v1/batches/b{site.batch_id}/jobs/{site.other.job_id}/log")
+    assert answer.json()["code"] == "API.OUTPUT_GONE"
+    assert "4096 bytes" in answer.json()["detail"]
+
+
+async def test_old_output_is_removed_once_its_job_has_ended(site: Site) -> None:
+    for one in (site.one, site.other):
+        site.write(one, b"early")
+    await site.end(site.one, 5)
+    path = str(own_path(Path(), site.batch_id, site.other.job_id, 1))
+    text = encode_piece(STDOUT, 0, b"early")
+    await site.link.call("write_log", site.incarnation, path, 0, text)
+    now = datetime.now(UTC)
+    await site.keeping(now + timedelta(days=29), keep_s=30 * DAY_S).look()
+    assert (await site.log(site.one))[:2] == (200, b"early")
+    await site.keeping(now + timedelta(days=31), keep_s=30 * DAY_S).look()
+    answer = await site.http.get(f"/v1/batches/b{site.batch_id}/jobs/{site.one.job_id}/log")
+    assert (answer.status_code, answer.json()["code"]) == (410, "API.OUTPUT_GONE")
+    assert "older than 30 days" in answer.json()["detail"]
+    assert (await site.log(site.other))[:2] == (200, b"early")
+
+
+async def test_a_tenant_keeps_its_newest_output(site: Site) -> None:
+    first = site.write(site.one, b"a" * 4000)
+    await site.end(site.one, 4000)
+    assert first.exists()
+    await site.keeping(tenant_bytes_max=5000).look()
+    assert (await site.log(site.one))[0] == 200
+    await site.keeping(tenant_bytes_max=3000).look()
+    assert (await site.log(site.one))[0] == 410

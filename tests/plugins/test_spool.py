@@ -1,0 +1,160 @@
+"""The spool of workers outside: what it takes, its bounds, and what is removed."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from weft.core.attempt_key import AttemptKey
+from weft.core.errors import SpoolFull
+from weft.plugins.log_stores.files import FileLogStore
+from weft.plugins.log_stores.files.spool import FileSpool
+from weft.ports.log_store import AttemptLog, LogDirectory
+from weft.ports.spool import SpoolLimits
+from weft.wire.log_format import STDOUT, encode_piece, segment_location
+from weft.worker.spawner.segments import Segments
+
+LIMITS = SpoolLimits(
+    attempt_bytes_max=1 << 20, worker_bytes_max=1 << 20, tenant_bytes_max=1 << 20,
+    free_bytes_min=0, keep_s=None,
+)  # fmt: skip
+PLACE = "0" * 32
+OWN = "attempts/b1/0/1.1"
+
+
+def spool_at(path: Path, **limits: int) -> FileSpool:
+    return FileSpool(path, replace(LIMITS, **limits))
+
+
+def log_of(batch_id: int, job_id: int, at: tuple[int, int] | None = None) -> AttemptLog:
+    return AttemptLog(
+        batch_id, job_id, 1, ended=True, location=None if at is None else segment_location(*at),
+        stdout_bytes=5, stderr_bytes=0, truncated=False, state="success",
+        directory=LogDirectory(PLACE, "far", "/far"),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "../x", "segments/../../x", "/etc/passwd", "attempts/b1/0/1.1/x", "place", "attempts/b1",
+        "attempts/b1/gone", "attempts/b1/7/1.1", "attempts/b1/0/1.1\n",
+    ],
+)  # fmt: skip
+def test_spool_keeps_files_of_output_only(tmp_path: Path, path: str) -> None:
+    with pytest.raises(ValueError, match="no file of output"):
+        spool_at(tmp_path).write(PLACE, path, 0, b"x")
+    assert not list(tmp_path.rglob("x"))
+
+
+def test_spool_writes_from_where_its_file_ends(tmp_path: Path) -> None:
+    spool = spool_at(tmp_path)
+    assert spool.write(PLACE, OWN, 3, b"def") == 0
+    assert spool.write(PLACE, OWN, 0, b"abc") == 3
+    for _ in range(2):
+        assert spool.write(PLACE, OWN, 3, b"def") == 6
+    assert spool.write(PLACE, OWN, 0, b"XYZdefg") == 7
+    assert (tmp_path / f"spool-{PLACE}" / OWN).read_bytes() == b"abcdefg"
+    spool.remove(PLACE, ["attempts/b1"])
+    assert spool.write(PLACE, OWN, 6, b"") == 0
+    assert not (tmp_path / f"spool-{PLACE}" / OWN).exists()
+
+
+def test_samples_replace_the_older_ones(tmp_path: Path) -> None:
+    spool, path = spool_at(tmp_path), f"{OWN}.usage"
+    assert spool.write(PLACE, path, 0, b"x" * 96) == 96
+    assert spool.write(PLACE, path, 0, b"y" * 48) == 48
+    assert (tmp_path / f"spool-{PLACE}" / path).read_bytes() == b"y" * 48
+
+
+def test_an_attempt_has_a_bound_over_all_its_files(tmp_path: Path) -> None:
+    spool = spool_at(tmp_path, attempt_bytes_max=2048)
+    assert spool.write(PLACE, OWN, 0, b"x" * 1500) == 1500
+    with pytest.raises(SpoolFull, match="no more"):
+        spool.write(PLACE, f"{OWN}.7", 0, b"x" * 600)
+    assert spool.write(PLACE, "attempts/b1/0/2.1", 0, b"x" * 1500) == 1500
+    again = spool_at(tmp_path, attempt_bytes_max=2048)  # after a restart
+    with pytest.raises(SpoolFull):
+        again.write(PLACE, OWN, 1500, b"x" * 600)
+
+
+def test_short_files_count_as_some(tmp_path: Path) -> None:
+    spool = spool_at(tmp_path, attempt_bytes_max=2048)
+    for part in range(1, 5):
+        spool.write(PLACE, f"{OWN}.{part}", 0, b"x")
+    with pytest.raises(SpoolFull):
+        spool.write(PLACE, f"{OWN}.5", 0, b"x")
+
+
+def test_a_worker_has_a_bound_that_counts_what_is_no_output(tmp_path: Path) -> None:
+    spool = spool_at(tmp_path, worker_bytes_max=3000)
+    spool.write(PLACE, "segments/00000001", 0, b"x" * 2000)
+    list(spool.look())
+    with pytest.raises(SpoolFull):
+        spool.write(PLACE, OWN, 0, b"x" * 2000)
+    other = "1" * 32
+    assert spool.write(other, OWN, 0, b"x" * 2000) == 2000
+    with pytest.raises(SpoolFull):
+        spool_at(tmp_path, worker_bytes_max=3000).write(PLACE, OWN, 0, b"x" * 2000)
+
+
+def test_nothing_is_taken_while_the_disk_is_nearly_full(tmp_path: Path) -> None:
+    with pytest.raises(SpoolFull):
+        spool_at(tmp_path, free_bytes_min=1 << 60).write(PLACE, OWN, 0, b"x")
+
+
+def test_batches_are_refused_until_told_otherwise(tmp_path: Path) -> None:
+    spool = spool_at(tmp_path)
+    spool.refuse([1])
+    with pytest.raises(SpoolFull):
+        spool.write(PLACE, OWN, 0, b"x")
+    spool.refuse([])
+    assert spool.write(PLACE, OWN, 0, b"x") == 1
+
+
+def segment_with(tmp_path: Path, *keys: AttemptKey) -> tuple[bytes, list[tuple[int, int]]]:
+    """Return a segment as a spawner writes it, and where the records are."""
+    segments = Segments(str(tmp_path / "worker"))
+    places = segments.append([(key, encode_piece(STDOUT, 0, b"hello")) for key in keys])
+    (file,) = (tmp_path / "worker" / "segments").iterdir()
+    return file.read_bytes(), places
+
+
+def test_records_of_deleted_batches_are_erased_where_they_stand(tmp_path: Path) -> None:
+    data, places = segment_with(tmp_path, AttemptKey(1, 1, 1), AttemptKey(2, 1, 1))
+    spool, logs = spool_at(tmp_path / "logs"), FileLogStore(tmp_path / "logs")
+    name = f"segments/{places[0][0]:08d}"
+    spool.write(PLACE, name, 0, data)
+    assert {one.batch_id for one in spool.look()} == {1, 2}
+    assert spool.forget([1]) > 0
+    file = tmp_path / "logs" / f"spool-{PLACE}" / name
+    assert (file.read_bytes().count(b"hello"), file.stat().st_size) == (1, len(data))
+    assert {one.batch_id for one in spool.look()} == {2}
+    spool.write(PLACE, name, 0, data)  # a repeat brings nothing back
+    assert file.read_bytes().count(b"hello") == 1
+    assert logs.why_gone(log_of(2, 1, places[1])) is None
+
+
+def test_removed_output_says_why(tmp_path: Path) -> None:
+    data, places = segment_with(tmp_path, AttemptKey(1, 1, 1), AttemptKey(1, 2, 1))
+    spool, logs = spool_at(tmp_path / "logs"), FileLogStore(tmp_path / "logs")
+    name = f"segments/{places[0][0]:08d}"
+    spool.write(PLACE, name, 0, data)
+    spool.write(PLACE, "attempts/b1/0/3.1", 0, encode_piece(STDOUT, 0, b"long"))
+    (found,) = spool.look()
+    assert list(spool.jobs_of(found, before=None)) == [1, 2, 3]
+    newest = (tmp_path / "logs" / f"spool-{PLACE}" / name).stat().st_mtime
+    assert list(spool.jobs_of(found, before=newest - 1)) == []
+    assert spool.drop(found, {1, 3}.__contains__, before=None, why="It was old.") > 0
+    assert logs.why_gone(log_of(1, 1, places[0])) == "It was old."
+    assert logs.why_gone(log_of(1, 2, places[1])) is None
+    assert logs.why_gone(log_of(1, 3)) == "It was old."
+
+
+def test_segments_without_records_are_removed_but_the_last(tmp_path: Path) -> None:
+    data, _ = segment_with(tmp_path, AttemptKey(1, 1, 1))
+    spool, directory = spool_at(tmp_path / "logs"), tmp_path / "logs" / f"spool-{PLACE}"
+    for number in (1, 2):
+        spool.write(PLACE, f"segments/{number:08d}", 0, data)
+    spool.forget([1])
+    assert [one.name for one in (directory / "segments").iterdir()] == ["00000002"]

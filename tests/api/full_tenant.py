@@ -39,6 +39,14 @@ _MACHINE = """
 """
 
 _LINE = """
+[source.{word}-source]
+kind = "directory"
+path = "/{word}"
+job = "{word}-job"
+
+[job.{word}-job]
+command = ["echo", "{word}"]
+
 [lifecycle.{word}-life]
 statuses = ["{word}_one", "{word}_two", "{word}_end"]
 first = ["{word}_one"]
@@ -155,7 +163,11 @@ class Filler:
         batch = (await self.ask("POST", "/v1/batches", document))["id"]
         change = {"status": f"{word}_two", "message": word}
         await self.ask("POST", f"/v1/batches/{batch}/jobs/1/status", change)
-        self.ids |= {"setup": f"{word}-line", "lifecycle": f"{word}-life"}
+        self.ids |= {
+            "setup": f"{word}-line",
+            "lifecycle": f"{word}-life",
+            "source": f"{word}-source",
+        }
 
     async def submit(self) -> int:
         word, path = self.word, f"/{self.word}-g"

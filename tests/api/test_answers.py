@@ -31,6 +31,15 @@ PLACES = (
     timeline,
 )
 """Where the documents are."""
+SOURCE = """
+[source.scenes]
+kind = "directory"
+path = "/data/in"
+job = "one"
+
+[job.one]
+command = ["true"]
+"""
 HRSI = (Path(__file__).parents[2] / "examples" / "lifecycles" / "hrsi.toml").read_text()
 DOCUMENT = {
     "name": "all kinds", "callback": "https://hook.example/", "attributes": {"a": "b"},
@@ -112,7 +121,12 @@ async def ask(http: httpx.AsyncClient) -> Described:
 
 async def ask_lines(ask: Described) -> None:
     setup, lifecycle = "/v1/setups/{setup}", "/v1/lifecycles/{lifecycle}"
-    await ask("PUT", setup, setup="hrsi", body=HRSI)
+    await ask("PUT", setup, setup="hrsi", body=HRSI + SOURCE)
+    source = "/v1/sources/{source}"
+    await ask("GET", "/v1/sources")
+    await ask("GET", source, source="scenes")
+    await ask("GET", f"{source}/items", source="scenes")
+    await ask("PATCH", source, source="scenes", body={"paused": True})
     await ask("GET", setup, setup="hrsi")
     await ask("GET", lifecycle, lifecycle="hrsi")
     b = (await ask("POST", "/v1/batches", body={"lifecycle": "hrsi", "jobs": [{}]}))["id"]

@@ -63,6 +63,8 @@ WITHOUT_TENANT = {
     "may_see": "asked about rows that row security has let through",
     "member_projects": "it asks for the caller of the transaction",
     "list_whole_trail": "of administrators of the site",
+    "next_source_work": "each api makes jobs of the items of all tenants",
+    "take_source": "each api makes jobs of the items of all tenants",
     "next_schedule_run": "each api runs the schedules of all tenants",
     "open_session": "the code of a login link is the proof",
     "pool_offers": "it says whom each serves: test_pools asks as another tenant",
@@ -81,6 +83,7 @@ WITHOUT_TENANT = {
 
 UNREACHED = {
     "change_status": "it takes a job with a lifecycle and a status that may follow",
+    "postpone_items": "it takes the number of a taking, and returns nothing",
     "begin_ordered_query": "it prepares a transaction and returns nothing",
     "cancel_operation": "no operation of the draws is on many batches",
     "add_schedule": "its document names fields that no row has",

@@ -106,6 +106,7 @@ GROUPS = {
     "query",
     "secret",
     "session",
+    "source",
     "tenant",
     "token",
     "user",
@@ -137,6 +138,7 @@ PAGES = [
         for name in ("close", "create", "delete", "limit", "members", "reopen", "show")
     ),
     *(["quota", name] for name in ("ls", "set")),
+    *(["source", name] for name in ("items", "ls", "pause", "replay", "resume")),
     *(["lifecycle", name] for name in ("graph", "show")),
     *(["limit", name] for name in ("ls", "set")),
     *(["line", name] for name in ("apply", "rm", "set", "show")),

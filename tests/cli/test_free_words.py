@@ -11,7 +11,8 @@ FREE: Mapping[str, str] = {
         tenant-create--admin user-add-0 run--name each--name submit--name resubmit--name
         rename-1 simulate--name up--worker-name worker--worker-name line-apply--name""",
     "of a production line, and few know more than one": """
-        line-show-0 line-rm-0 lifecycle-show-0 lifecycle-graph-0""",
+        line-show-0 line-rm-0 lifecycle-show-0 lifecycle-graph-0 source-items-0 source-pause-0
+        source-resume-0 source-replay-0""",
     "a status, of which each lifecycle has its own": "line-set-1",
     "a number, a size or an amount of money": """
         --attempt quota-set--batches --bytes --cores --cpu --days --gpu --gpus --last --limit

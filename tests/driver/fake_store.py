@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
+from driver.fake_sources import FakeSources
 from weft.core.conditions import Tested
 from weft.core.errors import EpochStale, Unavailable, WeftError
 from weft.core.pools.keep import Keep
@@ -32,7 +33,7 @@ from weft.ports.store import (
 from weft.ports.store.spending import Admitted, Limit
 
 
-class FakeDriverStore:
+class FakeDriverStore(FakeSources):
     """One leader's lock, a list of answers per function; empty: nothing to do."""
 
     def __init__(self) -> None:
@@ -67,7 +68,6 @@ class FakeDriverStore:
         self.steps: deque[bool | WeftError] = deque()
         self.failed: list[Mapping[str, Any]] = []
         self.callbacks: dict[int, DueCallback] = {}
-        """Those that are due, by their ids."""
         self.next_callbacks: deque[float | None] = deque()
         self.reports: list[DeliveryReport] = []
         self.schedules: deque[list[DueSchedule]] = deque()

@@ -34,7 +34,7 @@ REFERENCE = {
 
 async def line(world: World, n_jobs: int = 1, **rows: Any) -> int:  # noqa: ANN401 (as job_rows)
     """Submit a batch with the lifecycle."""
-    found = parse_setup(HRSI).lifecycles
+    found = parse_setup(HRSI)
     await world.api.save_setup(world.caller, "hrsi", HRSI, found)
     return await world.submit(job_rows(n_jobs, **rows), lifecycle="hrsi")
 
@@ -204,7 +204,7 @@ async def test_what_is_not_there_is_refused(world: World) -> None:
     with pytest.raises(SetupNotFound):
         await world.api.get_setup(world.caller, "gone")
     with pytest.raises(LifecycleTaken):
-        await world.api.save_setup(world.caller, "other", HRSI, parse_setup(HRSI).lifecycles)
+        await world.api.save_setup(world.caller, "other", HRSI, parse_setup(HRSI))
     with pytest.raises(SetupNotFound):
         await world.api.remove_setup(world.caller, "other")
 
@@ -212,11 +212,11 @@ async def test_what_is_not_there_is_refused(world: World) -> None:
 async def test_jobs_keep_their_lifecycle(world: World) -> None:
     """Saved again, it is another one; removed, jobs go on."""
     batch = await line(world)
-    found = parse_setup(HRSI).lifecycles
+    found = parse_setup(HRSI)
     assert await world.api.save_setup(world.caller, "hrsi", HRSI, found) == []
     changed = HRSI.replace("3 = [4, 13, 14, 16]", "3 = [4]")
-    lifecycles = parse_setup(changed).lifecycles
-    assert await world.api.save_setup(world.caller, "hrsi", changed, lifecycles) == ["hrsi"]
+    again = parse_setup(changed)
+    assert await world.api.save_setup(world.caller, "hrsi", changed, again) == ["hrsi"]
     assert (await world.api.get_lifecycle(world.caller, "hrsi"))["next"]["ready"] == ["queued"]
     await world.api.remove_setup(world.caller, "hrsi")
     assert (await put(world, batch, "internal_error"))["status"] == "internal_error"

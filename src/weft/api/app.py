@@ -57,6 +57,7 @@ from weft.api.routes.v1 import (
     schedules,
     secrets,
     sessions,
+    sources,
     tenants,
     tokens,
     trail,
@@ -69,6 +70,7 @@ from weft.api.routes.v1 import (
 from weft.api.routes.v1.system import ROUTES as SYSTEM_ROUTES
 from weft.api.services import Services
 from weft.api.use_cases.schedule_runs import ScheduleRuns
+from weft.api.use_cases.source_items import SourceItems
 from weft.api.web_tokens.issuers import read_issuers
 from weft.api.web_tokens.providers import Providers
 from weft.api.worker_link import WorkerLink
@@ -108,6 +110,7 @@ ROUTES: Final[Sequence[ControllerRouterHandler]] = (
     *pools.ROUTES,
     *licences.ROUTES,
     *lines.ROUTES,
+    *sources.ROUTES,
     *conditions.ROUTES,
     *why.ROUTES,
     *failures.ROUTES,
@@ -148,6 +151,10 @@ class Application:
             services, notices, lambda body: decode(body, JSON, BatchDocument)
         )
         """Run it beside the server: what schedules submit."""
+        self.source_items = SourceItems(
+            services, notices, lambda body, kind: decode(body, JSON, kind)
+        )
+        """Run it beside the server: jobs of items of sources."""
         app: App = litestar  # type: ignore[assignment]  # Litestar has types of its own for ASGI
         options = AnswerOptions(app, partial(_methods, litestar))
         open_paths = {name.partition(" ")[2] for name, right in rights.items() if right is None}

@@ -140,6 +140,10 @@ COMMANDS = {
         "weft.cli.commands.line:app",
         "Apply the file of a production line, and set statuses.",
     ),
+    "source": (
+        "weft.cli.commands.source:app",
+        "Show what production lines read, and what they found.",
+    ),
     "lifecycle": (
         "weft.cli.commands.lifecycle:app",
         "Show the statuses of a line, and which may follow which.",

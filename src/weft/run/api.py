@@ -115,6 +115,7 @@ async def _serve(settings: Settings, name: str) -> int:
             serving = asyncio.create_task(server.run_on(listener))
             beside = [
                 asyncio.create_task(app.schedule_runs.run()),
+                asyncio.create_task(app.source_items.run()),
                 asyncio.create_task(app.forget_changes()),
             ]
             await server.listening.wait()

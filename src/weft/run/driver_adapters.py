@@ -11,6 +11,7 @@ from weft.driver.loops.callbacks import Post
 from weft.driver.loops.conditions import ConditionTester
 from weft.driver.loops.operate import SigningKeys
 from weft.driver.loops.release import Transports
+from weft.driver.loops.sources import SourceReader
 from weft.plugins.callback_senders.http import HttpCallbackSender
 from weft.plugins.callback_senders.http.settings import HttpSettings
 from weft.ports.provider import PROVIDER_PLUGINS, Provider, ProviderSite
@@ -21,6 +22,7 @@ from weft.run.doors import callback_forms
 from weft.run.home import Home
 from weft.run.role_environment import role_environment
 from weft.run.secret_keys import read_secret_keys
+from weft.run.source_reads import SourceReads
 from weft.run.transports import opened_transports
 from weft.settings import Settings
 from weft.telemetry.log import get_logger
@@ -33,19 +35,21 @@ async def driver_adapters(
     settings: Settings, home: Home, store: OfferStore
 ) -> AsyncIterator[Adapters]:
     """Make the adapters of a driver, and end them after it."""
-    tests = ConditionTests(settings)
+    tests, reads = ConditionTests(settings), SourceReads(settings)
     post = _post(settings, home)
     try:
         async with opened_transports(settings) as transports:
             yield Adapters(
                 _providers(settings, home),
                 ConditionTester(tests.test),
+                SourceReader(reads.read),
                 SigningKeys(partial(read_secret_keys, settings, home)),
                 *([] if post is None else [post]),
                 *([Transports(transports, store)] if transports else []),
             )
     finally:
         await tests.close()
+        await reads.close()
 
 
 def _post(settings: Settings, home: Home) -> Post | None:

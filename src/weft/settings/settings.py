@@ -11,6 +11,7 @@ from weft.settings.driver import DriverSettings
 from weft.settings.general import GeneralSettings
 from weft.settings.schedules import ScheduleSettings
 from weft.settings.simulations import SimulationLimits
+from weft.settings.sources import SourceSettings
 from weft.settings.submission import SubmissionSettings
 from weft.settings.testers import TesterSettings
 from weft.settings.worker import WorkerSettings
@@ -22,6 +23,7 @@ Section = TypeVar("Section")
 @dataclass(frozen=True, kw_only=True)
 class Settings(
     TesterSettings,
+    SourceSettings,
     CallbackSettings,
     ScheduleSettings,
     SimulationLimits,

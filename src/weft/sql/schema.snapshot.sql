@@ -463,6 +463,43 @@ CREATE TABLE weft.attempt_watch (
 );
 ALTER TABLE weft.attempt_watch OWNER TO postgres;
 
+CREATE TABLE weft.source (
+    source_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    name text NOT NULL,
+    setup text NOT NULL,
+    user_id integer NOT NULL,
+    billing_project text NOT NULL,
+    lifecycle text,
+    kind text NOT NULL,
+    options jsonb NOT NULL,
+    every_s double precision NOT NULL,
+    template jsonb NOT NULL,
+    generation integer DEFAULT 1 NOT NULL,
+    cursor jsonb,
+    next_at timestamp with time zone,
+    read_at timestamp with time zone,
+    n_failures integer DEFAULT 0 NOT NULL,
+    failed_since timestamp with time zone,
+    error text,
+    paused_at timestamp with time zone,
+    ended_at timestamp with time zone,
+    last_n bigint DEFAULT 0 NOT NULL,
+    work_at timestamp with time zone,
+    taken_until timestamp with time zone,
+    n_taken bigint DEFAULT 0 NOT NULL,
+    work_error text,
+    bunch integer DEFAULT 0 NOT NULL,
+    batch_id bigint,
+    batch_day date,
+    CONSTRAINT source_every_s_check CHECK ((every_s > (0)::double precision)),
+    CONSTRAINT source_failure_has_date CHECK (((failed_since IS NULL) = (error IS NULL))),
+    CONSTRAINT source_name_check CHECK (((length(name) >= 1) AND (length(name) <= 64))),
+    CONSTRAINT source_reads_unless_stopped CHECK (((next_at IS NULL) = ((paused_at IS NOT NULL) OR (ended_at IS NOT NULL))))
+)
+WITH (fillfactor='70');
+ALTER TABLE weft.source OWNER TO postgres;
+
 CREATE TABLE weft.schedule (
     schedule_id bigint NOT NULL,
     tenant_id integer NOT NULL,
@@ -1849,6 +1886,39 @@ ALTER TABLE weft.shape ALTER COLUMN shape_id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE TABLE weft.source_item (
+    source_id integer NOT NULL,
+    n bigint NOT NULL,
+    tenant_id integer NOT NULL,
+    key text NOT NULL,
+    fields jsonb,
+    found_at timestamp with time zone NOT NULL,
+    state text NOT NULL,
+    due_at timestamp with time zone,
+    reason text,
+    document jsonb,
+    batch_id bigint,
+    job_id integer,
+    CONSTRAINT source_item_has_document CHECK (((document IS NOT NULL) = (state = 'ready'::text))),
+    CONSTRAINT source_item_has_job CHECK (((state <> 'job'::text) OR ((batch_id IS NOT NULL) AND (job_id IS NOT NULL)))),
+    CONSTRAINT source_item_is_due_while_it_waits CHECK (((due_at IS NOT NULL) = (state = ANY (ARRAY['new'::text, 'waiting'::text])))),
+    CONSTRAINT source_item_key_check CHECK (((length(key) >= 1) AND (length(key) <= 256))),
+    CONSTRAINT source_item_reason_check CHECK ((length(reason) <= 1024)),
+    CONSTRAINT source_item_says_why CHECK (((state <> ALL (ARRAY['waiting'::text, 'cancelled'::text, 'refused'::text])) OR (reason IS NOT NULL))),
+    CONSTRAINT source_item_state_check CHECK ((state = ANY (ARRAY['new'::text, 'waiting'::text, 'ready'::text, 'job'::text, 'cancelled'::text, 'refused'::text])))
+)
+WITH (fillfactor='70');
+ALTER TABLE weft.source_item OWNER TO postgres;
+
+ALTER TABLE weft.source ALTER COLUMN source_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME weft.source_source_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 ALTER TABLE weft.spend_limit ALTER COLUMN limit_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME weft.spend_limit_limit_id_seq
     START WITH 1
@@ -2433,6 +2503,18 @@ ALTER TABLE ONLY weft.shape
 ALTER TABLE ONLY weft.shape
     ADD CONSTRAINT shape_pkey PRIMARY KEY (shape_id);
 
+ALTER TABLE ONLY weft.source_item
+    ADD CONSTRAINT source_item_pkey PRIMARY KEY (source_id, n);
+
+ALTER TABLE ONLY weft.source_item
+    ADD CONSTRAINT source_item_source_id_key_key UNIQUE (source_id, key);
+
+ALTER TABLE ONLY weft.source
+    ADD CONSTRAINT source_pkey PRIMARY KEY (source_id);
+
+ALTER TABLE ONLY weft.source
+    ADD CONSTRAINT source_tenant_id_name_key UNIQUE (tenant_id, name);
+
 ALTER TABLE ONLY weft.spend_limit
     ADD CONSTRAINT spend_limit_pkey PRIMARY KEY (limit_id);
 
@@ -2734,6 +2816,14 @@ CREATE UNIQUE INDEX schedule_user_id_idempotency_key_idx ON weft.schedule USING 
 
 CREATE INDEX schedule_user_idx ON weft.schedule USING btree (user_id, schedule_id);
 
+CREATE INDEX source_item_due_idx ON weft.source_item USING btree (source_id, due_at, n) WHERE (due_at IS NOT NULL);
+
+CREATE INDEX source_item_ready_idx ON weft.source_item USING btree (source_id, n) WHERE (state = 'ready'::text);
+
+CREATE INDEX source_next_at_idx ON weft.source USING btree (next_at) WHERE (next_at IS NOT NULL);
+
+CREATE INDEX source_work_at_idx ON weft.source USING btree (work_at) WHERE (work_at IS NOT NULL);
+
 CREATE UNIQUE INDEX spend_limit_batch_idx ON weft.spend_limit USING btree (batch_id, group_id, measure) WHERE (batch_id IS NOT NULL);
 
 CREATE INDEX spend_limit_of_batch_idx ON weft.spend_limit USING btree (batch_id, limit_id) WHERE ((batch_id IS NOT NULL) AND ((amount_max IS NOT NULL) OR (amount_soft_max IS NOT NULL) OR (stage <> 'below'::text)));
@@ -2996,6 +3086,15 @@ ALTER TABLE ONLY weft.setup
 ALTER TABLE ONLY weft.shape
     ADD CONSTRAINT shape_lane_id_fkey FOREIGN KEY (lane_id) REFERENCES weft.lane(lane_id);
 
+ALTER TABLE ONLY weft.source_item
+    ADD CONSTRAINT source_item_source_id_fkey FOREIGN KEY (source_id) REFERENCES weft.source(source_id);
+
+ALTER TABLE ONLY weft.source
+    ADD CONSTRAINT source_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES weft.tenant(tenant_id);
+
+ALTER TABLE ONLY weft.source
+    ADD CONSTRAINT source_user_id_fkey FOREIGN KEY (user_id) REFERENCES weft.tenant_user(user_id);
+
 ALTER TABLE ONLY weft.spend_limit
     ADD CONSTRAINT spend_limit_project_id_fkey FOREIGN KEY (project_id) REFERENCES weft.billing_project(project_id);
 
@@ -3250,6 +3349,10 @@ ALTER TABLE weft.secret ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.setup ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.source ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.source_item ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.spend_limit ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY system_rows ON weft.admission TO weft_system USING (true);
@@ -3427,6 +3530,10 @@ CREATE POLICY system_rows ON weft.schedule_run TO weft_system USING (true);
 CREATE POLICY system_rows ON weft.secret TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.setup TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.source TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.source_item TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.spend_limit TO weft_system USING (true);
 
@@ -3610,6 +3717,10 @@ CREATE POLICY tenant_rows ON weft.secret TO weft_tenant USING ((tenant_id = ( SE
 
 CREATE POLICY tenant_rows ON weft.setup TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
+CREATE POLICY tenant_rows ON weft.source TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.source_item TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
 CREATE POLICY tenant_rows ON weft.spend_limit TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.tenant TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
@@ -3731,6 +3842,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.gate TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt_watch TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt_watch TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.source TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.source TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.schedule TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.schedule TO weft_system;
@@ -4154,6 +4268,12 @@ GRANT SELECT ON TABLE weft.shape TO weft_driver;
 
 GRANT USAGE ON SEQUENCE weft.shape_shape_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.shape_shape_id_seq TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.source_item TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.source_item TO weft_system;
+
+GRANT USAGE ON SEQUENCE weft.source_source_id_seq TO weft_tenant;
+GRANT USAGE ON SEQUENCE weft.source_source_id_seq TO weft_system;
 
 GRANT USAGE ON SEQUENCE weft.spend_limit_limit_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.spend_limit_limit_id_seq TO weft_system;

@@ -33,6 +33,7 @@ from weft.store.schedules import Schedules
 from weft.store.schema_range import check_schema
 from weft.store.secrets import Secrets
 from weft.store.sessions import Sessions
+from weft.store.sources import Sources
 from weft.store.spending import Limits
 from weft.store.submission import SubmissionCalls
 from weft.store.system import System
@@ -64,6 +65,7 @@ class PostgresApiStore(
     Pools,
     Licences,
     Lines,
+    Sources,
     Conditions,
     Failures,
     Pictures,

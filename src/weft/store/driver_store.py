@@ -34,13 +34,16 @@ from weft.store.offers import Offers
 from weft.store.operations import Operations
 from weft.store.reservations import Reservations
 from weft.store.schema_range import check_schema
+from weft.store.source_items import SourceItems
 from weft.store.spending import LimitRounds
 
 DRIVER_TIMEOUT_S = 120.0
 HEARTBEAT_TIMEOUT_S = 10.0
 
 
-class PostgresDriverStore(Operations, Machines, Reservations, DueConditions, LimitRounds, Offers):
+class PostgresDriverStore(
+    Operations, Machines, Reservations, DueConditions, LimitRounds, Offers, SourceItems
+):
     """A driver's calls to its database. The methods are documented at the port."""
 
     def __init__(self, database: Database, notices: PostgresNotices, dsn: str) -> None:

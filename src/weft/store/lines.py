@@ -5,6 +5,7 @@ from typing import Any
 
 from weft.core.lines.exits import ExitRule
 from weft.core.lines.lifecycle import PHASES, Lifecycle
+from weft.core.lines.setup import Setup
 from weft.core.states import JobState
 from weft.ports.store import Caller, Row
 from weft.store.database import Database
@@ -16,7 +17,7 @@ class Lines:
     _database: Database
 
     async def save_setup(
-        self, caller: Caller, name: str, document: str, lifecycles: Mapping[str, Lifecycle]
+        self, caller: Caller, name: str, document: str, setup: Setup
     ) -> Sequence[str]:
         """Keep a setup."""
         saved: Sequence[str] = await self._database.value(
@@ -24,7 +25,9 @@ class Lines:
             caller=caller,
             name=name,
             document=document,
-            lifecycles=[_columns(key, one) for key, one in lifecycles.items()],
+            lifecycles=[_columns(key, one) for key, one in setup.lifecycles.items()],
+            parts={"sources": [_source(setup, key) for key in setup.sources]},
+            user_id=caller.user_id,
             actor=f"user {caller.user_name}",
         )
         return saved
@@ -58,6 +61,21 @@ class Lines:
             actor=f"user {caller.user_name}",
         )
         return row
+
+
+def _source(setup: Setup, name: str) -> Mapping[str, Any]:
+    """Return a source as `weft._save_sources` takes it."""
+    one = setup.sources[name]
+    return {
+        "name": name,
+        "owner": one.owner,
+        "billing_project": one.billing_project,
+        "lifecycle": one.lifecycle,
+        "kind": one.kind,
+        "options": {**one.options},
+        "every_s": one.every.total_seconds(),
+        "template": {"job": {**setup.jobs[one.job]}},
+    }
 
 
 def _columns(name: str, one: Lifecycle) -> Mapping[str, Any]:

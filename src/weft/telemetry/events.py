@@ -138,6 +138,14 @@ EVENTS = MappingProxyType(
         "pools.saved": "an operator changed the pools · user, changed",
         "condition.changed": "a person tested, released or gave up what jobs wait for "
         "· condition, user, change",
+        "source.failed": "a source could not be read; it is tried again, later each time · "
+        "source, error",
+        "source.recovered": "a source that failed was read again · source, failures",
+        "source.read": "a source has new items · source, items",
+        "source.changed": "a source was paused, resumed or replayed · source, user, change",
+        "items.submitted": "items became jobs · source, batch, jobs, user",
+        "items.postponed": "items could not become jobs now · source, error, wait_s",
+        "items.failed": "making jobs of items hit a defect · source",
         "setup.saved": "an operator saved the file of a production line · setup, changed, user",
         "setup.removed": "an operator removed one · setup, user",
         "licence.set": "an operator set how many licences there are · licence, n, user",

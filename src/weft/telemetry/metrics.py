@@ -127,6 +127,15 @@ QUOTAS_EXCEEDED: Final = Counter(
 SCHEDULE_RUNS: Final = Counter(
     "weft_schedule_runs", "runs of schedules that ended", ["outcome"], registry=REGISTRY
 )
+SOURCE_READINGS: Final = Counter(
+    "weft_source_readings", "readings of sources that ended", ["outcome"], registry=REGISTRY
+)
+SOURCE_ITEMS: Final = Counter(
+    "weft_source_items", "items that sources have found", registry=REGISTRY
+)
+ITEMS_DECIDED: Final = Counter(
+    "weft_items_decided", "what became of items of sources", ["outcome"], registry=REGISTRY
+)
 SCHEDULES_MISSED: Final = Counter(
     "weft_schedules_missed", "due times of schedules without a run", registry=REGISTRY
 )

@@ -47,6 +47,7 @@ from weft.testing.schedule_store_suite import ScheduleStoreSuite
 from weft.testing.secret_store_suite import SecretStoreSuite
 from weft.testing.session_store_suite import SessionStoreSuite
 from weft.testing.set_group_store_suite import SetGroupStoreSuite
+from weft.testing.source_store_suite import SourceStoreSuite
 from weft.testing.spending_store_suite import LimitStoreSuite
 from weft.testing.store_site import TRACE_ID, TREE, UNKEYED, StoreTests, refused
 from weft.testing.submission_suite import SubmissionSuite
@@ -395,7 +396,7 @@ class ApiStoreSuite(
     ScheduleStoreSuite, BillingStoreSuite, FleetStoreSuite, PoolStoreSuite, LicenceStoreSuite,
     PermissionStoreSuite, FailureStoreSuite, TokenStoreSuite, SessionStoreSuite, UserStoreSuite,
     TenantStoreSuite, QuotaStoreSuite, SecretStoreSuite, TrailStoreSuite, WhyStoreSuite,
-    SavedQueryStoreSuite, LineStoreSuite,
+    SavedQueryStoreSuite, LineStoreSuite, SourceStoreSuite,
     ConditionStoreSuite, PictureStoreSuite, LimitStoreSuite,
 ):  # fmt: skip
     """Tests of the port; see `StoreTests`."""

@@ -28,6 +28,7 @@ from weft.testing.condition_store_suite import ConditionTests, recovery_calls
 from weft.testing.machine_store_suite import MachineStoreSuite
 from weft.testing.preemption_store_suite import PreemptionStoreSuite
 from weft.testing.schedule_store_suite import DueScheduleTests, schedule_calls
+from weft.testing.source_store_suite import SourceReadingSuite, source_calls
 from weft.testing.spending_store_suite import SpendingStoreSuite, spending_calls
 from weft.testing.store_site import (
     SWEEPS,
@@ -43,9 +44,8 @@ EDIT_LIMITS: Final = EditLimits(attributes_max=9, rename_groups_max=9)
 SETTINGS: Final = {name: getattr(Settings(), name) for name in sql_settings()}
 HOOK: Final = "https://receiver.example/hook"
 COUNTS: Final = ("n_ready", "n_running", "n_succeeded", "n_failed", "n_errored", "n_cancelled")
-AGES_S: Final = 10**6
-"""Longer than anything lasts here."""
-CALLS: Final = (spending_calls, recovery_calls, schedule_calls, batch_action_calls)
+AGES_S: Final = 10**6  # longer than anything lasts here
+CALLS: Final = (spending_calls, recovery_calls, schedule_calls, batch_action_calls, source_calls)
 STEPS: Final = ("set_priorities", "remove_batch")
 LIMITS: Final = {"limit_all": 32, "limit_tenant": 16, "limit_host": 4}
 EVERYTHING: Final = JobQuery(limit=100, limits=QueryLimits(timeout_s=30, scan_jobs_max=1000))
@@ -462,7 +462,7 @@ class CallbackTests(_DriverTests):
 
 class DriverStoreSuite(
     TermTests, SumTests, SweepTests, WorkerTests, SleepTests, RetentionTests, OperationTests,
-    CallbackTests, DueScheduleTests, ConditionTests, BatchActionStoreSuite,
+    CallbackTests, DueScheduleTests, ConditionTests, BatchActionStoreSuite, SourceReadingSuite,
     MachineStoreSuite, BlackHoleStoreSuite, PreemptionStoreSuite, SpendingStoreSuite,
 ):  # fmt: skip
     """Tests of the port; see `StoreTests`."""

@@ -24,7 +24,7 @@ class LineStoreSuite(StoreTests):
         """A repeat changes nothing; a job has the first status, and then the next one."""
         api, caller, name = self.site.api, self.site.caller, f"l{uuid4().hex}"
         text = LIFECYCLE.replace("NAME", name)
-        found = parse_setup(text).lifecycles
+        found = parse_setup(text)
         assert list(await api.save_setup(caller, name, text, found)) == [name]
         assert list(await api.save_setup(caller, name, text, found)) == []
         assert (await api.get_setup(caller, name))["document"] == text

@@ -24,7 +24,9 @@ class SetupSaved(Struct, kw_only=True):
     """A setup that was saved."""
 
     setup: str
-    changed: Annotated[Words, Meta(description="its lifecycles that are new or changed")]
+    changed: Annotated[
+        Words, Meta(description="its lifecycles that are new or changed, and `source NAME`")
+    ]
 
 
 class SetupRemoved(Struct, kw_only=True):

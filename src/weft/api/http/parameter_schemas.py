@@ -54,6 +54,7 @@ PATH: Final[Mapping[str, tuple[str, Schema]]] = {
     "t": ("The number of a token.", _whole(NUMBER.pattern)),
     "session": ("The number of a session.", _whole(NUMBER.pattern)),
     "setup": ("The name of a setup.", _whole(QUEUE.pattern)),
+    "source": ("The name of a source.", _whole(QUEUE.pattern)),
     "lifecycle": ("The name of a lifecycle.", _whole(QUEUE.pattern)),
     "l": ("The name of a licence.", _whole(r"[^\x00]+")),
     "w": ("The name of a worker, with each slash as %2F.", _whole(r"[^\x00]+")),

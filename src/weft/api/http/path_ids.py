@@ -179,6 +179,14 @@ def lifecycle_of(request: AnyRequest) -> str:
     return name
 
 
+def source_of(request: AnyRequest) -> str:
+    """Return the name of a source. Raise `BadId` for what none can have."""
+    name = _segment(request, "source")
+    if not QUEUE.fullmatch(name):
+        raise BadId(name, expected="a source has a name such as scenes")
+    return name
+
+
 def licence_of(request: AnyRequest) -> str:
     """Return the name of a licence, which may be one that none can have."""
     return _segment(request, "l")

@@ -1,21 +1,72 @@
 """Setups, their lifecycles, and the statuses of jobs."""
 
+import hashlib
+from collections.abc import Callable
+from datetime import date
+
+import msgspec
+
 from weft.api.services import Services
-from weft.core.lines.setup import parse_setup
+from weft.api.use_cases.item_decisions import job_of
+from weft.core.errors import FieldError, Invalid
+from weft.core.lines.setup import Setup, field_error, invalid_setup, parse_setup
+from weft.core.rights import Right, require
 from weft.ports.store import Caller
-from weft.submission.services import Answer
+from weft.ports.store.sources import TakenItem, TakenSource
+from weft.submission import submit
+from weft.submission.services import Answer, Origin
 from weft.telemetry.log import get_logger
+from weft.telemetry.trace import new_trace_id
+from weft.wire.documents import BatchDocument
 from weft.wire.line_documents import StatusDocument
 
 log = get_logger()
 
+DecodeBatch = Callable[[bytes], BatchDocument]
+"""Reads a batch document as a request is read."""
 
-async def save_setup(services: Services, caller: Caller, name: str, text: str) -> Answer:
-    """Check a setup and save it whole. Raise `InvalidSetup`, `LifecycleTaken`."""
+
+async def save_setup(
+    services: Services, caller: Caller, name: str, text: str, decode: DecodeBatch
+) -> Answer:
+    """Check a setup and save it whole. Raise `InvalidSetup`, `LifecycleTaken`, `SourceTaken`."""
     setup = parse_setup(text)
-    changed = await services.store.save_setup(caller, name, text, setup.lifecycles)
+    for source in setup.sources.values():
+        if source.owner not in {None, caller.user_name}:  # it would run programs as another user
+            require(Right.MANAGE, caller.user_name, caller.role, caller.scopes)
+    await _check_templates(services, caller, setup, text, decode)
+    changed = await services.store.save_setup(caller, name, text, setup)
     log.info("setup.saved", setup=name, changed=list(changed), user=caller.user_name)
     return {"setup": name, "changed": list(changed)}
+
+
+async def _check_templates(
+    services: Services, caller: Caller, setup: Setup, text: str, decode: DecodeBatch
+) -> None:
+    """Check each template as its jobs will be. Raise `InvalidSetup`."""
+    problems: list[FieldError] = []
+    for name, job in setup.jobs.items():
+        taken = TakenSource(
+            source_id=0, name="source", lifecycle=None, billing_project="default",
+            template={"job": job}, taking=0, bunch=0, batch_id=None, batch_day=date.min, items=(),
+            owner=caller,
+        )  # fmt: skip
+        example = job_of(taken, TakenItem(1, "key", {}, None, ""))
+        try:
+            body = msgspec.json.encode({"jobs": [example]})
+        except (TypeError, ValueError, OverflowError) as error:
+            problems.append(field_error(text, ("job", name), str(error)))
+            continue
+        origin = Origin(digest=hashlib.sha256(body).digest(), trace_id=new_trace_id())
+        try:
+            await submit.check_batch(services, caller, decode(body), origin)
+        except Invalid as error:
+            said = error.errors or (FieldError("", error.message),)
+            for one in said:
+                where = one.pointer.removeprefix("/jobs/0").split("/")[1:]
+                problems.append(field_error(text, ("job", name, *where), one.message))
+    if problems:
+        raise invalid_setup(problems)
 
 
 async def remove_setup(services: Services, caller: Caller, name: str) -> Answer:

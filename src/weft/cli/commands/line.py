@@ -45,7 +45,7 @@ def apply(
     if shared.json:
         print_json(found)
     elif found["changed"]:
-        note(f"setup {setup}: new batches get {', '.join(found['changed'])}")
+        note(f"setup {setup}: changed: {', '.join(found['changed'])}")
     else:
         note(f"setup {setup}: nothing changed")
     return 0

@@ -21,6 +21,7 @@ from weft.client.http.picture_routes import PictureRoutes
 from weft.client.http.query_routes import QueryRoutes
 from weft.client.http.schedule_routes import ScheduleRoutes
 from weft.client.http.session import new_key
+from weft.client.http.source_routes import SourceRoutes
 from weft.client.http.system_routes import SystemRoutes
 from weft.client.http.tenant_routes import TenantRoutes
 from weft.client.http.usage_routes import UsageRoutes
@@ -45,6 +46,7 @@ class Routes(
     UsageRoutes,
     LoginRoutes,
     LineRoutes,
+    SourceRoutes,
 ):
     """The HTTP api, one method per route."""
 

@@ -1,6 +1,6 @@
 """Errors about production lines and the statuses of jobs."""
 
-from weft.core.errors.kinds import Conflict, Invalid, NotFound
+from weft.core.errors.kinds import Conflict, Forbidden, Invalid, NotFound
 
 
 class InvalidSetup(Invalid):
@@ -57,3 +57,23 @@ class StatusBusy(Conflict):
 
     code = "API.STATUS_BUSY"
     sqlstate = "WF245"
+
+
+class SourceNotFound(NotFound):
+    """The source does not exist."""
+
+    code = "API.SOURCE_NOT_FOUND"
+    sqlstate = "WF143"
+
+
+class SourceTaken(Conflict):
+    """Another setup has a source of this name."""
+
+    code = "API.SOURCE_TAKEN"
+    sqlstate = "WF265"
+
+
+class SourceOfAnother(Forbidden):
+    """Only its owner, or an operator, may change a source."""
+
+    code = "API.SOURCE_OF_ANOTHER"

@@ -1,28 +1,43 @@
-"""Setups: the TOML file of a production line. So far it holds lifecycles."""
+"""Setups: the TOML file of a production line. Each section has a parser of its own beside this."""
 
 import re
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import takewhile
-from typing import Final
+from typing import Any, Final
 
 from weft.core.errors import FieldError, InvalidSetup
 from weft.core.lines.lifecycle import Lifecycle, Say, parse_lifecycle
+from weft.core.lines.source import Source, parse_source
+from weft.core.lines.template import parse_template
 
-LIFECYCLES_MAX: Final = 50
+TABLES_MAX: Final = 50
+"""Of one section."""
 NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,62}")
-_LATER: Final = frozenset({"source", "job", "sink", "parameters", "configure", "queue", "pool"})
+_LATER: Final = frozenset({"sink", "parameters", "configure", "queue", "pool"})
 _HEADER: Final = re.compile(r"\s*\[+\s*([^\]]+?)\s*\]+")
 _KEY: Final = re.compile(r"\s*([\w.\"'-]+)\s*=")
 
 
+SECTIONS: Final[Mapping[str, Callable[[object, Say], Any]]] = {
+    "lifecycle": parse_lifecycle,
+    "source": parse_source,
+    "job": parse_template,
+}
+"""Sections of tables with names, `[lifecycle.NAME]`: what checks one. It returns None if it said
+something.
+"""
+
+
 @dataclass(frozen=True)
 class Setup:
-    """A checked setup: its lifecycles by name."""
+    """A checked setup: what it has, by name."""
 
-    lifecycles: Mapping[str, Lifecycle]
+    lifecycles: Mapping[str, Lifecycle] = field(default_factory=dict)
+    sources: Mapping[str, Source] = field(default_factory=dict)
+    jobs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 def parse_setup(text: str) -> Setup:
@@ -30,36 +45,52 @@ def parse_setup(text: str) -> Setup:
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise _invalid([FieldError("", str(error))]) from error
+        raise invalid_setup([FieldError("", str(error))]) from error
     problems: list[FieldError] = []
 
     def say(where: tuple[str, ...], what: str) -> None:
-        line = line_of(text, where)
-        pointer = "".join("/" + one.replace("~", "~0").replace("/", "~1") for one in where)
-        problems.append(FieldError(pointer, f"line {line}: {what}" if line else what))
+        problems.append(field_error(text, where, what))
 
-    for section in document.keys() - {"lifecycle"}:
+    for section in document.keys() - SECTIONS.keys():
         known = "weft does not have it yet" if section in _LATER else "a setup has no such part"
-        say((section,), f"{known}; a setup has lifecycles, [lifecycle.NAME]")
-    lifecycles = _lifecycles(document.get("lifecycle"), say)
+        say((section,), f"{known}; a setup has {', '.join(f'[{one}.NAME]' for one in SECTIONS)}")
+    if not document:
+        say((), "it is empty")
+    found = {
+        section: _tables(document[section], section, parse, say) if section in document else {}
+        for section, parse in SECTIONS.items()
+    }
+    setup = Setup(found["lifecycle"], found["source"], found["job"])
+    for name, source in setup.sources.items():
+        if source.job not in document.get("job", ()):
+            say(("source", name, "job"), f"there is no [job.{source.job}]")
     if problems:
-        raise _invalid(sorted(problems, key=lambda one: one.pointer))
-    return Setup(lifecycles)
+        raise invalid_setup(problems)
+    return setup
 
 
-def _lifecycles(given: object, say: Say) -> Mapping[str, Lifecycle]:
-    if not isinstance(given, Mapping) or not 1 <= len(given) <= LIFECYCLES_MAX:
-        say(("lifecycle",), f"there should be 1 to {LIFECYCLES_MAX} tables, [lifecycle.NAME]")
+def _tables(
+    given: object, section: str, parse: Callable[[object, Say], Any], say: Say
+) -> dict[str, Any]:
+    if not isinstance(given, Mapping) or not 1 <= len(given) <= TABLES_MAX:
+        say((section,), f"there should be 1 to {TABLES_MAX} tables, [{section}.NAME]")
         return {}
     found = {}
     for name, document in given.items():
         if not NAME.fullmatch(name):
-            say(("lifecycle", name), "a lifecycle has a name such as hrsi")
+            say((section, name), "a name is a word such as hrsi")
             continue
-        one = parse_lifecycle(document, partial(_say_below, say, ("lifecycle", name)))
+        one = parse(document, partial(_say_below, say, (section, name)))
         if one is not None:
             found[name] = one
     return found
+
+
+def field_error(text: str, where: tuple[str, ...], what: str) -> FieldError:
+    """Return what is wrong with a field, with its line."""
+    line = line_of(text, where)
+    pointer = "".join("/" + one.replace("~", "~0").replace("/", "~1") for one in where)
+    return FieldError(pointer, f"line {line}: {what}" if line else what)
 
 
 def _say_below(say: Say, table: tuple[str, ...], where: tuple[str, ...], what: str) -> None:
@@ -91,7 +122,9 @@ def _path(written: str) -> tuple[str, ...]:
     return tuple(part.strip().strip("\"'") for part in written.split("."))
 
 
-def _invalid(problems: list[FieldError]) -> InvalidSetup:
+def invalid_setup(problems: list[FieldError]) -> InvalidSetup:
+    """Return the error for all that is wrong."""
+    problems = sorted(problems, key=lambda one: one.pointer)
     return InvalidSetup(
         "the setup cannot be used",
         detail="; ".join(f"{p.pointer or '/'}: {p.message}" for p in problems[:20]) + ".",

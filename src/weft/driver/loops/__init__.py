@@ -28,6 +28,7 @@ from weft.driver.loops import (
     retention,
     schedules,
     settle,
+    sources,
     spending,
     trail,
 )
@@ -57,4 +58,5 @@ LOOPS: Final[tuple[Loop, ...]] = (
     patrol.LOOP,
     trail.LOOP,
     spending.LOOP,
+    sources.LOOP,
 )

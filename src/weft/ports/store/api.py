@@ -26,6 +26,7 @@ from weft.ports.store.saved_queries import SavedQueryStore
 from weft.ports.store.schedules import ScheduleStore
 from weft.ports.store.secrets import SecretStore
 from weft.ports.store.sessions import SessionStore
+from weft.ports.store.sources import SourceStore
 from weft.ports.store.spending import LimitStore
 from weft.ports.store.submitted import JobRows, NewBatch, NewGroup, Reserved
 from weft.ports.store.system import SystemStore
@@ -48,6 +49,7 @@ class ApiStore(
     PoolStore,
     LicenceStore,
     LineStore,
+    SourceStore,
     ConditionStore,
     FailureStore,
     PictureStore,

@@ -13,6 +13,7 @@ from weft.ports.store.operations import Operation, Resubmitted
 from weft.ports.store.patrol import Patrolled, Position
 from weft.ports.store.queries import BatchQuery, JobQuery
 from weft.ports.store.schedules import DueSchedule, ScheduleMove
+from weft.ports.store.sources import SourceReadings
 from weft.ports.store.spending import SpendingStore
 from weft.ports.store.submitted import JobRows
 
@@ -71,7 +72,7 @@ class OfferStore(Protocol):
         """Note that the transport keeps these messages."""
 
 
-class DriverStore(SpendingStore, Protocol):
+class DriverStore(SpendingStore, SourceReadings, Protocol):
     """The calls of a driver.
 
     Every call with an epoch raises `EpochStale`, and changes nothing, unless it is the epoch of

@@ -1,9 +1,9 @@
 """The calls of the api about setups, lifecycles and the statuses of jobs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
-from weft.core.lines.lifecycle import Lifecycle
+from weft.core.lines.setup import Setup
 from weft.ports.store.callers import Caller, Row
 
 
@@ -11,10 +11,11 @@ class LineStore(Protocol):
     """Setups of production lines, which belong to a tenant."""
 
     async def save_setup(
-        self, caller: Caller, name: str, document: str, lifecycles: Mapping[str, Lifecycle]
+        self, caller: Caller, name: str, document: str, setup: Setup
     ) -> Sequence[str]:
-        """Keep a setup and make its lifecycles those of new batches; return the names of those
-        that are new or changed. Jobs keep theirs. Raise `LifecycleTaken`: then nothing changed.
+        """Keep a setup, make its lifecycles those of new batches and its sources what they are
+        from now on; return the names of those that are new or changed, `source NAME` of sources.
+        Jobs keep theirs. Raise `LifecycleTaken`, `SourceTaken`: then nothing changed.
         """
 
     async def get_setup(self, caller: Caller, name: str) -> Row:

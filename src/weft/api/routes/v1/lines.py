@@ -4,12 +4,13 @@ from typing import Final
 
 from litestar import Response, delete, get, post, put
 
+from weft.api.http.decoding import JSON, decode
 from weft.api.http.parameters import Query
 from weft.api.http.path_ids import batch_id_of, job_id_of, lifecycle_of, setup_of
 from weft.api.http.replies import reply
 from weft.api.http.requests import AnyRequest, caller_of, read_document, read_text, services_of
 from weft.api.use_cases import lines
-from weft.wire.documents import Empty
+from weft.wire.documents import BatchDocument, Empty
 from weft.wire.line_answers import JobStatus, Lifecycle, Setup, SetupRemoved, SetupSaved
 from weft.wire.line_documents import StatusDocument
 
@@ -32,7 +33,15 @@ async def save_setup(request: AnyRequest) -> Response[bytes]:
     """
     Query(request, ())
     name, text = setup_of(request), await read_text(request)
-    return reply(await lines.save_setup(services_of(request), caller_of(request), name, text))
+    return reply(
+        await lines.save_setup(
+            services_of(request),
+            caller_of(request),
+            name,
+            text,
+            lambda body: decode(body, JSON, BatchDocument),
+        )
+    )
 
 
 @delete("/v1/setups/{setup:str}", status_code=200, opt={"answer": SetupRemoved, "body": Empty})

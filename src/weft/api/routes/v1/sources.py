@@ -1,0 +1,66 @@
+"""`/v1/sources`: what production lines read, and the items that they found."""
+
+from typing import Final, get_args
+
+from litestar import Response, get, patch
+
+from weft.api.http.paging import PAGE, cursor_of, cursor_text, limit_of, page
+from weft.api.http.parameters import Query
+from weft.api.http.path_ids import source_of
+from weft.api.http.replies import reply
+from weft.api.http.requests import AnyRequest, caller_of, read_document, services_of
+from weft.api.use_cases import sources
+from weft.wire.source_answers import ItemStateWord, ShownSource, Source, SourceItem
+from weft.wire.source_documents import SourceEdit
+
+ITEM_QUERY: Final = (*PAGE, "state")
+STATES: Final[tuple[str, ...]] = get_args(ItemStateWord)
+
+
+@get("/v1/sources", opt={"page": Source, "query": PAGE})
+async def list_sources(request: AnyRequest) -> Response[bytes]:
+    """List the sources, in the order of their names."""
+    query = Query(request, PAGE)
+    services = services_of(request)
+    limit = limit_of(query, services.settings)
+    after = cursor_text(query, "src") or ""
+    rows = await services.store.list_sources(caller_of(request), after=after, limit=limit)
+    return reply(page(rows, limit, "src", "source"))
+
+
+@get("/v1/sources/{source:str}", opt={"answer": ShownSource})
+async def get_source(request: AnyRequest) -> Response[bytes]:
+    """Get a source."""
+    Query(request, ())
+    return reply(
+        await sources.get_source(services_of(request), caller_of(request), source_of(request))
+    )
+
+
+@patch("/v1/sources/{source:str}", opt={"answer": ShownSource, "body": SourceEdit})
+async def change_source(request: AnyRequest) -> Response[bytes]:
+    """Pause, resume or replay a source, as its owner or an operator."""
+    Query(request, ())
+    name = source_of(request)
+    edit = await read_document(request, SourceEdit)
+    return reply(await sources.change_source(services_of(request), caller_of(request), name, edit))
+
+
+@get("/v1/sources/{source:str}/items", opt={"page": SourceItem, "query": ITEM_QUERY})
+async def list_source_items(request: AnyRequest) -> Response[bytes]:
+    """List what a source has found, the newest first; or only items in one state."""
+    query = Query(request, ITEM_QUERY)
+    services = services_of(request)
+    limit = limit_of(query, services.settings)
+    rows = await services.store.list_source_items(
+        caller_of(request),
+        source_of(request),
+        before=cursor_of(query, "item"),
+        state=None if query.text("state") is None else query.choice("state", STATES),
+        limit=limit,
+    )
+    return reply(page(rows, limit, "item", "n"))
+
+
+ROUTES = (list_sources, get_source, change_source, list_source_items)
+"""The routes of sources."""

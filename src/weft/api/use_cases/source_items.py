@@ -1,0 +1,269 @@
+"""Make jobs of the items of sources, as their owners, when a driver has found them.
+
+Each api does so; the database gives a source to one of them. What becomes of items is decided and
+stored first, with the documents of their jobs; then these are submitted under a key of that set.
+An api that dies on the way is replaced by another when its time is over: it submits the same set
+under the same key, so that no item becomes two jobs.
+"""
+
+import asyncio
+import contextlib
+import hashlib
+import random
+import re
+from collections.abc import Callable, Sequence
+from datetime import date
+from typing import Any, Final
+
+import msgspec
+
+from weft.api.services import Services
+from weft.api.use_cases.item_decisions import decide
+from weft.core.backoff import backoff_s
+from weft.core.errors import (
+    BatchCancelled,
+    BatchNotFound,
+    Internal,
+    Invalid,
+    QueueFull,
+    QuotaExceeded,
+    Unavailable,
+    WeftError,
+)
+from weft.core.ids import format_batch_id
+from weft.core.rights import Right, require
+from weft.ports.store import ACTION, Action, Notices
+from weft.ports.store.sources import Decision, TakenItem, TakenSource, Target
+from weft.submission import submit
+from weft.submission.services import Answer, Origin
+from weft.telemetry.log import get_logger
+from weft.telemetry.metrics import ITEMS_DECIDED
+from weft.telemetry.trace import new_trace_id
+from weft.wire.documents import BatchDocument, UpdateDocument
+
+ITEMS_AT_ONCE: Final = 500
+LEASE_S: Final = 60.0
+"""After this time another api goes on with a source that this one has not let go."""
+FULL_WAIT_S: Final = 15.0
+REFUSED_WAIT_S: Final = 60.0
+LATE_S: Final = 0.01
+RETRY_FIRST_S: Final = 0.05
+RETRY_LONGEST_S: Final = 5.0
+CHANNEL: Final = "sources"
+_JOB: Final = re.compile(r"/jobs/(\d+)(/.*)?")
+log = get_logger()
+
+Decode = Callable[[bytes, type[Any]], Any]
+"""Reads a document as a request is read."""
+
+
+class SourceItems:
+    """Makes jobs of what waits, until cancelled."""
+
+    def __init__(self, services: Services, notices: Notices, decode: Decode) -> None:
+        self._services = services
+        self._notices = notices
+        self._decode = decode
+        self._woken = asyncio.Event()
+
+    async def run(self) -> None:
+        """Listen, and submit at every notice. Never returns."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._listen())
+            group.create_task(self._serve())
+
+    async def _listen(self) -> None:
+        failures = 0
+        while True:
+            notices = self._notices.listen(CHANNEL)
+            with contextlib.suppress(Unavailable):
+                async for _ in notices:  # the first one says that it listens
+                    failures = 0
+                    self._woken.set()
+            failures += 1
+            await asyncio.sleep(_retry_s(failures))
+
+    async def _serve(self) -> None:
+        failures = 0
+        while True:
+            try:
+                pause_s = await self.submit_due()
+                failures = 0
+            except Exception as error:
+                # If this loop ended, sources would stand still while the api serves.
+                if not isinstance(error, Unavailable):
+                    log.exception("items.failed")
+                failures += 1
+                pause_s = _retry_s(failures)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(pause_s):
+                    await self._woken.wait()
+
+    async def submit_due(self) -> float | None:
+        """Make jobs of all items that wait and that no other api has; return in how many seconds
+        there may be more, if no notice comes before; None: there is nothing.
+        """
+        self._woken.clear()
+        store = self._services.store
+        while taken := await store.take_source(limit=ITEMS_AT_ONCE, lease_s=LEASE_S):
+            await self._serve_one(taken)
+        due_in_s = await store.next_source_work()
+        return None if due_in_s is None else max(due_in_s, 0) + LATE_S
+
+    async def _serve_one(self, taken: TakenSource) -> None:
+        try:
+            await self._make_jobs(taken)
+        except Unavailable:
+            raise
+        except Exception as error:
+            known = error if isinstance(error, WeftError) else _defect()
+            if known is not error:
+                log.exception("items.failed", source=taken.name)
+            full = isinstance(known, QuotaExceeded | QueueFull)
+            wait_s = FULL_WAIT_S if full else REFUSED_WAIT_S
+            said = f"{known.message}: {known.detail}" if known.detail else known.message
+            log.warning("items.postponed", source=taken.name, error=said, wait_s=wait_s)
+            await self._services.store.postpone_items(taken, said, wait_s)
+
+    async def _make_jobs(self, taken: TakenSource) -> None:
+        """Decide what is new, and submit what is ready."""
+        require(Right.WRITE, taken.owner.user_name, taken.owner.role)  # it may have changed since
+        store = self._services.store
+        if taken.items and taken.items[0].document is not None:
+            target: Target | None = Target(
+                taken.bunch, taken.batch_id, taken.batch_day or date.min
+            )
+            ready = [(one, {**(one.document or {})}) for one in taken.items]
+        else:
+            decisions = await decide(taken, taken.items)
+            ready = _ready(taken.items, decisions)
+            target = await store.decide_items(taken, decisions) if decisions else None
+            for one in decisions:
+                ITEMS_DECIDED.labels(one.state).inc()
+        while ready and target is not None:
+            try:
+                await self._submit(taken, target, [document for _, document in ready])
+            except (BatchNotFound, BatchCancelled):
+                again = [_again(one, document) for one, document in ready]
+                target = await store.decide_items(taken, again)
+            except (QuotaExceeded, QueueFull):
+                if len(ready) == 1:
+                    raise
+                ready, target = await self._halve(taken, ready)
+            except Invalid as error:
+                ready, target = await self._refuse(taken, ready, error)
+            else:
+                return
+        await store.end_items(taken, None, ())
+
+    async def _submit(
+        self, taken: TakenSource, target: Target, documents: Sequence[dict[str, Any]]
+    ) -> None:
+        """Submit the jobs of a set, once however often it is called, and record them."""
+        owner = taken.owner
+        key = f"source {taken.source_id} {target.bunch}"
+        origin = Origin(
+            digest=hashlib.sha256(key.encode()).digest(), trace_id=new_trace_id(), key=key
+        )
+        path = f"/v1/sources/{taken.name}"
+        action = Action(caller=owner, name="run_source", path=path, trace_id=origin.trace_id)
+        before = ACTION.set(action)
+        try:
+            answer = await self._send(taken, target, documents, origin)
+        finally:
+            ACTION.reset(before)
+        batch_id, first = int(answer["batch_id"]), int(answer["first_job"])
+        job_ids = answer.get("job_ids") or range(first, first + len(documents))
+        await self._services.store.end_items(taken, batch_id, job_ids)
+        log.info(
+            "items.submitted", source=taken.name, batch=format_batch_id(batch_id),
+            jobs=len(documents), user=owner.user_name,
+        )  # fmt: skip
+
+    async def _send(
+        self,
+        taken: TakenSource,
+        target: Target,
+        documents: Sequence[dict[str, Any]],
+        origin: Origin,
+    ) -> Answer:
+        if target.batch_id is not None:
+            body = msgspec.json.encode({"jobs": documents})
+            update: UpdateDocument = self._decode(body, UpdateDocument)
+            answer, _ = await submit.create_update(
+                self._services, taken.owner, target.batch_id, update, origin
+            )
+            return answer
+        day = target.batch_day.isoformat()
+        whole = {
+            "name": f"{taken.name} {day}",
+            "billing_project": taken.billing_project,
+            "lifecycle": taken.lifecycle,
+            "attributes": {"source": taken.name, "day": day},
+            "jobs": documents,
+        }
+        batch: BatchDocument = self._decode(msgspec.json.encode(whole), BatchDocument)
+        answer, _ = await submit.create_batch(self._services, taken.owner, batch, origin)
+        return answer
+
+    async def _halve(
+        self, taken: TakenSource, ready: Sequence[tuple[TakenItem, Any]]
+    ) -> tuple[list[tuple[TakenItem, Any]], Target | None]:
+        """Let the newer half wait, because there is no room for all."""
+        half = (len(ready) + 1) // 2
+        left = [*ready[:half]]
+        waiting = [
+            Decision(one.n, "waiting", reason="there is no room: a quota or a queue is full",
+                     due_in_s=FULL_WAIT_S)
+            for one, _ in ready[half:]
+        ]  # fmt: skip
+        kept = [_again(one, document) for one, document in left]
+        return left, await self._services.store.decide_items(taken, [*kept, *waiting])
+
+    async def _refuse(
+        self, taken: TakenSource, ready: Sequence[tuple[TakenItem, Any]], error: Invalid
+    ) -> tuple[list[tuple[TakenItem, Any]], Target | None]:
+        """Refuse the items that an error names; the others go on. Raise it if it names none."""
+        wrong: dict[int, str] = {}
+        for one in error.errors:
+            found = _JOB.fullmatch(one.pointer)
+            if found:
+                wrong.setdefault(int(found[1]), f"{(found[2] or '/')[1:]}: {one.message}")
+        if not wrong:
+            raise error
+        refused = [
+            Decision(ready[at][0].n, "refused", reason=why.removeprefix(": "))
+            for at, why in wrong.items()
+        ]
+        left = [pair for at, pair in enumerate(ready) if at not in wrong]
+        ITEMS_DECIDED.labels("refused").inc(len(refused))
+        kept = [_again(one, document) for one, document in left]
+        return left, await self._services.store.decide_items(taken, [*kept, *refused])
+
+
+def _ready(
+    items: Sequence[TakenItem], decisions: Sequence[Decision]
+) -> list[tuple[TakenItem, Any]]:
+    by_number = {one.n: one for one in items}
+    return [(by_number[d.n], d.document) for d in decisions if d.state == "ready"]
+
+
+def _again(item: TakenItem, document: Any) -> Decision:  # noqa: ANN401 (as stored)
+    return Decision(item.n, "ready", document=document)
+
+
+def _defect() -> WeftError:
+    return Internal(
+        "jobs of items could not be made",
+        detail="It hit a defect of weft, which the log of the api describes.",
+        hint="Report it; the source is tried again.",
+    )
+
+
+def _retry_s(failures: int) -> float:
+    return backoff_s(
+        failures,
+        first_s=RETRY_FIRST_S,
+        longest_s=RETRY_LONGEST_S,
+        jitter=random.random(),  # noqa: S311 (spreads retries, guards nothing)
+    )

@@ -1,0 +1,46 @@
+"""Sources: list, show, pause, resume, replay."""
+
+from msgspec import UNSET
+
+from weft.api.services import Services
+from weft.core.errors import SourceOfAnother
+from weft.core.rights import Right
+from weft.ports.store import Caller, Row
+from weft.submission.services import Answer
+from weft.telemetry.log import get_logger
+from weft.wire.source_documents import SourceEdit
+
+log = get_logger()
+
+
+async def get_source(services: Services, caller: Caller, name: str) -> Answer:
+    """Return a source."""
+    found = {**await services.store.get_source(caller, name)}
+    found.pop("user_id")
+    return found
+
+
+async def change_source(services: Services, caller: Caller, name: str, edit: SourceEdit) -> Answer:
+    """Pause, resume or replay a source, as its owner or an operator; return it."""
+    _refuse_others(caller, await services.store.get_source(caller, name))
+    await services.store.change_source(
+        caller,
+        name,
+        paused=None if edit.paused is UNSET else bool(edit.paused),
+        replay_since=None if edit.replay_since is UNSET else edit.replay_since,
+    )
+    change = [
+        *([] if edit.paused is UNSET else ["paused" if edit.paused else "resumed"]),
+        *([] if edit.replay_since is UNSET else ["replayed"]),
+    ]
+    log.info("source.changed", source=name, user=caller.user_name, change=", ".join(change))
+    return await get_source(services, caller, name)
+
+
+def _refuse_others(caller: Caller, found: Row) -> None:
+    if found["user_id"] != caller.user_id and not caller.may(Right.OPERATE):
+        raise SourceOfAnother(
+            f"only its owner or an operator can change source {found['source']}",
+            detail=f"It belongs to {found['user']}.",
+            hint="Ask them.",
+        )

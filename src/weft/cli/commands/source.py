@@ -1,0 +1,151 @@
+"""`weft source`: what production lines read, and the items that they found."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from itertools import islice
+from typing import Annotated, Any, Literal
+
+from cyclopts import App, Parameter
+
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.terminal.plain import cell
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import print_json, print_table
+
+app = App(
+    name="source",
+    help="Show what production lines read, and what they found.\n\n    weft source ls",
+)
+
+Document = Mapping[str, Any]
+State = Literal["new", "waiting", "ready", "job", "cancelled", "refused"]
+ITEMS = 50
+
+
+@app.command(name="ls")
+def list_sources(*, shared: Shared = SHARED) -> int:
+    """List the sources.
+
+        weft source ls
+
+    Args:
+        shared: Options of every command.
+    """
+    found = shared.ask_all(lambda client: client.list_sources())
+    if shared.json:
+        print_json(found)
+        return 0
+    rows = [
+        (
+            one["source"],
+            one["kind"],
+            one["state"],
+            _clock(one["read_at"]),
+            one["user"],
+            cell(one["error"] or "", width=60),
+        )
+        for one in found
+    ]
+    print_table(("Source", "Kind", "State", "Read", "User", "Error"), rows, spare=("User", "Kind"))
+    return 0
+
+
+@app.command
+def items(
+    source: str,
+    /,
+    *,
+    state: State | None = None,
+    limit: Annotated[int, Parameter(name=("--limit", "-n"))] = ITEMS,
+    shared: Shared = SHARED,
+) -> int:
+    """List what a source has found, the newest first, with jobs or reasons.
+
+        weft source items scenes --state refused
+
+    Args:
+        source: Name of the source.
+        state: Only items in this state.
+        limit: How many; 0: all.
+        shared: Options of every command.
+    """
+
+    async def read(client: Any) -> list[Document]:  # noqa: ANN401 (the client of any command)
+        listing = client.list_source_items(source, state)
+        found: list[Document] = []
+        while page := await listing.next_page():
+            found += page
+            if limit and len(found) >= limit:
+                break
+        return [*islice(found, limit or None)]
+
+    found = shared.ask(read)
+    if shared.json:
+        print_json(found)
+        return 0
+    rows = [
+        (
+            cell(one["key"], width=60),
+            one["job"] or "",
+            one["state"],
+            _clock(one["found_at"]),
+            cell(one["reason"] or "", width=60),
+        )
+        for one in found
+    ]
+    print_table(("Key", "Job", "State", "Found", "Reason"), rows, spare=("Found",))
+    return 0
+
+
+@app.command
+def pause(source: str, /, *, shared: Shared = SHARED) -> int:
+    """Pause a source: it is not read, and its items get no jobs.
+
+        weft source pause scenes
+
+    Args:
+        source: Name of the source.
+        shared: Options of every command.
+    """
+    return _changed(source, shared, "is paused", paused=True)
+
+
+@app.command
+def resume(source: str, /, *, shared: Shared = SHARED) -> int:
+    """Let a source go on.
+
+        weft source resume scenes
+
+    Args:
+        source: Name of the source.
+        shared: Options of every command.
+    """
+    return _changed(source, shared, "goes on", paused=False)
+
+
+@app.command
+def replay(source: str, /, *, since: datetime, shared: Shared = SHARED) -> int:
+    """Let what a source found since a date become jobs once more, and read it again.
+
+        weft source replay scenes --since 2027-01-01
+
+    Args:
+        source: Name of the source.
+        since: A date, or a date with a time; without a zone, that of this host.
+        shared: Options of every command.
+    """
+    date = since.astimezone().isoformat()
+    return _changed(source, shared, f"begins again from {date}", replay_since=date)
+
+
+def _changed(source: str, shared: Shared, what: str, **patch: Any) -> int:  # noqa: ANN401 (of several types)
+    found = shared.ask(lambda client: client.change_source(source, **patch))
+    if shared.json:
+        print_json(found)
+    else:
+        note(f"source {source} {what}")
+    return 0
+
+
+def _clock(text: str | None) -> str:
+    return "" if text is None else f"{datetime.fromisoformat(text).astimezone():%Y-%m-%d %H:%M:%S}"

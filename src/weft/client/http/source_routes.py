@@ -1,0 +1,31 @@
+"""The client's calls about sources of production lines."""
+
+from typing import Any
+from urllib.parse import quote
+
+from weft.client.http.calls import Requests
+from weft.client.http.listing import Document, Listing
+
+
+class SourceRoutes(Requests):
+    """`/v1/sources`."""
+
+    def list_sources(self) -> Listing:
+        """Yield the sources, in the order of their names."""
+        return self._list("/v1/sources", {})
+
+    async def get_source(self, name: str) -> Document:
+        """Return a source. Raise `SourceNotFound`."""
+        return await self._get(f"/v1/sources/{quote(name, safe='')}")
+
+    async def change_source(
+        self,
+        name: str,
+        **patch: Any,  # noqa: ANN401 (fields of several types)
+    ) -> Document:
+        """Change `paused`, or set `replay_since`; return the source."""
+        return await self._patch(f"/v1/sources/{quote(name, safe='')}", patch)
+
+    def list_source_items(self, name: str, state: str | None = None) -> Listing:
+        """Yield what a source has found, the newest first."""
+        return self._list(f"/v1/sources/{quote(name, safe='')}/items", {"state": state})

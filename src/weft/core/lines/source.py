@@ -1,0 +1,131 @@
+"""Sources of a setup, `[source.NAME]`: where items come from, and what becomes of them.
+
+What all kinds have is checked here, and the options of those that are built in; a kind that a
+package brings checks its own when it is read.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final
+
+from weft.core.lines.durations import duration_of
+from weft.core.lines.lifecycle import Say
+
+EVERY_LEAST: Final = timedelta(seconds=1)
+EVERY_MOST: Final = timedelta(days=1)
+_EVERY: Final = "5s"
+_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,62}")
+_COMMON: Final = ("kind", "every", "owner", "billing_project", "lifecycle", "job")
+_CHARS_MAX: Final = 2000
+
+
+def _is_text(given: object) -> str:
+    fine = isinstance(given, str) and 1 <= len(given) <= _CHARS_MAX and given.isprintable()
+    return "" if fine else f"it should be a text of 1 to {_CHARS_MAX} printable characters"
+
+
+def _is_path(given: object) -> str:
+    fine = not _is_text(given) and str(given).startswith("/")
+    return "" if fine else "it should be an absolute path"
+
+
+def _is_pattern(given: object) -> str:
+    fine = not _is_text(given) and "/" not in str(given)
+    return "" if fine else "it should be a pattern of file names such as *.json"
+
+
+def _is_time(given: object) -> str:
+    return "" if duration_of(given) is not None else 'it should be a time such as "30s"'
+
+
+def _is_content(given: object) -> str:
+    return "" if given in {"json", "none"} else 'it should be "json" or "none"'
+
+
+@dataclass(frozen=True)
+class _Option:
+    """An option of a kind: says what is wrong with a value; empty: nothing."""
+
+    check: Callable[[object], str]
+    needed: bool = False
+
+
+OPTIONS: Final[Mapping[str, Mapping[str, _Option]]] = {
+    "directory": {
+        "path": _Option(_is_path, needed=True),
+        "pattern": _Option(_is_pattern),
+        "settle": _Option(_is_time),
+        "content": _Option(_is_content),
+    },
+}
+"""By kind. Those that are not here come with packages, and have any."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A checked source. `owner` None: who applies the file."""
+
+    kind: str
+    every: timedelta
+    owner: str | None
+    billing_project: str
+    lifecycle: str | None
+    job: str
+    """The name of a template of the same file."""
+    options: Mapping[str, Any]
+
+
+def parse_source(document: object, say: Say) -> Source | None:
+    """Check the table of one source; return `None` if something was said about it."""
+    said: list[str] = []
+
+    def wrong(field: str, what: str) -> None:
+        said.append(what)
+        say((field,) if field else (), what)
+
+    if not isinstance(document, Mapping):
+        wrong("", "it should be a table")
+        return None
+    texts = {}
+    for field in ("kind", "job", "owner", "billing_project", "lifecycle"):
+        given = document.get(field)
+        if given is None:
+            if field in {"kind", "job"}:
+                wrong(field, "a source needs it")
+        elif what := _is_text(given):
+            wrong(field, what)
+        else:
+            texts[field] = given
+    every = duration_of(document.get("every", _EVERY))
+    if every is None or not EVERY_LEAST <= every <= EVERY_MOST:
+        wrong("every", 'it should be a time from "1s" to "1d"')
+    kind = texts.get("kind", "")
+    if kind and not _NAME.fullmatch(kind):
+        wrong("kind", "it should be a word such as directory")
+    options = {name: value for name, value in document.items() if name not in _COMMON}
+    _check_options(kind, options, wrong)
+    if said or every is None:
+        return None
+    return Source(
+        kind, every, texts.get("owner"), texts.get("billing_project", "default"),
+        texts.get("lifecycle"), texts["job"], options,
+    )  # fmt: skip
+
+
+def _check_options(
+    kind: str, options: Mapping[str, object], wrong: Callable[[str, str], None]
+) -> None:
+    known = OPTIONS.get(kind)
+    if known is None:
+        return
+    for name, value in options.items():
+        if name not in known:
+            wrong(name, f"a source of kind {kind} has no such field; it has "
+                  f"{', '.join((*_COMMON, *known))}")  # fmt: skip
+        elif what := known[name].check(value):
+            wrong(name, what)
+    for name, one in known.items():
+        if one.needed and name not in options:
+            wrong(name, f"a source of kind {kind} needs it")

@@ -1,0 +1,131 @@
+"""The loop that reads sources of production lines and keeps their items; an api makes jobs of
+them.
+
+It waits for its bell, which rings when a source is new or changed and when a reading has ended,
+and for the date of the next reading. Each is read by itself, away from this process, so that one
+that hangs delays no other.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from weft.core.backoff import backoff_s
+from weft.core.errors import EpochStale, Unavailable, WeftError
+from weft.driver.loops.loop import Loop, LoopContext
+from weft.ports.store.sources import DueSource
+from weft.telemetry import metrics
+from weft.telemetry.log import get_logger
+
+log = get_logger()
+
+_NO_READER: Final = "this driver reads no sources"
+
+
+@dataclass(frozen=True)
+class SourceRead:
+    """What a reading has brought."""
+
+    found: Sequence[Mapping[str, Any]] = ()
+    """`key`, `fields`, `error`; the oldest first."""
+    cursor: Mapping[str, Any] | None = None
+    more: bool = False
+    """There is more to be read now."""
+    error: str | None = None
+    """Why it failed; None: it did not."""
+    retry_after_s: float | None = None
+
+
+@dataclass(frozen=True)
+class SourceReader:
+    """Reads sources, away from this process."""
+
+    read: Callable[[DueSource], Awaitable[SourceRead]]
+
+
+class _Sources:
+    """The readings that are under way."""
+
+    def __init__(self, context: LoopContext) -> None:
+        self._context = context
+        self._reader = context.adapters.get(SourceReader)
+        self._readings: dict[asyncio.Task[None], DueSource] = {}
+
+    async def run(self) -> None:
+        """Go on until cancelled; the next term repeats readings that were under way."""
+        context, settings = self._context, self._context.settings
+        try:
+            while True:
+                for task in [task for task in self._readings if task.done()]:
+                    self._readings.pop(task)
+                    task.result()
+                room = settings.sources_at_once - len(self._readings)
+                if room > 0:
+                    for one in await context.store.due_sources(
+                        context.epoch, self._busy(), limit=room
+                    ):
+                        task = asyncio.create_task(self._read(one))
+                        task.add_done_callback(lambda _: context.bell.ring())
+                        self._readings[task] = one
+                full = len(self._readings) >= settings.sources_at_once
+                due_s = await context.store.sources_due(context.epoch, self._busy())
+                await context.bell.heard_by(None if full else due_s)
+        finally:
+            for task in self._readings:
+                task.cancel()
+            await asyncio.gather(*self._readings, return_exceptions=True)
+
+    def _busy(self) -> list[int]:
+        return [one.source_id for one in self._readings.values()]
+
+    async def _read(self, source: DueSource) -> None:
+        read = (
+            SourceRead(error=_NO_READER)
+            if self._reader is None
+            else await self._reader.read(source)
+        )
+        try:
+            await self._keep(source, read)
+        except (Unavailable, EpochStale):
+            raise
+        except WeftError as error:
+            # Items that cannot be kept must not stop the other sources.
+            await self._keep(source, SourceRead(error=str(error)))
+
+    async def _keep(self, source: DueSource, read: SourceRead) -> None:
+        context = self._context
+        new = await context.store.store_items(
+            context.epoch,
+            source,
+            read.found,
+            cursor=read.cursor,
+            next_in_s=self._next_in_s(source, read),
+            error=read.error,
+        )
+        if new is None:
+            return
+        metrics.SOURCE_READINGS.labels("failed" if read.error else "read").inc()
+        metrics.SOURCE_ITEMS.inc(new)
+        if read.error is not None and source.n_failures == 0:
+            log.warning("source.failed", source=source.name, error=read.error)
+        elif read.error is None and source.n_failures > 0:
+            log.info("source.recovered", source=source.name, failures=source.n_failures)
+        if new:
+            log.info("source.read", source=source.name, items=new)
+
+    def _next_in_s(self, source: DueSource, read: SourceRead) -> float:
+        if read.error is None:
+            return 0.0 if read.more else source.every_s
+        longest_s = max(self._context.settings.source_retry_longest_s, source.every_s)
+        wait_s = backoff_s(
+            source.n_failures + 1, first_s=source.every_s, longest_s=longest_s, jitter=0.5
+        )
+        return max(wait_s, read.retry_after_s or 0.0)
+
+
+async def _run(context: LoopContext) -> None:
+    await _Sources(context).run()
+
+
+LOOP = Loop("sources", _run)

@@ -1,0 +1,119 @@
+"""Readings of sources, away from the driver: a process for each, started when first needed.
+
+One that does not answer in time, or says too much, is killed with all that it started. Its
+environment holds no settings and no secrets.
+"""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from signal import SIGKILL
+from typing import Any, Final
+
+from weft.driver.loops.sources import SourceRead
+from weft.ports.source import READING_BYTES_MAX
+from weft.ports.store.sources import DueSource
+from weft.settings import Settings
+
+START_S: Final = 30.0
+"""What Python and its modules may take to load, beside the first reading."""
+IDLE_S: Final = 60.0
+"""A process that is not asked for so long ends."""
+_ENVIRONMENT: Final = ("LANG", "LC_ALL", "PATH", "PYTHONPATH", "TZ")
+
+
+class SourceReads:
+    """Reads sources, any number at the same time, each in its own process."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._site = {
+            "paths": settings.source_paths,
+            "items_max": settings.source_items_max,
+            "timeout_s": settings.source_timeout_s,
+        }
+        self._within_s = settings.source_timeout_s
+        self._processes: dict[int, tuple[str, asyncio.subprocess.Process]] = {}
+        """By source, with its kind."""
+        self._idle: dict[int, asyncio.TimerHandle] = {}
+
+    async def read(self, source: DueSource) -> SourceRead:
+        """Read one; it is not asked for again before this returns."""
+        number = source.source_id
+        idle = self._idle.pop(number, None)
+        if idle is not None:
+            idle.cancel()
+        within_s = self._within_s
+        try:
+            process = self._running(number, source.kind)
+            if process is None:
+                within_s += START_S
+                process = await self._start(number, source.kind)
+            async with asyncio.timeout(within_s):
+                answer = await _ask(
+                    process, {"options": {**source.options}, "cursor": source.cursor}
+                )
+        except TimeoutError:
+            self._kill(number)
+            return SourceRead(error=f"it did not end within {self._within_s:g} s")
+        except (OSError, EOFError, ValueError) as error:
+            self._kill(number)
+            return SourceRead(error=f"its process failed: {error}"[:300])
+        except BaseException:
+            self._kill(number)
+            raise
+        self._idle[number] = asyncio.get_running_loop().call_later(IDLE_S, self._kill, number)
+        return SourceRead(**answer)
+
+    async def close(self) -> None:
+        """End all processes."""
+        for timer in self._idle.values():
+            timer.cancel()
+        all_ = [process for _, process in self._processes.values()]
+        for number in [*self._processes]:
+            self._kill(number)
+        for process in all_:
+            await process.wait()
+
+    def _running(self, number: int, kind: str) -> asyncio.subprocess.Process | None:
+        found = self._processes.get(number)
+        if found is None or found[1].returncode is not None or found[0] != kind:
+            self._kill(number)
+            return None
+        return found[1]
+
+    async def _start(self, number: int, kind: str) -> asyncio.subprocess.Process:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-P", "-m", "weft.run.source",
+            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL, start_new_session=True, cwd="/",
+            limit=2 * READING_BYTES_MAX,
+            env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
+        )  # fmt: skip
+        self._processes[number] = (kind, process)
+        assert process.stdin is not None
+        process.stdin.write(json.dumps({"kind": kind, **self._site}).encode() + b"\n")
+        return process
+
+    def _kill(self, number: int) -> None:
+        found = self._processes.pop(number, None)
+        if found is not None and found[1].returncode is None:
+            with suppress(ProcessLookupError):
+                os.killpg(found[1].pid, SIGKILL)
+
+
+async def _ask(process: asyncio.subprocess.Process, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the answer. Raise `EOFError` if it ends without one, `ValueError` for one that is
+    none.
+    """
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(json.dumps({**asked}).encode() + b"\n")
+    await process.stdin.drain()
+    line = await process.stdout.readline()
+    if not line:
+        raise EOFError("it ended without an answer")
+    answer: dict[str, Any] = json.loads(line)
+    return answer

@@ -1,0 +1,12 @@
+-- _sees_source: whether the caller of this transaction sees a source: as they would see its batches.
+-- Called by: list_sources, _seen_source.   Safe to repeat: yes, it only reads.   Plan: project by name, member by key.
+-- Owner: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._sees_source(of_source weft.source) RETURNS boolean LANGUAGE plpgsql STABLE
+AS $$
+DECLARE
+    v_caller int := weft._caller_id();
+BEGIN
+    RETURN v_caller IS NULL OR v_caller = of_source.user_id OR EXISTS (
+        SELECT FROM weft.billing_project p JOIN weft.billing_member m USING (project_id)
+        WHERE p.tenant_id = of_source.tenant_id AND p.name_key = weft._name_key(of_source.billing_project) AND m.user_id = v_caller);
+END $$;

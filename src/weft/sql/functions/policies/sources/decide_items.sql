@@ -1,0 +1,35 @@
+-- decide_items: store what becomes of items that an api has taken. Those that are ready are a new set, whose jobs it submits now.
+-- Called by: Store.decide_items (api).   Safe to repeat: yes; a repeat begins another set.
+-- Locks: source; as _record_submitted; source_item.   Plan: by key.
+-- decisions: [{n, state, document, reason, due_in_s}]; document: of the job, if it is ready.   at: its day is that of the batch.
+-- Returns: bunch, batch_id (NULL: a new batch), batch_day. No row: nothing is ready; or the source was taken again, or stopped,
+--   and nothing is stored.
+-- Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.decide_items(tenant_id int, of_source_id int, taking bigint, decisions jsonb,
+    at timestamptz DEFAULT clock_timestamp()) RETURNS TABLE (bunch int, batch_id bigint, batch_day date) LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_source weft.source; v_day date := (decide_items.at AT TIME ZONE 'UTC')::date; v_batch bigint;
+BEGIN
+    PERFORM weft._as_tenant(decide_items.tenant_id);
+    v_source := weft._taken_source(of_source_id, taking);
+    IF v_source.source_id IS NULL OR v_source.next_at IS NULL THEN
+        RETURN;
+    END IF;
+    PERFORM weft._record_submitted(v_source);
+    UPDATE weft.source_item i SET state = d.state, document = CASE WHEN d.state = 'ready' THEN d.document END,
+        reason = left(d.reason, 1024),
+        due_at = CASE WHEN d.state = 'waiting' THEN decide_items.at + coalesce(d.due_in_s, 0) * interval '1 second' END
+    FROM jsonb_to_recordset(decisions) d (n bigint, state text, document jsonb, reason text, due_in_s double precision)
+    WHERE i.source_id = of_source_id AND i.n = d.n AND i.state IN ('new', 'waiting', 'ready');
+    IF NOT EXISTS (SELECT FROM weft.source_item i WHERE i.source_id = of_source_id AND i.state = 'ready') THEN
+        RETURN;
+    END IF;
+    SELECT b.batch_id INTO v_batch FROM weft.batch b
+    WHERE b.batch_id = v_source.batch_id AND v_source.batch_day = v_day AND b.deleted_at IS NULL AND NOT EXISTS (
+        SELECT FROM weft.group_cancel c WHERE c.batch_id = b.batch_id AND c.group_id = 0);
+    UPDATE weft.source s SET bunch = s.bunch + 1, batch_id = v_batch, batch_day = v_day WHERE s.source_id = of_source_id;
+    RETURN QUERY SELECT v_source.bunch + 1, v_batch, v_day;
+END $$;

@@ -1,0 +1,69 @@
+-- Sources of production lines, and the items that they yield, each of which becomes a job (ADR 96).
+
+CREATE TABLE weft.source (
+    source_id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    tenant_id int NOT NULL REFERENCES weft.tenant,
+    name text NOT NULL CHECK (length(name) BETWEEN 1 AND 64),
+    setup text NOT NULL,  -- that brought it
+    user_id int NOT NULL REFERENCES weft.tenant_user,  -- as whom jobs are submitted
+    billing_project text NOT NULL,
+    lifecycle text,  -- of its jobs; NULL: none
+    kind text NOT NULL,  -- what reads it
+    options jsonb NOT NULL,  -- of that kind
+    every_s double precision NOT NULL CHECK (every_s > 0),
+    template jsonb NOT NULL,  -- the job of an item, and how it is configured
+    -- counts what makes the answer to an earlier reading void
+    generation int NOT NULL DEFAULT 1,
+    cursor jsonb,  -- where the next reading begins; NULL: at the beginning
+    next_at timestamptz,  -- the next reading; NULL: none will be
+    read_at timestamptz,  -- the last one that ended well; NULL: none has
+    n_failures int NOT NULL DEFAULT 0,  -- readings in a row
+    failed_since timestamptz,
+    error text,  -- of the last reading; NULL: it went well
+    paused_at timestamptz,  -- NULL: it is not
+    ended_at timestamptz,  -- its setup has it no more; its items are remembered; NULL: it is there
+    last_n bigint NOT NULL DEFAULT 0,  -- the number of its newest item
+    work_at timestamptz,  -- when an api may make jobs of items; NULL: there is nothing to do
+    taken_until timestamptz,  -- an api does so; NULL: none does
+    n_taken bigint NOT NULL DEFAULT 0,  -- the last taking: what an earlier one says is void
+    work_error text,  -- why no jobs could be made; NULL: they could
+    bunch int NOT NULL DEFAULT 0,  -- the last set of items that was submitted, or is being
+    batch_id bigint,  -- where that goes, or went; NULL: to a new batch
+    batch_day date,  -- of that batch
+    UNIQUE (tenant_id, name),
+    CONSTRAINT source_reads_unless_stopped CHECK ((next_at IS NULL) = (paused_at IS NOT NULL OR ended_at IS NOT NULL)),
+    CONSTRAINT source_failure_has_date CHECK ((failed_since IS NULL) = (error IS NULL))
+) WITH (fillfactor = 70);
+CREATE INDEX source_next_at_idx ON weft.source (next_at) WHERE next_at IS NOT NULL;
+CREATE INDEX source_work_at_idx ON weft.source (work_at) WHERE work_at IS NOT NULL;
+ALTER TABLE weft.source ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_rows ON weft.source TO weft_tenant
+    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
+CREATE POLICY system_rows ON weft.source TO weft_system USING (true);
+
+CREATE TABLE weft.source_item (
+    source_id int NOT NULL REFERENCES weft.source,
+    n bigint NOT NULL,  -- 1, 2, ... in the order in which they were found; some numbers are left out
+    tenant_id int NOT NULL,
+    key text NOT NULL CHECK (length(key) BETWEEN 1 AND 256),
+    fields jsonb,  -- NULL: they could not be read
+    found_at timestamptz NOT NULL,
+    state text NOT NULL CHECK (state IN ('new', 'waiting', 'ready', 'job', 'cancelled', 'refused')),
+    due_at timestamptz,  -- when an api looks at it; NULL: not again by itself
+    reason text CHECK (length(reason) <= 1024),  -- why it waits, or has no job
+    document jsonb,  -- of its job, while that is submitted
+    batch_id bigint,  -- of its job, which may be deleted; NULL: it has none
+    job_id int,
+    PRIMARY KEY (source_id, n),
+    UNIQUE (source_id, key),
+    CONSTRAINT source_item_is_due_while_it_waits CHECK ((due_at IS NOT NULL) = (state IN ('new', 'waiting'))),
+    CONSTRAINT source_item_has_document CHECK ((document IS NOT NULL) = (state = 'ready')),
+    CONSTRAINT source_item_has_job CHECK (state <> 'job' OR batch_id IS NOT NULL AND job_id IS NOT NULL),
+    CONSTRAINT source_item_says_why CHECK (state NOT IN ('waiting', 'cancelled', 'refused') OR reason IS NOT NULL)
+) WITH (fillfactor = 70);
+CREATE INDEX source_item_due_idx ON weft.source_item (source_id, due_at, n) WHERE due_at IS NOT NULL;
+CREATE INDEX source_item_ready_idx ON weft.source_item (source_id, n) WHERE state = 'ready';
+ALTER TABLE weft.source_item ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_rows ON weft.source_item TO weft_tenant
+    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
+CREATE POLICY system_rows ON weft.source_item TO weft_system USING (true);

@@ -1,0 +1,125 @@
+"""The part of `ApiStore` about sources of production lines."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from weft.core.rights import UserRole
+from weft.ports.store import Caller, Row
+from weft.ports.store.sources import Decision, TakenItem, TakenSource, Target
+from weft.store.database import Database
+
+
+class Sources:
+    """The api's calls about sources. The methods are documented at the port."""
+
+    _database: Database
+
+    async def list_sources(self, caller: Caller, *, after: str, limit: int) -> Sequence[Row]:
+        """Return a page of the sources."""
+        rows = await self._database.call(
+            "list_sources", caller=caller, after=after, limit_rows=limit
+        )
+        return [row[0] for row in rows]
+
+    async def get_source(self, caller: Caller, name: str) -> Row:
+        """Return a source."""
+        row: Row = await self._database.value("get_source", caller=caller, of_name=name)
+        return row
+
+    async def list_source_items(
+        self, caller: Caller, name: str, *, before: int | None, state: str | None, limit: int
+    ) -> Sequence[Row]:
+        """Return a page of its items."""
+        rows = await self._database.call(
+            "list_source_items",
+            caller=caller,
+            of_name=name,
+            before=before,
+            of_state=state,
+            limit_rows=limit,
+        )
+        return [row[0] for row in rows]
+
+    async def change_source(
+        self, caller: Caller, name: str, *, paused: bool | None, replay_since: datetime | None
+    ) -> None:
+        """Pause, resume or replay a source."""
+        await self._database.call(
+            "change_source",
+            caller=caller,
+            of_name=name,
+            paused=paused,
+            replay_since=replay_since,
+        )
+
+    async def take_source(self, *, limit: int, lease_s: float) -> TakenSource | None:
+        """Take a source whose items wait."""
+        rows = await self._database.call("take_source", limit_rows=limit, lease_s=lease_s)
+        for row in rows:
+            return TakenSource(
+                source_id=row["source_id"],
+                name=row["name"],
+                lifecycle=row["lifecycle"],
+                billing_project=row["billing_project"],
+                template=row["template"],
+                taking=row["taking"],
+                bunch=row["bunch"],
+                batch_id=row["batch_id"],
+                batch_day=row["batch_day"],
+                items=[
+                    TakenItem(
+                        one["n"], one["key"], one["fields"], one.get("document"), one["found_at"]
+                    )
+                    for one in row["items"]
+                ],
+                owner=Caller(
+                    row["tenant_id"],
+                    row["user_id"],
+                    row["user_name"],
+                    UserRole(row["role"]),
+                    in_turn=False,
+                ),
+            )
+        return None
+
+    async def next_source_work(self) -> float | None:
+        """Return when another source can be taken."""
+        distance: float | None = await self._database.value("next_source_work")
+        return distance
+
+    async def decide_items(
+        self, taken: TakenSource, decisions: Sequence[Decision]
+    ) -> Target | None:
+        """Store what becomes of items."""
+        rows = await self._database.call(
+            "decide_items",
+            caller=taken.owner,
+            of_source_id=taken.source_id,
+            taking=taken.taking,
+            decisions=[one._asdict() for one in decisions],
+        )
+        return Target(**rows[0]) if rows else None
+
+    async def end_items(
+        self, taken: TakenSource, batch_id: int | None, job_ids: Sequence[int]
+    ) -> None:
+        """Record jobs of items."""
+        await self._database.call(
+            "end_items",
+            caller=taken.owner,
+            of_source_id=taken.source_id,
+            taking=taken.taking,
+            batch_id=batch_id,
+            job_ids=[*job_ids],
+        )
+
+    async def postpone_items(self, taken: TakenSource, error: str | None, wait_s: float) -> None:
+        """Let a source go for now."""
+        await self._database.call(
+            "postpone_items",
+            caller=taken.owner,
+            of_source_id=taken.source_id,
+            taking=taken.taking,
+            error=error,
+            wait_s=wait_s,
+        )

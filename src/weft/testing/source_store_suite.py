@@ -1,0 +1,172 @@
+"""What every adapter of the port `SourceStore` must do, and of the driver's side of it: a part of
+the suites of api and driver.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+from uuid import uuid4
+
+from weft.core.errors import SourceNotFound
+from weft.core.lines.setup import parse_setup
+from weft.ports.store import DriverStore
+from weft.ports.store.sources import Decision, DueSource, TakenSource
+from weft.testing.store_site import StoreTests, refused
+
+SOURCE = """
+[source.NAME]
+kind = "directory"
+path = "/data/in"
+job = "one"
+
+[job.one]
+command = ["true"]
+"""
+MANY = 1000
+
+
+def source_calls(driver: DriverStore, epoch: int) -> Sequence[Callable[[], Awaitable[object]]]:
+    """Return the calls about sources that carry the epoch."""
+    due = DueSource(0, "none", "directory", {}, 1.0, 1, None, 0)
+    return [
+        partial(driver.due_sources, epoch, (), limit=1),
+        partial(driver.sources_due, epoch, ()),
+        partial(driver.store_items, epoch, due, (), cursor=None, next_in_s=1.0, error=None),
+    ]
+
+
+class SourceReadingSuite(StoreTests):
+    """Tests of the port `SourceReadings`."""
+
+    async def source(self) -> str:
+        """Save a setup with one source; return its name."""
+        name = f"s{uuid4().hex}"
+        text = SOURCE.replace("NAME", name)
+        api, caller = self.site.api, self.site.caller
+        assert f"source {name}" in await api.save_setup(caller, name, text, parse_setup(text))
+        return name
+
+    async def due_source(self, name: str) -> DueSource | None:
+        """Return what the driver is told of a source; None: it is not due."""
+        epoch = await self.site.lead()
+        due = await self.site.driver.due_sources(epoch, (), limit=MANY)
+        return next((one for one in due if one.name == name), None)
+
+    async def keep_items(
+        self, due: DueSource, found: Sequence[Mapping[str, Any]], error: str | None = None
+    ) -> int | None:
+        """Let the driver keep what a reading has found."""
+        return await self.site.driver.store_items(
+            await self.site.lead(), due, found, cursor={"at": 1}, next_in_s=3600, error=error
+        )
+
+    async def taken_source(self, name: str, *, lease_s: float = 3600) -> TakenSource | None:
+        """Take sources until it is this one."""
+        while taken := await self.site.api.take_source(limit=MANY, lease_s=lease_s):
+            if taken.name == name:
+                return taken
+            await self.site.api.postpone_items(taken, None, 3600.0)
+        return None
+
+    async def item_states(self, name: str) -> dict[str, tuple[str, str | None]]:
+        """Return state and job or reason of each item."""
+        rows = await self.site.api.list_source_items(
+            self.site.caller, name, before=None, state=None, limit=MANY
+        )
+        return {row["key"]: (row["state"], row["job"] or row["reason"]) for row in rows}
+
+    async def test_sources_are_read_and_their_items_kept_once(self) -> None:
+        """With the cursor; what cannot be read has a reason, and is new again when it can."""
+        name = await self.source()
+        due = await self.due_source(name)
+        assert due is not None
+        assert (due.kind, due.options, due.cursor) == ("directory", {"path": "/data/in"}, None)
+        found: list[dict[str, Any]] = [
+            {"key": "a", "fields": {"x": 1}},
+            {"key": "b", "fields": None, "error": "bad"},
+        ]
+        assert await self.keep_items(due, found) == len(found)
+        assert await self.due_source(name) is None
+        due_s = await self.site.driver.sources_due(await self.site.lead(), ())
+        assert due_s is not None
+        assert await self.keep_items(due, found) == 0
+        assert await self.item_states(name) == {"a": ("new", None), "b": ("refused", "bad")}
+        assert await self.keep_items(due, [{"key": "b", "fields": {}}]) == 1
+        assert (await self.item_states(name))["b"] == ("new", None)
+        assert await self.keep_items(due, (), "gone") == 0
+        shown = await self.site.api.get_source(self.site.caller, name)
+        assert (shown["state"], shown["error"], shown["n_failures"]) == ("failing", "gone", 1)
+        assert shown["n_items"] == {"new": 2}
+
+
+class SourceStoreSuite(SourceReadingSuite):
+    """Tests of the port `SourceStore`."""
+
+    async def test_items_become_jobs_as_decided(self) -> None:
+        """A taken source is nobody else's; a set that was not ended comes again as it was."""
+        api, name = self.site.api, await self.source()
+        due = await self.due_source(name)
+        assert due is not None
+        await self.keep_items(due, [{"key": key, "fields": {}} for key in "abcd"])
+        wait_s = await api.next_source_work()
+        assert wait_s is not None
+        assert wait_s <= 0
+        taken = await self.taken_source(name)
+        assert taken is not None
+        assert [one.key for one in taken.items] == [*"abcd"]
+        assert taken.owner.user_id == self.site.caller.user_id
+        assert await self.taken_source(name) is None
+        a, b, c, d = [one.n for one in taken.items]
+        decisions = [
+            Decision(a, "ready", document={"command": ["true"]}),
+            Decision(b, "waiting", reason="later", due_in_s=3600),
+            Decision(c, "cancelled", reason="too old"),
+            Decision(d, "refused", reason="bad"),
+        ]
+        target = await api.decide_items(taken, decisions)
+        assert target is not None
+        assert target.batch_id is None
+        await api.postpone_items(taken, "away", -1.0)
+        again = await self.taken_source(name)
+        assert again is not None
+        assert [(one.key, one.document) for one in again.items] == [("a", {"command": ["true"]})]
+        assert again.bunch == target.bunch
+        await api.end_items(taken, 1, [7])  # of the earlier taking: void
+        batch = await self.site.submit()
+        await api.end_items(again, batch, [1])
+        assert await self.item_states(name) == {
+            "a": ("job", f"b{batch}.j1"), "b": ("waiting", "later"),
+            "c": ("cancelled", "too old"), "d": ("refused", "bad"),
+        }  # fmt: skip
+        assert await self.taken_source(name) is None
+
+    async def test_source_is_paused_replayed_and_removed(self) -> None:
+        """A reading that was under way is void then; items are remembered."""
+        api, caller, name = self.site.api, self.site.caller, await self.source()
+        due = await self.due_source(name)
+        assert due is not None
+        await self.keep_items(due, [{"key": "a", "fields": {}}])
+        taken = await self.taken_source(name)
+        assert taken is not None
+        await api.decide_items(taken, [Decision(taken.items[0].n, "cancelled", reason="old")])
+        await api.end_items(taken, None, ())
+        await api.change_source(caller, name, paused=True, replay_since=None)
+        assert await self.due_source(name) is None
+        assert await self.keep_items(due, [{"key": "b", "fields": {}}]) is None
+        await api.change_source(
+            caller, name, paused=False, replay_since=datetime(2020, 1, 1, tzinfo=UTC)
+        )
+        assert (await self.item_states(name)) == {"a": ("new", None)}
+        again = await self.due_source(name)
+        assert again is not None
+        assert again.cursor is None
+        assert name in [one["source"] for one in await api.list_sources(
+            caller, after="", limit=MANY)]  # fmt: skip
+        with refused(SourceNotFound):
+            await api.get_source(self.site.stranger, name)
+        await api.remove_setup(caller, name)
+        assert await self.due_source(name) is None
+        assert await self.taken_source(name) is None
+        with refused(SourceNotFound):
+            await api.get_source(caller, name)

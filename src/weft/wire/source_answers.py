@@ -1,0 +1,54 @@
+"""The documents about sources of production lines and their items that the API replies with."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+ItemStateWord = Literal["new", "waiting", "ready", "job", "cancelled", "refused"]
+ItemCount = Annotated[int, Meta(ge=0)]
+
+
+class Source(Struct, kw_only=True):
+    """A source of items, each of which becomes a job."""
+
+    source: str
+    setup: Annotated[str, Meta(description="the setup that has it")]
+    kind: str
+    user: Annotated[str, Meta(description="as whom jobs are submitted")]
+    billing_project: str
+    lifecycle: Annotated[str | None, Meta(description="of its jobs")]
+    every_s: float
+    state: Literal["active", "failing", "paused"]
+    read_at: Annotated[datetime | None, Meta(description="when it was last read without an error")]
+    next_at: Annotated[datetime | None, Meta(description="null: it is paused")]
+    paused_at: datetime | None
+    n_failures: Annotated[int, Meta(ge=0, description="failed readings in a row")]
+    failed_since: datetime | None
+    error: Annotated[
+        str | None, Meta(description="why the last reading failed, or no jobs could be made")
+    ]
+
+
+class ShownSource(Source, kw_only=True):
+    """A source with all that is known of it."""
+
+    n_items: Annotated[dict[str, ItemCount], Meta(description="by state")]
+
+
+class SourceItem(Struct, kw_only=True):
+    """What a source has found."""
+
+    n: Annotated[int, Meta(ge=1, description="its place in the order in which they were found")]
+    key: str
+    state: Annotated[
+        ItemStateWord,
+        Meta(
+            description="`new`: just found; `waiting`: see `reason`; `ready`: its job is being "
+            "submitted; `job`: it has one; `cancelled`: by its configuration; `refused`: it "
+            "cannot have one"
+        ),
+    ]
+    found_at: datetime
+    job: Annotated[str | None, Meta(description="such as `b1.j7`, which may be deleted")]
+    reason: Annotated[str | None, Meta(description="why it waits, or has no job")]

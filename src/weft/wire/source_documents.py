@@ -1,0 +1,24 @@
+"""The document that changes a source of a production line."""
+
+from datetime import datetime
+from typing import Annotated
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from weft.wire.description import says
+
+
+class SourceEdit(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """`PATCH` of a source: a JSON merge patch (RFC 7396). A missing field stays unchanged."""
+
+    paused: Annotated[
+        bool | UnsetType, says("Whether it is paused: not read, and its items get no jobs.")
+    ] = UNSET
+    replay_since: Annotated[
+        Annotated[datetime, Meta(tz=True)] | UnsetType,
+        says(
+            "What it found since then becomes jobs once more, and it is read again from the "
+            "beginning.",
+            "2027-01-01T00:00:00Z",
+        ),
+    ] = UNSET

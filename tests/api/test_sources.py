@@ -1,0 +1,233 @@
+"""Sources over HTTP, and jobs of their items: submitted as the owner, once for each item."""
+
+import contextlib
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import asyncpg
+import httpx
+
+from api.live import LiveApi
+from weft.core.errors import Internal
+from weft.sql import text_of
+from weft.store import open_driver_store
+
+SETUP = """
+[source.scenes]
+kind = "directory"
+path = "/data/in"
+job = "snow"
+
+[job.snow]
+command = ["true"]
+env = { MODE = "init" }
+"""
+TOML = {"content-type": "application/toml"}
+
+
+async def apply(http: httpx.AsyncClient, text: str = SETUP) -> None:
+    answer = await http.put("/v1/setups/snow", content=text, headers=TOML)
+    assert answer.status_code == 200, answer.text
+
+
+async def find(database: dict[str, str], *keys: str, **fields: object) -> None:
+    """Let a driver find items."""
+    async with open_driver_store(database["weft_driver"]) as store:
+        epoch = await store.try_lead()
+        assert epoch is not None
+        (due,) = await store.due_sources(epoch, (), limit=9)
+        found = [{"key": key, "fields": {"tile": key, **fields}} for key in keys]
+        assert await store.store_items(
+            epoch, due, found, cursor=None, next_in_s=0, error=None
+        ) == len(keys)
+
+
+async def items(http: httpx.AsyncClient, query: str = "") -> dict[str, Any]:
+    answer = await http.get(f"/v1/sources/scenes/items{query}")
+    assert answer.status_code == 200, answer.text
+    return {one["key"]: one["job"] or one["state"] for one in answer.json()["items"]}
+
+
+async def on(database: dict[str, str], text: str) -> None:
+    admin = await asyncpg.connect(database["admin"])
+    await admin.execute(text)
+    await admin.close()
+
+
+async def audit(database: dict[str, str]) -> None:
+    admin = await asyncpg.connect(database["admin"])
+    assert await admin.fetch(text_of("audit", "items_have_jobs")) == []
+    await admin.close()
+
+
+async def test_items_become_jobs_of_the_batch_of_the_day(
+    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str]
+) -> None:
+    await apply(http)
+    await find(database, "b", "a")
+    assert await items(http) == {"a": "new", "b": "new"}
+    await api.app.source_items.submit_due()
+    await find(database, "c; rm -rf /", note="$(id)")
+    await api.app.source_items.submit_due()
+
+    assert await items(http) == {"b": "b1.j1", "a": "b1.j2", "c; rm -rf /": "b1.j3"}
+    job = (await http.get("/v1/batches/1/jobs/3")).json()
+    env = job["spec"]["env"]
+    assert job["spec"]["command"] == ["true"]
+    assert env["MODE"] == "init"
+    assert env["WEFT_ITEM_ID"] == job["name"] == "c; rm -rf /"
+    assert json.loads(env["WEFT_ITEM"]) == {
+        "key": "c; rm -rf /", "tile": "c; rm -rf /", "note": "$(id)"
+    }  # fmt: skip
+    batch = (await http.get("/v1/batches/1")).json()
+    day = f"{datetime.now(UTC):%Y-%m-%d}"
+    assert batch["attributes"] == {"source": "scenes", "day": day}
+    assert (await http.get("/v1/sources/scenes")).json()["n_items"] == {"job": 3}
+    assert await items(http, "?state=refused") == {}
+    await audit(database)
+
+
+async def test_api_that_dies_on_the_way_is_replaced(
+    api: LiveApi,
+    http: httpx.AsyncClient,
+    database: dict[str, str],
+    monkeypatch: Any,  # noqa: ANN401
+) -> None:
+    """Before the submission, and between it and its record; also if it would be refused then."""
+    await apply(http)
+    serve = api.app.source_items
+    lease = "UPDATE weft.source SET taken_until = now() - interval '1 s'"
+
+    async def dies(*_: object, **__: object) -> None:
+        raise Internal("killed")
+
+    for step in ("create_batch", "end_items"):
+        await find(database, f"{step} 1", f"{step} 2")
+        with monkeypatch.context() as patched:
+            if step == "end_items":
+                patched.setattr(api.store, "end_items", dies)
+            else:
+                patched.setattr("weft.submission.submit.create_batch", dies)
+            patched.setattr(api.store, "postpone_items", dies)
+            with contextlib.suppress(Internal):
+                await serve.submit_due()
+        await on(database, lease)
+        await serve.submit_due()
+    assert await items(http) == {
+        "create_batch 1": "b1.j1", "create_batch 2": "b1.j2",
+        "end_items 1": "b1.j3", "end_items 2": "b1.j4",
+    }  # fmt: skip
+    await find(database, "late 1", "late 2")
+    with monkeypatch.context() as patched:
+        patched.setattr(api.store, "end_items", dies)
+        patched.setattr(api.store, "postpone_items", dies)
+        with contextlib.suppress(Internal):
+            await serve.submit_due()
+    assert (await http.get("/v1/batches/1")).json()["n_jobs"] == 6
+    await http.patch("/v1/users/tester/quota", json={"jobs": 1})
+    await on(database, lease)
+    await serve.submit_due()
+    assert (await http.get("/v1/batches/1")).json()["n_jobs"] == 6
+    assert (await items(http))["late 2"] == "b1.j6"
+    await audit(database)
+
+
+async def test_batch_that_is_gone_is_followed_by_another(
+    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str]
+) -> None:
+    await apply(http)
+    for n, how in enumerate(("cancel", "delete"), 1):
+        await find(database, f"{how} 1")
+        await api.app.source_items.submit_due()
+        if how == "cancel":
+            answer = await http.post(f"/v1/batches/{n}/cancel", json={})
+        else:
+            answer = await http.delete(f"/v1/batches/{n}")
+        assert answer.status_code < 300, answer.text
+        await find(database, f"{how} 2")
+        await api.app.source_items.submit_due()
+    found = await items(http)
+    assert (found["cancel 1"], found["cancel 2"]) == ("b1.j1", "b2.j1")
+    assert (found["delete 1"], found["delete 2"]) == ("b2.j2", "b3.j1")
+    await audit(database)
+
+
+async def test_what_exceeds_a_quota_waits_and_says_so(
+    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str]
+) -> None:
+    await apply(http)
+    me = (await http.get("/v1/whoami")).json()["user"]
+    answer = await http.patch(f"/v1/users/{me}/quota", json={"jobs": 3})
+    assert answer.status_code == 200, answer.text
+    await find(database, *"abcdef")
+    await api.app.source_items.submit_due()
+    found = await items(http)
+    batch = found["a"].partition(".")[0]
+    assert [found[key] for key in "abc"] == [f"{batch}.j{n}" for n in (1, 2, 3)]
+    assert {found[key] for key in "def"} <= {"waiting", "ready"}
+    await http.patch(f"/v1/users/{me}/quota", json={"jobs": None})
+    await on(database, "UPDATE weft.source_item SET due_at = now() WHERE due_at IS NOT NULL")
+    await on(database, "UPDATE weft.source SET work_at = now() WHERE work_at IS NOT NULL")
+    await api.app.source_items.submit_due()
+    assert {*(await items(http)).values()} == {f"{batch}.j{n}" for n in range(1, 7)}
+    await audit(database)
+
+
+async def test_bad_templates_are_refused_with_line_and_field(http: httpx.AsyncClient) -> None:
+    answer = await http.put(
+        "/v1/setups/snow", content=SETUP.replace('["true"]', "3"), headers=TOML
+    )
+    assert answer.status_code == 400
+    (problem,) = answer.json()["errors"]
+    assert problem["pointer"] == "/job/snow/command"
+    assert problem["message"].startswith("line 8: ")
+    assert (await http.get("/v1/sources")).json()["items"] == []
+
+
+async def test_nobody_lets_others_run_programs(
+    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str]
+) -> None:
+    """An operator owns what they change; only administrators name another owner."""
+    await apply(http)
+    made = await http.post("/v1/users", json={"name": "ops", "role": "operator"})
+    assert made.status_code < 300, made.text
+    me = (await http.get("/v1/whoami")).json()["user"]
+    async with api.client(authorization=f"Bearer {made.json()['token']}") as other:
+        named = SETUP.replace('job = "snow"', f'job = "snow"\nowner = "{me}"')
+        answer = await other.put("/v1/setups/snow", content=named, headers=TOML)
+        assert answer.status_code == 403, answer.text
+        await apply(other)
+        assert (await http.get("/v1/sources/scenes")).json()["user"] == me
+        await apply(other, SETUP.replace("init", "nominal"))
+    assert (await http.get("/v1/sources/scenes")).json()["user"] == "ops"
+
+
+async def test_wrong_requests_are_refused(api: LiveApi, http: httpx.AsyncClient) -> None:
+    await apply(http)
+    answer = await http.get("/v1/sources/gone/items")
+    assert answer.json()["code"] == "API.SOURCE_NOT_FOUND"
+    answer = await http.put("/v1/setups/other", content=SETUP, headers=TOML)
+    assert answer.json()["code"] == "API.SOURCE_TAKEN"
+    made = await http.post("/v1/users", json={"name": "una"})
+    async with api.client(authorization=f"Bearer {made.json()['token']}") as other:
+        answer = await other.patch("/v1/sources/scenes", json={"paused": True})
+        assert answer.json()["code"] in {"API.SOURCE_OF_ANOTHER", "API.SOURCE_NOT_FOUND"}
+    answer = await http.patch("/v1/sources/scenes", json={"paused": True})
+    assert (answer.json()["state"], answer.json()["next_at"]) == ("paused", None)
+
+
+async def test_removing_the_setup_stops_its_sources(
+    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str]
+) -> None:
+    await apply(http)
+    await find(database, "a", "b")
+    answer = await http.request("DELETE", "/v1/setups/snow", json={})
+    assert answer.status_code == 200, answer.text
+    await api.app.source_items.submit_due()
+    assert (await http.get("/v1/sources/scenes")).status_code == 404
+    assert (await http.get("/v1/batches")).json()["items"] == []
+    await apply(http)
+    await api.app.source_items.submit_due()
+    assert await items(http) == {"a": "b1.j1", "b": "b1.j2"}
+    await audit(database)

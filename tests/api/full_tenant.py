@@ -59,6 +59,11 @@ first = ["{word}_one"]
 {word}_one = ["pending", "ready"]
 {word}_end = ["success", "failed", "error", "cancelled"]
 
+[sink.{word}-sink]
+kind = "http"
+url = "https://hook.example/{word}"
+message = '"{word}"'
+
 [[lifecycle.{word}-life.exit]]
 codes = "3"
 subtype = "{word}"
@@ -167,6 +172,7 @@ class Filler:
             "setup": f"{word}-line",
             "lifecycle": f"{word}-life",
             "source": f"{word}-source",
+            "sink": f"{word}-sink",
         }
 
     async def submit(self) -> int:
@@ -186,7 +192,11 @@ class Filler:
                 },
             ],
         }  # fmt: skip
-        done = {"callback": "https://hook.example/", "jobs": [job | {"group": "/"}]}
+        done = {
+            "sink": f"{word}-sink",
+            "callback": "https://hook.example/",
+            "jobs": [job | {"group": "/"}],
+        }
         self.ids["done"] = int((await self.ask("POST", "/v1/batches", done))["id"])
         batch = int((await self.ask("POST", "/v1/batches", document))["id"])
         self.ids["b"] = batch
@@ -231,6 +241,8 @@ class Filler:
         verdicts = await worker.store.complete_attempts(worker.incarnation_id, reports)
         assert set(verdicts) == {"ok"}
         self.ids["j"] = running.job_id
+        sent = await self.ask("GET", f"/v1/sinks/{self.word}-sink/deliveries")
+        self.ids["message"] = sent["items"][0]["delivery_id"]
         self.ids["failed"] = bad.job_id
 
     async def look_after(self) -> None:

@@ -1,7 +1,6 @@
 """What the api answers is what its description says, field by field."""
 
 from importlib import import_module
-from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any, get_args
 
@@ -9,6 +8,7 @@ import httpx
 import msgspec
 import pytest
 
+from api.ask_lines import ask_lines, ask_sinks
 from api.live import EventReader, LiveWorker, fold
 from weft import wire
 from weft.api.routes.rights import UNRECORDED
@@ -31,16 +31,6 @@ PLACES = (
     timeline,
 )
 """Where the documents are."""
-SOURCE = """
-[source.scenes]
-kind = "directory"
-path = "/data/in"
-job = "one"
-
-[job.one]
-command = ["true"]
-"""
-HRSI = (Path(__file__).parents[2] / "examples" / "lifecycles" / "hrsi.toml").read_text()
 DOCUMENT = {
     "name": "all kinds", "callback": "https://hook.example/", "attributes": {"a": "b"},
     "groups": [{"path": "/g", "callback": "https://hook.example/g"}],
@@ -119,26 +109,8 @@ async def ask(http: httpx.AsyncClient) -> Described:
     return Described(http, (await http.get("/openapi.json")).json()["paths"])
 
 
-async def ask_lines(ask: Described) -> None:
-    setup, lifecycle = "/v1/setups/{setup}", "/v1/lifecycles/{lifecycle}"
-    await ask("PUT", setup, setup="hrsi", body=HRSI + SOURCE)
-    source = "/v1/sources/{source}"
-    await ask("GET", "/v1/sources")
-    await ask("GET", source, source="scenes")
-    await ask("GET", f"{source}/items", source="scenes")
-    await ask("PATCH", source, source="scenes", body={"paused": True})
-    await ask("GET", setup, setup="hrsi")
-    await ask("GET", lifecycle, lifecycle="hrsi")
-    b = (await ask("POST", "/v1/batches", body={"lifecycle": "hrsi", "jobs": [{}]}))["id"]
-    await ask(
-        "POST", "/v1/batches/{b}/jobs/{j}/status", b=b, j=1, body={"status": "internal_error"}
-    )
-    await ask("GET", "/v1/batches/{b}/jobs/{j}", b=b, j=1)
-    await ask("GET", "/v1/batches/{b}/jobs/{j}/history", b=b, j=1)
-    await ask("DELETE", setup, setup="hrsi", body={})
-
-
 async def ask_conditions(ask: Described, worker: LiveWorker) -> None:
+    await ask_sinks(ask, worker)
     await ask("POST", "/v1/batches", body={"jobs": [{"command": ["false"]}]})
     (one,) = await worker.claim(1)
     await worker.start([one])

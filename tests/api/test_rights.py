@@ -78,6 +78,8 @@ NOT_BY_METHOD = {
     "POST /api/v1alpha/billing_projects/{p}/users/{user}/add": UserRole.TENANT_ADMIN,
     "POST /api/v1alpha/billing_projects/{p}/users/{user}/remove": UserRole.TENANT_ADMIN,
     "POST /api/v1alpha/billing_limits/{p}/edit": UserRole.TENANT_ADMIN,
+    "GET /v1/sinks/{sink}/deliveries": UserRole.OPERATOR,
+    "POST /v1/sinks/{sink}/deliveries/{message}/redeliver": UserRole.OPERATOR,
 }
 """The least role of each route that is not: readers read, users write."""
 ANYBODY = {

@@ -17,7 +17,7 @@ from weft.core.addresses import parse_allowed_hosts
 from weft.core.callback_signature import tenant_secret
 from weft.driver.adapters import Adapters
 from weft.driver.lead import Driver
-from weft.driver.loops.callbacks import Post
+from weft.driver.loops.callbacks import MakeMessage, Post
 from weft.plugins.callback_senders.http import HttpCallbackSender
 from weft.plugins.callback_senders.http.settings import HttpSettings
 from weft.settings import Settings
@@ -34,7 +34,9 @@ SETTINGS = Settings(
 
 
 @asynccontextmanager
-async def driving(dsns: Mapping[str, str], settings: Settings = SETTINGS) -> AsyncIterator[None]:
+async def driving(
+    dsns: Mapping[str, str], settings: Settings = SETTINGS, *, make: MakeMessage | None = None
+) -> AsyncIterator[None]:
     """Let a driver live; it ends in the middle of whatever it does."""
     timeouts = settings.section(HttpSettings)
     sender = HttpCallbackSender(
@@ -43,7 +45,11 @@ async def driving(dsns: Mapping[str, str], settings: Settings = SETTINGS) -> Asy
     )  # fmt: skip
     async with open_driver_store(dsns["weft_driver"]) as store:
         driver = Driver(
-            store, store.notices, settings, Adapters(Post(sender, KEY)), on_state=lambda _: None
+            store,
+            store.notices,
+            settings,
+            Adapters(Post(sender, KEY, make=make)),
+            on_state=lambda _: None,
         )
         task = asyncio.create_task(driver.run())
         try:

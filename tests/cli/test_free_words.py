@@ -11,7 +11,8 @@ FREE: Mapping[str, str] = {
         tenant-create--admin user-add-0 run--name each--name submit--name resubmit--name
         rename-1 simulate--name up--worker-name worker--worker-name line-apply--name""",
     "of a production line, and few know more than one": """
-        line-show-0 line-rm-0 lifecycle-show-0 lifecycle-graph-0 source-items-0 source-pause-0
+        line-show-0 line-rm-0 line-deliveries-0 line-redeliver-0
+        lifecycle-show-0 lifecycle-graph-0 source-items-0 source-pause-0
         source-resume-0 source-replay-0""",
     "a status, of which each lifecycle has its own": "line-set-1",
     "a number, a size or an amount of money": """
@@ -20,7 +21,7 @@ FREE: Mapping[str, str] = {
         --max-running-per-application --max-running-per-user --memory --number --port --priority
         --retries --rounds --scale --seed --slots --soft --storage --worker-cpu --worker-memory
         billing-project-limit-1 condition-release-1 licence-set-1 limit-set-0 quota-set--jobs
-        each--jobs bench--jobs billing-set-rates--machine -L -N -P -j -n -s""",
+        line-redeliver-1 each--jobs bench--jobs billing-set-rates--machine -L -N -P -j -n -s""",
     "a time, a date or a duration": """
         --boot --deadline --delay --expires --from --not-before --retry-wait --since --timeout
         --until extend--by schedule-add-0""",

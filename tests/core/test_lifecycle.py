@@ -52,6 +52,27 @@ def test_core_moves_take_the_shortest_way() -> None:
     assert way(hrsi, JobState.FAILED, "internal_error") == []
 
 
+SINK = '[sink.one]\nkind = "http"\nurl = "https://a.example/"\nmessage = "1"\n'
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"http"', '"smoke"', "it should be one of http"),
+        ("https://a.example/", "ftp://a.example/", "http"),
+        ('message = "1"', "", "it should be a template"),
+        ('message = "1"', 'message = "1"\ntries = 0', "a number from 1 to 1000"),
+        ('message = "1"', 'message = "1"\nretry_path = "gone"', "a list of at most 20 statuses"),
+        ('message = "1"', 'message = "1"\nheaders = "x"', "a sink has no such field"),
+    ],
+)
+def test_sinks_that_make_no_sense_are_refused(old: str, new: str, message: str) -> None:
+    with pytest.raises(InvalidSetup) as raised:
+        parse_setup(SINK.replace(old, new))
+    (error,) = raised.value.errors
+    assert message in error.message
+
+
 def test_no_way_leads_through_an_error() -> None:
     hrsi = parse_setup(HRSI.read_text()).lifecycles["hrsi"]
     assert way(hrsi, JobState.READY, "processing") is None

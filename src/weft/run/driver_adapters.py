@@ -20,6 +20,7 @@ from weft.run.child import ROLE_VARIABLE, SUPERVISOR_VARIABLE
 from weft.run.condition_tests import ConditionTests
 from weft.run.doors import callback_forms
 from weft.run.home import Home
+from weft.run.message_making import MessageMaking
 from weft.run.role_environment import role_environment
 from weft.run.secret_keys import read_secret_keys
 from weft.run.source_reads import SourceReads
@@ -36,7 +37,8 @@ async def driver_adapters(
 ) -> AsyncIterator[Adapters]:
     """Make the adapters of a driver, and end them after it."""
     tests, reads = ConditionTests(settings), SourceReads(settings)
-    post = _post(settings, home)
+    messages = MessageMaking()
+    post = _post(settings, home, messages)
     try:
         async with opened_transports(settings) as transports:
             yield Adapters(
@@ -49,10 +51,11 @@ async def driver_adapters(
             )
     finally:
         await tests.close()
+        await messages.close()
         await reads.close()
 
 
-def _post(settings: Settings, home: Home) -> Post | None:
+def _post(settings: Settings, home: Home, messages: MessageMaking) -> Post | None:
     """Return what signs and sends callbacks; None if this home has no key: they stay due."""
     key = home.callback_key()
     if key is None:
@@ -68,7 +71,7 @@ def _post(settings: Settings, home: Home) -> Post | None:
         timeouts.callback_connect_timeout_s,
         timeouts.callback_timeout_s,
     )
-    return Post(sender, key, callback_forms())
+    return Post(sender, key, callback_forms(), messages.make)
 
 
 def _providers(settings: Settings, home: Home) -> Providers:

@@ -318,10 +318,14 @@ ALTER TABLE weft.job_delta OWNER TO postgres;
 
 CREATE TABLE weft.callback_delivery (
     delivery_id bigint NOT NULL,
+    kind text DEFAULT 'callback'::text NOT NULL,
     name uuid DEFAULT gen_random_uuid() NOT NULL,
     batch_id bigint NOT NULL,
-    group_id integer NOT NULL,
-    completion integer NOT NULL,
+    group_id integer,
+    completion integer,
+    job_id integer,
+    sink_id integer,
+    order_key text,
     tenant_id integer NOT NULL,
     url text NOT NULL,
     host text NOT NULL,
@@ -333,6 +337,12 @@ CREATE TABLE weft.callback_delivery (
     delivered_at timestamp with time zone,
     last_status integer,
     last_error text,
+    CONSTRAINT callback_delivery_check CHECK (
+CASE kind
+    WHEN 'callback'::text THEN ((group_id IS NOT NULL) AND (completion IS NOT NULL) AND (job_id IS NULL) AND (sink_id IS NULL))
+    ELSE ((group_id IS NULL) AND (completion IS NULL) AND (job_id IS NOT NULL) AND (sink_id IS NOT NULL))
+END),
+    CONSTRAINT callback_delivery_kind_check CHECK ((kind = ANY (ARRAY['callback'::text, 'message'::text]))),
     CONSTRAINT callback_delivery_last_error_check CHECK ((length(last_error) <= 1024))
 );
 ALTER TABLE weft.callback_delivery OWNER TO postgres;
@@ -425,6 +435,7 @@ CREATE TABLE weft.batch (
     foreign_trace text,
     foreign_id text,
     lifecycle_id integer,
+    sink_id integer,
     CONSTRAINT batch_cancel_after_n_failures_check CHECK ((cancel_after_n_failures > 0)),
     CONSTRAINT batch_door_check CHECK ((length(door) <= 32)),
     CONSTRAINT batch_foreign_id_check CHECK ((length(foreign_id) <= 64)),
@@ -1886,6 +1897,28 @@ ALTER TABLE weft.shape ALTER COLUMN shape_id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE TABLE weft.sink (
+    sink_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    setup text NOT NULL,
+    name text NOT NULL,
+    document jsonb NOT NULL,
+    saved_at timestamp with time zone NOT NULL,
+    saved_by text NOT NULL,
+    ended_at timestamp with time zone,
+    CONSTRAINT sink_name_check CHECK (((length(name) >= 1) AND (length(name) <= 64)))
+);
+ALTER TABLE weft.sink OWNER TO postgres;
+
+ALTER TABLE weft.sink ALTER COLUMN sink_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME weft.sink_sink_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE weft.source_item (
     source_id integer NOT NULL,
     n bigint NOT NULL,
@@ -2503,6 +2536,9 @@ ALTER TABLE ONLY weft.shape
 ALTER TABLE ONLY weft.shape
     ADD CONSTRAINT shape_pkey PRIMARY KEY (shape_id);
 
+ALTER TABLE ONLY weft.sink
+    ADD CONSTRAINT sink_pkey PRIMARY KEY (sink_id);
+
 ALTER TABLE ONLY weft.source_item
     ADD CONSTRAINT source_item_pkey PRIMARY KEY (source_id, n);
 
@@ -2657,6 +2693,12 @@ CREATE INDEX callback_delivery_batch_idx ON weft.callback_delivery USING btree (
 CREATE INDEX callback_delivery_due_idx ON weft.callback_delivery USING btree (next_at) WHERE (next_at IS NOT NULL);
 
 CREATE INDEX callback_delivery_host_idx ON weft.callback_delivery USING btree (tenant_id, host, next_at) WHERE (next_at IS NOT NULL);
+
+CREATE UNIQUE INDEX callback_delivery_job_idx ON weft.callback_delivery USING btree (batch_id, job_id) WHERE (job_id IS NOT NULL);
+
+CREATE INDEX callback_delivery_order_idx ON weft.callback_delivery USING btree (sink_id, order_key, delivery_id) WHERE ((next_at IS NOT NULL) AND (order_key IS NOT NULL));
+
+CREATE INDEX callback_delivery_sink_idx ON weft.callback_delivery USING btree (sink_id, delivery_id) WHERE (sink_id IS NOT NULL);
 
 CREATE INDEX condition_batch_oldest_idx ON weft.condition_batch USING btree (condition_id, batch_id);
 
@@ -2815,6 +2857,8 @@ CREATE INDEX schedule_tenant_id_idx ON weft.schedule USING btree (tenant_id, sch
 CREATE UNIQUE INDEX schedule_user_id_idempotency_key_idx ON weft.schedule USING btree (user_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 
 CREATE INDEX schedule_user_idx ON weft.schedule USING btree (user_id, schedule_id);
+
+CREATE UNIQUE INDEX sink_name_idx ON weft.sink USING btree (tenant_id, name) WHERE (ended_at IS NULL);
 
 CREATE INDEX source_item_due_idx ON weft.source_item USING btree (source_id, due_at, n) WHERE (due_at IS NOT NULL);
 
@@ -3086,6 +3130,9 @@ ALTER TABLE ONLY weft.setup
 ALTER TABLE ONLY weft.shape
     ADD CONSTRAINT shape_lane_id_fkey FOREIGN KEY (lane_id) REFERENCES weft.lane(lane_id);
 
+ALTER TABLE ONLY weft.sink
+    ADD CONSTRAINT sink_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES weft.tenant(tenant_id);
+
 ALTER TABLE ONLY weft.source_item
     ADD CONSTRAINT source_item_source_id_fkey FOREIGN KEY (source_id) REFERENCES weft.source(source_id);
 
@@ -3349,6 +3396,8 @@ ALTER TABLE weft.secret ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.setup ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.sink ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.source ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.source_item ENABLE ROW LEVEL SECURITY;
@@ -3530,6 +3579,8 @@ CREATE POLICY system_rows ON weft.schedule_run TO weft_system USING (true);
 CREATE POLICY system_rows ON weft.secret TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.setup TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.sink TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.source TO weft_system USING (true);
 
@@ -3716,6 +3767,8 @@ CREATE POLICY tenant_rows ON weft.schedule_run TO weft_tenant USING ((tenant_id 
 CREATE POLICY tenant_rows ON weft.secret TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.setup TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.sink TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.source TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
@@ -4268,6 +4321,12 @@ GRANT SELECT ON TABLE weft.shape TO weft_driver;
 
 GRANT USAGE ON SEQUENCE weft.shape_shape_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.shape_shape_id_seq TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.sink TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.sink TO weft_system;
+
+GRANT USAGE ON SEQUENCE weft.sink_sink_id_seq TO weft_tenant;
+GRANT USAGE ON SEQUENCE weft.sink_sink_id_seq TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.source_item TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.source_item TO weft_system;

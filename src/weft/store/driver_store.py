@@ -247,6 +247,8 @@ class PostgresDriverStore(
                 sent_at=row["sent_at"],
                 door=row["door"],
                 key=row["key"],
+                job_id=row["job_id"],
+                sink=row["sink"],
             )
             for row in rows
         ]

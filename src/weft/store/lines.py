@@ -1,6 +1,7 @@
 """The part of `ApiStore` for setups, lifecycles and statuses."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from weft.core.lines.exits import ExitRule
@@ -26,7 +27,12 @@ class Lines:
             name=name,
             document=document,
             lifecycles=[_columns(key, one) for key, one in setup.lifecycles.items()],
-            parts={"sources": [_source(setup, key) for key in setup.sources]},
+            parts={
+                "sources": [_source(setup, key) for key in setup.sources],
+                "sinks": [
+                    {"name": key, "document": asdict(one)} for key, one in setup.sinks.items()
+                ],
+            },
             user_id=caller.user_id,
             actor=f"user {caller.user_name}",
         )
@@ -44,6 +50,22 @@ class Lines:
     async def get_lifecycle(self, caller: Caller, name: str) -> Row:
         """Return a lifecycle."""
         row: Row = await self._database.value("get_lifecycle", caller=caller, of_name=name)
+        return row
+
+    async def list_messages(
+        self, caller: Caller, sink: str, *, after: int, limit: int
+    ) -> Sequence[Row]:
+        """Return messages of a sink."""
+        rows = await self._database.call(
+            "list_messages", caller=caller, of_name=sink, after=after, limit_rows=limit
+        )
+        return [row[0] for row in rows]
+
+    async def redeliver_message(self, caller: Caller, sink: str, delivery_id: int) -> Row:
+        """Try to send a message again."""
+        row: Row = await self._database.value(
+            "redeliver_message", caller=caller, of_name=sink, of_delivery_id=delivery_id
+        )
         return row
 
     async def change_status(
@@ -74,7 +96,10 @@ def _source(setup: Setup, name: str) -> Mapping[str, Any]:
         "kind": one.kind,
         "options": {**one.options},
         "every_s": one.every.total_seconds(),
-        "template": {"job": {**setup.jobs[one.job]}},
+        "template": {
+            "job": {**setup.jobs[one.job]},
+            **({} if one.sink is None else {"sink": one.sink}),
+        },
     }
 
 

@@ -240,6 +240,7 @@ def _batch(new: NewBatch) -> dict[str, Any]:
         "foreign_trace": new.foreign_trace,
         "foreign_id": new.foreign_id,
         "lifecycle": new.lifecycle,
+        "sink": new.sink,
     }
 
 

@@ -105,6 +105,7 @@ def _new_batch(
     check_name(document.name, settings, problems, "/name")
     check_name(document.billing_project, settings, problems, "/billing_project")
     check_name(document.lifecycle, settings, problems, "/lifecycle")
+    check_name(document.sink, settings, problems, "/sink")
     check_attributes(document.attributes, settings, problems, "/attributes")
     check_callback(document.callback, settings, problems, "/callback")
     return NewBatch(
@@ -119,6 +120,7 @@ def _new_batch(
         foreign_trace=origin.foreign_trace,
         foreign_id=origin.foreign_id,
         lifecycle=document.lifecycle,
+        sink=document.sink,
     )
 
 

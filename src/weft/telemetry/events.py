@@ -89,11 +89,11 @@ EVENTS = MappingProxyType(
         "pool.list_failed": "a provider could not list its machines · provider, error",
         "pool.reconciled": "a provider has a machine that weft has not asked for, made it twice, "
         "or has it no more; it is deleted · provider, pool, machine, finding",
-        "callback.delivered": "a callback was delivered · delivery, batch, group, "
+        "callback.delivered": "a callback or message was delivered · delivery, batch, group, job, "
         "attempts, status, ms",
-        "callback.failed": "a callback failed; trying again · delivery, batch, group, "
-        "attempts, status, error, retry_in_s, ms",
-        "callback.given_up": "a callback is given up · delivery, batch, group, "
+        "callback.failed": "a callback or message failed; trying again · delivery, batch, group, "
+        "job, attempts, status, error, retry_in_s, ms",
+        "callback.given_up": "a callback or message is given up · delivery, batch, group, job, "
         "attempts, status, error, ms",
         "callback.no_key": "callbacks wait: this driver has no key to sign them · hint",
         "schedules.moved": "schedules were due · schedules, runs, missed",

@@ -4,8 +4,9 @@ from uuid import uuid4
 
 import pytest
 
-from weft.core.errors import InvalidStatusTransition, SetupNotFound
+from weft.core.errors import InvalidStatusTransition, MessageDelivered, SetupNotFound, SinkNotFound
 from weft.core.lines.setup import parse_setup
+from weft.ports.store import DeliveryReport
 from weft.testing.store_site import StoreTests
 
 LIFECYCLE = """
@@ -14,6 +15,13 @@ statuses = ["new", "over"]
 first = ["new"]
 next = { new = ["over"], over = [] }
 core = { new = "ready", over = "success" }
+"""
+
+SINK = """
+[sink.NAME]
+kind = "http"
+url = "https://receiver.example/hook"
+message = "1"
 """
 
 
@@ -37,3 +45,31 @@ class LineStoreSuite(StoreTests):
         assert (after["status"], after["state"]) == ("over", "ready")
         with pytest.raises(InvalidStatusTransition, match="allows nothing"):
             await api.change_status(caller, batch, 1, status="new", message=None)
+
+    async def test_message_of_an_ended_job_is_sent_until_it_is_delivered(self) -> None:
+        """One that was given up is due when somebody asks."""
+        api, caller, name = self.site.api, self.site.caller, f"l{uuid4().hex}"
+        text = SINK.replace("NAME", name)
+        assert list(await api.save_setup(caller, name, text, parse_setup(text))) == [
+            f"sink {name}"
+        ]
+        await self.site.submit(sink=name)
+        await self.site.run()
+        (row,) = await api.list_messages(caller, name, after=0, limit=9)
+        assert (row["state"], row["n_attempts"]) == ("pending", 0)
+        assert list(await api.list_messages(caller, name, after=row["delivery_id"], limit=9)) == []
+        for delivered, state in ((False, "failed"), (True, "delivered")):
+            report = DeliveryReport(
+                delivery_id=row["delivery_id"], delivered=delivered, status=1, error=None,
+                retry_in_s=None,
+            )  # fmt: skip
+            await self.site.driver.record_deliveries(await self.site.lead(), [report])
+            (found,) = await api.list_messages(caller, name, after=0, limit=9)
+            assert found["state"] == state
+            if not delivered:
+                again = await api.redeliver_message(caller, name, row["delivery_id"])
+                assert again["state"] == "pending"
+        with pytest.raises(MessageDelivered):
+            await api.redeliver_message(caller, name, row["delivery_id"])
+        with pytest.raises(SinkNotFound):
+            await api.list_messages(caller, "gone", after=0, limit=9)

@@ -371,6 +371,9 @@ class BatchDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
         str | None,
         says("Its jobs have the statuses of this lifecycle, beside their states.", "hrsi"),
     ] = None
+    sink: Annotated[
+        str | None, says("This sink is told of each of its jobs that ends well.", "wekeo")
+    ] = None
     groups: Annotated[list[GroupDocument], _GROUPS] = []
     jobs: Annotated[list[JobDocument], says("The jobs, in any order if parents are named.")] = []
     inherit_env: Annotated[dict[str, str] | None, _INHERIT_ENV] = None

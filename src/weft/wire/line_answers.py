@@ -1,11 +1,11 @@
 """The documents about setups, lifecycles and statuses that the API replies with."""
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from weft.wire.answers import JobNumber, JobStateWord
+from weft.wire.answers import Count, JobNumber, JobStateWord
 
 Words = list[str]
 
@@ -25,7 +25,8 @@ class SetupSaved(Struct, kw_only=True):
 
     setup: str
     changed: Annotated[
-        Words, Meta(description="its lifecycles that are new or changed, and `source NAME`")
+        Words,
+        Meta(description="its lifecycles that are new or changed, `source NAME`, `sink NAME`"),
     ]
 
 
@@ -65,3 +66,23 @@ class JobStatus(JobNumber, kw_only=True):
 
     status: str
     state: JobStateWord
+
+
+class Message(Struct, kw_only=True):
+    """What a sink is told of a job that ended well."""
+
+    delivery_id: int
+    delivery: Annotated[str, Meta(description="the Weft-Delivery header, the same in each try")]
+    sink: str
+    batch_id: int
+    job_id: int
+    url: str
+    order: Annotated[str | None, Meta(description="those that have the same one are sent in turn")]
+    state: Literal["pending", "delivered", "failed"]
+    n_attempts: Count
+    last_status: int | None
+    last_error: str | None
+    created_at: datetime
+    tried_at: datetime | None
+    next_at: datetime | None
+    delivered_at: datetime | None

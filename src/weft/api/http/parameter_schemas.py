@@ -54,6 +54,8 @@ PATH: Final[Mapping[str, tuple[str, Schema]]] = {
     "t": ("The number of a token.", _whole(NUMBER.pattern)),
     "session": ("The number of a session.", _whole(NUMBER.pattern)),
     "setup": ("The name of a setup.", _whole(QUEUE.pattern)),
+    "sink": ("The name of a sink.", _whole(QUEUE.pattern)),
+    "message": ("The number of a message of a sink.", _whole(r"[0-9]{1,18}")),
     "source": ("The name of a source.", _whole(QUEUE.pattern)),
     "lifecycle": ("The name of a lifecycle.", _whole(QUEUE.pattern)),
     "l": ("The name of a licence.", _whole(r"[^\x00]+")),

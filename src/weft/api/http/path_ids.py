@@ -179,6 +179,22 @@ def lifecycle_of(request: AnyRequest) -> str:
     return name
 
 
+def sink_of(request: AnyRequest) -> str:
+    """Return the name of a sink. Raise `BadId` for what none can have."""
+    name = _segment(request, "sink")
+    if QUEUE.fullmatch(name) is None:
+        raise BadId(name, expected="a sink has a name such as wekeo")
+    return name
+
+
+def message_of(request: AnyRequest) -> int:
+    """Return the number of a message of a sink. Raise `BadId`."""
+    text = _segment(request, "message")
+    if not text.isascii() or not text.isdecimal() or len(text) > 18:  # noqa: PLR2004 (a bigint)
+        raise BadId(text, expected="a message has a number, as `weft line deliveries` shows it")
+    return int(text)
+
+
 def source_of(request: AnyRequest) -> str:
     """Return the name of a source. Raise `BadId` for what none can have."""
     name = _segment(request, "source")

@@ -164,6 +164,8 @@ RIGHTS: Final[Mapping[str, Right | None]] = {
     "GET /v1/events": Right.READ,
     "POST /v1/batches/{b}/jobs/{j}/status": Right.WRITE,
     "GET /v1/lifecycles/{lifecycle}": Right.READ,
+    "GET /v1/sinks/{sink}/deliveries": Right.OPERATE,
+    "POST /v1/sinks/{sink}/deliveries/{message}/redeliver": Right.OPERATE,
     "GET /v1/sources": Right.READ,
     "GET /v1/sources/{source}": Right.READ,
     "PATCH /v1/sources/{source}": Right.WRITE,

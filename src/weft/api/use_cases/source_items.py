@@ -199,6 +199,7 @@ class SourceItems:
             "name": f"{taken.name} {day}",
             "billing_project": taken.billing_project,
             "lifecycle": taken.lifecycle,
+            "sink": taken.template.get("sink"),
             "attributes": {"source": taken.name, "day": day},
             "jobs": documents,
         }

@@ -1,15 +1,22 @@
 """`weft line`: the file of a production line, and the statuses of its jobs."""
 
+import asyncio
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.terminal.amounts import moment
+from weft.cli.terminal.plain import cell
 from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_json
+from weft.cli.terminal.screen import print_json, print_table
 from weft.core.errors import InvalidSetup
 from weft.core.ids import format_job_ref, parse_job_ref
+
+HEADER = ("Delivery", "Job", "State", "Attempts", "Answer", "Tried", "Next", "URL")
+NUMBERS = ("Delivery", "Attempts")
 
 app = App(
     name="line",
@@ -117,4 +124,62 @@ def set_(
         print_json(found)
     else:
         note(f"{format_job_ref(batch_id, job_id)}: {found['status']}, {found['state']}")
+    return 0
+
+
+@app.command
+def deliveries(sink: str, /, *, shared: Shared = SHARED) -> int:
+    """List the messages of a sink. Only for operators.
+
+        weft line deliveries wekeo
+
+    Args:
+        sink: Name of the sink.
+        shared: Options of every command.
+    """
+    return asyncio.run(_list(sink, shared))
+
+
+async def _list(sink: str, shared: Shared) -> int:
+    async with shared.client() as client:
+        found = [one async for one in client.list_messages(sink)]
+    if shared.json:
+        print_json(found)
+    elif found:
+        print_table(HEADER, map(_row, found), right=NUMBERS)
+    else:
+        note("no messages yet: no job with this sink has ended well")
+    return 0
+
+
+def _row(one: Mapping[str, Any]) -> tuple[object, ...]:
+    return (
+        one["delivery_id"],
+        format_job_ref(one["batch_id"], one["job_id"]),
+        one["state"],
+        one["n_attempts"],
+        one["last_error"] or one["last_status"] or "",
+        moment(one["tried_at"]) if one["tried_at"] else "",
+        moment(one["next_at"]) if one["next_at"] else "",
+        cell(one["url"], width=60),
+    )
+
+
+@app.command
+def redeliver(sink: str, message: int, /, *, shared: Shared = SHARED) -> int:
+    """Send a message of a sink again now, also one that was given up. Only for
+    operators.
+
+        weft line redeliver wekeo 7
+
+    Args:
+        sink: Name of the sink.
+        message: Its number, as `weft line deliveries` shows it.
+        shared: Options of every command.
+    """
+    found = shared.ask(lambda client: client.redeliver_message(sink, message))
+    if shared.json:
+        print_json(found)
+    else:
+        note(f"message {message} of sink {sink} is {found['state']}")
     return 0

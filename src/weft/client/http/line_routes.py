@@ -5,7 +5,7 @@ from urllib.parse import quote
 import msgspec
 
 from weft.client.http.calls import Requests
-from weft.client.http.listing import Document
+from weft.client.http.listing import Document, Listing
 
 
 class LineRoutes(Requests):
@@ -42,4 +42,14 @@ class LineRoutes(Requests):
         """Set the status of a job."""
         return await self._post(
             f"/v1/batches/{batch_id}/jobs/{job_id}/status", {"status": status, "message": message}
+        )
+
+    def list_messages(self, sink: str) -> Listing:
+        """Yield the messages of a sink, the oldest first. Only for operators."""
+        return self._list(f"/v1/sinks/{quote(sink, safe='')}/deliveries", {})
+
+    async def redeliver_message(self, sink: str, delivery_id: int) -> Document:
+        """Send a message again now; return it. Only for operators."""
+        return await self._post(
+            f"/v1/sinks/{quote(sink, safe='')}/deliveries/{delivery_id}/redeliver", {}
         )

@@ -77,3 +77,31 @@ class SourceOfAnother(Forbidden):
     """Only its owner, or an operator, may change a source."""
 
     code = "API.SOURCE_OF_ANOTHER"
+
+
+class SinkNotFound(NotFound):
+    """The sink does not exist."""
+
+    code = "API.SINK_NOT_FOUND"
+    sqlstate = "WF151"
+
+
+class MessageNotFound(NotFound):
+    """The sink has no such message."""
+
+    code = "API.MESSAGE_NOT_FOUND"
+    sqlstate = "WF152"
+
+
+class SinkTaken(Conflict):
+    """Another setup has a sink of this name."""
+
+    code = "API.SINK_TAKEN"
+    sqlstate = "WF251"
+
+
+class MessageDelivered(Conflict):
+    """The message was delivered, so it is not sent again."""
+
+    code = "API.MESSAGE_DELIVERED"
+    sqlstate = "WF252"

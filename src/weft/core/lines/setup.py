@@ -10,13 +10,14 @@ from typing import Any, Final
 
 from weft.core.errors import FieldError, InvalidSetup
 from weft.core.lines.lifecycle import Lifecycle, Say, parse_lifecycle
+from weft.core.lines.sink import Sink, parse_sink
 from weft.core.lines.source import Source, parse_source
 from weft.core.lines.template import parse_template
 
 TABLES_MAX: Final = 50
 """Of one section."""
 NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,62}")
-_LATER: Final = frozenset({"sink", "parameters", "configure", "queue", "pool"})
+_LATER: Final = frozenset({"parameters", "configure", "queue", "pool"})
 _HEADER: Final = re.compile(r"\s*\[+\s*([^\]]+?)\s*\]+")
 _KEY: Final = re.compile(r"\s*([\w.\"'-]+)\s*=")
 
@@ -25,6 +26,7 @@ SECTIONS: Final[Mapping[str, Callable[[object, Say], Any]]] = {
     "lifecycle": parse_lifecycle,
     "source": parse_source,
     "job": parse_template,
+    "sink": parse_sink,
 }
 """Sections of tables with names, `[lifecycle.NAME]`: what checks one. It returns None if it said
 something.
@@ -38,6 +40,7 @@ class Setup:
     lifecycles: Mapping[str, Lifecycle] = field(default_factory=dict)
     sources: Mapping[str, Source] = field(default_factory=dict)
     jobs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    sinks: Mapping[str, Sink] = field(default_factory=dict)
 
 
 def parse_setup(text: str) -> Setup:
@@ -60,10 +63,12 @@ def parse_setup(text: str) -> Setup:
         section: _tables(document[section], section, parse, say) if section in document else {}
         for section, parse in SECTIONS.items()
     }
-    setup = Setup(found["lifecycle"], found["source"], found["job"])
+    setup = Setup(found["lifecycle"], found["source"], found["job"], found["sink"])
     for name, source in setup.sources.items():
         if source.job not in document.get("job", ()):
             say(("source", name, "job"), f"there is no [job.{source.job}]")
+        if source.sink is not None and source.sink not in document.get("sink", ()):
+            say(("source", name, "sink"), f"there is no [sink.{source.sink}]")
     if problems:
         raise invalid_setup(problems)
     return setup

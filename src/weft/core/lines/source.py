@@ -17,7 +17,7 @@ EVERY_LEAST: Final = timedelta(seconds=1)
 EVERY_MOST: Final = timedelta(days=1)
 _EVERY: Final = "5s"
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,62}")
-_COMMON: Final = ("kind", "every", "owner", "billing_project", "lifecycle", "job")
+_COMMON: Final = ("kind", "every", "owner", "billing_project", "lifecycle", "job", "sink")
 _CHARS_MAX: Final = 2000
 
 
@@ -75,6 +75,8 @@ class Source:
     job: str
     """The name of a template of the same file."""
     options: Mapping[str, Any]
+    sink: str | None = None
+    """The name of a sink of the same file, which is told of its jobs."""
 
 
 def parse_source(document: object, say: Say) -> Source | None:
@@ -89,7 +91,7 @@ def parse_source(document: object, say: Say) -> Source | None:
         wrong("", "it should be a table")
         return None
     texts = {}
-    for field in ("kind", "job", "owner", "billing_project", "lifecycle"):
+    for field in ("kind", "job", "owner", "billing_project", "lifecycle", "sink"):
         given = document.get(field)
         if given is None:
             if field in {"kind", "job"}:
@@ -110,7 +112,7 @@ def parse_source(document: object, say: Say) -> Source | None:
         return None
     return Source(
         kind, every, texts.get("owner"), texts.get("billing_project", "default"),
-        texts.get("lifecycle"), texts["job"], options,
+        texts.get("lifecycle"), texts["job"], options, texts.get("sink"),
     )  # fmt: skip
 
 

@@ -1,5 +1,5 @@
-"""The loop that sends callbacks of completions, at least once each, without delaying others; those
-of a door may be sent once at most, unless a leader dies meanwhile.
+"""The loop that sends callbacks of completions and messages of sinks, at least once each, without
+delaying others; callbacks of a door may be sent once at most, unless a leader dies meanwhile.
 
 A delivery is due until the database knows its outcome. If a leader dies while it sends, the
 delivery stays due, and the next leader sends it again under the same name. While nothing is due,
@@ -9,13 +9,16 @@ the loop asks nothing: it waits for its bell, which a notice rings, and for the 
 import asyncio
 import random
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import msgspec
 
 from weft import __version__
 from weft.core.callback_retry import RetryPlan, is_delivered, next_try_s
 from weft.core.callback_signature import DELIVERY_HEADER, SIGNATURE_HEADER, sign, tenant_secret
-from weft.driver.callback_forms import CallbackForm, body_of
+from weft.driver.callback_forms import CallbackBody, CallbackForm, body_of
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.ports.callback_sender import Answered, CallbackSender
 from weft.ports.store import DeliveryReport, DueCallback
@@ -29,6 +32,10 @@ LATE_S = 0.01
 """The timer rings this long after the date, so that the database agrees that it has passed."""
 
 
+MakeMessage = Callable[[int, str, Mapping[str, Any]], Awaitable[str]]
+"""Takes tenant, template and what it gets; raises `ValueError`."""
+
+
 @dataclass(frozen=True)
 class Post:
     """Sign and send callbacks. `key`: the deployment's key, from which tenants' secrets derive."""
@@ -37,6 +44,8 @@ class Post:
     key: str
     forms: Mapping[str, CallbackForm] = field(default_factory=dict)
     """Of callbacks of batches that came through doors, by door."""
+    make: MakeMessage | None = None
+    """Makes messages of sinks; without it they are not sent."""
 
 
 async def _run(context: LoopContext) -> None:
@@ -105,13 +114,27 @@ class CallbackLoop:
 
     async def _deliver(self, one: DueCallback) -> None:
         """Make one attempt and record it."""
-        body, once = body_of(one, self._post.forms)
         begun = time.monotonic()
-        answered = await self._post.sender.send(one.url, self._headers(one, body), body)
+        try:
+            body, once = await self._body(one)
+        except ValueError as error:  # a template that cannot be used
+            answered, once = Answered(error=str(error)), False
+        else:
+            answered = await self._post.sender.send(one.url, self._headers(one, body), body)
         took_s = time.monotonic() - begun
         report = self._report_of(one, answered, once=once)
         await self._store.record_deliveries(self._epoch, [report])
         _tell(one, report, took_s)
+
+    async def _body(self, one: DueCallback) -> CallbackBody:
+        """Return what is sent. Raise `ValueError`."""
+        if one.sink is None:
+            return body_of(one, self._post.forms)
+        if self._post.make is None:
+            raise ValueError("this driver makes no messages")
+        facts = msgspec.json.decode(one.body, type=dict[str, Any])
+        made = await self._post.make(one.tenant_id, one.sink["message"], facts)
+        return CallbackBody(made.encode(), once=False)
 
     def _headers(self, one: DueCallback, body: bytes) -> Mapping[str, str]:
         secret = tenant_secret(self._post.key, one.tenant_id)
@@ -123,12 +146,17 @@ class CallbackLoop:
             SIGNATURE_HEADER: signature,
         }
 
+    def _plan_of(self, one: DueCallback) -> RetryPlan:
+        return (
+            self._plan if one.sink is None else replace(self._plan, attempts_max=one.sink["tries"])
+        )
+
     def _report_of(self, one: DueCallback, answered: Answered, *, once: bool) -> DeliveryReport:
         delivered = is_delivered(answered.status)
         retry_in_s = None
         if not delivered and not once:
             retry_in_s = next_try_s(
-                self._plan,
+                self._plan_of(one),
                 answered.status,
                 attempts=one.n_attempts + 1,
                 age_s=one.age_s,
@@ -154,6 +182,7 @@ def _tell(one: DueCallback, report: DeliveryReport, took_s: float) -> None:
         "delivery": one.name,
         "batch": one.batch_id,
         "group": one.group_id,
+        "job": one.job_id,
         "attempts": one.n_attempts + 1,
         "status": report.status,
         "ms": round(took_s * 1000),

@@ -1,4 +1,7 @@
-"""Values that a driver and its store exchange about callbacks."""
+"""Values that a driver and its store exchange about callbacks and messages of sinks."""
+
+from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 
@@ -11,7 +14,8 @@ class DueCallback(msgspec.Struct, frozen=True, kw_only=True):
     """What the receiver is told; the same in every attempt."""
     tenant_id: int
     batch_id: int
-    group_id: int
+    group_id: int | None
+    """None for a message."""
     url: str
     body: str
     """The status document, as it was at the completion."""
@@ -25,6 +29,10 @@ class DueCallback(msgspec.Struct, frozen=True, kw_only=True):
     """Through which the batch came; None: none."""
     key: str | None = None
     """With which the batch was created, if it came through a door."""
+    job_id: int | None = None
+    """Of a message."""
+    sink: Mapping[str, Any] | None = None
+    """Of a message: what its sink says; `body` is what its template gets."""
 
 
 class DeliveryReport(msgspec.Struct, frozen=True, kw_only=True):

@@ -15,7 +15,7 @@ class LineStore(Protocol):
     ) -> Sequence[str]:
         """Keep a setup, make its lifecycles those of new batches and its sources what they are
         from now on; return the names of those that are new or changed, `source NAME` of sources.
-        Jobs keep theirs. Raise `LifecycleTaken`, `SourceTaken`: then nothing changed.
+        Jobs keep theirs. Raise `LifecycleTaken`, `SourceTaken`, `SinkTaken`: then nothing changed.
         """
 
     async def get_setup(self, caller: Caller, name: str) -> Row:
@@ -28,6 +28,16 @@ class LineStore(Protocol):
 
     async def get_lifecycle(self, caller: Caller, name: str) -> Row:
         """Return the lifecycle that new batches get by this name. Raise `LifecycleNotFound`."""
+
+    async def list_messages(
+        self, caller: Caller, sink: str, *, after: int, limit: int
+    ) -> Sequence[Row]:
+        """Return messages of a sink, the oldest first. Raise `SinkNotFound`."""
+
+    async def redeliver_message(self, caller: Caller, sink: str, delivery_id: int) -> Row:
+        """Send a message again at once, unless that is under way; return it. Raise
+        `SinkNotFound`, `MessageNotFound`, `MessageDelivered`.
+        """
 
     async def change_status(
         self, caller: Caller, batch_id: int, job_id: int, *, status: str, message: str | None

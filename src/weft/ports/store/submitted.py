@@ -41,6 +41,8 @@ class NewBatch(msgspec.Struct, frozen=True, kw_only=True):
     """The id that the door's clients know; None: the batch's number."""
     lifecycle: str | None = None
     """The name of the lifecycle of its jobs; None: they have no statuses."""
+    sink: str | None = None
+    """The name of the sink that is told of jobs that end well; None: nobody is."""
 
 
 @dataclass(frozen=True)

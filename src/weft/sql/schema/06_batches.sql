@@ -54,7 +54,8 @@ CREATE TABLE weft.batch (
     foreign_trace text CHECK (length(foreign_trace) <= 100),
     -- the id that the door's clients know, of its first job: the door makes one batch of each; NULL: it has none
     foreign_id text CHECK (length(foreign_id) <= 64),
-    lifecycle_id int  -- its jobs have statuses; NULL: none
+    lifecycle_id int,  -- its jobs have statuses; NULL: none
+    sink_id int  -- told of each job that ends well; NULL: nobody is
 ) WITH (fillfactor = 80);
 CREATE UNIQUE INDEX batch_idempotency_key_idx ON weft.batch (user_id, idempotency_key)
     WHERE idempotency_key IS NOT NULL;

@@ -34,18 +34,22 @@ CREATE TABLE weft.event_listener (
     seen_at timestamptz NOT NULL
 ) WITH (fillfactor = 10);
 
--- Callbacks: one delivery for each completion of a batch or group that has an address to be told
--- (docs/guides/callbacks.md).
+-- Deliveries: what is sent until it has arrived. Callbacks: one for each completion of a batch or group that has an address to be told
+-- (docs/guides/callbacks.md). Messages: one for each job that ended well in a batch with a sink.
 CREATE TABLE weft.callback_delivery (
     delivery_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    kind text NOT NULL DEFAULT 'callback' CHECK (kind IN ('callback', 'message')),
     name uuid NOT NULL DEFAULT gen_random_uuid(),  -- what the receiver is told, the same in every attempt
     batch_id bigint NOT NULL REFERENCES weft.batch ON DELETE CASCADE,
-    group_id int NOT NULL,
-    completion int NOT NULL,
+    group_id int,  -- of a callback
+    completion int,  -- the same
+    job_id int,  -- of a message
+    sink_id int,  -- the same
+    order_key text,  -- those of one sink that have the same one are sent one after another; NULL: as they come
     tenant_id int NOT NULL,
     url text NOT NULL,
     host text NOT NULL,  -- of the url: one that is slow must not delay the others
-    body text NOT NULL,  -- the status document as it was at the completion
+    body text NOT NULL,  -- the status document as it was at the completion; of a message, what its template gets
     created_at timestamptz NOT NULL,
     n_attempts int NOT NULL DEFAULT 0,
     next_at timestamptz,  -- NULL: delivered or given up
@@ -53,8 +57,14 @@ CREATE TABLE weft.callback_delivery (
     delivered_at timestamptz,  -- NULL: not yet, or given up
     last_status int,  -- NULL: the last attempt had no answer, or there was none
     last_error text CHECK (length(last_error) <= 1024),  -- NULL: it had one
-    UNIQUE (batch_id, group_id, completion)
+    UNIQUE (batch_id, group_id, completion),
+    CHECK (CASE kind WHEN 'callback' THEN group_id IS NOT NULL AND completion IS NOT NULL AND job_id IS NULL AND sink_id IS NULL
+        ELSE group_id IS NULL AND completion IS NULL AND job_id IS NOT NULL AND sink_id IS NOT NULL END)
 );
+CREATE UNIQUE INDEX callback_delivery_job_idx ON weft.callback_delivery (batch_id, job_id) WHERE job_id IS NOT NULL;
+CREATE INDEX callback_delivery_sink_idx ON weft.callback_delivery (sink_id, delivery_id) WHERE sink_id IS NOT NULL;
+CREATE INDEX callback_delivery_order_idx ON weft.callback_delivery (sink_id, order_key, delivery_id)
+    WHERE next_at IS NOT NULL AND order_key IS NOT NULL;
 CREATE INDEX callback_delivery_batch_idx ON weft.callback_delivery (batch_id, delivery_id);
 CREATE INDEX callback_delivery_host_idx ON weft.callback_delivery (tenant_id, host, next_at)
     WHERE next_at IS NOT NULL;

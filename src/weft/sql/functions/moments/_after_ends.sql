@@ -1,6 +1,6 @@
 -- _after_ends: what follows from ends that were just recorded: failures of groups, places, children, ready jobs, announcements.
 -- Called by: complete_attempts, with its settings.   Safe to repeat: no.
--- Locks: as _count_failures; as _free_places; as _block_jobs; as _settle_children; as _ask_for_more; as _leave_spot;
+-- Locks: as _record_messages; as _count_failures; as _free_places; as _block_jobs; as _settle_children; as _ask_for_more; as _leave_spot;
 --   as _refuse_return; as _list_ready; as _pass_gates; as _announce.
 -- again, failed, frees: whether one of the jobs is ready again or blocked, did not succeed, or took more than cpu and memory.
 --   at: of the report; ended_at: of the latest end.
@@ -12,7 +12,7 @@ CREATE OR REPLACE FUNCTION weft._after_ends(
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_edges boolean; v_counts boolean; v_gated boolean;
+    v_edges boolean; v_counts boolean; v_gated boolean; v_sinks boolean;
     v_gates int[];  -- gates whose places become free
     v_states smallint[] := states;  -- what becomes of the jobs; errors are those, too, that cannot go back into their queues
 BEGIN
@@ -22,9 +22,13 @@ BEGIN
     -- The flag is read after the rows were changed, so a transaction that adds an edge now waits for us and sees the end (_lock_parents).
     SELECT bool_or(b.has_edges),
            (_after_ends.failed OR v_states <> states)
-               AND bool_or(EXISTS (SELECT FROM weft.failure_count f WHERE f.batch_id = b.batch_id)), bool_or(b.gated)
-    INTO v_edges, v_counts, v_gated
+               AND bool_or(EXISTS (SELECT FROM weft.failure_count f WHERE f.batch_id = b.batch_id)), bool_or(b.gated),
+           bool_or(b.sink_id IS NOT NULL)
+    INTO v_edges, v_counts, v_gated, v_sinks
     FROM (SELECT DISTINCT x FROM unnest(_after_ends.batch_ids) x) d JOIN weft.batch b ON b.batch_id = d.x;
+    IF v_sinks THEN
+        PERFORM weft._record_messages(_after_ends.batch_ids, _after_ends.job_ids, v_states, _after_ends.ended_at);
+    END IF;
     -- Before any announcement: this may wait for claims, and claims announce (lock order, ADR 0008). All failures at once, whatever their
     -- cause: who counts twice may hold the counter of a later group when it waits for that of an earlier one.
     IF v_counts THEN

@@ -19,7 +19,7 @@ BEGIN
         RETURN;
     END IF;
     INSERT INTO weft.callback_delivery (batch_id, group_id, completion, tenant_id, url, host, body, created_at, next_at)
-    SELECT c.batch_id, c.group_id, c.n_completions, c.tenant_id, t.url, lower(substring(t.url FROM '^[^:]*://([^/?#]*)')),
+    SELECT c.batch_id, c.group_id, c.n_completions, c.tenant_id, t.url, weft._host_of(t.url),
            (CASE WHEN c.group_id = 0
                  THEN d.document - '{batch_id,group_id,parent_id,path,kind}'::text[] || jsonb_build_object('id', d.batch_id)
                  ELSE d.document END)::text,

@@ -10,6 +10,7 @@ BEGIN
     PERFORM weft._check_batch(list_callbacks.batch_id);
     RETURN QUERY
     SELECT weft._delivery_document(d)
-    FROM weft.callback_delivery d WHERE d.batch_id = list_callbacks.batch_id AND d.delivery_id > list_callbacks.after
+    FROM weft.callback_delivery d WHERE d.batch_id = list_callbacks.batch_id AND d.kind = 'callback'
+        AND d.delivery_id > list_callbacks.after
     ORDER BY d.delivery_id LIMIT list_callbacks.limit_rows;
 END $$;

@@ -1,6 +1,7 @@
 -- record_deliveries: record attempts to deliver callbacks: the answer, and when the next attempt is due.
 -- Called by: DriverStore.record_deliveries.   Safe to repeat: no; a repeat only counts one more attempt.
--- Locks: as _check_epoch; delivery. redeliver_callback changes only deliveries that are not due, so none that is being sent.
+-- Locks: as _check_epoch; job (of messages, in key order); delivery; as _after_sends.
+--   redeliver_callback changes only deliveries that are not due, so none that is being sent.
 -- Plan: by key.
 -- retries_in_s: NULL: no more attempts. A batch deleted meanwhile has no deliveries left.
 -- Owner: weft_system.  Granted to: weft_driver.
@@ -9,12 +10,24 @@ CREATE OR REPLACE FUNCTION weft.record_deliveries(epoch bigint, delivery_ids big
 RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
+DECLARE
+    v_messages boolean; v_recorded bigint[];
 BEGIN
     PERFORM weft._check_epoch(record_deliveries.epoch);
+    PERFORM FROM weft.callback_delivery d JOIN weft.job j ON j.batch_id = d.batch_id AND j.job_id = d.job_id
+    WHERE d.delivery_id = ANY (record_deliveries.delivery_ids) AND d.kind = 'message'
+    ORDER BY j.batch_id, j.job_id FOR UPDATE OF j;
+    v_messages := FOUND;
+    WITH upd AS (
     UPDATE weft.callback_delivery d SET n_attempts = d.n_attempts + 1, tried_at = record_deliveries.at, last_status = t.status,
         last_error = left(t.error, 1024),
         delivered_at = CASE WHEN t.delivered THEN record_deliveries.at END,
         next_at = CASE WHEN NOT t.delivered THEN record_deliveries.at + t.retry_in_s * interval '1 second' END
     FROM unnest(delivery_ids, delivered_list, statuses, errors, retries_in_s) t (delivery_id, delivered, status, error, retry_in_s)
-    WHERE d.delivery_id = t.delivery_id AND d.next_at IS NOT NULL;
+    WHERE d.delivery_id = t.delivery_id AND d.next_at IS NOT NULL
+    RETURNING d.delivery_id)
+    SELECT array_agg(u.delivery_id ORDER BY u.delivery_id) INTO v_recorded FROM upd u;
+    IF v_messages AND v_recorded IS NOT NULL THEN
+        PERFORM weft._after_sends(v_recorded, record_deliveries.at);
+    END IF;
 END $$;

@@ -16,7 +16,8 @@ BEGIN
     PERFORM weft._as_tenant(redeliver_callback.tenant_id);
     PERFORM weft._check_batch(redeliver_callback.batch_id);
     SELECT d.* INTO v_delivery FROM weft.callback_delivery d
-    WHERE d.batch_id = redeliver_callback.batch_id AND (d.delivery_id = of_delivery_id OR d.name = of_name) FOR UPDATE;
+    WHERE d.batch_id = redeliver_callback.batch_id AND d.kind = 'callback'
+        AND (d.delivery_id = of_delivery_id OR d.name = of_name) FOR UPDATE;
     IF NOT FOUND THEN
         PERFORM weft._fail('WF108', format('callback %s of batch b%s does not exist', coalesce(of_name::text, of_delivery_id::text),
             redeliver_callback.batch_id),

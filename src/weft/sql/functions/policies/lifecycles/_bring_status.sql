@@ -9,7 +9,7 @@ LANGUAGE plpgsql
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_status smallint; v_way smallint[]; v_actor text; v_exit weft.lifecycle_exit; v_first smallint[];
+    v_status smallint; v_way smallint[]; v_actor text; v_exit weft.lifecycle_exit; v_first smallint[]; v_sends boolean := false;
 BEGIN
     IF current_setting('weft.walks', true) = 'on' THEN
         RETURN;  -- change_status writes what a person set
@@ -37,9 +37,14 @@ BEGIN
         JOIN weft.lifecycle_exit e ON e.lifecycle_id = of_job.lifecycle_id AND a.exit_code BETWEEN e.first_code AND e.last_code
         WHERE a.batch_id = of_job.batch_id AND a.job_id = of_job.job_id AND a.attempt = of_job.attempt;
     END IF;
+    IF of_job.state = STATE_SUCCESS THEN  -- then its message leads it on
+        v_sends := EXISTS (SELECT FROM weft.batch b WHERE b.batch_id = of_job.batch_id AND b.sink_id IS NOT NULL)
+            AND coalesce(v_exit.products, true);
+    END IF;
     SELECT m.way INTO v_way FROM weft.lifecycle_move m
     WHERE m.lifecycle_id = of_job.lifecycle_id AND m.state = of_job.state AND m.from_status = v_status
-        AND (m.within = 0 AND of_job.state <> old_state OR m.within = of_job.phase AND of_job.state = STATE_RUNNING
+        AND (m.within = 0 AND of_job.state <> old_state OR m.within = 20 AND of_job.state = STATE_SUCCESS AND v_sends
+            OR m.within = of_job.phase AND of_job.state = STATE_RUNNING
             OR m.within = -v_exit.status AND of_job.state = STATE_BLOCKED)
     ORDER BY m.within = 0, m.within DESC LIMIT 1;
     IF NOT FOUND OR v_way = '{}' THEN

@@ -1,7 +1,7 @@
 -- remove_setup: forget the file of a production line. New batches get its lifecycles no more; jobs go on with theirs, and its
 --   sources stop.
 -- Called by: Store.remove_setup (api).   Safe to repeat: a repeat raises WF142.
--- Locks: setups; as _save_sources.   Plan: by key.   Raises WF142.
+-- Locks: setups; as _save_sources; as _save_sinks.   Plan: by key.   Raises WF142.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.remove_setup(tenant_id int, of_name text, at timestamptz DEFAULT clock_timestamp()) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -17,4 +17,5 @@ BEGIN
     UPDATE weft.lifecycle l SET ended_at = remove_setup.at
     WHERE l.tenant_id = remove_setup.tenant_id AND l.setup = of_name AND l.ended_at IS NULL;
     PERFORM weft._save_sources(remove_setup.tenant_id, of_name, NULL, '[]', remove_setup.at);
+    PERFORM weft._save_sinks(remove_setup.tenant_id, of_name, '[]', '', remove_setup.at);
 END $$;

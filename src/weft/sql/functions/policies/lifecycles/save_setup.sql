@@ -1,12 +1,12 @@
 -- save_setup: keep the file of a production line, and make its lifecycles those of new batches, and its parts what they are from now on.
 --   A lifecycle that is the same as before stays; one that the file has no more ends. Jobs keep theirs.
 -- Called by: Store.save_setup (api).   Safe to repeat: yes.
--- Locks: setups; as _save_sources.   Plan: by key.
--- parts: sources (as _save_sources). user_id: who saves it.
+-- Locks: setups; as _save_sources; as _save_sinks.   Plan: by key.
+-- parts: sources (as _save_sources), sinks (as _save_sinks). user_id: who saves it.
 -- lifecycles: each name, statuses, document, edges [[from, to]], cores [[state, status]], moves [[state, phase, from, way]],
 --   exits [[first, last, status, subtype, tries, products]].
 -- Returns: the names of those that are new or changed, of parts with what they are.
--- Raises WF241 (another setup has the name), and what _save_sources raises.
+-- Raises WF241 (another setup has the name), and what _save_sources and _save_sinks raise.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.save_setup(tenant_id int, name text, document text, lifecycles jsonb, parts jsonb,
     user_id int, actor text, at timestamptz DEFAULT clock_timestamp()) RETURNS text[] LANGUAGE plpgsql SECURITY DEFINER
@@ -52,5 +52,6 @@ BEGIN
         v_new := v_new || (v_one ->> 'name');
     END LOOP;
     RETURN v_new || ARRAY(SELECT 'source ' || x FROM unnest(weft._save_sources(save_setup.tenant_id, save_setup.name, save_setup.user_id,
-        coalesce(parts -> 'sources', '[]'), save_setup.at)) x);
+        coalesce(parts -> 'sources', '[]'), save_setup.at)) x) || ARRAY(SELECT 'sink ' || x FROM unnest(weft._save_sinks(
+        save_setup.tenant_id, save_setup.name, coalesce(parts -> 'sinks', '[]'), save_setup.actor, save_setup.at)) x);
 END $$;

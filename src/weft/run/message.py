@@ -1,0 +1,71 @@
+"""Messages of the sinks of one tenant, in a process of its own: `python -m weft.run.message`.
+
+The driver starts it with an environment without settings or secrets. Each line of standard input
+is a template and what it gets, each line of standard output the message or what is wrong. A
+template may loop or grow: the driver kills a process that does not answer in time, and its memory
+is bounded.
+"""
+
+import json
+import resource
+import sys
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, Final
+
+from jinja2 import StrictUndefined, Template, TemplateError
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+BYTES_MAX: Final = 1 << 20
+"""Of a message."""
+_MEMORY_BYTES: Final = 1 << 30
+_SAID_CHARS_MAX: Final = 200
+
+
+class TooLong(Exception):
+    """The message is longer than `BYTES_MAX`."""
+
+
+def make_message(source: str, facts: Mapping[str, Any]) -> str:
+    """Return a message, which is JSON. Raise `TooLong`, `ValueError` or `TemplateError`."""
+    parts, n_bytes = [], 0
+    for part in _template(source).generate(job=facts):
+        n_bytes += len(part.encode())
+        if n_bytes > BYTES_MAX:
+            raise TooLong(f"it is longer than {BYTES_MAX} bytes")
+        parts.append(part)
+    made = "".join(parts)
+    json.loads(made)
+    return made
+
+
+@lru_cache(maxsize=64)
+def _template(source: str) -> Template:
+    environment = ImmutableSandboxedEnvironment(undefined=StrictUndefined, cache_size=0)
+    return environment.from_string(source)
+
+
+def answer(line: str) -> Mapping[str, str]:
+    """Return the message that a line asks for, or what is wrong."""
+    asked = json.loads(line)
+    try:
+        return {"message": make_message(asked["template"], asked["facts"])}
+    except json.JSONDecodeError as error:
+        said = f"it is no JSON: {error}"
+    except TemplateError as error:
+        said = str(error)
+    except Exception as error:  # noqa: BLE001 (expressions of templates may raise anything)
+        said = f"{type(error).__name__}: {error}"
+    return {"error": f"the message cannot be made: {said[:_SAID_CHARS_MAX]}"}
+
+
+def main() -> None:
+    """Answer until the input ends."""
+    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))
+    for line in sys.stdin:
+        sys.stdout.write(json.dumps(answer(line)) + "\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,19 @@
+-- Sinks of production lines: where jobs that end well are announced (docs/guides/production-lines.md). Messages are rows of
+-- callback_delivery.
+
+-- A sink that is applied again is the same one, with another document: what is still to be sent goes to its new address.
+CREATE TABLE weft.sink (
+    sink_id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    tenant_id int NOT NULL REFERENCES weft.tenant,
+    setup text NOT NULL,
+    name text NOT NULL CHECK (length(name) BETWEEN 1 AND 64),
+    document jsonb NOT NULL,  -- url, message, order, tries, retry_path, given_up_path (weft.core.lines.sink)
+    saved_at timestamptz NOT NULL,
+    saved_by text NOT NULL,
+    ended_at timestamptz  -- new batches get it no more; NULL: they do
+);
+CREATE UNIQUE INDEX sink_name_idx ON weft.sink (tenant_id, name) WHERE ended_at IS NULL;
+ALTER TABLE weft.sink ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_rows ON weft.sink TO weft_tenant
+    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
+CREATE POLICY system_rows ON weft.sink TO weft_system USING (true);

@@ -1,0 +1,175 @@
+"""Sinks on the database: which jobs have messages, what is due, and the statuses of their jobs."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from store.test_lifecycle_exits import BEGUN, STARTED, end
+from store.test_lifecycles import HRSI, both, put, statuses
+from store.test_recovery import fail
+from store.world import Worker, World
+from weft.core.errors import MessageDelivered, MessageNotFound, SinkNotFound, SinkTaken
+from weft.core.lines.setup import parse_setup
+from weft.ports.store import DeliveryReport
+from weft.testing.builders import job_rows
+
+SINK = """
+[sink.wekeo]
+kind = "http"
+url = "https://endpoint.example/products"
+message = '{"product": "{{ job.name }}"}'
+tries = 3
+retry_path = ["external_error", "error_checked", "processed"]
+given_up_path = ["internal_error"]
+"""
+RAN = [*STARTED, "post_processing", "processed"]
+
+
+async def apply(world: World, sink: str = SINK) -> None:
+    text = HRSI + sink
+    await world.api.save_setup(world.caller, "hrsi", text, parse_setup(text))
+
+
+async def scene(world: World, n_jobs: int = 1, **rows: Any) -> int:  # noqa: ANN401 (as job_rows)
+    return await world.submit(job_rows(n_jobs, **rows), lifecycle="hrsi", sink="wekeo")
+
+
+async def due(world: World, at_s: float = 0) -> list[Any]:
+    """Return what is to be sent, at most one at a time to a host."""
+    await world.admin.execute(
+        "UPDATE weft.callback_delivery SET next_at = next_at - $1 * interval '1 s'"
+        " WHERE tenant_id = $2", at_s, world.caller.tenant_id,
+    )  # fmt: skip
+    rows = await world.driver.due_callbacks(
+        await world.lead(), [], limit_all=100, limit_tenant=100, limit_host=100
+    )
+    return [one for one in rows if one.tenant_id == world.caller.tenant_id]
+
+
+async def report(world: World, one: Any, status: int, retry_in_s: float | None = None) -> None:  # noqa: ANN401 (of due)
+    await world.driver.record_deliveries(await world.lead(), [DeliveryReport(
+        delivery_id=one.delivery_id, delivered=status == 200, status=status, error=None,
+        retry_in_s=retry_in_s,
+    )])  # fmt: skip
+
+
+async def test_message_is_due_with_the_end_and_leads_the_status_on(world: World) -> None:
+    """From processed through publication to done; the core is a success at once."""
+    await apply(world)
+    batch = await scene(world)
+    await end(await world.worker(), 0)
+    assert await both(world, batch) == ("processed", "success")
+    (one,) = await due(world)
+    assert one.sink["message"] == '{"product": "{{ job.name }}"}'
+    facts = msgspec.json.decode(one.body)
+    assert (facts["id"], facts["exit_code"]) == (f"b{batch}.j1", None)
+    assert [again.name for again in await due(world)] == [one.name]
+    await report(world, one, 200)
+    assert await due(world) == []
+    assert await statuses(world, batch) == [
+        *BEGUN, *RAN, "start_publication", "published", "done",
+    ]  # fmt: skip
+    (shown,) = await world.api.list_messages(world.caller, "wekeo", after=0, limit=9)
+    assert (shown["state"], shown["n_attempts"]) == ("delivered", 1)
+    with pytest.raises(MessageDelivered):
+        await world.api.redeliver_message(world.caller, "wekeo", one.delivery_id)
+
+
+async def test_failed_tries_walk_the_path_and_the_last_one_gives_up(world: World) -> None:
+    """The core stays a success; a person lets it be sent again."""
+    await apply(world)
+    batch = await scene(world)
+    await end(await world.worker(), 0)
+    (one,) = await due(world)
+    await report(world, one, 503, retry_in_s=60)
+    assert await due(world) == []
+    assert (await statuses(world, batch))[len(BEGUN + RAN) :] == [
+        "start_publication", "external_error", "error_checked", "processed",
+    ]  # fmt: skip
+    (again,) = await due(world, at_s=61)
+    assert (again.name, again.n_attempts) == (one.name, 1)
+    await report(world, again, 503)
+    assert await both(world, batch) == ("internal_error", "success")
+    assert await due(world) == []
+    rows = await world.api.job_history(world.caller, batch, 1)
+    said = [(row["subtype"], row["message"]) for row in rows if row["message"]]
+    assert said == [
+        ("not sent", "sink wekeo: it answered 503"), ("given up", "sink wekeo: it answered 503"),
+    ]  # fmt: skip
+    await put(world, batch, "error_checked")
+    await world.api.redeliver_message(world.caller, "wekeo", one.delivery_id)
+    (last,) = await due(world)
+    await report(world, last, 200)
+    assert await both(world, batch) == ("done", "success")
+
+
+async def test_only_jobs_with_products_have_messages(world: World) -> None:
+    await apply(world)
+    batch = await scene(world, 2)
+    worker = await world.worker()
+    await end_each(worker, (203, 250))
+    assert await due(world) == []
+    assert await both(world, batch) == ("done", "success")
+    assert await both(world, batch, 2) == ("internal_error", "failed")
+
+
+async def end_each(worker: Worker, codes: tuple[int, ...]) -> None:
+    for one, code in zip(await worker.claim(), codes, strict=True):
+        await worker.start(one)
+        await fail(worker, one, code=code)
+
+
+async def test_messages_of_one_order_wait_for_each_other(world: World) -> None:
+    """Others do not: one tile that cannot be sent holds up itself alone."""
+    await apply(world, SINK + 'order = "tile"\n')
+    batch = await scene(world, 3)
+    await world.admin.execute(
+        "INSERT INTO weft.job_label (batch_id, job_id, tenant_id, attributes)"
+        " SELECT $1, n, $2, jsonb_build_object('tile', substr('AAB', n, 1))"
+        " FROM generate_series(1, 3) n", batch, world.caller.tenant_id,
+    )  # fmt: skip
+    worker = await world.worker()
+    for one in await worker.claim():
+        await worker.start(one)
+        await worker.end(one)
+    first, other = await due(world)
+    assert (first.job_id, other.job_id) == (1, 3)
+    await report(world, first, 503, retry_in_s=60)
+    await report(world, other, 200)
+    assert await due(world) == []
+    (first,) = await due(world, at_s=61)
+    await report(world, first, 200)
+    assert [one.job_id for one in await due(world)] == [2]
+
+
+async def test_new_address_is_that_of_what_is_still_to_be_sent(world: World) -> None:
+    await apply(world)
+    await scene(world)
+    await end(await world.worker(), 0)
+    await apply(world, SINK.replace("endpoint.example", "other.example"))
+    (one,) = await due(world)
+    assert one.url == "https://other.example/products"
+    await world.api.remove_setup(world.caller, "hrsi")
+    assert [again.name for again in await due(world)] == [one.name]
+
+
+async def test_sinks_that_are_not_there_are_refused(world: World) -> None:
+    await apply(world)
+    with pytest.raises(SinkNotFound):
+        await world.submit(job_rows(1), sink="gone")
+    with pytest.raises(SinkNotFound):
+        await world.api.list_messages(world.caller, "gone", after=0, limit=9)
+    with pytest.raises(MessageNotFound):
+        await world.api.redeliver_message(world.caller, "wekeo", 1)
+    with pytest.raises(SinkTaken):
+        await world.api.save_setup(world.caller, "other", SINK, parse_setup(SINK))
+
+
+async def test_sink_without_a_lifecycle_is_told(world: World) -> None:
+    await apply(world)
+    await world.submit(job_rows(1), sink="wekeo")
+    await end(await world.worker(), 0)
+    (one,) = await due(world)
+    await report(world, one, 200)
+    assert await due(world) == []

@@ -97,7 +97,7 @@ UNREACHED = {
 EMPTY = {
     "admission", "attempt_stop", "attempt_watch", "block_request", "cascade", "core_sweep",
     "empty_batch", "group_bunch", "held_ready", "late_job", "parent_end", "place", "preemption",
-    "queue_count", "removed_usage", "resubmitted_span", "transport_offer",
+    "queue_count", "removed_usage", "resubmitted_span", "source_item", "transport_offer",
 }  # fmt: skip
 """Tables that only rare situations fill, or that are empty most of the time."""
 

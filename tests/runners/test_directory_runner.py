@@ -17,10 +17,11 @@ from weft.core.conditions import Ask
 from weft.plugins.log_stores.files import FileLogStore
 from weft.plugins.log_stores.files.writer import FileLogWriter
 from weft.plugins.runners.remote import RemoteRunner
-from weft.plugins.runners.remote.handles import Handles, RunnerHeld
-from weft.ports.runner import Assignment
+from weft.plugins.runners.remote.handles import Handle, Handles, RunnerHeld
+from weft.ports.runner import Assignment, GivenSecret
 from weft.testing.directory_engine import DirectoryEngine
-from weft.testing.runner_suite import RemoteRunnerSuite
+from weft.testing.runner_suite import RemoteRunnerSuite, assignment
+from weft.wire.secret_documents import SecretUse
 from weft.wire.spec import JobSpec
 
 _DIES = """
@@ -90,3 +91,18 @@ class TestDirectoryRunner(RemoteRunnerSuite):
         async with self.ended():
             with pytest.raises(RunnerHeld):
                 await self.runner().adopt()
+
+
+def test_handle_on_the_disk_has_no_value_of_a_secret(tmp_path: Path) -> None:
+    """A directory that is read, or copied to backups, gives none away."""
+    one = assignment(1)
+    use = SecretUse(name="pull", env="PULL")
+    secret = msgspec.structs.replace(one, secrets=(GivenSecret(use, "swordfish"),))
+    handles = Handles(tmp_path)
+    handles.hold()
+    handles.put(Handle(secret))
+    kept = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    handles.let_go()
+
+    assert one.key.name in {path.name for path in tmp_path.rglob("*")}
+    assert b"swordfish" not in kept

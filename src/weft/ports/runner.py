@@ -211,8 +211,8 @@ class Runner(Protocol):
 
     async def adopt(self) -> Known:
         """Find what an earlier agent left, or start afresh after proof that it is gone. Call this
-        first, and again after `RunnerGone` or `end`. Raises `Unavailable` while an engine
-        elsewhere is away; call it again then, too.
+        first, and again after `RunnerGone` or `end`. While an engine elsewhere is away, all that
+        it was given waits; may raise `Unavailable`, then call it again, too.
 
         Attempts that an earlier agent submitted but that have not begun do not start before
         `happened` is read, so that the caller can `stop` those that the database does not know.

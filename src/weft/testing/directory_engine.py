@@ -85,6 +85,9 @@ class DirectoryEngine:
                 self._write(name, {"at": time.time(), **runs})
         return refused
 
+    async def settle(self, names: Sequence[str]) -> None:
+        """Do nothing: a call is over when it returns."""
+
     async def statuses(self, names: Sequence[str]) -> Mapping[str, Status]:
         """Say where these jobs are now."""
         self._answer("statuses")

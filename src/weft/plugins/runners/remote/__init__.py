@@ -29,7 +29,10 @@ from weft.ports.runner import (
     check_requirements,
     never_started,
 )
+from weft.telemetry.log import get_logger
 from weft.wire.log_format import STDERR, STDOUT, Piece
+
+log = get_logger()
 
 _NS = 1_000_000_000
 _AWAY_S = 1.0
@@ -56,7 +59,8 @@ class Engine(Protocol):
     """A system that runs attempts elsewhere. It takes and answers sets, in as few calls as it can.
 
     Every call may raise `Unavailable`, also if the engine received it. But a call that raised or
-    was cancelled must have no effect any more once a later call has been answered.
+    was cancelled must have no effect any more once a later call has been answered, and a
+    submission once `settle` was.
     """
 
     meets: frozenset[str]
@@ -70,6 +74,9 @@ class Engine(Protocol):
         Return those that are refused: with `WeftError` what can never run, with `Blocked` what
         cannot run now.
         """
+
+    async def settle(self, names: Sequence[str]) -> None:
+        """Return once submissions of these that were not answered have arrived, or never will."""
 
     async def statuses(self, names: Sequence[str]) -> Mapping[str, Status]:
         """Return the statuses of these attempts, without those the engine was never given."""
@@ -99,6 +106,8 @@ class RemoteRunner:
         self._held: dict[AttemptKey, Handle] = {}
         self._unsubmitted: dict[AttemptKey, Handle] = {}
         """Attempts with a handle that were not submitted yet."""
+        self._unsure: set[AttemptKey] = set()
+        """Those of them of which the engine could not say whether it has them."""
         self._submitting: dict[AttemptKey, asyncio.Event] = {}
         """Attempts on their way to the engine; the event is set when they are there, or ended."""
         self._giving: asyncio.Future[None] | None = None
@@ -112,13 +121,23 @@ class RemoteRunner:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def adopt(self) -> Known:
-        """Ask the engine about every attempt with a handle."""
+        """Ask the engine about every attempt with a handle. While it is away all of them wait: the
+        worker is there all the same, and what they are is told later.
+        """
         self._handles.hold()
         self._held = {one.assignment.key: one for one in self._handles.all()}
         self._told.clear()
         self._withdrawing.clear()
         self._own.clear()
-        statuses = await self._ask(self._held)
+        statuses: Mapping[AttemptKey, Status] = {}
+        self._unsure.clear()
+        try:
+            statuses = await self._ask(self._held)
+        except Unavailable as error:
+            log.warning("worker.engine_away", held=len(self._held), why=error.message)
+            self._unsure.update(self._held)
+            if stopped := [k for k, h in self._held.items() if h.stop_reason is not None]:
+                self._later(self._until_stopped(stopped, grace_ms=0))
         self._unsubmitted = {k: h for k, h in self._held.items() if k not in statuses}
         live, ended = [], []
         for key, status in statuses.items():
@@ -147,7 +166,7 @@ class RemoteRunner:
         """Stop the attempts that have not begun."""
         mine = []
         for key in keys:
-            if self._unsubmitted.pop(key, None) is not None:
+            if key not in self._unsure and self._unsubmitted.pop(key, None) is not None:
                 self._own_withdrawn(key)
             elif key in self._held:
                 mine.append(key)
@@ -164,7 +183,7 @@ class RemoteRunner:
             noted = msgspec.structs.replace(handle, stop_reason=int(reason))
             self._held[key] = noted
             self._handles.put(noted)
-            if self._unsubmitted.pop(key, None) is not None:
+            if key not in self._unsure and self._unsubmitted.pop(key, None) is not None:
                 self._end_unsubmitted(key, reason)
             else:
                 theirs.append(key)
@@ -240,11 +259,15 @@ class RemoteRunner:
         given = [key for key in keys if self._unsubmitted.pop(key, None) is not None]
         is_over = asyncio.Event()
         self._submitting.update(dict.fromkeys(given, is_over))
+        if given:  # at once: leases go back soon
+            self._own.append(Happened(entered=[Entered(key, Phase.SUBMITTING) for key in given]))
+            self._wake.set()
         try:
             await self._until_there(given)
         finally:
             for key in given:
                 del self._submitting[key]
+                self._unsure.discard(key)
             is_over.set()
             self._wake.set()
 
@@ -264,6 +287,8 @@ class RemoteRunner:
                         }
                     ),
                 }
+                if others:
+                    await self._engine.settle([key.name for key in others])
                 there = await self._ask(others)
             except Unavailable:
                 await asyncio.sleep(_AWAY_S)
@@ -271,6 +296,8 @@ class RemoteRunner:
             for key in others:
                 if key not in there:
                     self._give_up(self._held[key])
+            if late := [key for key in others if key in there and key in self._withdrawing]:
+                self._later(self._withdraw(late))
             self._tell_given(wanted, refused)
             return
 
@@ -290,7 +317,7 @@ class RemoteRunner:
     def _tell_given(
         self, keys: Sequence[AttemptKey], refused: Mapping[str, WeftError | Blocked]
     ) -> None:
-        """Say at once what waits in the engine and what it refused: leases go back soon."""
+        """Say what waits in the engine and what it refused."""
         waiting = []
         for key in keys:
             error = refused.get(key.name)

@@ -89,7 +89,11 @@ class Handles:
         return path.exists() and path.read_text() == self.incarnation()
 
     def put(self, handle: Handle) -> None:
-        """Write a handle; it is on the disk when this returns."""
+        """Write a handle; it is on the disk when this returns. Values of secrets stay in memory:
+        no gateway gives them to an engine.
+        """
+        bare = msgspec.structs.replace(handle.assignment, secrets=())
+        handle = msgspec.structs.replace(handle, assignment=bare)
         self._write(self._directory / handle.assignment.key.name, _ENCODE(handle))
 
     def remove(self, key: AttemptKey) -> None:

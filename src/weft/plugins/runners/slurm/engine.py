@@ -102,6 +102,9 @@ class SlurmEngine:
                         refused.update(dict.fromkeys(some, error))
         return refused
 
+    async def settle(self, names: Sequence[str]) -> None:
+        """Do nothing: each call clears up what became of the one before it."""
+
     async def statuses(self, names: Sequence[str]) -> Mapping[str, Status]:
         """Ask Slurm once for all that is there, and read the files of what has moved."""
         async with self._doing:

@@ -174,6 +174,39 @@ async def test_what_exceeds_a_quota_waits_and_says_so(
     await audit(database)
 
 
+CONFIGURE = """
+[configure.snow]
+cancel_if = "item.cloud > 90"
+priority = "item.cloud < 10 ? 'nrt' : 'delayed'"
+priorities = ["nrt", "delayed", "reprocessing"]
+env = { TILE = "item.tile", MODE = "'nominal'" }
+"""
+
+
+async def test_items_are_configured_by_their_fields(
+    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str]
+) -> None:
+    """One that cannot be is refused and says why; the others go on."""
+    await apply(http, SETUP + CONFIGURE)
+    await find(database, "a", cloud=5)
+    await find(database, "b", cloud=95)
+    await find(database, "c", cloud=50)
+    await find(database, "d")
+    await find(database, "e", cloud="much")
+    await api.app.source_items.submit_due()
+    found = await items(http)
+    assert found == {
+        "a": "b1.j1", "b": "cancelled", "c": "b1.j2", "d": "refused", "e": "refused"
+    }  # fmt: skip
+    page = (await http.get("/v1/sources/scenes/items?state=refused")).json()
+    assert all(one["reason"].startswith("cancel_if: ") for one in page["items"])
+    first, second = [(await http.get(f"/v1/batches/1/jobs/{j}")).json() for j in (1, 2)]
+    assert (first["priority"], first["attributes"]["priority_name"]) == (2, "nrt")
+    assert second["priority"] == 1
+    assert (first["spec"]["env"]["TILE"], first["spec"]["env"]["MODE"]) == ("a", "nominal")
+    await audit(database)
+
+
 async def test_bad_templates_are_refused_with_line_and_field(http: httpx.AsyncClient) -> None:
     answer = await http.put(
         "/v1/setups/snow", content=SETUP.replace('["true"]', "3"), headers=TOML

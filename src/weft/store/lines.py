@@ -99,6 +99,7 @@ def _source(setup: Setup, name: str) -> Mapping[str, Any]:
         "template": {
             "job": {**setup.jobs[one.job]},
             **({} if one.sink is None else {"sink": one.sink}),
+            "configure": {**setup.configurations.get(one.job, {})},
         },
     }
 

@@ -1,5 +1,6 @@
 """Setups, their lifecycles, and the statuses of jobs."""
 
+import asyncio
 import hashlib
 from collections.abc import Callable
 from datetime import date
@@ -30,7 +31,7 @@ async def save_setup(
     services: Services, caller: Caller, name: str, text: str, decode: DecodeBatch
 ) -> Answer:
     """Check a setup and save it whole. Raise `InvalidSetup`, `LifecycleTaken`, `SourceTaken`."""
-    setup = parse_setup(text)
+    setup = await asyncio.to_thread(parse_setup, text)  # the library of CEL may be loaded
     for source in setup.sources.values():
         if source.owner not in {None, caller.user_name}:  # it would run programs as another user
             require(Right.MANAGE, caller.user_name, caller.role, caller.scopes)
@@ -48,10 +49,10 @@ async def _check_templates(
     for name, job in setup.jobs.items():
         taken = TakenSource(
             source_id=0, name="source", lifecycle=None, billing_project="default",
-            template={"job": job}, taking=0, bunch=0, batch_id=None, batch_day=date.min, items=(),
-            owner=caller,
+            template={"job": job}, taking=0, bunch=0, batch_id=None, batch_day=date.min,
+            items=(), owner=caller,
         )  # fmt: skip
-        example = job_of(taken, TakenItem(1, "key", {}, None, ""))
+        example = job_of(taken, TakenItem(1, "key", {}, None, ""), {})
         try:
             body = msgspec.json.encode({"jobs": [example]})
         except (TypeError, ValueError, OverflowError) as error:

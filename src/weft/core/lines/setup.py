@@ -9,6 +9,7 @@ from itertools import takewhile
 from typing import Any, Final
 
 from weft.core.errors import FieldError, InvalidSetup
+from weft.core.lines.configuration import parse_configuration
 from weft.core.lines.lifecycle import Lifecycle, Say, parse_lifecycle
 from weft.core.lines.sink import Sink, parse_sink
 from weft.core.lines.source import Source, parse_source
@@ -17,7 +18,7 @@ from weft.core.lines.template import parse_template
 TABLES_MAX: Final = 50
 """Of one section."""
 NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,62}")
-_LATER: Final = frozenset({"parameters", "configure", "queue", "pool"})
+_LATER: Final = frozenset({"parameters", "queue", "pool"})
 _HEADER: Final = re.compile(r"\s*\[+\s*([^\]]+?)\s*\]+")
 _KEY: Final = re.compile(r"\s*([\w.\"'-]+)\s*=")
 
@@ -27,6 +28,7 @@ SECTIONS: Final[Mapping[str, Callable[[object, Say], Any]]] = {
     "source": parse_source,
     "job": parse_template,
     "sink": parse_sink,
+    "configure": parse_configuration,
 }
 """Sections of tables with names, `[lifecycle.NAME]`: what checks one. It returns None if it said
 something.
@@ -41,6 +43,8 @@ class Setup:
     sources: Mapping[str, Source] = field(default_factory=dict)
     jobs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     sinks: Mapping[str, Sink] = field(default_factory=dict)
+    configurations: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """By the name of the template that they fill."""
 
 
 def parse_setup(text: str) -> Setup:
@@ -63,7 +67,12 @@ def parse_setup(text: str) -> Setup:
         section: _tables(document[section], section, parse, say) if section in document else {}
         for section, parse in SECTIONS.items()
     }
-    setup = Setup(found["lifecycle"], found["source"], found["job"], found["sink"])
+    setup = Setup(
+        found["lifecycle"], found["source"], found["job"], found["sink"], found["configure"]
+    )
+    for name in setup.configurations:
+        if name not in document.get("job", ()):
+            say(("configure", name), f"there is no [job.{name}]")
     for name, source in setup.sources.items():
         if source.job not in document.get("job", ()):
             say(("source", name, "job"), f"there is no [job.{source.job}]")

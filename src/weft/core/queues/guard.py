@@ -58,7 +58,9 @@ class WrongGuard(ValueError):
         super().__init__(f"line {line}, column {column}: {reason}")
 
 
-class _Token(NamedTuple):
+class Token(NamedTuple):
+    """A word or sign of an expression, and where it begins."""
+
     kind: str
     text: str
     at: int
@@ -102,7 +104,7 @@ def compile_guard(text: str) -> Guard:
     except ValueError as error:
         found = refusal_of(str(error)) or Refusal(1, 1, "it is not an expression")
         raise WrongGuard(found.reason, found.line, found.column) from error
-    guard = Guard(text, _outermost(_Reader(text).reads()), program)
+    guard = Guard(text, _outermost(Reader(text).reads()), program)
     _refuse_other_types(guard, program)
     return guard
 
@@ -149,12 +151,17 @@ def _shown(result: object) -> str:
     return kinds.get(type(result), "something else")
 
 
-class _Reader:
-    """What a guard reads, and whether it may: names are looked up, loops are counted."""
+class Reader:
+    """What a guard reads, and whether it may: names are looked up, loops are counted. Expressions
+    about something else than jobs are read by a subclass.
+    """
+
+    functions = _FUNCTIONS
+    loops_max = LOOPS_MAX
 
     def __init__(self, text: str) -> None:
         self._text = text
-        found = (_Token(m.lastgroup or "", m.group(), m.start()) for m in _TOKEN.finditer(text))
+        found = (Token(m.lastgroup or "", m.group(), m.start()) for m in _TOKEN.finditer(text))
         self._tokens = [one for one in found if one.kind != "comment"]
         self._bound: list[tuple[str, int]] = []
         """Variables of the loops around a token, with the depth of brackets at which each ends."""
@@ -172,7 +179,7 @@ class _Reader:
                 depth -= 1
                 self._bound = [one for one in self._bound if one[1] <= depth]
             elif token.text == "+" and self._bound:
-                raise self._wrong(token, "+ cannot stand in a loop")
+                raise self.wrong(token, "+ cannot stand in a loop")
             elif token.kind == "name" and token.text not in _WORDS:
                 n = self._name(n, depth, found)
                 continue
@@ -184,21 +191,22 @@ class _Reader:
         first = self._tokens[n]
         if n and self._tokens[n - 1].text == ".":  # of a value: `"a".size()`, `f(x).size()`
             if n == 1 or self._tokens[n - 2].kind not in {"name", "text", "sign"}:
-                raise self._wrong(first, "a name cannot begin with a point")
+                raise self.wrong(first, "a name cannot begin with a point")
             return self._method(n, depth)
         parts = [first.text]
         while self._is(n + 1, ".") and self._kind(n + 2) == "name" and not self._is(n + 3, "("):
             n += 2
             parts.append(self._tokens[n].text)
         if self._is(n + 1, "("):
-            if first.text not in _FUNCTIONS or len(parts) > 1:
-                known = ", ".join(sorted(_FUNCTIONS))
-                raise self._wrong(first, f"there is no function {parts[-1]}; known: {known}")
+            if first.text not in self.functions or len(parts) > 1:
+                known = ", ".join(sorted(self.functions))
+                raise self.wrong(first, f"there is no function {parts[-1]}; known: {known}")
         elif first.text not in {name for name, _ in self._bound}:
-            found.add(self._path(tuple(parts), first))
+            found.add(self.path(tuple(parts), first))
         return n + 1
 
-    def _path(self, parts: Path, token: _Token) -> Path:
+    def path(self, parts: Path, token: Token) -> Path:
+        """Return what is read of a name with points. Raise `WrongGuard` if it is not known."""
         for n in range(1, len(parts) + 1):
             path = parts[:n]
             if path in BY_PATH:
@@ -206,12 +214,12 @@ class _Reader:
                     return path
                 if BY_PATH[path].type == MAP:
                     return parts[: n + 1]
-                raise self._wrong(token, f"{'.'.join(path)} has no fields")
+                raise self.wrong(token, f"{'.'.join(path)} has no fields")
             if path not in PARENTS:
                 known = ", ".join(fields_below(path[:-1]))
-                raise self._wrong(token, f"there is no attribute {'.'.join(path)}; known: {known}")
+                raise self.wrong(token, f"there is no attribute {'.'.join(path)}; known: {known}")
         known = ", ".join(fields_below(parts))
-        raise self._wrong(token, f"name a field of {'.'.join(parts)}: {known}")
+        raise self.wrong(token, f"name a field of {'.'.join(parts)}: {known}")
 
     def _method(self, n: int, depth: int) -> int:
         token = self._tokens[n]
@@ -219,10 +227,10 @@ class _Reader:
             return n + 1
         if token.text not in _METHODS:
             known = ", ".join(sorted(_METHODS))
-            raise self._wrong(token, f"there is no function {token.text}; known: {known}")
+            raise self.wrong(token, f"there is no function {token.text}; known: {known}")
         self._n_maps += token.text == "map"
         if self._n_maps > MAPS_MAX:
-            raise self._wrong(token, f"at most {MAPS_MAX} map")
+            raise self.wrong(token, f"at most {MAPS_MAX} map")
         if token.text == "matches":
             self._pattern(n)
         if token.text in _MACROS and self._kind(n + 2) == "name" and self._is(n + 3, ","):
@@ -231,10 +239,10 @@ class _Reader:
 
     def _loop(self, n: int, depth: int) -> None:
         token = self._tokens[n]
-        if len(self._bound) == LOOPS_MAX:
-            raise self._wrong(token, f"at most {LOOPS_MAX} loops inside each other")
+        if len(self._bound) == self.loops_max:
+            raise self.wrong(token, f"at most {self.loops_max} loops inside each other")
         if self._bound and sum(one.text == "," for one in self._tokens) > COMMAS_MAX:
-            raise self._wrong(token, f"with loops inside each other at most {COMMAS_MAX} commas")
+            raise self.wrong(token, f"with loops inside each other at most {COMMAS_MAX} commas")
         self._bound.append((self._tokens[n + 2].text, depth + 1))
 
     def _pattern(self, n: int) -> None:
@@ -242,15 +250,15 @@ class _Reader:
         token, pattern = self._tokens[n], self._tokens[min(n + 2, len(self._tokens) - 1)]
         self._n_matches += 1
         if self._n_matches > MATCHES_MAX:
-            raise self._wrong(token, f"at most {MATCHES_MAX} patterns")
+            raise self.wrong(token, f"at most {MATCHES_MAX} patterns")
         if len(self._bound) > 1:
-            raise self._wrong(token, "matches cannot stand in loops inside each other")
+            raise self.wrong(token, "matches cannot stand in loops inside each other")
         if pattern.kind != "text" or not self._is(n + 3, ")"):
-            raise self._wrong(token, "the pattern of matches is one text in quotes")
+            raise self.wrong(token, "the pattern of matches is one text in quotes")
         try:
             check_pattern(_text_of(pattern.text), repeated=bool(self._bound))
         except WrongPattern as refused:
-            raise self._wrong(pattern, str(refused)) from refused
+            raise self.wrong(pattern, str(refused)) from refused
 
     def _is(self, n: int, text: str) -> bool:
         return n < len(self._tokens) and self._tokens[n].text == text
@@ -258,7 +266,8 @@ class _Reader:
     def _kind(self, n: int) -> str:
         return self._tokens[n].kind if n < len(self._tokens) else ""
 
-    def _wrong(self, token: _Token, reason: str) -> WrongGuard:
+    def wrong(self, token: Token, reason: str) -> WrongGuard:
+        """Return the error about a place."""
         before = self._text[: token.at]
         return WrongGuard(reason, before.count("\n") + 1, token.at - before.rfind("\n"))
 

@@ -1,0 +1,208 @@
+"""The configuration of jobs in a setup, `[configure.NAME]`: CEL over the fields of an item.
+
+Each expression is read and bounded before anything is evaluated, as guards of queues are, because
+an evaluation cannot be interrupted: one loop at most, and an item with long lists is refused where
+there is one.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
+
+from weft.core.lines.lifecycle import Say
+from weft.core.queues.attributes import Path
+from weft.core.queues.guard import CHARS_MAX, Reader, Token, WrongGuard
+from weft.core.queues.guard_words import Refusal, failure_of, refusal_of
+
+if TYPE_CHECKING:
+    import cel
+
+ITEM: Final = "item"
+ELEMENTS_MAX: Final = 1000
+"""Of a list or map of an item, where an expression has a loop."""
+EXPRESSIONS_MAX: Final = 50
+_ONE: Final = ("cancel_if", "priority", "queue")
+_MANY: Final = ("env", "attributes", "resources")
+_RESOURCES: Final = frozenset({"cpu", "memory", "storage", "gpu"})
+_WORDS_MAX: Final = 20
+
+
+class CannotConfigure(ValueError):
+    """An item has no job by these rules; the text says which, and why."""
+
+
+@dataclass(frozen=True)
+class Configured:
+    """What the expressions say of one item."""
+
+    cancelled: bool
+    fields: Mapping[str, Any]
+    """Of its job: `priority`, `queue`, `env`, `attributes`, `resources`."""
+
+
+class _ItemReader(Reader):
+    """Reads expressions about items, whose fields nobody knows before."""
+
+    functions = Reader.functions | {"duration", "timestamp"}
+    loops_max = 1
+    has_loops = False
+
+    def _loop(self, n: int, depth: int) -> None:
+        self.has_loops = True
+        super()._loop(n, depth)
+
+    def path(self, parts: Path, token: Token) -> Path:
+        if parts[0] != ITEM:
+            raise self.wrong(token, f"there is no {parts[0]}; known: {ITEM}")
+        return parts
+
+
+def parse_configuration(document: object, say: Say) -> Mapping[str, Any] | None:
+    """Check the table of one configuration; return `None` if something was said about it."""
+    if not isinstance(document, Mapping):
+        say((), "it should be a table")
+        return None
+    said: list[str] = []
+
+    def wrong(where: tuple[str, ...], what: str) -> None:
+        said.append(what)
+        say(where, what)
+
+    for field, given in document.items():
+        if field in _ONE:
+            _check(given, (field,), wrong)
+        elif field in _MANY and isinstance(given, Mapping):
+            for name, text in given.items():
+                if field == "resources" and name not in _RESOURCES:
+                    wrong((field, name), f"it is not one of {', '.join(sorted(_RESOURCES))}")
+                _check(text, (field, name), wrong)
+        elif field in _MANY:
+            wrong((field,), "it should be a table")
+        elif field == "priorities":
+            fine = isinstance(given, list) and 1 <= len(given) <= _WORDS_MAX
+            if not fine or not all(isinstance(one, str) and one for one in given):
+                wrong((field,), f"it should be a list of 1 to {_WORDS_MAX} words")
+        else:
+            known = ", ".join((*_ONE, "priorities", *_MANY))
+            wrong((field,), f"a configuration has no such field; it has {known}")
+    if sum(1 for _ in expressions_of(document)) > EXPRESSIONS_MAX:
+        wrong((), f"it has more than {EXPRESSIONS_MAX} expressions")
+    return None if said else document
+
+
+def expressions_of(document: Mapping[str, Any]) -> list[tuple[str, str, object]]:
+    """Return field, name and text of each expression; the name of single ones is empty."""
+    found: list[tuple[str, str, object]] = [
+        (field, "", document[field]) for field in _ONE if field in document
+    ]
+    for field in _MANY:
+        given = document.get(field)
+        if isinstance(given, Mapping):
+            found += [(field, name, text) for name, text in given.items()]
+    return found
+
+
+def _check(
+    given: object, where: tuple[str, ...], wrong: Callable[[tuple[str, ...], str], None]
+) -> None:
+    if not isinstance(given, str):
+        wrong(where, "it should be an expression, which is a text")
+        return
+    try:
+        _compiled(given)
+    except WrongGuard as error:
+        wrong(where, f"the expression: {error}")
+
+
+@dataclass(frozen=True)
+class _Expression:
+    program: "cel.Program"
+    loops: bool
+
+
+@lru_cache(maxsize=1000)
+def _compiled(text: str) -> _Expression:
+    """Return an expression. Raise `WrongGuard`."""
+    import cel  # noqa: PLC0415 (it imports a terminal library, for a second)
+
+    if len(text) > CHARS_MAX:
+        raise WrongGuard(f"it has {len(text)} characters, at most {CHARS_MAX}")
+    try:
+        program = cel.compile(text)
+    except ValueError as error:
+        found = refusal_of(str(error)) or Refusal(1, 1, "it is not an expression")
+        raise WrongGuard(found.reason, found.line, found.column) from error
+    reader = _ItemReader(text)
+    reader.reads()
+    return _Expression(program, reader.has_loops)
+
+
+def configure(document: Mapping[str, Any], item: Mapping[str, Any]) -> Configured:
+    """Evaluate all expressions for one item. Raise `CannotConfigure`."""
+    fields: dict[str, Any] = {}
+    for field, name, text in expressions_of(document):
+        where = f"{field}.{name}" if name else field
+        value = _evaluated(str(text), item, where)
+        if field == "cancel_if":
+            if not isinstance(value, bool):
+                raise CannotConfigure(f"{where} is not true or false")
+            if value:
+                return Configured(cancelled=True, fields={})
+        elif field == "priority":
+            _set_priority(fields, value, document.get("priorities", ()))
+        elif field == "queue":
+            if not isinstance(value, str):
+                raise CannotConfigure("queue is not a text")
+            fields["queue"] = value
+        elif field == "resources":
+            if isinstance(value, bool) or not isinstance(value, str | int | float):
+                raise CannotConfigure(f"{where} is neither a number nor a text")
+            fields.setdefault(field, {})[name] = value
+        else:
+            fields.setdefault(field, {})[name] = _text(value, where)
+    return Configured(cancelled=False, fields=fields)
+
+
+def _evaluated(text: str, item: Mapping[str, Any], where: str) -> object:
+    try:
+        expression = _compiled(text)
+    except WrongGuard as error:  # it was saved under rules that were less strict
+        raise CannotConfigure(f"{where}: {error}") from error
+    if expression.loops and _longest(item) > ELEMENTS_MAX:
+        raise CannotConfigure(f"{where}: the item has a list of more than {ELEMENTS_MAX} elements")
+    try:
+        return expression.program.execute({ITEM: dict(item)})
+    except Exception as error:
+        raise CannotConfigure(f"{where}: {failure_of(error)}") from error
+
+
+def _longest(value: object) -> int:
+    if isinstance(value, Mapping):
+        return max([len(value), *(_longest(one) for one in value.values())])
+    if isinstance(value, list):
+        return max([len(value), *(_longest(one) for one in value)])
+    return 0
+
+
+def _set_priority(fields: dict[str, Any], value: object, words: list[str]) -> None:
+    if isinstance(value, str) and value in words:
+        fields["priority"] = len(words) - 1 - words.index(value)
+        fields.setdefault("attributes", {})["priority_name"] = value
+    elif isinstance(value, int) and not isinstance(value, bool):
+        fields["priority"] = value
+    else:
+        raise CannotConfigure("priority is neither a whole number nor one of `priorities`")
+
+
+def _text(value: object, where: str) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str | int | float):
+        return str(value)
+    if isinstance(value, timedelta):
+        return f"{value.total_seconds():g}s"
+    if hasattr(value, "isoformat"):
+        return str(value.isoformat())
+    raise CannotConfigure(f"{where} is neither a text nor a number, a date or a time")

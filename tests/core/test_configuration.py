@@ -1,0 +1,82 @@
+"""The configuration of jobs: CEL over the fields of an item, bounded before it is evaluated."""
+
+import time
+from typing import Any
+
+import pytest
+
+from weft.core.lines.configuration import CannotConfigure, configure, parse_configuration
+
+ITEM = {"key": "a", "tile": "32TLR", "cloud": 40, "esa": "2027-04-13T13:02:00Z",
+        "measured": "2027-04-13T10:13:47Z", "bands": ["B1", "B2"]}  # fmt: skip
+NRT = "timestamp(item.esa) - timestamp(item.measured) < duration('24h') ? 'nrt' : 'delayed'"
+
+
+def problems(document: object) -> list[tuple[tuple[str, ...], str]]:
+    said: list[tuple[tuple[str, ...], str]] = []
+    parse_configuration(document, lambda where, what: said.append((where, what)))
+    return said
+
+
+def test_job_is_configured_by_its_item() -> None:
+    document = {
+        "cancel_if": "item.cloud > 90",
+        "priority": NRT,
+        "priorities": ["nrt", "delayed", "reprocessing"],
+        "queue": "item.cloud < 50 ? 'clear' : 'cloudy'",
+        "env": {"TILE": "item.tile", "N": "size(item.bands)", "GOOD": "'B1' in item.bands"},
+        "resources": {"memory": "'2Gi'", "cpu": "item.cloud > 30 ? 2 : 1"},
+    }
+    assert problems(document) == []
+    assert configure(document, ITEM).fields == {
+        "priority": 2, "queue": "clear", "attributes": {"priority_name": "nrt"},
+        "env": {"TILE": "32TLR", "N": "2", "GOOD": "true"},
+        "resources": {"memory": "2Gi", "cpu": 2},
+    }  # fmt: skip
+    assert configure(document, {**ITEM, "cloud": 95}).cancelled
+
+
+@pytest.mark.parametrize(
+    ("document", "where", "what"),
+    [
+        ({"cancel_if": "item.cloud >"}, ("cancel_if",), "line 1, column"),
+        ({"cancel_if": "param.cloud > 1"}, ("cancel_if",), "there is no param"),
+        ({"cancel_if": "open('x')"}, ("cancel_if",), "there is no function open"),
+        ({"env": {"A": "item.a.all(x, item.a.all(y, x == y))"}}, ("env", "A"), "at most 1 loops"),
+        ({"env": {"A": "item.a.map(x, x + x)"}}, ("env", "A"), "+ cannot stand in a loop"),
+        ({"env": {"A": 3}}, ("env", "A"), "an expression"),
+        ({"env": 3}, ("env",), "a table"),
+        ({"resources": {"gold": "1"}}, ("resources", "gold"), "is not one of"),
+        ({"priorities": []}, ("priorities",), "a list"),
+        ({"command": "x"}, ("command",), "no such field"),
+    ],
+)
+def test_wrong_expressions_are_refused(document: Any, where: tuple[str, ...], what: str) -> None:  # noqa: ANN401
+    said = problems(document)
+    assert any(at == where and what in why for at, why in said), said
+
+
+@pytest.mark.parametrize(
+    ("document", "what"),
+    [
+        ({"env": {"A": "item.gone"}}, "env.A"),
+        ({"cancel_if": "item.tile"}, "cancel_if is not true or false"),
+        ({"priority": "item.tile"}, "priority is neither"),
+        ({"queue": "item.cloud"}, "queue is not a text"),
+        ({"env": {"A": "item.bands"}}, "env.A is neither"),
+        ({"resources": {"cpu": "item.bands"}}, "resources.cpu is neither"),
+    ],
+)
+def test_item_that_cannot_be_configured_says_why(document: Any, what: str) -> None:  # noqa: ANN401
+    with pytest.raises(CannotConfigure, match=what):
+        configure(document, ITEM)
+
+
+def test_long_lists_do_not_meet_loops() -> None:
+    item = {"a": list(range(10_000))}
+    begun = time.monotonic()
+    with pytest.raises(CannotConfigure, match="more than 1000 elements"):
+        configure({"cancel_if": "item.a.all(x, x in item.a)"}, item)
+    assert not configure({"cancel_if": "size(item.a) < 3"}, item).cancelled
+    assert configure({"cancel_if": "item.a.all(x, x in item.a)"}, {"a": [*range(1000)]}).cancelled
+    assert time.monotonic() - begun < 5

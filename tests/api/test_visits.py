@@ -38,7 +38,7 @@ OF_ONESELF = {"GET /ui/sessions", "GET /v1/sessions", "GET /v1/tokens"}
 OF_THE_SITE = {
     "GET /ui/system", "GET /v1/system", "GET /v1/tenants", "GET /v1/worker-link/notices",
 }  # fmt: skip
-KEYS = {"GET /v1/callbacks/secret"}
+KEYS = {"GET /v1/callbacks/secret", "GET /v1/sinks/{sink}/deliveries"}
 HIDDEN = OF_ONESELF | OF_THE_SITE | KEYS
 NAMED = {"GET /v1/saved-queries/{saved}", "GET /v1/whoami"}
 """What is another one for each user of the tenant."""

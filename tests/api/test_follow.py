@@ -20,6 +20,9 @@ ENDED = AttemptLog(
 class QuickJob:
     """A job that starts and ends between two questions."""
 
+    def why_gone(self, _: object) -> None:
+        return None
+
     def __init__(self) -> None:
         self.n_questions = 0
 

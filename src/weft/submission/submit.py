@@ -106,6 +106,8 @@ def _new_batch(
     check_name(document.billing_project, settings, problems, "/billing_project")
     check_name(document.lifecycle, settings, problems, "/lifecycle")
     check_name(document.sink, settings, problems, "/sink")
+    rate_key = document.rate.key if document.rate else None
+    check_name(rate_key, settings, problems, "/rate/key")
     check_attributes(document.attributes, settings, problems, "/attributes")
     check_callback(document.callback, settings, problems, "/callback")
     return NewBatch(

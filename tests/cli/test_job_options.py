@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from weft.cli.app import run_command
+from weft.cli.input.attributes import NotAnAttribute
+from weft.cli.input.batch_options import BatchOptions, batch_fields
 from weft.cli.input.job_document import JobOptions, option_fields
 from weft.cli.input.limit_options import parse_moment
 from weft.cli.input.option_names import option_of
@@ -20,6 +22,7 @@ from weft.cli.input.values import WrongOption
         ("memory", "1000", "has no unit"),
         ("memory", "0", "no memory"),
         ("memory", "-4Gi", "negative"),
+        ("storage", "10", "has no unit"),
         ("cpu", "0", "no cores"),
         ("cpu", "two", "such as 2, 0.25 or 250m"),
         ("timeout", "0", "no time"),
@@ -44,6 +47,33 @@ def test_wrong_value_is_refused_with_the_name_of_its_option(
 
     assert refused.value.code == "CLI.WRONG_OPTION"
     assert reason in refused.value.detail
+
+
+def test_disk_and_gpus_are_asked_for() -> None:
+    fields = option_fields(JobOptions(storage="10Gi", gpu=2))
+
+    assert fields == {"resources": {"storage": "10Gi", "gpu": 2}}
+
+
+def test_a_batch_has_a_payer_and_attributes_beside_its_own() -> None:
+    options = BatchOptions(billing_project="genomics", attribute=("cohort=x", "kind=b"))
+
+    assert batch_fields(options, {"kind": "a", "of": "each"}) == {
+        "billing_project": "genomics",
+        "attributes": {"kind": "b", "of": "each", "cohort": "x"},
+    }
+    assert batch_fields(BatchOptions()) == {}
+    with pytest.raises(NotAnAttribute):
+        batch_fields(BatchOptions(attribute=("cohort",)))
+
+
+@pytest.mark.parametrize("command", ["run", "each"])
+def test_words_before_the_hyphens_are_refused(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They would become the first words of the command."""
+    assert run_command([command, "cohort=x", "--", "true"]) == 2
+    assert "'cohort=x' stands before the two hyphens" in " ".join(capsys.readouterr().err.split())
 
 
 def test_units_are_those_that_people_write() -> None:

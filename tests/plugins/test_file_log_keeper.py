@@ -1,5 +1,7 @@
 """The files of deleted batches go, and nothing else."""
 
+import asyncio
+import sys
 from pathlib import Path
 
 from weft.core.attempt_key import AttemptKey
@@ -35,6 +37,18 @@ async def test_what_a_link_names_stays(tmp_path: Path) -> None:
 
     assert (other / "kept").exists()
     assert [path.name for path in attempts.iterdir()] == ["b1"]
+
+
+async def test_a_tree_deeper_than_calls_of_python_goes(tmp_path: Path) -> None:
+    """A job of the same account makes one in a second; removing it level by level would raise."""
+    deep = tmp_path / "attempts" / "b3"
+    deep.mkdir(parents=True)
+    levels = "import os\nfor _ in range(3000): os.mkdir('d'); os.chdir('d')"
+    made = await asyncio.create_subprocess_exec(sys.executable, "-c", levels, cwd=deep)
+    assert await made.wait() == 0
+    await FileLogKeeper(tmp_path).remove([3])
+
+    assert not deep.exists()
 
 
 async def test_place_without_output_has_no_batches(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import os
 import subprocess
 import sys
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from uuid import uuid4
@@ -67,7 +68,25 @@ async def test_a_successor_finds_and_ends_machines_of_its_deployment_only(
     assert await other.list() == []
     await successor.delete(one.name)
     await until_gone(provider, one.name)
-    assert not (site.logs / f"machine-{one.name}.log").exists()
+    assert (site.logs / f"machine-{one.name}.log").exists()
+
+
+async def test_logs_of_machines_that_are_gone_stay_for_a_day(
+    site: ProviderSite, provider: ProcessProvider
+) -> None:
+    one, other = wanted(), msgspec.structs.replace(wanted(), name="lives")
+    for name in (one.name, "old", *(f"m{n}" for n in range(60))):
+        (site.logs / f"machine-{name}.log").write_text("no database")
+    for name, age_s in (("old", 90_000), ("m7", 600)):
+        os.utime(site.logs / f"machine-{name}.log", (time.time() - age_s,) * 2)
+    await provider.create(other)
+    os.utime(site.logs / "machine-lives.log", (time.time() - 90_000,) * 2)
+    await provider.delete(one.name)
+    left = {log.name for log in site.logs.glob("machine-*.log")}
+
+    assert len(left) == 51
+    assert "machine-lives.log" in left
+    assert not left & {"machine-old.log", "machine-m7.log"}
 
 
 async def test_a_process_that_only_has_the_mark_is_left_alone(

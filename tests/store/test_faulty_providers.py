@@ -9,11 +9,12 @@ import pytest_asyncio
 
 from store.test_pools import described
 from store.world import World
+from weft.core.pools import Pool
 from weft.driver.loops.autoscale import Autoscaler, Providers
 from weft.driver.loops.bell import Bell
 from weft.driver.loops.due_date import DueDate
 from weft.driver.loops.loop import LoopContext
-from weft.driver.loops.provider_calls import Pauses, limited
+from weft.driver.loops.provider_calls import FIRST_S, Creations, Pauses, limited
 from weft.ports.provider import FoundMachine, ProviderError, WantedMachine
 from weft.settings import Settings
 
@@ -244,6 +245,39 @@ async def test_a_full_region_is_passed_over(site: Site) -> None:
 
     assert {row["region"] for row in rows} == {"b"}
     assert site.provider.asked.count("create in a") <= 2
+
+
+async def test_calls_that_fail_together_make_one_pause() -> None:
+    """Else the pause of a region would double for each machine that was asked for there."""
+    pauses = Pauses()
+    for _ in range(10):
+        pauses.failed("x")
+
+    assert pauses.left_s("x") <= FIRST_S
+
+
+async def test_the_bound_of_a_round_holds_for_a_period(site: Site) -> None:
+    """Arrivals ring the bell, which begins rounds that come too early."""
+    await site.world.admin.execute(
+        "UPDATE weft.pool SET plan = plan || '{\"creates_per_round\": 1, \"max_workers\": 5}' "
+        "WHERE name = $1", site.world.pool,
+    )  # fmt: skip
+    await site.rounds(3)
+
+    assert len(site.provider.machines) == 1
+    site.begin_term()
+    await site.rounds(3)
+    assert len(site.provider.machines) == 2
+
+
+async def test_machines_may_be_made_again_when_the_period_is_over() -> None:
+    pool = Pool(name="p", creates_per_round=3)
+    created = Creations(0.05)
+    created.note(pool, 2)
+    assert created.left(pool) == 1
+    assert 0 < created.next_in_s() <= 0.05
+    await asyncio.sleep(created.next_in_s())
+    assert created.left(pool) == 3
 
 
 async def test_pauses_grow() -> None:

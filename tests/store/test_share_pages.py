@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from store.test_holds import hold, park
 from store.world import World
 from weft.core.rights import UserRole
 from weft.ports.store import ShareKey
@@ -40,6 +41,27 @@ async def test_pages_have_everybody_once_and_who_only_runs_jobs_last(own_world: 
     assert own["user"] == "cyd"
     assert sorted(row["user"] or "" for row in everybody) == ["", "", "", "cyd"]
     assert (await world.api.sum_workers(boss, limit=9))["cpu_used"] == 3
+
+
+async def test_those_whose_jobs_cannot_run_come_before_nobody(own_world: World) -> None:
+    """Of a user who runs less and whose jobs are all held, `weft why` does not speak."""
+    world = own_world
+    bob = await world.user("bob")
+    worker = await world.worker(cpu_m=1000)
+    mine = await world.submit(2)
+    await worker.claim(1)
+    theirs = await world.submit(1, caller=bob)
+    await world.fold()
+
+    async def is_ahead() -> bool:
+        facts = await world.api.why_job(world.caller, mine, 2)
+        return facts.pool is not None and facts.pool.ahead
+
+    assert await is_ahead()
+    await hold(world, theirs)
+    await park(world)
+    await world.fold()
+    assert not await is_ahead()
 
 
 async def test_audit_sees_a_wrong_load_and_a_new_leader_mends_it(own_world: World) -> None:

@@ -372,12 +372,21 @@ def _is_printed_at_once(arguments: list[str]) -> bool:
 
 
 def _check_order(bound: Mapping[str, Any], arguments: list[str]) -> None:
-    """Refuse an option after the first word of a job's command: `run sort -n` would lose it."""
+    """Refuse an option after the first word of a job's command: `run sort -n` would lose it; and
+    words before `--`, which would become a part of the command.
+    """
     from cyclopts import CycloptsError  # noqa: PLC0415
 
-    if "--" in arguments or arguments[:1] not in (["run"], ["each"]):
+    if arguments[:1] not in (["run"], ["each"]):
         return
     words = list(bound.get("command", ()))
+    if "--" in arguments:
+        if len(words) > len(arguments) - arguments.index("--") - 1:
+            raise CycloptsError(
+                f"'{words[0]}' stands before the two hyphens, where only options may stand.",
+                command_chain=arguments[:1],
+            )
+        return
     if arguments[len(arguments) - len(words) :] != words:
         raise CycloptsError(
             f"There is an option after '{words[0]}'; it is ambiguous whether it belongs to weft.",

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
-Verdict = Literal["ok", "warning", "wrong"]
+Verdict = Literal["ok", "off", "warning", "wrong"]
+"""off: nothing is wrong, and something that protects or serves jobs is not there."""
 
 
 @dataclass(frozen=True)

@@ -291,7 +291,7 @@ def _namespaces(settings: Settings) -> Iterator[Finding]:
     what = f"jobs run in none: {found.why_not}"
     if found.is_chosen:
         advice = f"{SEARCHED} `job_namespace = always` gives them one."
-        yield Finding("namespaces", "ok", what, advice)
+        yield Finding("namespaces", "off", what, advice)
     else:
         advice = f"{SEARCHED} {ALLOW}"
         verdict: Verdict = "wrong" if settings.job_namespace == "always" else "warning"
@@ -306,7 +306,7 @@ def _sandbox(settings: Settings) -> Iterator[Finding]:
     elif settings.sandbox == "none":
         can = "could" if found.words else f"could not ({found.why_not})"
         what = f"jobs run as you, in none; this machine {can}"
-        yield Finding("sandbox", "ok", what, SEE_SECURITY)
+        yield Finding("sandbox", "off", what, SEE_SECURITY)
     elif found.words:
         yield Finding("sandbox", "ok", "jobs run in sandboxes of bubblewrap")
     else:
@@ -334,7 +334,7 @@ def _own_path(settings: Settings, title: str, path: str) -> Iterator[Finding]:
         yield Finding("own paths", "ok", f"jobs of {title} have {path} of their own")
     else:
         what = f"jobs of {title} that use {path} end as errors: {found.why_not}"
-        yield Finding("own paths", "ok", what, found.way_out)
+        yield Finding("own paths", "off", what, found.way_out)
 
 
 def _without_network(settings: Settings) -> Iterator[Finding]:
@@ -353,7 +353,7 @@ def _without_network(settings: Settings) -> Iterator[Finding]:
         yield Finding("network", "ok", "jobs with `network: false` have none")
     else:
         what = f"jobs with `network: false` end as errors: {found.why_not}"
-        yield Finding("network", "ok", what, found.way_out)
+        yield Finding("network", "off", what, found.way_out)
 
 
 def _job_limits(settings: Settings) -> Iterator[Finding]:
@@ -362,7 +362,7 @@ def _job_limits(settings: Settings) -> Iterator[Finding]:
     if settings.job_limits == "never":
         can = "could" if found.directory else f"could not ({found.why_not})"
         what = f"nothing holds jobs to what they reserve; this machine {can}"
-        yield Finding("job limits", "ok", what, found.way_out)
+        yield Finding("job limits", "off", what, found.way_out)
     elif found.directory:
         what = f"a worker that is started here holds jobs to what they reserve: {found.directory}"
         yield Finding("job limits", "ok", what)

@@ -56,6 +56,7 @@ class PoolStoreSuite(StoreTests):
             name=f"p{uuid4().hex}",
             provider="none",
             max_workers=1,
+            regions=("eu", "us"),
             flavours=(flavour,),
         )
         await api.save_pools(caller, [*others, pool])
@@ -67,4 +68,5 @@ class PoolStoreSuite(StoreTests):
         await api.save_pools(caller, others)
         offers = offered["offers"]
         assert (offered["cpu_m"], offers["rack"]) == (7000, ["12"])
+        assert offers["region"] == ["eu", "us"]
         assert (offers["gpu"], offers["matlab"]) == (2, 3)

@@ -17,18 +17,18 @@ def doctor(
     shared: Local = LOCAL,
 ) -> int:
     """Check installation, home, server, database, disk and kernel; exit code 1 if something is
-    wrong.
+    wrong. `off` marks what is not there and nobody has asked for.
 
         weft doctor --quiet
 
     Args:
-        quiet: Print only what is not ok.
+        quiet: Print only what is wrong or may become so.
         shared: Options of every command.
     """
     from weft.run.doctor import examine  # noqa: PLC0415 (heavy: the server's side)
 
     findings = examine(settings_of(shared))
-    shown = [one for one in findings if not quiet or one.verdict != "ok"]
+    shown = [one for one in findings if not quiet or one.verdict not in {"ok", "off"}]
     if shared.json:
         print_json([asdict(one) for one in shown])
     else:

@@ -23,6 +23,7 @@ from weft.cli.each.records import Records
 from weft.cli.each.resume import ATTRIBUTE, find_earlier
 from weft.cli.each.slots import Slots
 from weft.cli.each.summary import EndedRun, print_summary, print_summary_as_json
+from weft.cli.input.batch_options import NO_BATCH_OPTIONS, BatchOptions, batch_fields
 from weft.cli.input.job_document import (
     NO_OPTIONS,
     JobOptions,
@@ -52,6 +53,7 @@ def each(
     *command: str,
     how: EachOptions = NO_EACH_OPTIONS,
     options: JobOptions = NO_OPTIONS,
+    of_batch: BatchOptions = NO_BATCH_OPTIONS,
     shared: Shared = SHARED,
 ) -> int:
     """Run a command once for each line of the input, as a job, and print the outputs in input
@@ -72,6 +74,7 @@ def each(
         command: Program and arguments, after `--`.
         how: How to read lines and print results.
         options: Resources and environment of each job.
+        of_batch: Who pays, and attributes.
         shared: Options of every command.
     """
     words = read_words(command)
@@ -85,18 +88,24 @@ def each(
         return asyncio.run(
             print_commands(given.reader(), given.packer(), given.template(), as_json=shared.json)
         )
-    return asyncio.run(_Each(given, how, options, shared).run())
+    return asyncio.run(_Each(given, how, options, of_batch, shared).run())
 
 
 class _Each:
     """One run."""
 
     def __init__(
-        self, given: EachInput, how: EachOptions, options: JobOptions, shared: Shared
+        self,
+        given: EachInput,
+        how: EachOptions,
+        options: JobOptions,
+        of_batch: BatchOptions,
+        shared: Shared,
     ) -> None:
         self._input = given
         self._how = how
         self._options = options
+        self._of_batch = of_batch
         self._shared = shared
         self._ledger = Ledger(
             failed_code=XARGS_FAILED if how.xargs else FAILED, allows_cut=how.allow_cut
@@ -152,7 +161,7 @@ class _Each:
         name = self._how.name or (earlier.name if earlier else f"{program}-{secrets.token_hex(3)}")
         batch: dict[str, Any] = {
             "name": name,
-            "attributes": {ATTRIBUTE: "resumed" if earlier else "new"},
+            **batch_fields(self._of_batch, {ATTRIBUTE: "resumed" if earlier else "new"}),
         }
         template = self._input.template()
         n_at_once = await self._n_at_once(client, has_slots=template.has_slot)

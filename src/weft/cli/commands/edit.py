@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
+from weft.cli.input.attributes import parse_attribute
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import Target, parse_target
 from weft.cli.terminal.report import note
@@ -15,13 +16,6 @@ from weft.core.errors import Invalid
 
 _COMMAND_OF = {"name": "`weft rename {} NAME`", "priority": "`weft set {} --priority N`"}
 """What sets a field of which somebody has set an attribute of the same name."""
-
-
-class NotAnAttribute(Invalid):
-    """An argument that is not `key=value`."""
-
-    code = "CLI.NOT_AN_ATTRIBUTE"
-    advice = "Write key=value to set an attribute, and key= to remove it."
 
 
 class NothingToSet(Invalid):
@@ -75,16 +69,6 @@ def set_attributes(
             f"{key} is an attribute here; {_COMMAND_OF[key].format(target)} sets the {key} itself"
         )
     return code
-
-
-def parse_attribute(word: str) -> tuple[str, str | None]:
-    """Return key and value of `key=value`, of `key=` None."""
-    key, equals, value = word.partition("=")
-    if not key or not equals:
-        raise NotAnAttribute(
-            f"{word[:80]!r} is not an attribute", detail="It has no key, or no '=' after it."
-        )
-    return key, value or None
 
 
 def _edit_target(text: str, patch: Mapping[str, Any], shared: Shared, *, done: str) -> int:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from weft.cli.commands.edit import parse_attribute
+from weft.cli.input.attributes import parse_attribute
 from weft.cli.input.bounds import bounded
 from weft.cli.input.environment import given_variable
 from weft.cli.input.options import SHARED, Shared

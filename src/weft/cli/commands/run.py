@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from weft.cli.input.batch_options import NO_BATCH_OPTIONS, BatchOptions, batch_fields
 from weft.cli.input.job_document import (
     NO_OPTIONS,
     JobOptions,
@@ -41,6 +42,7 @@ def run(
     detach: Annotated[bool, Parameter(negative="")] = False,
     allow_cut: Annotated[bool, Parameter(negative="")] = False,
     options: JobOptions = NO_OPTIONS,
+    of_batch: BatchOptions = NO_BATCH_OPTIONS,
     shared: Shared = SHARED,
 ) -> int:
     """Run one command as a job, in this directory and environment, with its output and exit code.
@@ -57,6 +59,7 @@ def run(
         allow_cut: Output whose middle was not kept is fine; by default the exit code is 1 then.
         no_stdin: Do not read standard input; the job reads from /dev/null.
         options: Resources and environment of the job.
+        of_batch: Who pays, and attributes.
         shared: Options of every command.
     """
     if not command:
@@ -70,6 +73,7 @@ def run(
     document = {
         "name": name if name is not None else show_command(command),
         "jobs": [job],
+        **batch_fields(of_batch),
         **request_fields(options, shared.home),
     }
     if detach:

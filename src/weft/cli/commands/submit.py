@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from weft.cli.input.batch_options import NO_BATCH_OPTIONS, BatchOptions, batch_fields
 from weft.cli.input.documents import (
     Format,
     UnreadableDocument,
@@ -40,6 +41,7 @@ def submit(
     wait: Annotated[bool, Parameter(negative="")] = False,
     dry_run: Annotated[bool, Parameter(negative="")] = False,
     options: LimitOptions = NO_LIMITS,
+    of_batch: BatchOptions = NO_BATCH_OPTIONS,
     shared: Shared = SHARED,
 ) -> int:
     """Submit the jobs of a file as a batch, and print its id.
@@ -53,6 +55,7 @@ def submit(
         wait: Wait until the batch is complete; exit code 1 if it did not succeed.
         dry_run: Only check the file and say what would be submitted; --json prints the document.
         options: When jobs may run and are tried again that do not say it themselves.
+        of_batch: Who pays, and attributes, instead of what the file says.
         shared: Options of every command.
     """
     body, chosen = _read(file, form)
@@ -64,6 +67,9 @@ def submit(
         document = expand(given, limit_fields(options), directory=directory)
         if name is not None:
             document["name"] = name
+        if of_batch != NO_BATCH_OPTIONS:
+            own = document.get("attributes")
+            document.update(batch_fields(of_batch, own if isinstance(own, dict) else None))
         if dry_run:
             return _show(document, as_json=shared.json)
         return asyncio.run(_submit(document, shared, wait=wait))

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from weft.cli.input.bounds import bounded
 from weft.cli.input.environment import given_variable, inherited_environment
 from weft.cli.input.limit_options import LimitOptions, limit_fields
 from weft.cli.input.text import check_text
@@ -16,9 +17,11 @@ from weft.cli.input.values import read_option
 from weft.cli.terminal.plain import one_line
 from weft.core.durations import parse_seconds
 from weft.core.errors import Invalid
-from weft.core.resources import parse_cpu_m, parse_memory_mib
+from weft.core.resources import parse_cpu_m, parse_mebibytes, parse_memory_mib
 
 NAME_CHARS_MAX = 256
+GPU_MAX = 1024
+"""As the server has it."""
 
 
 class NoCommand(Invalid):
@@ -37,6 +40,12 @@ class JobOptions(LimitOptions):
 
     memory: Annotated[str | None, Parameter(group="Job")] = None
     """Memory with its unit, such as 512Mi or 4G (default 512Mi)."""
+
+    storage: Annotated[str | None, Parameter(group="Job")] = None
+    """Disk with its unit, such as 10Gi (default none)."""
+
+    gpu: Annotated[int | None, Parameter(group="Job", validator=bounded(0, GPU_MAX))] = None
+    """GPUs that it has for itself (default 0)."""
 
     timeout: Annotated[str | None, Parameter(group="Job")] = None
     """Stop the job after this time: seconds, or 10m, 1h30m, 1-12:00:00."""
@@ -89,12 +98,19 @@ def place_fields() -> dict[str, Any]:
 
 def option_fields(options: JobOptions) -> dict[str, Any]:
     """Return the fields of a job document that the options of the command line set."""
-    resources = {"cpu": options.cpu, "memory": options.memory}
+    resources = {
+        "cpu": options.cpu,
+        "memory": options.memory,
+        "storage": options.storage,
+        "gpu": options.gpu,
+    }
     given = {name: value for name, value in resources.items() if value is not None}
     if options.cpu is not None:
         read_option("--cpu", options.cpu, parse_cpu_m)
     if options.memory is not None:
         read_option("--memory", options.memory, parse_memory_mib)
+    if options.storage is not None:
+        read_option("--storage", options.storage, parse_mebibytes)
     fields = limit_fields(options)
     if given:
         fields["resources"] = given

@@ -12,7 +12,9 @@ from weft.core.errors import FieldError, InvalidParameter, WeftError
 _JOB: Final = re.compile("/jobs/[0-9]+(?=/|$)")
 _OPTIONS: Final[Mapping[str, str]] = MappingProxyType({
     "/resources": "--cpu and --memory", "/resources/cpu": "--cpu",
-    "/resources/memory": "--memory", "/timeout_s": "--timeout", "/max_attempts": "--retries",
+    "/resources/memory": "--memory", "/resources/storage": "--storage", "/resources/gpu": "--gpu",
+    "/billing_project": "--billing-project", "/timeout_s": "--timeout",
+    "/max_attempts": "--retries",
     "/command": "the command", "/stdin": "standard input",
     "/inherit_env": "the environment", "/name": "--name", "/max_running": "--jobs",
     "/priority": "--priority", "/network": "--no-network",

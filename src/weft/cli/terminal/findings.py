@@ -7,7 +7,7 @@ from weft.cli.terminal.plain import plain
 from weft.cli.terminal.wrapped import wrapped
 from weft.core.findings import Finding
 
-MARKS = {"ok": "ok     ", "warning": "warning", "wrong": "WRONG  "}
+MARKS = {"ok": "ok     ", "off": "off    ", "warning": "warning", "wrong": "WRONG  "}
 
 
 def print_findings(findings: Iterable[Finding]) -> None:

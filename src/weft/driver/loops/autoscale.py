@@ -34,7 +34,7 @@ from weft.core.pools import (
     used_share,
 )
 from weft.driver.loops.loop import Loop, LoopContext
-from weft.driver.loops.provider_calls import Answer, Pauses, heard, limited
+from weft.driver.loops.provider_calls import Answer, Creations, Pauses, heard, limited
 from weft.ports.provider import Provider, ProviderError, WantedMachine
 from weft.ports.store import Row
 from weft.telemetry import metrics
@@ -48,6 +48,8 @@ COUNT_S = 3600.0
 """What a machine costs is counted at least this often, so that it counts on its date."""
 SHARE_STEP = 0.01
 """What jobs use of a machine is counted anew when it differs by more."""
+REASON_CHARS = 500
+"""Of what a provider's exception says."""
 STOP_S = 5.0
 """A call that does not heed its cancellation delays the end of a term no longer."""
 
@@ -86,6 +88,7 @@ class Autoscaler:
         """What tells that a worker has claimed, and since when nothing was seen to run there."""
         self._pauses = Pauses()
         """Of regions in which no machine could be made, of machines, and of lists."""
+        self._created = Creations(context.settings.autoscale_s)
         self._listed: dict[str, float] = {}
         """When each provider's machines were compared."""
 
@@ -122,7 +125,9 @@ class Autoscaler:
         moving = [await self._decide(row) for row in rows]
         if not rows:
             return None
-        return self._settings.autoscale_s if any(moving) else self._settings.provider_list_s
+        if any(moving):
+            return self._created.next_in_s()
+        return self._settings.provider_list_s
 
     def _compare(self, rows: Sequence[Row]) -> None:
         """Begin to compare what providers have with what is noted, if it is time."""
@@ -143,7 +148,8 @@ class Autoscaler:
         await self._count(row["machines"], machines)
         own_jobs = msgspec.convert(row["own_jobs"], list[OwnJob])
         closed = self._closed_regions(pool)
-        decisions = decide_all(pool, demand, own_jobs, machines, closed)
+        bounded = msgspec.structs.replace(pool, creates_per_round=self._created.left(pool))
+        decisions = decide_all(bounded, demand, own_jobs, machines, closed)
         gone = set()
         for one in decisions:
             if one.machine is not None and await self._move(one.machine, one):
@@ -207,6 +213,7 @@ class Autoscaler:
     async def _create(self, pool: Pool, row: Row, new: Sequence[Decision]) -> None:
         if not new:
             return
+        self._created.note(pool, len(new))
         names = await self._store.add_machines(
             self._epoch,
             row["pool_id"],
@@ -220,6 +227,7 @@ class Autoscaler:
     async def _create_own(self, pool: Pool, row: Row, new: Sequence[Decision]) -> None:
         if not new:
             return
+        self._created.note(pool, len(new))
         wanted = [(one.flavour, one.region, one.reason, *(one.job or (0, 0))) for one in new]
         for facts in await self._store.add_own_machines(self._epoch, row["pool_id"], wanted):
             _tell(pool, Decision(kind="create", machine=facts["name"], reason=facts["reason"]))
@@ -318,7 +326,10 @@ class Autoscaler:
     def _reason(self, error: Exception) -> str:
         if isinstance(error, TimeoutError):
             return f"no answer within {self._settings.provider_timeout_s:g} s"
-        return str(error) if isinstance(error, ProviderError) else type(error).__name__
+        text = str(error)[:REASON_CHARS]
+        if isinstance(error, ProviderError):
+            return text
+        return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
     def _closed_regions(self, pool: Pool) -> Sequence[str]:
         regions = pool.regions or (ANYWHERE,)

@@ -5,6 +5,8 @@ import time
 from collections.abc import Coroutine, Hashable
 from typing import Any, TypeVar
 
+from weft.core.pools import Pool
+
 Answer = TypeVar("Answer")
 
 FIRST_S = 30.0
@@ -33,6 +35,37 @@ def heard(task: asyncio.Future[Any]) -> None:
         task.exception()
 
 
+class Creations:
+    """How many machines each pool was given lately: whatever rings the bell, `creates_per_round`
+    bounds what a provider is asked for in one period.
+    """
+
+    def __init__(self, period_s: float) -> None:
+        self._period_s = period_s
+        self._noted: dict[str, list[tuple[float, int]]] = {}
+
+    def note(self, pool: Pool, count: int) -> None:
+        """Machines of a pool are asked for now."""
+        self._noted.setdefault(pool.name, []).append((time.monotonic(), count))
+
+    def left(self, pool: Pool) -> int:
+        """Return how many more may be asked for now."""
+        return max(pool.creates_per_round - sum(n for _, n in self._recent(pool.name)), 0)
+
+    def next_in_s(self) -> float:
+        """Return when to look again: after a period, or when more may be made."""
+        recent = [at for pool in self._noted for at, _ in self._recent(pool)]
+        if not recent:
+            return self._period_s
+        return max(min(recent) + self._period_s - time.monotonic(), 0.0)
+
+    def _recent(self, pool: str) -> list[tuple[float, int]]:
+        since = time.monotonic() - self._period_s
+        recent = [one for one in self._noted.get(pool, ()) if one[0] > since]
+        self._noted[pool] = recent
+        return recent
+
+
 class Pauses:
     """What is left alone for a while after it failed: 30 s, then twice as long each time, up to
     15 minutes.
@@ -43,7 +76,9 @@ class Pauses:
         """Until when, and how long that was."""
 
     def failed(self, key: Hashable) -> None:
-        """Begin the next pause."""
+        """Begin the next pause. Calls that were under way together fail together: one pause."""
+        if self.holds(key):
+            return
         _, before_s = self._pauses.get(key, (0.0, 0.0))
         for_s = min(before_s * 2 or FIRST_S, LONGEST_S)
         self._pauses[key] = (time.monotonic() + for_s, for_s)
@@ -54,5 +89,9 @@ class Pauses:
 
     def holds(self, key: Hashable) -> bool:
         """Say whether a pause has not ended."""
+        return self.left_s(key) > 0
+
+    def left_s(self, key: Hashable) -> float:
+        """Return how long it still lasts."""
         until, _ = self._pauses.get(key, (0.0, 0.0))
-        return until > time.monotonic()
+        return until - time.monotonic()

@@ -13,6 +13,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
@@ -31,6 +32,10 @@ STOP_S: Final = 20.0
 """A worker ends its jobs within its own grace; then it is killed."""
 KILL_S: Final = 2.0
 SHOWN_S: Final = 10.0
+LOG_KEPT_S: Final = 86_400.0
+"""The log of a machine that is gone stays for a day,"""
+LOGS_KEPT: Final = 50
+"""and only this many of them."""
 OPTIONS: Final = frozenset({"slots", "gpus"})
 SLOTS_MAX: Final = 1_000_000
 """As of a worker."""
@@ -87,7 +92,7 @@ class ProcessProvider:
         """End the processes of a machine: ask first, then kill."""
         await asyncio.to_thread(self._end, name)
         self._reap()
-        (self._site.logs / f"machine-{name}.log").unlink(missing_ok=True)
+        await asyncio.to_thread(self._remove_old_logs)
 
     async def close(self) -> None:
         """Forget the children; they live on."""
@@ -173,6 +178,19 @@ class ProcessProvider:
                 break
             time.sleep(0.001)
         return pid
+
+    def _remove_old_logs(self) -> None:
+        """Remove logs of machines that are gone. The newest stay: they say why no worker came."""
+        living = {f"machine-{name}.log" for _, _, name in self._processes()}
+        logs = []
+        for one in self._site.logs.glob("machine-*.log"):
+            with suppress(FileNotFoundError):  # another driver was faster
+                if one.name not in living:
+                    logs.append((one.stat().st_mtime, one))
+        oldest = time.time() - LOG_KEPT_S
+        for place, (written, log) in enumerate(sorted(logs, reverse=True)):
+            if place >= LOGS_KEPT or written < oldest:
+                log.unlink(missing_ok=True)
 
     def _mark(self, name: str) -> str:
         return f"{self._site.tag}/{name}"

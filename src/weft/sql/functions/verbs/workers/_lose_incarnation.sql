@@ -6,12 +6,15 @@ CREATE OR REPLACE FUNCTION weft._lose_incarnation(of_incarnation_id int, at time
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_batch bigint[]; v_job int[]; v_attempt smallint[]; v_start_age bigint[]; v_end_age bigint[]; v_n int; v_known_at timestamptz;
+    v_batch bigint[]; v_job int[]; v_attempt smallint[]; v_start_age bigint[]; v_end_age bigint[]; v_n int; v_known_at timestamptz; v_message text;
 BEGIN
     PERFORM pg_advisory_xact_lock(7703, of_incarnation_id);
     UPDATE weft.worker_incarnation i SET ended_at = _lose_incarnation.at, waiting = false WHERE i.incarnation_id = of_incarnation_id
         AND i.ended_at IS NULL;
     SELECT i.heartbeat_at INTO v_known_at FROM weft.worker_incarnation i WHERE i.incarnation_id = of_incarnation_id;
+    -- The attempt is dated back to the last sign of life; this says when that was noticed.
+    v_message := 'its worker was lost, last heard of at ' || to_char(v_known_at AT TIME ZONE 'UTC', 'HH24:MI:SS') || ', noticed at '
+        || to_char(_lose_incarnation.at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"');
     SELECT array_agg(j.batch_id), array_agg(j.job_id), array_agg(j.attempt),
            -- A lease costs nothing and is not a loss. A started attempt is known to have run at least until the last heartbeat.
            array_agg(CASE WHEN j.started_at IS NOT NULL
@@ -26,7 +29,7 @@ BEGIN
             array_fill(0::bigint, ARRAY[v_n]), array_fill(0::bigint, ARRAY[v_n]), array_fill(0::bigint, ARRAY[v_n]),
                 array_fill(0::bigint, ARRAY[v_n]),
             array_fill(false, ARRAY[v_n]), array_fill(NULL::int, ARRAY[v_n]), array_fill(NULL::bigint, ARRAY[v_n]),
-            array_fill('its worker was lost'::text, ARRAY[v_n]), at => _lose_incarnation.at);
+            array_fill(v_message, ARRAY[v_n]), at => _lose_incarnation.at);
     END IF;
     PERFORM weft._after_loss(of_incarnation_id, _lose_incarnation.at);
     DELETE FROM weft.claim c WHERE c.incarnation_id = of_incarnation_id;

@@ -3,7 +3,7 @@
 -- Plan: live workers of the pool; what runs on at most 20 of them, as _live_attempts, leaving out those that claim many jobs.
 -- Returns: `workers`: all; `serving`: those that offer what the lane asks; `large`: of these, those that are large enough; of all serving
 --   ones the largest `cpu` and `memory`; `stopped`: the first large ones that take no jobs; `free`: whether an active one has room;
---   `cpu_active`: cores of all active ones; `running`: cores that the user runs; `ahead`: whether a user who runs less has ready jobs;
+--   `cpu_active`: cores of all active ones; `running`: cores that the user runs; `ahead`: whether a user who runs less has jobs that are offered: not held, not later;
 --   `growth`: as _growth.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._pool_facts(of_pool_id int, of_lane_id int, needs_cpu_m bigint, needs_memory_mib bigint, of_user_id int)
@@ -37,7 +37,10 @@ AS $$
         'cpu_active', coalesce(sum(l.cpu_m) FILTER (WHERE l.state = 'active' AND l.has_cores), 0) / 1000.0,
         'running', coalesce((SELECT s.running_m FROM share s), 0) / 1000.0,
         'ahead', EXISTS (SELECT FROM share s JOIN weft.user_share o ON o.pool_id = of_pool_id AND o.active AND o.load < s.load
-            WHERE o.n_ready > 0),
+            WHERE EXISTS (SELECT FROM weft.ready_job q
+                    WHERE q.gate_set_id = 0 AND q.pool_id = of_pool_id AND q.user_id = o.user_id)
+               OR EXISTS (SELECT FROM weft.runnable r
+                    WHERE r.gate_set_id = 0 AND r.pool_id = of_pool_id AND r.user_id = o.user_id)),
         'growth', weft._growth(of_pool_id, of_lane_id, needs_cpu_m, needs_memory_mib))
     FROM live l
 $$;

@@ -32,7 +32,8 @@ LIVE_ARGUMENTS: Mapping[str, str] = {
 }  # fmt: skip
 """What the server knows, by the name of an argument or an option."""
 LIVE_OPTIONS: Mapping[str, str] = {
-    "--queue": "queues", "--pool": "pools", "--project": "projects", "--batch": "batches",
+    "--queue": "queues", "--billing-project": "projects", "--pool": "pools",
+    "--project": "projects", "--batch": "batches",
     "--move-to": "queues", "--resume": "batches", "--user": "users", "--with": "users",
     "--add": "users", "--remove": "users", "--tenant": "tenants", "--visit": "tenants",
     "--secret": "secrets", "--secret-file": "secrets", "--machine": "flavours",

@@ -31,7 +31,7 @@ FREE: Mapping[str, str] = {
         line-set--message line-set-m
         jobs-1 message-1 query-save-1 ls--name --q -q billing-correct-rates-0""",
     "pairs of a name and a value": """
-        --rate
+        --rate --attribute
         --env --label --no-env --param resubmit-1 set-1""",
     "numbers or ranges of exit codes, and reasons": """
         --exit-codes --external-errors --retry-on --retry-with --halt""",

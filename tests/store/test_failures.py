@@ -132,7 +132,7 @@ async def test_lost_too_often_is_a_dead_letter(world: World) -> None:
     worker = await world.worker()
     while claimed := await worker.claim():
         await worker.start(*claimed)
-        await worker.end(*claimed, reason=Reason.LOST, message="its worker was lost, noticed at 9")
+        await worker.end(*claimed, reason=Reason.LOST, message="its worker was lost")
 
     assert await world.states(batch) == "e"
     assert await causes(world, batch) == [(1, "its worker was lost", 1)]

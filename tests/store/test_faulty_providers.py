@@ -272,12 +272,14 @@ async def test_the_bound_of_a_round_holds_for_a_period(site: Site) -> None:
 
 async def test_machines_may_be_made_again_when_the_period_is_over() -> None:
     pool = Pool(name="p", creates_per_round=3)
-    created = Creations(0.05)
-    created.note(pool, 2)
+    created, over = Creations(60.0), Creations(0.0)
+    for one in (created, over):
+        one.note(pool, 2)
+
     assert created.left(pool) == 1
-    assert 0 < created.next_in_s() <= 0.05
-    await asyncio.sleep(created.next_in_s())
-    assert created.left(pool) == 3
+    assert 0 < created.next_in_s() <= 60
+    assert over.left(pool) == 3
+    assert over.next_in_s() == 0
 
 
 async def test_pauses_grow() -> None:

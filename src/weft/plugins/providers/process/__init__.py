@@ -188,8 +188,8 @@ class ProcessProvider:
                 if one.name not in living:
                     logs.append((one.stat().st_mtime, one))
         oldest = time.time() - LOG_KEPT_S
-        for place, (written, log) in enumerate(sorted(logs, reverse=True)):
-            if place >= LOGS_KEPT or written < oldest:
+        for n_newer, (written, log) in enumerate(sorted(logs, reverse=True)):
+            if n_newer >= LOGS_KEPT or written < oldest:
                 log.unlink(missing_ok=True)
 
     def _mark(self, name: str) -> str:

@@ -7,7 +7,8 @@ CREATE OR REPLACE FUNCTION weft._note_failures(batch_ids bigint[], job_ids int[]
     at timestamptz) RETURNS void LANGUAGE sql
 AS $$
     SELECT weft._add_dead_letters(array_agg(t.b), array_agg(t.j), array_agg(a.reason), array_agg(a.exit_code), array_agg(a.signal),
-        array_agg(coalesce(t.cause, CASE WHEN a.reason = REASON_LOST THEN split_part(a.message, ',', 1) ELSE left(a.message, 200) END)), _note_failures.at)
+        array_agg(CASE WHEN a.reason = REASON_LOST THEN split_part(a.message, ',', 1)
+            ELSE coalesce(t.cause, left(a.message, 200)) END), _note_failures.at)
     FROM unnest(_note_failures.batch_ids, _note_failures.job_ids, _note_failures.attempts, _note_failures.reasons, causes)
         t (b, j, n, reason, cause)
     CROSS JOIN LATERAL (SELECT x.* FROM weft.attempt x WHERE x.batch_id = t.b AND x.job_id = t.j AND x.attempt = t.n OFFSET 0) a

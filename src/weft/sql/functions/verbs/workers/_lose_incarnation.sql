@@ -6,7 +6,8 @@ CREATE OR REPLACE FUNCTION weft._lose_incarnation(of_incarnation_id int, at time
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_batch bigint[]; v_job int[]; v_attempt smallint[]; v_start_age bigint[]; v_end_age bigint[]; v_n int; v_known_at timestamptz; v_message text;
+    v_batch bigint[]; v_job int[]; v_attempt smallint[]; v_start_age bigint[]; v_end_age bigint[]; v_n int; v_known_at timestamptz;
+    v_message text;
 BEGIN
     PERFORM pg_advisory_xact_lock(7703, of_incarnation_id);
     UPDATE weft.worker_incarnation i SET ended_at = _lose_incarnation.at, waiting = false WHERE i.incarnation_id = of_incarnation_id

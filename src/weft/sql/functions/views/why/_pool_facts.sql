@@ -3,7 +3,8 @@
 -- Plan: live workers of the pool; what runs on at most 20 of them, as _live_attempts, leaving out those that claim many jobs.
 -- Returns: `workers`: all; `serving`: those that offer what the lane asks; `large`: of these, those that are large enough; of all serving
 --   ones the largest `cpu` and `memory`; `stopped`: the first large ones that take no jobs; `free`: whether an active one has room;
---   `cpu_active`: cores of all active ones; `running`: cores that the user runs; `ahead`: whether a user who runs less has jobs that are offered: not held, not later;
+--   `cpu_active`: cores of all active ones; `running`: cores that the user runs; `ahead`: whether a user who runs less has jobs that are
+--   offered: not held, not later;
 --   `growth`: as _growth.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._pool_facts(of_pool_id int, of_lane_id int, needs_cpu_m bigint, needs_memory_mib bigint, of_user_id int)

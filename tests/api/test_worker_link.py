@@ -10,7 +10,13 @@ import pytest
 
 from api.live import LiveApi, make_user
 from weft.api.worker_link.serving import told_of
-from weft.core.errors import Forbidden, LinkFrameRefused, LinkRefused, RightMissing, WeftError
+from weft.core.errors import (
+    Forbidden,
+    LinkFrameRefused,
+    LinkRefused,
+    RightMissing,
+    WeftError,
+)
 from weft.core.rights import Right, UserRole, require
 from weft.ports.store import Registered, WorkerStore
 from weft.ports.worker_link import FRAME_VERSION, LISTED_MAX, Frame
@@ -229,6 +235,46 @@ async def test_notices_reach_the_worker(outside: Outside) -> None:
     channel, _ = await anext(heard)
     assert channel == "work"
     await cast("Any", heard).aclose()
+
+
+@pytest.mark.parametrize(
+    ("origin", "scheme", "status"),
+    [
+        ("203.0.113.9", "http", 403),
+        ("203.0.113.9", "https", 200),
+        ("::ffff:203.0.113.9", "http", 403),
+        ("127.0.0.1", "http", 200),
+    ],
+)
+async def test_api_takes_no_frames_over_a_network_without_tls(
+    database: dict[str, str], tmp_path: Path, origin: str, scheme: str, status: int
+) -> None:
+    await make_user(database["admin"])
+    api = LiveApi(database["weft_api"], Settings(home=tmp_path, trusted_proxies="127.0.0.1"))
+    api.link_dsn = database["weft_worker"]
+    await api.start()
+    async with api.client() as http:
+        token = (await Outside(api, http, tmp_path).token()).read_text()
+        answer = await http.post(
+            "/v1/worker-link",
+            content=msgspec.msgpack.encode(Frame(FRAME_VERSION, 0, "hello", msgspec.Raw(b"\x80"))),
+            headers={
+                "authorization": f"Bearer {token}",
+                "x-forwarded-for": origin,
+                "x-forwarded-proto": scheme,
+            },
+        )
+        notices = await http.get(
+            "/v1/worker-link/notices?incarnation=1",
+            headers={
+                "authorization": f"Bearer {token}",
+                "x-forwarded-for": origin,
+                "x-forwarded-proto": scheme,
+            },
+        )
+    await api.stop()
+    assert answer.status_code == status, answer.text
+    assert ("by HTTPS only" in notices.text) == (status == 403)
 
 
 def test_notices_of_others_are_not_told() -> None:

@@ -1,6 +1,7 @@
 """`/v1/worker-link`: what workers outside call and hear (`ports/worker_link.py`)."""
 
 from collections.abc import AsyncIterator
+from ipaddress import ip_address
 from typing import Final
 
 import msgspec
@@ -11,7 +12,7 @@ from weft.api.http.parameters import Query, wrong_parameter
 from weft.api.http.requests import AnyRequest, caller_of, read_bytes, services_of
 from weft.api.http.sse import KEEP_ALIVE, KEEP_ALIVE_S, message, stream_reply
 from weft.api.worker_link import WorkerLink
-from weft.core.errors import LinkFrameRefused, Unavailable
+from weft.core.errors import LinkFrameRefused, LinkRefused, Unavailable
 from weft.ports.store import Caller
 from weft.ports.worker_link import FRAME_BYTES_MAX, Frame
 
@@ -25,6 +26,7 @@ async def call_link(request: AnyRequest) -> Response[bytes]:
     msgpack, in a form that belongs to weft's own workers.
     """
     Query(request, ())
+    _refuse_open_way(request)
     body = await read_bytes(request, FRAME_BYTES_MAX)
     try:
         frame = msgspec.msgpack.decode(body, type=Frame)
@@ -45,6 +47,7 @@ async def stream_notices(request: AnyRequest) -> Stream:
     number = query.integer("incarnation", default=None, least=1, most=_INCARNATION_MAX)
     if number is None:
         raise wrong_parameter("incarnation", "it is missing; it is the worker's own")
+    _refuse_open_way(request)
     link, caller = _link_of(request), caller_of(request)
     await link.terms_of(caller, number)
     return stream_reply(_messages(link, caller, number))
@@ -53,6 +56,29 @@ async def stream_notices(request: AnyRequest) -> Stream:
 async def _messages(link: WorkerLink, caller: Caller, number: int) -> AsyncIterator[bytes]:
     async for notice in link.notices(caller, number, again_s=KEEP_ALIVE_S):
         yield KEEP_ALIVE if notice is None else message(notice)
+
+
+def _refuse_open_way(request: AnyRequest) -> None:
+    """Refuse what came over a network without TLS: token, specs and output were readable there.
+    Raise `LinkRefused`.
+    """
+    address = request.scope["client"][0] if request.scope["client"] else ""
+    if request.scope["scheme"] == "https" or _is_this_machine(address):
+        return
+    raise LinkRefused(
+        "workers outside reach this server by HTTPS only",
+        detail=f"The request came from {address} without TLS.",
+        hint="Give the api a certificate (`tls_cert_file`), or name the proxy that ends TLS in "
+        "`trusted_proxies`. Revoke this token: it may have been read.",
+    )
+
+
+def _is_this_machine(address: str) -> bool:
+    try:
+        found = ip_address(address)
+    except ValueError:  # a socket of this machine has none
+        return not address
+    return (getattr(found, "ipv4_mapped", None) or found).is_loopback
 
 
 def _link_of(request: AnyRequest) -> WorkerLink:

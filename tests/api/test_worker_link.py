@@ -1,5 +1,6 @@
 """Workers outside, through a real api: the suite of their port, and what their tokens forbid."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any, cast
@@ -9,12 +10,14 @@ import msgspec
 import pytest
 
 from api.live import LiveApi, make_user
+from weft.api.http.sse import KEEP_ALIVE_S
 from weft.api.worker_link.serving import told_of
 from weft.core.errors import (
     Forbidden,
     LinkFrameRefused,
     LinkRefused,
     RightMissing,
+    Unavailable,
     WeftError,
 )
 from weft.core.rights import Right, UserRole, require
@@ -235,6 +238,25 @@ async def test_notices_reach_the_worker(outside: Outside) -> None:
     channel, _ = await anext(heard)
     assert channel == "work"
     await cast("Any", heard).aclose()
+
+
+async def test_notices_end_at_once_when_the_token_is_revoked(outside: Outside) -> None:
+    other = outside.caller(await outside.token())
+    store = outside.store(other)
+    waiting = await store.register_worker(**facts(name="node2", incarnation="second"))
+    caller = outside.caller(await outside.token())
+    await outside.store(caller).register_worker(**facts())
+    heard, others = caller.listen("work").__aiter__(), other.listen("work").__aiter__()
+    assert await anext(heard) == await anext(others) == ("", "")
+    gone = asyncio.ensure_future(anext(heard))
+    await outside.http.request("DELETE", f"/v1/tokens/{outside.token_id}", json={})
+    with pytest.raises(Unavailable):
+        await asyncio.wait_for(gone, KEEP_ALIVE_S * 0.8)
+    staying = asyncio.ensure_future(anext(others))
+    assert not await store.wait_for_work(waiting.incarnation_id)
+    await outside.submit(1)
+    assert (await staying)[0] == "work"
+    await cast("Any", others).aclose()
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any, Final
@@ -23,6 +24,8 @@ from weft.ports.worker_link import (
     call_forms,
 )
 
+_Notices = asyncio.Queue[tuple[str, str] | Exception]
+_ENDED: Final = Exception("the stream is to end")
 _REMEMBERED_MAX: Final = 10_000
 _NOT_OUTSIDE: Final = frozenset({"function"})
 """Executors that need the keys of the installation: a worker outside is offered none of their
@@ -45,6 +48,7 @@ class WorkerLink:
 
     def __post_init__(self) -> None:
         self._output = LinkedOutput(self.spool)
+        self._streams: dict[_Notices, Caller] = {}
 
     async def answer(self, caller: Caller, frame: Frame) -> bytes:
         """Do what a frame says; return the result. Raise `LinkRefused`, `LinkFrameRefused`, and
@@ -115,6 +119,16 @@ class WorkerLink:
             self._terms[key] = found
         return self._terms[key]
 
+    def forget(self, told: int | None) -> None:
+        """End the notices of callers about whom a notice is, as that their token is revoked; None:
+        of all. A worker that may still listen does so again.
+        """
+        for queue, caller in list(self._streams.items()):
+            if told is None or caller.is_meant(told):
+                del self._streams[queue]
+                with suppress(asyncio.QueueFull):  # else it is awake anyway
+                    queue.put_nowait(_ENDED)
+
     async def notices(
         self, caller: Caller, incarnation_id: int, *, again_s: float
     ) -> AsyncIterator[tuple[str, str] | None]:
@@ -122,10 +136,14 @@ class WorkerLink:
         token is valid. Nothing is told of others: not even which batch was cancelled.
         """
         terms, store = await self.terms_of(caller, incarnation_id), self.find_store()
-        queue: asyncio.Queue[tuple[str, str] | Exception] = asyncio.Queue(_REMEMBERED_MAX)
+        queue: _Notices = asyncio.Queue(_REMEMBERED_MAX)
+        self._streams[queue] = caller
         listening = asyncio.create_task(_listen(store, queue))
         try:
-            while True:
+            # Whoever revoked the token before the line above has told nobody of this stream.
+            if await store.get_link(incarnation_id, caller.token_id) is None:
+                return
+            while queue in self._streams:
                 try:
                     async with asyncio.timeout(again_s):
                         notice = await queue.get()
@@ -134,16 +152,17 @@ class WorkerLink:
                         return
                     yield None
                     continue
-                if isinstance(notice, Exception):
+                if isinstance(notice, Exception) or queue not in self._streams:
                     return
                 if (told := told_of(notice, incarnation_id, terms.pool_id)) is not None:
                     yield told
         finally:
+            self._streams.pop(queue, None)
             listening.cancel()
             await asyncio.gather(listening, return_exceptions=True)
 
 
-async def _listen(store: LinkedStore, queue: asyncio.Queue[tuple[str, str] | Exception]) -> None:
+async def _listen(store: LinkedStore, queue: _Notices) -> None:
     channels = ("work", "cancel", "removed", "worker", "command")
     try:
         async for notice in store.notices.listen(*channels):

@@ -400,8 +400,7 @@ class ApiStoreSuite(
     TenantStoreSuite, QuotaStoreSuite, SecretStoreSuite, TrailStoreSuite, WhyStoreSuite,
     SavedQueryStoreSuite, LineStoreSuite, SourceStoreSuite,
     AppStoreSuite, ConditionStoreSuite, PictureStoreSuite, LimitStoreSuite,
-    SavedQueryStoreSuite, LineStoreSuite, SourceStoreSuite, TransportStoreSuite,
-    ConditionStoreSuite, PictureStoreSuite, LimitStoreSuite,
+    TransportStoreSuite,
 ):  # fmt: skip
     """Tests of the port; see `StoreTests`."""
 

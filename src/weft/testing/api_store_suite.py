@@ -35,6 +35,7 @@ from weft.testing.condition_store_suite import ConditionStoreSuite
 from weft.testing.edit_store_suite import EditStoreSuite
 from weft.testing.failure_store_suite import FailureStoreSuite
 from weft.testing.fleet_store_suite import FleetStoreSuite
+from weft.testing.job_file_store_suite import JobFileStoreSuite
 from weft.testing.licence_store_suite import LicenceStoreSuite
 from weft.testing.line_store_suite import LineStoreSuite
 from weft.testing.permission_store_suite import PermissionStoreSuite
@@ -401,6 +402,8 @@ class ApiStoreSuite(
     SavedQueryStoreSuite, LineStoreSuite, SourceStoreSuite,
     AppStoreSuite, ConditionStoreSuite, PictureStoreSuite, LimitStoreSuite,
     TransportStoreSuite,
+    SavedQueryStoreSuite, LineStoreSuite, SourceStoreSuite, JobFileStoreSuite,
+    ConditionStoreSuite, PictureStoreSuite, LimitStoreSuite,
 ):  # fmt: skip
     """Tests of the port; see `StoreTests`."""
 

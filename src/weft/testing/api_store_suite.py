@@ -402,8 +402,7 @@ class ApiStoreSuite(
     SavedQueryStoreSuite, LineStoreSuite, SourceStoreSuite,
     AppStoreSuite, ConditionStoreSuite, PictureStoreSuite, LimitStoreSuite,
     TransportStoreSuite,
-    SavedQueryStoreSuite, LineStoreSuite, SourceStoreSuite, JobFileStoreSuite,
-    ConditionStoreSuite, PictureStoreSuite, LimitStoreSuite,
+    JobFileStoreSuite,
 ):  # fmt: skip
     """Tests of the port; see `StoreTests`."""
 

@@ -399,10 +399,8 @@ class ApiStoreSuite(
     ScheduleStoreSuite, BillingStoreSuite, FleetStoreSuite, PoolStoreSuite, LicenceStoreSuite,
     PermissionStoreSuite, FailureStoreSuite, TokenStoreSuite, SessionStoreSuite, UserStoreSuite,
     TenantStoreSuite, QuotaStoreSuite, SecretStoreSuite, TrailStoreSuite, WhyStoreSuite,
-    SavedQueryStoreSuite, LineStoreSuite, SourceStoreSuite,
-    AppStoreSuite, ConditionStoreSuite, PictureStoreSuite, LimitStoreSuite,
-    TransportStoreSuite,
-    JobFileStoreSuite,
+    SavedQueryStoreSuite, LineStoreSuite, SourceStoreSuite, AppStoreSuite, TransportStoreSuite,
+    JobFileStoreSuite, ConditionStoreSuite, PictureStoreSuite, LimitStoreSuite,
 ):  # fmt: skip
     """Tests of the port; see `StoreTests`."""
 

@@ -1,5 +1,4 @@
--- Each job that ended well in a batch with a sink has one message, unless its exit code says that there is nothing to send;
--- others have none.
+-- Each job that ended well in a batch with a sink has one message, unless its exit code says there is nothing to send; others have none.
 SELECT coalesce(j.batch_id, d.batch_id) AS batch_id, coalesce(j.job_id, d.job_id) AS job_id, j.state, d.delivery_id, d.n_attempts, d.next_at
 FROM (
     SELECT j.batch_id, j.job_id, j.state FROM weft.job j

@@ -161,8 +161,8 @@ def test_another_runner_makes_no_cgroups(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("wanted", "is_there", "verdict", "found"),
     [
-        ("never", True, "ok", "to what they reserve; this machine could"),
-        ("never", False, "ok", "this machine could not (/nowhere"),
+        ("never", True, "off", "to what they reserve; this machine could"),
+        ("never", False, "off", "this machine could not (/nowhere"),
         ("auto", False, "warning", "limits nothing: /nowhere"),
         ("always", False, "wrong", "limits nothing: /nowhere"),
         ("always", True, "ok", "holds jobs to what they reserve"),

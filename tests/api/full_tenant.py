@@ -1,7 +1,11 @@
 """A tenant that has one of everything, with a word of its own in every text that it may choose."""
 
+import io
+import json
+import tarfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -157,6 +161,24 @@ class Filler:
         await self.ask("PUT", "/v1/queues", {"queues": queues})
         self.ids |= {"pools/{p}": f"{word}-pool", "q": f"{word}-queue", "w": f"{word}-worker"}
 
+    async def make_app(self) -> None:
+        """Make an application."""
+        name = f"{self.word}-app"
+        described = json.dumps({"name": name, "version": "1", "templatePath": "app.json"}).encode()
+        out = io.BytesIO()
+        with tarfile.open(fileobj=out, mode="w:gz") as tar:
+            entry = tarfile.TarInfo("app.json")
+            entry.size = len(described)
+            tar.addfile(entry, io.BytesIO(described))
+        packed = out.getvalue()
+        digest = sha256(packed).hexdigest()
+        part = f"/v1/app-parts/{digest}/1?bytes={len(packed)}"
+        octets = {"content-type": "application/octet-stream"}
+        await self.ask("PUT", part, content=packed, headers=octets)
+        document = {"digest": digest, "n_bytes": len(packed)}
+        await self.ask("PUT", f"/v1/apps/{name}-1", document)
+        self.ids |= {"app": f"{name}-1", "app-parts/{s}": digest}
+
     async def make_line(self) -> None:
         """Make a production line, and a job that has a status of its lifecycle."""
         word = self.word
@@ -304,6 +326,7 @@ async def fill(
     await filler.open_session()
     await filler.make_machines()
     await filler.make_line()
+    await filler.make_app()
     batch = await filler.submit()
     await filler.send_more(batch)
     async with open_worker(dsns["weft_worker"], logs, name=f"shared-{first // 100_000}") as worker:

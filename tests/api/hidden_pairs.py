@@ -14,7 +14,7 @@ from api.full_tenant import FullTenant
 from benches.route_bodies import MAKING
 from weft.telemetry.metrics import STORE_CALL_SECONDS
 
-LOCAL = {"a", "j", "g", "u", "n", "container", "payloads/{s}"}
+LOCAL = {"a", "j", "g", "u", "n", "container", "payloads/{s}", "app-parts/{s}"}
 """Parameters that count within a batch."""
 _SITE = "it is the administrators' of the site, who see all tenants, and so does its function"
 _NOBODY = "it asks for no token, and so has no tenant"
@@ -71,6 +71,7 @@ ANSWERS = {
         ),
         403,
     ),
+    "PUT /v1/apps/{app}": 400,
     "PUT /v1/setups/{setup}": 400,  # an empty file, under any name
 }  # fmt: skip
 """What does not exist is answered with 404, but for these: clients of doors know them so."""

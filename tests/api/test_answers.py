@@ -1,7 +1,11 @@
 """What the api answers is what its description says, field by field."""
 
+import json
+from hashlib import sha256
 from importlib import import_module
+from pathlib import Path
 from pkgutil import iter_modules
+from tempfile import TemporaryDirectory
 from typing import Any, get_args
 
 import httpx
@@ -18,6 +22,7 @@ from weft.core.pictures import graph, timeline
 from weft.core.states import JobState, Phase, Reason
 from weft.store import open_driver_store
 from weft.wire import answers
+from weft.wire.app_folder import pack
 from weft.wire.usage_format import UsageSample
 
 JSON = "application/json"
@@ -92,8 +97,10 @@ class Described:
         self, method: str, route: str, *, query: str = "", body: Any = None, **ids: Any  # noqa: ANN401
     ) -> Any:  # fmt: skip  # noqa: ANN401
         path = route.format(**ids) + query
-        sent = {"content": body} if isinstance(body, str) else {"json": body}
-        headers = {"content-type": "application/toml"} if isinstance(body, str) else None
+        kind = "application/toml" if isinstance(body, str) else None
+        kind = "application/octet-stream" if isinstance(body, bytes) else kind
+        sent = {"content": body} if kind else {"json": body}
+        headers = {"content-type": kind} if kind else None
         answer = await self.http.request(method, path, headers=headers, **sent)
         status = str(answer.status_code)
         document = answer.json()
@@ -107,6 +114,24 @@ class Described:
 @pytest.fixture
 async def ask(http: httpx.AsyncClient) -> Described:
     return Described(http, (await http.get("/openapi.json")).json()["paths"])
+
+
+async def ask_apps(ask: Described) -> None:
+    described: dict[str, Any] = {"name": "sayer", "version": "1.0", "templatePath": "app.json"}
+    described["parameters"] = [{"id": "say"}]
+    with TemporaryDirectory() as folder:
+        (Path(folder) / "app.json").write_text(json.dumps(described))
+        packed = pack(Path(folder))
+    digest, part = sha256(packed).hexdigest(), "/v1/app-parts/{s}/{n}"
+    await ask("PUT", part, s=digest, n=1, query=f"?bytes={len(packed)}", body=packed)
+    document = {"digest": digest, "n_bytes": len(packed)}
+    await ask("PUT", "/v1/apps/{app}", app="sayer-1.0", body=document)
+    await ask("GET", "/v1/apps")
+    await ask("GET", "/v1/apps/{app}", app="sayer-1.0")
+    job = {"app": "sayer-1.0", "parameters": {"say": "x"}}
+    b = (await ask("POST", "/v1/batches", body={"jobs": [job]}))["id"]
+    await ask("GET", "/v1/batches/{b}/jobs/{j}", b=b, j=1)
+    await ask("DELETE", "/v1/apps/{app}", app="sayer-1.0", body={})
 
 
 async def ask_conditions(ask: Described, worker: LiveWorker) -> None:
@@ -250,6 +275,7 @@ async def ask_licences(ask: Described) -> None:
     await ask("GET", "/v1/licences")
     await ask("DELETE", "/v1/licences/{l}", l="l1", body={})
     await ask_lines(ask)
+    await ask_apps(ask)
 
 
 async def ask_saved_queries(ask: Described) -> None:

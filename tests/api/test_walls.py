@@ -82,6 +82,9 @@ WITHOUT_TENANT = {
 """Functions that no tenant limits, and why that is right."""
 
 UNREACHED = {
+    "save_app": "it takes a folder of which all parts are there, by its digest",
+    "read_app_part": "it takes the digest of a folder",
+    "remove_app": "it returns nothing",
     "change_status": "it takes a job with a lifecycle and a status that may follow",
     "postpone_items": "it takes the number of a taking, and returns nothing",
     "list_messages": "it takes the name of a sink",

@@ -65,7 +65,7 @@ WORDS: dict[tuple[str, ...], list[str]] = {
 }  # fmt: skip
 """What some commands need before they read settings."""
 READ_NONE = {("block",), ("down",), ("completion",), ("check-order",), ("bench",),
-             ("convert", "dax"), ("simulate",)}  # fmt: skip
+             ("convert", "dax"), ("simulate",), ("app", "add")}  # fmt: skip
 """Commands that need no settings."""
 
 

@@ -14,6 +14,8 @@ FREE: Mapping[str, str] = {
         line-show-0 line-rm-0 line-deliveries-0 line-redeliver-0
         lifecycle-show-0 lifecycle-graph-0 source-items-0 source-pause-0
         source-resume-0 source-replay-0""",
+    "an application of a thousand, or the user whose it is": """
+        app-show-0 app-rm-0 app-add--for app-rm--for""",
     "a status, of which each lifecycle has its own": "line-set-1",
     "a number, a size or an amount of money": """
         --attempt quota-set--batches --bytes --cores --cpu --days --gpu --gpus --last --limit

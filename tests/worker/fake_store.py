@@ -244,6 +244,13 @@ class FakeStore:
         await self.payloads.wait()
         return None
 
+    async def get_app_part(
+        self, batch_id: int, digest: bytes, part: int
+    ) -> tuple[int, bytes] | None:
+        del batch_id, digest, part
+        self._check()
+        return None
+
     async def wait_for_work(self, incarnation_id: int) -> bool:
         del incarnation_id
         self._check()

@@ -29,6 +29,7 @@ from weft.api.pages.view import note_moment
 from weft.api.routes import login, login_oidc, system
 from weft.api.routes.rights import PERMISSIONS, RIGHTS, UNRECORDED
 from weft.api.routes.v1 import (
+    apps,
     attempt_usage,
     batch_actions,
     batches,
@@ -121,6 +122,7 @@ ROUTES: Final[Sequence[ControllerRouterHandler]] = (
     *users.ROUTES,
     *tenants.ROUTES,
     *saved_queries.ROUTES,
+    *apps.ROUTES,
     *secrets.ROUTES,
     *login.ROUTES,
     *login_oidc.ROUTES,

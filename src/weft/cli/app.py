@@ -136,6 +136,10 @@ COMMANDS = {
         "weft.cli.commands.simulate:simulate",
         "Run a recorded workload on a pool, in virtual time.",
     ),
+    "app": (
+        "weft.cli.commands.app:app",
+        "Add, list and remove applications, which jobs run.",
+    ),
     "line": (
         "weft.cli.commands.line:app",
         "Apply the file of a production line, and set statuses.",

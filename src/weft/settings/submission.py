@@ -43,6 +43,21 @@ class SubmissionSettings:
         minimum=1 << 10,
         maximum=4 << 30,
     )
+    app_bytes_max: Bytes = setting(
+        64 << 20, "bytes of the packed folder of an application", minimum=1 << 10, maximum=4 << 30
+    )
+    app_unpacked_bytes_max: Bytes = setting(
+        512 << 20,
+        "bytes of all files of an application",
+        minimum=1 << 10,
+        maximum=16 << 30,
+    )
+    apps_max: int = setting(
+        1000,
+        "contents of applications that a tenant may have, those that only older jobs run included",
+        minimum=0,
+        maximum=100_000,
+    )
     secrets_per_user_max: int = setting(
         100, "secrets that a user may have", minimum=0, maximum=10_000
     )

@@ -198,6 +198,25 @@ CREATE TABLE weft.operation (
 WITH (fillfactor='50');
 ALTER TABLE weft.operation OWNER TO postgres;
 
+CREATE TABLE weft.app_revision (
+    revision_id bigint NOT NULL,
+    tenant_id integer NOT NULL,
+    name text NOT NULL,
+    for_user integer DEFAULT 0 NOT NULL,
+    revision integer NOT NULL,
+    digest bytea NOT NULL,
+    n_bytes bigint NOT NULL,
+    description jsonb NOT NULL,
+    added_by integer NOT NULL,
+    added_at timestamp with time zone NOT NULL,
+    removed_at timestamp with time zone,
+    CONSTRAINT app_revision_digest_check CHECK ((length(digest) = 32)),
+    CONSTRAINT app_revision_n_bytes_check CHECK ((n_bytes > 0)),
+    CONSTRAINT app_revision_name_check CHECK (((length(name) >= 1) AND (length(name) <= 80))),
+    CONSTRAINT app_revision_revision_check CHECK ((revision > 0))
+);
+ALTER TABLE weft.app_revision OWNER TO postgres;
+
 CREATE TABLE weft.spend_limit (
     limit_id integer NOT NULL,
     tenant_id integer NOT NULL,
@@ -679,6 +698,37 @@ CREATE TABLE weft.admission (
     open boolean DEFAULT true NOT NULL
 );
 ALTER TABLE weft.admission OWNER TO postgres;
+
+CREATE TABLE weft.app_part (
+    tenant_id integer NOT NULL,
+    digest bytea NOT NULL,
+    part integer NOT NULL,
+    n_bytes bigint NOT NULL,
+    body bytea NOT NULL,
+    user_id integer NOT NULL,
+    added_at timestamp with time zone NOT NULL,
+    CONSTRAINT app_part_digest_check CHECK ((length(digest) = 32)),
+    CONSTRAINT app_part_n_bytes_check CHECK ((n_bytes > 0)),
+    CONSTRAINT app_part_part_check CHECK ((part > 0))
+);
+ALTER TABLE ONLY weft.app_part ALTER COLUMN body SET STORAGE EXTERNAL;
+ALTER TABLE weft.app_part OWNER TO postgres;
+
+ALTER TABLE weft.app_revision ALTER COLUMN revision_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME weft.app_revision_revision_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE weft.app_use (
+    batch_id bigint NOT NULL,
+    revision_id bigint NOT NULL,
+    tenant_id integer NOT NULL
+);
+ALTER TABLE weft.app_use OWNER TO postgres;
 
 CREATE TABLE weft.attempt (
     batch_id bigint NOT NULL,
@@ -2185,6 +2235,15 @@ ALTER TABLE weft.worker ALTER COLUMN worker_id ADD GENERATED ALWAYS AS IDENTITY 
 ALTER TABLE ONLY weft.admission
     ADD CONSTRAINT admission_pkey PRIMARY KEY (batch_id, job_id, limit_id, attempt);
 
+ALTER TABLE ONLY weft.app_part
+    ADD CONSTRAINT app_part_pkey PRIMARY KEY (tenant_id, digest, part);
+
+ALTER TABLE ONLY weft.app_revision
+    ADD CONSTRAINT app_revision_pkey PRIMARY KEY (revision_id);
+
+ALTER TABLE ONLY weft.app_use
+    ADD CONSTRAINT app_use_pkey PRIMARY KEY (batch_id, revision_id);
+
 ALTER TABLE ONLY weft.attempt
     ADD CONSTRAINT attempt_pkey PRIMARY KEY (batch_id, job_id, attempt);
 
@@ -2630,6 +2689,14 @@ CREATE INDEX admission_limit_idx ON weft.admission USING btree (limit_id);
 
 CREATE INDEX admission_open_idx ON weft.admission USING btree (limit_id) WHERE open;
 
+CREATE INDEX app_revision_digest_idx ON weft.app_revision USING btree (tenant_id, digest);
+
+CREATE UNIQUE INDEX app_revision_name_idx ON weft.app_revision USING btree (tenant_id, name, for_user) WHERE (removed_at IS NULL);
+
+CREATE INDEX app_revision_removed_idx ON weft.app_revision USING btree (tenant_id, removed_at) WHERE (removed_at IS NOT NULL);
+
+CREATE INDEX app_use_revision_idx ON weft.app_use USING btree (revision_id);
+
 CREATE INDEX attempt_failure_idx ON weft.attempt USING btree (batch_id, job_id) WHERE (reason IS NOT NULL);
 
 CREATE INDEX attempt_stop_due_at_idx ON weft.attempt_stop USING btree (due_at);
@@ -2962,6 +3029,15 @@ CREATE TRIGGER worker_begins AFTER INSERT ON weft.worker_incarnation FOR EACH RO
 
 CREATE TRIGGER worker_ends AFTER UPDATE OF ended_at ON weft.worker_incarnation FOR EACH ROW WHEN (((old.ended_at IS NULL) <> (new.ended_at IS NULL))) EXECUTE FUNCTION weft._count_worker();
 
+ALTER TABLE ONLY weft.app_part
+    ADD CONSTRAINT app_part_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES weft.tenant(tenant_id);
+
+ALTER TABLE ONLY weft.app_revision
+    ADD CONSTRAINT app_revision_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES weft.tenant(tenant_id);
+
+ALTER TABLE ONLY weft.app_use
+    ADD CONSTRAINT app_use_revision_id_fkey FOREIGN KEY (revision_id) REFERENCES weft.app_revision(revision_id);
+
 ALTER TABLE ONLY weft.batch_grant
     ADD CONSTRAINT batch_grant_user_id_fkey FOREIGN KEY (user_id) REFERENCES weft.tenant_user(user_id);
 
@@ -3179,6 +3255,12 @@ ALTER TABLE ONLY weft.worker
     ADD CONSTRAINT worker_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES weft.pool(pool_id);
 
 ALTER TABLE weft.admission ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.app_part ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.app_revision ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.app_use ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.attempt ENABLE ROW LEVEL SECURITY;
 
@@ -3406,6 +3488,12 @@ ALTER TABLE weft.spend_limit ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY system_rows ON weft.admission TO weft_system USING (true);
 
+CREATE POLICY system_rows ON weft.app_part TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.app_revision TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.app_use TO weft_system USING (true);
+
 CREATE POLICY system_rows ON weft.attempt TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.attempt_stop TO weft_system USING (true);
@@ -3617,6 +3705,12 @@ CREATE POLICY system_rows ON weft.user_usage TO weft_system USING (true);
 ALTER TABLE weft.tenant ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY tenant_rows ON weft.admission TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.app_part TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.app_revision TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.app_use TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.attempt TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
@@ -3850,6 +3944,9 @@ GRANT SELECT ON TABLE weft.job TO weft_driver;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.operation TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.operation TO weft_system;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.app_revision TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.app_revision TO weft_system;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.spend_limit TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.spend_limit TO weft_system;
 
@@ -3932,6 +4029,15 @@ GRANT SELECT ON TABLE weft.worker TO weft_driver;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.admission TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.admission TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.app_part TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.app_part TO weft_system;
+
+GRANT USAGE ON SEQUENCE weft.app_revision_revision_id_seq TO weft_tenant;
+GRANT USAGE ON SEQUENCE weft.app_revision_revision_id_seq TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.app_use TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.app_use TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt TO weft_system;

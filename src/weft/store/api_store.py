@@ -10,6 +10,7 @@ import msgspec
 
 from weft.ports.log_store import AttemptLog
 from weft.ports.store import Caller, ForeignJobs, GroupLimits, JobEntry, Row
+from weft.store.apps import Apps
 from weft.store.billing import Billing
 from weft.store.conditions import Conditions
 from weft.store.database import open_database
@@ -66,6 +67,7 @@ class PostgresApiStore(
     Licences,
     Lines,
     Sources,
+    Apps,
     Conditions,
     Failures,
     Pictures,

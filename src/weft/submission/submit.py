@@ -23,6 +23,7 @@ from weft.core.group_tree import ancestors, plan_groups, plan_sets
 from weft.core.problems import PROBLEMS_MAX, Problems
 from weft.ports.store import Caller, JobRows, NewBatch, NewGroup, Reserved, Row, Shape
 from weft.settings import Settings
+from weft.submission.apps import with_app_fields
 from weft.submission.payloads import check_functions
 from weft.submission.routing import count_failures, router_of
 from weft.submission.secrets import check_secrets
@@ -203,8 +204,11 @@ async def add_jobs(
     )
     rare = context.rare(document.jobs)
     refuse_too_large_arrays(rare, services.settings)
-    context = replace(context, router=await router_of(services, caller, batch_id, rare))
-    rows = (await _translate(services, caller, document.jobs, context, problems)).rows
+    jobs, apps = await with_app_fields(services, caller, document.jobs, rare, problems)
+    rare = context.rare(jobs)
+    router = await router_of(services, caller, batch_id, rare)
+    context = replace(context, router=router, apps=apps)
+    rows = (await _translate(services, caller, jobs, context, problems)).rows
     with _pointing(document.jobs):
         is_new = await services.store.add_jobs(
             caller,
@@ -352,8 +356,10 @@ async def _prepare(
     translated = None
     if document.jobs:
         rare = context.rare(document.jobs)
-        context = replace(context, router=await router_of(services, caller, target, rare))
-        translated = await _translate(services, caller, document.jobs, context, problems)
+        jobs, apps = await with_app_fields(services, caller, document.jobs, rare, problems)
+        router = await router_of(services, caller, target, context.rare(jobs))
+        context = replace(context, router=router, apps=apps)
+        translated = await _translate(services, caller, jobs, context, problems)
     problems.raise_any()
     return _Prepared(planned_rows(planned, set_by_name, document.groups), translated, again)
 

@@ -151,6 +151,8 @@ EVENTS = MappingProxyType(
         "setup.removed": "an operator removed one · setup, user",
         "licence.set": "an operator set how many licences there are · licence, n, user",
         "licence.removed": "an operator removed a licence · licence, user",
+        "app.saved": "an operator gave an application other content · app, revision, user",
+        "app.removed": "an operator removed an application · app, user",
         "secret.set": "a user set a secret of theirs · secret (its name), user",
         "secret.removed": "a user removed a secret of theirs · secret (its name), user",
         "secret.rotated": "an administrator encrypted all secrets with the first key · n, user",

@@ -124,6 +124,9 @@ QUOTAS_EXCEEDED: Final = Counter(
     "submissions refused because a user or a tenant would have more than a quota allows",
     registry=REGISTRY,
 )
+APPS_SAVED: Final = Counter(
+    "weft_apps_saved", "applications that were given other content", registry=REGISTRY
+)
 SCHEDULE_RUNS: Final = Counter(
     "weft_schedule_runs", "runs of schedules that ended", ["outcome"], registry=REGISTRY
 )

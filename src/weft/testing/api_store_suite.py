@@ -27,6 +27,7 @@ from weft.ports.store import (
     NewSet,
     QueryLimits,
 )
+from weft.testing.app_store_suite import AppStoreSuite
 from weft.testing.billing_store_suite import BillingStoreSuite
 from weft.testing.builders import job_rows, start_report
 from weft.testing.callback_store_suite import CallbackStoreSuite
@@ -397,14 +398,12 @@ class ApiStoreSuite(
     PermissionStoreSuite, FailureStoreSuite, TokenStoreSuite, SessionStoreSuite, UserStoreSuite,
     TenantStoreSuite, QuotaStoreSuite, SecretStoreSuite, TrailStoreSuite, WhyStoreSuite,
     SavedQueryStoreSuite, LineStoreSuite, SourceStoreSuite,
-    ConditionStoreSuite, PictureStoreSuite, LimitStoreSuite,
+    AppStoreSuite, ConditionStoreSuite, PictureStoreSuite, LimitStoreSuite,
 ):  # fmt: skip
     """Tests of the port; see `StoreTests`."""
 
 
-def job_sharing_calls(
-    api: ApiStore, caller: Caller, batch: int
-) -> Sequence[partial[Any]]:  # what each returns
+def job_sharing_calls(api: ApiStore, caller: Caller, batch: int) -> Sequence[partial[Any]]:
     """Return the calls about grants on jobs."""
     return (
         partial(api.share_job, caller, batch, 1, "ann", Permission.READ),

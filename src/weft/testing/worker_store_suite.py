@@ -77,6 +77,11 @@ class WorkerStoreSuite:
         store, _incarnation_id, (one,) = await self.claim(1)
         assert await store.get_payload_part(one.batch_id, bytes(32), 1) is None
 
+    async def test_application_that_the_batch_does_not_run_has_no_parts(self) -> None:
+        """`AppStoreSuite` stores one, which jobs run."""
+        store, _incarnation_id, (one,) = await self.claim(1)
+        assert await store.get_app_part(one.batch_id, bytes(32), 1) is None
+
     async def test_job_users_are_those_of_batch_and_submission(self) -> None:
         """Jobs that are gone are left out."""
         store, _incarnation_id, (one,) = await self.claim(1)

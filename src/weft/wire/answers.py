@@ -154,6 +154,8 @@ class Job(JobNumber, kw_only=True):
     subtype: Annotated[str | UnsetType, _OF_SUCCESS] = UNSET
     retry_with: Annotated[list[dict[str, Any]] | UnsetType, _IF_GIVEN] = UNSET
     licences: Annotated[dict[str, int] | UnsetType, _IF_GIVEN] = UNSET
+    app: Annotated[str | UnsetType, _IF_GIVEN] = UNSET
+    parameters: Annotated[dict[str, Any] | UnsetType, _IF_GIVEN] = UNSET
     status: Annotated[str | UnsetType, _IF_GIVEN] = UNSET
     why: Annotated[str | UnsetType | None, _IF_ASKED] = UNSET
 

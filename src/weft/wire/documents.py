@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
+from weft.wire.app_documents import JobApp, JobParameters
 from weft.wire.container_documents import JobContainer
 from weft.wire.description import says
 from weft.wire.network_documents import JobNetwork
@@ -303,6 +304,8 @@ class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fal
     network: JobNetwork = None
     simulation: JobSimulation = None
     container: JobContainer = None
+    app: JobApp = None
+    parameters: JobParameters = None
 
     @property
     def array_size(self) -> int | None:

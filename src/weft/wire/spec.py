@@ -45,6 +45,21 @@ class FunctionSpec(msgspec.Struct, frozen=True, omit_defaults=True):
     """Where the agent has put that payload; never stored."""
 
 
+class AppSpec(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An application that a job runs; its parameters are in the job's environment."""
+
+    name: str
+    """`name-version`."""
+    digest: str
+    """Of its packed folder, which workers fetch once, in hex."""
+    wrapper: str
+    """The script in the folder that `bash` runs."""
+    n_bytes_max: int = 1 << 30
+    """How much it may hold unpacked."""
+    folder: str | None = None
+    """Where the agent has unpacked it; never stored."""
+
+
 class JobSpec(msgspec.Struct, frozen=True, omit_defaults=True, array_like=False):
     """What an executor needs to run a job. No `command`, `script`, `function` or `simulation`: a
     no-op that succeeds. What stands before `inherit_env` is taken from the job document, by its
@@ -87,6 +102,8 @@ class JobSpec(msgspec.Struct, frozen=True, omit_defaults=True, array_like=False)
     """
     own_paths: tuple[str, ...] | None = None
     """Where it finds its own directory besides: absolute paths that need not exist."""
+    app: AppSpec | None = None
+    """The job's program, instead of a command."""
     requires: tuple[str, ...] = ()
     """What a runner must know of to run it as it should, such as `SECRETS`; each once. A runner
     that does not know one of them does not run the job.

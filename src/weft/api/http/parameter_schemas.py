@@ -8,6 +8,7 @@ from weft.api.http.log_stream import LOG_POSITION
 from weft.api.http.paging import CURSOR_CHARS_MAX, LIMIT_MAX
 from weft.api.http.path_ids import ATTEMPT, ATTEMPTS_MAX, NUMBER, PART, QUEUE, UPDATE
 from weft.api.http.requests import KEY
+from weft.core.apps.names import APP
 from weft.core.batch_order import BatchSort
 from weft.core.ids import BATCH, CONDITION
 from weft.core.query.reach import JOB_ID_MAX
@@ -60,6 +61,7 @@ PATH: Final[Mapping[str, tuple[str, Schema]]] = {
     "lifecycle": ("The name of a lifecycle.", _whole(QUEUE.pattern)),
     "l": ("The name of a licence.", _whole(r"[^\x00]+")),
     "w": ("The name of a worker, with each slash as %2F.", _whole(r"[^\x00]+")),
+    "app": ("The name and version of an application.", _whole(APP.pattern)),
     "secret": ("The name of a secret.", _whole(QUEUE.pattern)),
     "saved": ("The name of a saved query.", _whole(QUEUE.pattern)),
     "tenant": ("The name of a tenant, with each slash as %2F.", _whole(r"[^\x00]+")),
@@ -121,6 +123,7 @@ QUERY: Final[Mapping[str, tuple[str, Schema]]] = {
         {"type": "string", "format": "date-time"},
     ),
     "user": ("Only what this user did.", _TEXT),
+    "for_user": ("The one that is for this user alone.", _TEXT),
     "action": (
         "In the trail: only this action, an `operationId` or `run_schedule`. Of many batches: "  # noqa: ISC004
         "`hold`, `release`, `retry` or `cancel`.",

@@ -6,6 +6,7 @@ from urllib.parse import unquote
 from uuid import UUID
 
 from weft.api.http.requests import AnyRequest, services_of
+from weft.core.apps.names import APP
 from weft.core.errors import BadId
 from weft.core.group_tree import wrong_path
 from weft.core.ids import (
@@ -213,6 +214,18 @@ def pool_of(request: AnyRequest) -> str:
     name = _segment(request, "p")
     if not QUEUE.fullmatch(name):
         raise BadId(name, expected="a pool has a name such as default")
+    return name
+
+
+def app_of(request: AnyRequest) -> str:
+    """Return the name of an application. Raise `BadId` for what none can have."""
+    name = _segment(request, "app")
+    if not APP.fullmatch(name):
+        raise BadId(
+            name,
+            expected="an application has a name with a version, such as wordcount-1.0",
+            hint="List them with `weft app ls`.",
+        )
     return name
 
 

@@ -209,10 +209,10 @@ async def _ask_about(
         known = {(one.batch_id, one.chunk_first) for one in live}
         pairs = set(zip(given["batch_ids"], given["chunk_firsts"], strict=False)) & known
         return await store.get_chunks([one for one, _ in pairs], [one for _, one in pairs])
-    if call == "get_payload_part":
+    if call in {"get_payload_part", "get_app_part"}:
         if given["batch_id"] not in {one.batch_id for one in live}:
             return None
-        return await store.get_payload_part(**given)
+        return await getattr(store, call)(**given)
     if call == "list_job_users":
         jobs = {(one.batch_id, one.job_id) for one in live}
         return await store.list_job_users(_only(given["jobs"], jobs))

@@ -7,7 +7,7 @@ from typing import Final
 from weft.cli.terminal.wrapped import wrapped
 
 SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
-    "Run": ("run", "each", "submit", "wait", "resubmit", "schedule", "convert", "block"),
+    "Run": ("run", "each", "submit", "wait", "resubmit", "schedule", "convert", "block", "app"),
     "Look": (
         "ls", "jobs", "groups", "status", "why", "logs", "failures", "usage", "top", "open",
         "minutes", "dag", "timeline", "query", "check-order",

@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 import msgspec
 
+from weft.client.http.app_routes import AppRoutes
 from weft.client.http.browser_routes import BrowserRoutes
 from weft.client.http.calls import PAGE_ROWS
 from weft.client.http.condition_routes import ConditionRoutes
@@ -47,6 +48,7 @@ class Routes(
     LoginRoutes,
     LineRoutes,
     SourceRoutes,
+    AppRoutes,
 ):
     """The HTTP api, one method per route."""
 

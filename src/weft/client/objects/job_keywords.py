@@ -70,6 +70,10 @@ class JobKeywords(RetryKeywords, total=False):
     """`{"image": "docker://registry.example/bwa:0.7.18"}`: runs it in a container."""
     simulation: Mapping[str, Any] | None
     """`{"steps": [{"action": "SLEEP", "durationMs": 1000}]}`: simulated, instead of a command."""
+    app: str | None
+    """`"wordcount-1.0"`: an application that it runs, instead of a command."""
+    parameters: Mapping[str, Any] | None
+    """`{"lines": True}`: values of the application's parameters."""
 
 
 NAMES = frozenset(JobKeywords.__annotations__)

@@ -4,10 +4,11 @@ from typing import TYPE_CHECKING
 
 from weft.client.api import Api
 from weft.client.http.listing import Document
+from weft.client.objects.app_calls import AppCalls
 
 
-class SecretCalls:
-    """Secrets for one's jobs. No call returns a value."""
+class SecretCalls(AppCalls):
+    """Secrets for one's jobs, beside applications. No call returns a value."""
 
     if TYPE_CHECKING:
         api: Api

@@ -20,6 +20,7 @@ Messages follow PostgreSQL's style: lower case, no full stop; detail and hint ar
 
 # ruff: noqa: F403 (so that a new error is an edit of one file)
 
+from weft.core.errors.apps import *
 from weft.core.errors.batches import *
 from weft.core.errors.billing import *
 from weft.core.errors.callbacks import *

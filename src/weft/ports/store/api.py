@@ -5,6 +5,7 @@ from typing import Protocol
 from uuid import UUID
 
 from weft.ports.log_store import AttemptLog
+from weft.ports.store.apps import AppStore
 from weft.ports.store.billing import BillingStore
 from weft.ports.store.callers import Caller, Row
 from weft.ports.store.conditions import ConditionStore
@@ -50,6 +51,7 @@ class ApiStore(
     LicenceStore,
     LineStore,
     SourceStore,
+    AppStore,
     ConditionStore,
     FailureStore,
     PictureStore,

@@ -239,6 +239,13 @@ class WorkerStore(Protocol):
     ) -> tuple[int, bytes] | None:
         """Return the length of a payload, and this part of it; None: there is no such part."""
 
+    async def get_app_part(
+        self, batch_id: int, digest: bytes, part: int
+    ) -> tuple[int, bytes] | None:
+        """Return the length of the packed folder of an application that jobs of this batch run,
+        and this part of it; None: there is no such part.
+        """
+
     async def get_secrets(
         self, incarnation_id: int, wanted: Sequence[tuple[AttemptKey, str]]
     ) -> Sequence[StoredSecret | None]:

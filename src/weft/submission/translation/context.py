@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from weft.core.queues import Router
 from weft.settings import Settings
+from weft.submission.translation.apps import FoundApp
 from weft.wire.documents import JobDocument
 
 
@@ -29,6 +30,8 @@ class DocumentContext:
     """None: the tenant has one queue."""
     licences: Mapping[str, int] = field(default_factory=dict)
     """How many there are of each licence."""
+    apps: Mapping[str, FoundApp] = field(default_factory=dict)
+    """Those that its jobs run, by name."""
 
     def rare(self, jobs: Sequence[JobDocument]) -> Sequence[JobDocument]:
         """Return the jobs that may have what few jobs have: none if all are ordinary."""

@@ -17,9 +17,11 @@ USUAL: Final = "process"
 FUNCTION: Final = "function"
 """Runs functions."""
 SIMULATION: Final = "simulation"
-"""Runs simulations; all others run commands."""
+"""Runs simulations."""
 CONTAINER: Final = "container"
 """Runs what has a container."""
+APP: Final = "app"
+"""Runs applications; all others run commands."""
 
 
 @cache
@@ -44,4 +46,6 @@ def executor_of(job: JobDocument) -> str:
         return FUNCTION
     if job.container is not None:
         return CONTAINER
+    if job.app is not None:
+        return APP
     return USUAL if job.simulation is None else SIMULATION

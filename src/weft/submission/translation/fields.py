@@ -17,6 +17,7 @@ from weft.core.errors import InvalidValue
 from weft.core.problems import Problems, pointer_of
 from weft.core.texts import wrong_name
 from weft.settings import Settings
+from weft.submission.translation.apps import check_app, check_parameters
 from weft.submission.translation.containers import (
     check_contained,
     check_container,
@@ -110,6 +111,8 @@ _LISTED: Final = (
     kept("retry", _policy, check_retry),
     kept("external_errors", _external_errors),
     kept("exit_codes", _exit_codes),
+    JobField("app", (check_app,), keeps=lambda job: {"app": job.app}),
+    JobField("parameters", (check_parameters,), keeps=lambda job: {"parameters": job.parameters}),
     JobField("network", (check_network,), spec=without_network),
     JobField("secrets", (check_uses,), spec=with_secrets),
 )

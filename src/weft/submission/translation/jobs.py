@@ -87,7 +87,7 @@ def translate(
         columns, positions = columns.of_entries(entries), _positions(jobs, context)
     rows = _rows(jobs, positions, columns, asks.shapes, combos)
     if columns.licences or fields:
-        fill_rare_fields(rows, jobs, positions, fields, columns)
+        fill_rare_fields(rows, jobs, positions, fields, columns, context.apps)
     fill_chunks(rows, jobs, positions, fields, columns.carriers, context)
     return Translated(rows, numbers)
 

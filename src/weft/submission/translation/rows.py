@@ -1,7 +1,7 @@
 """The parts of `JobRows` that are not plain columns: edges, labels, specs, arrays."""
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from operator import attrgetter
 from typing import Final, cast
 
@@ -10,6 +10,7 @@ import msgspec
 from weft.core.parents import Parents, count_of
 from weft.core.positions import Positions
 from weft.ports.store import ArrayRow, JobRows
+from weft.submission.translation.apps import FoundApp, with_apps
 from weft.submission.translation.columns import Columns
 from weft.submission.translation.context import DocumentContext
 from weft.submission.translation.executors import USUAL
@@ -83,6 +84,7 @@ def fill_rare_fields(
     positions: Positions,
     fields: Sequence[JobField],
     columns: Columns,
+    apps: Mapping[str, FoundApp],
 ) -> None:
     """Add what is kept of the fields that few jobs have, and the gates that are made of them."""
     kept = kept_fields(fields, jobs)
@@ -93,6 +95,8 @@ def fill_rare_fields(
         if rules:
             kept[entry]["more"] = rules
     for entry, values in sorted(kept.items()):
+        if apps and (app := jobs[entry].app) is not None:
+            values["app_revision"] = apps[app].revision_id
         if gates := [*job_gates(jobs[entry]), *licence_gates(values.get("licences", {}))]:
             values["gates"] = gates
         rows.rare_job.append(positions.firsts[entry])
@@ -115,6 +119,8 @@ def fill_chunks(
     if carriers:
         specs = with_functions(specs, jobs, positions, carriers)
     specs = changed_specs(fields, specs, jobs)
+    if context.apps:
+        specs = with_apps(specs, jobs, context.apps, context.settings)
     alone = carrying(jobs, carriers)
     arrays: list[int] = []
     if positions.has_arrays:

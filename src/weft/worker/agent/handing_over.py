@@ -36,6 +36,7 @@ class HandingOver:
         self._held = incarnation.held
         self._runner = site.runner
         self._arguments = incarnation.arguments
+        self._apps = incarnation.apps
         self._accounts = site.accounts
         self._secrets = JobSecrets(site.store, incarnation.incarnation_id, site.secret_keys)
         self._specs = Specs(
@@ -93,7 +94,7 @@ class HandingOver:
                 )
                 if spec.secrets or self._accounts is not None:
                     secretive.append(assignment)
-                elif _waits_for_arguments(spec):
+                elif _waits_for_bytes(spec):
                     self._begin(self._hand_over_fetched(assignment))
                 else:
                     held.is_sent = True
@@ -123,18 +124,23 @@ class HandingOver:
                 continue  # cancelled while they were read
             if isinstance(one, Ended):
                 self._attempts.end(one)
-            elif _waits_for_arguments(one.spec):
+            elif _waits_for_bytes(one.spec):
                 self._begin(self._hand_over_fetched(one))
             else:
                 ready.append(one)
         await self._submit_late(ready)
 
     async def _hand_over_fetched(self, one: Assignment) -> None:
-        reason, message = None, ""
+        reason, message, spec = None, "", one.spec
+        what = "arguments" if spec.app is None else "application"
         try:
-            one = msgspec.structs.replace(one, spec=await self._arguments.fetch(one.key, one.spec))
+            if spec.app is None:
+                spec = await self._arguments.fetch(one.key, spec)
+            else:
+                spec = await self._apps.fetch(one.key.batch_id, spec)
+            one = msgspec.structs.replace(one, spec=spec)
         except OSError as error:
-            reason, message = Reason.DISK, f"its arguments cannot be written: {error.strerror}"
+            reason, message = Reason.DISK, f"its {what} cannot be written: {error.strerror}"
         except WeftError as error:
             reason, message = Reason.BAD_SPEC, error.message
         held = self._held.by_key.get(one.key)
@@ -177,8 +183,9 @@ class HandingOver:
             self._plan_return()
 
 
-def _waits_for_arguments(spec: JobSpec) -> bool:
-    return spec.function is not None and spec.function.arguments_digest is not None
+def _waits_for_bytes(spec: JobSpec) -> bool:
+    function = spec.function
+    return spec.app is not None or (function is not None and function.arguments_digest is not None)
 
 
 def key_of(one: Claimed) -> AttemptKey:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from weft.ports.store import Registered
+from weft.worker.agent.apps import AppFolders
 from weft.worker.agent.arguments import ArgumentFiles
 from weft.worker.agent.block_files import BLOCKS, BlockFiles
 from weft.worker.agent.claim_memory import ClaimMemory
@@ -24,6 +25,7 @@ class Incarnation:
     """What happened to attempts and is not reported yet."""
     memory: ClaimMemory
     arguments: ArgumentFiles
+    apps: AppFolders
     block_files: BlockFiles
     message_files: MessageFiles
 
@@ -39,6 +41,7 @@ def incarnation_of(site: AgentSite, registered: Registered) -> Incarnation:
         outbox=Outbox(block_files),
         memory=ClaimMemory(),
         arguments=ArgumentFiles(site.store, site.scratch / "arguments"),
+        apps=AppFolders(site.store, site.scratch / "apps"),
         block_files=block_files,
         message_files=MessageFiles(site.scratch / MESSAGES),
     )

@@ -73,6 +73,7 @@ class Session:
         owned = {AttemptKey(one.batch_id, one.job_id, one.attempt): one for one in registered.live}
         for key, one in owned.items():
             self.held.add(key, cpu_m=one.cpu_m, memory_mib=one.memory_mib).is_sent = True
+        self._incarnation.apps.tidy()
         self._incarnation.arguments.adopt([*known.waiting, *(one.key for one in known.live)])
         for files in (self._incarnation.block_files, self._incarnation.message_files):
             files.prepare([*(one.key for one in known.live), *(one.key for one in known.ended)])

@@ -1,5 +1,6 @@
 -- _add_details: add what the jobs of a bunch have beside their rows: labels, rare fields, what arrays share, specs.
 -- Called by: _add_bunch.   Safe to repeat: no.   Locks: update (by the caller).   Plan: inserts; arrays by key.
+-- Raises WF161 (as _use_apps).
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._add_details(bunch weft.bunch, base int, jobs weft.job_columns) RETURNS void LANGUAGE plpgsql
 AS $$
@@ -32,5 +33,8 @@ BEGIN
         FROM unnest(jobs.rare_jobs, jobs.rare_fields) t (j, fields)
         LEFT JOIN unnest(jobs.array_firsts, jobs.array_ns) a (first, n) ON a.first = t.j
         WHERE t.fields ? 'deadline';
+        IF EXISTS (SELECT FROM unnest(jobs.rare_fields) f WHERE f ? 'app_revision') THEN
+            PERFORM weft._use_apps(bunch, jobs.rare_fields);
+        END IF;
     END IF;
 END $$;

@@ -22,7 +22,7 @@ AS $$
             WHEN j.state >= STATE_SUCCESS
             THEN greatest(a.ended_at, j.cancelled_at) END,
         'attributes', coalesce(CASE WHEN l.job_id IS NULL THEN r.attributes ELSE l.attributes END, '{}'))
-        || coalesce(l.rare_fields, r.rare_fields, '{}') - '{gates,latest_start,queue,end_rules,more}'::text[]
+        || coalesce(l.rare_fields, r.rare_fields, '{}') - '{gates,latest_start,queue,end_rules,more,app_revision}'::text[]
         || CASE WHEN a.state = STATE_SUCCESS AND a.exit_code <> 0 THEN jsonb_strip_nulls(jsonb_build_object('subtype',
             weft._success_subtype(coalesce(l.rare_fields, r.rare_fields) -> 'end_rules', a.exit_code))) ELSE '{}' END
         || CASE WHEN j.lifecycle_id IS NULL THEN '{}' ELSE weft._status_fields(j) END

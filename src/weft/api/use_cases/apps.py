@@ -1,0 +1,133 @@
+"""Applications: kept, looked at, removed."""
+
+import asyncio
+import hashlib
+import tempfile
+from typing import IO, Final
+
+import msgspec
+
+from weft.api.services import Services
+from weft.core.apps.description import BYTES_MAX, FILES, AppDescription, invalid_app
+from weft.core.apps.description import parse_description as parse
+from weft.core.errors import AppIncomplete, FieldError, InvalidParameter, PayloadTooLarge
+from weft.core.rights import RIGHTS_OF, Right
+from weft.ports.store import Caller
+from weft.ports.store.apps import NewApp
+from weft.submission.services import Answer
+from weft.telemetry.log import get_logger
+from weft.telemetry.metrics import APPS_SAVED
+from weft.wire.app_documents import AppDocument
+from weft.wire.app_folder import BadFolder, entries
+from weft.wire.payload import bytes_of_part, parts_of
+
+_IN_MEMORY: Final = 4 << 20
+log = get_logger()
+
+
+def sees_all(caller: Caller) -> bool:
+    """Say whether somebody who adds and removes applications asks: they see those of others."""
+    return Right.OPERATE in RIGHTS_OF[caller.role]
+
+
+async def add_part(
+    services: Services, caller: Caller, digest: str, part: int, body: bytes, *, n_bytes: int
+) -> Answer:
+    """Keep a part of a packed folder. Raise `PayloadTooLarge`, `InvalidParameter`."""
+    _check_size(services, n_bytes)
+    expected = bytes_of_part(part, n_bytes)
+    if not expected or len(body) != expected:
+        raise InvalidParameter(
+            f"part {part} has the wrong size",
+            detail=f"It has {len(body)} bytes; of {n_bytes} bytes it would have {expected}.",
+            hint="Cut the packed folder into parts of 4 MiB; only the last one is shorter.",
+        )
+    await services.store.add_app_part(caller, bytes.fromhex(digest), part, body, n_bytes=n_bytes)
+    return {"part": part, "n_parts": parts_of(n_bytes)}
+
+
+async def save_app(services: Services, caller: Caller, name: str, document: AppDocument) -> Answer:
+    """Look at a packed folder, and let new jobs get it. Raise `InvalidApp`, `AppIncomplete`."""
+    _check_size(services, document.n_bytes)
+    with tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY) as file:
+        await _read(services, caller, document, file)
+        file.seek(0)
+        most = services.settings.app_unpacked_bytes_max
+        described = await asyncio.to_thread(_look_at, file, most)
+    if described.name != name:
+        message = f"the folder is that of {described.name}"
+        pointer = [FieldError("/name", message)]
+        raise invalid_app("the application has another name", message, pointer)
+    new = NewApp(
+        name=name, for_user=document.for_user, digest=bytes.fromhex(document.digest),
+        n_bytes=document.n_bytes, description=msgspec.to_builtins(described),
+    )  # fmt: skip
+    found = await services.store.save_app(caller, new, apps_max=services.settings.apps_max)
+    if found["changed"]:
+        APPS_SAVED.inc()
+        log.info("app.saved", app=name, revision=found["revision"], user=caller.user_name)
+    return dict(found)
+
+
+async def remove_app(
+    services: Services, caller: Caller, name: str, *, for_user: str | None
+) -> Answer:
+    """Forget an application. Raise `AppNotFound`."""
+    await services.store.remove_app(caller, name, for_user=for_user)
+    log.info("app.removed", app=name, user=caller.user_name)
+    return {"name": name}
+
+
+def _check_size(services: Services, n_bytes: int) -> None:
+    limit = services.settings.app_bytes_max
+    if n_bytes > limit:
+        raise PayloadTooLarge(
+            f"the packed folder has {n_bytes} bytes",
+            detail=f"At most {limit} bytes are kept (`app_bytes_max`).",
+            hint="Leave large data out of the folder, or raise the server's setting.",
+        )
+
+
+async def _read(
+    services: Services, caller: Caller, document: AppDocument, file: IO[bytes]
+) -> None:
+    digest, found = bytes.fromhex(document.digest), hashlib.sha256()
+    for part in range(1, parts_of(document.n_bytes) + 1):
+        row = await services.store.read_app_part(caller, digest, part)
+        if row is None or row[0] != document.n_bytes:
+            raise AppIncomplete(
+                "parts of the folder are missing", detail=f"Part {part} is not there."
+            )
+        await asyncio.to_thread(file.write, row[1])
+        found.update(row[1])
+    if found.digest() != digest:
+        why = f"theirs is {found.hexdigest()}"
+        raise invalid_app("the parts are not those of this digest", why)
+
+
+def _look_at(file: IO[bytes], bytes_max: int) -> AppDescription:
+    """Return what a packed folder says of itself. Raise `InvalidApp`."""
+    texts: dict[str, bytes] = {}
+    names = set()
+    try:
+        for entry in entries(file, bytes_max):
+            if entry.file is not None:
+                names.add(entry.name)
+            if entry.file is not None and entry.name in FILES:
+                texts[entry.name] = entry.file.read(BYTES_MAX + 1)
+    except BadFolder as error:
+        raise invalid_app("the folder cannot be used", str(error)) from error
+    for name in FILES:
+        if len(texts.get(name, b"")) > BYTES_MAX:
+            raise invalid_app("the folder cannot be used", f"{name} is too large")
+        if name in texts:
+            described = parse(name, texts[name])
+            break
+    else:
+        raise invalid_app("the folder is no application", f"it has neither {' nor '.join(FILES)}")
+    if described.wrapper not in names:
+        message = f"the folder has no file {described.wrapper}"
+        raise invalid_app(
+            "the application cannot be used", message, [FieldError("/templatePath", message)]
+        )
+    return described

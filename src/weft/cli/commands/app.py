@@ -1,0 +1,126 @@
+"""`weft app`: applications, which jobs run with parameters."""
+
+from pathlib import Path
+from typing import Annotated, Final
+
+from cyclopts import App, Parameter
+
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.terminal.amounts import moment
+from weft.cli.terminal.plain import one_line
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import print_json, print_table
+
+app = App(
+    name="app",
+    help="Add, list, show and remove applications, which jobs run with parameters.\n\n"
+    "    weft app add ./wordcount",
+)
+HEADER: Final = ("Name", "Revision", "For", "Added", "Title")
+PARAMETERS: Final = ("Parameter", "Type", "Values", "Default", "Label")
+ForUser = Annotated[str | None, Parameter(name="--for")]
+
+
+@app.command
+def add(folder: Path, /, *, for_user: ForUser = None, shared: Shared = SHARED) -> int:
+    """Make a folder with app.json or app.toml an application, or give it other content.
+
+        weft app add ./wordcount
+
+    The same content as before changes nothing. Jobs keep the content with which
+    they were submitted. Only for operators.
+
+    Args:
+        folder: The folder. An Agave bundle is taken as it is.
+        for_user: The user who alone may run it; without it everybody in the tenant.
+        shared: Options of every command.
+    """
+    found = shared.ask(lambda client: client.add_app(folder, for_user=for_user))
+    if shared.json:
+        print_json(found)
+    elif found["changed"]:
+        note(f"application {found['name']} has revision {found['revision']} now")
+    else:
+        note(f"application {found['name']} has this content already")
+    return 0
+
+
+@app.command(name="ls")
+def list_all(*, shared: Shared = SHARED) -> int:
+    """List the applications that you may run.
+
+        weft app ls
+
+    Args:
+        shared: Options of every command.
+    """
+    found = shared.ask(lambda client: client.list_apps())
+    if shared.json:
+        print_json(found)
+        return 0
+    rows = [
+        (
+            one_line(one["name"], width=80),
+            str(one["revision"]),
+            one_line(one["for_user"] or "all", width=32),
+            moment(one["added_at"]),
+            one_line(one["title"], width=60),
+        )
+        for one in found
+    ]
+    print_table(HEADER, rows, spare=("Title", "Added"))
+    return 0
+
+
+@app.command
+def show(name: str, /, *, shared: Shared = SHARED) -> int:
+    """Show an application and its parameters.
+
+        weft app show wordcount-1.0
+
+    Args:
+        name: Its name with its version, as `weft app ls` shows it.
+        shared: Options of every command.
+    """
+    found = shared.ask(lambda client: client.get_app(name))
+    if shared.json:
+        print_json(found)
+        return 0
+    described = found["description"]
+    print(f"{one_line(found['name'], width=80)}  {one_line(found['title'], width=80)}")
+    wrapper = one_line(described["wrapper"], width=80)
+    print(f"revision {found['revision']} of {moment(found['added_at'])}; runs {wrapper}")
+    rows = [
+        (
+            one["id"],
+            one.get("type", "string"),
+            one_line(", ".join(one.get("choices", ())) or one.get("pattern") or "", width=40),
+            one_line(str(one.get("default", "")), width=20),
+            one_line(one.get("label", ""), width=40),
+        )
+        for one in described.get("parameters", ())
+    ]
+    if rows:
+        print_table(PARAMETERS, rows, spare=("Label",))
+    return 0
+
+
+@app.command(name="rm")
+def remove(name: str, /, *, for_user: ForUser = None, shared: Shared = SHARED) -> int:
+    """Remove an application: no new job gets it, and its jobs go on.
+
+        weft app rm wordcount-1.0
+
+    Only for operators.
+
+    Args:
+        name: Its name with its version, as `weft app ls` shows it.
+        for_user: The user who alone may run it; without it the one for everybody.
+        shared: Options of every command.
+    """
+    shared.ask(lambda client: client.remove_app(name, for_user=for_user))
+    if shared.json:
+        print_json({"name": name})
+    else:
+        note(f"application {one_line(name, width=80)} is removed")
+    return 0

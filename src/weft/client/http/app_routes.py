@@ -1,0 +1,84 @@
+"""The client's calls about applications."""
+
+import hashlib
+import json
+from pathlib import Path
+from urllib.parse import quote
+
+from weft.client.http.calls import Requests
+from weft.client.http.listing import Document
+from weft.core.errors import Invalid
+from weft.wire.payload import PART_BYTES
+
+
+class AppFolderUnreadable(Invalid):
+    """A folder cannot be packed."""
+
+    code = "CLIENT.APP_FOLDER_UNREADABLE"
+
+
+class AppRoutes(Requests):
+    """One method per route."""
+
+    async def list_apps(self) -> list[Document]:
+        """Return the applications that one may run, by name."""
+        found: list[Document] = (await self._get("/v1/apps"))["items"]
+        return found
+
+    async def get_app(self, name: str) -> Document:
+        """Return an application with its parameters. Raise `AppNotFound`."""
+        return await self._get(f"/v1/apps/{quote(name, safe='')}")
+
+    async def add_app(self, folder: Path | str, *, for_user: str | None = None) -> Document:
+        """Send a folder and make it an application; `changed` says whether it is other content
+        than before. Only for operators. Raise `InvalidApp`, `AppFolderUnreadable`.
+        """
+        from weft.wire.app_folder import BadFolder, pack  # noqa: PLC0415 (who adds none needs it not)
+
+        name = name_of_app(Path(folder))
+        try:
+            packed = pack(Path(folder))
+        except (OSError, BadFolder) as error:
+            raise AppFolderUnreadable(
+                f"the folder {folder} cannot be packed",
+                detail=f"{error}.",
+                hint="A folder of an application holds files and directories that you may read.",
+            ) from error
+        digest = hashlib.sha256(packed).hexdigest()
+        for start in range(0, len(packed), PART_BYTES):
+            await self._session.request(
+                "PUT",
+                f"/v1/app-parts/{digest}/{start // PART_BYTES + 1}?bytes={len(packed)}",
+                body=packed[start : start + PART_BYTES],
+                content_type="application/octet-stream",
+            )
+        document = {"digest": digest, "n_bytes": len(packed), "for_user": for_user}
+        return await self._put(f"/v1/apps/{quote(name, safe='')}", document)
+
+    async def remove_app(self, name: str, *, for_user: str | None = None) -> None:
+        """Forget an application. Only for operators. Raise `AppNotFound`."""
+        query = "" if for_user is None else f"?for_user={quote(for_user, safe='')}"
+        await self._session.request("DELETE", f"/v1/apps/{quote(name, safe='')}{query}")
+
+
+def name_of_app(folder: Path) -> str:
+    """Return the name and version that a folder says. Raise `AppFolderUnreadable`."""
+    import tomllib  # noqa: PLC0415 (as above)
+
+    for file, load in (("app.json", json.loads), ("app.toml", tomllib.loads)):
+        if not (folder / file).is_file():
+            continue
+        try:
+            found = load((folder / file).read_text())
+            return f"{found['name']}-{found['version']}"
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+            raise AppFolderUnreadable(
+                f"{folder / file} says no name and version",
+                detail=f"{type(error).__name__}: {error}.",
+                hint="The guide on applications says what it holds.",
+            ) from error
+    raise AppFolderUnreadable(
+        f"the folder {folder} is no application",
+        detail="It has neither app.json nor app.toml.",
+        hint="The guide on applications says what it holds.",
+    )

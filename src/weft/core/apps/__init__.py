@@ -1,0 +1,1 @@
+"""Applications: folders with a description, which jobs run with parameters. Pure."""

@@ -1,0 +1,158 @@
+"""Values of parameters: checked by what the application says, and turned into variables.
+
+A value is a variable of the program and nothing else: it is never part of a text that is run.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import msgspec
+from cel import Context, evaluate
+
+TYPES: Final = ("string", "number", "bool", "flag", "enumeration")
+VALUE_CHARS_MAX: Final = 10_000
+_WORDS: Final = {"true": True, "1": True, "false": False, "0": False}
+
+
+class Parameter(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A parameter of an application, or an input."""
+
+    id: str
+    """Also the name of the variable."""
+    type: str = "string"
+    label: str = ""
+    required: bool = False
+    visible: bool = True
+    """False: its default counts, and nobody sets it."""
+    pattern: str | None = None
+    """Each value matches it as a whole."""
+    choices: tuple[str, ...] = ()
+    argument: str = ""
+    show_argument: bool = False
+    repeat_argument: bool = False
+    least: int = 0
+    most: int = 1
+    """How many values it has; -1: any number."""
+    default: Any = None
+
+
+class WrongValue(ValueError):
+    """A value that is refused, and why."""
+
+
+def wrong_default(one: Parameter) -> str | None:
+    """Return what is wrong with the default; None: nothing, or there is none."""
+    if one.default in (None, "", []):
+        return None
+    try:
+        _texts_of(one, one.default, is_default=True)
+    except WrongValue as error:
+        return str(error)
+    return None
+
+
+def variables_of(
+    parameters: tuple[Parameter, ...], given: Mapping[str, Any]
+) -> Iterator[tuple[str, str | WrongValue]]:
+    """Yield each variable with its text, or with what is wrong; names that nobody knows, too."""
+    known = {one.id: one for one in parameters}
+    for name in given:
+        if name not in known:
+            yield name, WrongValue("the application has no such parameter")
+        elif not known[name].visible:
+            yield name, WrongValue("the application does not let it be set")
+    for one in parameters:
+        value = given.get(one.id) if one.visible else None
+        if value is None or value == []:
+            is_missing = one.visible and one.required and one.default in (None, "", [])
+            if is_missing:
+                yield one.id, WrongValue("it is required")
+                continue
+            value = one.default
+        try:
+            yield one.id, _text_of(one, value)
+        except WrongValue as error:
+            yield one.id, error
+
+
+def _text_of(one: Parameter, value: Any) -> str:  # noqa: ANN401 (JSON)
+    if value in (None, "", []) and one.default in (None, "", [], value):
+        return "0" if one.type == "bool" else ""
+    texts = _texts_of(one, value, is_default=value is one.default)
+    if one.type == "flag":
+        return one.argument if texts == ["1"] else ""
+    if not one.show_argument or not one.argument or not texts:
+        return " ".join(texts)
+    if one.repeat_argument:
+        return " ".join(f"{one.argument}{text}" for text in texts)
+    return f"{one.argument}{' '.join(texts)}"
+
+
+def _texts_of(one: Parameter, value: Any, *, is_default: bool) -> list[str]:  # noqa: ANN401 (JSON)
+    values = value if isinstance(value, list) else [value]
+    if not is_default and len(values) < one.least:
+        raise WrongValue(f"{len(values)} values, at least {one.least}")
+    if one.most >= 0 and len(values) > max(one.most, 1):
+        raise WrongValue(f"{len(values)} values, at most {max(one.most, 1)}")
+    texts = [_one_text(one, each) for each in values]
+    if sum(map(len, texts)) > VALUE_CHARS_MAX:
+        raise WrongValue(f"more than {VALUE_CHARS_MAX} characters")
+    return texts
+
+
+def _one_text(one: Parameter, value: Any) -> str:  # noqa: ANN401 (JSON)
+    if one.type in {"bool", "flag"}:
+        return _bool_text(value)
+    if one.type == "number":
+        text = _number_text(value)
+    elif isinstance(value, str):
+        text = value
+    elif one.type == "enumeration" and isinstance(value, int | float):
+        text = msgspec.json.encode(value).decode()
+    else:
+        raise WrongValue("expected a text")
+    if "\0" in text:
+        raise WrongValue("a text cannot contain NUL")
+    if len(text) > VALUE_CHARS_MAX:
+        raise WrongValue(f"{len(text)} characters, at most {VALUE_CHARS_MAX}")
+    if one.type == "enumeration" and text not in one.choices:
+        raise WrongValue(f"expected one of {', '.join(one.choices)}")
+    if one.pattern is not None and not _matches(one.pattern, text):
+        raise WrongValue(f"it does not match {one.pattern}")
+    return text
+
+
+def _bool_text(value: Any) -> str:  # noqa: ANN401 (JSON)
+    found = value
+    if isinstance(value, str):
+        found = _WORDS.get(value.lower())
+    elif isinstance(value, int) and value in {0, 1}:
+        found = bool(value)
+    if not isinstance(found, bool):
+        raise WrongValue("expected true or false")
+    return "1" if found else "0"
+
+
+def _number_text(value: Any) -> str:  # noqa: ANN401 (JSON)
+    if isinstance(value, str):
+        try:
+            value = msgspec.json.decode(value)
+        except (msgspec.DecodeError, UnicodeEncodeError):
+            raise WrongValue("expected a number") from None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not _is_finite(value):
+        raise WrongValue("expected a number")
+    return str(value)
+
+
+def _is_finite(value: float) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # an integer beyond floats
+        return False
+
+
+def _matches(pattern: str, text: str) -> bool:
+    """Match in RE2's way, which never goes back: its time grows with the text and no more."""
+    context = Context({"pattern": f"^(?:{pattern})$", "text": text})
+    return bool(evaluate("text.matches(pattern)", context))

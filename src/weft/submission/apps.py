@@ -1,0 +1,106 @@
+"""The applications that jobs run: found for their caller, and filled into their documents."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from weft.core.apps.description import AppDescription
+from weft.core.apps.values import WrongValue, variables_of
+from weft.core.errors import InvalidValue
+from weft.core.problems import Problems, pointer_of
+from weft.ports.store import Caller
+from weft.submission.services import SubmissionServices
+from weft.submission.translation.apps import FoundApp
+from weft.submission.translation.executors import APP
+from weft.wire.documents import JobDocument
+
+
+async def with_app_fields(
+    services: SubmissionServices,
+    caller: Caller,
+    jobs: Sequence[JobDocument],
+    rare: Sequence[JobDocument],
+    problems: Problems,
+) -> tuple[Sequence[JobDocument], Mapping[str, FoundApp]]:
+    """Return the jobs with what their applications bring: variables, and what they ask for if
+    they say nothing of it; and the applications by name. Note what is wrong. `rare`: those that
+    may have one.
+    """
+    names = {job.app for job in rare if job.app is not None}
+    for index, job in enumerate(rare):
+        if job.executor == APP and job.app is None:
+            message = f"a job of the executor `{APP}` needs an `app`"
+            problems.add(InvalidValue, f"/jobs/{index}/app", message)
+    if not names:
+        return jobs, {}
+    apps = await find_apps(services, caller, sorted(names))
+    filled = []
+    for index, job in enumerate(rare):
+        if job.app is None:
+            filled.append(job)
+        elif job.app not in apps:
+            message = f"there is no application {job.app!r} that you may run"
+            problems.add(InvalidValue, f"/jobs/{index}/app", message)
+            filled.append(job)
+        else:
+            filled.append(_filled(job, apps[job.app].description, problems, f"/jobs/{index}"))
+    problems.raise_any()
+    return filled, apps
+
+
+async def find_apps(
+    services: SubmissionServices, caller: Caller, names: Sequence[str]
+) -> Mapping[str, FoundApp]:
+    """Return the applications that the caller may run, by name."""
+    return {
+        row["name"]: FoundApp(
+            row["revision_id"],
+            row["digest"].hex(),
+            msgspec.convert(row["description"], AppDescription),
+        )
+        for row in await services.store.find_apps(caller, names)
+    }
+
+
+def _filled(job: JobDocument, app: AppDescription, problems: Problems, at: str) -> JobDocument:
+    variables: dict[str, str] = {one.id: "" for one in app.inputs}
+    for name, text in variables_of(app.parameters, job.parameters or {}):
+        if isinstance(text, WrongValue):
+            problems.add(InvalidValue, f"{at}/parameters{pointer_of(name)}", str(text))
+        else:
+            variables[name] = text
+    for name in variables.keys() & (job.env or {}).keys():
+        message = "it is a parameter of the application"
+        problems.add(InvalidValue, f"{at}/env{pointer_of(name)}", message)
+    missing = [one.id for one in app.inputs if one.required and one.visible]
+    if missing:
+        message = f"it needs the input {missing[0]}, and jobs cannot have inputs yet"
+        problems.add(InvalidValue, f"{at}/app", message)
+    return msgspec.structs.replace(
+        job,
+        env={**(job.env or {}), **variables},
+        resources=_resources(job, app),
+        timeout_s=app.timeout_s if job.timeout_s is None else job.timeout_s,
+        queue=app.queue if job.queue is None else job.queue,
+    )
+
+
+def _resources(job: JobDocument, app: AppDescription) -> Any:  # noqa: ANN401 (raw JSON)
+    """Return what the job asks for, and of the rest what its application does."""
+    usual: dict[str, Any] = {}
+    if (cores := app.nodes * app.processors) > 1:
+        usual["cpu"] = cores
+    if app.memory is not None:
+        usual["memory"] = app.memory * app.nodes
+    if not usual:
+        return job.resources
+    asked: Any = {}
+    if job.resources is not None:
+        try:
+            asked = msgspec.json.decode(job.resources)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return job.resources  # it is refused where all are checked
+    if not isinstance(asked, dict):
+        return job.resources
+    return msgspec.Raw(msgspec.json.encode({**usual, **asked}))

@@ -1,0 +1,62 @@
+"""Jobs of applications: what stands beside `app`, and what becomes of it in specs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+from weft.core.apps.description import AppDescription
+from weft.core.errors import InvalidValue
+from weft.core.problems import Problems
+from weft.settings import Settings
+from weft.submission.translation.executors import APP
+from weft.wire.documents import JobDocument
+from weft.wire.spec import AppSpec, JobSpec
+
+_NOT_BESIDE: Final = ("command", "script", "function", "simulation", "cwd", "values", "container")
+
+
+@dataclass(frozen=True)
+class FoundApp:
+    """An application as jobs get it now."""
+
+    revision_id: int
+    digest: str
+    description: AppDescription
+
+
+def check_app(job: JobDocument, _: Settings, problems: Problems, at: str) -> None:
+    """Note what cannot stand beside an application."""
+    if job.executor not in {None, APP}:
+        message = f"a job with an application has the executor `{APP}`"
+        problems.add(InvalidValue, f"{at}/executor", message)
+    for name in _NOT_BESIDE:
+        if getattr(job, name) is not None:
+            problems.add(InvalidValue, f"{at}/{name}", "not allowed in a job with an application")
+
+
+def check_parameters(job: JobDocument, _: Settings, problems: Problems, at: str) -> None:
+    """Note parameters of no application. Each is checked where the application is known."""
+    if job.app is None:
+        problems.add(InvalidValue, f"{at}/parameters", "only a job with an `app` has parameters")
+
+
+def with_apps(
+    specs: Sequence[JobSpec],
+    jobs: Sequence[JobDocument],
+    apps: Mapping[str, FoundApp],
+    settings: Settings,
+) -> list[JobSpec]:
+    """Return the specs; those of applications name what their workers fetch."""
+    found = []
+    for spec, job in zip(specs, jobs, strict=True):
+        if job.app is None:
+            found.append(spec)
+            continue
+        app = apps[job.app]
+        its = AppSpec(
+            job.app, app.digest, app.description.wrapper, settings.app_unpacked_bytes_max
+        )
+        found.append(msgspec.structs.replace(spec, app=its, executor=APP))
+    return found

@@ -1,0 +1,126 @@
+"""Applications on a plain `weft up`: a folder is added, jobs run it with parameters."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from e2e.conftest import Weft
+from weft import Client
+from weft.core.errors import (
+    AppIncomplete,
+    Invalid,
+    InvalidApp,
+    NotFound,
+    TooManyApps,
+    WeftError,
+)
+
+WRAPPER = """\
+set -e
+echo "says ${say} ${times} loud=${loud} ${flagged} [${many}]"
+./helper
+ls
+"""
+
+
+def bundle(folder: Path, *, wrapper: str = WRAPPER, version: str = "1.0") -> Path:
+    """Write a folder as Agave has them."""
+    folder.mkdir(exist_ok=True)
+    (folder / "data").mkdir(exist_ok=True)
+    (folder / "data" / "words").write_text("some\n")
+    (folder / "wrapper.sh").write_text(wrapper)
+    (folder / "helper").write_text("#!/bin/sh\necho helped\n")
+    (folder / "helper").chmod(0o755)
+    parameters: list[dict[str, Any]] = [
+        {"id": "say", "value": {"type": "string", "required": True, "validator": "[a-z$(); .]+"}},
+        {"id": "times", "value": {"type": "number", "default": 2}},
+        {"id": "loud", "value": {"type": "bool"}},
+        {"id": "flagged", "value": {"type": "flag"}, "details": {"argument": "--flagged"}},
+        {"id": "many", "value": {"type": "string"}, "semantics": {"maxCardinality": -1}},
+    ]
+    described = {
+        "name": "sayer", "version": version, "label": "Says", "templatePath": "wrapper.sh",
+        "deploymentPath": ".", "defaultProcessorsPerNode": 1, "defaultMaxRunTime": "00:05:00",
+        "parameters": parameters, "inputs": [], "ontology": ["x"],
+    }  # fmt: skip
+    (folder / "app.json").write_text(json.dumps(described))
+    return folder
+
+
+def run(client: Client, **parameters: object) -> Any:  # noqa: ANN401 (a job)
+    builder = client.create_batch()
+    builder.create_job(app="sayer-1.0", parameters=parameters)
+    batch = builder.submit()
+    batch.wait()
+    return batch.get_job(1)
+
+
+def test_application_runs_with_its_parameters(weft: Weft, tmp_path: Path) -> None:
+    """As variables: what looks like code is a text. Jobs keep the content that they have."""
+    folder = bundle(tmp_path / "sayer")
+    assert b"revision 1" in weft.run("app", "add", str(folder)).stderr
+    assert b"already" in weft.run("app", "add", str(folder)).stderr
+    listed = json.loads(weft.run("app", "ls", "--json").stdout)
+    assert [(one["name"], one["revision"]) for one in listed] == [("sayer-1.0", 1)]
+    assert b"times" in weft.run("app", "show", "sayer-1.0").stdout
+    with Client(home=weft.home) as client:
+        job = run(client, say="$(id); rm .", loud=True, flagged=True, many=["a", "b"])
+        first = job.log()
+        shown = job.status()
+        (folder / "wrapper.sh").write_text("echo other $say\n")
+        assert client.add_app(folder)["revision"] == 2
+        again = run(client, say="x").log()
+        client.remove_app("sayer-1.0")
+        with pytest.raises(NotFound):
+            client.get_app("sayer-1.0")
+        with pytest.raises(Invalid):
+            run(client, say="x")
+    assert first.splitlines()[:2] == ["says $(id); rm . 2 loud=1 --flagged [a b]", "helped"]
+    assert {"data", "wrapper.sh", "app.json"} <= set(first.splitlines()[2:])
+    assert (shown["app"], shown["state"]) == ("sayer-1.0", "success")
+    assert shown["spec"]["timeout_s"] == 300
+    assert again == "other x\n"
+
+
+def test_folders_and_names_that_are_none_are_refused(weft: Weft, tmp_path: Path) -> None:
+    with Client(home=weft.home) as client:
+        with pytest.raises(WeftError) as raised:
+            client.add_app(tmp_path)
+        assert raised.value.code == "CLIENT.APP_FOLDER_UNREADABLE"
+        with pytest.raises(WeftError) as raised:
+            client.get_app("gone-1.0")
+        assert raised.value.code == "API.APP_NOT_FOUND"
+        folder = bundle(tmp_path / "wrong", version="..")
+        (folder / "wrapper.sh").unlink()
+        with pytest.raises(InvalidApp):
+            client.add_app(folder)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "what"),
+    [
+        ({}, "required"),
+        ({"say": "UPPER"}, "match"),
+        ({"say": 3}, "text"),
+        ({"say": ["a", "b"]}, "at most 1"),
+        ({"say": "a", "times": "many"}, "number"),
+        ({"say": "a", "loud": "perhaps"}, "true or false"),
+        ({"say": "a", "other": 1}, "no such parameter"),
+        ({"say": "a\0"}, "NUL"),
+    ],
+)
+def test_wrong_parameters_are_refused(
+    weft: Weft, tmp_path: Path, parameters: dict[str, Any], what: str
+) -> None:
+    with Client(home=weft.home) as client:
+        client.add_app(bundle(tmp_path / "sayer"))
+        with pytest.raises(Invalid) as raised:
+            run(client, **parameters)
+    assert what in str([one.message for one in raised.value.errors])
+
+
+def test_refusals_of_the_store_have_their_classes() -> None:
+    """The suite of the port provokes them (`AppStoreSuite`)."""
+    assert (AppIncomplete.sqlstate, TooManyApps.sqlstate) == ("WF261", "WF162")

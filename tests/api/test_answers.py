@@ -273,6 +273,7 @@ async def ask_licences(ask: Described) -> None:
     await ask_secrets(ask)
     await ask("PUT", "/v1/licences/{l}", l="l1", body={"n": 2})
     await ask("GET", "/v1/licences")
+    await ask("GET", "/v1/transports")
     await ask("DELETE", "/v1/licences/{l}", l="l1", body={})
     await ask_lines(ask)
     await ask_apps(ask)

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Sequence
+from typing import Any
 
 import pytest_asyncio
 
@@ -117,8 +118,8 @@ async def test_a_job_goes_out_and_comes_back(rabbit: Rabbit) -> None:
     ]
     assert (await world.api.get_group(world.caller, batch, 0))["n_queued"] == 1
     why = await world.api.why_job(world.caller, batch, 1)
-    assert why.offered is not None
-    assert (why.offered.transport, why.offered.confirmed) == (rabbit.names[0], False)
+    assert why.travels is not None
+    assert (why.travels.transport, why.travels.confirmed) == (rabbit.names[0], False)
     await world.driver.confirm_offers(rabbit.epoch, [sent[0].offer_id])
     assert await worker.claim() == []
     found = await rabbit.take(worker, messages_of(sent))
@@ -297,6 +298,44 @@ async def test_jobs_of_a_transport_that_is_gone_are_ready_again(rabbit: Rabbit) 
     assert await world.driver.withdraw_offers(rabbit.epoch, ["another"]) >= 0
 
     assert await world.states(batch) == "rr"
+
+
+async def seen(rabbit: Rabbit) -> Any:  # noqa: ANN401 (a row)
+    """Return what the api shows of the transport."""
+    (found,) = await rabbit.world.api.list_transports(rabbit.world.caller, rabbit.names)
+    return found
+
+
+async def test_what_the_driver_saw_of_a_transport_is_shown(rabbit: Rabbit) -> None:
+    world, name = rabbit.world, rabbit.names[0]
+    worker = await rabbit.consumer(cpu_m=2000)
+    batch = await rabbit.submit(5)
+    await rabbit.take(worker, messages_of(await rabbit.round())[:1])
+    assert (name, world.pool, "q") in await world.driver.list_travelling(rabbit.epoch, [name])
+    assert not await world.driver.note_transport(
+        rabbit.epoch, name, None, [(world.pool, "q", 3, 1), ("nobody", "q", 9, 9)]
+    )
+    up = await seen(rabbit)
+    went = await world.driver.note_transport(rabbit.epoch, name, "no route", [])
+    assert not await world.driver.note_transport(rabbit.epoch, name, "no route", [])
+    away = await seen(rabbit)
+    why = await world.api.why_job(world.caller, batch, 5)
+    back = await world.driver.note_transport(rabbit.epoch, name, None, [])
+    (queue,) = up["queues"]
+
+    assert (went, back) == (True, True)
+    assert (up["away_since"], away["error"], away["queues"][0]["messages"]) == (
+        None,
+        "no route",
+        3,
+    )
+    assert {key: queue[key] for key in ("offered", "in_flight", "slots", "consumers")} == {
+        "offered": 3, "in_flight": 1, "slots": 2, "consumers": 1,
+    }  # fmt: skip
+    assert queue["oldest_at"] is not None
+    assert why.travels is not None
+    assert (why.travels.since, why.travels.slots, why.travels.busy) == (None, 2, 1)
+    assert why.travels.error == "no route"
 
 
 async def test_a_job_that_travels_keeps_its_place_at_a_gate(rabbit: Rabbit) -> None:

@@ -152,6 +152,10 @@ COMMANDS = {
         "weft.cli.commands.lifecycle:app",
         "Show the statuses of a line, and which may follow which.",
     ),
+    "transport": (
+        "weft.cli.commands.transport:app",
+        "Show and test the connections over which queues travel.",
+    ),
     "licence": (
         "weft.cli.commands.licence:app",
         "Show and set how many licences jobs may use at a time.",

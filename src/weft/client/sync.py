@@ -398,6 +398,7 @@ class Client(BuilderSource[BatchBuilder], Twin[aio.Client]):
     add_user = waits(aio.Client.add_user)
     set_user_role = waits(aio.Client.set_user_role)
     remove_user = waits(aio.Client.remove_user)
+    list_transports = waits(aio.Client.list_transports)
     list_licences = waits(aio.Client.list_licences)
     set_licence = waits(aio.Client.set_licence)
     remove_licence = waits(aio.Client.remove_licence)

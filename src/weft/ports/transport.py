@@ -14,6 +14,7 @@ from typing import Final, NamedTuple, Protocol
 
 import msgspec
 
+from weft.core.findings import Finding
 from weft.ports.plugins import PluginGroup
 
 
@@ -41,6 +42,14 @@ class Route(NamedTuple):
 
     tenant: str
     queue: str
+
+
+class Depth(NamedTuple):
+    """What a transport holds of a route."""
+
+    messages: int
+    """That it has still to deliver, or that are not done."""
+    consumers: int
 
 
 class Message(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -81,6 +90,16 @@ class Transport(Protocol):
     ) -> AbstractAsyncContextManager[AsyncIterator[Delivery]]:
         """Get the messages of a queue, at most `limit` that are not acknowledged. Raise
         `TransportError`, also while messages are awaited: what was not acknowledged comes again.
+        """
+
+    async def depths(self, routes: Sequence[Route]) -> Sequence[Depth]:
+        """Return what it holds of each route, in order; a route that there is not is made. Raise
+        `TransportError`, also without routes if it cannot be reached.
+        """
+
+    async def check(self) -> Sequence[Finding]:
+        """Return what is to be said of the connection: its version, rights and what they lack.
+        It leaves nothing behind. Raise `TransportError` if it cannot be reached.
         """
 
     async def close(self) -> None:

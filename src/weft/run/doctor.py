@@ -31,6 +31,7 @@ from weft.plugins.runners.spawner.sandbox import Sandbox, find_sandbox
 from weft.run.admin import NoDatabase, run_status
 from weft.run.doors import installed_doors
 from weft.run.home import Home, HomeNotUsable
+from weft.run.transports import check_transports
 from weft.settings import FILE_NAME, Settings, explain_settings
 
 PYTHON_MIN, PYTHON_MAX = (3, 11), (3, 13)
@@ -56,6 +57,7 @@ def examine(settings: Settings) -> list[Finding]:
         _site,
         _schema,
         _roles,
+        _transports,
         _namespaces,
         _sandbox,
         _own_paths,
@@ -281,6 +283,13 @@ def _roles(settings: Settings) -> Iterator[Finding]:
         yield Finding("roles", "wrong", found, f"Look into {home.role_logs}.")
     else:
         yield Finding("roles", "ok", f"{', '.join(ROLES)} are ready")
+
+
+def _transports(settings: Settings) -> Iterator[Finding]:
+    try:
+        yield from check_transports(settings)
+    except WeftError as error:
+        yield Finding("transports", "wrong", error.message, error.hint)
 
 
 def _namespaces(settings: Settings) -> Iterator[Finding]:

@@ -1,9 +1,12 @@
 """The transports of a driver or a worker, as the operator names them in `transports_file`."""
 
-from collections.abc import AsyncIterator, Mapping
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
-from weft.ports.transport import TRANSPORT_PLUGINS, Transport
+from weft.core.errors import TransportNotFound, WeftError
+from weft.core.findings import Finding
+from weft.ports.transport import TRANSPORT_PLUGINS, Connection, Transport, TransportError
 from weft.settings import Settings
 from weft.settings.transports_file import read_transports
 
@@ -22,3 +25,32 @@ async def opened_transports(settings: Settings) -> AsyncIterator[Mapping[str, Tr
     finally:
         for one in found.values():
             await one.close()
+
+
+def check_transports(settings: Settings, name: str | None = None) -> Sequence[Finding]:
+    """Try the connections, or one of them, from this host. Raise `InvalidSetting`, or
+    `TransportNotFound`.
+    """
+    known = read_transports(settings.transports_file)
+    wanted = [one for one in known if name in {None, one.name}]
+    if name is not None and not wanted:
+        raise TransportNotFound(
+            f"transport {name!r} does not exist",
+            detail=f"There are: {', '.join(one.name for one in known) or 'none'}.",
+            hint="The setting transports_file names a file with the connections.",
+        )
+    return [finding for one in wanted for finding in asyncio.run(_check(one))]
+
+
+async def _check(connection: Connection) -> Sequence[Finding]:
+    try:
+        transport = TRANSPORT_PLUGINS.load(connection.kind)(connection)
+    except WeftError as error:
+        return [Finding(connection.name, "wrong", f"{error.message}: {error.detail}", error.hint)]
+    try:
+        return await transport.check()
+    except TransportError as error:
+        advice = "Look at its address, user and password in transports_file, and at the broker."
+        return [Finding(connection.name, "wrong", f"it cannot be reached: {error}", advice)]
+    finally:
+        await transport.close()

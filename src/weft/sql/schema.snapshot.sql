@@ -2067,6 +2067,15 @@ CREATE TABLE weft.trail_unsealed (
 );
 ALTER TABLE weft.trail_unsealed OWNER TO postgres;
 
+CREATE TABLE weft.transport_depth (
+    transport text NOT NULL,
+    tenant_id integer NOT NULL,
+    queue text NOT NULL,
+    messages bigint NOT NULL,
+    consumers integer NOT NULL
+);
+ALTER TABLE weft.transport_depth OWNER TO postgres;
+
 CREATE TABLE weft.transport_offer (
     offer_id bigint NOT NULL,
     batch_id bigint NOT NULL,
@@ -2091,6 +2100,15 @@ ALTER TABLE weft.transport_offer ALTER COLUMN offer_id ADD GENERATED ALWAYS AS I
     NO MAXVALUE
     CACHE 1
 );
+
+CREATE TABLE weft.transport_state (
+    transport text NOT NULL,
+    looked_at timestamp with time zone NOT NULL,
+    away_since timestamp with time zone,
+    error text,
+    CONSTRAINT transport_state_error_check CHECK ((length(error) <= 1000))
+);
+ALTER TABLE weft.transport_state OWNER TO postgres;
 
 CREATE TABLE weft.usage_sum (
     tenant_id integer NOT NULL,
@@ -2640,11 +2658,17 @@ ALTER TABLE ONLY weft.trail_entry
 ALTER TABLE ONLY weft.trail_head
     ADD CONSTRAINT trail_head_pkey PRIMARY KEY (singleton);
 
+ALTER TABLE ONLY weft.transport_depth
+    ADD CONSTRAINT transport_depth_pkey PRIMARY KEY (transport, tenant_id, queue);
+
 ALTER TABLE ONLY weft.transport_offer
     ADD CONSTRAINT transport_offer_batch_id_job_id_key UNIQUE (batch_id, job_id);
 
 ALTER TABLE ONLY weft.transport_offer
     ADD CONSTRAINT transport_offer_pkey PRIMARY KEY (offer_id);
+
+ALTER TABLE ONLY weft.transport_state
+    ADD CONSTRAINT transport_state_pkey PRIMARY KEY (transport);
 
 ALTER TABLE ONLY weft.usage_sum
     ADD CONSTRAINT usage_sum_pkey PRIMARY KEY (tenant_id, project_id, user_id, usage_on, rate_card_id);
@@ -3686,7 +3710,11 @@ CREATE POLICY system_rows ON weft.trail_entry TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.trail_unsealed TO weft_system USING (true);
 
+CREATE POLICY system_rows ON weft.transport_depth TO weft_system USING (true);
+
 CREATE POLICY system_rows ON weft.transport_offer TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.transport_state TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.usage_sum TO weft_system USING (true);
 
@@ -3880,6 +3908,8 @@ CREATE POLICY tenant_rows ON weft.trail_entry TO weft_tenant USING ((tenant_id =
 
 CREATE POLICY tenant_rows ON weft.trail_unsealed TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
+CREATE POLICY tenant_rows ON weft.transport_depth TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
 CREATE POLICY tenant_rows ON weft.transport_offer TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.usage_sum TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
@@ -3904,7 +3934,11 @@ ALTER TABLE weft.trail_entry ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.trail_unsealed ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.transport_depth ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.transport_offer ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.transport_state ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.usage_sum ENABLE ROW LEVEL SECURITY;
 
@@ -4457,11 +4491,17 @@ GRANT SELECT,UPDATE ON TABLE weft.trail_head TO weft_system;
 GRANT SELECT ON TABLE weft.trail_unsealed TO weft_tenant;
 GRANT SELECT,INSERT,DELETE ON TABLE weft.trail_unsealed TO weft_system;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.transport_depth TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.transport_depth TO weft_system;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.transport_offer TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.transport_offer TO weft_system;
 
 GRANT USAGE ON SEQUENCE weft.transport_offer_offer_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.transport_offer_offer_id_seq TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.transport_state TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.transport_state TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.usage_sum TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.usage_sum TO weft_system;

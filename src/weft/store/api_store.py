@@ -41,6 +41,7 @@ from weft.store.system import System
 from weft.store.tenants import Tenants
 from weft.store.tokens import Tokens
 from weft.store.trail import Trail
+from weft.store.transports import Transports
 from weft.store.turns import Turns
 from weft.store.users import Users
 from weft.store.why import Why
@@ -65,6 +66,7 @@ class PostgresApiStore(
     Fleet,
     Pools,
     Licences,
+    Transports,
     Lines,
     Sources,
     Apps,

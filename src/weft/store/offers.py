@@ -38,6 +38,36 @@ class Offers:
         )
         return [DueOffer(*row) for row in rows]
 
+    async def list_travelling(
+        self, epoch: int, transports: Sequence[str]
+    ) -> Sequence[tuple[str, str, str]]:
+        """Return the queues that travel."""
+        rows = await self._database.call(
+            "list_travelling", epoch=epoch, transports=list(transports)
+        )
+        return [(row["transport"], row["tenant"], row["queue"]) for row in rows]
+
+    async def note_transport(
+        self,
+        epoch: int,
+        transport: str,
+        error: str | None,
+        depths: Sequence[tuple[str, str, int, int]],
+    ) -> bool:
+        """Note what was seen of a transport."""
+        return bool(
+            await self._database.value(
+                "note_transport",
+                epoch=epoch,
+                transport=transport,
+                error=error,
+                tenants=[one[0] for one in depths],
+                queues=[one[1] for one in depths],
+                messages=[one[2] for one in depths],
+                consumers=[one[3] for one in depths],
+            )
+        )
+
     async def confirm_offers(self, epoch: int, offer_ids: Sequence[int]) -> None:
         """Note that the transport keeps these messages."""
         await self._database.call("confirm_offers", epoch=epoch, offer_ids=list(offer_ids))

@@ -82,6 +82,7 @@ EVENTS = MappingProxyType(
         "waits for the next try or is uncordoned · worker, kind, why",
         "operation.failed": "an operation cannot go on · operation, kind, code, error",
         "transport.away": "a transport cannot be reached; its messages wait · transport, error",
+        "transport.back": "a transport can be reached again · transport",
         "worker.kept": "a worker is kept for a large job · incarnation, batch_id, job_id",
         "pool.decided": "a machine is made, cordoned or deleted · pool, kind, machine, why",
         "pool.provider_failed": "a provider could not make or delete a machine · pool, "

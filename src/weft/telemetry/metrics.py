@@ -7,8 +7,9 @@ which leave theirs in a file (`write_snapshot`); a label `role` tells them apart
 import os
 import time
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from prometheus_client import (
     CollectorRegistry,
@@ -74,6 +75,31 @@ LICENCES: Final = Gauge("weft_licences", "licences in all", ["licence"], registr
 LICENCES_USED: Final = Gauge(
     "weft_licences_used", "licences that jobs have", ["licence"], registry=COUNTS
 )
+TRANSPORT_OFFERS: Final = Gauge(
+    "weft_transport_offers", "jobs that travel over a transport, by what is with them",
+    ["transport", "queue", "state"], registry=COUNTS,
+)  # fmt: skip
+TRANSPORT_OLDEST_SECONDS: Final = Gauge(
+    "weft_transport_oldest_offer_seconds", "age of the oldest offer that nobody has taken",
+    ["transport", "queue"], registry=COUNTS,
+)  # fmt: skip
+TRANSPORT_DEPTH: Final = Gauge(
+    "weft_transport_depth",
+    "messages that a transport had to deliver of a queue, or that were not done (lag)",
+    ["transport", "queue"], registry=COUNTS,
+)  # fmt: skip
+TRANSPORT_UP: Final = Gauge(
+    "weft_transport_up", "1 while a transport answers this driver", ["transport"],
+    registry=REGISTRY,
+)  # fmt: skip
+TRANSPORT_MESSAGES: Final = Counter(
+    "weft_transport_messages", "messages of offers that were sent",
+    ["transport", "outcome"], registry=REGISTRY,
+)  # fmt: skip
+TRANSPORT_REFUSED: Final = Counter(
+    "weft_transport_refused", "messages of transports that are none of weft's", ["transport"],
+    registry=REGISTRY,
+)  # fmt: skip
 WORKERS: Final = Gauge("weft_workers", "workers by state", ["state"], registry=COUNTS)
 RUNNING_JOBS: Final = Gauge(
     "weft_running_jobs", "live job processes of this worker", registry=REGISTRY
@@ -264,6 +290,23 @@ def set_licence_counts(counts: Mapping[str, tuple[int, int]]) -> None:
     for licence, (n, n_used) in counts.items():
         LICENCES.labels(licence).set(n)
         LICENCES_USED.labels(licence).set(n_used)
+
+
+def set_transport_counts(rows: Iterable[Mapping[str, Any]], now: datetime) -> None:
+    """Set what is known of the queues of the tenant that travel, and of no others."""
+    for gauge in (TRANSPORT_OFFERS, TRANSPORT_OLDEST_SECONDS, TRANSPORT_DEPTH):
+        gauge.clear()
+    for row in rows:
+        for one in row["queues"]:
+            of = (row["transport"], one["queue"])
+            for state in ("offered", "unconfirmed", "sent_again", "in_flight"):
+                TRANSPORT_OFFERS.labels(*of, state).set(one[state])
+            oldest = one["oldest_at"] and datetime.fromisoformat(one["oldest_at"])
+            TRANSPORT_OLDEST_SECONDS.labels(*of).set(
+                (now - oldest).total_seconds() if oldest else 0
+            )
+            if one["messages"] is not None:
+                TRANSPORT_DEPTH.labels(*of).set(one["messages"])
 
 
 def write_snapshot(path: Path) -> None:

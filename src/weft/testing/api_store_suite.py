@@ -55,6 +55,7 @@ from weft.testing.submission_suite import SubmissionSuite
 from weft.testing.tenant_store_suite import TenantStoreSuite
 from weft.testing.token_store_suite import TokenStoreSuite
 from weft.testing.trail_store_suite import TrailStoreSuite
+from weft.testing.transport_store_suite import TransportStoreSuite
 from weft.testing.user_store_suite import UserStoreSuite
 from weft.testing.why_store_suite import WhyStoreSuite
 from weft.wire.spec import JobSpec
@@ -399,6 +400,8 @@ class ApiStoreSuite(
     TenantStoreSuite, QuotaStoreSuite, SecretStoreSuite, TrailStoreSuite, WhyStoreSuite,
     SavedQueryStoreSuite, LineStoreSuite, SourceStoreSuite,
     AppStoreSuite, ConditionStoreSuite, PictureStoreSuite, LimitStoreSuite,
+    SavedQueryStoreSuite, LineStoreSuite, SourceStoreSuite, TransportStoreSuite,
+    ConditionStoreSuite, PictureStoreSuite, LimitStoreSuite,
 ):  # fmt: skip
     """Tests of the port; see `StoreTests`."""
 

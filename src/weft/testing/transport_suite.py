@@ -70,6 +70,20 @@ class TransportSuite:
 
         assert again.body == b"1"
 
+    async def test_depths_count_what_waits_and_checks_find_nothing_wrong(self) -> None:
+        """A route that there was not holds nothing."""
+        route, other, transport = a_route(), a_route(), self.transport()
+        try:
+            await transport.publish([(route, b"1"), (route, b"2")])
+            found = await transport.depths([route, other])
+            checked = await transport.check()
+        finally:
+            await transport.close()
+
+        assert [tuple(one) for one in found] == [(2, 0), (0, 0)]
+        assert checked
+        assert {one.verdict for one in checked} == {"ok"}
+
     async def test_routes_are_apart(self) -> None:
         """A consumer gets the messages of its queue."""
         one, other, transport = a_route(), a_route(), self.transport()

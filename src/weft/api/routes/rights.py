@@ -193,6 +193,7 @@ RIGHTS: Final[Mapping[str, Right | None]] = {
     "POST /v1/queue-reroute": Right.OPERATE,
     "POST /v1/queue-test": Right.READ,
     "GET /v1/queues": Right.READ,
+    "GET /v1/transports": Right.READ,
     "PUT /v1/queues": Right.MANAGE,
     "GET /v1/queues/{q}": Right.READ,
     "POST /v1/queues/{q}/drain": Right.OPERATE,

@@ -3,6 +3,7 @@
 import contextlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from litestar import Response, get
@@ -12,6 +13,7 @@ from weft.api.http.parameters import Query
 from weft.api.http.replies import encode, reply
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.services import Services
+from weft.api.use_cases import transports
 from weft.core.errors import Unavailable
 from weft.core.rights import RIGHTS_OF, Right
 from weft.ports.store import Row
@@ -59,8 +61,10 @@ async def show_metrics(request: AnyRequest) -> Response[bytes]:
         found = await services.store.overview(caller)
         queues = await services.store.list_queues(caller)
         licences = await services.store.list_licences(caller)
+        travelling = await transports.list_transports(services, caller)
         # Nothing is awaited from here on: another scrape may be of another tenant.
         _set_counts(found, queues, licences)
+        metrics.set_transport_counts(travelling[:_LABELS_MAX], datetime.now(UTC))
         # They count the submissions of everybody.
         metrics.show_guard_failures(caller.tenant_id if caller.sees_tenant else None)
         registries.append(metrics.COUNTS)

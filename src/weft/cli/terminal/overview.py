@@ -16,7 +16,7 @@ SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
         "cancel", "hold", "release", "retry", "rename", "set", "signal", "message", "extend",
         "hide", "unhide", "delete", "operation", "condition", "callback",
     ),
-    "Queues and pools": ("queue", "pool", "worker", "licence", "simulate"),
+    "Queues and pools": ("queue", "pool", "worker", "licence", "transport", "simulate"),
     "Production lines": ("line", "lifecycle", "source"),
     "People and money": (
         "login", "logout", "whoami", "token", "session", "share", "unshare", "secret", "user",

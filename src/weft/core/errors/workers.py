@@ -31,6 +31,12 @@ class PoolNotShared(Conflict):
     sqlstate = "WF126"
 
 
+class TransportNotFound(NotFound):
+    """The transport does not exist."""
+
+    code = "WORKER.TRANSPORT_NOT_FOUND"
+
+
 class LicenceNotFound(NotFound):
     """The licence does not exist."""
 

@@ -95,13 +95,22 @@ class PoolFacts(msgspec.Struct, frozen=True):
     """None: the pool makes no machine that holds such a job."""
 
 
-class OfferFacts(msgspec.Struct, frozen=True):
-    """The transport to which a queued job is offered."""
+class TravelFacts(msgspec.Struct, frozen=True):
+    """The transport over which a job of its queue travels."""
 
     transport: str
-    since: datetime
+    since: datetime | None = None
+    """When the job was offered; None: it is not."""
     confirmed: bool = False
     """The transport has said that it keeps the message."""
+    slots: int = 0
+    """Jobs that the workers which consume the queue run at a time."""
+    busy: int = 0
+    offered: int = 0
+    """Jobs of the queue that nobody has taken."""
+    away_since: datetime | None = None
+    """None: it answered when the driver last looked."""
+    error: str | None = None
 
 
 class LimitFacts(msgspec.Struct, frozen=True):
@@ -226,8 +235,8 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     """Running jobs that are being stopped for it."""
     machine: ComingMachine | None = None
     """The machine of its own that it waits for."""
-    offered: OfferFacts | None = None
-    """Where it is offered, if it is queued."""
+    travels: TravelFacts | None = None
+    """None: workers claim the jobs of its queue."""
     stays: bool = False
     """It was lost so often on machines that may be taken back that it needs one that stays."""
     more: str | None = None

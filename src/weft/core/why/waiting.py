@@ -16,8 +16,8 @@ from weft.core.why.facts import (
     GateFacts,
     GrowthFacts,
     JobFacts,
-    OfferFacts,
     PoolFacts,
+    TravelFacts,
 )
 from weft.core.why.sentences import (
     Cause,
@@ -46,8 +46,8 @@ def causes_of_wait(
     found += [_gate(gate, job, sentences, now) for gate in job.gates]
     if job.blocked is not None:
         found.append(_blocked(job, job.blocked, now))
-    if job.offered is not None:
-        return [*found, _offered(job.offered, job, now)]
+    if job.travels is not None and (job.state == "queued" or not found):
+        return [*found, _travelling(job.travels, job, job.pool, now)]
     if job.state == "creating":
         return [*found, _creating(job, job.pool, now)]
     if job.preempts:
@@ -192,12 +192,30 @@ def _creating(job: JobFacts, pool: PoolFacts, now: datetime) -> Cause:
     return Cause("machine", text, command("pool", "log", pool.pool))
 
 
-def _offered(offered: OfferFacts, job: JobFacts, now: datetime) -> Cause:
-    """Say since when a consumer may take the job, or that its message is not there yet."""
-    ago = duration(max(0.0, (now - offered.since).total_seconds()) * 1000)
-    text = f"is offered to the transport {offered.transport} since {ago}: "
-    text += "no worker has taken it" if offered.confirmed else "it has not confirmed the message"
-    return Cause("offered", text, command("queue", "show", job.queue))
+def _travelling(way: TravelFacts, job: JobFacts, pool: PoolFacts, now: datetime) -> Cause:
+    """Say since when consumers may take the job, or why it is not offered; and what they do."""
+    show = command("transport", "show", way.transport)
+    if way.away_since is not None:
+        text = f"waits for the transport {way.transport}, which is away since "
+        text += f"{_ago(way.away_since, now)}: {way.error}"
+        return Cause("transport_away", text, show)
+    of_pool = "" if pool.pool == "default" else f" of pool {pool.pool}"
+    busy = f"{min(way.busy, way.slots)} of {way.slots} slots of its consumers are busy"
+    if not way.slots:
+        text = f"{WORKER}{of_pool} that consumes queue {job.queue} from the transport "
+        return Cause("no_consumer", f"{text}{way.transport}: none does", _new_worker(pool))
+    if way.since is None:
+        text = (
+            f"is offered to the transport {way.transport} soon: {way.offered:,} jobs are before "
+        )
+        return Cause("offered", f"{text}it, and {busy}", show)
+    text = f"is offered to the transport {way.transport} since {_ago(way.since, now)}: "
+    text += busy if way.confirmed else "it has not confirmed the message"
+    return Cause("offered", text, show)
+
+
+def _ago(since: datetime, now: datetime) -> str:
+    return duration(max(0.0, (now - since).total_seconds()) * 1000)
 
 
 def _comes(coming: ComingMachine, now: datetime) -> str:

@@ -6,8 +6,9 @@ transports the loop waits for ever.
 """
 
 import asyncio
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import msgspec
@@ -15,6 +16,7 @@ import msgspec
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.ports.store import DueOffer, OfferStore
 from weft.ports.transport import Message, Route, Transport, TransportError
+from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
 
 log = get_logger()
@@ -25,6 +27,8 @@ SEND_AGAIN_S: Final = 5.0
 """After this time a message that was not confirmed is sent again."""
 LOOK_S: Final = 1.0
 """Between two looks while anything is offered: a hold withdraws it."""
+NOTE_S: Final = 10.0
+"""Between two looks at what a transport holds."""
 PAUSE_S: Final = 0.05
 """Between two rounds: what becomes ready meanwhile is offered together."""
 
@@ -35,6 +39,8 @@ class Transports:
 
     by_name: Mapping[str, Transport]
     store: OfferStore
+    looked_s: dict[str, float] = field(default_factory=dict)
+    """When each was last asked what it holds."""
 
 
 async def _run(context: LoopContext) -> None:
@@ -44,6 +50,7 @@ async def _run(context: LoopContext) -> None:
         return
     while True:
         is_busy = await release(context, transports)
+        await look(context, transports)
         await asyncio.sleep(PAUSE_S)
         await context.bell.heard(LOOK_S if is_busy else context.settings.heartbeat_s)
 
@@ -56,18 +63,57 @@ async def release(context: LoopContext, transports: Transports) -> bool:
     due = await store.take_offers(
         epoch, names, again_s=SEND_AGAIN_S, limit_offers=OFFERS_MAX
     ) if n_left or n_new else ()  # fmt: skip
-    confirmed: list[int] = []
-    for name in sorted({one.transport for one in due}):
-        some = [one for one in due if one.transport == name]
-        confirmed += await _send(name, transports.by_name[name], some)
-    if confirmed:
+    sent = await asyncio.gather(
+        *(
+            _send(transports, name, [one for one in due if one.transport == name])
+            for name in sorted({one.transport for one in due})
+        )
+    )
+    if confirmed := [one for some in sent for one in some]:
         await store.confirm_offers(epoch, confirmed)
     if n_new:
         context.moved()
     return bool(n_left or n_new)
 
 
-async def _send(name: str, transport: Transport, offers: Sequence[DueOffer]) -> Sequence[int]:
+async def look(context: LoopContext, transports: Transports) -> None:
+    """Ask each transport what it holds, from time to time, and note it or why it is away."""
+    before = time.monotonic() - NOTE_S
+    due = [name for name in transports.by_name if transports.looked_s.get(name, before) <= before]
+    if due:
+        queues = await transports.store.list_travelling(context.epoch, due)
+        await asyncio.gather(
+            *(
+                _look(
+                    context,
+                    transports,
+                    name,
+                    [Route(*one[1:]) for one in queues if one[0] == name],
+                )
+                for name in due
+            )
+        )
+
+
+async def _look(
+    context: LoopContext, transports: Transports, name: str, routes: Sequence[Route]
+) -> None:
+    error, depths = None, []
+    try:
+        found = await transports.by_name[name].depths(routes)
+        depths = [(*route, *depth) for route, depth in zip(routes, found, strict=True)]
+    except TransportError as failure:
+        error = str(failure) or "it does not answer"
+    transports.looked_s[name] = time.monotonic()
+    metrics.TRANSPORT_UP.labels(name).set(error is None)
+    if await transports.store.note_transport(context.epoch, name, error, depths):
+        if error is None:
+            log.info("transport.back", transport=name)
+        else:
+            log.warning("transport.away", transport=name, error=error)
+
+
+async def _send(transports: Transports, name: str, offers: Sequence[DueOffer]) -> Sequence[int]:
     """Send the messages of offers; return the numbers of those that were confirmed."""
     messages = [
         (
@@ -77,10 +123,12 @@ async def _send(name: str, transport: Transport, offers: Sequence[DueOffer]) -> 
         for one in offers
     ]
     try:
-        kept = await transport.publish(messages)
-    except TransportError as error:
-        log.warning("transport.away", transport=name, error=str(error))
+        kept = await transports.by_name[name].publish(messages)
+    except TransportError:
+        transports.looked_s.pop(name, None)  # the look that follows says why
         return ()
+    metrics.TRANSPORT_MESSAGES.labels(name, "confirmed").inc(sum(kept))
+    metrics.TRANSPORT_MESSAGES.labels(name, "unconfirmed").inc(len(kept) - sum(kept))
     return [one.offer_id for one, is_kept in zip(offers, kept, strict=True) if is_kept]
 
 

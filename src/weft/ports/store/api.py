@@ -34,6 +34,7 @@ from weft.ports.store.system import SystemStore
 from weft.ports.store.tenants import TenantStore
 from weft.ports.store.tokens import TokenStore
 from weft.ports.store.trail import TrailStore
+from weft.ports.store.transports import TransportStore
 from weft.ports.store.users import UserStore
 from weft.ports.store.why import WhyStore
 
@@ -49,6 +50,7 @@ class ApiStore(
     FleetStore,
     PoolStore,
     LicenceStore,
+    TransportStore,
     LineStore,
     SourceStore,
     AppStore,

@@ -71,6 +71,24 @@ class OfferStore(Protocol):
     async def confirm_offers(self, epoch: int, offer_ids: Sequence[int]) -> None:
         """Note that the transport keeps these messages."""
 
+    async def list_travelling(
+        self, epoch: int, transports: Sequence[str]
+    ) -> Sequence[tuple[str, str, str]]:
+        """Return the queues that travel over these transports: transport, tenant and queue, in
+        order.
+        """
+
+    async def note_transport(
+        self,
+        epoch: int,
+        transport: str,
+        error: str | None,
+        depths: Sequence[tuple[str, str, int, int]],
+    ) -> bool:
+        """Note that a transport has just answered, and its messages and consumers by tenant and
+        queue, or why it did not (`error`); return whether it has gone or come back.
+        """
+
 
 class DriverStore(SpendingStore, SourceReadings, Protocol):
     """The calls of a driver.

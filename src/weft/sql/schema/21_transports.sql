@@ -20,3 +20,27 @@ ALTER TABLE weft.transport_offer ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant_rows ON weft.transport_offer TO weft_tenant
     USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
 CREATE POLICY system_rows ON weft.transport_offer TO weft_system USING (true);
+
+-- What the leading driver saw when it last looked at a connection.
+CREATE TABLE weft.transport_state (
+    transport text PRIMARY KEY,
+    looked_at timestamptz NOT NULL,
+    away_since timestamptz,  -- NULL: it answered
+    error text CHECK (length(error) <= 1000)  -- why it did not
+);
+ALTER TABLE weft.transport_state ENABLE ROW LEVEL SECURITY;
+CREATE POLICY system_rows ON weft.transport_state TO weft_system USING (true);
+
+-- What a transport holds of a queue, as it said then.
+CREATE TABLE weft.transport_depth (
+    transport text NOT NULL,
+    tenant_id int NOT NULL,
+    queue text NOT NULL,
+    messages bigint NOT NULL,  -- that it has to deliver
+    consumers int NOT NULL,
+    PRIMARY KEY (transport, tenant_id, queue)
+);
+ALTER TABLE weft.transport_depth ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_rows ON weft.transport_depth TO weft_tenant
+    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
+CREATE POLICY system_rows ON weft.transport_depth TO weft_system USING (true);

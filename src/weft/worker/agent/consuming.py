@@ -24,6 +24,7 @@ from weft.core.backoff import backoff_s
 from weft.core.lease import Budget
 from weft.ports.store import Claimed, OfferAnswer
 from weft.ports.transport import Delivery, Message, Route, TransportError
+from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
 from weft.worker.agent.attempts import Attempts
 from weft.worker.agent.handing_over import HandingOver
@@ -160,6 +161,7 @@ class Consuming:
                 "transport.message_refused", transport=consumer.name, queue=consumer.route.queue,
                 error=str(error)[:500],
             )  # fmt: skip
+            metrics.TRANSPORT_REFUSED.labels(consumer.name).inc()
             await delivery.acknowledge()
             return
         consumer.held.append(_Held(delivery, message, time.monotonic()))

@@ -8,16 +8,18 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from secrets import choice
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from weft.core.errors import Invalid
-from weft.ports.transport import Connection, Delivery, Route, TransportError
+from weft.core.findings import Finding
+from weft.ports.transport import Connection, Delivery, Depth, Route, TransportError
 
 try:
     from confluent_kafka import KafkaError, KafkaException, Message, Producer
     from confluent_kafka.admin import AdminClient
     from confluent_kafka.cimpl import NewTopic as Topic
 
+    from weft.plugins.transports.kafka import looks
     from weft.plugins.transports.kafka.consumer import Consumption, consuming
     from weft.plugins.transports.kafka.failures import Failures
 except ImportError as error:
@@ -27,6 +29,7 @@ except ImportError as error:
         hint="Install weft with its extra: weft[kafka].",
     ) from error
 
+Found = TypeVar("Found")
 PARTITIONS: Final = 12
 """Of a topic that is made here: the most workers that share it."""
 _CALL_S: Final = 10.0
@@ -70,6 +73,28 @@ class KafkaTransport:
         await self._make_topics({topic})
         async with consuming(Consumption(config, topic, limit, failures, pass_on)) as deliveries:
             yield deliveries
+
+    async def depths(self, routes: Sequence[Route]) -> Sequence[Depth]:
+        """Return the lag and the members of each group."""
+        topics = [topic_name(route) for route in routes]
+        await self._make_topics(set(topics))
+        return await asyncio.to_thread(self._look, lambda admin: looks.depths(admin, topics))
+
+    async def check(self) -> Sequence[Finding]:
+        """Ask for the cluster, and whether a topic could be made."""
+        return await asyncio.to_thread(
+            self._look, lambda admin: looks.check(admin, self._to.name, self._to.user)
+        )
+
+    def _look(self, ask: Callable[[AdminClient], Found]) -> Found:
+        """Ask the cluster something. Raise `TransportError`."""
+        failures = Failures()
+        admin = AdminClient(_config(self._to, failures))
+        try:
+            return ask(admin)
+        except (KafkaException, TimeoutError, OSError) as error:
+            admin.poll(0)  # for the callback
+            raise TransportError(failures.reason(error)) from error
 
     async def close(self) -> None:
         """End the producer, if there is one."""

@@ -8,10 +8,12 @@ import asyncio
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
+from secrets import token_hex
 from typing import Any, Final
 
 from weft.core.errors import Invalid
-from weft.ports.transport import Connection, Delivery, Route, TransportError
+from weft.core.findings import Finding
+from weft.ports.transport import Connection, Delivery, Depth, Route, TransportError
 
 try:
     import aio_pika
@@ -24,6 +26,7 @@ except ImportError as error:
         hint="Install weft with its extra: weft[rabbitmq].",
     ) from error
 
+VERSION_MIN: Final = (3, 10)
 _CONNECT_S: Final = 10.0
 _CALL_S: Final = 30.0
 _UNCONFIRMED_MAX: Final = 1000
@@ -98,6 +101,49 @@ class RabbitTransport:
         finally:
             await _closed(connection)
 
+    async def depths(self, routes: Sequence[Route]) -> Sequence[Depth]:
+        """Return the messages that wait at the broker, and the consumers."""
+        try:
+            channel = await self._publishing()
+            found = [(await self._declare(channel, one)).declaration_result for one in routes]
+        except _FAILURES as error:
+            await self.close()
+            raise TransportError(_reason(error)) from error
+        return [Depth(one.message_count or 0, one.consumer_count or 0) for one in found]
+
+    async def check(self) -> Sequence[Finding]:
+        """Make a queue, send and get a message, and remove the queue."""
+        route = Route("check", token_hex(8))
+        found = [_version(await self._version(), self._to.name)]
+        try:
+            channel = await self._publishing()
+            queue = await self._declare(channel, route)
+            kept = await self._send(channel, route, b"check")
+            message = await queue.get(timeout=_CALL_S, fail=False)
+            if message is not None:
+                await message.ack()
+            await queue.delete(if_unused=False, if_empty=False)
+        except _FAILURES as error:
+            await self.close()
+            advice = f"Let user {self._to.user} configure, write and read queues named `weft.*`."
+            return [*found, Finding(self._to.name, "wrong", _reason(error), advice)]
+        if kept and message is not None:
+            what = "a message went out and came back over a quorum queue"
+            return [*found, Finding(self._to.name, "ok", what)]
+        what = "a message was not confirmed, or did not come back"
+        return [*found, Finding(self._to.name, "wrong", what, "Look into the log of the broker.")]
+
+    async def _version(self) -> str:
+        try:
+            _ = await self._publishing()
+            transport = getattr(self._connection, "transport", None)
+            properties = {} if transport is None else transport.connection.server_properties
+        except _FAILURES as error:
+            await self.close()
+            raise TransportError(_reason(error)) from error
+        version = properties.get("version", "")
+        return version.decode() if isinstance(version, bytes) else str(version)
+
     async def close(self) -> None:
         """End the connection for messages out."""
         connection, self._connection, self._channel = self._connection, None, None
@@ -152,6 +198,15 @@ class RabbitTransport:
 def queue_name(route: Route) -> str:
     """Return what the broker calls the queue of a route."""
     return f"weft.{route.tenant}.submit.{route.queue}"
+
+
+def _version(text: str, name: str) -> Finding:
+    """Say what this version means for messages that are held for long."""
+    number = tuple(int(part) for part in text.split(".")[:2] if part.isdecimal())
+    if number < VERSION_MIN:
+        return Finding(name, "wrong", f"RabbitMQ {text}", "weft needs RabbitMQ 3.10 or newer.")
+    what = f"RabbitMQ {text}; it closes channels that hold a message for consumer_timeout"
+    return Finding(name, "ok", f"{what} (30 min if it is not set), and gives the message again")
 
 
 async def _deliveries(

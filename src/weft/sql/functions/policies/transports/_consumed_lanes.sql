@@ -1,6 +1,6 @@
 -- _consumed_lanes: the lanes of each queue that travels over one of these transports and has consumers, and how many more jobs these
---   want: as many as their slots, and once more in stock. A worker without slots has one for each core.
--- Called by: offer_jobs.   Safe to repeat: yes, it only reads.   Plan: lanes, which are few; live workers of their pools; the offers.
+--   want: as many as their slots, and once more in stock.
+-- Called by: offer_jobs.   Safe to repeat: yes, it only reads.   Plan: lanes, which are few; as _consumers; the offers.
 -- Returns: cpu_m, memory_mib: the most that one consumer has.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._consumed_lanes(transports text[])
@@ -12,12 +12,6 @@ AS $$
     FROM (
         SELECT l.pool_id, l.asks ->> 'queue' AS queue, l.asks ->> 'transport' AS transport, array_agg(l.lane_id) AS lanes
         FROM weft.lane l WHERE l.asks ->> 'transport' = ANY (_consumed_lanes.transports) GROUP BY 1, 2, 3) q
-    CROSS JOIN LATERAL (
-        SELECT sum(coalesce((i.offers ->> 'slots')::int, greatest(i.cpu_m / 1000, 1))) AS slots, max(i.cpu_m) AS cpu_m,
-            max(i.memory_mib) AS memory_mib
-        FROM weft.worker_incarnation i
-        WHERE i.pool_id = q.pool_id AND i.ended_at IS NULL AND NOT i.draining AND NOT i.cordoned AND NOT i.trying
-          AND i.offers -> 'consumes' @> to_jsonb(q.transport)
-          AND (NOT i.offers ? 'queue' OR i.offers -> 'queue' @> to_jsonb(q.queue))) c
+    CROSS JOIN LATERAL weft._consumers(q.pool_id, q.transport, q.queue) c
     WHERE c.slots > 0
 $$;

@@ -1,0 +1,142 @@
+"""`weft transport`: the connections over which queues travel."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+from cyclopts import App
+
+from weft.cli.input.options import LOCAL, SHARED, Local, Shared
+from weft.cli.input.settings import settings_of
+from weft.cli.terminal.amounts import moment
+from weft.cli.terminal.findings import print_findings
+from weft.cli.terminal.plain import one_line
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import print_facts, print_json, print_table
+from weft.core.amounts import duration
+from weft.core.errors import TransportNotFound
+
+app = App(
+    name="transport",
+    help="Show and test the connections over which queues travel.\n\n    weft transport ls",
+)
+HEADER = ("Transport", "Kind", "State", "Offered", "In flight", "Messages", "Oldest", "Queues")
+QUEUE_HEADER = (
+    "Queue", "Offered", "Unconfirmed", "Sent again", "In flight", "Slots", "Messages", "Consumers",
+    "Oldest",
+)  # fmt: skip
+
+
+@app.command(name="ls")
+def list_transports(*, shared: Shared = SHARED) -> int:
+    """List the connections of the tenant, and what is under way over each.
+
+        weft transport ls
+
+    Args:
+        shared: Options of every command.
+    """
+    found = shared.ask(lambda client: client.list_transports())
+    if shared.json:
+        print_json(found)
+    elif found:
+        rows = [
+            (
+                one["transport"],
+                one["kind"],
+                _state(one),
+                sum(queue["offered"] for queue in one["queues"]),
+                sum(queue["in_flight"] for queue in one["queues"]),
+                sum(queue["messages"] or 0 for queue in one["queues"]),
+                _age(min((q["oldest_at"] for q in one["queues"] if q["oldest_at"]), default=None)),
+                ", ".join(queue["queue"] for queue in one["queues"]),
+            )
+            for one in found
+        ]
+        print_table(HEADER, rows, right=HEADER[3:7], spare=("Queues",))
+    else:
+        note("there is no transport; the setting transports_file names some")
+    return 0
+
+
+@app.command
+def show(name: str, /, *, shared: Shared = SHARED) -> int:
+    """Show whether a transport answers, and the queues that travel over it.
+
+        weft transport show rabbit
+
+    Args:
+        name: Name of the transport.
+        shared: Options of every command.
+    """
+    rows = shared.ask(lambda client: client.list_transports())
+    found = next((one for one in rows if one["transport"] == name), None)
+    if found is None:
+        raise TransportNotFound(
+            f"transport {name!r} does not exist",
+            detail=f"There are: {', '.join(one['transport'] for one in rows) or 'none'}.",
+            hint="List them with `weft transport ls`.",
+        )
+    if shared.json:
+        print_json(found)
+        return 0
+    facts = {"transport": name, "kind": found["kind"], "state": _state(found)}
+    if found["error"]:
+        facts["error"] = one_line(found["error"], width=500)
+    if found["looked_at"]:
+        facts["looked at"] = moment(found["looked_at"])
+    print_facts(facts)
+    if found["queues"]:
+        lines = [
+            (
+                one["queue"], one["offered"], one["unconfirmed"], one["sent_again"],
+                one["in_flight"], one["slots"], _count(one["messages"]), _count(one["consumers"]),
+                _age(one["oldest_at"]),
+            )
+            for one in found["queues"]
+        ]  # fmt: skip
+        print_table(QUEUE_HEADER, lines, right=QUEUE_HEADER[1:])
+    return 0
+
+
+@app.command(name="test")
+def try_connection(name: str | None = None, /, *, shared: Local = LOCAL) -> int:
+    """Try a connection from this machine: reach, password, version and rights; exit code 1 if
+    something is wrong.
+
+        weft transport test rabbit
+
+    It reads `transports_file` here, and sends one message over a queue of its own.
+
+    Args:
+        name: Name of the transport; without it all are tried.
+        shared: Options of every command.
+    """
+    from weft.run.transports import check_transports  # noqa: PLC0415 (heavy: the server's side)
+
+    findings = check_transports(settings_of(shared), name)
+    if shared.json:
+        print_json([asdict(one) for one in findings])
+    elif findings:
+        print_findings(findings)
+    else:
+        note("there is no transport; the setting transports_file names some")
+    return 1 if any(one.verdict == "wrong" for one in findings) else 0
+
+
+def _state(one: Mapping[str, Any]) -> str:
+    if one["looked_at"] is None:
+        return "not seen yet"
+    return "answers" if one["away_since"] is None else f"away since {_age(one['away_since'])}"
+
+
+def _age(at: str | None) -> str:
+    if at is None:
+        return ""
+    passed = datetime.now(UTC) - datetime.fromisoformat(at)
+    return duration(max(0.0, passed.total_seconds()) * 1000)
+
+
+def _count(number: int | None) -> str:
+    return "" if number is None else f"{number:,}"

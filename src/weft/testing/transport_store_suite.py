@@ -1,0 +1,17 @@
+"""What every adapter of the port `TransportStore` must do: a part of the api's suite."""
+
+from uuid import uuid4
+
+from weft.testing.store_site import StoreTests
+
+
+class TransportStoreSuite(StoreTests):
+    """Tests of the port `TransportStore`."""
+
+    async def test_a_transport_that_no_driver_has_seen_is_listed_without_a_date(self) -> None:
+        """It has no queues."""
+        names = sorted(f"t{uuid4().hex}" for _ in range(2))
+        found = await self.site.api.list_transports(self.site.caller, names[::-1])
+        assert [one["transport"] for one in found] == names
+        assert found[0]["looked_at"] is found[0]["away_since"] is None
+        assert found[0]["queues"] == []

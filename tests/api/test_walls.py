@@ -85,6 +85,7 @@ UNREACHED = {
     "save_app": "it takes a folder of which all parts are there, by its digest",
     "read_app_part": "it takes the digest of a folder",
     "remove_app": "it returns nothing",
+    "list_transports": "it tells of queues only whose connection has the name that is drawn",
     "change_status": "it takes a job with a lifecycle and a status that may follow",
     "postpone_items": "it takes the number of a taking, and returns nothing",
     "list_messages": "it takes the name of a sink",
@@ -100,7 +101,8 @@ UNREACHED = {
 EMPTY = {
     "admission", "attempt_stop", "attempt_watch", "block_request", "cascade", "core_sweep",
     "empty_batch", "group_bunch", "held_ready", "late_job", "parent_end", "place", "preemption",
-    "queue_count", "removed_usage", "resubmitted_span", "source_item", "transport_offer",
+    "queue_count", "removed_usage", "resubmitted_span", "source_item", "transport_depth",
+    "transport_offer",
 }  # fmt: skip
 """Tables that only rare situations fill, or that are empty most of the time."""
 

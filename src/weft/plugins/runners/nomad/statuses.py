@@ -1,0 +1,85 @@
+"""What Nomad's allocations say of an attempt."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from weft.core.states import Phase, Reason
+from weft.plugins.runners.nomad.jobs import TASK
+from weft.plugins.runners.remote import Status
+
+_DONE: Final = frozenset({"complete", "failed", "lost"})
+_BY_TIMEOUT: Final = frozenset({124, 137, 143})
+"""Exit codes of the program `timeout`, and of what it had to kill."""
+_SIGNALLED: Final = 128
+_LATE_S: Final = 0.2
+
+
+def status_of(
+    job: Mapping[str, Any], allocations: Sequence[Mapping[str, Any]], limit_s: float | None
+) -> Status:
+    """Return the status of an attempt. `limit_s`: its own time limit."""
+    name = str(job["ID"])
+    if not allocations:
+        if job["Status"] != "dead":
+            return Status(Phase.QUEUED_REMOTE, message=f"Nomad job {name}: no node has it yet")
+        return Status(Phase.COLLECTING, None, 0.0, message=f"not begun in Nomad: {name}")
+    # The first one: what Nomad may have started in its stead is stopped.
+    one = min(allocations, key=lambda found: found["CreateTime"])
+    task = (one.get("TaskStates") or {}).get(TASK) or {}
+    state = str(one["ClientStatus"])
+    where = f"Nomad allocation {one['ID'][:8]} on {one.get('NodeName') or 'a node'}: {state}"
+    started = _age_s(task.get("StartedAt"))
+    if state not in _DONE:
+        phase = Phase.QUEUED_REMOTE if started is None else Phase.EXECUTING
+        return Status(phase, started, message=where)
+    ended = _age_s(task.get("FinishedAt")) or 0.0
+    if state == "lost":
+        return Status(Phase.COLLECTING, started, ended, message=where, reason=Reason.LOST)
+    last = next(
+        (event for event in reversed(task.get("Events") or ()) if event["Type"] == "Terminated"),
+        None,
+    )
+    if last is None:
+        said = [str(event.get("DisplayMessage") or "") for event in task.get("Events") or ()]
+        why = next((text for text in reversed(said) if text), "")
+        if job.get("Stop") and started is None:
+            return Status(Phase.COLLECTING, None, ended, message=f"not begun in Nomad: {name}")
+        message = f"{where} {why}".strip()
+        return Status(Phase.COLLECTING, None, ended, message=message, reason=Reason.SYSTEM)
+    return _terminated(last.get("Details") or {}, where, started, ended, limit_s)
+
+
+def _terminated(
+    details: Mapping[str, str],
+    where: str,
+    started: float | None,
+    ended: float,
+    limit_s: float | None,
+) -> Status:
+    code, signal = int(details.get("exit_code") or 0), int(details.get("signal") or 0)
+    reason = None
+    if details.get("oom_killed") == "true":
+        reason = Reason.OOM
+    ran_s = None if started is None else started - ended
+    if limit_s is not None and ran_s is not None and code in _BY_TIMEOUT:
+        reason = Reason.TIMEOUT if ran_s >= limit_s - _LATE_S else reason
+    return Status(
+        Phase.COLLECTING,
+        started,
+        ended,
+        exit_code=None if signal else code,
+        signal=signal or None,
+        message=where,
+        reason=reason,
+    )
+
+
+def _age_s(text: str | None) -> float | None:
+    """Return how long ago a time was that Nomad tells; None: never."""
+    if not text or text.startswith("0001"):
+        return None
+    at = datetime.fromisoformat(text[:19]).replace(tzinfo=UTC)
+    part = text[19:].rstrip("Z").partition("+")[0]
+    fraction = float(f"0{part}") if part.startswith(".") else 0.0
+    return max(0.0, (datetime.now(UTC) - at).total_seconds() - fraction)

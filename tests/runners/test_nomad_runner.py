@@ -1,0 +1,228 @@
+"""The runner `nomad` passes the suites of the port on a real Nomad."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from runners.nomad_cluster import NomadCluster, nomad_cluster
+from weft.core.attempt_key import AttemptKey
+from weft.core.conditions import Ask, Blocked
+from weft.core.errors import Unavailable, WeftError
+from weft.core.states import Reason
+from weft.plugins.log_stores.files import FileLogStore
+from weft.plugins.log_stores.files.writer import FileLogWriter
+from weft.plugins.runners.nomad.client import NomadClient, NomadRefused
+from weft.plugins.runners.nomad.engine import NomadEngine
+from weft.plugins.runners.nomad.settings import NomadSettings
+from weft.plugins.runners.remote import RemoteRunner
+from weft.plugins.runners.remote.handles import Handles
+from weft.ports.executor import ExecutorLimits
+from weft.ports.runner import Assignment
+from weft.testing.runner_suite import RemoteRunnerSuite, assignment
+from weft.wire.spec import JobSpec
+
+pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]
+
+LIMITS = ExecutorLimits(grace_ms=1000, stream_bytes_max=1 << 20, stream_head_bytes=1 << 10)
+_DIES = """
+import asyncio, os, pathlib, signal, sys
+import msgspec
+from runners import test_nomad_runner as here
+from weft.ports.runner import Assignment
+
+async def main():
+    root, address, call = sys.argv[1:]
+    engine = here.engine_of(pathlib.Path(root), address)
+    runner = here.runner_of(pathlib.Path(root), engine)
+    await runner.adopt()
+    dispatch = engine._dispatch
+    async def die(*words, **options):
+        if call == "answered":
+            await dispatch(*words, **options)
+        os.kill(os.getpid(), signal.SIGKILL)
+    engine._dispatch = die
+    await runner.submit([msgspec.json.decode(sys.stdin.buffer.read(), type=Assignment)])
+
+asyncio.run(main())
+"""
+
+
+class _Watched(NomadEngine):
+    """An engine that remembers which calls Nomad did not answer."""
+
+    refused: list[str]
+
+    async def submit(
+        self, assignments: Mapping[str, Assignment]
+    ) -> Mapping[str, WeftError | Blocked]:
+        """Refuse the executor `blocked` for now."""
+        waits = {n for n, one in assignments.items() if one.spec.executor == "blocked"}
+        rest = {name: one for name, one in assignments.items() if name not in waits}
+        ask = Blocked("licence_missing", "tcp", {"host": "licences", "port": 1})
+        try:
+            return {**await super().submit(rest), **dict.fromkeys(waits, ask)}
+        except Unavailable:
+            self.refused.append("submit")
+            raise
+
+    async def stop(self, names: Sequence[str], *, grace_ms: int) -> None:
+        """End attempts."""
+        try:
+            await super().stop(names, grace_ms=grace_ms)
+        except Unavailable:
+            self.refused.append("stop")
+            raise
+
+
+def engine_of(root: Path, address: str) -> _Watched:
+    settings = NomadSettings(nomad_address=address, nomad_look_s=0.2, nomad_answer_s=1.5)
+    engine = _Watched(NomadClient(settings), settings, LIMITS, tag=root.name[-12:].strip("_-"))
+    engine.refused = []
+    return engine
+
+
+def runner_of(root: Path, engine: NomadEngine) -> RemoteRunner:
+    return RemoteRunner(engine, Handles(root / "state"), FileLogWriter(root / "logs"))
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[NomadCluster]:
+    with nomad_cluster() as found:
+        yield found
+
+
+class TestNomadRunner(RemoteRunnerSuite):
+    @pytest.fixture(autouse=True)
+    def _at(self, tmp_path: Path, cluster: NomadCluster) -> Iterator[None]:
+        self.root = tmp_path
+        self.cluster = cluster
+        self.engines: list[_Watched] = []
+        yield
+        cluster.purge()
+
+    def runner(self) -> RemoteRunner:
+        self.engines.append(engine_of(self.root, self.cluster.address))
+        return runner_of(self.root, self.engines[-1])
+
+    def assignment(self, job_id: int, *, runs_s: float = 0.0, fails: bool = False) -> Assignment:
+        """Give the gateway time to see what is short: it looks, and is not told."""
+        longer_s = runs_s + 3 if 0 < runs_s < 5 else runs_s
+        return super().assignment(job_id, runs_s=longer_s, fails=fails)
+
+    def log_store(self) -> FileLogStore:
+        return FileLogStore(self.root / "logs")
+
+    def submitted(self) -> list[str]:
+        found = self.cluster.ask("GET", "jobs?meta=true")
+        metas = [one["Meta"] for one in found if one["ParentID"]]
+        return sorted(one["weft_attempt"] for one in metas if one["weft_state"] == "given")
+
+    @asynccontextmanager
+    async def _away(self) -> AsyncIterator[Callable[[str], Awaitable[None]]]:
+        async def until_refused(call: str) -> None:
+            while not any(call in one.refused for one in self.engines):
+                await asyncio.sleep(0.01)
+
+        async with self.cluster.stopped():
+            yield until_refused
+
+    def away(self) -> AbstractAsyncContextManager[Callable[[str], Awaitable[None]]]:
+        return self._away()
+
+    def blocked(self) -> tuple[Assignment, Ask]:
+        one = Assignment(AttemptKey(1, 2, 1), JobSpec(executor="blocked"), 100, 16, (1, 2))
+        return one, Ask("licence_missing", "tcp", {"host": "licences", "port": "1"})
+
+    async def settled(self) -> None:
+        async with asyncio.timeout(60):
+            while list((self.root / "state" / "handles").iterdir()):
+                await asyncio.sleep(0)
+
+    async def die_before_submit(self, one: Assignment) -> None:
+        await self.die_at("asked", one)
+
+    async def die_at(self, call: str, one: Assignment) -> None:
+        """Be a gateway that is killed at this call."""
+        died = await asyncio.to_thread(
+            subprocess.run,
+            [sys.executable, "-c", _DIES, str(self.root), self.cluster.address, call],
+            input=msgspec.json.encode(one), check=False,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        )  # fmt: skip
+        assert died.returncode == -signal.SIGKILL
+
+    async def test_gateway_killed_after_a_dispatch_runs_its_attempt_once(
+        self, tmp_path: Path
+    ) -> None:
+        evidence = tmp_path / "evidence"
+        one = Assignment(
+            AttemptKey(1, 5, 1), JobSpec(script=f"echo ran >>{evidence}"), 100, 16, (1, 5)
+        )
+        await self.die_at("answered", one)
+        async with self.ended() as agent:
+            if one.key not in [end.key for end in agent.known.ended]:
+                assert (await agent.end_of(one)).exit_code == 0
+
+        assert evidence.read_text() == "ran\n"
+
+    async def test_attempt_that_is_given_twice_runs_once(self, tmp_path: Path) -> None:
+        """Its name is the token of the dispatch."""
+        evidence = tmp_path / "evidence"
+        spec = JobSpec(script=f"echo ran >>{evidence}; sleep 1", executor="nomad")
+        one = Assignment(AttemptKey(1, 6, 1), spec, 100, 16, (1, 6))
+        async with self.ended() as agent:
+            await agent.runner.submit([one])
+            await engine_of(self.root, self.cluster.address).submit({one.key.name: one})
+            assert (await agent.end_of(one)).exit_code == 0
+
+        assert evidence.read_text() == "ran\n"
+
+    async def test_limit_is_exact_and_its_end_says_so(self) -> None:
+        spec = JobSpec(command=("sleep", "60"), executor="nomad", timeout_s=1.5)
+        one = Assignment(AttemptKey(1, 8, 1), spec, 100, 16, (1, 8))
+        async with self.ended() as agent:
+            await agent.runner.submit([one])
+            end = await agent.end_of(one)
+            assert end.reason == Reason.TIMEOUT
+            assert 1.0 < (end.ended_ns - end.started_ns) / 1e9 < 20.0
+
+    async def test_what_runs_is_as_it_was_submitted(self) -> None:
+        """Its variables, its text to read, its script; and the node is told."""
+        script = 'read -r line; echo "$A $line $WEFT_JOB"; exit 200'
+        spec = JobSpec(script=script, env={"A": "it's $HOME"}, stdin="one\ntwo")
+        one = Assignment(AttemptKey(1, 9, 1), spec, 100, 16, (1, 9))
+        async with self.ended() as agent:
+            await agent.runner.submit([one])
+            end = await agent.end_of(one)
+            assert end.exit_code == 200
+            assert end.message.startswith("Nomad allocation ")
+            assert end.stdout_bytes == len("it's $HOME one b1.j9\n")
+
+    async def test_what_nomad_refuses_ends_with_its_words(self) -> None:
+        """WORKER.NOMAD_REFUSED."""
+        one = assignment(1)
+        settings = NomadSettings(nomad_address=self.cluster.address, nomad_namespace="nowhere")
+        engine = NomadEngine(NomadClient(settings), settings, LIMITS, tag="refused")
+        refused = await engine.submit({one.key.name: one})
+
+        (error,) = refused.values()
+        assert isinstance(error, NomadRefused)
+        assert "nowhere" in error.message
+
+    async def test_job_stopped_in_nomad_by_hand_ends(self) -> None:
+        one = assignment(3, runs_s=60)
+        async with self.ended() as agent:
+            await agent.runner.submit([one])
+            await agent.until(lambda told: len(told.started) == 1)
+            (job,) = [each["ID"] for each in self.cluster.ask("GET", "jobs") if each["ParentID"]]
+            self.cluster.ask("DELETE", f"job/{job.replace('/', '%2F')}")
+            end = await agent.end_of(one)
+            assert end.reason == Reason.SIGNAL

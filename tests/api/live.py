@@ -22,6 +22,8 @@ from weft.plugins.log_stores.files.spool import FileSpool
 from weft.plugins.log_stores.files.writer import FileLogWriter
 from weft.ports.store import Claimed, ClaimRequest, EndReport, StartReport, WorkerStore
 from weft.run.api import Server, serving_config
+from weft.run.files import kept_files
+from weft.run.home import Home
 from weft.run.worker_link import spool_limits_of
 from weft.settings import Settings
 from weft.store import open_admin, open_api_store, open_driver_store, open_worker_store
@@ -74,6 +76,7 @@ class LiveApi:
         self.app = app = create_app(
             self.store, self.store.notices, logs, self._settings, doors=self._doors,
             secret_keys=lambda: SecretKeys(self.secret_keys), link=link,
+            files_=kept_files(Home(self._settings.home)),
         )  # fmt: skip
         server = Server(serving_config(app))
         serving = asyncio.create_task(server.run_on(listener))

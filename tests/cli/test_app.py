@@ -94,6 +94,7 @@ GROUPS = {
     "callback",
     "condition",
     "convert",
+    "files",
     "licence",
     "app",
     "transport",

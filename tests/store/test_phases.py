@@ -18,6 +18,7 @@ from weft.worker.agent.agent import Agent
 from weft.worker.agent.checkpoint_removal import CheckpointRemoval
 from weft.worker.agent.fence import FenceTerms
 from weft.worker.agent.site import AgentSite, WorkerFacts
+from worker.file_site import file_site
 
 WITHIN_S = 60.0
 
@@ -32,7 +33,8 @@ def agent_of(world: World, runner: RemoteRunner, scratch: Path) -> Agent:
     site = AgentSite(
         store=store, notices=store.notices, runner=runner, facts=facts,
         grace_ms=100, heartbeat_s=60.0,
-        fence=FenceTerms(), scratch=scratch, log_keeper=FileLogKeeper(Path("/nowhere")),
+        fence=FenceTerms(), scratch=scratch, files=file_site(scratch),
+        log_keeper=FileLogKeeper(Path("/nowhere")),
         checkpoint_removal=CheckpointRemoval(store, scratch / "checkpoints", again_s=600.0),
     )  # fmt: skip
     return Agent(site, on_ready=lambda: None)

@@ -74,7 +74,11 @@ HARMLESS = {
     ("worker/agent/apps.py", "self._fetching[app.digest]"): CONTENT,
     ("worker/agent/apps.py", "app.digest in self._fetching"): CONTENT,
     ("worker/agent/apps.py", "self._fetching.pop(app.digest, None)"): CONTENT,
+    ("plugins/file_stores/weft/__init__.py", "found.digest() != file.digest"): CONTENT,
+    ("plugins/file_stores/weft/__init__.py", "target.name != file.digest.hex()"): CONTENT,
     ("worker/agent/arguments.py", "found.digest() != digest"): CONTENT,
+    ("worker/agent/job_files.py", "checksum != digest"): CONTENT,
+    ("worker/stager/placing.py", "found.digest() != digest"): CONTENT,
 }
 """By file and expression: why nobody learns a secret from its time."""
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from weft.ports.callback_sender import CallbackSender
+from weft.ports.file_store import FileStore
 from weft.ports.log_store import LogKeeper, LogStore, LogWriter
 from weft.ports.provider import Provider
 from weft.ports.runner import Runner
@@ -15,6 +16,7 @@ from weft.ports.store import ApiStore, DriverStore, WorkerStore
 from weft.testing.api_store_suite import ApiStoreSuite
 from weft.testing.callback_sender_suite import CallbackSenderSuite
 from weft.testing.driver_store_suite import DriverStoreSuite
+from weft.testing.file_store_suite import FileStoreSuite
 from weft.testing.log_store_suite import LogStoreSuite
 from weft.testing.provider_suite import ProviderSuite
 from weft.testing.runner_suite import RunnerSuite
@@ -24,6 +26,7 @@ SUITES = {
     ApiStore: ApiStoreSuite,
     CallbackSender: CallbackSenderSuite,
     DriverStore: DriverStoreSuite,
+    FileStore: FileStoreSuite,
     LogKeeper: LogStoreSuite,
     LogStore: LogStoreSuite,
     LogWriter: LogStoreSuite,

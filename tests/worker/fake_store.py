@@ -18,8 +18,11 @@ from weft.ports.store import (
     Claimed,
     ClaimRequest,
     EndReport,
+    FileWanted,
+    FoundFile,
     HeartbeatAnswer,
     JobUser,
+    KeptFile,
     PhaseReport,
     Registered,
     StartReport,
@@ -79,6 +82,8 @@ class FakeStore:
         self.refusals = 0
         self.payloads = asyncio.Event()
         """Set when questions for payloads are answered; there is none."""
+        self.files: list[KeptFile] = []
+        """What attempts have left."""
         self.secrets: dict[str, bytes] = {}
         """Encrypted, by name."""
         self.sign: Callable[[bytes], bytes] = partial(
@@ -235,6 +240,34 @@ class FakeStore:
         return [
             StoredSecret(row._replace(name=name), self.secrets.get(name)) for _, name in wanted
         ]
+
+    async def find_files(
+        self, incarnation_id: int, key: AttemptKey, wanted: Sequence[FileWanted]
+    ) -> Sequence[FoundFile | None]:
+        assert incarnation_id >= 0
+        assert key.batch_id == BATCH
+        known = {one.path: one for one in self.files}
+        return [
+            FoundFile(BATCH, 6, known[one.path].n_bytes, known[one.path].digest, None)
+            if one.path in known
+            else None
+            for one in wanted
+        ]
+
+    async def record_files(
+        self,
+        incarnation_id: int,
+        key: AttemptKey,
+        files: Sequence[KeptFile],
+        *,
+        staging_ms: int,
+        storing_ms: int,
+    ) -> bool:
+        assert incarnation_id >= 0
+        assert key.batch_id == BATCH
+        assert min(staging_ms, storing_ms) >= 0
+        self.files += files
+        return True
 
     async def get_payload_part(
         self, batch_id: int, digest: bytes, part: int

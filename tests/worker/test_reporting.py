@@ -15,6 +15,7 @@ from weft.worker.agent.fence import FenceTerms
 from weft.worker.agent.incarnation import incarnation_of
 from weft.worker.agent.reporting import Reporting
 from weft.worker.agent.site import AgentSite, WorkerFacts
+from worker.file_site import file_site
 
 
 class OrderedStore:
@@ -66,7 +67,7 @@ def site_of(store: OrderedStore, scratch: Path) -> AgentSite:
     return AgentSite(
         store=worker_store, notices=cast("Notices", store), runner=cast("Runner", Ear()),
         facts=FACTS, grace_ms=0, heartbeat_s=60.0, fence=FenceTerms(), scratch=scratch,
-        log_keeper=FileLogKeeper(scratch),
+        files=file_site(scratch), log_keeper=FileLogKeeper(scratch),
         checkpoint_removal=CheckpointRemoval(worker_store, scratch, again_s=600.0),
     )  # fmt: skip
 

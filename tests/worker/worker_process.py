@@ -26,6 +26,7 @@ from weft.worker.agent.job_accounts import JobAccounts
 from weft.worker.agent.message_files import MESSAGES
 from weft.worker.agent.site import AgentSite, WorkerFacts
 from worker.fake_store import FakeStore
+from worker.file_site import file_site
 
 LIMITS = ExecutorLimits(grace_ms=300, stream_bytes_max=1 << 20, stream_head_bytes=1 << 10)
 
@@ -82,6 +83,7 @@ class Worker:
             heartbeat_s=self.heartbeat_s,
             fence=FenceTerms(after_s=self.fence_s),
             scratch=self.files.scratch,
+            files=file_site(self.files.scratch, for_accounts=self.accounts is not None),
             log_keeper=FileLogKeeper(self.logs),
             checkpoint_removal=CheckpointRemoval(
                 self.store, self.files.checkpoints, again_s=self.again_s

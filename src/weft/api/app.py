@@ -38,6 +38,7 @@ from weft.api.routes.v1 import (
     conditions,
     events,
     failures,
+    files,
     groups,
     job_permissions,
     jobs,
@@ -79,6 +80,7 @@ from weft.api.web_tokens.providers import Providers
 from weft.api.worker_link import WorkerLink
 from weft.core.errors import Internal
 from weft.core.trusted_proxies import parse_networks
+from weft.ports.file_store import FileStore
 from weft.ports.log_store import LogStore
 from weft.ports.store import ApiStore, Notices
 from weft.settings import Settings
@@ -106,6 +108,7 @@ ROUTES: Final[Sequence[ControllerRouterHandler]] = (
     *queues.ROUTES,
     *schedules.ROUTES,
     *logs.ROUTES,
+    *files.ROUTES,
     *attempt_usage.ROUTES,
     *events.ROUTES,
     *workers.ROUTES,
@@ -213,6 +216,7 @@ def create_app(
     secret_keys: Callable[[], SecretKeys] | None = None,
     doors: Sequence[ApiDoor] = (),
     link: WorkerLink | None = None,
+    files_: Callable[[str], FileStore] | None = None,
 ) -> Application:
     """Return the application. Call it inside the event loop that will serve it."""
     services = Services(
@@ -223,6 +227,7 @@ def create_app(
         callback_key=callback_key,
         secret_keys=secret_keys or SecretKeys,
         link=link,
+        files=files_,
     )
     services.transports = known_transports(settings.transports_file)
     web_tokens = None

@@ -1,13 +1,14 @@
 """What every use case works with."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from weft.api.feeds import Feeds
 from weft.api.web_tokens.providers import Providers
 from weft.api.worker_link import WorkerLink
+from weft.ports.file_store import FileStore
 from weft.ports.log_store import LogStore
 from weft.ports.store import ApiStore, Caller
 from weft.settings.transports_file import TransportDocument
@@ -38,6 +39,8 @@ class Services(SubmissionServices):
     """The issuers at which people log in."""
     transports: Sequence[TransportDocument] = ()
     """The connections over which queues may travel."""
+    files: Callable[[str], FileStore] | None = None
+    """Returns the files of jobs that a folder of the home keeps; None: this has none."""
     link: WorkerLink | None = None
     """For workers outside; None: this application serves none."""
     _payers: dict[tuple[int, int], Payers] = field(default_factory=dict)

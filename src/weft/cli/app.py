@@ -55,6 +55,10 @@ COMMANDS = {
         "weft.cli.commands.usage:usage",
         "Show the CPU time and memory of a job while it ran.",
     ),
+    "files": (
+        "weft.cli.commands.files:app",
+        "List, show and fetch the files that jobs have left.",
+    ),
     "rename": ("weft.cli.commands.edit:rename", "Rename a batch, a job or a group."),
     "set": (
         "weft.cli.commands.edit:set_attributes",

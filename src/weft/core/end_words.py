@@ -31,6 +31,7 @@ def explain_reason(job: Mapping[str, Any]) -> str:
         "bad_spec": "could not start as specified",
         "blocked": "external error",
         "overdue": "beyond a limit of its queue",
+        "files": "a file is missing or cannot be kept",
         "log_limit": "wrote more output than allowed",
         "cancelled": "cancelled",
     }

@@ -92,6 +92,7 @@ class Reason(IntEnum):
     DEADLINE = 14
     BLOCKED = 15
     OVERDUE = 16
+    FILES = 17
 
     @property
     def word(self) -> str:

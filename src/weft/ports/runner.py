@@ -66,6 +66,10 @@ class Assignment(msgspec.Struct, frozen=True):
     """Values for the job alone; its spec requires `SECRETS` then."""
     account: Account | None = None
     """The Unix account under which it runs; None: the worker's."""
+    directory: str | None = None
+    """The directory in which it runs, with its inputs; its spec requires `FILES` then. The agent
+    removes it when the end is acknowledged.
+    """
 
 
 def check_requirements(spec: JobSpec, met: frozenset[str]) -> None:

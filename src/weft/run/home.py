@@ -7,6 +7,7 @@
     secret-keys.json  the keys that encrypt secrets of jobs, the newest first (0600)
     pg/             data of the embedded server
     logs/           output of jobs
+    files/          files that jobs have left
     checkpoints/    what jobs keep between their attempts
     log/            what the roles say, one file each
     run/            what lives with the processes:
@@ -81,6 +82,7 @@ class Home:
         self.pg = self.path / "pg"
         self.run = self.path / "run"
         self.logs = self.path / "logs"
+        self.files = self.path / "files"
         self.role_logs = self.path / "log"
         self.secrets_file = self.path / "secrets.json"
         self.databases_file = self.logs / "databases.json"

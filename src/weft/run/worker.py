@@ -18,6 +18,7 @@ from weft.core.offers import CONSUMES, MACHINE, Offer, parse_labels, parse_offer
 from weft.core.reaper_timer import first_look_s
 from weft.plugins.executors.container.settings import ContainerSettings
 from weft.plugins.executors.function.settings import FunctionSettings
+from weft.plugins.file_stores.weft import KeptFiles
 from weft.plugins.log_stores.files.settings import FilesSettings
 from weft.plugins.runners.spawner.sandbox import NoSandbox, sandbox_words
 from weft.ports.executor import (
@@ -31,6 +32,7 @@ from weft.ports.runner import RUNNER_PLUGINS, Runner, RunnerSite, Sampling
 from weft.ports.transport import Transport
 from weft.run.child import DRAINED, is_supervised
 from weft.run.credential_files import CredentialFiles
+from weft.run.files import KeepsFilesToo, file_site_of
 from weft.run.gpus import gpus_of
 from weft.run.home import Home
 from weft.run.job_accounts import job_accounts, job_directory
@@ -147,7 +149,11 @@ def _agent_of(
         unsigned_functions=settings.unsigned_functions,
         accounts=job_accounts(settings, store),
         scratch=_scratch(settings, home),
-        log_keeper=source.keeper_with(log_store_at(settings.log_store, logs).keeper()),
+        files=file_site_of(settings, home, logs),
+        log_keeper=KeepsFilesToo(
+            source.keeper_with(log_store_at(settings.log_store, logs).keeper()),
+            KeptFiles(home.files / logs.name),
+        ),
         checkpoint_removal=CheckpointRemoval(
             store, _checkpoints(settings, home, logs), again_s=settings.checkpoint_look_s
         ),

@@ -58,6 +58,7 @@ class SubmissionSettings:
         minimum=0,
         maximum=100_000,
     )
+    job_files_max: int = setting(100, "inputs and outputs of one job", minimum=0, maximum=10_000)
     secrets_per_user_max: int = setting(
         100, "secrets that a user may have", minimum=0, maximum=10_000
     )

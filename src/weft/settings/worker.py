@@ -143,4 +143,24 @@ class WorkerSettings:
         minimum=2,
         maximum=1000,
     )
+    input_paths: Annotated[str, Checked(parse_paths)] = setting(
+        "",
+        "directories of the worker's host from which jobs may get files, as /data,/ref; with "
+        "run_as only what everybody may read",
+    )
+    staging_files_max: int = setting(
+        4, "files that a worker fetches or keeps at a time", minimum=1, maximum=1000
+    )
+    input_bytes_max: LargeBytes = setting(
+        1 << 40, "bytes of one input, and of what is unpacked of it", minimum=MIB, maximum=1 << 50
+    )
+    input_entries_max: int = setting(
+        1_000_000, "files that are unpacked of one input", minimum=1, maximum=1_000_000_000
+    )
+    output_bytes_max: LargeBytes = setting(
+        1 << 40, "bytes of all outputs of one attempt", minimum=MIB, maximum=1 << 50
+    )
+    output_files_max: int = setting(
+        10_000, "files that one attempt may leave", minimum=1, maximum=100_000
+    )
     grace_s: float = setting(10.0, "seconds from SIGTERM to SIGKILL", minimum=0, maximum=3600)

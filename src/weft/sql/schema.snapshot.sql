@@ -763,6 +763,18 @@ CREATE TABLE weft.attempt_reason (
 );
 ALTER TABLE weft.attempt_reason OWNER TO postgres;
 
+CREATE TABLE weft.attempt_staging (
+    batch_id bigint NOT NULL,
+    job_id integer NOT NULL,
+    attempt smallint NOT NULL,
+    tenant_id integer NOT NULL,
+    staging_ms integer NOT NULL,
+    storing_ms integer NOT NULL,
+    CONSTRAINT attempt_staging_staging_ms_check CHECK ((staging_ms >= 0)),
+    CONSTRAINT attempt_staging_storing_ms_check CHECK ((storing_ms >= 0))
+);
+ALTER TABLE weft.attempt_staging OWNER TO postgres;
+
 CREATE TABLE weft.attempt_stop (
     batch_id bigint NOT NULL,
     job_id integer NOT NULL,
@@ -1352,6 +1364,24 @@ CREATE TABLE weft.job_deadline (
     sweep_job integer NOT NULL
 );
 ALTER TABLE weft.job_deadline OWNER TO postgres;
+
+CREATE TABLE weft.job_file (
+    batch_id bigint NOT NULL,
+    job_id integer NOT NULL,
+    attempt smallint NOT NULL,
+    path text NOT NULL,
+    tenant_id integer NOT NULL,
+    n_bytes bigint NOT NULL,
+    digest bytea NOT NULL,
+    address text,
+    kept_at timestamp with time zone NOT NULL,
+    CONSTRAINT job_file_address_check CHECK ((length(address) <= 4096)),
+    CONSTRAINT job_file_digest_check CHECK ((length(digest) = 32)),
+    CONSTRAINT job_file_job_id_check CHECK ((job_id >= 0)),
+    CONSTRAINT job_file_n_bytes_check CHECK ((n_bytes >= 0)),
+    CONSTRAINT job_file_path_check CHECK (((octet_length(path) >= 1) AND (octet_length(path) <= 1024)))
+);
+ALTER TABLE weft.job_file OWNER TO postgres;
 
 CREATE TABLE weft.job_group (
     batch_id bigint NOT NULL,
@@ -2271,6 +2301,9 @@ ALTER TABLE ONLY weft.attempt_reason
 ALTER TABLE ONLY weft.attempt_reason
     ADD CONSTRAINT attempt_reason_word_key UNIQUE (word);
 
+ALTER TABLE ONLY weft.attempt_staging
+    ADD CONSTRAINT attempt_staging_pkey PRIMARY KEY (batch_id, job_id, attempt);
+
 ALTER TABLE ONLY weft.attempt_stop
     ADD CONSTRAINT attempt_stop_pkey PRIMARY KEY (batch_id, job_id, attempt);
 
@@ -2435,6 +2468,9 @@ ALTER TABLE ONLY weft.job_command
 
 ALTER TABLE ONLY weft.job_deadline
     ADD CONSTRAINT job_deadline_pkey PRIMARY KEY (batch_id, first_job);
+
+ALTER TABLE ONLY weft.job_file
+    ADD CONSTRAINT job_file_pkey PRIMARY KEY (batch_id, job_id, attempt, path);
 
 ALTER TABLE ONLY weft.job_group
     ADD CONSTRAINT job_group_pkey PRIMARY KEY (batch_id, group_id);
@@ -2877,6 +2913,8 @@ CREATE INDEX job_deadline_due_at_idx ON weft.job_deadline USING btree (due_at) W
 
 CREATE INDEX job_delta_xid_idx ON weft.job_delta USING btree (xid);
 
+CREATE INDEX job_file_path_idx ON weft.job_file USING btree (batch_id, path);
+
 CREATE INDEX job_group_parent_idx ON weft.job_group USING btree (batch_id, parent_id, group_id) WHERE (parent_id IS NOT NULL);
 
 CREATE UNIQUE INDEX job_group_path_idx ON weft.job_group USING btree (batch_id, path);
@@ -3288,6 +3326,8 @@ ALTER TABLE weft.app_use ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.attempt ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.attempt_staging ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.attempt_stop ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.attempt_watch ENABLE ROW LEVEL SECURITY;
@@ -3387,6 +3427,8 @@ ALTER TABLE weft.job_command ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.job_deadline ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.job_delta ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.job_file ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.job_group ENABLE ROW LEVEL SECURITY;
 
@@ -3520,6 +3562,8 @@ CREATE POLICY system_rows ON weft.app_use TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.attempt TO weft_system USING (true);
 
+CREATE POLICY system_rows ON weft.attempt_staging TO weft_system USING (true);
+
 CREATE POLICY system_rows ON weft.attempt_stop TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.attempt_watch TO weft_system USING (true);
@@ -3619,6 +3663,8 @@ CREATE POLICY system_rows ON weft.job_command TO weft_system USING (true);
 CREATE POLICY system_rows ON weft.job_deadline TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.job_delta TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.job_file TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.job_group TO weft_system USING (true);
 
@@ -3742,6 +3788,8 @@ CREATE POLICY tenant_rows ON weft.app_use TO weft_tenant USING ((tenant_id = ( S
 
 CREATE POLICY tenant_rows ON weft.attempt TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
+CREATE POLICY tenant_rows ON weft.attempt_staging TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
 CREATE POLICY tenant_rows ON weft.attempt_stop TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.attempt_watch TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
@@ -3827,6 +3875,8 @@ CREATE POLICY tenant_rows ON weft.job_command TO weft_tenant USING ((tenant_id =
 CREATE POLICY tenant_rows ON weft.job_deadline TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.job_delta TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.job_file TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.job_group TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
@@ -4081,6 +4131,9 @@ GRANT SELECT ON TABLE weft.attempt TO weft_driver;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt_reason TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt_reason TO weft_system;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt_staging TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt_staging TO weft_system;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt_stop TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt_stop TO weft_system;
 
@@ -4282,6 +4335,9 @@ GRANT USAGE ON SEQUENCE weft.job_command_command_id_seq TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_deadline TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_deadline TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_file TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_file TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_group TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_group TO weft_system;

@@ -19,6 +19,7 @@ from weft.store.edits import Edits
 from weft.store.failures import Failures
 from weft.store.fleet import Fleet, shown_worker
 from weft.store.groups import SetGroups
+from weft.store.job_files import JobFiles
 from weft.store.licences import Licences
 from weft.store.lines import Lines
 from weft.store.log_locations import directory_of, location_of
@@ -59,6 +60,7 @@ class PostgresApiStore(
     SubmissionCalls,
     SetGroups,
     Edits,
+    JobFiles,
     Permissions,
     Queues,
     Schedules,

@@ -31,6 +31,7 @@ from weft.store.log_locations import location_columns
 from weft.store.notices import PostgresNotices
 from weft.store.offered_jobs import OfferedJobs, claimed_of
 from weft.store.schema_range import check_schema
+from weft.store.worker_files import WorkerFiles
 from weft.wire.sealed import SecretRow
 
 WORKER_TIMEOUT_S = 60.0
@@ -38,7 +39,7 @@ GRACE_S = 30.0
 MESSAGE_MAX = 4096
 
 
-class PostgresWorkerStore(OfferedJobs):
+class PostgresWorkerStore(OfferedJobs, WorkerFiles):
     """A worker agent's calls to its database. The methods are documented at the port."""
 
     def __init__(

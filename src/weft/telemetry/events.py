@@ -131,6 +131,7 @@ EVENTS = MappingProxyType(
         "worker.drained": "this worker was told to drain and nothing runs; it ends",
         "worker.drain_incomplete": "some ends could not be reported in time · left",
         "attempt.ended": "an attempt ended · key, reason",
+        "attempt.files_failed": "files of an attempt could not be brought, by a mistake · key",
         "attempt.ends_stale": "attempts ended that this worker no longer holds · count, first",
         # api
         "request.answered": "a request was answered · method, route, status, client (its "

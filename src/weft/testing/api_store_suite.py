@@ -35,6 +35,7 @@ from weft.testing.condition_store_suite import ConditionStoreSuite
 from weft.testing.edit_store_suite import EditStoreSuite
 from weft.testing.failure_store_suite import FailureStoreSuite
 from weft.testing.fleet_store_suite import FleetStoreSuite
+from weft.testing.job_file_store_suite import JobFileStoreSuite
 from weft.testing.licence_store_suite import LicenceStoreSuite
 from weft.testing.line_store_suite import LineStoreSuite
 from weft.testing.permission_store_suite import PermissionStoreSuite
@@ -393,15 +394,13 @@ class EventTests(StoreTests):
 
 
 class ApiStoreSuite(
-    CallerTests, ReadingTests, CancelTests, CommandTests, EventTests, CallbackStoreSuite,
-    SubmissionSuite, SetGroupStoreSuite, EditStoreSuite, QueryStoreSuite, QueueStoreSuite,
-    ScheduleStoreSuite, BillingStoreSuite, FleetStoreSuite, PoolStoreSuite, LicenceStoreSuite,
-    PermissionStoreSuite, FailureStoreSuite, TokenStoreSuite, SessionStoreSuite, UserStoreSuite,
-    TenantStoreSuite, QuotaStoreSuite, SecretStoreSuite, TrailStoreSuite, WhyStoreSuite,
-    SavedQueryStoreSuite, LineStoreSuite, SourceStoreSuite,
-    AppStoreSuite, ConditionStoreSuite, PictureStoreSuite, LimitStoreSuite,
-    SavedQueryStoreSuite, LineStoreSuite, SourceStoreSuite, TransportStoreSuite,
-    ConditionStoreSuite, PictureStoreSuite, LimitStoreSuite,
+    CallerTests, ReadingTests, CancelTests, CommandTests, EventTests, CallbackStoreSuite, SubmissionSuite,
+    SetGroupStoreSuite, EditStoreSuite, QueryStoreSuite, QueueStoreSuite, ScheduleStoreSuite,
+    BillingStoreSuite, FleetStoreSuite, PoolStoreSuite, LicenceStoreSuite, PermissionStoreSuite,
+    FailureStoreSuite, TokenStoreSuite, SessionStoreSuite, UserStoreSuite, TenantStoreSuite,
+    QuotaStoreSuite, SecretStoreSuite, TrailStoreSuite, WhyStoreSuite, SavedQueryStoreSuite, LineStoreSuite,
+    SourceStoreSuite, AppStoreSuite, ConditionStoreSuite, PictureStoreSuite, LimitStoreSuite,
+    TransportStoreSuite, JobFileStoreSuite,
 ):  # fmt: skip
     """Tests of the port; see `StoreTests`."""
 

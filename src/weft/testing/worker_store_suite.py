@@ -14,6 +14,8 @@ from weft.ports.store import (
     Claimed,
     ClaimRequest,
     EndReport,
+    FileWanted,
+    KeptFile,
     PhaseReport,
     Registered,
     WorkerStore,
@@ -230,3 +232,27 @@ class WorkerStoreSuite:
         assert not answer.alive
         ends: list[EndReport] = [end_report(one)]
         assert await store.complete_attempts(worker, ends) == ["stale"]
+
+    async def test_files_of_a_job_are_found_when_it_has_ended(self) -> None:
+        """By its number, in its own batch; files of a stranger's attempt are not recorded."""
+        store, worker, claimed = await self.claim(2)
+        first, second = sorted(claimed, key=key_of)
+        kept = KeptFile("out/a\nb", 3, bytes(32))
+        wanted = [
+            FileWanted(None, first.job_id, None, "out/a\nb"),
+            FileWanted(first.batch_id, first.job_id, None, "other"),
+            FileWanted(None, 0, None, "out/a\nb"),
+            FileWanted(None, 0, "nobody", "out/a\nb"),
+        ]
+        reader = AttemptKey(*key_of(second))
+        key = AttemptKey(*key_of(first))
+        for _ in range(2):
+            assert await store.record_files(worker, key, [kept], staging_ms=1, storing_ms=2)
+        before = await store.find_files(worker, reader, wanted)
+        assert [one and one.digest for one in before] == [None] * 4
+        await store.complete_attempts(worker, [end_report(first)])
+        found = await store.find_files(worker, reader, wanted)
+        digests = [None if one is None else one.digest for one in found]
+        assert digests == [bytes(32), None, bytes(32), None]
+        assert not await store.record_files(worker, key, [kept], staging_ms=1, storing_ms=2)
+        assert await store.find_files(worker, key, wanted) == [None] * 4

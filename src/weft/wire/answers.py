@@ -20,6 +20,7 @@ GroupStateWord = Literal["running", "success", "failure", "cancelled"]
 ReasonWord = Literal[
     "exit", "signal", "timeout", "oom", "disk", "no_program", "no_image", "bad_spec",
     "cancelled", "preempted", "lost", "log_limit", "system", "deadline", "blocked", "overdue",
+    "files",
 ]  # fmt: skip
 PhaseWord = Literal[
     "assigned", "preparing", "staging_inputs", "submitting", "queued_remote", "executing",

@@ -14,6 +14,7 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 from weft.wire.app_documents import JobApp, JobParameters
 from weft.wire.container_documents import JobContainer
 from weft.wire.description import says
+from weft.wire.file_documents import JobInputs, JobOutputs
 from weft.wire.network_documents import JobNetwork
 from weft.wire.patterns import END
 from weft.wire.rates import Rate
@@ -306,6 +307,8 @@ class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fal
     container: JobContainer = None
     app: JobApp = None
     parameters: JobParameters = None
+    inputs: JobInputs = None
+    outputs: JobOutputs = None
 
     @property
     def array_size(self) -> int | None:

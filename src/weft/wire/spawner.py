@@ -105,6 +105,8 @@ class StartProcess(msgspec.Struct, frozen=True, array_like=True):
     fixed places there."""
     note: str = ""
     """What its end says besides: the image of a container."""
+    directory: str | None = None
+    """Its own directory, which the agent has made and removes; None: as `cwd` says."""
 
 
 class WarmLimits(msgspec.Struct, frozen=True, array_like=True):

@@ -8,11 +8,12 @@ values of a part of an array over values. Only this module knows the format of a
 import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple, overload
+from typing import Any, Final, NamedTuple, TypeVar, overload
 
 import msgspec
 
 from weft.wire.container_documents import ContainerDocument
+from weft.wire.file_documents import FileInput, FileOutput
 from weft.wire.secret_documents import SecretUse
 from weft.wire.simulation_documents import SimulationDocument
 
@@ -80,6 +81,10 @@ class JobSpec(msgspec.Struct, frozen=True, omit_defaults=True, array_like=False)
     """False: it gets none."""
     simulation: SimulationDocument | None = None
     container: ContainerDocument | None = None
+    inputs: tuple[FileInput, ...] | None = None
+    """Files that it gets before it starts."""
+    outputs: tuple[FileOutput, ...] | None = None
+    """Files that are kept when it has ended."""
     inherit_env: dict[str, str] | None = None
     """The environment of the caller's shell, of `weft run` and `weft each`.
 
@@ -117,7 +122,8 @@ SHARED_FIELDS: Final = JobSpec.__struct_fields__[: JobSpec.__struct_fields__.ind
 SECRETS: Final = "secrets"
 NO_NETWORK: Final = "no network"
 CONTAINER: Final = "a container"
-REQUIREMENTS: Final = frozenset({SECRETS, NO_NETWORK, CONTAINER})
+FILES: Final = "files"
+REQUIREMENTS: Final = frozenset({SECRETS, NO_NETWORK, CONTAINER, FILES})
 """All that jobs may require of their runner."""
 
 
@@ -126,6 +132,9 @@ def requiring(spec: JobSpec, one: str) -> JobSpec:
     if one in spec.requires:
         return spec
     return msgspec.structs.replace(spec, requires=(*spec.requires, one))
+
+
+_Files = TypeVar("_Files", tuple[FileInput, ...] | None, tuple[FileOutput, ...] | None)
 
 
 class ArrayRange(NamedTuple):
@@ -189,8 +198,9 @@ class ArraySpecs(Sequence[JobSpec]):
 def spec_at(template: JobSpec, index: int, value: str | None = None) -> JobSpec:
     """Return the spec of one job of an array, `value`: of one over values.
 
-    `$WEFT_INDEX` and `${WEFT_INDEX}` in argv and in values of the environment become the index,
-    and it is an environment variable, too. So does `{value}`, or `$WEFT_ARRAY_VALUE` likewise.
+    `$WEFT_INDEX` and `${WEFT_INDEX}` in argv, in values of the environment and in paths of files
+    become the index, and it is an environment variable, too. So does `{value}`, or
+    `$WEFT_ARRAY_VALUE` likewise.
     """
     command, env = template.command, template.env or {}
     own = {INDEX_VARIABLE: str(index)}
@@ -200,6 +210,21 @@ def spec_at(template: JobSpec, index: int, value: str | None = None) -> JobSpec:
         template,
         command=None if command is None else tuple(_filled(word, own) for word in command),
         env={**{name: _filled(text, own) for name, text in env.items()}, **own},
+        inputs=_filled_files(template.inputs, own),
+        outputs=_filled_files(template.outputs, own),
+    )
+
+
+def _filled_files(files: _Files, own: Mapping[str, str]) -> _Files:
+    if files is None:
+        return None
+    return tuple(
+        msgspec.structs.replace(
+            one,
+            from_=_filled(one.from_, own),
+            to=None if one.to is None else _filled(one.to, own),
+        )
+        for one in files
     )
 
 

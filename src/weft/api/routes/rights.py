@@ -113,6 +113,8 @@ RIGHTS: Final[Mapping[str, Right | None]] = {
     "POST /v1/batches/{b}/jobs/{j}/cancel": Right.WRITE,
     "GET /v1/batches/{b}/jobs/{j}/children": Right.READ,
     "POST /v1/batches/{b}/jobs/{j}/extend": Right.WRITE,
+    "GET /v1/batches/{b}/jobs/{j}/file": Right.READ,
+    "GET /v1/batches/{b}/jobs/{j}/files": Right.READ,
     "GET /v1/batches/{b}/jobs/{j}/history": Right.READ,
     "POST /v1/batches/{b}/jobs/{j}/hold": Right.WRITE,
     "GET /v1/batches/{b}/jobs/{j}/log": Right.READ,

@@ -9,8 +9,8 @@ from weft.cli.terminal.wrapped import wrapped
 SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "Run": ("run", "each", "submit", "wait", "resubmit", "schedule", "convert", "block", "app"),
     "Look": (
-        "ls", "jobs", "groups", "status", "why", "logs", "failures", "usage", "top", "open",
-        "minutes", "dag", "timeline", "query", "check-order",
+        "ls", "jobs", "groups", "status", "why", "logs", "failures", "usage", "files",
+        "top", "open", "minutes", "dag", "timeline", "query", "check-order",
     ),
     "Act": (
         "cancel", "hold", "release", "retry", "rename", "set", "signal", "message", "extend",

@@ -13,6 +13,7 @@ from weft.client.http.browser_routes import BrowserRoutes
 from weft.client.http.calls import PAGE_ROWS
 from weft.client.http.condition_routes import ConditionRoutes
 from weft.client.http.failure_routes import FailureRoutes
+from weft.client.http.file_routes import FileRoutes
 from weft.client.http.fleet_routes import FleetRoutes
 from weft.client.http.group_path import group_segment
 from weft.client.http.line_routes import LineRoutes
@@ -49,6 +50,7 @@ class Routes(
     LineRoutes,
     SourceRoutes,
     AppRoutes,
+    FileRoutes,
 ):
     """The HTTP api, one method per route."""
 

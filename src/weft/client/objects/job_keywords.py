@@ -38,6 +38,10 @@ class JobKeywords(RetryKeywords, total=False):
     """`[{"name": "db-password", "env": "DB_PASSWORD"}]`: secrets that it gets when it starts, as
     variables or as files (`file`) in the directory `WEFT_SECRETS_DIR`.
     """
+    inputs: Sequence[Mapping[str, Any]] | None
+    """`[{"from": "weft://align/out.bam", "env": "BAM"}]`: files that it gets before it starts."""
+    outputs: Sequence[Mapping[str, Any]] | None
+    """`[{"from": "out/*.txt"}]`: files of its directory that are kept when it has ended."""
     stdin: str | None
     """Text that it can read."""
     priority: int | None

@@ -28,6 +28,7 @@ from weft.core.errors.conditions import *
 from weft.core.errors.database import *
 from weft.core.errors.documents import *
 from weft.core.errors.driver import *
+from weft.core.errors.files import *
 from weft.core.errors.kinds import *
 from weft.core.errors.lines import *
 from weft.core.errors.queries import *

@@ -15,6 +15,7 @@ from weft.ports.store.fleet import FleetStore
 from weft.ports.store.foreign_jobs import ForeignJobs
 from weft.ports.store.groups import SetGroupStore
 from weft.ports.store.job_entries import JobEntry
+from weft.ports.store.job_files import JobFileStore
 from weft.ports.store.licences import LicenceStore
 from weft.ports.store.lines import LineStore
 from weft.ports.store.permissions import PermissionStore
@@ -65,6 +66,7 @@ class ApiStore(
     LimitStore,
     SavedQueryStore,
     SecretStore,
+    JobFileStore,
     SystemStore,
     TrailStore,
     WhyStore,

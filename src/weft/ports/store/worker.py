@@ -162,6 +162,40 @@ class OfferAnswer(NamedTuple):
     """What was claimed, if it is yours."""
 
 
+class FileWanted(NamedTuple):
+    """A file that an attempt is to get."""
+
+    batch_id: int | None
+    """None: of its own batch."""
+    job_id: int
+    """0: of a parent, or of the batch itself."""
+    parent: str | None
+    """The name of a parent of the job."""
+    path: str
+
+
+class FoundFile(NamedTuple):
+    """What is known of a file that is wanted; without a digest there is none."""
+
+    batch_id: int | None
+    state: int | None
+    """Of the job that was to leave it."""
+    n_bytes: int | None
+    digest: bytes | None
+    address: str | None
+    """Where it is kept; None: weft keeps it itself."""
+
+
+class KeptFile(msgspec.Struct, frozen=True, array_like=True):
+    """A file that an attempt has left."""
+
+    path: str
+    n_bytes: int
+    digest: bytes
+    address: str | None = None
+    """Where it is kept; None: weft keeps it itself."""
+
+
 class OfferedStore(Protocol):
     """The calls of an agent that takes jobs from transports."""
 
@@ -251,6 +285,26 @@ class WorkerStore(Protocol):
     ) -> Sequence[StoredSecret | None]:
         """Return secrets by name for attempts, in this order: those of the user of their batch.
         None: this worker does not have the attempt.
+        """
+
+    async def find_files(
+        self, incarnation_id: int, key: AttemptKey, wanted: Sequence[FileWanted]
+    ) -> Sequence[FoundFile | None]:
+        """Return what is known of files that an attempt is to get, in this order. None: this
+        worker does not have the attempt, or its user may not read that batch.
+        """
+
+    async def record_files(
+        self,
+        incarnation_id: int,
+        key: AttemptKey,
+        files: Sequence[KeptFile],
+        *,
+        staging_ms: int,
+        storing_ms: int,
+    ) -> bool:
+        """Note what an attempt has left, before its end is reported, and how long it waited for
+        its files. Return whether this worker has the attempt. Repeats are harmless.
         """
 
     async def wait_for_work(self, incarnation_id: int) -> bool:

@@ -74,6 +74,10 @@ SELECT x.batch_id, x.kind FROM (
     UNION ALL
     SELECT DISTINCT t.batch_id, 'batch_payload' AS kind FROM weft.batch_payload t
     UNION ALL
+    SELECT DISTINCT t.batch_id, 'job_file' AS kind FROM weft.job_file t
+    UNION ALL
+    SELECT DISTINCT t.batch_id, 'attempt_staging' AS kind FROM weft.attempt_staging t
+    UNION ALL
     SELECT DISTINCT t.batch_id, 'job' AS kind FROM weft.job t
     UNION ALL
     SELECT DISTINCT t.batch_id, 'runnable' AS kind FROM weft.runnable t

@@ -1,4 +1,4 @@
--- What is stored for a batch is the output of its attempts, specs that were sent and its payloads, folded and not folded together.
+-- What is stored for a batch is the output of its attempts, specs that were sent, its payloads and files, folded and not folded together.
 WITH counted AS (
     SELECT x.batch_id, sum(x.n_bytes) AS n_bytes FROM (
         SELECT s.batch_id, s.n_bytes FROM weft.batch_storage s
@@ -17,7 +17,9 @@ recounted AS (
             SELECT FROM weft.bunch x WHERE x.batch_id = p.batch_id AND x.update_id = u.update_id AND x.n_bytes IS NOT NULL
               AND p.first_job >= x.first_job AND p.first_job < x.first_job + x.n_jobs)
         UNION ALL
-        SELECT p.batch_id, octet_length(p.body) FROM weft.batch_payload p) x
+        SELECT p.batch_id, octet_length(p.body) FROM weft.batch_payload p
+        UNION ALL
+        SELECT f.batch_id, f.n_bytes FROM weft.job_file f WHERE f.address IS NULL) x
     GROUP BY 1),
 -- The sums of users and tenants are those of their batches.
 of_user AS (

@@ -45,7 +45,7 @@ CREATE TABLE weft.attempt_reason (
 INSERT INTO weft.attempt_reason VALUES
     (1, 'exit'), (2, 'signal'), (3, 'timeout'), (4, 'oom'), (5, 'disk'), (6, 'no_program'), (7, 'no_image'),
     (8, 'bad_spec'), (9, 'cancelled'), (10, 'preempted'), (11, 'lost'), (12, 'log_limit'), (13, 'system'),
-    (14, 'deadline'), (15, 'blocked'), (16, 'overdue');
+    (14, 'deadline'), (15, 'blocked'), (16, 'overdue'), (17, 'files');
 
 CREATE TABLE weft.job_transition (
     from_state smallint NOT NULL REFERENCES weft.job_state,

@@ -24,6 +24,7 @@ from weft.submission.translation.containers import (
     in_container,
 )
 from weft.submission.translation.executors import check_executor
+from weft.submission.translation.files import check_inputs, check_outputs, with_files
 from weft.submission.translation.network import check_network, without_network
 from weft.submission.translation.retries import check_retry, rules_of, stored_policy
 from weft.submission.translation.secrets import check_uses, with_secrets
@@ -115,6 +116,8 @@ _LISTED: Final = (
     JobField("parameters", (check_parameters,), keeps=lambda job: {"parameters": job.parameters}),
     JobField("network", (check_network,), spec=without_network),
     JobField("secrets", (check_uses,), spec=with_secrets),
+    JobField("inputs", (check_inputs,), spec=with_files),
+    JobField("outputs", (check_outputs,), spec=with_files),
 )
 
 

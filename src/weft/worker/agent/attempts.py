@@ -3,6 +3,8 @@
       hold ──▶ submitted ──▶ started, phases ──▶ end ──▶ outbox ──▶ recorded
      (claim)   (handing over)     (take_in)                (reporting, or the next claim)
 
+The end of an attempt with files waits until its outputs are kept (`Keeping`).
+
 Whoever learns that an attempt has ended calls `end`: the runner's report (`take_in`), what hands
 jobs over and cannot, what stops them. Nobody is called back: `room` and `ended` are rung.
 """
@@ -12,8 +14,8 @@ import time
 from collections.abc import Sequence
 
 from weft.core.attempt_key import AttemptKey
-from weft.core.states import Reason
-from weft.ports.runner import Ended, Happened, never_started
+from weft.core.states import Phase, Reason
+from weft.ports.runner import Ended, Entered, Happened, never_started
 from weft.telemetry.log import get_logger
 from weft.worker.agent.incarnation import Incarnation
 
@@ -40,6 +42,7 @@ class Attempts:
         self._arguments = incarnation.arguments
         self._block_files = incarnation.block_files
         self._message_files = incarnation.message_files
+        self._files = incarnation.files
 
     def close(self) -> None:
         """Take no more jobs."""
@@ -55,9 +58,15 @@ class Attempts:
             if self.held.enter(entered.key, entered.phase):
                 self._outbox.add_phase(entered)
         for ended in happened.ended:
-            self.end(ended)
+            if not self._files.take(ended):
+                self.end(ended)
         for key in happened.withdrawn:
             self.end_unstarted(key, Reason.PREEMPTED)
+
+    def enter(self, key: AttemptKey, phase: Phase) -> None:
+        """Note what an attempt is doing outside of the runner."""
+        if self.held.enter(key, phase):
+            self._outbox.add_phase(Entered(key, phase))
 
     def end(self, ended: Ended) -> None:
         """Free what an attempt reserves, and queue its end for the store."""
@@ -85,6 +94,7 @@ class Attempts:
         for key in keys:
             self.held.forget(key)
             self._message_files.remove(key)
+            self._files.remove(key)
         for event in self._recorded:
             event.set()
 

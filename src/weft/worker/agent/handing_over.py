@@ -13,7 +13,7 @@ import msgspec
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import WeftError
 from weft.core.lease import LEASE_AGE_MAX_S
-from weft.core.states import Reason
+from weft.core.states import Phase, Reason
 from weft.ports.runner import Assignment, Ended
 from weft.ports.store import Claimed
 from weft.wire.spec import JobSpec
@@ -37,6 +37,7 @@ class HandingOver:
         self._runner = site.runner
         self._arguments = incarnation.arguments
         self._apps = incarnation.apps
+        self._files = incarnation.files
         self._accounts = site.accounts
         self._secrets = JobSecrets(site.store, incarnation.incarnation_id, site.secret_keys)
         self._specs = Specs(
@@ -96,6 +97,8 @@ class HandingOver:
                     secretive.append(assignment)
                 elif _waits_for_bytes(spec):
                     self._begin(self._hand_over_fetched(assignment))
+                elif _has_files(spec):
+                    self._begin(self._hand_over_with_files(assignment))
                 else:
                     held.is_sent = True
                     assignments.append(assignment)
@@ -126,6 +129,8 @@ class HandingOver:
                 self._attempts.end(one)
             elif _waits_for_bytes(one.spec):
                 self._begin(self._hand_over_fetched(one))
+            elif _has_files(one.spec):
+                self._begin(self._hand_over_with_files(one))
             else:
                 ready.append(one)
         await self._submit_late(ready)
@@ -150,6 +155,18 @@ class HandingOver:
             self._attempts.end_unstarted(one.key, reason, message)
             return
         await self._submit_late([one])
+
+    async def _hand_over_with_files(self, one: Assignment) -> None:
+        self._attempts.enter(one.key, Phase.STAGING_INPUTS)
+        given = await self._files.bring(one)
+        held = self._held.by_key.get(one.key)
+        if held is None or held.ended:
+            self._files.remove(one.key)  # cancelled while they were brought
+        elif isinstance(given, Ended):
+            self._attempts.end(given)
+        else:
+            held.phase = None  # a lease again
+            await self._submit_late([given])
 
     async def _submit_late(self, some: Sequence[Assignment]) -> None:
         """Submit jobs that had to wait for what they need."""
@@ -186,6 +203,10 @@ class HandingOver:
 def _waits_for_bytes(spec: JobSpec) -> bool:
     function = spec.function
     return spec.app is not None or (function is not None and function.arguments_digest is not None)
+
+
+def _has_files(spec: JobSpec) -> bool:
+    return spec.inputs is not None or spec.outputs is not None
 
 
 def key_of(one: Claimed) -> AttemptKey:

@@ -8,6 +8,7 @@ from weft.worker.agent.arguments import ArgumentFiles
 from weft.worker.agent.block_files import BLOCKS, BlockFiles
 from weft.worker.agent.claim_memory import ClaimMemory
 from weft.worker.agent.held import HeldAttempts
+from weft.worker.agent.job_files import JobFiles
 from weft.worker.agent.message_files import MESSAGES, MessageFiles
 from weft.worker.agent.outbox import Outbox
 from weft.worker.agent.site import AgentSite
@@ -28,6 +29,7 @@ class Incarnation:
     apps: AppFolders
     block_files: BlockFiles
     message_files: MessageFiles
+    files: JobFiles
 
 
 def incarnation_of(site: AgentSite, registered: Registered) -> Incarnation:
@@ -44,4 +46,5 @@ def incarnation_of(site: AgentSite, registered: Registered) -> Incarnation:
         apps=AppFolders(site.store, site.scratch / "apps"),
         block_files=block_files,
         message_files=MessageFiles(site.scratch / MESSAGES),
+        files=JobFiles(site.files, site.store, registered.incarnation_id, site.scratch / "files"),
     )

@@ -16,6 +16,7 @@ from weft.worker.agent.contact import Contact
 from weft.worker.agent.fence import Fence
 from weft.worker.agent.handing_over import HandingOver
 from weft.worker.agent.incarnation import incarnation_of
+from weft.worker.agent.keeping import Keeping
 from weft.worker.agent.log_removal import LogRemoval
 from weft.worker.agent.patience import until_answered
 from weft.worker.agent.reporting import Reporting
@@ -47,6 +48,7 @@ class Session:
             site.store, self.incarnation_id, self.held, site.runner, incarnation.message_files
         )
         self._reporting = Reporting(incarnation, self.attempts)
+        self._keeping = Keeping(incarnation, self.attempts)
         handing_over = HandingOver(incarnation, self.attempts, self._commands)
         self._claiming = Claiming(incarnation, self.attempts, self._reporting, handing_over)
         self._consuming = (
@@ -75,6 +77,8 @@ class Session:
             self.held.add(key, cpu_m=one.cpu_m, memory_mib=one.memory_mib).is_sent = True
         self._incarnation.apps.tidy()
         self._incarnation.arguments.adopt([*known.waiting, *(one.key for one in known.live)])
+        ended = [one.key for one in known.ended]
+        self._incarnation.files.adopt([*known.waiting, *(one.key for one in known.live), *ended])
         for files in (self._incarnation.block_files, self._incarnation.message_files):
             files.prepare([*(one.key for one in known.live), *(one.key for one in known.ended)])
         ended_keys = {one.key for one in known.ended}
@@ -113,6 +117,7 @@ class Session:
             self._follow_runner(),
             self._claiming.run(),
             self._reporting.run(),
+            self._keeping.run(),
             self._contact.beat(self._site.heartbeat_s),
             self._contact.listen(),
             self._commands.run(),

@@ -13,6 +13,7 @@ from weft.wire.sealed import SecretKeys
 from weft.worker.agent.checkpoint_removal import CheckpointRemoval
 from weft.worker.agent.fence import FenceTerms
 from weft.worker.agent.job_accounts import JobAccounts
+from weft.worker.agent.job_files import FileSite
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +62,7 @@ class AgentSite:
     scratch: Path
     """Where large arguments wait for the processes that read them."""
     log_keeper: LogKeeper
+    files: FileSite
     checkpoint_removal: CheckpointRemoval
     secret_keys: Callable[[], SecretKeys] = SecretKeys
     """Reads the keys that open the secrets of jobs and check the signatures of functions."""

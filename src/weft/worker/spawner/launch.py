@@ -210,7 +210,8 @@ class Launcher:
             self._scratch.remove_script(attempt.script_path)
             attempt.script_path = None
         if attempt.cwd is not None:
-            self._scratch.give_back(attempt.cwd)
+            if attempt.request.directory is None:
+                self._scratch.give_back(attempt.cwd)
             attempt.cwd = None
         if attempt.memory_files is not None:
             self._memory_files.remove(attempt.memory_files)
@@ -258,6 +259,9 @@ class Launcher:
     def _directory_of(self, attempt: SpawnerAttempt) -> str:
         """Return the job's directory: a scratch directory, or the one that it asks for."""
         cwd = attempt.request.cwd
+        if attempt.request.directory is not None:
+            attempt.cwd = attempt.request.directory
+            return attempt.cwd
         if cwd is None:
             attempt.cwd = self._scratch.take_directory()
             self._give(attempt.cwd, attempt)

@@ -50,6 +50,8 @@ class Outgoing:
         )
         if one.gpu:
             process = msgspec.structs.replace(process, gpu=one.gpu)
+        if one.directory is not None:
+            process = msgspec.structs.replace(process, directory=one.directory)
         if one.secrets:
             process = _with_secrets(process, one.secrets)
         if self._limits.sandbox and not process.is_contained:

@@ -16,8 +16,8 @@ BEGIN
         FOREACH v_table IN ARRAY ARRAY['attempt', 'edge', 'job_label', 'job_change', 'job_cancel', 'job_hold', 'held_ready', 'place',
                                        'admission', 'cascade', 'parent_end', 'ready_job', 'late_job',
                                        'blocked_job', 'block_request', 'dead_letter', 'job_deadline', 'job_array', 'job_spec',
-                                       'preemption', 'reservation', 'transport_offer', 'job_command',
-                                       'attempt_watch', 'attempt_stop', 'job_status', 'job_status_change', 'job'] LOOP
+                                       'preemption', 'reservation', 'transport_offer', 'job_command', 'attempt_watch',
+                                       'attempt_stop', 'job_status', 'job_status_change', 'job_file', 'attempt_staging', 'job'] LOOP
             v_key := CASE v_table WHEN 'edge' THEN 'parent_id' WHEN 'parent_end' THEN 'child_id' WHEN 'job_array' THEN 'first_job'
                 WHEN 'job_deadline' THEN 'first_job'
                 WHEN 'job_spec' THEN 'first_job' ELSE 'job_id' END;
@@ -53,7 +53,7 @@ BEGIN
                                    'group_ancestor', 'job_group', 'callback_delivery', 'gate_member', 'gate_set', 'gate',
                                    'user_batch_count', 'claim', 'job_delta', 'failure_delta', 'failure_cause',
                                    'resubmitted_span', 'batch_grant', 'batch_usage', 'batch_storage',
-                                   'spend_limit', 'empty_batch', 'app_use',
+                                    'spend_limit', 'empty_batch', 'app_use', 'job_file',  -- of the batch itself
                                    'group_cancel'] LOOP
         EXECUTE format('DELETE FROM weft.%1$I t WHERE t.ctid = ANY (ARRAY(SELECT x.ctid FROM weft.%1$I x WHERE x.batch_id = $1 LIMIT $2))',
             v_table)

@@ -26,12 +26,15 @@ BEGIN
                         - coalesce(sum(weft._ms_between(a.claimed_at,
                             coalesce(a.ended_at, clock_timestamp()))) FILTER (WHERE a.started_at IS NOT NULL), 0)
                         - coalesce(sum(weft._ms_between(a.ended_at, k.until)) FILTER (WHERE a.to_state = STATE_BLOCKED), 0), 0),
-                    'staging_ms', 0,
-                    'starting_ms', coalesce(sum(weft._ms_between(a.claimed_at, a.started_at)), 0),
-                    'running_ms', coalesce(sum(weft._ms_between(a.started_at, coalesce(a.ended_at, clock_timestamp()))), 0),
-                    'storing_ms', 0,
+                    'staging_ms', coalesce(sum(f.staging_ms), 0),
+                    'starting_ms', coalesce(sum(greatest(weft._ms_between(a.claimed_at, a.started_at)
+                        - coalesce(f.staging_ms, 0), 0)), 0),
+                    'running_ms', coalesce(sum(greatest(weft._ms_between(a.started_at, coalesce(a.ended_at, clock_timestamp()))
+                        - coalesce(f.storing_ms, 0), 0)), 0),
+                    'storing_ms', coalesce(sum(f.storing_ms), 0),
                     'blocked_ms', coalesce(sum(weft._ms_between(a.ended_at, k.until)) FILTER (WHERE a.to_state = STATE_BLOCKED), 0))
                 FROM weft._attempts(get_job.batch_id, get_job.job_id) a
+                LEFT JOIN weft.attempt_staging f ON f.batch_id = get_job.batch_id AND f.job_id = get_job.job_id AND f.attempt = a.attempt
                 CROSS JOIN LATERAL (SELECT coalesce((SELECT min(c.at) FROM weft.job_change c WHERE c.batch_id = get_job.batch_id
                     AND c.job_id = get_job.job_id AND c.attempt = a.attempt AND c.from_state = STATE_BLOCKED), j.cancelled_at,
                     clock_timestamp()) AS until) k))

@@ -1,0 +1,87 @@
+"""`/v1/batches/{b}/jobs/{j}/files`: what jobs have left."""
+
+from typing import Final
+
+from litestar import Response, get
+from litestar.response import Stream
+
+from weft.api.http.paging import PAGE, cursor_text, kind_of, limit_of, page
+from weft.api.http.parameters import Query, wrong_parameter
+from weft.api.http.path_ids import ATTEMPTS_MAX, batch_id_of, job_id_of
+from weft.api.http.ranges import span_of
+from weft.api.http.replies import reply
+from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.sse import stream_reply
+from weft.api.use_cases.files import open_file
+from weft.core.file_paths import WrongPath, parts_of
+from weft.wire.file_answers import JobFile
+
+BYTES: Final = "application/octet-stream"
+
+
+@get(
+    "/v1/batches/{b:str}/jobs/{j:str}/files",
+    opt={"page": JobFile, "query": ("attempt", *PAGE)},
+)
+async def list_files(request: AnyRequest) -> Response[bytes]:
+    """List the files that an attempt of a job has left, by path; without `attempt`, those of the
+    last one that left any.
+    """
+    query = Query(request, ("attempt", *PAGE))
+    batch_id, job_id = batch_id_of(request), job_id_of(request)
+    attempt = query.integer("attempt", default=None, least=1, most=ATTEMPTS_MAX)
+    services = services_of(request)
+    limit = limit_of(query, services.settings)
+    kind = kind_of("f", None if attempt is None else str(attempt))
+    rows = await services.store.list_files(
+        caller_of(request),
+        batch_id,
+        job_id,
+        attempt=attempt,
+        after=cursor_text(query, kind),
+        limit=limit,
+    )
+    return reply(page(rows, limit, kind, "path"))
+
+
+@get(
+    "/v1/batches/{b:str}/jobs/{j:str}/file",
+    opt={
+        "bytes": (BYTES,),
+        "partial": BYTES,
+        "refuses": (409, 416),
+        "query": ("path", "attempt"),
+        "headers": ("Range",),
+    },
+)
+async def read_file(request: AnyRequest) -> Stream:
+    """Read a file that a job has left, whole or in a range."""
+    query = Query(request, ("path", "attempt"))
+    batch_id, job_id = batch_id_of(request), job_id_of(request)
+    attempt = query.integer("attempt", default=None, least=1, most=ATTEMPTS_MAX)
+    path = query.text("path")
+    try:
+        parts_of(path or "")
+    except WrongPath as error:
+        raise wrong_parameter("path", str(error)) from error
+    found = await open_file(
+        services_of(request), caller_of(request), batch_id, job_id, path or "", attempt=attempt
+    )
+    size = found.stored.n_bytes
+    facts = {
+        "accept-ranges": "bytes",
+        "etag": f'"{found.stored.digest.hex()}"',
+        "x-weft-attempt": str(found.stored.attempt),
+        "x-content-type-options": "nosniff",
+        "content-disposition": "attachment",
+    }
+    span = span_of(request.headers.get("range"), size)
+    start, stop = (span.start, span.stop) if span else (0, size)
+    facts["content-length"] = str(stop - start)
+    if span:
+        facts["content-range"] = span.content_range
+    pieces = found.read(start, stop)
+    return stream_reply(pieces, media=BYTES, status=206 if span else 200, headers=facts)
+
+
+ROUTES: Final = (list_files, read_file)

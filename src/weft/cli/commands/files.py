@@ -1,0 +1,159 @@
+"""`weft files`: what jobs have left."""
+
+import asyncio
+import os
+from contextlib import aclosing, suppress
+from pathlib import Path
+from typing import Final
+
+from cyclopts import App
+
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.targets import parse_target
+from weft.cli.terminal.plain import one_line
+from weft.cli.terminal.raw_output import STDOUT, write_all
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import print_json, print_table
+from weft.client.api import Api, Document
+from weft.core.amounts import size
+from weft.core.errors import BadId, Conflict
+from weft.core.file_paths import parts_of
+from weft.wire.walking import NotPlain, entered, make_file, opened_directory
+
+app = App(
+    name="files",
+    help="List, show and fetch the files that jobs have left.\n\n    weft files ls b12.j7",
+)
+
+HEADER: Final = ("Path", "Size", "SHA-256")
+
+
+class FileInTheWay(Conflict):
+    """A file with this name is there already, or something else stands in its way."""
+
+    code = "CLI.FILE_IN_THE_WAY"
+
+
+@app.command(name="ls")
+def list_all(target: str, /, *, attempt: int | None = None, shared: Shared = SHARED) -> int:
+    """List the files that a job has left.
+
+        weft files ls b12.j7
+
+    Args:
+        target: `b12.j7`.
+        attempt: Number of the attempt; default: the last one that left any.
+        shared: Options of every command.
+    """
+    batch_id, job_id = _job(target)
+
+    async def ask(client: Api) -> list[Document]:
+        return [one async for one in client.list_files(batch_id, job_id, attempt=attempt)]
+
+    found = shared.ask(ask)
+    if shared.json:
+        print_json(found)
+        return 0
+    rows = [(one_line(one["path"]), size(one["bytes"]), one["sha256"][:12]) for one in found]
+    print_table(HEADER, rows, right=("Size",))
+    return 0
+
+
+@app.command
+def cat(target: str, path: str, /, *, attempt: int | None = None, shared: Shared = SHARED) -> int:
+    """Print a file that a job has left.
+
+        weft files cat b12.j7 out/counts.txt
+
+    Args:
+        target: `b12.j7`.
+        path: Its path, as `weft files ls` shows it.
+        attempt: Number of the attempt; default: the last one that left it.
+        shared: Options of every command.
+    """
+    batch_id, job_id = _job(target)
+
+    async def show(client: Api) -> None:
+        async with aclosing(client.read_file(batch_id, job_id, path, attempt=attempt)) as pieces:
+            async for piece in pieces:
+                write_all(STDOUT, piece)
+
+    shared.ask(show)
+    return 0
+
+
+@app.command
+def get(
+    target: str,
+    paths: tuple[str, ...] = (),
+    /,
+    *,
+    to: Path = Path(),
+    attempt: int | None = None,
+    shared: Shared = SHARED,
+) -> int:
+    """Fetch files that a job has left, by their paths, into a directory.
+
+        weft files get b12.j7
+        weft files get b12.j7 out/counts.txt --to results
+
+    A file that is there already is not replaced.
+
+    Args:
+        target: `b12.j7`.
+        paths: Which files; default: all.
+        to: The directory; default: the current one.
+        attempt: Number of the attempt; default: the last one that left any.
+        shared: Options of every command.
+    """
+    batch_id, job_id = _job(target)
+
+    async def fetch(client: Api) -> list[Document]:
+        files = [one async for one in client.list_files(batch_id, job_id, attempt=attempt)]
+        known = {one["path"]: one for one in files}
+        wanted = [known.get(path, {"path": path}) for path in paths] if paths else files
+        for one in wanted:
+            await _fetch(client, batch_id, job_id, one["path"], to, attempt)
+        return wanted
+
+    to.mkdir(parents=True, exist_ok=True)
+    found = shared.ask(fetch)
+    if shared.json:
+        print_json(found)
+    else:
+        note(f"{len(found)} files are in {to}")
+    return 0
+
+
+async def _fetch(
+    client: Api, batch_id: int, job_id: int, path: str, to: Path, attempt: int | None
+) -> None:
+    """Write a file that has its name when it is whole; the server cannot lead out of `to`."""
+    parts = parts_of(path)
+    fresh = f".{parts[-1][:100]}.{os.urandom(4).hex()}"
+    try:
+        with opened_directory(to) as top, entered(top, parts[:-1], make=True) as directory:
+            fd = make_file(fresh, directory, 0o666)
+            try:
+                with os.fdopen(fd, "wb") as out:
+                    pieces = client.read_file(batch_id, job_id, path, attempt=attempt)
+                    async with aclosing(pieces):
+                        async for piece in pieces:
+                            await asyncio.to_thread(out.write, piece)
+                os.link(fresh, parts[-1], src_dir_fd=directory, dst_dir_fd=directory)
+            finally:
+                with suppress(FileNotFoundError):
+                    os.unlink(fresh, dir_fd=directory)
+    except (FileExistsError, NotPlain) as error:
+        raise FileInTheWay(
+            f"{one_line(path)} is there already",
+            detail=f"It would be written below {to}.",
+            hint="Fetch into another directory (`--to DIR`).",
+        ) from error
+
+
+def _job(target: str) -> tuple[int, int]:
+    which = parse_target(target)
+    if which.job_id is None:
+        raise BadId(target, expected="a job is written b12.j7")
+    return which.batch_id, which.job_id

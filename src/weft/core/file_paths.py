@@ -1,0 +1,117 @@
+"""Paths and addresses of files of jobs: what they mean, and which are refused."""
+
+import re
+from typing import Final, NamedTuple
+from urllib.parse import unquote_to_bytes
+
+from weft.core.ids import JOB
+
+PATH_BYTES_MAX: Final = 1024
+_NAME_BYTES_MAX: Final = 255
+_DEPTH_MAX: Final = 64
+_SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(.*)", re.DOTALL)
+
+
+class WrongPath(ValueError):
+    """A path or an address that no file of a job has; the text says why."""
+
+
+class JobFile(NamedTuple):
+    """A file that a job has left."""
+
+    batch_id: int | None
+    """None: of the same batch."""
+    job_id: int
+    """0: a parent that `parent` names."""
+    parent: str | None
+    path: str
+
+
+class BatchFile(NamedTuple):
+    """A file of the batch itself."""
+
+    path: str
+
+
+class HostFile(NamedTuple):
+    """A file of the worker's host."""
+
+    path: str
+
+
+FileSource = JobFile | BatchFile | HostFile
+
+
+def parse_source(text: str) -> FileSource:
+    """Read the address of an input. Raise `WrongPath`."""
+    match = _SCHEME.fullmatch(text)
+    if match is None:
+        return BatchFile("/".join(parts_of(text)))
+    scheme, rest = match[1].lower(), match[2]
+    if scheme == "file":
+        if not rest.startswith("/"):
+            raise WrongPath("a file of the host is written file:///PATH")
+        return HostFile("/" + "/".join(parts_of(_unquoted(rest[1:]))))
+    if scheme == "weft":
+        job, _, path = rest.partition("/")
+        return _of_job(_unquoted(job), "/".join(parts_of(_unquoted(path))))
+    raise WrongPath(f"nothing is fetched from {scheme}://; write weft:// or file://")
+
+
+def _of_job(job: str, path: str) -> JobFile:
+    match = JOB.fullmatch(job)
+    if match is not None and ("." in job or job.startswith("j")):
+        return JobFile(None if match[1] is None else int(match[1]), int(match[2]), None, path)
+    if not job:
+        raise WrongPath("a file of a job is written weft://b1.j7/PATH or weft://j7/PATH")
+    return JobFile(None, 0, job, path)
+
+
+def _unquoted(text: str) -> str:
+    try:
+        return unquote_to_bytes(text).decode()
+    except UnicodeDecodeError as error:
+        raise WrongPath("it is not UTF-8 when its % are read") from error
+
+
+def parts_of(text: str) -> tuple[str, ...]:
+    """Return the names of a relative path that stays below where it begins. Raise `WrongPath`."""
+    parts = tuple(text.split("/"))
+    if not text:
+        raise WrongPath("the path is empty")
+    if "\0" in text:
+        raise WrongPath("a path cannot contain NUL")
+    if text.startswith("/"):
+        raise WrongPath("the path is not relative")
+    if any(part in {"", ".", ".."} for part in parts):
+        raise WrongPath("a path has no empty part, and neither . nor ..")
+    try:
+        sizes = [len(part.encode()) for part in parts]
+    except UnicodeEncodeError as error:
+        raise WrongPath("the path is not text in UTF-8") from error
+    if max(sizes) > _NAME_BYTES_MAX or sum(sizes) + len(parts) > PATH_BYTES_MAX:
+        raise WrongPath(
+            f"a path has at most {PATH_BYTES_MAX} bytes, {_NAME_BYTES_MAX} in each part"
+        )
+    if len(parts) > _DEPTH_MAX:
+        raise WrongPath(f"a path has at most {_DEPTH_MAX} parts")
+    return parts
+
+
+def target_of(to: str | None, source: str) -> tuple[str, ...]:
+    """Return where a file comes to stand: `to`, or below it if it ends with a slash, or its own
+    path. Raise `WrongPath`.
+    """
+    if to is None:
+        return parts_of(source)
+    return parts_of(to + source if to.endswith("/") else to)
+
+
+def name_of(source: FileSource) -> str:
+    """Return the last part of the path of an input."""
+    return source.path.rpartition("/")[2]
+
+
+def has_wildcards(pattern: str) -> bool:
+    """Say whether a pattern may match more than one path."""
+    return any(mark in pattern for mark in "*?[")

@@ -1,0 +1,53 @@
+"""The stores of files that a worker reads and writes."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from weft.core.absolute_paths import parse_paths
+from weft.plugins.file_stores.local import HostFiles
+from weft.plugins.file_stores.weft import KeptFiles
+from weft.ports.file_store import FileStore
+from weft.ports.log_store import LogKeeper
+from weft.run.home import Home
+from weft.settings import Settings
+from weft.worker.agent.job_files import FileSite
+
+
+def kept_files(home: Home) -> Callable[[str], FileStore]:
+    """Return what opens the files of one database, by the name of their folder."""
+    return lambda folder: KeptFiles(home.files / folder)
+
+
+class KeepsFilesToo:
+    """Removes the files of deleted batches with their output."""
+
+    def __init__(self, keeper: LogKeeper, files: KeptFiles) -> None:
+        self._keeper = keeper
+        self._files = files
+
+    async def batches(self) -> Sequence[int]:
+        """Return the batches with output or files."""
+        kept = await asyncio.to_thread(self._files.batches)
+        return sorted({*await self._keeper.batches(), *kept})
+
+    async def remove(self, batch_ids: Sequence[int]) -> None:
+        """Remove the output and the files of these batches."""
+        await self._keeper.remove(batch_ids)
+        for batch_id in batch_ids:
+            await self._files.remove(f"b{batch_id}")
+
+
+def file_site_of(settings: Settings, home: Home, logs: Path) -> FileSite:
+    """Return where files of jobs are, and their limits. `logs`: named as the database."""
+    is_root = settings.run_as == "user"
+    return FileSite(
+        kept=KeptFiles(home.files / logs.name),
+        host=HostFiles(parse_paths(settings.input_paths), readable_only=is_root),
+        parallel=settings.staging_files_max,
+        input_bytes_max=settings.input_bytes_max,
+        input_entries_max=settings.input_entries_max,
+        output_bytes_max=settings.output_bytes_max,
+        output_files_max=settings.output_files_max,
+        for_accounts=is_root,
+    )

@@ -1,0 +1,35 @@
+-- Files of jobs (ADR 100): what they are called, how long they are, and where they are kept.
+
+-- Job 0 stands for the batch itself. A file is kept by the api under its digest, or at an address.
+CREATE TABLE weft.job_file (
+    batch_id bigint NOT NULL,
+    job_id int NOT NULL CHECK (job_id >= 0),
+    attempt smallint NOT NULL,
+    path text NOT NULL CHECK (octet_length(path) BETWEEN 1 AND 1024),
+    tenant_id int NOT NULL,
+    n_bytes bigint NOT NULL CHECK (n_bytes >= 0),
+    digest bytea NOT NULL CHECK (length(digest) = 32),
+    address text CHECK (length(address) <= 4096),  -- NULL: the api keeps it
+    kept_at timestamptz NOT NULL,
+    PRIMARY KEY (batch_id, job_id, attempt, path)
+);
+CREATE INDEX job_file_path_idx ON weft.job_file (batch_id, path);
+ALTER TABLE weft.job_file ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_rows ON weft.job_file TO weft_tenant
+    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
+CREATE POLICY system_rows ON weft.job_file TO weft_system USING (true);
+
+-- How long attempts waited for their files, before they started and after they ended.
+CREATE TABLE weft.attempt_staging (
+    batch_id bigint NOT NULL,
+    job_id int NOT NULL,
+    attempt smallint NOT NULL,
+    tenant_id int NOT NULL,
+    staging_ms int NOT NULL CHECK (staging_ms >= 0),
+    storing_ms int NOT NULL CHECK (storing_ms >= 0),
+    PRIMARY KEY (batch_id, job_id, attempt)
+);
+ALTER TABLE weft.attempt_staging ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_rows ON weft.attempt_staging TO weft_tenant
+    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
+CREATE POLICY system_rows ON weft.attempt_staging TO weft_system USING (true);

@@ -1,0 +1,84 @@
+"""The files of jobs: checked, and marked for runners and workers that bring and keep them."""
+
+from typing import Final
+
+from weft.core.errors import InvalidValue
+from weft.core.file_paths import (
+    WrongPath,
+    has_wildcards,
+    name_of,
+    parse_source,
+    parts_of,
+    target_of,
+)
+from weft.core.problems import Problems
+from weft.settings import Settings
+from weft.wire.documents import JobDocument
+from weft.wire.file_documents import FileInput, FileOutput
+from weft.wire.spec import FILES, JobSpec, requiring
+
+_NOT_BESIDE: Final = {
+    "function": "calls of functions have no directory of their own",
+    "cwd": "a job with files runs in a directory of its own",
+}
+_VARIABLES: Final = ("$WEFT_", "${WEFT_", "{value}")
+
+
+def check_inputs(job: JobDocument, settings: Settings, problems: Problems, at: str) -> None:
+    """Note inputs without which the job could not start, and what cannot stand beside them."""
+    _check_job(job, settings, problems, at)
+    is_array = job.array_size is not None
+    targets: set[str] = set()
+    for n, one in enumerate(job.inputs or ()):
+        if is_array and any(mark in one.from_ + (one.to or "") for mark in _VARIABLES):
+            continue  # the worker looks at what becomes of it
+        try:
+            _check_input(one, targets)
+        except WrongPath as error:
+            problems.add(InvalidValue, f"{at}/inputs/{n}", str(error))
+
+
+def check_outputs(job: JobDocument, settings: Settings, problems: Problems, at: str) -> None:
+    """Note outputs that cannot be kept, and what cannot stand beside them."""
+    if job.inputs is None:
+        _check_job(job, settings, problems, at)
+    for n, one in enumerate(job.outputs or ()):
+        try:
+            _check_output(one)
+        except WrongPath as error:
+            problems.add(InvalidValue, f"{at}/outputs/{n}", str(error))
+
+
+def _check_job(job: JobDocument, settings: Settings, problems: Problems, at: str) -> None:
+    for name, why in _NOT_BESIDE.items():
+        if getattr(job, name) is not None:
+            problems.add(InvalidValue, f"{at}/{name}", why)
+    n_files = len(job.inputs or ()) + len(job.outputs or ())
+    if n_files > (most := settings.job_files_max):
+        message = f"{n_files} inputs and outputs, at most {most} (job_files_max)"
+        problems.add(InvalidValue, f"{at}/{'inputs' if job.inputs else 'outputs'}", message)
+
+
+def _check_input(one: FileInput, targets: set[str]) -> None:
+    source = parse_source(one.from_)
+    if one.unpack:
+        if one.to not in {None, "."}:
+            parts_of((one.to or "").removesuffix("/"))
+        return
+    target = "/".join(target_of(one.to, name_of(source)))
+    if target in targets:
+        raise WrongPath(f"another input is {target} already")
+    targets.add(target)
+
+
+def _check_output(one: FileOutput) -> None:
+    parts_of(one.from_.removesuffix("/"))
+    if one.to is not None:
+        parts_of(one.to.removesuffix("/"))
+        if has_wildcards(one.from_) and not one.to.endswith("/"):
+            raise WrongPath("`to` of a pattern is a directory: end it with a slash")
+
+
+def with_files(spec: JobSpec) -> JobSpec:
+    """Let only workers run this job that bring and keep its files."""
+    return requiring(spec, FILES) if spec.inputs or spec.outputs else spec

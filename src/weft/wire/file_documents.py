@@ -1,0 +1,90 @@
+"""The files of jobs: what they get before they start, and what is kept when they have ended."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct, field
+
+from weft.wire.description import says
+from weft.wire.patterns import END
+from weft.wire.secret_documents import VariableName
+
+Checksum = Annotated[str, Meta(pattern=r"^sha256:[0-9a-f]{64}" + END)]
+_TO_INPUT = says(
+    "Its path in the job's directory; with a slash at its end, a directory that gets it under its "
+    "own name. Without it, its own name there.",
+    "data/genes.txt",
+)
+_TO_OUTPUT = says(
+    "Where it is kept; with a slash at its end, a directory for what `from` matches. Without it, "
+    "by its path in the job's directory.",
+    "results/",
+)
+
+
+class FileInput(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A file that a job gets before it starts."""
+
+    from_: Annotated[
+        str,
+        says(
+            "Where it comes from: an output of another job of the batch (`weft://j7/PATH`, or a "
+            "parent's by its name, `weft://align/PATH`), of another batch (`weft://b1.j7/PATH`), "
+            "or a file of the worker's host below its `input_paths` (`file:///data/x`). A path "
+            "alone is a file of the batch.",
+            "weft://align/out.bam",
+            "file:///data/genes.txt",
+        ),
+    ] = field(name="from")
+    to: Annotated[str | None, _TO_INPUT] = None
+    mode: Annotated[
+        Literal["copy", "link"],
+        says("`link`: without a copy where that is safe; it is to be read only."),
+    ] = "copy"
+    unpack: Annotated[
+        bool, says("It is an archive (tar, zip): `to` is the directory for what is in it.")
+    ] = False
+    optional: Annotated[bool, says("The job starts without it if it is missing.")] = False
+    checksum: Annotated[
+        Checksum | None,
+        says(
+            "It must have this SHA-256.",
+            "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+        ),
+    ] = None
+    env: Annotated[
+        VariableName | None, says("The variable that holds its path on the worker.", "READS")
+    ] = None
+
+
+class FileOutput(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Files that are kept when a job has ended."""
+
+    from_: Annotated[
+        str,
+        says(
+            "Their paths in the job's directory: `*` and `?` within a name, `**` for any "
+            "directories. A directory means all files below it.",
+            "out/*.txt",
+        ),
+    ] = field(name="from")
+    to: Annotated[str | None, _TO_OUTPUT] = None
+    when: Annotated[
+        Literal["always", "success", "failure", "cancelled"],
+        says("After which ends. Where the job should have succeeded, they must be there."),
+    ] = "success"
+
+
+JobInputs = Annotated[
+    tuple[FileInput, ...] | None,
+    says(
+        "Files that it gets before it starts, in a directory of its own.",
+        [{"from": "weft://align/out.bam"}, {"from": "file:///data/genes.txt", "env": "GENES"}],
+    ),
+]
+JobOutputs = Annotated[
+    tuple[FileOutput, ...] | None,
+    says(
+        "Files of its directory that are kept when it has ended.",
+        [{"from": "out/*.txt"}, {"from": "core", "when": "failure"}],
+    ),
+]

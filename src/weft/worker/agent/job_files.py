@@ -1,0 +1,388 @@
+"""The files of attempts: brought before they are handed over, kept before their ends are reported.
+
+What is kept is remembered beside the attempt's directory, so the next agent goes on from there.
+"""
+
+import asyncio
+import hashlib
+import os
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from weft.core.attempt_key import AttemptKey
+from weft.core.conditions import Blocked
+from weft.core.file_paths import (
+    BatchFile,
+    FileSource,
+    HostFile,
+    JobFile,
+    WrongPath,
+    name_of,
+    parse_source,
+    parts_of,
+    target_of,
+)
+from weft.core.states import JobState, Reason
+from weft.ports.file_store import (
+    FileDiffers,
+    FileMissing,
+    FileProblem,
+    FileRefused,
+    FileStore,
+    HeldFile,
+    StoreAway,
+)
+from weft.ports.runner import Assignment, Ended, blocked, never_started
+from weft.ports.store import FileWanted, FoundFile, KeptFile, WorkerStore
+from weft.telemetry.log import get_logger
+from weft.wire.file_documents import FileInput, FileOutput
+from weft.wire.spawner import CONTAINER_WORK
+from weft.worker.agent.patience import until_answered
+from weft.worker.stager.directories import JobDirectories, Plan
+from weft.worker.stager.finding import find_outputs, opened_output
+from weft.worker.stager.placing import give, link, put_file, unpack
+
+log = get_logger()
+
+_PIECE_BYTES: Final = 1 << 20
+_TRIES: Final = 3
+_AGAIN_S: Final = 2.0
+_AWAY_TRIES: Final = 30
+_NO_OUTPUTS: Final = frozenset({Reason.PREEMPTED, Reason.LOST, Reason.OVERDUE})
+"""After these ends another attempt follows, or nobody waits for this one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileSite:
+    """The stores of a worker, and how much jobs may get and leave."""
+
+    kept: FileStore
+    """Files that weft keeps itself: `b7/DIGEST`."""
+    host: FileStore
+    parallel: int = 4
+    input_bytes_max: int = 1 << 40
+    input_entries_max: int = 1_000_000
+    output_bytes_max: int = 1 << 40
+    output_files_max: int = 10_000
+    for_accounts: bool = False
+
+
+class JobFiles:
+    """What attempts of one incarnation get and leave."""
+
+    def __init__(
+        self, site: FileSite, store: WorkerStore, incarnation_id: int, directory: Path
+    ) -> None:
+        self._site = site
+        self._store = store
+        self._incarnation_id = incarnation_id
+        self._directories = JobDirectories(directory, for_accounts=site.for_accounts)
+        self._places = asyncio.Semaphore(site.parallel)
+        self.ended: asyncio.Queue[Ended] = asyncio.Queue()
+        """Attempts that have ended, and whose outputs are to be kept."""
+
+    def adopt(self, keys: Iterable[AttemptKey]) -> None:
+        """Take over the directories of these attempts; those of others go."""
+        self._directories.adopt(keys)
+
+    def take(self, ended: Ended) -> bool:
+        """Take the end of an attempt with files, to report it later; return whether it has any."""
+        if self._directories.plan_of(ended.key) is None:
+            return False
+        self.ended.put_nowait(ended)
+        return True
+
+    def remove(self, key: AttemptKey) -> None:
+        """Remove what an attempt had, once its end is recorded."""
+        self._directories.remove(key)
+
+    # before the start
+
+    async def bring(self, one: Assignment) -> Assignment | Ended:
+        """Return the attempt with its directory and its inputs in it, or how it ends without."""
+        begun = time.monotonic_ns()
+        reason, message = Reason.FILES, ""
+        try:
+            work = await asyncio.to_thread(self._directories.make, one.key)
+            variables = await self._bring_all(one, work)
+            if one.account is not None:
+                await asyncio.to_thread(give, work, one.account)
+            self._directories.keep_plan(
+                one.key,
+                Plan(
+                    one.spec.outputs or (),
+                    None if one.account is None else one.account.uid,
+                    (time.monotonic_ns() - begun) // 1_000_000,
+                ),
+            )
+        except StoreAway as error:
+            await asyncio.to_thread(self.remove, one.key)
+            away = Blocked("storage_unavailable", message=str(error))
+            return blocked(one.key, away, now_ns=time.monotonic_ns())
+        except FileProblem as error:
+            message = str(error)
+        except OSError as error:
+            reason, message = Reason.DISK, f"its files cannot be written: {error.strerror}"
+        except Exception as error:
+            # Nobody else would tell of this attempt.
+            log.exception("attempt.files_failed", key=one.key)
+            reason, message = Reason.SYSTEM, f"its files could not be brought: {error!r}"
+        else:
+            spec = one.spec
+            if variables:
+                spec = msgspec.structs.replace(spec, env={**(spec.env or {}), **variables})
+            return msgspec.structs.replace(one, spec=spec, directory=str(work))
+        await asyncio.to_thread(self.remove, one.key)
+        return never_started(one.key, reason, now_ns=time.monotonic_ns(), message=message)
+
+    async def _bring_all(self, one: Assignment, work: Path) -> dict[str, str]:
+        inputs = one.spec.inputs or ()
+        seen = work
+        if one.spec.container is not None:  # it sees its directory there, and nothing else
+            seen = Path(CONTAINER_WORK)
+            inputs = tuple(msgspec.structs.replace(given, mode="copy") for given in inputs)
+        sources = [_source_of(given) for given in inputs]
+        found = await self._find(one.key, sources)
+        bringing = [
+            asyncio.create_task(self._bring_one(work, given, source, found.get(n)))
+            for n, (given, source) in enumerate(zip(inputs, sources, strict=True))
+        ]
+        try:
+            paths = await asyncio.gather(*bringing)
+        finally:
+            for task in bringing:
+                task.cancel()
+            await asyncio.gather(*bringing, return_exceptions=True)
+        return {
+            given.env: str(seen / path.relative_to(work))
+            for given, path in zip(inputs, paths, strict=True)
+            if given.env is not None and path is not None
+        }
+
+    async def _find(
+        self, key: AttemptKey, sources: list[FileSource]
+    ) -> Mapping[int, FoundFile | None]:
+        """Return what the database knows of the files that weft keeps, by their places here."""
+        wanted = {
+            n: FileWanted(source.batch_id, source.job_id, source.parent, source.path)
+            if isinstance(source, JobFile)
+            else FileWanted(None, 0, None, source.path)
+            for n, source in enumerate(sources)
+            if isinstance(source, JobFile | BatchFile)
+        }
+        if not wanted:
+            return {}
+        rows = await until_answered(
+            lambda: self._store.find_files(self._incarnation_id, key, list(wanted.values()))
+        )
+        return dict(zip(wanted, rows, strict=True))
+
+    async def _bring_one(
+        self, work: Path, given: FileInput, source: FileSource, found: FoundFile | None
+    ) -> Path | None:
+        try:
+            async with self._places:
+                return await self._bring_now(work, given, source, found)
+        except FileMissing as error:
+            if given.optional:
+                return None
+            raise FileMissing(f"its input {given.from_} is missing: {error}") from error
+        except FileProblem as error:
+            raise type(error)(f"its input {given.from_}: {error}") from error
+
+    async def _bring_now(
+        self, work: Path, given: FileInput, source: FileSource, found: FoundFile | None
+    ) -> Path:
+        store, path, n_bytes, digest = self._place_of(source, found)
+        checksum = digest
+        if given.checksum is not None:
+            checksum = bytes.fromhex(given.checksum.partition(":")[2])
+            if digest is not None and checksum != digest:
+                raise FileDiffers("it has another checksum")
+        facts = await store.facts(path)
+        if facts.n_bytes > self._site.input_bytes_max:
+            most = self._site.input_bytes_max
+            raise FileRefused(f"it has {facts.n_bytes} bytes, at most {most} (input_bytes_max)")
+        parts = _parts(given, source)
+        may_link = given.mode == "link" and isinstance(source, HostFile) and not given.unpack
+        if may_link and checksum is None:
+            await asyncio.to_thread(link, work, parts, source.path)
+            return work.joinpath(*parts)
+        into, name = work, parts
+        if given.unpack:
+            into, name = work.parent, (f"archive-{os.urandom(8).hex()}",)
+        await put_file(
+            into,
+            name,
+            store.read(path),
+            digest=checksum,
+            n_bytes=n_bytes,
+            bytes_max=self._site.input_bytes_max,
+        )
+        if given.unpack:
+            archive = into / name[0]
+            try:
+                await asyncio.to_thread(
+                    unpack,
+                    work,
+                    parts,
+                    archive,
+                    bytes_max=self._site.input_bytes_max,
+                    entries_max=self._site.input_entries_max,
+                )
+            finally:
+                archive.unlink(missing_ok=True)
+        return work.joinpath(*parts)
+
+    def _place_of(
+        self, source: FileSource, found: FoundFile | None
+    ) -> tuple[FileStore, str, int | None, bytes | None]:
+        if isinstance(source, HostFile):
+            return self._site.host, source.path, None, None
+        if found is None or found.digest is None or found.n_bytes is None:
+            raise FileMissing(_why_missing(source, found))
+        path = f"b{found.batch_id}/{found.digest.hex()}"
+        return self._site.kept, path, found.n_bytes, found.digest
+
+    # after the end
+
+    async def keep(self, ended: Ended) -> Ended:
+        """Keep the outputs of an attempt that has ended; return how its end is to be reported."""
+        key, begun = ended.key, time.monotonic_ns()
+        plan = self._directories.plan_of(key)
+        assert plan is not None
+        if plan.kept is None:
+            outputs = [one for one in plan.outputs if _is_wanted(one, ended)]
+            kept, problem = await self._keep_all(key, outputs, plan.owner)
+            plan = msgspec.structs.replace(
+                plan,
+                kept=tuple(kept),
+                problem=problem,
+                storing_ms=(time.monotonic_ns() - begun) // 1_000_000 if outputs else 0,
+            )
+            self._directories.keep_plan(key, plan)
+        files = plan.kept or ()
+        await until_answered(
+            lambda: self._store.record_files(
+                self._incarnation_id,
+                key,
+                files,
+                staging_ms=plan.staging_ms,
+                storing_ms=plan.storing_ms,
+            )
+        )
+        now_ns = time.monotonic_ns()
+        if not plan.problem:
+            return msgspec.structs.replace(ended, ended_ns=now_ns) if plan.storing_ms else ended
+        if ended.reason is None:
+            return msgspec.structs.replace(
+                ended, ended_ns=now_ns, reason=Reason.FILES, message=plan.problem
+            )
+        return msgspec.structs.replace(ended, message=ended.message or plan.problem)
+
+    async def _keep_all(
+        self, key: AttemptKey, outputs: list[FileOutput], owner: int | None
+    ) -> tuple[list[KeptFile], str]:
+        """Return what was kept, all or nothing, and why it is nothing."""
+        if not outputs:
+            return [], ""
+        work = self._directories.work_of(key)
+        try:
+            found = await asyncio.to_thread(
+                find_outputs,
+                work,
+                outputs,
+                files_max=self._site.output_files_max,
+                bytes_max=self._site.output_bytes_max,
+            )
+            keeping = [
+                asyncio.create_task(self._keep_one(key, one.source, one.target, owner))
+                for one in found
+            ]
+            try:
+                return list(await asyncio.gather(*keeping)), ""
+            finally:
+                for task in keeping:
+                    task.cancel()
+                await asyncio.gather(*keeping, return_exceptions=True)
+        except FileProblem as error:
+            return [], str(error)
+        except OSError as error:
+            return [], f"its outputs cannot be kept: {error.strerror}"
+
+    async def _keep_one(
+        self, key: AttemptKey, source: str, target: str, owner: int | None
+    ) -> KeptFile:
+        work, n_away, n_changed = self._directories.work_of(key), 0, 0
+        while True:
+            async with self._places:
+                try:
+                    return await self._keep_now(key, work, source, target, owner)
+                except FileDiffers as error:
+                    n_changed += 1
+                    if n_changed >= _TRIES:
+                        raise FileDiffers(f"its output {source!r}: {error}") from error
+                except StoreAway:
+                    n_away += 1
+                    if n_away >= _AWAY_TRIES:
+                        raise
+            if n_away:
+                await asyncio.sleep(_AGAIN_S)
+
+    async def _keep_now(
+        self, key: AttemptKey, work: Path, source: str, target: str, owner: int | None
+    ) -> KeptFile:
+        with opened_output(work, source, owner=owner) as fd:
+            digest, n_bytes = await asyncio.to_thread(_digest_of, fd)
+            path = f"b{key.batch_id}/{digest.hex()}"
+            await self._site.kept.write(path, HeldFile(fd, n_bytes, digest))
+        return KeptFile(target, n_bytes, digest)
+
+
+def _source_of(given: FileInput) -> FileSource:
+    try:
+        return parse_source(given.from_)
+    except WrongPath as error:
+        raise FileRefused(f"its input {given.from_}: {error}") from error
+
+
+def _parts(given: FileInput, source: FileSource) -> tuple[str, ...]:
+    try:
+        if given.unpack:
+            return () if given.to in {None, ".", "./"} else parts_of((given.to or "").rstrip("/"))
+        return target_of(given.to, name_of(source))
+    except WrongPath as error:
+        raise FileRefused(str(error)) from error
+
+
+def _why_missing(source: FileSource, found: FoundFile | None) -> str:
+    if not isinstance(source, JobFile):
+        return "the batch has no such file"
+    if found is None or found.state is None:
+        return "no such job has left it"
+    if not JobState(found.state).is_terminal:
+        return f"that job is {JobState(found.state).word}"
+    return "that job has left no such file"
+
+
+def _is_wanted(output: FileOutput, ended: Ended) -> bool:
+    if not ended.started_ns or ended.reason in _NO_OUTPUTS:
+        return False
+    if output.when == "always":
+        return True
+    if ended.reason is None:
+        return output.when == "success"
+    return output.when == ("cancelled" if ended.reason == Reason.CANCELLED else "failure")
+
+
+def _digest_of(fd: int) -> tuple[bytes, int]:
+    found, offset = hashlib.sha256(), 0
+    while piece := os.pread(fd, _PIECE_BYTES, offset):
+        found.update(piece)
+        offset += len(piece)
+    return found.digest(), offset

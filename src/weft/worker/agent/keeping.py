@@ -1,0 +1,32 @@
+"""Keep the outputs of attempts that have ended, then let their ends be reported."""
+
+import asyncio
+
+from weft.core.states import Phase
+from weft.ports.runner import Ended
+from weft.worker.agent.attempts import Attempts
+from weft.worker.agent.incarnation import Incarnation
+
+
+class Keeping:
+    """A loop of the session. What it has not done is done by the next agent: the runner tells the
+    ends again.
+    """
+
+    def __init__(self, incarnation: Incarnation, attempts: Attempts) -> None:
+        self._files = incarnation.files
+        self._attempts = attempts
+
+    async def run(self) -> None:
+        """Keep until cancelled."""
+        try:
+            async with asyncio.TaskGroup() as keeping:
+                while True:
+                    ended = await self._files.ended.get()
+                    keeping.create_task(self._keep(ended))
+        except ExceptionGroup as errors:
+            raise errors.exceptions[0] from errors
+
+    async def _keep(self, ended: Ended) -> None:
+        self._attempts.enter(ended.key, Phase.COLLECTING)
+        self._attempts.end(await self._files.keep(ended))

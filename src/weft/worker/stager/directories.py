@@ -1,0 +1,112 @@
+"""The directories of attempts with files: `NAME/work` is the job's own, beside it what to do."""
+
+import time
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from weft.core.attempt_key import AttemptKey
+from weft.ports.store import KeptFile
+from weft.wire.file_documents import FileOutput
+from weft.worker.agent.trees import remove_tree
+
+_MODE: Final = 0o700
+_ENTERED_BY_ALL: Final = 0o711
+_PLAN: Final = "plan"
+_WORK: Final = "work"
+_FEW: Final = 100
+"""Files that are removed one by one: a program would take longer to start."""
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """What becomes of an attempt's files; the next agent of this worker reads it, too."""
+
+    outputs: tuple[FileOutput, ...] = ()
+    owner: int | None = None
+    """Whose files outputs must be; None: jobs run as the worker."""
+    staging_ms: int = 0
+    storing_ms: int = 0
+    kept: tuple[KeptFile, ...] | None = None
+    """What was kept when it had ended; None: nothing yet."""
+    problem: str = ""
+    """Why not all was kept."""
+
+
+class JobDirectories:
+    """One directory per attempt with files. `for_accounts`: jobs run under several."""
+
+    def __init__(self, root: Path, *, for_accounts: bool = False) -> None:
+        self._root = root
+        self._mode = _ENTERED_BY_ALL if for_accounts else _MODE
+        self._plans: dict[AttemptKey, Plan] = {}
+        self._removing = ThreadPoolExecutor(1, "removing")
+
+    def adopt(self, kept: Iterable[AttemptKey]) -> None:
+        """Take over the directories of these attempts, and remove those of others."""
+        keys = {key.name: key for key in kept}
+        with suppress(FileNotFoundError):
+            for entry in list(self._root.iterdir()):
+                plan = _read(entry / _PLAN) if entry.name in keys else None
+                if plan is None:
+                    self._removing.submit(_remove, entry)
+                else:
+                    self._plans[keys[entry.name]] = plan
+
+    def make(self, key: AttemptKey) -> Path:
+        """Return the new directory of a job. Raise `OSError`."""
+        holder = self._root / key.name
+        for one in (self._root.parent, self._root, holder):
+            one.mkdir(mode=_MODE, exist_ok=True, parents=True)
+            one.chmod(self._mode)
+        work = holder / _WORK
+        work.mkdir(mode=_MODE)
+        return work
+
+    def work_of(self, key: AttemptKey) -> Path:
+        """Return the directory of a job."""
+        return self._root / key.name / _WORK
+
+    def plan_of(self, key: AttemptKey) -> Plan | None:
+        """Return what becomes of an attempt's files; None: it has none."""
+        return self._plans.get(key)
+
+    def keep_plan(self, key: AttemptKey, plan: Plan) -> None:
+        """Remember a plan, also for the next agent. Raise `OSError`."""
+        fresh = self._root / key.name / f"{_PLAN}.{time.monotonic_ns()}"
+        fresh.write_bytes(msgspec.msgpack.encode(plan))
+        fresh.replace(self._root / key.name / _PLAN)
+        self._plans[key] = plan
+
+    def remove(self, key: AttemptKey) -> None:
+        """Remove what an attempt had, if it had any files."""
+        self._plans.pop(key, None)
+        holder = self._root / key.name
+        if holder.exists():
+            self._removing.submit(_remove, holder)
+
+
+def _remove(holder: Path) -> None:
+    """Remove a directory, in a thread: a job may have made a tree of any size. What stays is
+    removed by the next agent.
+    """
+    with suppress(OSError):
+        (holder / _PLAN).unlink(missing_ok=True)
+        with suppress(OSError):
+            for entry in islice((holder / _WORK).iterdir(), _FEW):
+                entry.unlink()
+            (holder / _WORK).rmdir()
+            holder.rmdir()
+            return
+        remove_tree(holder)
+
+
+def _read(path: Path) -> Plan | None:
+    try:
+        return msgspec.msgpack.decode(path.read_bytes(), type=Plan)
+    except (OSError, msgspec.DecodeError):
+        return None

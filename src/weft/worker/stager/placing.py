@@ -1,0 +1,96 @@
+"""Bring one input into the directory of a job that has not started."""
+
+import asyncio
+import hashlib
+import os
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+from weft.ports.file_store import FileDiffers, FileRefused
+from weft.wire.spawner import Account
+from weft.wire.walking import NotPlain, entered, make_file, opened_directory
+from weft.worker.stager.unpacking import Unpacking
+
+
+async def put_file(
+    work: Path,
+    parts: tuple[str, ...],
+    pieces: AsyncIterator[bytes],
+    *,
+    digest: bytes | None,
+    n_bytes: int | None,
+    bytes_max: int,
+) -> None:
+    """Write a file and give it its place when it is whole. Raise `FileDiffers`, `FileRefused`,
+    `OSError`.
+    """
+    with _parent(work, parts) as directory:
+        fresh = f".weft-{os.urandom(8).hex()}"
+        fd = make_file(fresh, directory)
+        try:
+            with os.fdopen(fd, "wb") as out:
+                found, size = hashlib.sha256(), 0
+                async for piece in pieces:
+                    size += len(piece)
+                    if size > bytes_max:
+                        raise FileRefused(f"it has more than {bytes_max} bytes (input_bytes_max)")
+                    await asyncio.to_thread(_append, out.fileno(), found, piece)
+            if (n_bytes is not None and size != n_bytes) or (
+                digest is not None and found.digest() != digest
+            ):
+                raise FileDiffers("its bytes are not those that were expected")
+            os.link(fresh, parts[-1], src_dir_fd=directory, dst_dir_fd=directory)
+        except FileExistsError as error:
+            raise FileRefused(f"{'/'.join(parts)!r} is there already") from error
+        finally:
+            with suppress(FileNotFoundError):
+                os.unlink(fresh, dir_fd=directory)
+
+
+def link(work: Path, parts: tuple[str, ...], target: str) -> None:
+    """Let a link lead to a file of the host. Raise `FileRefused`, `OSError`."""
+    with _parent(work, parts) as directory:
+        try:
+            os.symlink(target, parts[-1], dir_fd=directory)
+        except FileExistsError as error:
+            raise FileRefused(f"{'/'.join(parts)!r} is there already") from error
+
+
+def unpack(
+    work: Path, parts: tuple[str, ...], archive: Path, *, bytes_max: int, entries_max: int
+) -> None:
+    """Unpack an archive into a directory of the job. Raise as `Unpacking.unpack`."""
+    with (
+        opened_directory(work) as top,
+        entered(top, parts, make=True) as directory,
+        archive.open("rb") as file,
+    ):
+        Unpacking(directory, bytes_max=bytes_max, entries_max=entries_max).unpack(file)
+
+
+def give(work: Path, account: Account) -> None:
+    """Make everything in the directory that of an account, before any of its processes runs."""
+    for _, directories, files, fd in os.fwalk(work, follow_symlinks=False):
+        for name in (*directories, *files):
+            os.chown(name, account.uid, account.gid, dir_fd=fd, follow_symlinks=False)
+    os.chown(work, account.uid, account.gid, follow_symlinks=False)
+
+
+@contextmanager
+def _parent(work: Path, parts: tuple[str, ...]) -> Iterator[int]:
+    """Open the directory in which a file gets its place, made if it is missing."""
+    with ExitStack() as opened:
+        top = opened.enter_context(opened_directory(work))
+        try:
+            directory = opened.enter_context(entered(top, parts[:-1], make=True))
+        except NotPlain as error:
+            raise FileRefused(f"a file stands in the way of {'/'.join(parts)!r}") from error
+        yield directory
+
+
+def _append(fd: int, found: "hashlib._Hash", piece: bytes) -> None:
+    rest = memoryview(piece)
+    while rest:
+        rest = rest[os.write(fd, rest) :]
+    found.update(piece)

@@ -1,0 +1,108 @@
+"""Unpack archives that anybody may have made: nothing outside of the directory, no links, bounded.
+
+The bytes that come out are counted, whatever the archive says that they are.
+"""
+
+import os
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Sequence
+from typing import IO, Final
+
+from weft.core.file_paths import WrongPath, parts_of
+from weft.ports.file_store import FileDiffers, FileRefused
+from weft.wire.walking import NotPlain, entered, make_file
+
+_PIECE_BYTES: Final = 1 << 20
+_X: Final = 0o100
+
+
+class Unpacking:
+    """What one archive may become."""
+
+    def __init__(self, directory: int, *, bytes_max: int, entries_max: int) -> None:
+        self._directory = directory
+        self._left = bytes_max
+        self._bytes_max = bytes_max
+        self._entries_left = entries_max
+        self._entries_max = entries_max
+
+    def unpack(self, archive: IO[bytes]) -> None:
+        """Unpack all. Raise `FileRefused`, `FileDiffers`, `OSError`."""
+        is_zip = zipfile.is_zipfile(archive)
+        archive.seek(0)
+        try:
+            if is_zip:
+                self._unpack_zip(archive)
+            else:
+                self._unpack_tar(archive)
+        except (
+            tarfile.TarError, zipfile.BadZipFile, EOFError, zlib.error, NotImplementedError,
+            RuntimeError,
+        ) as error:  # fmt: skip
+            raise FileDiffers(f"it cannot be unpacked: {str(error) or 'it ends'}") from error
+
+    def _unpack_tar(self, archive: IO[bytes]) -> None:
+        with tarfile.open(fileobj=archive, mode="r|*") as tar:
+            for one in tar:
+                parts = self._parts(one.name)
+                if one.isdir():
+                    self._make(parts)
+                elif one.isreg():
+                    body = tar.extractfile(one)
+                    assert body is not None
+                    self._write(parts, body, is_program=bool(one.mode & _X))
+                else:
+                    raise FileRefused(f"it holds {one.name[:80]!r}, which is no plain file")
+
+    def _unpack_zip(self, archive: IO[bytes]) -> None:
+        with zipfile.ZipFile(archive) as found:
+            for one in found.infolist():
+                mode = one.external_attr >> 16
+                parts = self._parts(one.filename)
+                if one.is_dir():
+                    self._make(parts)
+                elif mode and (mode & 0o170000) not in {0, 0o100000}:
+                    raise FileRefused(f"it holds {one.filename[:80]!r}, which is no plain file")
+                else:
+                    with found.open(one) as body:
+                        self._write(parts, body, is_program=bool(mode & _X))
+
+    def _parts(self, name: str) -> tuple[str, ...]:
+        self._entries_left -= 1
+        if self._entries_left < 0:
+            raise FileRefused(f"it holds more than {self._entries_max} files (input_entries_max)")
+        name = name.removesuffix("/")
+        while name.startswith("./"):
+            name = name[2:]
+        if name in {"", "."}:
+            return ()
+        try:
+            return parts_of(name)
+        except WrongPath as error:
+            raise FileRefused(f"it holds {name[:80]!r}: {error}") from error
+
+    def _make(self, parts: Sequence[str]) -> None:
+        try:
+            with entered(self._directory, parts, make=True):
+                pass
+        except NotPlain as error:
+            raise FileRefused(f"it holds {'/'.join(parts)!r} twice, in two kinds") from error
+
+    def _write(self, parts: Sequence[str], body: IO[bytes], *, is_program: bool) -> None:
+        if not parts:
+            raise FileRefused("it holds a file without a name")
+        try:
+            with entered(self._directory, parts[:-1], make=True) as directory:
+                fd = make_file(parts[-1], directory, 0o700 if is_program else 0o600)
+        except (NotPlain, FileExistsError) as error:
+            raise FileRefused(f"{'/'.join(parts)!r} is there already") from error
+        with os.fdopen(fd, "wb") as out:
+            while piece := body.read(_PIECE_BYTES):
+                self._left -= len(piece)
+                if self._left < 0:
+                    raise FileRefused(
+                        f"it unpacks to more than {self._bytes_max} bytes (input_bytes_max)"
+                    )
+                out.write(piece)

@@ -1,0 +1,144 @@
+"""Files come to jobs and are kept when they end, as a user sees it."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from e2e.conftest import Weft
+from weft.cli.commands.files import FileInTheWay
+from weft.core.errors import FileElsewhere, FileNotFound
+
+pytestmark = pytest.mark.slow
+
+
+def submit(weft: Weft, *jobs: dict[str, Any]) -> str:
+    document = json.dumps({"name": "files", "jobs": jobs}).encode()
+    done = weft.run("submit", "-", stdin=document)
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout.decode().strip()
+
+
+def ended(weft: Weft, batch: str) -> list[dict[str, Any]]:
+    weft.run("wait", batch)
+    listed = weft.run("jobs", batch, "--json")
+    assert listed.returncode == 0, listed.stderr.decode()
+    return sorted(json.loads(listed.stdout), key=lambda one: int(one["job_id"]))
+
+
+def files_of(weft: Weft, job: str) -> dict[str, dict[str, Any]]:
+    listed = weft.run("files", "ls", job, "--json")
+    assert listed.returncode == 0, listed.stderr.decode()
+    return {one["path"]: one for one in json.loads(listed.stdout)}
+
+
+def test_a_child_gets_what_its_parent_left(weft: Weft, tmp_path: Path) -> None:
+    """By the parent's name and by its number; with its path in a variable."""
+    batch = submit(
+        weft,
+        {
+            "name": "make",
+            "script": "mkdir -p out/deep; echo one > out/a.txt; echo two > out/deep/b.txt; "
+            "echo no > c",
+            "outputs": [{"from": "out/**"}, {"from": "out/a.txt", "to": "named"}],
+        },
+        {
+            "name": "use",
+            "script": 'cat "$A" in/b.txt; pwd; ls',
+            "parents": ["make"],
+            "inputs": [
+                {"from": "weft://make/out/a.txt", "env": "A"},
+                {"from": "weft://j1/out/deep/b.txt", "to": "in/"},
+                {"from": "weft://make/nothing", "optional": True},
+            ],
+        },
+    )
+    jobs = ended(weft, batch)
+    assert [one["state"] for one in jobs] == ["success", "success"], jobs
+    kept = files_of(weft, f"{batch}.j1")
+    assert sorted(kept) == ["named", "out/a.txt", "out/deep/b.txt"]
+    assert kept["named"]["sha256"] == hashlib.sha256(b"one\n").hexdigest()
+    assert kept["named"]["bytes"] == 4
+    said = weft.run("logs", f"{batch}.j2").stdout.decode()
+    assert said.startswith("one\ntwo\n")
+    assert said.endswith("a.txt\nin\n")
+    printed = weft.run("files", "cat", f"{batch}.j1", "out/deep/b.txt")
+    assert printed.stdout == b"two\n"
+    fetched = weft.run("files", "get", f"{batch}.j1", "--to", str(tmp_path / "here"))
+    assert fetched.returncode == 0, fetched.stderr.decode()
+    assert (tmp_path / "here" / "out" / "deep" / "b.txt").read_bytes() == b"two\n"
+    again = weft.run("files", "get", f"{batch}.j1", "named", "--to", str(tmp_path / "here"))
+    assert (again.returncode, FileInTheWay.code) == (4, "CLI.FILE_IN_THE_WAY")
+    assert b"there already" in again.stderr
+    none = weft.run("files", "cat", f"{batch}.j1", "none")
+    assert (none.returncode, FileNotFound.code) == (2, "API.FILE_NOT_FOUND")
+    assert b"has left no file 'none'" in none.stderr
+    for file in (weft.home / "files").glob(f"*/{batch}/*"):
+        file.rename(file.with_suffix(".away"))
+    away = weft.run("files", "cat", f"{batch}.j1", "named")
+    assert (away.returncode, FileElsewhere.code) == (4, "API.FILE_ELSEWHERE")
+    assert b"cannot read the files" in away.stderr
+    assert not any((weft.home / "scratch").glob("*/files/*"))
+
+
+def test_what_is_missing_is_named(weft: Weft) -> None:
+    batch = submit(
+        weft,
+        {"script": "true", "outputs": [{"from": "gone.txt"}]},
+        {"script": "true", "inputs": [{"from": "weft://j1/gone.txt"}]},
+        {"script": "ln -s /etc/passwd x", "outputs": [{"from": "x"}]},
+        {"script": "mkfifo x", "outputs": [{"from": "*"}]},
+        {"script": "true", "inputs": [{"from": "file:///etc/passwd"}]},
+    )
+    jobs = ended(weft, batch)
+    assert {one["state"] for one in jobs} == {"failed"}
+    assert {one["reason"] for one in jobs} == {"files"}
+    messages = [one["message"] for one in jobs]
+    assert messages[0] == "its output 'gone.txt' is missing"
+    assert "its input weft://j1/gone.txt" in messages[1]
+    assert messages[2] == messages[3] == "its output 'x' is no plain file"
+    assert "input_paths" in messages[4]
+    assert weft.run("files", "ls", f"{batch}.j3", "--json").stdout.strip() == b"[]"
+
+
+def test_outputs_are_kept_after_the_ends_they_name(weft: Weft) -> None:
+    outputs = [
+        {"from": "a"},
+        {"from": "b", "when": "failure"},
+        {"from": "c", "when": "always"},
+        {"from": "d", "when": "cancelled"},
+    ]
+    made = "touch a b c d; "
+    batch = submit(
+        weft,
+        {"script": f"{made} true", "outputs": outputs},
+        {"script": f"{made} exit 3", "outputs": outputs},
+    )
+    jobs = ended(weft, batch)
+    assert [one["state"] for one in jobs] == ["success", "failed"]
+    assert sorted(files_of(weft, f"{batch}.j1")) == ["a", "c"]
+    assert sorted(files_of(weft, f"{batch}.j2")) == ["b", "c"]
+    status = json.loads(weft.run("status", f"{batch}.j1", "--json").stdout)
+    assert status["times"]["staging_ms"] >= 0
+    assert status["times"]["storing_ms"] > 0
+
+
+def test_wrong_documents_are_refused(weft: Weft) -> None:
+    for field, value in (
+        ("inputs", [{"from": "weft://j1/../x"}]),
+        ("inputs", [{"from": "file:///a", "to": "/etc/x"}]),
+        ("inputs", [{"from": "gopher://a/b"}]),
+        ("outputs", [{"from": "../*"}]),
+        ("outputs", [{"from": "*", "to": "x"}]),
+    ):
+        document = json.dumps({"jobs": [{"script": "true", field: value}]}).encode()
+        done = weft.run("submit", "-", stdin=document)
+        assert done.returncode == 2, (value, done.stderr)
+        assert f"/jobs/0/{field}/0".encode() in done.stderr or field.encode() in done.stderr
+
+
+def test_audit_is_clean(weft: Weft) -> None:
+    done = weft.run("audit", timeout_s=120)
+    assert done.returncode == 0, done.stdout.decode() + done.stderr.decode()

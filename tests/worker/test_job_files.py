@@ -1,0 +1,134 @@
+"""Jobs with files, on a real agent and spawner: also when the agent dies, and under accounts."""
+
+import asyncio
+import hashlib
+import os
+import shutil
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from weft.core.states import Reason
+from weft.wire.file_documents import FileInput, FileOutput
+from weft.wire.spec import FILES, JobSpec
+from worker.fake_store import FakeStore
+from worker.worker_process import Worker
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root starts other accounts")
+
+
+def sh(
+    script: str, *, inputs: tuple[FileInput, ...] = (), outputs: tuple[str, ...] = ()
+) -> JobSpec:
+    return JobSpec(
+        ("/bin/sh", "-c", script),
+        inputs=inputs or None,
+        outputs=tuple(map(FileOutput, outputs)) or None,
+        requires=(FILES,),
+    )
+
+
+@pytest.fixture
+async def worker(short_path: Path) -> AsyncIterator[Worker]:
+    one = Worker(short_path, FakeStore())
+    await one.start()
+    yield one
+    await one.end()
+
+
+def kept(worker: Worker) -> dict[str, bytes]:
+    return {one.path: one.digest for one in worker.store.files}
+
+
+def digest(text: bytes) -> bytes:
+    return hashlib.sha256(text).digest()
+
+
+async def until_empty(worker: Worker) -> None:
+    """Wait until no attempt has a directory; a thread removes them."""
+    async with asyncio.timeout(20):
+        while any((worker.files.scratch / "files").iterdir()):
+            await asyncio.sleep(0)
+
+
+async def test_outputs_go_from_one_job_to_the_next(worker: Worker) -> None:
+    worker.store.submit(sh("echo one > a", outputs=("a",)))
+    (first,) = await worker.store.until(1)
+    worker.store.submit(sh('cat "$A"', inputs=(FileInput("weft://j1/a", "in/", env="A"),)))
+    _, second = await worker.store.until(2)
+
+    assert first.reason is None
+    assert kept(worker) == {"a": digest(b"one\n")}
+    assert worker.output(second) == b"one\n"
+
+
+async def test_next_agent_keeps_what_a_job_leaves(worker: Worker, short_path: Path) -> None:
+    """The job runs while no agent lives; its directory is there, and goes when all is recorded."""
+    fifo = short_path / "fifo"
+    os.mkfifo(fifo)
+    worker.store.submit(sh(f"cat {fifo} > a", outputs=("a",)), sh("true", outputs=("none",)))
+    await worker.store.until_started(1)
+    await worker.store.until(1)
+    await worker.crash()
+    await asyncio.to_thread(fifo.write_text, "through\n")
+    await worker.start()
+    one, other = await worker.store.until(2)
+
+    assert (one.reason, other.reason) == (None, Reason.FILES)
+    assert other.message == "its output 'none' is missing"
+    assert kept(worker) == {"a": digest(b"through\n")}
+    await until_empty(worker)
+
+
+async def test_cancelled_job_leaves_nothing(worker: Worker) -> None:
+    worker.store.submit(sh("echo x > a; exec sleep 600", outputs=("a",)))
+    await worker.store.until_started(1)
+    worker.store.cancel(1)
+    (end,) = await worker.store.until(1)
+    assert end.reason == Reason.CANCELLED
+    assert worker.store.files == []
+
+
+async def test_file_that_was_damaged_is_not_given(worker: Worker) -> None:
+    worker.store.submit(sh("echo one > a", outputs=("a",)))
+    await worker.store.until(1)
+    (file,) = (worker.files.scratch / "kept-files").glob("b1/*")
+    file.write_bytes(b"two\n")
+    worker.store.submit(sh("cat a", inputs=(FileInput("weft://j1/a"),)))
+    _, end = await worker.store.until(2)
+    assert end.reason == Reason.FILES
+    assert "not those that were expected" in end.message
+    assert end.start_age_us is None
+
+
+@pytest.fixture
+async def of_root() -> AsyncIterator[Worker]:
+    root = Path(f"/var/lib/weft-test-files-{os.getpid()}")
+    root.mkdir(mode=0o711)
+    one = Worker(root, FakeStore())
+    one.use_accounts({("local", "ada"): "20001:20101"})
+    await one.start()
+    yield one
+    await one.end()
+    shutil.rmtree(root)
+
+
+@needs_root
+async def test_files_of_a_job_under_an_account(of_root: Worker, tmp_path: Path) -> None:
+    """They are its own; what it links to and what belongs to root is not read for it."""
+    secret = tmp_path / "secret"
+    secret.write_bytes(b"key")
+    of_root.store.submit(sh("id -u > a; chmod 000 a", outputs=("a",)))
+    await of_root.store.until(1)
+    of_root.store.submit(
+        sh("cat in/a; stat -c %u . in in/a", inputs=(FileInput("weft://j1/a", "in/"),)),
+        sh(f"ln -s {secret} a", outputs=("a",)),
+        sh(f"ln -s {tmp_path} d", outputs=("d/secret",)),
+        sh("rmdir -p x/y; mkdir x; ln -s /etc x/y", outputs=("x/y/shadow", "x")),
+    )
+    _, second, *refused = await of_root.store.until(5)
+
+    assert kept(of_root) == {"a": digest(b"20001\n")}
+    assert of_root.output(second) == b"20001\n20001\n20001\n20001\n"
+    assert [one.reason for one in refused] == [Reason.FILES] * 3

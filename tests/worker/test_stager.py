@@ -1,0 +1,232 @@
+"""What jobs and archives may contain, and what becomes of it: nothing outside of the directory."""
+
+import io
+import os
+import tarfile
+import zipfile
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+
+from weft.ports.file_store import FileDiffers, FileMissing, FileProblem, FileRefused
+from weft.wire.file_documents import FileOutput
+from weft.worker.stager.finding import find_outputs, opened_output
+from weft.worker.stager.placing import put_file, unpack
+
+MANY = 1 << 30
+
+
+def found(
+    work: Path, *patterns: str, to: str | None = None, files_max: int = 100, bytes_max: int = MANY
+) -> list[str]:
+    outputs = [FileOutput(one, to) for one in patterns]
+    return [
+        one.target for one in find_outputs(work, outputs, files_max=files_max, bytes_max=bytes_max)
+    ]
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Path:
+    for name in ("a.txt", "b.txt", "out/c.txt", "out/deep/d.txt", "out/deep/e"):
+        path = tmp_path / "work" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(name.encode())
+    return tmp_path / "work"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "names"),
+    [
+        ("a.txt", ["a.txt"]),
+        ("*.txt", ["a.txt", "b.txt"]),
+        ("**/*.txt", ["a.txt", "b.txt", "out/c.txt", "out/deep/d.txt"]),
+        ("out", ["out/c.txt", "out/deep/d.txt", "out/deep/e"]),
+        ("out/", ["out/c.txt", "out/deep/d.txt", "out/deep/e"]),
+        ("out/**", ["out/c.txt", "out/deep/d.txt", "out/deep/e"]),
+        ("**/deep/*", ["out/deep/d.txt", "out/deep/e"]),
+        ("[ab].t?t", ["a.txt", "b.txt"]),
+    ],
+)
+def test_patterns(work: Path, pattern: str, names: list[str]) -> None:
+    assert sorted(found(work, pattern)) == names
+
+
+def test_targets(work: Path) -> None:
+    assert found(work, "a.txt", to="x") == ["x"]
+    assert found(work, "a.txt", to="x/") == ["x/a.txt"]
+    assert sorted(found(work, "out/deep", to="x")) == ["x/d.txt", "x/e"]
+    with pytest.raises(FileRefused, match="two of its outputs"):
+        find_outputs(
+            work,
+            [FileOutput("a.txt", "x"), FileOutput("b.txt", "x")],
+            files_max=9,
+            bytes_max=MANY,
+        )
+
+
+def test_what_is_missing_or_too_much(work: Path) -> None:
+    with pytest.raises(FileMissing, match="'none'"):
+        found(work, "none")
+    with pytest.raises(FileRefused, match="output_files_max"):
+        found(work, "**", files_max=2)
+    with pytest.raises(FileRefused, match="output_bytes_max"):
+        found(work, "**", bytes_max=3)
+    for n in range(50):
+        (work / f"n{n}").touch()
+    with pytest.raises(FileRefused, match="too many"):
+        found(work, "n1*", files_max=2)
+
+
+def test_links_pipes_and_names_are_refused(work: Path, tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.mkdir()
+    (secret / "key").write_bytes(b"key")
+    (work / "link").symlink_to(secret / "key")
+    (work / "way").symlink_to(secret)
+    os.mkfifo(work / "pipe")
+    for pattern in ("link", "way", "pipe", "l*"):
+        with pytest.raises(FileRefused, match="no plain file"):
+            found(work, pattern)
+    with pytest.raises(FileMissing):
+        found(work, "way/key")
+    assert "way/key" not in found(work, "out/**")
+    Path(os.fsdecode(os.fsencode(work) + b"/out/\xff")).touch()
+    with pytest.raises(FileRefused, match="UTF-8"):
+        found(work, "out/**")
+    (work / "new\nline").touch()
+    assert found(work, "new*") == ["new\nline"]
+
+
+def swap_file(work: Path, secret: Path) -> None:
+    (work / "out" / "c.txt").unlink()
+    (work / "out" / "c.txt").symlink_to(secret / "c.txt")
+
+
+def swap_directory(work: Path, secret: Path) -> None:
+    (work / "out").rename(work / "elsewhere")
+    (work / "out").symlink_to(secret)
+
+
+def swap_pipe(work: Path, _: Path) -> None:
+    (work / "out" / "c.txt").unlink()
+    os.mkfifo(work / "out" / "c.txt")
+
+
+@pytest.mark.parametrize("swap", [swap_file, swap_directory, swap_pipe])
+def test_what_is_swapped_after_it_was_found(
+    work: Path, tmp_path: Path, swap: Callable[[Path, Path], None]
+) -> None:
+    """Nothing is read that a link leads to, and nobody waits for a pipe."""
+    secret = tmp_path / "secret"
+    secret.mkdir()
+    (secret / "c.txt").write_bytes(b"key")
+    assert found(work, "out/c.txt") == ["out/c.txt"]
+    swap(work, secret)
+    with pytest.raises(FileRefused), opened_output(work, "out/c.txt", owner=None):
+        pass
+
+
+def test_file_of_another_account_is_refused(work: Path) -> None:
+    """A job could link to what its account may not read, where links are not protected."""
+    with opened_output(work, "a.txt", owner=os.geteuid()):
+        pass
+    with (
+        pytest.raises(FileRefused, match="somebody else"),
+        opened_output(work, "a.txt", owner=os.geteuid() + 1),
+    ):
+        pass
+
+
+def tar_of(*entries: tuple[tarfile.TarInfo, bytes], mode: str = "w:gz") -> bytes:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode=mode) as tar:  # type: ignore[call-overload]  # any text
+        for info, body in entries:
+            info.size = len(body)
+            tar.addfile(info, io.BytesIO(body))
+    return packed.getvalue()
+
+
+def entry(name: str, body: bytes = b"x", **fields: object) -> tuple[tarfile.TarInfo, bytes]:
+    info = tarfile.TarInfo(name)
+    for field, value in fields.items():
+        setattr(info, field, value)
+    return info, body
+
+
+def zip_of(*names: str, body: bytes = b"x", mode: int = 0o100644) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as out:
+        for name in names:
+            info = zipfile.ZipInfo(name)
+            info.external_attr = mode << 16
+            out.writestr(info, body, zipfile.ZIP_DEFLATED)
+    return packed.getvalue()
+
+
+def unpacked(work: Path, data: bytes, *, bytes_max: int = 1 << 20, entries_max: int = 10) -> None:
+    archive = work.parent / "archive"
+    archive.write_bytes(data)
+    unpack(work, ("in",), archive, bytes_max=bytes_max, entries_max=entries_max)
+
+
+def test_archives_are_unpacked(work: Path) -> None:
+    unpacked(work, tar_of(entry("./d/", b"", type=tarfile.DIRTYPE), entry("d/run", mode=0o755)))
+    assert os.access(work / "in" / "d" / "run", os.X_OK)
+    unpacked(work, zip_of("z/one", "two"))
+    unpacked(work, tar_of(entry("three"), mode="w:xz"))
+    assert (work / "in" / "z" / "one").read_bytes() == b"x"
+    assert sorted(one.name for one in (work / "in").iterdir()) == ["d", "three", "two", "z"]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        tar_of(entry("../x")),
+        tar_of(entry("/tmp/x")),
+        tar_of(entry("l", b"", type=tarfile.SYMTYPE, linkname="/etc")),
+        tar_of(entry("l", b"", type=tarfile.LNKTYPE, linkname="../a.txt")),
+        tar_of(entry("dev", b"", type=tarfile.CHRTYPE)),
+        tar_of(entry("pipe", b"", type=tarfile.FIFOTYPE)),
+        tar_of(entry("a"), entry("a/b")),
+        tar_of(entry("a"), entry("a")),
+        tar_of(entry("big", bytes(2 << 20))),
+        tar_of(*(entry(f"n{n}") for n in range(11))),
+        zip_of("../x"),
+        zip_of("/x"),
+        zip_of("link", body=b"/etc", mode=0o120777),
+        zip_of("big", body=bytes(2 << 20)),
+        zip_of(*(f"n{n}" for n in range(11))),
+        b"no archive at all",
+        tar_of(entry("cut", os.urandom(100_000)))[:-5000],
+    ],
+)
+def test_archives_that_are_refused(work: Path, data: bytes) -> None:
+    with pytest.raises((FileRefused, FileDiffers)):
+        unpacked(work, data)
+    assert (work / "a.txt").read_bytes() == b"a.txt"
+    assert not (work / "x").exists()
+    assert not (work.parent / "x").exists()
+
+
+async def pieces(*data: bytes) -> AsyncIterator[bytes]:
+    for one in data:
+        yield one
+
+
+async def test_place_is_given_to_what_is_whole(work: Path) -> None:
+    given = {"digest": None, "n_bytes": 4, "bytes_max": 4}
+    await put_file(work, ("new", "x"), pieces(b"12", b"34"), **given)  # type: ignore[arg-type]
+    assert (work / "new" / "x").read_bytes() == b"1234"
+    (work / "way").symlink_to(work.parent)
+    for parts, data in (
+        (("new", "x"), b"1234"),
+        (("a.txt", "x"), b"1234"),
+        (("way", "x"), b"1234"),
+        (("short",), b"12"),
+        (("long",), b"12345"),
+    ):
+        with pytest.raises(FileProblem):
+            await put_file(work, parts, pieces(data), **given)  # type: ignore[arg-type]
+    assert sorted(one.name for one in work.iterdir()) == ["a.txt", "b.txt", "new", "out", "way"]
+    assert not (work.parent / "x").exists()

@@ -394,13 +394,13 @@ class EventTests(StoreTests):
 
 
 class ApiStoreSuite(
-    CallerTests, ReadingTests, CancelTests, CommandTests, EventTests, CallbackStoreSuite, SubmissionSuite,
-    SetGroupStoreSuite, EditStoreSuite, QueryStoreSuite, QueueStoreSuite, ScheduleStoreSuite,
-    BillingStoreSuite, FleetStoreSuite, PoolStoreSuite, LicenceStoreSuite, PermissionStoreSuite,
-    FailureStoreSuite, TokenStoreSuite, SessionStoreSuite, UserStoreSuite, TenantStoreSuite,
-    QuotaStoreSuite, SecretStoreSuite, TrailStoreSuite, WhyStoreSuite, SavedQueryStoreSuite, LineStoreSuite,
-    SourceStoreSuite, AppStoreSuite, ConditionStoreSuite, PictureStoreSuite, LimitStoreSuite,
-    TransportStoreSuite, JobFileStoreSuite,
+    CallerTests, ReadingTests, CancelTests, CommandTests, EventTests, CallbackStoreSuite,
+    SubmissionSuite, SetGroupStoreSuite, EditStoreSuite, QueryStoreSuite, QueueStoreSuite,
+    ScheduleStoreSuite, BillingStoreSuite, FleetStoreSuite, PoolStoreSuite, LicenceStoreSuite,
+    PermissionStoreSuite, FailureStoreSuite, TokenStoreSuite, SessionStoreSuite, UserStoreSuite,
+    TenantStoreSuite, QuotaStoreSuite, SecretStoreSuite, TrailStoreSuite, WhyStoreSuite,
+    SavedQueryStoreSuite, LineStoreSuite, SourceStoreSuite, AppStoreSuite, ConditionStoreSuite,
+    PictureStoreSuite, LimitStoreSuite, TransportStoreSuite, JobFileStoreSuite,
 ):  # fmt: skip
     """Tests of the port; see `StoreTests`."""
 

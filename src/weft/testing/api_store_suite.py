@@ -383,14 +383,12 @@ class EventTests(StoreTests):
 
     async def test_listener_that_waits_is_notified(self) -> None:
         """Of any event."""
-        api = self.site.api
-
         async def wait_and_submit() -> None:
-            await api.wait_for_events()
+            await self.site.api.wait_for_events()
             await self.site.submit(1)
 
         await self.site.notice("events", after=wait_and_submit)
-        await api.wait_for_events(waits=False)
+        await self.site.api.wait_for_events(waits=False)
 
 
 class ApiStoreSuite(

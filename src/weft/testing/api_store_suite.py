@@ -383,6 +383,7 @@ class EventTests(StoreTests):
 
     async def test_listener_that_waits_is_notified(self) -> None:
         """Of any event."""
+
         async def wait_and_submit() -> None:
             await self.site.api.wait_for_events()
             await self.site.submit(1)

@@ -274,6 +274,8 @@ async def ask_licences(ask: Described) -> None:
     await ask("PUT", "/v1/licences/{l}", l="l1", body={"n": 2})
     await ask("GET", "/v1/licences")
     await ask("GET", "/v1/transports")
+    b = (await ask("POST", "/v1/batches", body={"jobs": [{}]}))["id"]
+    await ask("GET", "/v1/batches/{b}/jobs/{j}/files", b=b, j=1)
     await ask("DELETE", "/v1/licences/{l}", l="l1", body={})
     await ask_lines(ask)
     await ask_apps(ask)

@@ -42,7 +42,10 @@ KEYS = {"GET /v1/callbacks/secret", "GET /v1/sinks/{sink}/deliveries"}
 HIDDEN = OF_ONESELF | OF_THE_SITE | KEYS
 NAMED = {"GET /v1/saved-queries/{saved}", "GET /v1/whoami"}
 """What is another one for each user of the tenant."""
-STREAMS = {"GET /ui/batches/{b}/jobs/{j}/log/live", "GET /ui/events", "GET /v1/events"}
+STREAMS = {
+    "GET /ui/batches/{b}/jobs/{j}/log/live", "GET /ui/events", "GET /v1/events",
+    "GET /v1/batches/{b}/jobs/{j}/file",  # it takes a path
+}  # fmt: skip
 COUNTING = {
     "GET /metrics", "GET /ui/batches/{b}", "GET /ui/batches/{b}/jobs/{j}",
     "GET /ui/batches/{b}/time", "GET /v1/batches/{b}/timeline", "GET /v1/limits",

@@ -16,6 +16,10 @@ FREE: Mapping[str, str] = {
         source-resume-0 source-replay-0""",
     "an application of a thousand, or the user whose it is": """
         app-show-0 app-rm-0 app-add--for app-rm--for""",
+    "a file that a job has left": """
+        files-cat-1 files-get-1""",
+    "a connection of the server, which few have": """
+        transport-show-0 transport-test-0""",
     "a status, of which each lifecycle has its own": "line-set-1",
     "a number, a size or an amount of money": """
         --attempt quota-set--batches --bytes --cores --cpu --days --gpu --gpus --last --limit

@@ -63,6 +63,10 @@ async def read_file(request: AnyRequest) -> Stream:
     try:
         parts_of(path or "")
     except WrongPath as error:
+        # Whoever may not see the job is not told what is wrong with the path.
+        await services_of(request).store.list_files(
+            caller_of(request), batch_id, job_id, attempt=None, after=None, limit=1
+        )
         raise wrong_parameter("path", str(error)) from error
     found = await open_file(
         services_of(request), caller_of(request), batch_id, job_id, path or "", attempt=attempt

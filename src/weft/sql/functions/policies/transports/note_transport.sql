@@ -1,6 +1,6 @@
 -- note_transport: what the driver saw of a transport just now: that it answered, and what it holds of each queue, or why it did not.
 -- Called by: DriverStore.note_transport.   Safe to repeat: yes.   Plan: by key; depths of the transport, which are few.
--- Locks: as _check_epoch; transport_state; transport_depth.
+-- Locks: as _check_epoch; transport_state.
 -- error: NULL: it answered. tenants, queues, messages, consumers: side by side; an away transport keeps what it had.
 -- Returns: whether it has gone or come back since the last look.
 -- Owner: weft_system.  Granted to: weft_driver.

@@ -9,7 +9,7 @@ import pytest
 
 from weft.submission.translation.executors import installed_executors
 
-BUILT_IN = ("container", "function", "process", "simulation", "slurm")
+BUILT_IN = ("app", "container", "function", "nomad", "process", "simulation", "slurm")
 SHORT = {"name": "short", "priority": 20, "pools": ["default"]}
 
 

@@ -36,7 +36,7 @@ BODIES: Final = {
 REQUIRED: Final = {
     "first": 1, "name": "n", "key": "k", "jobs": [{}], "groups": [{"name": "n"}],
     "policy": "stepwise", "wait_s": 1, "on": ["oom"], "steps": [], "per_s": 1, "n": 1,
-    "durationMs": 1, "image": "i", "source": "/s", "target": "/t",
+    "durationMs": 1, "from": "a", "to": "b", "image": "i", "source": "/s", "target": "/t",
     "latencyMs": 1, "iterations": 1,
 }  # fmt: skip
 DATA: Final = {"args", "kwargs", "stdin"}

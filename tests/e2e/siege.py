@@ -33,6 +33,29 @@ echo '{"condition": "'$0'", "tester": "tcp", "parameters": {"host": "127.0.0.1",
 """
 CONDITIONS: Final = {"quota": "1", "rate_limited": "2"}
 """What jobs wait for, and ports that nobody opens."""
+LINE: Final = """
+[source.scenes]
+kind = "directory"
+path = "INCOMING"
+lifecycle = "snow"
+job = "snow"
+[job.snow]
+command = ["true"]
+[lifecycle.snow]
+statuses = ["initialized", "started", "done"]
+first = ["initialized"]
+[lifecycle.snow.next]
+initialized = ["started"]
+started = ["done"]
+[lifecycle.snow.core]
+initialized = "pending"
+started = "running"
+done = "success"
+[sink.wekeo]
+kind = "http"
+url = "https://endpoint.example/products"
+message = "{{ job.id }}"
+"""
 SHOW: Final = 'printf %s "$DB" | sha256sum; sha256sum < "$WEFT_SECRETS_DIR/key"; '
 USES: Final = ("--secret", "db=DB", "--secret-file", "db=key", "--clean-env")
 LOOP: Final = "trap '' USR1; while :; do sleep 0.05; done"
@@ -82,6 +105,8 @@ class Siege:
         """By `ask_commands`."""
         self.go = place / "go"
         """Lets the job of `start` end."""
+        self.incoming = place / "incoming"
+        self.incoming.mkdir()
         self._place = place
         self._there = place / "there"
         self._callback = callback
@@ -140,6 +165,7 @@ class Siege:
         cron = {"cron": "0 2 1 1 *", "document": {"jobs": [JOB]}}
         schedule = self.ask("POST", "/v1/schedules", cron)["schedule_id"]
         self.ask("PUT", "/v1/saved-queries/mine", {"query": "name = x"})
+        self.tell("line", "apply", str(self._line()))
         until(lambda: self.conditions().keys() == CONDITIONS.keys())
         (worker, _) = self.ask("GET", "/v1/workers")["items"]
         page = self.ask("GET", "/ui")
@@ -148,10 +174,17 @@ class Siege:
         return {
             "b": batch, "j": number, "a": 1, "g": 0, "u": 1, "saved": "mine", "container": "main",
             "p": "default", "q": "default", "tenant": "default", "schedules/{s}": schedule,
+            "setup": "snow", "lifecycle": "snow", "source": "scenes", "sink": "wekeo", "message": 1,
             "digest": digest[1], "name": "weft.css", "w": worker["worker"],
             "c": self.conditions()["quota"],
             "o": self.ask("DELETE", f"/v1/batches/{spare}")["id"],
         }  # fmt: skip
+
+    def _line(self) -> Path:
+        """Write a production line, whose source this weft may read."""
+        setup = self._place / "snow.toml"
+        setup.write_text(LINE.replace("INCOMING", str(self.incoming)))
+        return setup
 
     def make_more(self) -> Mapping[str, object]:
         """Make what may be changed and removed; its ends are called back."""

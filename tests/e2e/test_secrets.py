@@ -96,7 +96,10 @@ def siege(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Sie
     with receiving(first_status=200) as receiver:
         found = Siege(tmp_path, f"http://127.0.0.1:{receiver.port}/hook?key=1")
         monkeypatch.setenv("WEFT_HOME", str(found.weft.home))
-        settings = {"WEFT_CALLBACK_PRIVATE_HOSTS": "127.0.0.1"}
+        settings = {
+            "WEFT_CALLBACK_PRIVATE_HOSTS": "127.0.0.1",
+            "WEFT_SOURCE_PATHS": str(found.incoming),
+        }
         up = found.weft.run("up", "--port", "0", "--detach", env=settings, timeout_s=300)
         assert up.returncode == 0, up.stderr
         try:

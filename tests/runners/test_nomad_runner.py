@@ -129,7 +129,7 @@ class TestNomadRunner(RemoteRunnerSuite):
     async def _away(self) -> AsyncIterator[Callable[[str], Awaitable[None]]]:
         async def until_refused(call: str) -> None:
             while not any(call in one.refused for one in self.engines):
-                await asyncio.sleep(0.01)
+                await asyncio.sleep(0)
 
         async with self.cluster.stopped():
             yield until_refused

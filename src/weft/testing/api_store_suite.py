@@ -35,7 +35,7 @@ from weft.testing.condition_store_suite import ConditionStoreSuite
 from weft.testing.edit_store_suite import EditStoreSuite
 from weft.testing.failure_store_suite import FailureStoreSuite
 from weft.testing.fleet_store_suite import FleetStoreSuite
-from weft.testing.job_file_store_suite import JobFileStoreSuite
+from weft.testing.job_file_store_suite import JobFileStoreSuite, file_calls
 from weft.testing.licence_store_suite import LicenceStoreSuite
 from weft.testing.line_store_suite import LineStoreSuite
 from weft.testing.permission_store_suite import PermissionStoreSuite
@@ -472,6 +472,7 @@ def calls_on_batch(
         partial(api.share_batch, *one, "ann", Permission.READ),
         partial(api.list_permissions, *one, after=0, limit=9),
         *job_sharing_calls(api, *one),
+        *file_calls(api, *one),
         partial(api.retry_jobs, *one, job_ids=None, query=None, within_group=None, **UNKEYED),
         partial(api.resubmit_batch, *one, failed=False, changes={}, **UNKEYED),
         partial(api.edit_job, *one, 1, **EDIT),

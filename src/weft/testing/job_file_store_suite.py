@@ -1,8 +1,12 @@
 """What every adapter of the port `JobFileStore` must do: a part of the api's suite."""
 
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import BatchNotFound, JobNotFound
-from weft.ports.store import FileWanted, KeptFile
+from weft.ports.store import ApiStore, FileWanted, KeptFile
 from weft.testing.store_site import StoreTests, refused
 
 ONE, TWO = (bytes([n] * 32) for n in (1, 2))
@@ -44,3 +48,11 @@ class JobFileStoreSuite(StoreTests):
         (seen,) = await store.find_files(worker, reader, [FileWanted(batch_id, job_id, None, "b")])
         assert seen is not None
         assert seen.digest == TWO
+
+
+def file_calls(api: ApiStore, caller: Caller, batch: int) -> Sequence[partial[Any]]:
+    """Return the calls about files that jobs have left."""
+    return (
+        partial(api.list_files, caller, batch, 1, attempt=None, after=None, limit=9),
+        partial(api.find_file, caller, batch, 1, "a", attempt=None),
+    )

@@ -11,6 +11,7 @@ from weft.cli.input.options import SHARED, Shared
 from weft.cli.terminal.plain import cell
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
+from weft.core.errors import Invalid
 
 app = App(
     name="source",
@@ -134,7 +135,14 @@ def replay(source: str, /, *, since: datetime, shared: Shared = SHARED) -> int:
         since: A date, or a date with a time; without a zone, that of this host.
         shared: Options of every command.
     """
-    date = since.astimezone().isoformat()
+    try:
+        date = since.astimezone().isoformat()
+    except (OverflowError, ValueError, OSError) as error:
+        raise Invalid(
+            f"--since {since.isoformat()} is no time on this host",
+            detail=f"{error}.",
+            hint="Write it as 2027-01-01T00:00:00.",
+        ) from error
     return _changed(source, shared, f"begins again from {date}", replay_since=date)
 
 

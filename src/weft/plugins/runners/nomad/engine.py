@@ -176,7 +176,7 @@ class NomadEngine:
         )
         if answer is None:  # somebody has removed the parameterised job
             self._parents.discard(parent)
-            raise Unavailable(f"Nomad has lost the job {parent}")
+            raise Unavailable(f"Nomad has lost the job {parent}", hint="It is registered again.")
         self._asked.pop(name, None)
 
     async def _delete(self, numbers: Sequence[str], *, purge: bool) -> None:

@@ -23,6 +23,7 @@ JSON: Final[Mapping[str, Any]] = {
     "PATCH /v1/billing-projects/{p}": {"cost_max": 1},
     "PATCH /v1/billing-projects/{p}/limit": _LIMIT,
     "PATCH /v1/schedules/{s}": _NAME,
+    "PATCH /v1/sources/{source}": {"paused": True},
     "PATCH /v1/tenants/{tenant}": {"on_user_removal": "finish"},
     "PATCH /v1/users/{user}": {"role": "user"},
     "PATCH /v1/users/{user}/limit": _LIMIT,
@@ -55,7 +56,9 @@ FORMS: Final[Mapping[str, str]] = {
     "POST /ui/conditions/{c}/release": "n=1",
 }
 """What the forms of pages send."""
-QUERIES: Final[Mapping[str, str]] = {"PUT /v1/batches/{b}/payloads/{s}/{n}": "bytes=2"}
+QUERIES: Final[Mapping[str, str]] = {
+    "PUT /v1/app-parts/{s}/{n}": "bytes=2", "PUT /v1/batches/{b}/payloads/{s}/{n}": "bytes=2",
+}  # fmt: skip
 """What a path needs behind it."""
 
 MAKING: Final = frozenset(

@@ -14,9 +14,10 @@ from weft.api.app import route_rights
 from weft.run.doors import api_doors
 
 STREAM = "text/event-stream"
-QUERIES = {"GET /v1/batch-actions": "?action=cancel"} | {
-    name: f"?{query}" for name, query in PARTS.items()
-}
+QUERIES = {
+    "GET /v1/batch-actions": "?action=cancel",
+    "GET /v1/batches/{b}/jobs/{j}/file": "?path=x",
+} | {name: f"?{query}" for name, query in PARTS.items()}
 """What a route cannot do without."""
 _NO_JOB_OF_A_DOOR = "00000000-0000-4000-8000-000000000000"
 

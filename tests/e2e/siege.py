@@ -166,6 +166,7 @@ class Siege:
         schedule = self.ask("POST", "/v1/schedules", cron)["schedule_id"]
         self.ask("PUT", "/v1/saved-queries/mine", {"query": "name = x"})
         self.tell("line", "apply", str(self._line()))
+        self.tell("app", "add", str(self._app()))
         until(lambda: self.conditions().keys() == CONDITIONS.keys())
         (worker, _) = self.ask("GET", "/v1/workers")["items"]
         page = self.ask("GET", "/ui")
@@ -175,6 +176,7 @@ class Siege:
             "b": batch, "j": number, "a": 1, "g": 0, "u": 1, "saved": "mine", "container": "main",
             "p": "default", "q": "default", "tenant": "default", "schedules/{s}": schedule,
             "setup": "snow", "lifecycle": "snow", "source": "scenes", "sink": "wekeo", "message": 1,
+            "app": "wordcount-1.0",
             "digest": digest[1], "name": "weft.css", "w": worker["worker"],
             "c": self.conditions()["quota"],
             "o": self.ask("DELETE", f"/v1/batches/{spare}")["id"],
@@ -185,6 +187,15 @@ class Siege:
         setup = self._place / "snow.toml"
         setup.write_text(LINE.replace("INCOMING", str(self.incoming)))
         return setup
+
+    def _app(self) -> Path:
+        """Write an application."""
+        folder = self._place / "wordcount"
+        folder.mkdir()
+        head = 'name = "wordcount"\nversion = "1.0"\ntemplatePath = "wrapper.sh"\n'
+        (folder / "app.toml").write_text(head)
+        (folder / "wrapper.sh").write_text("true\n")
+        return folder
 
     def make_more(self) -> Mapping[str, object]:
         """Make what may be changed and removed; its ends are called back."""
@@ -209,7 +220,7 @@ class Siege:
         return {
             "b": batch, "j": 1, "g": 1, "u": 4, "d": 1, "l": "matlab", "n": 1, "q": "spare",
             "billing-projects/{p}": "spare", "billing_projects/{p}": "hail",
-            "billing_limits/{p}": "default", "payloads/{s}": "ab" * 32, "secret": "db",
+            "billing_limits/{p}": "default", "payloads/{s}": "ab" * 32, "app-parts/{s}": "ab" * 32, "secret": "db",
             "session": 1, "user": "bob", "t": token, "saved": "theirs", "schedules/{s}": schedule,
             "c": self.conditions()["rate_limited"],
         }  # fmt: skip

@@ -63,10 +63,7 @@ from weft.wire.spec import JobSpec
 
 NEW: Final = NewBatch(trace_id=TRACE_ID)
 EDIT_LIMITS: Final = EditLimits(attributes_max=9, rename_groups_max=9)
-EDIT: Final[Mapping[str, Any]] = {
-    "patch": {"name": "x", "priority": 5},
-    "limits": EDIT_LIMITS,
-}
+EDIT: Final[Mapping[str, Any]] = {"patch": {"name": "x", "priority": 5}, "limits": EDIT_LIMITS}
 ANY_JOB: Final = JobQuery(limit=9, limits=QueryLimits(timeout_s=30, scan_jobs_max=9))
 SEEN: Final[Mapping[str, Any]] = {
     "cause_id": None, "job_ids": [1], "note": "", "until": None, "limit": 9

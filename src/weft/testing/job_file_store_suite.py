@@ -6,7 +6,7 @@ from typing import Any
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import BatchNotFound, JobNotFound
-from weft.ports.store import ApiStore, FileWanted, KeptFile
+from weft.ports.store import ApiStore, Caller, FileWanted, KeptFile
 from weft.testing.store_site import StoreTests, refused
 
 ONE, TWO = (bytes([n] * 32) for n in (1, 2))

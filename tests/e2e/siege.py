@@ -34,28 +34,29 @@ echo '{"condition": "'$0'", "tester": "tcp", "parameters": {"host": "127.0.0.1",
 CONDITIONS: Final = {"quota": "1", "rate_limited": "2"}
 """What jobs wait for, and ports that nobody opens."""
 LINE: Final = """
-[source.scenes]
+[source.NAME]
 kind = "directory"
 path = "INCOMING"
-lifecycle = "snow"
-job = "snow"
-[job.snow]
+lifecycle = "NAME"
+job = "NAME"
+[job.NAME]
 command = ["true"]
-[lifecycle.snow]
+[lifecycle.NAME]
 statuses = ["initialized", "started", "done"]
 first = ["initialized"]
-[lifecycle.snow.next]
+[lifecycle.NAME.next]
 initialized = ["started"]
 started = ["done"]
-[lifecycle.snow.core]
+[lifecycle.NAME.core]
 initialized = "pending"
 started = "running"
 done = "success"
-[sink.wekeo]
+[sink.NAME]
 kind = "http"
 url = "https://endpoint.example/products"
 message = "{{ job.id }}"
 """
+LINE_IDS: Final = dict.fromkeys(("setup", "lifecycle", "source", "sink"), "snow")
 SHOW: Final = 'printf %s "$DB" | sha256sum; sha256sum < "$WEFT_SECRETS_DIR/key"; '
 USES: Final = ("--secret", "db=DB", "--secret-file", "db=key", "--clean-env")
 LOOP: Final = "trap '' USR1; while :; do sleep 0.05; done"
@@ -165,8 +166,7 @@ class Siege:
         cron = {"cron": "0 2 1 1 *", "document": {"jobs": [JOB]}}
         schedule = self.ask("POST", "/v1/schedules", cron)["schedule_id"]
         self.ask("PUT", "/v1/saved-queries/mine", {"query": "name = x"})
-        self.tell("line", "apply", str(self._line()))
-        self.tell("app", "add", str(self._app()))
+        self._make_line("snow")
         until(lambda: self.conditions().keys() == CONDITIONS.keys())
         (worker, _) = self.ask("GET", "/v1/workers")["items"]
         page = self.ask("GET", "/ui")
@@ -175,24 +175,24 @@ class Siege:
         return {
             "b": batch, "j": number, "a": 1, "g": 0, "u": 1, "saved": "mine", "container": "main",
             "p": "default", "q": "default", "tenant": "default", "schedules/{s}": schedule,
-            "setup": "snow", "lifecycle": "snow", "source": "scenes", "sink": "wekeo", "message": 1,
-            "app": "wordcount-1.0",
+            **LINE_IDS, "app": "snow-1.0", "message": 1,
             "digest": digest[1], "name": "weft.css", "w": worker["worker"],
             "c": self.conditions()["quota"],
             "o": self.ask("DELETE", f"/v1/batches/{spare}")["id"],
         }  # fmt: skip
 
-    def _line(self) -> Path:
-        """Write a production line, whose source this weft may read."""
-        setup = self._place / "snow.toml"
-        setup.write_text(LINE.replace("INCOMING", str(self.incoming)))
-        return setup
+    def _make_line(self, name: str) -> None:
+        """Make a production line, whose source this weft may read, and an application."""
+        setup = self._place / f"{name}.toml"
+        setup.write_text(LINE.replace("INCOMING", str(self.incoming)).replace("NAME", name))
+        self.tell("line", "apply", str(setup))
+        self.tell("app", "add", str(self._app(name)))
 
-    def _app(self) -> Path:
+    def _app(self, name: str) -> Path:
         """Write an application."""
-        folder = self._place / "wordcount"
+        folder = self._place / name
         folder.mkdir()
-        head = 'name = "wordcount"\nversion = "1.0"\ntemplatePath = "wrapper.sh"\n'
+        head = f'name = "{name}"\nversion = "1.0"\ntemplatePath = "wrapper.sh"\n'
         (folder / "app.toml").write_text(head)
         (folder / "wrapper.sh").write_text("true\n")
         return folder
@@ -210,6 +210,7 @@ class Siege:
         document = {**told, "groups": [{"path": "/g", **told}], "jobs": jobs}
         batch = self.ask("POST", "/v1/batches", document)["id"]
         self.ask("POST", "/v1/users", {"name": "bob"})
+        self._make_line("rain")
         self.ask("POST", "/v1/billing-projects", {"name": "spare"})
         queue = {"name": "spare", "priority": 1, "guard": "false"}
         self.ask("PUT", "/v1/queues", {"queues": [queue]})
@@ -218,11 +219,12 @@ class Siege:
         token = self.ask("POST", "/v1/tokens", {"name": "spare"})["token_id"]
         until(lambda: self.ask("GET", f"/v1/batches/{batch}")["n_running"] == 1)
         return {
+            **dict.fromkeys(LINE_IDS, "rain"), "app": "rain-1.0",
             "b": batch, "j": 1, "g": 1, "u": 4, "d": 1, "l": "matlab", "n": 1, "q": "spare",
             "billing-projects/{p}": "spare", "billing_projects/{p}": "hail",
-            "billing_limits/{p}": "default", "payloads/{s}": "ab" * 32, "app-parts/{s}": "ab" * 32, "secret": "db",
-            "session": 1, "user": "bob", "t": token, "saved": "theirs", "schedules/{s}": schedule,
-            "c": self.conditions()["rate_limited"],
+            "billing_limits/{p}": "default", "payloads/{s}": "ab" * 32, "secret": "db",
+            "app-parts/{s}": "ab" * 32, "session": 1, "user": "bob", "t": token, "saved": "theirs",
+            "schedules/{s}": schedule, "c": self.conditions()["rate_limited"],
         }  # fmt: skip
 
     def ask_commands(

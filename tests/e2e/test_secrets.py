@@ -51,6 +51,7 @@ NOT_DONE = {
     "POST /ui/sessions/{session}/end": "no browser has logged in",
     "POST /v1/batches/{b}/callbacks/{d}/redeliver": "it was not given up",
     "POST /v1/batches/{b}/groups/{g}/members": "the group is no set",
+    "POST /v1/batches/{b}/jobs/{j}/status": "the job has no lifecycle",
     "POST /v1/batches/{b}/updates/{u}/commit": _NO_UPDATE,
     "POST /v1/conditions/{c}/fail": _GONE,
     "POST /v1/conditions/{c}/release": _GONE,

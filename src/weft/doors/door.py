@@ -49,6 +49,10 @@ class Door:
     """How the driver writes callbacks of batches that came through it; None: as all others."""
     client: ClientFiles | None = None
     """What the command line writes for its clients; None: they need nothing but url and token."""
+    workers_group: str | None = None
+    """The group of consumers that run its jobs, if these can travel over topics
+    (`wire/job_topics.py`); None: they cannot.
+    """
     own_path: str | None = None
     """Where each of its jobs finds a directory of its own, if any does; `weft doctor` looks."""
 

@@ -28,6 +28,7 @@ from weft.core.states import Phase, Reason
 from weft.ports.executor import ExecutorLimits, JobExecutor, SectionOf
 from weft.ports.log_store import LogWriter
 from weft.ports.plugins import PluginGroup
+from weft.ports.topics import JobTopics
 from weft.wire.secret_documents import SecretUse
 from weft.wire.spawner import Account, WarmLimits
 from weft.wire.spec import JobSpec
@@ -200,6 +201,8 @@ class RunnerSite:
     gpus: tuple[str, ...] = ()
     """Ids of the GPUs of this host that jobs may use."""
     sampling: Sampling = field(default_factory=Sampling)
+    job_topics: JobTopics | None = None
+    """Over which simulated jobs travel; None: they do not."""
     accounts: bool = False
     """Whether attempts have accounts of their users, which reach `scratch` and `checkpoints`."""
 

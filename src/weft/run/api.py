@@ -21,6 +21,7 @@ from weft.run.api_url import api_url
 from weft.run.doors import api_doors
 from weft.run.files import kept_files
 from weft.run.home import Home
+from weft.run.job_topics import intakes, opened_topics
 from weft.run.log_stores import log_store_at
 from weft.run.login import login_dsn
 from weft.run.role_main import begin_schema_check, run_role, stop_signals, until_told
@@ -101,6 +102,7 @@ async def _serve(settings: Settings, name: str) -> int:
                 user_connections_max=settings.user_connections_max,
             ) as store,
             serving_link(settings, home) as link,
+            opened_topics(settings) as topics,
         ):
             schema_check = await begin_schema_check(store)
             logs = log_store_at(settings.log_store, home.logs)
@@ -118,6 +120,7 @@ async def _serve(settings: Settings, name: str) -> int:
                 asyncio.create_task(app.schedule_runs.run()),
                 asyncio.create_task(app.source_items.run()),
                 asyncio.create_task(app.forget_changes()),
+                *map(asyncio.create_task, intakes(app.services, topics)),
             ]
             await server.listening.wait()
             gc.freeze()  # the routes, too, are never garbage: a look at all of them takes 25 ms

@@ -6,6 +6,7 @@ from functools import cache, partial
 
 from weft.core.addresses import parse_allowed_hosts
 from weft.driver.adapters import Adapters
+from weft.driver.loops.announce import Announced
 from weft.driver.loops.autoscale import Providers
 from weft.driver.loops.callbacks import Post
 from weft.driver.loops.conditions import ConditionTester
@@ -20,6 +21,7 @@ from weft.run.child import ROLE_VARIABLE, SUPERVISOR_VARIABLE
 from weft.run.condition_tests import ConditionTests
 from weft.run.doors import callback_forms
 from weft.run.home import Home
+from weft.run.job_topics import opened_topics
 from weft.run.message_making import MessageMaking
 from weft.run.role_environment import role_environment
 from weft.run.secret_keys import read_secret_keys
@@ -40,7 +42,10 @@ async def driver_adapters(
     messages = MessageMaking()
     post = _post(settings, home, messages)
     try:
-        async with opened_transports(settings) as transports:
+        async with (
+            opened_transports(settings) as transports,
+            opened_topics(settings) as topics,
+        ):
             yield Adapters(
                 _providers(settings, home),
                 ConditionTester(tests.test),
@@ -48,6 +53,11 @@ async def driver_adapters(
                 SigningKeys(partial(read_secret_keys, settings, home)),
                 *([] if post is None else [post]),
                 *([Transports(transports, store)] if transports else []),
+                *(
+                    Announced(one.topics, store, one.document.name, jobs.tenant, jobs.door)
+                    for one in topics
+                    if (jobs := one.document.jobs) is not None
+                ),
             )
     finally:
         await tests.close()

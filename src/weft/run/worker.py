@@ -29,6 +29,7 @@ from weft.ports.executor import (
     PreparingExecutor,
 )
 from weft.ports.runner import RUNNER_PLUGINS, Runner, RunnerSite, Sampling
+from weft.ports.topics import JobTopics
 from weft.ports.transport import Transport
 from weft.run.child import DRAINED, is_supervised
 from weft.run.credential_files import CredentialFiles
@@ -37,6 +38,7 @@ from weft.run.gpus import gpus_of
 from weft.run.home import Home
 from weft.run.job_accounts import job_accounts, job_directory
 from weft.run.job_cgroup import cgroup_of
+from weft.run.job_topics import opened_job_topics
 from weft.run.log_stores import log_store_at
 from weft.run.metrics_file import leaving_metrics
 from weft.run.role_main import run_role, stop_signals, succeeded, until_told
@@ -95,6 +97,7 @@ async def _work(settings: Settings, name: str) -> int:
             leaving_metrics(home, name, every_s=settings.heartbeat_s),
             opened as source,
             opened_transports(settings) as transports,
+            opened_job_topics(settings, source.runs) as job_topics,
         ):
             finding = asyncio.create_task(source.find_logs())
             if not await succeeded(told, finding):
@@ -103,7 +106,13 @@ async def _work(settings: Settings, name: str) -> int:
             beside = source.begin_beside(logs)
             agents = [
                 _agent_of(
-                    one, source, home, logs, transports, partial(say_ready, worker_name(one))
+                    one,
+                    source,
+                    home,
+                    logs,
+                    transports,
+                    job_topics,
+                    partial(say_ready, worker_name(one)),
                 )
                 for one in workers
             ]
@@ -129,13 +138,14 @@ def _agent_of(
     home: Home,
     logs: Path,
     transports: Mapping[str, Transport],
+    job_topics: JobTopics | None,
     on_ready: Callable[[], None],
 ) -> Agent:
     store = source.store
     site = AgentSite(
         store=store,
         notices=source.notices,
-        runner=make_runner(settings, home, logs),
+        runner=make_runner(settings, home, logs, job_topics),
         facts=facts_of(settings, home, logs),
         grace_ms=limits_of(settings).grace_ms,
         heartbeat_s=heartbeat_s(settings),
@@ -186,7 +196,9 @@ async def _run_and_stay(agent: Agent) -> None:
     await asyncio.Event().wait()
 
 
-def make_runner(settings: Settings, home: Home, logs: Path) -> Runner:
+def make_runner(
+    settings: Settings, home: Home, logs: Path, job_topics: JobTopics | None = None
+) -> Runner:
     """Return the runner that the settings name, with the executors that translate for it."""
     facts = facts_of(settings, home, logs)
     file_name = file_name_of(settings)
@@ -210,6 +222,7 @@ def make_runner(settings: Settings, home: Home, logs: Path) -> Runner:
             executors=_settled(executors_of(settings), settings, home),
             warm=warm_limits_of(settings),
             job_namespace=settings.job_namespace,
+            job_topics=None if job_topics is None else replace(job_topics, limit=facts.slots or 1),
             gpus=gpus_of(settings),
             sampling=Sampling(
                 period_ms=round(settings.usage_sample_s * 1000),

@@ -11,6 +11,7 @@ from typing import Any
 from weft.core.errors import Conflict
 from weft.ports.log_store import LogKeeper
 from weft.ports.store import Notices, OfferedStore, WorkerStore
+from weft.ports.topics import RunLedger
 from weft.run.home import Home
 from weft.run.local_database import local_socket
 from weft.run.log_directory import find_log_directory, until_replaced
@@ -43,6 +44,8 @@ class WorkerSource:
     """Returns what removes output, here and where it was brought."""
     offered: OfferedStore | None = None
     """For those who take jobs from transports; None: workers outside take none."""
+    runs: RunLedger | None = None
+    """For those who run what records of topics ask for; None: as `offered`."""
     begun: list[asyncio.Task[None]] = field(default_factory=list)
 
     def begin_beside(self, logs: Path) -> list[asyncio.Task[None]]:
@@ -59,6 +62,7 @@ async def direct_source(settings: Settings, home: Home) -> AsyncIterator[WorkerS
             store=store,
             notices=store.notices,
             offered=store,
+            runs=store,
             secret_keys=partial(read_secret_keys, settings, home),
             find_logs=lambda: find_log_directory(home, store, dsn),
             run_beside=lambda logs: [until_replaced(store, logs)],

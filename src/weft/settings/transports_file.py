@@ -18,6 +18,20 @@ Name = Annotated[str, Meta(pattern="^[A-Za-z][A-Za-z0-9_.-]{0,62}$")]
 _HINT: Final = "docs/guides/rabbitmq.md and docs/guides/kafka.md have examples of such a file."
 
 
+class JobTopicsDocument(Struct, forbid_unknown_fields=True, kw_only=True):
+    """The topics over which the jobs of a door travel; the table `[transports.jobs]`."""
+
+    door: Name
+    """Its jobs, of this tenant."""
+    tenant: Text
+    user: Text
+    """As whom jobs are submitted that records bring."""
+    project: Text | None = None
+    """The billing project of these jobs; None: as for others of this user."""
+    group: Text | None = None
+    """Of the consumers that run jobs; None: as the door says."""
+
+
 class TransportDocument(Struct, forbid_unknown_fields=True, kw_only=True):
     """One entry `[[transports]]` of the file."""
 
@@ -33,6 +47,7 @@ class TransportDocument(Struct, forbid_unknown_fields=True, kw_only=True):
     password_file: Text | None = None
     password_env: Text | None = None
     ca_file: Text | None = None
+    jobs: JobTopicsDocument | None = None
 
 
 class _TransportsFile(Struct, forbid_unknown_fields=True):
@@ -72,6 +87,8 @@ def known_transports(path: Path | None) -> Sequence[TransportDocument]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
         raise _wrong(path, str(error)) from error
     for n, one in enumerate(found):
+        if one.jobs is not None and any(other.jobs is not None for other in found[:n]):
+            raise _wrong(path, f"only one entry may have `jobs` - at `$.transports[{n}]`")
         if wrong := _mistake(one, {other.name for other in found[:n]}):
             raise _wrong(path, f"{wrong} - at `$.transports[{n}]`")
     return found
@@ -95,6 +112,8 @@ def _mistake(one: TransportDocument, names: set[str]) -> str | None:
         return f"the name {POSTGRES} is that of the database"
     if one.name in names:
         return f"the name {one.name} is that of another entry"
+    if one.jobs is not None and one.jobs.tenant not in one.tenants:
+        return "`jobs.tenant` is none of `tenants`"
     if "@" in one.address:
         return "`address` names no user and no password: `user` and `password_file` do"
     if one.password_file is not None and one.password_env is not None:

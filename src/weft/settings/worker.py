@@ -65,6 +65,19 @@ class WorkerSettings:
         minimum=0,
         maximum=1_000_000,
     )
+    topics_answer_s: float = setting(
+        86_400.0,
+        "seconds without an outcome after which the run of a job that travels over topics is lost",
+        minimum=1,
+        maximum=31_536_000,
+    )
+    topics_keep_s: float = setting(
+        691_200.0,
+        "seconds for which the runs of records of topics are remembered, longer than the topics "
+        "keep records",
+        minimum=60,
+        maximum=31_536_000,
+    )
     worker_gpus: Annotated[str, Checked(parse_gpus)] = setting(
         "auto",
         "ids of the GPUs that the worker gives to jobs, as 0,1 or GPU-8f2c; none; "

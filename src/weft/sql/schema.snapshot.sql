@@ -1047,6 +1047,14 @@ CREATE TABLE weft.event_listener (
 WITH (fillfactor='10');
 ALTER TABLE weft.event_listener OWNER TO postgres;
 
+CREATE TABLE weft.event_reader (
+    reader text NOT NULL,
+    tenant_id integer NOT NULL,
+    xid xid8 NOT NULL,
+    event_id bigint NOT NULL
+);
+ALTER TABLE weft.event_reader OWNER TO postgres;
+
 CREATE TABLE weft.failure_cause (
     batch_id bigint NOT NULL,
     cause_id bigint NOT NULL,
@@ -2068,6 +2076,17 @@ ALTER TABLE weft.token ALTER COLUMN token_id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE TABLE weft.topic_run (
+    event_id uuid NOT NULL,
+    owner text NOT NULL,
+    begun_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone,
+    failed boolean DEFAULT false NOT NULL,
+    error text,
+    CONSTRAINT topic_run_error_check CHECK ((length(error) <= 4096))
+);
+ALTER TABLE weft.topic_run OWNER TO postgres;
+
 CREATE TABLE weft.trail_head (
     singleton boolean DEFAULT true NOT NULL,
     number bigint NOT NULL,
@@ -2397,6 +2416,9 @@ ALTER TABLE ONLY weft.event_listener
 ALTER TABLE ONLY weft.event
     ADD CONSTRAINT event_pkey PRIMARY KEY (xid, event_id);
 
+ALTER TABLE ONLY weft.event_reader
+    ADD CONSTRAINT event_reader_pkey PRIMARY KEY (reader);
+
 ALTER TABLE ONLY weft.failure_cause
     ADD CONSTRAINT failure_cause_pkey PRIMARY KEY (batch_id, cause_id);
 
@@ -2684,6 +2706,9 @@ ALTER TABLE ONLY weft.token
 
 ALTER TABLE ONLY weft.token
     ADD CONSTRAINT token_token_id_key UNIQUE (token_id);
+
+ALTER TABLE ONLY weft.topic_run
+    ADD CONSTRAINT topic_run_pkey PRIMARY KEY (event_id);
 
 ALTER TABLE ONLY weft.trail_entry
     ADD CONSTRAINT trail_entry_pkey PRIMARY KEY (number);
@@ -3021,6 +3046,8 @@ CREATE INDEX tenant_user_page_idx ON weft.tenant_user USING btree (tenant_id, us
 
 CREATE INDEX token_user_idx ON weft.token USING btree (user_id, token_id);
 
+CREATE INDEX topic_run_begun_idx ON weft.topic_run USING btree (begun_at);
+
 CREATE INDEX trail_entry_action_idx ON weft.trail_entry USING btree (tenant_id, action, number);
 
 CREATE INDEX trail_entry_batch_id_idx ON weft.trail_entry USING btree (batch_id, number) WHERE (batch_id IS NOT NULL);
@@ -3150,6 +3177,9 @@ ALTER TABLE ONLY weft.condition_batch
 
 ALTER TABLE ONLY weft.condition_batch
     ADD CONSTRAINT condition_batch_condition_id_fkey FOREIGN KEY (condition_id) REFERENCES weft.condition(condition_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY weft.event_reader
+    ADD CONSTRAINT event_reader_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES weft.tenant(tenant_id);
 
 ALTER TABLE ONLY weft.group_ancestor
     ADD CONSTRAINT group_ancestor_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES weft.batch(batch_id) ON DELETE CASCADE;
@@ -3377,6 +3407,8 @@ ALTER TABLE weft.edge ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.empty_batch ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.event ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.event_reader ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.failure_cause ENABLE ROW LEVEL SECURITY;
 
@@ -3614,6 +3646,8 @@ CREATE POLICY system_rows ON weft.empty_batch TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.event TO weft_system USING (true);
 
+CREATE POLICY system_rows ON weft.event_reader TO weft_system USING (true);
+
 CREATE POLICY system_rows ON weft.failure_cause TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.failure_count TO weft_system USING (true);
@@ -3752,6 +3786,8 @@ CREATE POLICY system_rows ON weft.tenant_user TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.token TO weft_system USING (true);
 
+CREATE POLICY system_rows ON weft.topic_run TO weft_system USING (true);
+
 CREATE POLICY system_rows ON weft.trail_entry TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.trail_unsealed TO weft_system USING (true);
@@ -3837,6 +3873,8 @@ CREATE POLICY tenant_rows ON weft.edge TO weft_tenant USING ((tenant_id = ( SELE
 CREATE POLICY tenant_rows ON weft.empty_batch TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.event TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.event_reader TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.failure_cause TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
@@ -3979,6 +4017,8 @@ CREATE POLICY tenant_rows ON weft.user_usage TO weft_tenant USING ((tenant_id = 
 ALTER TABLE weft.tenant_user ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.token ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.topic_run ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.trail_entry ENABLE ROW LEVEL SECURITY;
 
@@ -4216,6 +4256,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.event_floor TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.event_listener TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.event_listener TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.event_reader TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.event_reader TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.failure_cause TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.failure_cause TO weft_system;
@@ -4541,6 +4584,9 @@ GRANT USAGE ON SEQUENCE weft.tenant_user_user_id_seq TO weft_system;
 
 GRANT USAGE ON SEQUENCE weft.token_token_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.token_token_id_seq TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.topic_run TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.topic_run TO weft_system;
 
 GRANT SELECT,UPDATE ON TABLE weft.trail_head TO weft_system;
 

@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from typing import Any
+from uuid import UUID
 
 from weft.ports.store import Claimed, ClaimRequest, OfferAnswer
+from weft.ports.topics import RunAnswer
 from weft.store.database import Database
 
 
@@ -53,6 +55,25 @@ class OfferedJobs:
             )
             for row in rows
         ]  # fmt: skip
+
+
+class TopicRuns:
+    """The calls of `RunLedger`. The methods are documented at the port."""
+
+    _database: Database
+
+    async def begin_run(self, event_id: UUID, owner: str, *, keep_s: float) -> RunAnswer:
+        """Begin a run, or learn how it is."""
+        (row,) = await self._database.call(
+            "begin_run", of_event_id=event_id, owner=owner, keep_s=keep_s
+        )
+        return RunAnswer(row["answer"], row["error"])
+
+    async def end_run(self, event_id: UUID, owner: str, *, is_failed: bool, error: str) -> None:
+        """Note an end."""
+        await self._database.call(
+            "end_run", of_event_id=event_id, owner=owner, failed=is_failed, error=error
+        )
 
 
 def claimed_of(row: Sequence[Any], chunk: bytes | None = None, runnable_id: int = 0) -> Claimed:

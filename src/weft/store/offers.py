@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from weft.ports.store import DueOffer
+from weft.ports.store import DueOffer, Row
 from weft.store.database import Database
 
 
@@ -66,6 +66,22 @@ class Offers:
                 messages=[one[2] for one in depths],
                 consumers=[one[3] for one in depths],
             )
+        )
+
+    async def list_announcements(
+        self, epoch: int, reader: str, tenant: str, door: str, *, limit: int
+    ) -> Row | None:
+        """Return what the next events tell."""
+        found: Row | None = await self._database.value(
+            "list_announcements", epoch=epoch, reader=reader, tenant=tenant, door=door,
+            limit_rows=limit,
+        )  # fmt: skip
+        return found
+
+    async def keep_position(self, epoch: int, reader: str, xid: int, event_id: int) -> None:
+        """Note how far it is told."""
+        await self._database.call(
+            "keep_position", epoch=epoch, reader=reader, xid=xid, event_id=event_id
         )
 
     async def confirm_offers(self, epoch: int, offer_ids: Sequence[int]) -> None:

@@ -29,7 +29,7 @@ from weft.ports.worker_link import LinkTerms
 from weft.store.database import Database, columns, open_database
 from weft.store.log_locations import location_columns
 from weft.store.notices import PostgresNotices
-from weft.store.offered_jobs import OfferedJobs, claimed_of
+from weft.store.offered_jobs import OfferedJobs, TopicRuns, claimed_of
 from weft.store.schema_range import check_schema
 from weft.store.worker_files import WorkerFiles
 from weft.wire.sealed import SecretRow
@@ -39,7 +39,7 @@ GRACE_S = 30.0
 MESSAGE_MAX = 4096
 
 
-class PostgresWorkerStore(OfferedJobs, WorkerFiles):
+class PostgresWorkerStore(OfferedJobs, TopicRuns, WorkerFiles):
     """A worker agent's calls to its database. The methods are documented at the port."""
 
     def __init__(

@@ -82,6 +82,13 @@ EVENTS = MappingProxyType(
         "waits for the next try or is uncordoned · worker, kind, why",
         "operation.failed": "an operation cannot go on · operation, kind, code, error",
         "transport.away": "a transport cannot be reached; its messages wait · transport, error",
+        "topics.poison": "a record of a topic cannot be used; it is passed over · topic, "
+        "partition, offset, error, bytes",
+        "topics.refused": "a job that a record brought is refused · topic, partition, offset, "
+        "job, code, error",
+        "topics.submitted": "a job that a record brought is submitted · job, batch, trace_id",
+        "topics.failed": "a record of a topic could not be taken in, by a mistake; it is passed "
+        "over · topic",
         "transport.back": "a transport can be reached again · transport",
         "worker.kept": "a worker is kept for a large job · incarnation, batch_id, job_id",
         "pool.decided": "a machine is made, cordoned or deleted · pool, kind, machine, why",
@@ -126,6 +133,8 @@ EVENTS = MappingProxyType(
         "checkpoints.not_removed": "what jobs had kept could not be removed · error",
         "transport.message_refused": "a message of a transport is none of weft's; it is gone · "
         "transport, queue, error",
+        "topics.line": "a line of a job that a record of a topic had run here · job, "
+        "trace_id, line",
         "worker.reserved": "this worker has claimed the job that it is kept for · key",
         "worker.filled": "this worker is kept for a job and starts a shorter one before it · key",
         "worker.drained": "this worker was told to drain and nothing runs; it ends",

@@ -100,6 +100,24 @@ TRANSPORT_REFUSED: Final = Counter(
     "weft_transport_refused", "messages of transports that are none of weft's", ["transport"],
     registry=REGISTRY,
 )  # fmt: skip
+TOPIC_RUNS: Final = Counter(
+    "weft_topic_runs", "runs whose outcomes this worker has published", ["outcome"],
+    registry=REGISTRY,
+)  # fmt: skip
+TOPIC_OUTCOMES: Final = Counter(
+    "weft_topic_outcomes", "outcomes that have come: how they ended a run, or ignored",
+    ["outcome"], registry=REGISTRY,
+)  # fmt: skip
+TOPIC_POISON: Final = Counter(
+    "weft_topic_poison", "records of topics that cannot be used", ["topic"], registry=REGISTRY
+)
+TOPIC_JOBS: Final = Counter(
+    "weft_topic_jobs", "jobs that records have brought, by what became of them", ["outcome"],
+    registry=REGISTRY,
+)  # fmt: skip
+TOPIC_ANNOUNCED: Final = Counter(
+    "weft_topic_announced", "records that tell of jobs", ["topic"], registry=REGISTRY
+)
 WORKERS: Final = Gauge("weft_workers", "workers by state", ["state"], registry=COUNTS)
 RUNNING_JOBS: Final = Gauge(
     "weft_running_jobs", "live job processes of this worker", registry=REGISTRY

@@ -1,12 +1,17 @@
 """What a door registers for the api: its routes, and what its paths have that others have not."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from litestar.types import ControllerRouterHandler
 
 from weft.core.errors import WeftError
+
+if TYPE_CHECKING:
+    from weft.api.services import Services
+    from weft.ports.topics import Topics
+    from weft.settings.transports_file import TransportDocument
 
 TRACE_CHARS_MAX: Final = 100
 
@@ -46,6 +51,9 @@ class ForeignTrace:
         return given if is_kept else self.new()
 
 
+Intake = Callable[["Services", "Topics", "TransportDocument"], Coroutine[Any, Any, None]]
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ApiDoor:
     """The part of a door that the api serves."""
@@ -60,6 +68,10 @@ class ApiDoor:
     refuse: Callable[[WeftError, Asked], Refusal] | None = None
     """How errors look there, those outside of routes too; None: as problem documents."""
     trace: ForeignTrace | None = None
+    intake: "Callable[[Services, Topics, TransportDocument], Coroutine[Any, Any, None]] | None" = (
+        None
+    )
+    """Takes in jobs that records of topics bring, until cancelled; None: none come that way."""
 
 
 class DoorPaths:

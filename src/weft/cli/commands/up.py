@@ -17,6 +17,7 @@ from weft.cli.input.settings import (
 def up(
     *,
     detach: Annotated[bool, Parameter(name=["--detach", "-d"], negative="")] = False,
+    broker: str | None = None,
     server: ServerOptions = NO_SERVER_OPTIONS,
     worker: WorkerOptions = NO_WORKER_OPTIONS,
     shared: Local = LOCAL,
@@ -26,12 +27,17 @@ def up(
         weft up --detach --port 0
 
     Args:
+        broker: `kafka://HOST:PORT` of a broker over whose topics simulated jobs of other systems
+            travel.
         detach: Return when everything is ready; `weft down` stops it.
         server: Settings of the server.
         worker: Settings of the worker.
         shared: Options of every command.
     """
     settings = settings_of(shared, server, worker)
+    from weft.run.broker import with_broker  # noqa: PLC0415 (as below)
     from weft.run.up import run_up  # noqa: PLC0415 (heavy: the server's side)
 
+    if broker is not None:
+        settings = with_broker(settings, broker)
     return run_up(settings, detach=detach, as_json=shared.json)

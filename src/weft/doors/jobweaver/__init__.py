@@ -18,4 +18,6 @@ def _api() -> "ApiDoor":
     return SERVED
 
 
-DOOR: Final = Door(name="jobweaver", title="JobWeaver's clients", api=_api)
+DOOR: Final = Door(
+    name="jobweaver", title="JobWeaver's clients", api=_api, workers_group="jobweaver-workers"
+)

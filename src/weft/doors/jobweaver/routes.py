@@ -12,6 +12,7 @@ from weft.api.use_cases import read
 from weft.core.errors import IdempotencyConflict
 from weft.core.rights import Right
 from weft.core.states import JobState
+from weft.doors.jobweaver.intake import take_in
 from weft.doors.jobweaver.refused import (
     HEALTH,
     Refused,
@@ -29,16 +30,12 @@ from weft.doors.jobweaver.requests import (
     query_of,
     read_submission,
 )
+from weft.doors.jobweaver.topics import NAME, foreign_job, travel_of
 from weft.doors.jobweaver.words import SIMULATION, STATES, event_id, instant, outcome_of, word_of
 from weft.ports.store import ForeignJobs, Row
 from weft.submission import submit
 from weft.wire.documents import BatchDocument
-from weft.wire.foreign_jobs import ForeignJob
-from weft.wire.retry_documents import RetryDocument
 
-NAME: Final = "jobweaver"
-FIRST_S: Final = 10
-LONGEST_S: Final = 300
 _HANDLERS: Final = {Refused: answer_refused}
 
 
@@ -55,12 +52,11 @@ async def create_jobweaver_job(request: AnyRequest) -> Response[bytes]:
     """Submit a job."""
     asked, key = await read_submission(request), key_of(request)
     job_id = new_id(request, key)
-    job = ForeignJob(simulation=asked.simulation, max_attempts=asked.retries_max + 1)
-    if asked.retries_max:
-        job.retry = RetryDocument(
-            policy="exponential", first_s=FIRST_S, longest_s=LONGEST_S, jitter=0
-        )
     origin = foreign_origin(request, asked.digest, key, foreign_id=job_id)
+    travel = await travel_of(
+        services_of(request), caller_of(request), job_id, origin.foreign_trace or ""
+    )
+    job = foreign_job(asked.simulation, asked.retries_max, travel)
     try:
         _, is_new = await submit.create_batch(
             services_of(request), caller_of(request), BatchDocument(jobs=[job]), origin
@@ -228,5 +224,6 @@ SERVED: Final = ApiDoor(
     ),
     paths=("/api/jobs", "/internal/jobs", "/internal/executions", "/actuator"),
     refuse=refuse,
+    intake=take_in,
     trace=ForeignTrace(header="x-trace-id", new=lambda: str(uuid4())),
 )

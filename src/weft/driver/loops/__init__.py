@@ -7,6 +7,7 @@ a line in `_loops_due.sql` for a date, or `after=("fold",)` for a loop that foll
 from typing import Final
 
 from weft.driver.loops import (
+    announce,
     autoscale,
     black_holes,
     callbacks,
@@ -51,6 +52,7 @@ LOOPS: Final[tuple[Loop, ...]] = (
     preempt.LOOP,
     reserve.LOOP,
     release.LOOP,
+    announce.LOOP,
     recovery.LOOP,
     conditions.LOOP,
     failures.LOOP,

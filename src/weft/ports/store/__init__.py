@@ -12,13 +12,14 @@ from weft.ports.store.billing import BillingStore, ReportPage, ReportQuery
 from weft.ports.store.callbacks import DeliveryReport, DueCallback
 from weft.ports.store.callers import Caller, Row, Visit, WorkTerms
 from weft.ports.store.conditions import ConditionStore, DueCondition
-from weft.ports.store.driver import Beat, DriverStore, DueOffer, Folded, OfferStore
+from weft.ports.store.driver import Beat, DriverStore, Folded
 from weft.ports.store.edits import EditLimits, EditStore, Patch
 from weft.ports.store.fleet import FleetStore
 from weft.ports.store.foreign_jobs import ForeignJobs
 from weft.ports.store.groups import SetGroupStore
 from weft.ports.store.job_entries import JobEntry
 from weft.ports.store.notices import Notices
+from weft.ports.store.offers import DueOffer, OfferStore
 from weft.ports.store.operations import Operation, Resubmitted
 from weft.ports.store.patrol import Patrolled, Position
 from weft.ports.store.pools import PoolStore, ShareKey

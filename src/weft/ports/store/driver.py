@@ -35,61 +35,6 @@ class Folded(NamedTuple):
     """Those that no notice wakes while the fold is awake, such as `cancel` (`driver/loops`)."""
 
 
-class DueOffer(NamedTuple):
-    """An offer whose message is due."""
-
-    offer_id: int
-    batch_id: int
-    job_id: int
-    tenant: str
-    queue: str
-    transport: str
-
-
-class OfferStore(Protocol):
-    """The driver's calls about transports: a part of its own, for drivers that have some. Every
-    call is safe to repeat, and raises `EpochStale` as those of `DriverStore` do.
-    """
-
-    async def withdraw_offers(self, epoch: int, transports: Sequence[str]) -> int:
-        """Take back what may not start now, or travels over none of these transports, and forget
-        what is over; return how many offers are left.
-        """
-
-    async def offer_jobs(self, epoch: int, transports: Sequence[str], *, limit_jobs: int) -> int:
-        """Offer the next ready jobs, as many as the consumers of their queues want; return how
-        many.
-        """
-
-    async def take_offers(
-        self, epoch: int, transports: Sequence[str], *, again_s: float, limit_offers: int
-    ) -> Sequence[DueOffer]:
-        """Return the offers to send now, in order; what nobody confirms is due again after
-        `again_s` seconds.
-        """
-
-    async def confirm_offers(self, epoch: int, offer_ids: Sequence[int]) -> None:
-        """Note that the transport keeps these messages."""
-
-    async def list_travelling(
-        self, epoch: int, transports: Sequence[str]
-    ) -> Sequence[tuple[str, str, str]]:
-        """Return the queues that travel over these transports: transport, tenant and queue, in
-        order.
-        """
-
-    async def note_transport(
-        self,
-        epoch: int,
-        transport: str,
-        error: str | None,
-        depths: Sequence[tuple[str, str, int, int]],
-    ) -> bool:
-        """Note that a transport has just answered, and its messages and consumers by tenant and
-        queue, or why it did not (`error`); return whether it has gone or come back.
-        """
-
-
 class DriverStore(SpendingStore, SourceReadings, Protocol):
     """The calls of a driver.
 

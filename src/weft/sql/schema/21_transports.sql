@@ -44,3 +44,28 @@ ALTER TABLE weft.transport_depth ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant_rows ON weft.transport_depth TO weft_tenant
     USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
 CREATE POLICY system_rows ON weft.transport_depth TO weft_system USING (true);
+
+-- Runs that records of topics ask for, by the ids of their records: each is had once.
+CREATE TABLE weft.topic_run (
+    event_id uuid PRIMARY KEY,
+    owner text NOT NULL,  -- the incarnation that runs it (weft.worker_incarnation.name)
+    begun_at timestamptz NOT NULL,
+    ended_at timestamptz,  -- NULL: it runs, unless its owner has ended
+    failed boolean NOT NULL DEFAULT false,
+    error text CHECK (length(error) <= 4096)
+);
+CREATE INDEX topic_run_begun_idx ON weft.topic_run (begun_at);
+ALTER TABLE weft.topic_run ENABLE ROW LEVEL SECURITY;
+CREATE POLICY system_rows ON weft.topic_run TO weft_system USING (true);
+
+-- How far the events of a tenant are told to somebody outside.
+CREATE TABLE weft.event_reader (
+    reader text PRIMARY KEY,
+    tenant_id int NOT NULL REFERENCES weft.tenant,
+    xid xid8 NOT NULL,  -- the last event that was told, in the order of list_events
+    event_id bigint NOT NULL
+);
+ALTER TABLE weft.event_reader ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_rows ON weft.event_reader TO weft_tenant
+    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
+CREATE POLICY system_rows ON weft.event_reader TO weft_system USING (true);

@@ -17,6 +17,7 @@ from weft.core.command import Command
 from weft.core.conditions import Blocked
 from weft.core.errors import WeftError
 from weft.core.states import Reason
+from weft.plugins.runners.simulation.exchange import Exchange, NoOutcome, travel_of
 from weft.plugins.runners.simulation.steps import Adder, Output, StepFailed, take
 from weft.ports.executor import JobExecutor
 from weft.ports.log_store import LogWriter
@@ -30,6 +31,7 @@ from weft.ports.runner import (
     blocked,
     never_started,
 )
+from weft.ports.topics import JobTopics
 from weft.wire.simulation_documents import Step
 from weft.wire.spec import JobSpec
 
@@ -50,7 +52,9 @@ def open_simulations(site: RunnerSite) -> "SimulationRunner":
     """Return the runner of a worker of simulations."""
     # The composition root gives each runner the executors that name it.
     executors = cast("Mapping[str, StepsExecutor]", site.executors)
-    return SimulationRunner(executors, site.log_writer, processes_max=os.cpu_count() or 1)
+    return SimulationRunner(
+        executors, site.log_writer, processes_max=os.cpu_count() or 1, topics=site.job_topics
+    )
 
 
 class _Untold:
@@ -83,8 +87,16 @@ class SimulationRunner:
     outlives_host = False
 
     def __init__(
-        self, executors: Mapping[str, StepsExecutor], logs: LogWriter, *, processes_max: int
+        self,
+        executors: Mapping[str, StepsExecutor],
+        logs: LogWriter,
+        *,
+        processes_max: int,
+        topics: JobTopics | None = None,
     ) -> None:
+        self._topics = topics
+        self._exchange: Exchange | None = None
+        self._exchanging: asyncio.Task[None] | None = None
         self._executors = executors
         self._logs = logs
         self._adder = Adder(processes_max)
@@ -148,6 +160,10 @@ class SimulationRunner:
 
     async def happened(self) -> AsyncIterator[Happened]:
         """Yield what happens, what came together at once."""
+        if self._topics is not None and self._exchange is None:
+            # Not before: now the database knows this incarnation.
+            self._exchange = Exchange(self._topics, self._incarnation, self._adder)
+            self._exchanging = asyncio.create_task(self._exchange.run())
         while True:
             await self._wake.wait()
             self._wake.clear()
@@ -158,9 +174,15 @@ class SimulationRunner:
         """Forget everything, and begin another incarnation with the next `adopt`."""
         tasks = [one.task for one in self._attempts.values() if one.task is not None]
         self._attempts.clear()
+        if self._exchange is not None:
+            self._exchange.close()
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        if self._exchanging is not None:
+            self._exchanging.cancel()
+            await asyncio.gather(self._exchanging, return_exceptions=True)
+        self._exchange = self._exchanging = None
         self._ended.clear()
         self._untold = _Untold()
         self._incarnation = ""
@@ -187,19 +209,27 @@ class SimulationRunner:
             self._end(refused)
             return False
         one = self._attempts[key] = _Attempt(key, self._logs)
-        one.task = asyncio.ensure_future(self._run(one, steps, spec.timeout_s))
+        one.task = asyncio.ensure_future(self._run(one, steps, spec))
         one.task.add_done_callback(lambda _task: self._end_cancelled(one))
         return True
 
-    async def _run(self, one: _Attempt, steps: Sequence[Step], timeout_s: float | None) -> None:
+    async def _run(self, one: _Attempt, steps: Sequence[Step], spec: JobSpec) -> None:
         reason, exit_code, message = None, None, ""
         try:
-            async with asyncio.timeout(timeout_s):
-                for step in steps:
-                    one.cpu_ms += await take(step, one.output, self._adder)
+            async with asyncio.timeout(spec.timeout_s):
+                travel = travel_of(spec)
+                if travel is not None and self._exchange is not None:
+                    one.cpu_ms = await self._exchange.send(
+                        travel, steps, one.output, one.key.attempt
+                    )
+                else:
+                    for step in steps:
+                        one.cpu_ms += await take(step, one.output, self._adder)
             exit_code = 0
         except StepFailed as error:
             reason, exit_code, message = Reason.EXIT, _FAILED, str(error)
+        except NoOutcome:
+            reason, message = Reason.LOST, "nobody has said how its run ended"
         except TimeoutError:
             reason = Reason.TIMEOUT
         except OSError as error:

@@ -7,7 +7,7 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from weft.core.attempt_key import AttemptKey
 from weft.ports.log_store import LogWriter
@@ -22,6 +22,16 @@ _AT_ONCE: Final = 10_000
 
 class StepFailed(Exception):
     """A step FAIL was taken, or one could not be."""
+
+
+class Lines(Protocol):
+    """Where the lines of a run go."""
+
+    def add(self, line: str) -> None:
+        """Add a line."""
+
+    async def before(self, wait_ms: int) -> None:
+        """Write what would have to wait for too long."""
 
 
 class Output:
@@ -92,7 +102,7 @@ class Adder:
         return int(said)
 
 
-async def take(step: Step, output: Output, adder: Adder) -> int:
+async def take(step: Step, output: Lines, adder: Adder) -> int:
     """Take a step; return the milliseconds of CPU that it took. Raise `StepFailed`."""
     match step:
         case Sleep(duration_ms=ms) | HttpCall(latency_ms=ms):

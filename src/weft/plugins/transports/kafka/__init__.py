@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from secrets import choice
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from weft.core.errors import Invalid
 from weft.core.findings import Finding
@@ -20,6 +20,7 @@ try:
     from confluent_kafka.cimpl import NewTopic as Topic
 
     from weft.plugins.transports.kafka import looks
+    from weft.plugins.transports.kafka.config import config_of
     from weft.plugins.transports.kafka.consumer import Consumption, consuming
     from weft.plugins.transports.kafka.failures import Failures
 except ImportError as error:
@@ -33,7 +34,6 @@ Found = TypeVar("Found")
 PARTITIONS: Final = 12
 """Of a topic that is made here: the most workers that share it."""
 _CALL_S: Final = 10.0
-_SCHEMES: Final = {"kafka": "PLAINTEXT", "kafkas": "SSL"}
 _ANY: Final = -1
 """The partition of a message that may go to each."""
 
@@ -69,7 +69,7 @@ class KafkaTransport:
             others = sorted(set(range(self._partitions[topic])) - set(owned))
             return bool(others) and all(await self._send([(topic, choice(others), body)]))
 
-        config = _config(self._to, failures)
+        config = config_of(self._to, failures)
         await self._make_topics({topic})
         async with consuming(Consumption(config, topic, limit, failures, pass_on)) as deliveries:
             yield deliveries
@@ -89,7 +89,7 @@ class KafkaTransport:
     def _look(self, ask: Callable[[AdminClient], Found]) -> Found:
         """Ask the cluster something. Raise `TransportError`."""
         failures = Failures()
-        admin = AdminClient(_config(self._to, failures))
+        admin = AdminClient(config_of(self._to, failures))
         try:
             return ask(admin)
         except (KafkaException, TimeoutError, OSError) as error:
@@ -112,7 +112,7 @@ class KafkaTransport:
         if self._producer is None:
             self._producer = Producer(
                 {
-                    **_config(self._to, self._failures),
+                    **config_of(self._to, self._failures),
                     "acks": "all",
                     "linger.ms": 5,
                     "sticky.partitioning.linger.ms": 0,  # spread also what is sent at once
@@ -132,29 +132,10 @@ def topic_name(route: Route) -> str:
     return f"weft.{route.tenant}.submit.{route.queue}"
 
 
-def _config(to: Connection, failures: Failures) -> dict[str, Any]:
-    """Return what librdkafka is told of a cluster, with its names."""
-    scheme, _, hosts = to.address.rstrip("/").partition("://")
-    if scheme not in _SCHEMES or not hosts:
-        raise TransportError("`address` is not kafka://HOST:PORT or kafkas://HOST:PORT")
-    config: dict[str, Any] = {
-        "bootstrap.servers": hosts, "error_cb": failures.note, "log_level": 0,
-        "security.protocol": _SCHEMES[scheme],
-    }  # fmt: skip
-    if to.password:
-        config |= {
-            "security.protocol": f"SASL_{_SCHEMES[scheme]}", "sasl.mechanism": "PLAIN",
-            "sasl.username": to.user, "sasl.password": to.password,
-        }  # fmt: skip
-    if to.ca_file is not None:
-        config["ssl.ca.location"] = str(to.ca_file)
-    return config
-
-
 def _make_topics(to: Connection, topics: Sequence[str]) -> dict[str, int]:
     """Make the topics that there are not; return how many partitions each has."""
     failures = Failures()
-    admin = AdminClient(_config(to, failures))
+    admin = AdminClient(config_of(to, failures))
     try:
         asked = [Topic(name, num_partitions=PARTITIONS) for name in topics]
         for future in admin.create_topics(asked, request_timeout=_CALL_S).values():

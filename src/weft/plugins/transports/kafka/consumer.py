@@ -42,7 +42,7 @@ AHEAD: Final = 500
 """Records that wait here, beside those in work: nobody else can have them."""
 HELD_S: Final = 5.0
 """A record that has waited here for this time is passed on to another member."""
-_PASSING: Final = {
+PASSING: Final = {
     KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._PARTITION_EOF,  # noqa: SLF001 (the library's names)
     KafkaError._ALL_BROKERS_DOWN, KafkaError._TRANSPORT, KafkaError._RESOLVE,  # noqa: SLF001
     KafkaError._MAX_POLL_EXCEEDED, KafkaError._TIMED_OUT,  # noqa: SLF001
@@ -55,11 +55,14 @@ class Consumption(NamedTuple):
 
     config: Mapping[str, Any]
     topic: str
-    """The group has its name."""
     limit: int
     failures: Failures
-    pass_on: Callable[[bytes, Collection[int]], Awaitable[bool]]
-    """Put a body into another partition of the topic than these; return whether there is one."""
+    pass_on: Callable[[bytes, Collection[int]], Awaitable[bool]] | None
+    """Put a body into another partition of the topic than these; return whether there is one.
+    None: nothing is passed on.
+    """
+    group: str | None = None
+    """None: it has the topic's name."""
 
 
 @dataclass(eq=False)
@@ -74,8 +77,10 @@ class _Partition:
 class KafkaDelivery:
     """A record that is not done."""
 
-    def __init__(self, body: bytes, offset: int, partition: _Partition, member: "_Member") -> None:
-        self._body = body
+    def __init__(
+        self, message: Message, offset: int, partition: _Partition, member: "_Member"
+    ) -> None:
+        self.message = message
         self._offset = offset
         self._partition = partition
         self._member = member
@@ -83,7 +88,7 @@ class KafkaDelivery:
     @property
     def body(self) -> bytes:
         """Return its bytes."""
-        return self._body
+        return self.message.value() or b""
 
     @property
     def is_lost(self) -> bool:
@@ -92,6 +97,10 @@ class KafkaDelivery:
 
     async def acknowledge(self) -> None:
         """Note that it is done."""
+        self.finish()
+
+    def finish(self) -> None:
+        """Note that it is done, at once."""
         self.end()
         self._member.room.release()
 
@@ -133,7 +142,8 @@ class _Member:
 
     async def pass_on(self, one: KafkaDelivery) -> bool:
         """Put a record into a partition of another member; return whether there is one."""
-        if not await self._consumption.pass_on(one.body, list(self._owned)):
+        pass_on = self._consumption.pass_on
+        if pass_on is None or not await pass_on(one.body, list(self._owned)):
             return False
         one.end()
         return True
@@ -143,7 +153,7 @@ class _Member:
             consumer = Consumer(
                 {
                     **self._consumption.config,
-                    "group.id": self._consumption.topic,
+                    "group.id": self._consumption.group or self._consumption.topic,
                     "partition.assignment.strategy": "range",
                     "auto.offset.reset": "earliest",
                     "enable.auto.commit": False,
@@ -193,10 +203,10 @@ class _Member:
 
     def _deliver(self, message: Message) -> None:
         if (error := message.error()) is not None:
-            if error.code() not in _PASSING:
+            if error.code() not in PASSING:
                 raise KafkaException(error)
             return
-        number, offset, value = message.partition(), message.offset(), message.value()
+        number, offset = message.partition(), message.offset()
         assert number is not None
         assert offset is not None
         partition = self._owned.setdefault(number, _Partition())
@@ -205,7 +215,7 @@ class _Member:
             partition.is_lost = True
             partition = self._owned[number] = _Partition()
             partition.mark.deliver(offset)
-        self._tell(KafkaDelivery(value or b"", offset, partition, self))
+        self._tell(KafkaDelivery(message, offset, partition, self))
 
     def _tell(self, news: KafkaDelivery | TransportError) -> None:
         if not self._loop.is_closed():

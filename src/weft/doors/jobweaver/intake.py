@@ -1,0 +1,208 @@
+"""Take in the jobs that records of `job-created` bring, as the user whom the operator has named.
+
+Every api does so, as members of one group. A record is done when its job is submitted, is known
+already or is refused; a repeat has the same idempotency key. Outcomes are the workers' business:
+here their offsets are committed for the group, and those that cannot be read are reported.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from weft.api.services import Services
+from weft.core.backoff import backoff_s
+from weft.core.door_keys import stored_key
+from weft.core.errors import (
+    Forbidden,
+    IdempotencyConflict,
+    QueueFull,
+    QuotaExceeded,
+    Unavailable,
+    WeftError,
+)
+from weft.core.ids import format_batch_id
+from weft.core.problems import Problems
+from weft.core.rights import Right, require
+from weft.doors.jobweaver.requests import RETRIES_MAX
+from weft.doors.jobweaver.topics import NAME, foreign_job, identity_of
+from weft.ports.store import ACTION, Action, Caller, ForeignJobs
+from weft.ports.topics import Arrival, Topics
+from weft.ports.transport import TransportError
+from weft.settings.transports_file import JobTopicsDocument, TransportDocument
+from weft.submission import submit
+from weft.submission.services import Origin
+from weft.submission.translation.simulations import check_steps
+from weft.telemetry import metrics
+from weft.telemetry.log import get_logger
+from weft.telemetry.trace import new_trace_id
+from weft.wire import job_topics as wire
+from weft.wire.documents import BatchDocument
+
+log = get_logger()
+
+GROUP: Final = "scheduler-group"
+AT_ONCE: Final = 20
+FULL_WAIT_S: Final = 5.0
+_RETRY_FIRST_S: Final = 0.2
+_RETRY_LONGEST_S: Final = 5.0
+
+
+async def take_in(services: Services, topics: Topics, document: TransportDocument) -> None:
+    """Make the topics and take in what comes. Never returns."""
+    assert document.jobs is not None
+    intake = _Intake(services, topics, document.name, document.jobs)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(intake.serve(wire.CREATED, intake.submit))
+        for topic in wire.OUTCOMES:
+            group.create_task(intake.serve(topic, intake.look_at))
+
+
+class _Intake:
+    def __init__(
+        self, services: Services, topics: Topics, name: str, jobs: JobTopicsDocument
+    ) -> None:
+        self._services = services
+        self._topics = topics
+        self._name = name
+        self._jobs = jobs
+
+    async def serve(self, topic: str, take: Callable[[Arrival], Awaitable[None]]) -> None:
+        """Take what comes by a topic, until cancelled."""
+        failures = 0
+        while True:
+            tasks: set[asyncio.Task[None]] = set()
+            try:
+                await self._topics.make(wire.PARTITIONS)
+                async with self._topics.consume(GROUP, topic, limit=AT_ONCE) as arrivals:
+                    async for one in arrivals:
+                        failures = 0
+                        task = asyncio.create_task(self._finish(one, take))
+                        tasks.add(task)
+                        task.add_done_callback(tasks.discard)
+            except TransportError as error:
+                log.warning("transport.away", transport=self._name, error=str(error))
+            finally:
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
+            failures += 1
+            await asyncio.sleep(_retry_s(failures))
+
+    async def _finish(self, one: Arrival, take: Callable[[Arrival], Awaitable[None]]) -> None:
+        """Take a record until that is possible; then it is done."""
+        failures = 0
+        while True:
+            try:
+                await take(one)
+            except (Unavailable, QuotaExceeded, QueueFull) as error:
+                failures += 1
+                is_full = not isinstance(error, Unavailable)
+                await asyncio.sleep(FULL_WAIT_S if is_full else _retry_s(failures))
+            except Exception:
+                # It must not hold up the records behind it.
+                log.exception("topics.failed", topic=one.at.topic)
+                break
+            else:
+                break
+        one.acknowledge()
+
+    async def look_at(self, one: Arrival) -> None:
+        """Report an outcome that cannot be read."""
+        try:
+            wire.read_outcome(one.at.topic, one.value, one.headers)
+        except wire.Malformed as error:
+            _note_poison(one, str(error))
+
+    async def submit(self, one: Arrival) -> None:
+        """Submit a job. Raise `Unavailable`, `QuotaExceeded` or `QueueFull`: it is tried again."""
+        try:
+            asked = wire.read_created(one.value, one.headers)
+        except wire.Malformed as error:
+            _note_poison(one, str(error))
+            return
+        job_id = asked.envelope.job_id
+        if asked.envelope.event_id == wire.created_event_id(job_id):
+            metrics.TOPIC_JOBS.labels("known").inc()
+            return  # weft has told of it
+        try:
+            batch_id = await self._create(asked)
+        except (Unavailable, QuotaExceeded, QueueFull):
+            raise
+        except IdempotencyConflict:
+            batch_id = None
+        except WeftError as error:
+            topic, partition, offset = one.at
+            log.warning(
+                "topics.refused", topic=topic, partition=partition, offset=offset, job=job_id,
+                code=error.code, error=error.message,
+            )  # fmt: skip
+            metrics.TOPIC_JOBS.labels("refused").inc()
+            return
+        metrics.TOPIC_JOBS.labels("known" if batch_id is None else "submitted").inc()
+        if batch_id is not None:
+            log.info(
+                "topics.submitted", job=job_id, batch=format_batch_id(batch_id),
+                trace_id=asked.envelope.trace_id,
+            )  # fmt: skip
+
+    async def _create(self, asked: wire.JobCreated) -> int | None:
+        """Submit a job; return its batch, None: it is known."""
+        caller = await self._caller()
+        require(Right.WRITE, caller.user_name, caller.role)
+        job_id, trace_id = asked.envelope.job_id, asked.envelope.trace_id
+        wanted = ForeignJobs(
+            door=NAME, foreign_id=job_id, states=None, by_change=False, first_row=0, limit=1
+        )
+        if (await self._services.store.list_foreign_jobs(caller, wanted))["total"]:
+            return None
+        problems = Problems()
+        check_steps(asked.simulation, self._services.settings, problems, "/instruction/steps")
+        problems.raise_any()
+        identity = identity_of(self._name, job_id, trace_id, come=True)
+        job = foreign_job(asked.simulation, min(asked.retries_max, RETRIES_MAX), identity)
+        origin = Origin(
+            digest=hashlib.sha256(job_id.encode()).digest(),
+            trace_id=new_trace_id(),
+            key=stored_key(NAME, f"{wire.CREATED} {job_id}"),
+            door=NAME,
+            foreign_trace=trace_id,
+            foreign_id=job_id,
+        )
+        action = Action(
+            caller=caller, name="take_in_job", path=f"/{wire.CREATED}", trace_id=origin.trace_id
+        )
+        before = ACTION.set(action)
+        try:
+            document = BatchDocument(jobs=[job])
+            if self._jobs.project is not None:
+                document.billing_project = self._jobs.project
+            answer, is_new = await submit.create_batch(self._services, caller, document, origin)
+        finally:
+            ACTION.reset(before)
+        return int(answer["batch_id"]) if is_new else None
+
+    async def _caller(self) -> Caller:
+        found = await self._services.store.admit_user(
+            self._jobs.tenant, self._jobs.user, None, may_create=False
+        )
+        if found is None:
+            raise Forbidden(
+                f"there is no user {self._jobs.user!r}",
+                detail=f"The transport {self._name} submits jobs as this user.",
+                hint="Correct `jobs.user` in transports_file, or add the user.",
+            )
+        return found
+
+
+def _note_poison(one: Arrival, why: str) -> None:
+    topic, partition, offset = one.at
+    log.warning(
+        "topics.poison", topic=topic, partition=partition, offset=offset, error=why[:500],
+        bytes=len(one.value),
+    )  # fmt: skip
+    metrics.TOPIC_POISON.labels(topic).inc()
+
+
+def _retry_s(failures: int) -> float:
+    return backoff_s(failures, first_s=_RETRY_FIRST_S, longest_s=_RETRY_LONGEST_S, jitter=1.0)

@@ -1,0 +1,46 @@
+"""The jobs of this door as they travel over topics, if the operator has named some."""
+
+from typing import Final
+
+from weft.api.services import Services
+from weft.ports.store import Caller
+from weft.wire import job_topics as wire
+from weft.wire.foreign_jobs import ForeignJob
+from weft.wire.retry_documents import RetryDocument
+from weft.wire.simulation_documents import SimulationDocument
+
+NAME: Final = "jobweaver"
+FIRST_S: Final = 10
+LONGEST_S: Final = 300
+
+
+def foreign_job(
+    simulation: SimulationDocument, retries_max: int, identity: dict[str, str] | None
+) -> ForeignJob:
+    """Return the job that does these steps. `identity`: None: it does not travel."""
+    job = ForeignJob(simulation=simulation, max_attempts=retries_max + 1, identity=identity)
+    if retries_max:
+        job.retry = RetryDocument(
+            policy="exponential", first_s=FIRST_S, longest_s=LONGEST_S, jitter=0
+        )
+    return job
+
+
+def identity_of(
+    connection: str, job_id: str, trace_id: str, *, come: bool = False
+) -> dict[str, str]:
+    """Return by what a job is known that travels. `come`: a record has brought it."""
+    known = {wire.TOPICS: connection, wire.JOB: job_id, wire.TRACE: trace_id}
+    return {**known, wire.COME: "1"} if come else known
+
+
+async def travel_of(
+    services: Services, caller: Caller, job_id: str, trace_id: str
+) -> dict[str, str] | None:
+    """Return the identity of a new job of the caller; None: it does not travel."""
+    for one in services.transports:
+        if one.jobs is not None and one.jobs.door == NAME:
+            if one.jobs.tenant != await services.store.tenant_name(caller):
+                return None
+            return identity_of(one.name, job_id, trace_id)
+    return None

@@ -1,0 +1,124 @@
+"""The loop that tells topics of jobs: of those that were created, and that failed for good.
+
+It reads the events of a tenant from a stored position on, which moves when the records are
+confirmed; so each is told at least once, in order, also after a day without broker. Without topics
+the loop waits for ever.
+"""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+
+from weft.core.backoff import backoff_s
+from weft.driver.loops.loop import Loop, LoopContext
+from weft.ports.store import OfferStore, Row
+from weft.ports.topics import Record, Topics
+from weft.ports.transport import TransportError
+from weft.telemetry import metrics
+from weft.telemetry.log import get_logger
+from weft.wire import job_topics as wire
+from weft.wire.spec import decode_chunk
+
+log = get_logger()
+
+EVENTS_MAX: Final = 500
+"""In one call."""
+BEHIND_S: Final = 0.1
+"""When it is looked again, if older writers have not committed."""
+_RETRY_FIRST_S: Final = 0.2
+_RETRY_LONGEST_S: Final = 5.0
+
+
+@dataclass(frozen=True)
+class Announced:
+    """What is told of a tenant's jobs, and where."""
+
+    topics: Topics
+    store: OfferStore
+    name: str
+    """Of the connection."""
+    tenant: str
+    door: str
+    """Jobs that have come through it."""
+
+
+async def _run(context: LoopContext) -> None:
+    announced = context.adapters.get(Announced)
+    if announced is None:
+        await asyncio.Event().wait()  # a loop that returns ends the term
+        return
+    failures = 0
+    while True:
+        try:
+            is_behind = await announce(context, announced)
+            failures = 0
+        except TransportError as error:
+            failures += 1
+            if failures == 1:
+                log.warning("transport.away", transport=announced.name, error=str(error))
+            await asyncio.sleep(
+                backoff_s(failures, first_s=_RETRY_FIRST_S, longest_s=_RETRY_LONGEST_S, jitter=1.0)
+            )
+            continue
+        if is_behind:
+            await asyncio.sleep(BEHIND_S)
+        else:
+            await context.bell.heard(context.settings.heartbeat_s)
+
+
+async def announce(context: LoopContext, announced: Announced) -> bool:
+    """Tell of the next events; return whether there are more. Raise `TransportError`."""
+    reader = f"topics {announced.name}"
+    found = await announced.store.list_announcements(
+        context.epoch, reader, announced.tenant, announced.door, limit=EVENTS_MAX
+    )
+    if found is None:
+        return False
+    records = [
+        record for one in found["told"] if (record := await _record(context, one)) is not None
+    ]
+    if records:
+        await announced.topics.make(wire.PARTITIONS)
+        if not all(await announced.topics.publish(records)):
+            raise TransportError("not all records were confirmed")
+        for record in records:
+            metrics.TOPIC_ANNOUNCED.labels(record.topic).inc()
+    if found["told"] or found["behind"]:
+        await announced.store.keep_position(context.epoch, reader, found["xid"], found["event_id"])
+    return bool(found["behind"])
+
+
+async def _record(context: LoopContext, one: Row) -> Record | None:
+    """Return what is told of an event; None: nothing."""
+    job_id, trace_id = one["foreign_id"], one["foreign_trace"] or ""
+    if one["kind"] == "dead":
+        value: dict[str, Any] = {
+            wire.JOB: job_id, "reason": one["error"] or None,
+            "finalRetryCount": one["n_failed"], "failedAt": _instant(one["at"]),
+        }  # fmt: skip
+        return Record(wire.DEAD, job_id, msgspec.json.encode(value), {wire.TRACE: trace_id})
+    chunks = await context.store.read_chunks(one["batch_id"], [1])
+    if 1 not in chunks:
+        return None  # the batch is being removed
+    spec = decode_chunk(chunks[1])[0]
+    if (
+        spec.simulation is None
+        or wire.TOPICS not in (who := spec.identity or {})
+        or (wire.COME in who)
+    ):
+        return None
+    value = {
+        wire.JOB: job_id, "type": "SIMULATION", "instruction": spec.simulation,
+        "maxRetries": one["max_attempts"] - 1,
+    }  # fmt: skip
+    headers = wire.headers_of(trace_id, wire.created_event_id(job_id))
+    return Record(wire.CREATED, job_id, msgspec.json.encode(value), headers)
+
+
+def _instant(at: str) -> str:
+    return at.replace("+00:00", "Z")
+
+
+LOOP = Loop("announce", _run, after=("fold",))

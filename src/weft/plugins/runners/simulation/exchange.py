@@ -1,0 +1,321 @@
+"""Simulated jobs that travel over topics: this worker asks for the runs of its attempts, and runs
+what records ask for, whoever wrote them.
+
+    attempt ──▶ run-job ──▶ member of the group: here or elsewhere, of weft or not
+       ▲                        │ once for each id (ledger)
+       └── job-completed, job-failed
+
+A run is noted in the ledger before its outcome is published, and its record is done after that: so
+whatever dies in between, the outcome is published by the next one who gets the record.
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple, TypeVar
+from uuid import UUID
+
+import msgspec
+
+from weft.core.backoff import backoff_s
+from weft.core.errors import Unavailable
+from weft.plugins.runners.simulation.steps import Adder, Lines, Output, StepFailed, take
+from weft.ports.topics import Arrival, JobTopics, Positions, Record, RunAnswer
+from weft.ports.transport import TransportError
+from weft.telemetry import metrics
+from weft.telemetry.log import get_logger
+from weft.wire import job_topics as wire
+from weft.wire.simulation_documents import Step
+from weft.wire.spec import JobSpec
+
+log = get_logger()
+Found = TypeVar("Found")
+
+_ASK_AGAIN_S: Final = 1.0
+"""When a run is asked about again that somebody else has."""
+_RETRY_FIRST_S: Final = 0.1
+_RETRY_LONGEST_S: Final = 5.0
+_KNOWN_MAX: Final = 100_000
+"""Ids of outcomes that are remembered, to know repeats by."""
+_MS_MAX: Final = 2**31
+
+
+class NoOutcome(Exception):
+    """Nobody has said for too long how a run ended."""
+
+
+class Travel(NamedTuple):
+    """A job that travels: who it is for others."""
+
+    job_id: str
+    trace_id: str
+
+
+def travel_of(spec: JobSpec) -> Travel | None:
+    """Return who a job is for others; None: it does not travel."""
+    who = spec.identity or {}
+    if wire.TOPICS not in who:
+        return None
+    return Travel(who[wire.JOB], who[wire.TRACE])
+
+
+class _NoLines:
+    """Where the lines of a run go that is no attempt of this worker."""
+
+    def __init__(self, envelope: wire.Envelope) -> None:
+        self._envelope = envelope
+
+    def add(self, line: str) -> None:
+        log.info(
+            "topics.line", job=self._envelope.job_id, trace_id=self._envelope.trace_id, line=line
+        )
+
+    async def before(self, wait_ms: int) -> None:
+        del wait_ms
+
+
+@dataclass(eq=False)
+class _Sent:
+    """An attempt of this worker whose run was asked for."""
+
+    travel: Travel
+    output: Output
+    outcome: "asyncio.Future[wire.Outcome]"
+    cpu_ms: int = 0
+    running: "set[asyncio.Task[str | None]]" = field(default_factory=set)
+
+
+class Exchange:
+    """One incarnation's part in the topics."""
+
+    def __init__(self, site: JobTopics, owner: str, adder: Adder) -> None:
+        self._site = site
+        self._owner = owner
+        self._adder = adder
+        self._sent: dict[UUID, _Sent] = {}
+        self._here: dict[UUID, asyncio.Task[str | None]] = {}
+        """What runs here."""
+        self._known: OrderedDict[str, None] = OrderedDict()
+        self._positions = Positions()
+        self._follows = asyncio.Event()
+        self._is_ending = False
+
+    async def run(self) -> None:
+        """Follow outcomes and serve runs, until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._always(self._follow))
+            group.create_task(self._always(self._serve))
+
+    def close(self) -> None:
+        """Let runs that are cancelled from now on come again, instead of having failed."""
+        self._is_ending = True
+
+    async def send(
+        self, travel: Travel, steps: Sequence[Step], output: Output, attempt: int
+    ) -> int:
+        """Have an attempt run by whoever gets its record; return the milliseconds of CPU that it
+        took here. Raise `StepFailed` as its outcome says, and `NoOutcome`.
+        """
+        event_id = wire.run_event_id(travel.job_id, attempt)
+        sent = _Sent(travel, output, asyncio.get_running_loop().create_future())
+        self._sent[event_id] = sent
+        try:
+            await self._follows.wait()
+            value = {wire.JOB: travel.job_id, "instruction": {"steps": steps}}
+            await self._publish(
+                wire.RUN, travel, value, wire.headers_of(travel.trace_id, event_id)
+            )
+            try:
+                outcome = await asyncio.wait_for(sent.outcome, self._site.answer_s)
+            except TimeoutError:
+                raise NoOutcome from None
+        except asyncio.CancelledError:
+            for task in sent.running:
+                task.cancel()
+            raise
+        finally:
+            del self._sent[event_id]
+        if outcome.is_failed:
+            raise StepFailed(outcome.error)
+        return sent.cpu_ms
+
+    async def _always(self, serve: Callable[[], Awaitable[None]]) -> None:
+        failures = 0
+        while True:
+            try:
+                await self._site.topics.make(wire.PARTITIONS)
+                await serve()
+            except TransportError as error:
+                log.warning("transport.away", transport=self._site.name, error=str(error))
+            failures += 1
+            await asyncio.sleep(_wait_s(failures))
+
+    async def _follow(self) -> None:
+        async with self._site.topics.follow(wire.OUTCOMES, self._positions) as arrivals:
+            self._follows.set()
+            async for one in arrivals:
+                # What cannot be read is the intake's to report, which is one for all workers.
+                with suppress(wire.Malformed):
+                    self._settle(wire.read_outcome(one.at.topic, one.value, one.headers))
+
+    def _settle(self, outcome: wire.Outcome) -> None:
+        """End the attempt that an outcome is about, if it is one of this worker's."""
+        if outcome.event_id:
+            if outcome.event_id in self._known:
+                return
+            self._known[outcome.event_id] = None
+            if len(self._known) > _KNOWN_MAX:
+                self._known.popitem(last=False)
+        for event_id, sent in self._sent.items():
+            is_meant = (
+                outcome.run_event_id.lower() == str(event_id)
+                if outcome.run_event_id
+                else outcome.job_id == sent.travel.job_id
+            )
+            if is_meant and not sent.outcome.done():
+                sent.outcome.set_result(outcome)
+                metrics.TOPIC_OUTCOMES.labels("failed" if outcome.is_failed else "completed").inc()
+                return
+        metrics.TOPIC_OUTCOMES.labels("ignored").inc()
+
+    async def _serve(self) -> None:
+        topics, tasks = self._site.topics, set[asyncio.Task[None]]()
+        try:
+            async with topics.consume(
+                self._site.group, wire.RUN, limit=self._site.limit
+            ) as arrivals:
+                async for one in arrivals:
+                    task = asyncio.create_task(self._serve_one(one))
+                    tasks.add(task)
+                    task.add_done_callback(tasks.discard)
+        finally:
+            serving = [*tasks]
+            for task in serving:
+                task.cancel()
+            await asyncio.gather(*serving, return_exceptions=True)
+
+    async def _serve_one(self, arrival: Arrival) -> None:
+        """Run what a record asks for, publish how it ended, and let the record be done."""
+        steps: Sequence[Step] = ()
+        try:
+            asked = wire.read_run(arrival.value, arrival.headers)
+            envelope, steps, refused = asked.envelope, asked.steps, _refusal(asked.steps)
+        except wire.BadInstruction as bad:
+            envelope, refused = bad.envelope, str(bad)
+        except wire.Malformed as bad:
+            note_poison(arrival, str(bad))
+            arrival.acknowledge()
+            return
+        answer, has_waited = await self._begin(envelope.event_id), False
+        while answer.answer == "running" or envelope.event_id in self._here:
+            # It stays in flight until the run has ended, so that no crash can lose it.
+            has_waited = True
+            here = self._here.get(envelope.event_id)
+            await (asyncio.sleep(_ASK_AGAIN_S) if here is None else asyncio.wait({here}))
+            answer = await self._begin(envelope.event_id)
+        if answer.answer == "run":
+            error = await self._run_here(envelope, steps, refused)
+        else:
+            error = (answer.error or "") if answer.answer == "failure" else None
+        if answer.answer == "run" or not has_waited:
+            await self._publish_outcome(envelope, error)
+        arrival.acknowledge()
+
+    async def _run_here(
+        self, envelope: wire.Envelope, steps: Sequence[Step], refused: str | None
+    ) -> str | None:
+        """Take the steps and note the end; return the error, None: it succeeded."""
+        task = asyncio.create_task(self._take(envelope, steps, refused))
+        self._here[envelope.event_id] = task
+        try:
+            error = await task
+            await _until_answered(
+                lambda: self._site.ledger.end_run(
+                    envelope.event_id, self._owner, is_failed=error is not None, error=error or ""
+                )
+            )
+        finally:
+            self._here.pop(envelope.event_id, None)
+        return error
+
+    async def _take(
+        self, envelope: wire.Envelope, steps: Sequence[Step], refused: str | None
+    ) -> str | None:
+        if refused is not None:
+            return refused
+        sent = self._sent.get(envelope.event_id)
+        lines: Lines = _NoLines(envelope) if sent is None else sent.output
+        if sent is not None:
+            sent.running.add(asyncio.current_task())  # type: ignore[arg-type]
+        try:
+            for step in steps:
+                cpu_ms = await take(step, lines, self._adder)
+                if sent is not None:
+                    sent.cpu_ms += cpu_ms
+        except StepFailed as error:
+            return str(error)
+        except asyncio.CancelledError:
+            if self._is_ending or sent is None:
+                raise
+            return "cancelled"
+        return None
+
+    async def _begin(self, event_id: UUID) -> RunAnswer:
+        return await _until_answered(
+            lambda: self._site.ledger.begin_run(event_id, self._owner, keep_s=self._site.keep_s)
+        )
+
+    async def _publish_outcome(self, envelope: wire.Envelope, error: str | None) -> None:
+        value: dict[str, object] = {wire.JOB: envelope.job_id}
+        if error is not None:
+            value["errorMessage"] = error or None
+        headers = wire.headers_of(envelope.trace_id) | {wire.RUN_EVENT: str(envelope.event_id)}
+        topic = wire.COMPLETED if error is None else wire.FAILED
+        await self._publish(topic, Travel(envelope.job_id, envelope.trace_id), value, headers)
+        metrics.TOPIC_RUNS.labels("completed" if error is None else "failed").inc()
+
+    async def _publish(
+        self, topic: str, travel: Travel, value: object, headers: dict[str, str]
+    ) -> None:
+        """Write a record, as often as it takes."""
+        record = Record(topic, travel.job_id, msgspec.json.encode(value), headers)
+        failures = 0
+        while True:
+            with suppress(TransportError):
+                if all(await self._site.topics.publish([record])):
+                    return
+            failures += 1
+            await asyncio.sleep(_wait_s(failures))
+
+
+def note_poison(arrival: Arrival, why: str) -> None:
+    """Say that a record cannot be used."""
+    topic, partition, offset = arrival.at
+    log.warning(
+        "topics.poison", topic=topic, partition=partition, offset=offset, error=why[:500],
+        bytes=len(arrival.value),
+    )  # fmt: skip
+    metrics.TOPIC_POISON.labels(topic).inc()
+
+
+def _refusal(steps: Sequence[Step]) -> str | None:
+    """Return why steps cannot be taken."""
+    numbers = [n for one in steps for n in msgspec.structs.asdict(one).values()
+               if isinstance(n, int)]  # fmt: skip
+    return "a number of a step is negative" if any(n < 0 for n in numbers) else None
+
+
+async def _until_answered(call: Callable[[], Awaitable[Found]]) -> Found:
+    failures = 0
+    while True:
+        try:
+            return await call()
+        except Unavailable:
+            failures += 1
+            await asyncio.sleep(_wait_s(failures))
+
+
+def _wait_s(failures: int) -> float:
+    return backoff_s(failures, first_s=_RETRY_FIRST_S, longest_s=_RETRY_LONGEST_S, jitter=1.0)

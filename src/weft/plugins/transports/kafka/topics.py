@@ -1,0 +1,225 @@
+"""The topics of other programs, on librdkafka. It must not know what records say."""
+
+import asyncio
+import threading
+import uuid
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Final, cast
+
+from confluent_kafka import (
+    Consumer,
+    KafkaError,
+    KafkaException,
+    Message,
+    Producer,
+    TopicPartition,
+)
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic as Topic
+
+from weft.plugins.transports.kafka.config import config_of
+from weft.plugins.transports.kafka.consumer import PASSING, Consumption, KafkaDelivery, consuming
+from weft.plugins.transports.kafka.failures import Failures
+from weft.ports.topics import Arrival, Positions, Record, RecordAt
+from weft.ports.transport import Connection, TransportError
+
+_CALL_S: Final = 10.0
+_POLL_S: Final = 0.1
+_AT_ONCE: Final = 500
+
+
+class KafkaTopics:
+    """One cluster; see the port for the methods."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._to = connection
+        self._failures = Failures()
+        self._producer: Producer | None = None
+
+    async def make(self, partitions: Mapping[str, int]) -> None:
+        """Make what there is not; what there is stays as it is."""
+        await asyncio.to_thread(self._make, partitions)
+
+    async def publish(self, records: Sequence[Record]) -> Sequence[bool]:
+        """Write with the partitioner of Java's client, so that a key has one partition whoever
+        writes it.
+        """
+        if self._producer is None:
+            self._producer = Producer(
+                {
+                    **config_of(self._to, self._failures),
+                    "acks": "all",
+                    "partitioner": "murmur2_random",
+                    "linger.ms": 5,
+                    "message.timeout.ms": round(_CALL_S * 1000),
+                }
+            )
+        kept = await asyncio.to_thread(_publish, self._producer, records)
+        if records and not any(kept):
+            raise TransportError(f"nothing was confirmed: {self._failures.last}")
+        return kept
+
+    @asynccontextmanager
+    async def consume(
+        self, group: str, topic: str, *, limit: int
+    ) -> AsyncIterator[AsyncIterator[Arrival]]:
+        """Be a member of the group."""
+        failures = Failures()
+        config = config_of(self._to, failures)
+        async with consuming(
+            Consumption(config, topic, limit, failures, None, group=group)
+        ) as deliveries:
+
+            async def arrivals() -> AsyncIterator[Arrival]:
+                async for one in deliveries:
+                    assert isinstance(one, KafkaDelivery)
+                    yield _arrival(one.message, one.finish)
+
+            yield arrivals()
+
+    @asynccontextmanager
+    async def follow(
+        self, topics: Collection[str], since: Positions
+    ) -> AsyncIterator[AsyncIterator[Arrival]]:
+        """Read all partitions, as a member of no group."""
+        follower = _Follower(self._to, topics, since)
+        await asyncio.to_thread(follower.begin)
+        try:
+            yield follower.arrivals()
+        finally:
+            await asyncio.shield(asyncio.to_thread(follower.end))
+
+    async def close(self) -> None:
+        """End the producer, if there is one."""
+        producer, self._producer = self._producer, None
+        if producer is not None:
+            await asyncio.to_thread(producer.flush, 1.0)
+
+    def _make(self, partitions: Mapping[str, int]) -> None:
+        failures = Failures()
+        admin = AdminClient(config_of(self._to, failures))
+        try:
+            known = admin.list_topics(timeout=_CALL_S).topics
+            new = [Topic(name, num_partitions=n) for name, n in partitions.items()
+                   if name not in known]  # fmt: skip
+            asked = admin.create_topics(new, request_timeout=_CALL_S) if new else {}
+            for future in asked.values():
+                try:
+                    future.result(_CALL_S + 1)
+                except KafkaException as error:
+                    if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
+                        raise
+        except (KafkaException, TimeoutError, OSError) as error:
+            admin.poll(0)  # for the callback
+            raise TransportError(failures.reason(error)) from error
+
+
+class _Follower:
+    """The thread that reads, and what it shares with the event loop."""
+
+    def __init__(self, to: Connection, topics: Collection[str], since: Positions) -> None:
+        self._failures = Failures()
+        self._topics = topics
+        self._since = since
+        self._loop = asyncio.get_running_loop()
+        self._come: asyncio.Queue[Arrival | TransportError] = asyncio.Queue()
+        self._is_ending = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="kafka", daemon=True)
+        self._consumer = Consumer(
+            {
+                **config_of(to, self._failures),
+                "group.id": f"weft.follows.{uuid.uuid4()}",  # it has to have one, and joins none
+                "enable.auto.commit": False,
+                "auto.offset.reset": "earliest",
+            }
+        )
+
+    def begin(self) -> None:
+        """Find where to begin, and read from there on. Raise `TransportError`."""
+        try:
+            known = self._consumer.list_topics(timeout=_CALL_S).topics
+            for topic in self._topics:
+                for number in known[topic].partitions if topic in known else ():
+                    if (topic, number) not in self._since:
+                        at = TopicPartition(topic, number)
+                        _, end = self._consumer.get_watermark_offsets(at, timeout=_CALL_S)
+                        self._since[topic, number] = end
+            assigned = [TopicPartition(*at, offset) for at, offset in self._since.items()]
+            self._consumer.assign(assigned)
+        except KafkaException as error:
+            self._consumer.close()
+            raise TransportError(self._failures.reason(error)) from error
+        self._thread.start()
+
+    def end(self) -> None:
+        """Stop reading; wait for that."""
+        self._is_ending.set()
+        self._thread.join()
+        self._consumer.close()
+
+    async def arrivals(self) -> AsyncIterator[Arrival]:
+        """Yield what comes."""
+        while True:
+            one = await self._come.get()
+            if isinstance(one, TransportError):
+                raise one
+            self._since[one.at.topic, one.at.partition] = one.at.offset + 1
+            yield one
+
+    def _run(self) -> None:
+        try:
+            while not self._is_ending.is_set():
+                if (first := self._consumer.poll(_POLL_S)) is not None:
+                    for message in (first, *self._consumer.consume(_AT_ONCE, 0)):
+                        if (error := message.error()) is None:
+                            self._tell(_arrival(message, _nothing))
+                        elif error.code() not in PASSING:
+                            self._tell(TransportError(error.str()[:500]))
+                            return
+        except KafkaException as error:
+            self._tell(TransportError(self._failures.reason(error)))
+
+    def _tell(self, news: Arrival | TransportError) -> None:
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._come.put_nowait, news)
+
+
+def _nothing() -> None:
+    pass
+
+
+def _arrival(message: Message, acknowledge: object) -> Arrival:
+    topic, partition, offset = message.topic(), message.partition(), message.offset()
+    assert topic is not None
+    assert partition is not None
+    assert offset is not None
+    assert callable(acknowledge)
+    headers: dict[str, bytes] = {}
+    for name, text in cast("Iterable[tuple[str, bytes | None]]", message.headers() or ()):
+        headers[name] = text or b""
+    return Arrival(
+        RecordAt(topic, partition, offset), message.value() or b"", headers, acknowledge
+    )
+
+
+def _publish(producer: Producer, records: Sequence[Record]) -> Sequence[bool]:
+    """Write in order; return which are confirmed."""
+    kept = [False] * len(records)
+
+    def noting(index: int) -> Callable[[KafkaError | None, Message], None]:
+        def note(error: KafkaError | None, _: Message) -> None:
+            kept[index] = error is None
+
+        return note
+
+    for index, one in enumerate(records):
+        try:
+            producer.produce(
+                one.topic, one.value, one.key, headers=dict(one.headers),
+                on_delivery=noting(index),
+            )  # fmt: skip
+        except (BufferError, KafkaException):
+            break  # it is written again, with the rest
+    producer.flush(_CALL_S + 1)
+    return kept

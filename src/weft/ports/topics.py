@@ -1,0 +1,120 @@
+"""The port `topics`: records with keys and headers, for programs that are not weft's.
+
+PostgreSQL stays the record: what is read twice must do no harm, and what is written may be written
+twice. Built in: `kafka`. Loaded by the entry points `weft.topics`; each is called with a
+`Connection`.
+"""
+
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Final, NamedTuple, Protocol
+from uuid import UUID
+
+from weft.ports.plugins import PluginGroup
+from weft.ports.transport import Connection
+
+
+class Record(NamedTuple):
+    """A record to write; those of one key stay in order."""
+
+    topic: str
+    key: str
+    value: bytes
+    headers: Mapping[str, str]
+
+
+class RecordAt(NamedTuple):
+    """Where a record is."""
+
+    topic: str
+    partition: int
+    offset: int
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """A record that has come; anybody may have written it."""
+
+    at: RecordAt
+    value: bytes
+    headers: Mapping[str, bytes]
+    """Of headers with one name the last."""
+    acknowledge: Callable[[], None]
+    """Note that it is done: it does not come again when all before it are done, too."""
+
+
+class Positions(dict[tuple[str, int], int]):
+    """What is to be read next of each partition."""
+
+
+class Topics(Protocol):
+    """A connection to the topics of one cluster. All calls raise `TransportError` if it cannot be
+    reached.
+    """
+
+    async def make(self, partitions: Mapping[str, int]) -> None:
+        """Make the topics that there are not, each with its number of partitions."""
+
+    async def publish(self, records: Sequence[Record]) -> Sequence[bool]:
+        """Write records, in order; return which of them all replicas in step have."""
+
+    def consume(
+        self, group: str, topic: str, *, limit: int
+    ) -> AbstractAsyncContextManager[AsyncIterator[Arrival]]:
+        """Be a member of a group; get the records of the topic's partitions that it has, at most
+        `limit` that are not acknowledged. A group begins with the first record.
+        """
+
+    def follow(
+        self, topics: Collection[str], since: Positions
+    ) -> AbstractAsyncContextManager[AsyncIterator[Arrival]]:
+        """Get all records of topics from these positions on, which move along; a partition that
+        has none begins now. Nothing needs to be acknowledged.
+        """
+
+    async def close(self) -> None:
+        """End the connection, if there is one."""
+
+
+class RunAnswer(NamedTuple):
+    """What is with a run that a record asks for."""
+
+    answer: str
+    """`run`: it is the caller's; `running`: somebody who lives has it; `success`, `failure`."""
+    error: str | None = None
+    """With which it failed."""
+
+
+class RunLedger(Protocol):
+    """Which runs have begun, and how they ended, by the ids of their records."""
+
+    async def begin_run(self, event_id: UUID, owner: str, *, keep_s: float) -> RunAnswer:
+        """Begin a run, unless another incarnation that lives has it or it has ended. A run is
+        remembered for `keep_s` seconds.
+        """
+
+    async def end_run(self, event_id: UUID, owner: str, *, is_failed: bool, error: str) -> None:
+        """Note how a run of this owner ended."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobTopics:
+    """The topics over which a worker of simulations gets and runs jobs."""
+
+    name: str
+    """Of the connection."""
+    topics: Topics
+    ledger: RunLedger
+    group: str
+    """Of all who run jobs."""
+    limit: int
+    """How many runs it has at a time."""
+    answer_s: float
+    """After this time without an outcome a run is lost."""
+    keep_s: float
+    """How long the ledger remembers a run."""
+
+
+TopicsFactory = Callable[[Connection], Topics]
+TOPICS_PLUGINS: Final = PluginGroup[TopicsFactory]("weft.topics", "topics")

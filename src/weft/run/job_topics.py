@@ -1,0 +1,94 @@
+"""The topics of jobs, as the operator names them in `transports_file`, for each role."""
+
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from weft.core.errors import Invalid
+from weft.ports.topics import TOPICS_PLUGINS, JobTopics, RunLedger, Topics
+from weft.run.doors import api_doors, installed_doors
+from weft.settings import Settings
+from weft.settings.transports_file import TransportDocument, known_transports, read_transports
+
+if TYPE_CHECKING:
+    from weft.api.services import Services
+
+
+class NoTopics(Invalid):
+    """A door whose jobs cannot travel over topics, or that is not installed."""
+
+    code = "TRANSPORT.NO_TOPICS"
+
+
+class Opened(NamedTuple):
+    """A connection, and what the file says of it."""
+
+    document: TransportDocument
+    topics: Topics
+
+
+@asynccontextmanager
+async def opened_topics(settings: Settings) -> AsyncIterator[Sequence[Opened]]:
+    """Yield the connections over which jobs of doors travel; none are connected yet."""
+    documents = {
+        one.name: one for one in known_transports(settings.transports_file) if one.jobs is not None
+    }
+    found = [
+        Opened(documents[one.name], TOPICS_PLUGINS.load(one.kind)(one))
+        for one in (read_transports(settings.transports_file) if documents else ())
+        if one.name in documents
+    ]
+    for one in found:
+        _group_of(one.document)
+    try:
+        yield found
+    finally:
+        for one in found:
+            await one.topics.close()
+
+
+@asynccontextmanager
+async def opened_job_topics(
+    settings: Settings, ledger: RunLedger | None
+) -> AsyncIterator[JobTopics | None]:
+    """Yield that over which this worker gets and runs jobs; None: there is none."""
+    async with opened_topics(settings) as found:
+        if not found or ledger is None:
+            yield None
+            return
+        one = found[0]
+        yield JobTopics(
+            name=one.document.name,
+            topics=one.topics,
+            ledger=ledger,
+            group=_group_of(one.document),
+            limit=1,
+            answer_s=settings.topics_answer_s,
+            keep_s=settings.topics_keep_s,
+        )
+
+
+def intakes(services: "Services", found: Sequence[Opened]) -> Sequence[Coroutine[Any, Any, None]]:
+    """Return what takes in the jobs that records bring."""
+    doors = {door.name: door for door in api_doors()}
+    return [
+        door.intake(services, one.topics, one.document)
+        for one in found
+        if one.document.jobs is not None
+        and (door := doors[one.document.jobs.door]).intake is not None
+    ]
+
+
+def _group_of(document: TransportDocument) -> str:
+    assert document.jobs is not None
+    groups = {door.name: door.workers_group for door in installed_doors()}
+    group = groups.get(document.jobs.door)
+    if group is None:
+        able = ", ".join(name for name, one in groups.items() if one is not None)
+        raise NoTopics(
+            f"jobs of the door {document.jobs.door!r} cannot travel over topics",
+            detail=f"The transport {document.name} names it in transports_file. "
+            f"Doors whose jobs can: {able}.",
+            hint="Correct `jobs.door`.",
+        )
+    return document.jobs.group or group

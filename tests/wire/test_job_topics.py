@@ -1,0 +1,92 @@
+"""Records of the topics of jobs: what is read, and what is poison."""
+
+import json
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+
+from weft.doors.jobweaver.words import event_id
+from weft.wire import job_topics as wire
+from weft.wire.simulation_documents import Log, Sleep
+
+JOB = str(uuid4())
+HEADERS = {"traceId": b"t", "eventId": str(uuid4()).encode(), "more": b"\xff"}
+
+
+def body(**fields: object) -> bytes:
+    return json.dumps({"jobId": JOB, **fields}).encode()
+
+
+def steps(*found: object) -> dict[str, Any]:
+    return {"steps": list(found), "more": 1}
+
+
+def test_a_run_is_read_without_what_nobody_knows() -> None:
+    """Of headers and fields."""
+    value = body(
+        instruction=steps(
+            {"action": "SLEEP", "durationMs": 1, "more": 2}, {"action": "LOG", "message": None}
+        ),
+        more=3,
+    )
+    found = wire.read_run(value, HEADERS)
+
+    assert found.steps == (Sleep(duration_ms=1), Log(message=None))
+    assert found.envelope == (JOB, "t", UUID(HEADERS["eventId"].decode()))
+
+
+def test_a_created_job_is_read() -> None:
+    value = body(type="SIMULATION", instruction=steps(), maxRetries=2**31 - 1)
+
+    assert wire.read_created(value, HEADERS).retries_max == 2**31 - 1
+
+
+@pytest.mark.parametrize(
+    ("value", "headers"),
+    [
+        (b"", HEADERS), (b"\xff", HEADERS), (b"[]", HEADERS), (b"{}", HEADERS),
+        (b'{"jobId": 1}', HEADERS), (b'{"jobId": "x"}', HEADERS), (b"[" * 100_000, HEADERS),
+        (body(), {}), (body(), {"traceId": b"t"}), (body(), {**HEADERS, "eventId": b"x"}),
+        (body(), {**HEADERS, "traceId": b""}), (body(), {**HEADERS, "traceId": b"x" * 101}),
+        (body(), {**HEADERS, "traceId": b"\xff"}),
+    ],
+)  # fmt: skip
+def test_what_says_no_job_is_poison(value: bytes, headers: dict[str, bytes]) -> None:
+    with pytest.raises(wire.Malformed) as caught:
+        wire.read_run(value, headers)
+    assert not isinstance(caught.value, wire.BadInstruction)
+
+
+@pytest.mark.parametrize(
+    "instruction",
+    [None, [], {}, {"steps": None}, steps(None), steps({"action": "DANCE"}), steps({}),
+     steps({"action": "SLEEP"}), steps({"action": "SLEEP", "durationMs": 2**31}),
+     steps({"action": "COMPUTE", "iterations": "1"})],
+)  # fmt: skip
+def test_an_instruction_that_cannot_be_read_says_whose_it_is(instruction: object) -> None:
+    with pytest.raises(wire.BadInstruction) as caught:
+        wire.read_run(body(instruction=instruction), HEADERS)
+    assert caught.value.envelope.job_id == JOB
+
+
+@pytest.mark.parametrize(
+    "fields", [{"type": "OTHER"}, {"maxRetries": -1}, {"maxRetries": True}, {"maxRetries": None}]
+)
+def test_a_created_job_that_cannot_be_is_refused(fields: dict[str, object]) -> None:
+    good = {"type": "SIMULATION", "instruction": steps(), "maxRetries": 0}
+    with pytest.raises(wire.Malformed):
+        wire.read_created(body(**{**good, **fields}), HEADERS)
+
+
+def test_an_outcome_needs_its_job_alone() -> None:
+    """A message may be null; one that is no text counts as none."""
+    assert wire.read_outcome("job-completed", body(), {}) == (JOB, "", None, False, "")
+    named = wire.read_outcome("job-failed", body(errorMessage="no"), {"runEventId": b"r"})
+    assert named == (JOB, "", "r", True, "no")
+    assert wire.read_outcome("job-failed", body(errorMessage=None), {}).error == ""
+
+
+def test_a_run_has_the_id_that_its_execution_is_shown_with() -> None:
+    assert str(wire.run_event_id(JOB, 3)) == event_id(JOB, 3)
+    assert wire.created_event_id(JOB) != wire.run_event_id(JOB, 1)

@@ -90,6 +90,7 @@ def test_lists_are_paged_newest_first(http: httpx.Client) -> None:
     for one in ids:
         ended(http, one)
     states = http.get("/internal/jobs", params={"status": "COMPLETED", "size": 1}).json()
+    oldest = http.get("/internal/jobs", params={"sort": "updatedAt,asc", "size": 1000}).json()
     beyond = http.get("/internal/jobs", params={"page": 5000}).json()
 
     assert [one["id"] for one in (*page["jobs"], *next_page["jobs"])][:3] == ids[::-1]
@@ -97,6 +98,8 @@ def test_lists_are_paged_newest_first(http: httpx.Client) -> None:
     assert (page["page"], page["size"]) == (0, 2)
     assert states["content"][0]["jobId"] in ids
     assert states["page"]["number"] == 0
+    changes = [one["updatedAt"] for one in oldest["content"]]
+    assert changes == sorted(changes)
     assert beyond["content"] == []
     assert beyond["page"]["totalElements"] >= 3
 
@@ -121,7 +124,7 @@ def test_same_key_means_one_job(http: httpx.Client) -> None:
         ("{", "JSON"), ("", "JSON"), ("[]", "object"), ({}, "jobType"),
         (job() | {"jobType": "OTHER"}, "jobType"), (job() | {"payload": None}, "payload"),
         (job(retries=-1), "maxRetryCount must be non-negative"), (job(retries=None), "maxRetry"),
-        (job(retries=10**12), "maxRetryCount"), (job(retries=True), "maxRetryCount"),
+        (job(retries=2**31), "maxRetryCount"), (job(retries=True), "maxRetryCount"),
         (job() | {"payload": {}}, "steps"), (job() | {"payload": {"steps": None}}, "steps"),
         (job(None), "payload.steps.0"), (job(SLEEP, {"action": "X"}), "payload.steps.1.action"),
         (job({"action": "SLEEP"}), "payload.steps.0.durationMs"),
@@ -148,6 +151,13 @@ def test_what_is_wrong_is_named(http: httpx.Client, document: object, named: str
         ("GET", f"/api/jobs/{UUID(int=7)}", 404, "API.JOB_NOT_FOUND"),
         ("GET", f"/internal/jobs/{UUID(int=7)}/status", 404, "SCHEDULER.JOB_NOT_FOUND"),
         ("GET", "/api/jobs/seven", 400, "API.INVALID_REQUEST"),
+        ("GET", f"/api/jobs/{UUID(int=7).hex}", 400, "API.INVALID_REQUEST"),
+        ("GET", "/api/jobs?page=1_0", 400, "API.INVALID_REQUEST"),
+        ("GET", "/api/jobs?page=5001", 400, "API.INVALID_REQUEST"),
+        ("GET", "/internal/jobs?sort=color", 400, "SCHEDULER.INVALID_REQUEST"),
+        ("GET", "/api/nothing", 404, "API.INVALID_REQUEST"),
+        ("GET", "/internal/nothing", 404, "SCHEDULER.INVALID_REQUEST"),
+        ("POST", "/internal/jobs", 405, "SCHEDULER.INVALID_REQUEST"),
         ("GET", "/api/jobs?page=-1", 400, "API.INVALID_REQUEST"),
         ("GET", "/api/jobs?size=0", 400, "API.INVALID_REQUEST"),
         ("GET", "/api/jobs?size=x", 400, "API.INVALID_REQUEST"),
@@ -179,3 +189,45 @@ def test_media_types_tokens_and_health(http: httpx.Client) -> None:
     assert http.get("/actuator/health").json() == {"status": "UP"}
     assert http.get("/actuator/info").json() == {}
     assert http.get(f"/internal/executions/{uuid4()}").json()["content"] == []
+
+
+def test_any_number_of_retries_is_kept(http: httpx.Client) -> None:
+    """Also one that weft would not reach."""
+    for retries in (99, 9_999, 2**31 - 1):
+        told = submitted(http, job(retries=retries))
+
+        assert ended(http, told["jobId"])["maxRetries"] == retries
+
+
+def test_weft_knows_its_jobs_by_their_ids(http: httpx.Client, weft: Weft) -> None:
+    """Its batches, and what has failed for good."""
+    told = submitted(http, job({"action": "FAIL", "message": "dead"}), **{"X-Trace-Id": "t-1"})
+    ended(http, told["jobId"])
+    batch = http.get(f"/api/jobs/{told['jobId']}").json()["weftJob"].partition(".")[0]
+    document = http.get(f"/v1/batches/{batch[1:]}").json()
+    letters = http.get("/v1/dead-letters").json()["items"]
+    listed = weft.run("failures", "ls", batch).stdout.decode()
+
+    assert (document["door"], document["foreign_id"]) == ("jobweaver", told["jobId"])
+    assert document["foreign_trace"] == "t-1"
+    (letter,) = [one for one in letters if one.get("foreign_id") == told["jobId"]]
+    assert (letter["door"], letter["message"]) == ("jobweaver", "dead")
+    assert told["jobId"] in listed
+
+
+def test_cancelled_job_is_failed(http: httpx.Client, weft: Weft) -> None:
+    """In the middle of a step; weft cancels it, because JobWeaver has no such request."""
+    for step in (
+        {**SLEEP, "durationMs": 3_600_000},
+        {"action": "COMPUTE", "iterations": 2**31 - 1},
+    ):
+        told = submitted(http, job(step, retries=5))
+        until(lambda: state_of(http, told["jobId"])["jobStatus"] == "RUNNING")  # noqa: B023
+        weft_job = http.get(f"/api/jobs/{told['jobId']}").json()["weftJob"]
+        running = http.get(f"/internal/executions/{told['jobId']}").json()["content"]
+        assert weft.run("cancel", weft_job.partition(".")[0]).returncode == 0
+        status = ended(http, told["jobId"])
+
+        assert [one["outcome"] for one in running] in ([], ["RUNNING"])
+        assert (status["jobStatus"], status["lastError"]) == ("FAILED", "cancelled")
+        assert status["retryCount"] == 0

@@ -60,7 +60,7 @@ def test_every_step_beyond_a_limit_is_named() -> None:
         "/jobs/0/simulation/steps/0/durationMs": "expected at least 0",
         "/jobs/0/simulation/steps/1/latencyMs": "expected at most 3600000 (simulation_step_s_max)",
         "/jobs/0/simulation/steps/2/iterations": (
-            "expected at most 1000000000 (simulation_iterations_max)"
+            "expected at most 2147483647 (simulation_iterations_max)"
         ),
         "/jobs/0/simulation/steps/3/message": "a text cannot contain NUL",
         "/jobs/0/simulation/steps/4/message": (
@@ -72,13 +72,13 @@ def test_every_step_beyond_a_limit_is_named() -> None:
 
 def test_all_steps_together_have_limits() -> None:
     hour = {"action": "SLEEP", "durationMs": 3_600_000}
-    half = {"action": "COMPUTE", "iterations": 600_000_000}
+    half = {"action": "COMPUTE", "iterations": 1_100_000_000}
 
     assert wrong(simulated(*[hour] * 25), simulated(half, half)) == {
         "/jobs/0/simulation/steps": (
             "they take 90000000 ms, at most 86400000 (simulation_job_s_max)"
         ),
         "/jobs/1/simulation/steps": (
-            "1200000000 iterations, at most 1000000000 (simulation_iterations_max)"
+            "2200000000 iterations, at most 2147483647 (simulation_iterations_max)"
         ),
     }

@@ -17,7 +17,7 @@ class SimulationLimits:
         86_400.0, "seconds that all its steps take", minimum=0, maximum=31_536_000
     )
     simulation_iterations_max: int = setting(
-        1_000_000_000,
+        2_147_483_647,
         "iterations that a simulated job computes in all",
         minimum=0,
         maximum=1_000_000_000_000,

@@ -163,7 +163,7 @@ class PostgresApiStore(
             door=wanted.door,
             foreign_id=wanted.foreign_id,
             states=None if wanted.states is None else list(wanted.states),
-            by_change=wanted.by_change,
+            ordering=wanted.order.value,
             first_row=wanted.first_row,
             limit_rows=wanted.limit,
         )

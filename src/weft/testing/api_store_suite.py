@@ -22,6 +22,7 @@ from weft.ports.store import (
     Caller,
     EditLimits,
     ForeignJobs,
+    ForeignOrder,
     JobQuery,
     NewBatch,
     NewSet,
@@ -145,7 +146,10 @@ class ReadingTests(StoreTests):
         one = ForeignJobs(door="d", foreign_id="a", states=[JobState.READY], limit=9)
         (job,) = (await api.list_foreign_jobs(caller, one))["jobs"]
         assert (job["foreign_trace"], job["state"], job["n_failed"]) == ("t", "ready", 0)
-        changed = await api.list_foreign_jobs(caller, replace(whole, by_change=True, first_row=2))
+        for order, first in ((ForeignOrder.CHANGED_LAST, "b"), (ForeignOrder.CHANGED_FIRST, "a")):
+            page = await api.list_foreign_jobs(caller, replace(whole, order=order))
+            assert [job["foreign_id"] for job in page["jobs"]] == [first]
+        changed = await api.list_foreign_jobs(caller, replace(whole, order=order, first_row=2))
         assert changed == {"total": 2, "jobs": []}
         assert await api.list_foreign_jobs(stranger, whole) == {"total": 0, "jobs": []}
 

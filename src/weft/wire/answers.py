@@ -31,6 +31,7 @@ Milliseconds = Annotated[int, Meta(ge=0, description="milliseconds")]
 _IF_WAITING = Meta(description="that have its concurrency key, while it waits for that")
 _IF_ASKED = Meta(description="why it waits; null: for nothing; missing if not asked for")
 _IF_GIVEN = Meta(description="as submitted; missing if it was not given")
+_OF_DOOR = Meta(description="of a batch that came through a door; missing for others")
 _WITH_DEFAULTS = Meta(description="as submitted, with its defaults; missing if not given")
 _OF_SUCCESS = Meta(description="of a success by `exit_codes`; missing for others")
 Money = Annotated[float, Meta(ge=0, description="in the deployment's currency")]
@@ -91,6 +92,13 @@ class Batch(_Counted, kw_only=True):
     rate: Annotated[Rate | UnsetType, _IF_GIVEN] = UNSET
     resubmitted_from: Annotated[
         int | UnsetType, Meta(description="the batch that it was made from; missing if none")
+    ] = UNSET
+    door: Annotated[str | UnsetType, _OF_DOOR] = UNSET
+    foreign_id: Annotated[
+        str | UnsetType, Meta(description="by which the door's clients know it; missing if none")
+    ] = UNSET
+    foreign_trace: Annotated[
+        str | UnsetType, Meta(description="the trace id of the door's client; missing if none")
     ] = UNSET
 
 

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated, Literal
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from weft.wire.answers import Count, JobNumber, ReasonWord
 
@@ -72,6 +72,12 @@ class DeadLetter(JobNumber, kw_only=True):
     acknowledged: Annotated[
         Acknowledgement | None, Meta(description="null: it is still to be seen to")
     ]
+    door: Annotated[
+        str | UnsetType, Meta(description="through which it came; missing if none")
+    ] = UNSET
+    foreign_id: Annotated[
+        str | UnsetType, Meta(description="by which the door's clients know it; missing if none")
+    ] = UNSET
 
 
 class Acknowledged(Struct, kw_only=True):

@@ -218,8 +218,9 @@ async def _list(
 
 def _row(one: Document) -> tuple[object, ...]:
     said = one["acknowledged"]["note"] if one["acknowledged"] else one["message"]
+    ref = format_job_ref(one["batch_id"], one["job_id"])
     return (
-        format_job_ref(one["batch_id"], one["job_id"]),
+        " ".join(filter(None, (ref, one.get("foreign_id")))),
         one["cause"],
         explain_reason(one),
         one["final_retry_count"],

@@ -24,8 +24,8 @@ from weft.core.errors import (
 from weft.core.ids import format_batch_id
 from weft.core.problems import Problems
 from weft.core.rights import Right, require
-from weft.doors.jobweaver.requests import RETRIES_MAX
-from weft.doors.jobweaver.topics import NAME, foreign_job, identity_of
+from weft.doors.jobweaver.documents import batch_of
+from weft.doors.jobweaver.topics import NAME, identity_of
 from weft.ports.store import ACTION, Action, Caller, ForeignJobs
 from weft.ports.topics import Arrival, Topics
 from weft.ports.transport import TransportError
@@ -37,7 +37,6 @@ from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
 from weft.telemetry.trace import new_trace_id
 from weft.wire import job_topics as wire
-from weft.wire.documents import BatchDocument
 
 log = get_logger()
 
@@ -151,16 +150,14 @@ class _Intake:
         caller = await self._caller()
         require(Right.WRITE, caller.user_name, caller.role)
         job_id, trace_id = asked.envelope.job_id, asked.envelope.trace_id
-        wanted = ForeignJobs(
-            door=NAME, foreign_id=job_id, states=None, by_change=False, first_row=0, limit=1
-        )
+        wanted = ForeignJobs(door=NAME, foreign_id=job_id, limit=1)
         if (await self._services.store.list_foreign_jobs(caller, wanted))["total"]:
             return None
         problems = Problems()
         check_steps(asked.simulation, self._services.settings, problems, "/instruction/steps")
         problems.raise_any()
         identity = identity_of(self._name, job_id, trace_id, come=True)
-        job = foreign_job(asked.simulation, min(asked.retries_max, RETRIES_MAX), identity)
+        document = batch_of(asked.simulation, asked.retries_max, identity)
         origin = Origin(
             digest=hashlib.sha256(job_id.encode()).digest(),
             trace_id=new_trace_id(),
@@ -174,7 +171,6 @@ class _Intake:
         )
         before = ACTION.set(action)
         try:
-            document = BatchDocument(jobs=[job])
             if self._jobs.project is not None:
                 document.billing_project = self._jobs.project
             answer, is_new = await submit.create_batch(self._services, caller, document, origin)

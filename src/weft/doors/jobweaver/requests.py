@@ -1,6 +1,7 @@
 """Read what clients of JobWeaver send."""
 
 import hashlib
+import re
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import parse_qsl
@@ -12,17 +13,19 @@ from weft.api.http.decoding import JSON, media_of
 from weft.api.http.requests import KEY, AnyRequest, caller_of, read_bytes, services_of
 from weft.core.errors import UnsupportedMedia
 from weft.core.problems import Problems
-from weft.doors.jobweaver.refused import Refused, bad_request, refused_for
+from weft.doors.jobweaver.refused import bad_request, refused_for
 from weft.doors.jobweaver.words import SIMULATION
+from weft.ports.store import ForeignOrder
 from weft.submission.translation.simulations import check_steps
 from weft.wire.field_types import check_types
 from weft.wire.simulation_documents import SimulationDocument, Step
 
-RETRIES_MAX: Final = 99
 PAGE_MAX: Final = 1000
 DEPTH_MAX: Final = 100_000
 """A page beyond this number of rows is refused."""
 _INT_MAX: Final = 2**31 - 1
+_NUMBER: Final = re.compile(r"[+-]?[0-9]{1,20}")
+_UUID: Final = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _KEYS: Final = UUID("5f0c7d0e-9f0b-4c52-8d38-3c6d0f4f6b1a")
 """The space of names of ids that follow from a key."""
 _FIELDS: Final = {
@@ -87,8 +90,8 @@ def _check_envelope(body: dict[str, Any]) -> None:
         raise bad_request("maxRetryCount: expected a whole number")
     if retries < 0:
         raise bad_request("maxRetryCount must be non-negative")
-    if retries > RETRIES_MAX:
-        raise bad_request(f"maxRetryCount: expected at most {RETRIES_MAX}")
+    if retries > _INT_MAX:
+        raise bad_request(f"maxRetryCount: expected at most {_INT_MAX}")
 
 
 def _without_unknown(payload: object) -> object:
@@ -124,13 +127,12 @@ def new_id(request: AnyRequest, key: str | None) -> str:
     return str(uuid5(_KEYS, f"{caller.tenant_id} {caller.user_id} {key}"))
 
 
-def id_in_path(request: AnyRequest, name: str) -> str:
+def id_in_path(request: AnyRequest) -> str:
     """Return the UUID in the path."""
-    text = str(request.path_params[name])
-    try:
-        return str(UUID(text))
-    except ValueError:
-        raise bad_request(f"{name}: {text[:80]!r} is not a UUID") from None
+    text = str(request.path_params["job_id"])
+    if not _UUID.fullmatch(text):
+        raise bad_request(f"jobId: {text[:80]!r} is not a UUID")
+    return text.lower()
 
 
 def query_of(request: AnyRequest) -> dict[str, str]:
@@ -153,18 +155,21 @@ def page_of(query: dict[str, str]) -> Page:
     return page
 
 
+def order_of(query: dict[str, str]) -> ForeignOrder:
+    """Return the order of states of jobs: `sort=updatedAt`, `,asc` or `,desc`."""
+    name, _, direction = query.get("sort", "").partition(",")
+    if name not in {"", "updatedAt"} or direction.lower() not in {"", "asc", "desc"}:
+        raise bad_request("sort: expected updatedAt, updatedAt,asc or updatedAt,desc")
+    # Spring sorts ascending unless it is told otherwise, and JobWeaver descending without `sort`.
+    is_ascending = bool(name) and direction.lower() != "desc"
+    return ForeignOrder.CHANGED_FIRST if is_ascending else ForeignOrder.CHANGED_LAST
+
+
 def _number(query: dict[str, str], name: str, default: int, least: int) -> int:
-    text = query.get(name, "")
+    text = query.get(name, "").strip()
     if not text:
         return default
-    try:
-        number = int(text) if len(text) <= len(str(_INT_MAX)) + 1 else _INT_MAX + 1
-    except ValueError:
-        raise _wrong(name) from None
+    number = int(text) if _NUMBER.fullmatch(text) else -1
     if not least <= number <= _INT_MAX:
-        raise _wrong(name)
+        raise bad_request(f"{name}: expected a whole number from {least} to {_INT_MAX}")
     return number
-
-
-def _wrong(name: str) -> Refused:
-    return bad_request(f"{name}: expected a whole number in its range")

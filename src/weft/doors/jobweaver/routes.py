@@ -12,6 +12,13 @@ from weft.api.use_cases import read
 from weft.core.errors import IdempotencyConflict
 from weft.core.rights import Right
 from weft.core.states import JobState
+from weft.doors.jobweaver.documents import (
+    batch_of,
+    execution_document,
+    is_execution,
+    job_document,
+    status_document,
+)
 from weft.doors.jobweaver.intake import take_in
 from weft.doors.jobweaver.refused import (
     HEALTH,
@@ -26,15 +33,15 @@ from weft.doors.jobweaver.requests import (
     id_in_path,
     key_of,
     new_id,
+    order_of,
     page_of,
     query_of,
     read_submission,
 )
-from weft.doors.jobweaver.topics import NAME, foreign_job, travel_of
-from weft.doors.jobweaver.words import SIMULATION, STATES, event_id, instant, outcome_of, word_of
-from weft.ports.store import ForeignJobs, Row
+from weft.doors.jobweaver.topics import NAME, travel_of
+from weft.doors.jobweaver.words import SIMULATION, STATES
+from weft.ports.store import ForeignJobs, ForeignOrder, Row
 from weft.submission import submit
-from weft.wire.documents import BatchDocument
 
 _HANDLERS: Final = {Refused: answer_refused}
 
@@ -56,10 +63,10 @@ async def create_jobweaver_job(request: AnyRequest) -> Response[bytes]:
     travel = await travel_of(
         services_of(request), caller_of(request), job_id, origin.foreign_trace or ""
     )
-    job = foreign_job(asked.simulation, asked.retries_max, travel)
+    document = batch_of(asked.simulation, asked.retries_max, travel)
     try:
         _, is_new = await submit.create_batch(
-            services_of(request), caller_of(request), BatchDocument(jobs=[job]), origin
+            services_of(request), caller_of(request), document, origin
         )
     except IdempotencyConflict as error:
         message = "the Idempotency-Key was used for another job"
@@ -71,7 +78,7 @@ async def create_jobweaver_job(request: AnyRequest) -> Response[bytes]:
 @get("/api/jobs/{job_id:str}", **READ)
 async def get_jobweaver_job(request: AnyRequest) -> Response[bytes]:
     """Get a job."""
-    return reply(_job_document(await _find(request, id_in_path(request, "job_id"))))
+    return reply(job_document(await _find(request, id_in_path(request))))
 
 
 @get("/api/jobs", **READ)
@@ -84,7 +91,7 @@ async def list_jobweaver_jobs(request: AnyRequest) -> Response[bytes]:
     found = await _list(request, page)
     return reply(
         {
-            "jobs": [_job_document(one) for one in found["jobs"]],
+            "jobs": [job_document(one) for one in found["jobs"]],
             "page": page.number,
             "size": page.size,
             "totalElements": found["total"],
@@ -96,33 +103,33 @@ async def list_jobweaver_jobs(request: AnyRequest) -> Response[bytes]:
 @get("/internal/jobs/{job_id:str}/status", **READ)
 async def get_jobweaver_status(request: AnyRequest) -> Response[bytes]:
     """Get the state of a job."""
-    return reply(_status_document(await _find(request, id_in_path(request, "job_id"))))
+    return reply(status_document(await _find(request, id_in_path(request))))
 
 
 @get("/internal/jobs", **READ)
 async def list_jobweaver_states(request: AnyRequest) -> Response[bytes]:
     """List states of jobs, those that changed last first."""
     query = query_of(request)
-    page, status = page_of(query), query.get("status") or None
+    page, status, order = page_of(query), query.get("status") or None, order_of(query)
     if status is not None and status not in STATES:
         raise bad_request(f"status: expected one of {', '.join(STATES)}")
-    found = await _list(request, page, states=STATES.get(status or ""), by_change=True)
-    return reply(_paged([_status_document(one) for one in found["jobs"]], found["total"], page))
+    found = await _list(request, page, states=STATES.get(status or ""), order=order)
+    return reply(_paged([status_document(one) for one in found["jobs"]], found["total"], page))
 
 
 @get("/internal/executions/{job_id:str}", **READ)
 async def list_jobweaver_executions(request: AnyRequest) -> Response[bytes]:
     """List the executions of a job, the newest first."""
-    job_id, page = id_in_path(request, "job_id"), page_of(query_of(request))
+    job_id, page = id_in_path(request), page_of(query_of(request))
     try:
         job = await _find(request, job_id)
     except Refused:
         return reply(_paged([], 0, page))
     services, caller = services_of(request), caller_of(request)
     attempts = [*await read.list_attempts(services, caller, job["batch_id"], 1)]
-    attempts = [one for one in reversed(attempts) if one["started_at"] or one["ended_at"]]
+    attempts = [one for one in reversed(attempts) if is_execution(one)]
     first = page.number * page.size
-    shown = [_execution_document(job, one) for one in attempts[first : first + page.size]]
+    shown = [execution_document(job, one) for one in attempts[first : first + page.size]]
     return reply(_paged(shown, len(attempts), page))
 
 
@@ -153,51 +160,13 @@ async def _list(
     *,
     foreign_id: str | None = None,
     states: tuple[JobState, ...] | None = None,
-    by_change: bool = False,
+    order: ForeignOrder = ForeignOrder.CREATED,
 ) -> Row:
     wanted = ForeignJobs(
-        door=NAME, foreign_id=foreign_id, states=states, by_change=by_change,
+        door=NAME, foreign_id=foreign_id, states=states, order=order,
         first_row=page.number * page.size, limit=page.size,
     )  # fmt: skip
     return await read.list_foreign_jobs(services_of(request), caller_of(request), wanted)
-
-
-def _job_document(row: Row) -> dict[str, Any]:
-    return {
-        "id": row["foreign_id"],
-        "type": SIMULATION,
-        "traceId": row["foreign_trace"],
-        "createdAt": instant(row["created_at"]),
-        "updatedAt": instant(row["updated_at"]),
-        "status": word_of(row["state"]),
-        "weftJob": f"b{row['batch_id']}.j1",
-    }
-
-
-def _status_document(row: Row) -> dict[str, Any]:
-    return {
-        "jobId": row["foreign_id"],
-        "traceId": row["foreign_trace"],
-        "jobStatus": word_of(row["state"]),
-        "retryCount": row["n_failed"],
-        "maxRetries": row["max_attempts"] - 1,
-        "nextRunAt": instant(row["next_try_at"] or row["created_at"]),
-        "updatedAt": instant(row["updated_at"]),
-        "lastError": row["last_error"],
-    }
-
-
-def _execution_document(job: Row, attempt: Row) -> dict[str, Any]:
-    outcome = outcome_of(attempt["state"])
-    return {
-        "eventId": event_id(job["foreign_id"], attempt["attempt"]),
-        "jobId": job["foreign_id"],
-        "traceId": job["foreign_trace"],
-        "outcome": outcome,
-        "startedAt": instant(attempt["started_at"] or attempt["claimed_at"]),
-        "finishedAt": instant(attempt["ended_at"]),
-        "errorMessage": (attempt["message"] or None) if outcome == "FAILURE" else None,
-    }
 
 
 def _paged(content: list[dict[str, Any]], total: int, page: Page) -> dict[str, Any]:
@@ -222,7 +191,7 @@ SERVED: Final = ApiDoor(
         get_jobweaver_health,
         get_jobweaver_info,
     ),
-    paths=("/api/jobs", "/internal/jobs", "/internal/executions", "/actuator"),
+    paths=("/api", "/internal", "/actuator"),
     refuse=refuse,
     intake=take_in,
     trace=ForeignTrace(header="x-trace-id", new=lambda: str(uuid4())),

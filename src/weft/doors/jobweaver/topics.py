@@ -5,25 +5,8 @@ from typing import Final
 from weft.api.services import Services
 from weft.ports.store import Caller
 from weft.wire import job_topics as wire
-from weft.wire.foreign_jobs import ForeignJob
-from weft.wire.retry_documents import RetryDocument
-from weft.wire.simulation_documents import SimulationDocument
 
 NAME: Final = "jobweaver"
-FIRST_S: Final = 10
-LONGEST_S: Final = 300
-
-
-def foreign_job(
-    simulation: SimulationDocument, retries_max: int, identity: dict[str, str] | None
-) -> ForeignJob:
-    """Return the job that does these steps. `identity`: None: it does not travel."""
-    job = ForeignJob(simulation=simulation, max_attempts=retries_max + 1, identity=identity)
-    if retries_max:
-        job.retry = RetryDocument(
-            policy="exponential", first_s=FIRST_S, longest_s=LONGEST_S, jitter=0
-        )
-    return job
 
 
 def identity_of(

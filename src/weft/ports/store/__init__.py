@@ -15,7 +15,7 @@ from weft.ports.store.conditions import ConditionStore, DueCondition
 from weft.ports.store.driver import Beat, DriverStore, Folded
 from weft.ports.store.edits import EditLimits, EditStore, Patch
 from weft.ports.store.fleet import FleetStore
-from weft.ports.store.foreign_jobs import ForeignJobs
+from weft.ports.store.foreign_jobs import ForeignJobs, ForeignOrder
 from weft.ports.store.groups import SetGroupStore
 from weft.ports.store.job_entries import JobEntry
 from weft.ports.store.notices import Notices
@@ -89,6 +89,7 @@ __all__ = [
     "FleetStore",
     "Folded",
     "ForeignJobs",
+    "ForeignOrder",
     "FoundFile",
     "Gate",
     "GroupLimits",

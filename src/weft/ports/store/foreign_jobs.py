@@ -2,8 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from weft.core.states import JobState
+
+
+class ForeignOrder(StrEnum):
+    """Which jobs come first."""
+
+    CREATED = "created"
+    """Those that came last."""
+    CHANGED_LAST = "changed_last"
+    CHANGED_FIRST = "changed_first"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,7 +25,6 @@ class ForeignJobs:
     """None: all."""
     states: Sequence[JobState] | None = None
     """None: all."""
-    by_change: bool = False
-    """Those that changed last come first; else those that came last."""
+    order: ForeignOrder = ForeignOrder.CREATED
     first_row: int = 0
     limit: int

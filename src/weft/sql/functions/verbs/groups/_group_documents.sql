@@ -31,6 +31,8 @@ AS $$
         'cancel_after_n_failures', g.cancel_after_n_failures, 'max_running', NULL, 'trace_id', b.trace_id)
         || CASE WHEN g.group_id = 0 AND b.resubmitted_from IS NOT NULL THEN jsonb_build_object('resubmitted_from', b.resubmitted_from)
             ELSE '{}' END
+        || CASE WHEN g.group_id = 0 AND b.door IS NOT NULL THEN jsonb_strip_nulls(jsonb_build_object('door', b.door,
+            'foreign_id', b.foreign_id, 'foreign_trace', b.foreign_trace)) ELSE '{}' END
         || CASE WHEN b.gated THEN weft._gate_fields(b.batch_id) ELSE '{}' END
     FROM counts n
     JOIN costs c USING (batch_id, group_id)

@@ -1,11 +1,11 @@
 -- list_foreign_jobs: the jobs that came through a door with ids of its own, those that the caller sees: how many there are, and a page.
 -- Called by: Store.list_foreign_jobs (api).   Safe to repeat: yes, it only reads.   Locks: none.
--- Plan: one by its id; else all of the door by index, counted, and with by_change or states a look at the job of each. The rest is read for
+-- Plan: one by its id; else all of the door by index, counted, and with states or an order by changes a look at the job of each. The rest is read for
 --   the page only.
--- foreign_id: NULL: all.  states: NULL: all.  by_change: those that changed last come first; else those that came last.
+-- foreign_id: NULL: all.  states: NULL: all.  ordering: created (those that came last are first), changed_last, changed_first.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_foreign_jobs(
-    tenant_id int, door text, foreign_id text, states smallint[], by_change boolean, first_row int, limit_rows int
+    tenant_id int, door text, foreign_id text, states smallint[], ordering text, first_row int, limit_rows int
 ) RETURNS jsonb LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
@@ -14,7 +14,7 @@ DECLARE
 BEGIN
     PERFORM weft._as_tenant(list_foreign_jobs.tenant_id);
     WITH seen AS MATERIALIZED (
-        SELECT b.batch_id, CASE WHEN list_foreign_jobs.by_change THEN weft._changed_at(b.batch_id, 1) END AS changed_at
+        SELECT b.batch_id, CASE WHEN list_foreign_jobs.ordering <> 'created' THEN weft._changed_at(b.batch_id, 1) END AS changed_at
         FROM weft.batch b
         WHERE b.tenant_id = list_foreign_jobs.tenant_id AND b.door = list_foreign_jobs.door AND b.foreign_id IS NOT NULL
           AND (list_foreign_jobs.foreign_id IS NULL OR b.foreign_id = list_foreign_jobs.foreign_id)
@@ -22,22 +22,26 @@ BEGIN
           AND (list_foreign_jobs.states IS NULL OR (SELECT j.state = ANY (list_foreign_jobs.states) FROM weft.job j
                WHERE j.batch_id = b.batch_id AND j.job_id = 1))),
     page AS (
-        SELECT s.batch_id, s.changed_at FROM seen s
-        ORDER BY s.changed_at DESC NULLS LAST, s.batch_id DESC OFFSET first_row LIMIT limit_rows)
+        SELECT s.batch_id, row_number() OVER (ORDER BY CASE list_foreign_jobs.ordering WHEN 'changed_first' THEN s.changed_at END,
+            s.changed_at DESC, s.batch_id DESC) AS n FROM seen s
+        ORDER BY n OFFSET first_row LIMIT limit_rows)
     SELECT (SELECT count(*) FROM seen),
-           coalesce((SELECT array_agg(p.batch_id ORDER BY p.changed_at DESC NULLS LAST, p.batch_id DESC) FROM page p), '{}')
+           coalesce((SELECT array_agg(p.batch_id ORDER BY p.n) FROM page p), '{}')
     INTO v_total, v_ids;
     RETURN jsonb_build_object('total', v_total, 'jobs', coalesce((
         SELECT jsonb_agg(jsonb_build_object('foreign_id', b.foreign_id, 'foreign_trace', b.foreign_trace, 'batch_id', b.batch_id,
             'created_at', b.created_at, 'updated_at', weft._changed_at(b.batch_id, 1),
             'state', (SELECT s.word FROM weft.job_state s WHERE s.state = j.state), 'max_attempts', j.max_attempts,
-            'n_failed', (SELECT count(*) FROM weft.attempt a WHERE a.batch_id = b.batch_id AND a.job_id = 1 AND a.reason IS NOT NULL
-                AND a.reason NOT IN (REASON_CANCELLED, REASON_PREEMPTED, REASON_LOST, REASON_BLOCKED)),
-            'last_error', (SELECT coalesce(nullif(a.message, ''), (SELECT r.word FROM weft.attempt_reason r WHERE r.reason = a.reason))
+            'attributes', b.attributes, 'n_failed', f.n, 'last_failed_at', f.at,
+            'last_error', coalesce((SELECT coalesce(nullif(a.message, ''), (SELECT r.word FROM weft.attempt_reason r
+                    WHERE r.reason = a.reason AND r.reason <> REASON_EXIT))
                 FROM weft.attempt a WHERE a.batch_id = b.batch_id AND a.job_id = 1 AND a.reason IS NOT NULL
-                ORDER BY a.attempt DESC LIMIT 1),
+                ORDER BY a.attempt DESC LIMIT 1), (weft._error_change(b.batch_id, 1)).message),
             'next_try_at', (SELECT x.next_at FROM weft.blocked_job x WHERE x.batch_id = b.batch_id AND x.job_id = 1)) ORDER BY t.n)
         FROM unnest(v_ids) WITH ORDINALITY t (id, n)
         CROSS JOIN LATERAL (SELECT x.* FROM weft.batch x WHERE x.batch_id = t.id OFFSET 0) b
-        CROSS JOIN LATERAL (SELECT x.* FROM weft.job x WHERE x.batch_id = t.id AND x.job_id = 1 OFFSET 0) j), '[]'));
+        CROSS JOIN LATERAL (SELECT x.* FROM weft.job x WHERE x.batch_id = t.id AND x.job_id = 1 OFFSET 0) j
+        CROSS JOIN LATERAL (SELECT count(*) AS n, max(a.ended_at) AS at FROM weft.attempt a
+            WHERE a.batch_id = t.id AND a.job_id = 1 AND a.reason IS NOT NULL
+              AND a.reason NOT IN (REASON_CANCELLED, REASON_PREEMPTED, REASON_LOST, REASON_BLOCKED)) f), '[]'));
 END $$;

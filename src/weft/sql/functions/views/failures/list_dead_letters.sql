@@ -1,7 +1,7 @@
 -- list_dead_letters: jobs that failed for good and that the caller sees, of the newest batch first, then by cause and number, after a key.
 -- Called by: Store.list_dead_letters (api).   Safe to repeat: yes, it only reads.   Raises WF101.
 -- Plan: as _failed_batches, or as _visible_failed_batches; as _causes of each batch; letters by dead_letter_cause_idx from the key on;
---   jobs and attempts by key.
+--   jobs, attempts and batches by key.
 -- of_batch_id, of_cause_id, of_reason: only these; NULL: all. of_acknowledged: those that are, instead of those that are not.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_dead_letters(tenant_id int, of_batch_id bigint, of_cause_id bigint, of_reason smallint,
@@ -21,6 +21,7 @@ BEGIN
         'message', coalesce(a.message, (weft._error_change(l.batch_id, l.job_id)).message, l.message), 'attempt', j.attempt,
         'final_retry_count', greatest(j.attempt - j.n_uncounted - 1, 0), 'failed_at', l.failed_at,
         'acknowledged', k.acknowledged)
+        || jsonb_strip_nulls(jsonb_build_object('door', b.door, 'foreign_id', b.foreign_id))
     FROM (
         SELECT d.*, c.reason, c.exit_code, c.signal, c.message
         FROM (SELECT of_batch_id WHERE of_batch_id IS NOT NULL AND of_batch_id <= coalesce(after_batch, of_batch_id)
@@ -46,6 +47,7 @@ BEGIN
         SELECT x.state, x.attempt, x.n_uncounted FROM weft.job x WHERE x.batch_id = l.batch_id AND x.job_id = l.job_id
             AND x.state IN (STATE_FAILED, STATE_ERROR) OFFSET 0) j
     JOIN weft.job_state s ON s.state = j.state
+    CROSS JOIN LATERAL (SELECT x.door, x.foreign_id FROM weft.batch x WHERE x.batch_id = l.batch_id OFFSET 0) b
     LEFT JOIN LATERAL (
         SELECT x.message FROM weft.attempt x WHERE x.batch_id = l.batch_id AND x.job_id = l.job_id AND x.attempt = j.attempt
             AND x.state = j.state OFFSET 0) a ON true

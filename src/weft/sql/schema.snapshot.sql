@@ -310,6 +310,47 @@ CREATE TABLE weft.condition (
 );
 ALTER TABLE weft.condition OWNER TO postgres;
 
+CREATE TABLE weft.batch (
+    batch_id bigint NOT NULL,
+    tenant_id integer NOT NULL,
+    user_id integer NOT NULL,
+    project_id integer NOT NULL,
+    queue_id integer NOT NULL,
+    name text,
+    attributes jsonb DEFAULT '{}'::jsonb NOT NULL,
+    callback text,
+    cancel_after_n_failures integer,
+    max_running integer,
+    trace_id text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    idempotency_key text,
+    digest bytea,
+    has_edges boolean DEFAULT false NOT NULL,
+    next_update integer DEFAULT 1 NOT NULL,
+    next_job integer DEFAULT 1 NOT NULL,
+    next_group integer DEFAULT 1 NOT NULL,
+    deleted_at timestamp with time zone,
+    removing boolean DEFAULT false NOT NULL,
+    gate_set_id integer DEFAULT 0 NOT NULL,
+    gated boolean DEFAULT false NOT NULL,
+    hidden boolean DEFAULT false NOT NULL,
+    resubmitted_from bigint,
+    bytes_counted boolean DEFAULT false NOT NULL,
+    door text,
+    foreign_trace text,
+    foreign_id text,
+    lifecycle_id integer,
+    sink_id integer,
+    CONSTRAINT batch_cancel_after_n_failures_check CHECK ((cancel_after_n_failures > 0)),
+    CONSTRAINT batch_door_check CHECK ((length(door) <= 32)),
+    CONSTRAINT batch_foreign_id_check CHECK ((length(foreign_id) <= 64)),
+    CONSTRAINT batch_foreign_trace_check CHECK ((length(foreign_trace) <= 100)),
+    CONSTRAINT batch_max_running_check CHECK ((max_running > 0)),
+    CONSTRAINT batch_name_check CHECK ((length(name) <= 1024))
+)
+WITH (fillfactor='80');
+ALTER TABLE weft.batch OWNER TO postgres;
+
 CREATE TABLE weft.job_delta (
     xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
     batch_id bigint NOT NULL,
@@ -423,47 +464,6 @@ CREATE TABLE weft.machine (
     CONSTRAINT machine_used_share_check CHECK (((used_share >= (0)::double precision) AND (used_share <= (1)::double precision)))
 );
 ALTER TABLE weft.machine OWNER TO postgres;
-
-CREATE TABLE weft.batch (
-    batch_id bigint NOT NULL,
-    tenant_id integer NOT NULL,
-    user_id integer NOT NULL,
-    project_id integer NOT NULL,
-    queue_id integer NOT NULL,
-    name text,
-    attributes jsonb DEFAULT '{}'::jsonb NOT NULL,
-    callback text,
-    cancel_after_n_failures integer,
-    max_running integer,
-    trace_id text NOT NULL,
-    created_at timestamp with time zone NOT NULL,
-    idempotency_key text,
-    digest bytea,
-    has_edges boolean DEFAULT false NOT NULL,
-    next_update integer DEFAULT 1 NOT NULL,
-    next_job integer DEFAULT 1 NOT NULL,
-    next_group integer DEFAULT 1 NOT NULL,
-    deleted_at timestamp with time zone,
-    removing boolean DEFAULT false NOT NULL,
-    gate_set_id integer DEFAULT 0 NOT NULL,
-    gated boolean DEFAULT false NOT NULL,
-    hidden boolean DEFAULT false NOT NULL,
-    resubmitted_from bigint,
-    bytes_counted boolean DEFAULT false NOT NULL,
-    door text,
-    foreign_trace text,
-    foreign_id text,
-    lifecycle_id integer,
-    sink_id integer,
-    CONSTRAINT batch_cancel_after_n_failures_check CHECK ((cancel_after_n_failures > 0)),
-    CONSTRAINT batch_door_check CHECK ((length(door) <= 32)),
-    CONSTRAINT batch_foreign_id_check CHECK ((length(foreign_id) <= 64)),
-    CONSTRAINT batch_foreign_trace_check CHECK ((length(foreign_trace) <= 100)),
-    CONSTRAINT batch_max_running_check CHECK ((max_running > 0)),
-    CONSTRAINT batch_name_check CHECK ((length(name) <= 1024))
-)
-WITH (fillfactor='80');
-ALTER TABLE weft.batch OWNER TO postgres;
 
 CREATE TABLE weft.gate (
     gate_id integer NOT NULL,
@@ -1103,6 +1103,15 @@ CREATE TABLE weft.fold (
 )
 WITH (fillfactor='10');
 ALTER TABLE weft.fold OWNER TO postgres;
+
+CREATE TABLE weft.foreign_count (
+    tenant_id integer NOT NULL,
+    door text NOT NULL,
+    user_id integer NOT NULL,
+    project_id integer NOT NULL,
+    n bigint NOT NULL
+);
+ALTER TABLE weft.foreign_count OWNER TO postgres;
 
 ALTER TABLE weft.gate ALTER COLUMN gate_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME weft.gate_gate_id_seq
@@ -2794,6 +2803,8 @@ CREATE INDEX attempt_watch_incarnation_id_idx ON weft.attempt_watch USING btree 
 
 CREATE INDEX batch_created_idx ON weft.batch USING btree (tenant_id, created_at, batch_id);
 
+CREATE INDEX batch_door_idx ON weft.batch USING btree (tenant_id, door, batch_id) WHERE (foreign_id IS NOT NULL);
+
 CREATE INDEX batch_foreign_idx ON weft.batch USING btree (tenant_id, door, foreign_id) WHERE (foreign_id IS NOT NULL);
 
 CREATE INDEX batch_grant_job_idx ON weft.batch_grant USING btree (user_id, batch_id, job_id) WHERE (job_id > 0);
@@ -2805,6 +2816,8 @@ CREATE UNIQUE INDEX batch_idempotency_key_idx ON weft.batch USING btree (user_id
 CREATE INDEX batch_name_idx ON weft.batch USING btree (tenant_id, name, batch_id) WHERE (name IS NOT NULL);
 
 CREATE INDEX batch_project_created_idx ON weft.batch USING btree (project_id, created_at, batch_id);
+
+CREATE INDEX batch_project_door_idx ON weft.batch USING btree (project_id, door, batch_id) WHERE (foreign_id IS NOT NULL);
 
 CREATE INDEX batch_project_idx ON weft.batch USING btree (project_id, batch_id);
 
@@ -2821,6 +2834,8 @@ CREATE INDEX batch_update_open_idx ON weft.batch_update USING btree (created_at)
 CREATE INDEX batch_usage_project_idx ON weft.batch_usage USING btree (project_id, usage_on);
 
 CREATE INDEX batch_user_created_idx ON weft.batch USING btree (user_id, created_at, batch_id);
+
+CREATE INDEX batch_user_door_idx ON weft.batch USING btree (user_id, door, batch_id) WHERE (foreign_id IS NOT NULL);
 
 CREATE INDEX batch_user_idx ON weft.batch USING btree (user_id, batch_id);
 
@@ -2895,6 +2910,8 @@ CREATE INDEX failure_cause_reason_idx ON weft.failure_cause USING btree (reason,
 CREATE INDEX failure_cause_seen_idx ON weft.failure_cause USING btree (tenant_id, batch_id) WHERE (n_acknowledged > 0);
 
 CREATE INDEX failure_delta_batch_id_idx ON weft.failure_delta USING btree (batch_id);
+
+CREATE INDEX foreign_count_door_idx ON weft.foreign_count USING btree (tenant_id, door);
 
 CREATE INDEX gate_batch_id_idx ON weft.gate USING btree (batch_id) WHERE (batch_id IS NOT NULL);
 
@@ -3097,6 +3114,10 @@ CREATE INDEX worker_there_idx ON weft.worker USING btree (name, worker_id) WHERE
 CREATE TRIGGER batch_completes BEFORE INSERT ON weft.group_completion FOR EACH ROW WHEN ((new.group_id = 0)) EXECUTE FUNCTION weft._note_owner();
 
 CREATE TRIGGER cause_begins BEFORE INSERT ON weft.failure_cause FOR EACH ROW EXECUTE FUNCTION weft._note_owner();
+
+CREATE TRIGGER foreign_job_comes AFTER INSERT ON weft.batch FOR EACH ROW WHEN (((new.foreign_id IS NOT NULL) AND (new.deleted_at IS NULL) AND (NOT new.hidden))) EXECUTE FUNCTION weft._note_foreign();
+
+CREATE TRIGGER foreign_job_is_shown AFTER UPDATE OF deleted_at, hidden ON weft.batch FOR EACH ROW WHEN (((new.foreign_id IS NOT NULL) AND (((old.deleted_at IS NULL) AND (NOT old.hidden)) <> ((new.deleted_at IS NULL) AND (NOT new.hidden))))) EXECUTE FUNCTION weft._note_foreign();
 
 CREATE TRIGGER job_transition_is_legal AFTER UPDATE OF state ON weft.job FOR EACH ROW WHEN (((old.state <> new.state) AND (((('{770,796,818,786,994,898,0,3,3,3}'::integer[])[(old.state + 1)] >> (new.state)::integer) & 1) = 0))) EXECUTE FUNCTION weft._refuse_transition();
 
@@ -3416,6 +3437,8 @@ ALTER TABLE weft.failure_count ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.failure_delta ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.foreign_count ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.gate ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.gate_member ENABLE ROW LEVEL SECURITY;
@@ -3654,6 +3677,8 @@ CREATE POLICY system_rows ON weft.failure_count TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.failure_delta TO weft_system USING (true);
 
+CREATE POLICY system_rows ON weft.foreign_count TO weft_system USING (true);
+
 CREATE POLICY system_rows ON weft.gate TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.gate_member TO weft_system USING (true);
@@ -3882,6 +3907,8 @@ CREATE POLICY tenant_rows ON weft.failure_count TO weft_tenant USING ((tenant_id
 
 CREATE POLICY tenant_rows ON weft.failure_delta TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
+CREATE POLICY tenant_rows ON weft.foreign_count TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
 CREATE POLICY tenant_rows ON weft.group_ancestor TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.group_bunch TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
@@ -4085,6 +4112,11 @@ GRANT SELECT ON TABLE weft.worker_incarnation TO weft_driver;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.condition TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.condition TO weft_system;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch TO weft_system;
+GRANT SELECT ON TABLE weft.batch TO weft_api;
+GRANT SELECT ON TABLE weft.batch TO weft_driver;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_delta TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_delta TO weft_system;
 GRANT SELECT ON TABLE weft.job_delta TO weft_api;
@@ -4105,11 +4137,6 @@ GRANT SELECT ON TABLE weft.pool TO weft_driver;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.machine TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.machine TO weft_system;
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch TO weft_tenant;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch TO weft_system;
-GRANT SELECT ON TABLE weft.batch TO weft_api;
-GRANT SELECT ON TABLE weft.batch TO weft_driver;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.gate TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.gate TO weft_system;
@@ -4273,6 +4300,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.fold TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.fold TO weft_system;
 GRANT SELECT ON TABLE weft.fold TO weft_api;
 GRANT SELECT ON TABLE weft.fold TO weft_driver;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.foreign_count TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.foreign_count TO weft_system;
 
 GRANT USAGE ON SEQUENCE weft.gate_gate_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.gate_gate_id_seq TO weft_system;

@@ -21,8 +21,6 @@ from weft.ports.store import (
     ApiStore,
     Caller,
     EditLimits,
-    ForeignJobs,
-    ForeignOrder,
     JobQuery,
     NewBatch,
     NewSet,
@@ -36,6 +34,7 @@ from weft.testing.condition_store_suite import ConditionStoreSuite
 from weft.testing.edit_store_suite import EditStoreSuite
 from weft.testing.failure_store_suite import FailureStoreSuite
 from weft.testing.fleet_store_suite import FleetStoreSuite
+from weft.testing.foreign_job_suite import ForeignJobSuite
 from weft.testing.job_file_store_suite import JobFileStoreSuite, file_calls
 from weft.testing.licence_store_suite import LicenceStoreSuite
 from weft.testing.line_store_suite import LineStoreSuite
@@ -134,24 +133,6 @@ class CallerTests(StoreTests):
 
 class ReadingTests(StoreTests):
     """Documents."""
-
-    async def test_jobs_of_a_door_are_found_by_the_ids_of_the_door(self) -> None:
-        """And counted, the newest first; strangers see none."""
-        api, caller, stranger = self.site.api, self.site.caller, self.site.stranger
-        for name in ("a", "b"):
-            await self.site.submit(1, door="d", foreign_id=name, foreign_trace="t")
-        whole = ForeignJobs(door="d", limit=1)
-        found = await api.list_foreign_jobs(caller, whole)
-        assert (found["total"], [one["foreign_id"] for one in found["jobs"]]) == (2, ["b"])
-        one = ForeignJobs(door="d", foreign_id="a", states=[JobState.READY], limit=9)
-        (job,) = (await api.list_foreign_jobs(caller, one))["jobs"]
-        assert (job["foreign_trace"], job["state"], job["n_failed"]) == ("t", "ready", 0)
-        for order, first in ((ForeignOrder.CHANGED_LAST, "b"), (ForeignOrder.CHANGED_FIRST, "a")):
-            page = await api.list_foreign_jobs(caller, replace(whole, order=order))
-            assert [job["foreign_id"] for job in page["jobs"]] == [first]
-        changed = await api.list_foreign_jobs(caller, replace(whole, order=order, first_row=2))
-        assert changed == {"total": 2, "jobs": []}
-        assert await api.list_foreign_jobs(stranger, whole) == {"total": 0, "jobs": []}
 
     async def test_keys_of_batches_are_seen_by_whoever_sees_the_batches(self) -> None:
         """One that was created without a key has none."""
@@ -400,7 +381,7 @@ class ApiStoreSuite(
     PermissionStoreSuite, FailureStoreSuite, TokenStoreSuite, SessionStoreSuite, UserStoreSuite,
     TenantStoreSuite, QuotaStoreSuite, SecretStoreSuite, TrailStoreSuite, WhyStoreSuite,
     SavedQueryStoreSuite, LineStoreSuite, SourceStoreSuite, AppStoreSuite, ConditionStoreSuite,
-    PictureStoreSuite, LimitStoreSuite, TransportStoreSuite, JobFileStoreSuite,
+    PictureStoreSuite, LimitStoreSuite, TransportStoreSuite, JobFileStoreSuite, ForeignJobSuite,
 ):  # fmt: skip
     """Tests of the port; see `StoreTests`."""
 

@@ -24,7 +24,7 @@ class ForeignJobs:
     foreign_id: str | None = None
     """None: all."""
     states: Sequence[JobState] | None = None
-    """None: all."""
+    """None: all. With some, `order` is one by changes."""
     order: ForeignOrder = ForeignOrder.CREATED
     first_row: int = 0
     limit: int

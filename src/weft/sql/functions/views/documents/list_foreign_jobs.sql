@@ -1,7 +1,7 @@
 -- list_foreign_jobs: the jobs that came through a door with ids of its own, those that the caller sees: how many there are, and a page.
 -- Called by: Store.list_foreign_jobs (api).   Safe to repeat: yes, it only reads.   Locks: none.
--- Plan: one by its id; the newest as _newest_foreign and counted as _foreign_total; those that changed as _changed_foreign, if there are
---   many, with a look at the job of each; those in some states are all looked at. The rest is read for the page only.
+-- Plan: one by its id; the newest as _newest_foreign and counted as _foreign_total; by their changes, and those in some states, as
+--   _changed_foreign; for the number of those in some states the job of each is looked at. The rest is read for the page only.
 -- foreign_id: NULL: all.  states: NULL: all.  ordering: created (those that came last are first), changed_last, changed_first.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_foreign_jobs(
@@ -10,37 +10,34 @@ CREATE OR REPLACE FUNCTION weft.list_foreign_jobs(
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_ids bigint[]; v_total bigint; v_among bigint[];
+    v_ids bigint[]; v_total bigint;
 BEGIN
     PERFORM weft._as_tenant(list_foreign_jobs.tenant_id);
-    IF list_foreign_jobs.foreign_id IS NULL AND list_foreign_jobs.states IS NULL THEN
+    IF list_foreign_jobs.foreign_id IS NOT NULL THEN
+        v_ids := ARRAY(SELECT b.batch_id FROM weft.batch b
+            WHERE b.tenant_id = list_foreign_jobs.tenant_id AND b.door = list_foreign_jobs.door
+                AND b.foreign_id = list_foreign_jobs.foreign_id AND b.deleted_at IS NULL AND NOT b.hidden
+                AND weft._permission(b.batch_id, b.user_id, b.project_id) > 0
+                AND (states IS NULL OR EXISTS (SELECT FROM weft.job j
+                    WHERE j.batch_id = b.batch_id AND j.job_id = 1 AND j.state = ANY (states)))
+            ORDER BY b.batch_id DESC LIMIT limit_rows);
+        v_total := cardinality(v_ids);
+    ELSIF list_foreign_jobs.states IS NULL THEN
         v_total := weft._foreign_total(list_foreign_jobs.tenant_id, list_foreign_jobs.door);
-    END IF;
-    IF list_foreign_jobs.first_row >= v_total THEN
-        v_ids := '{}';
-    ELSIF v_total IS NOT NULL AND list_foreign_jobs.ordering = 'created' THEN
-        v_ids := ARRAY(SELECT n.id FROM weft._newest_foreign(list_foreign_jobs.tenant_id, list_foreign_jobs.door,
-            list_foreign_jobs.first_row + list_foreign_jobs.limit_rows) n (id) ORDER BY n.id DESC OFFSET list_foreign_jobs.first_row);
     ELSE
-        IF v_total > 10000 THEN
-            v_among := ARRAY(SELECT c.id FROM weft._changed_foreign(list_foreign_jobs.tenant_id, list_foreign_jobs.door,
-                list_foreign_jobs.ordering = 'changed_last', list_foreign_jobs.first_row + list_foreign_jobs.limit_rows) c (id));
-        END IF;
-        WITH seen AS MATERIALIZED (
-            SELECT b.batch_id, CASE WHEN list_foreign_jobs.ordering <> 'created' THEN weft._changed_at(b.batch_id, 1) END AS changed_at
-            FROM weft.batch b
+        v_total := (SELECT count(*) FROM weft.batch b JOIN weft.job j ON j.batch_id = b.batch_id AND j.job_id = 1
             WHERE b.tenant_id = list_foreign_jobs.tenant_id AND b.door = list_foreign_jobs.door AND b.foreign_id IS NOT NULL
-              AND (list_foreign_jobs.foreign_id IS NULL OR b.foreign_id = list_foreign_jobs.foreign_id)
-              AND (v_among IS NULL OR b.batch_id = ANY (v_among))
-              AND b.deleted_at IS NULL AND NOT b.hidden AND weft._permission(b.batch_id, b.user_id, b.project_id) > 0
-              AND (list_foreign_jobs.states IS NULL OR (SELECT j.state = ANY (list_foreign_jobs.states) FROM weft.job j
-                   WHERE j.batch_id = b.batch_id AND j.job_id = 1))),
-        page AS (
-            SELECT s.batch_id, row_number() OVER (ORDER BY CASE list_foreign_jobs.ordering WHEN 'changed_first' THEN s.changed_at END,
-                s.changed_at DESC, s.batch_id DESC) AS n FROM seen s
-            ORDER BY n OFFSET list_foreign_jobs.first_row LIMIT list_foreign_jobs.limit_rows)
-        SELECT coalesce(v_total, (SELECT count(*) FROM seen)), coalesce((SELECT array_agg(p.batch_id ORDER BY p.n) FROM page p), '{}')
-        INTO v_total, v_ids;
+                AND b.deleted_at IS NULL AND NOT b.hidden AND j.state = ANY (states)
+                AND (weft._caller_id() IS NULL OR weft._permission(b.batch_id, b.user_id, b.project_id) > 0));
+    END IF;
+    IF v_ids IS NULL AND first_row < v_total AND ordering = 'created' AND states IS NULL THEN
+        v_ids := ARRAY(SELECT n.id FROM weft._newest_foreign(list_foreign_jobs.tenant_id, list_foreign_jobs.door,
+            first_row + limit_rows) n (id) ORDER BY n.id DESC OFFSET first_row);
+    ELSIF v_ids IS NULL AND first_row < v_total THEN
+        v_ids := ARRAY(SELECT c.batch_id FROM weft._changed_foreign(list_foreign_jobs.tenant_id, list_foreign_jobs.door, states,
+                ordering <> 'changed_first', least(first_row + limit_rows, v_total)::int) c
+            ORDER BY CASE WHEN ordering = 'changed_first' THEN c.changed_at END, c.changed_at DESC, c.batch_id DESC
+            OFFSET first_row LIMIT limit_rows);
     END IF;
     RETURN jsonb_build_object('total', v_total, 'jobs', coalesce((
         SELECT jsonb_agg(jsonb_build_object('foreign_id', b.foreign_id, 'foreign_trace', b.foreign_trace, 'batch_id', b.batch_id,
@@ -52,7 +49,7 @@ BEGIN
                 FROM weft.attempt a WHERE a.batch_id = b.batch_id AND a.job_id = 1 AND a.reason IS NOT NULL
                 ORDER BY a.attempt DESC LIMIT 1), (weft._error_change(b.batch_id, 1)).message),
             'next_try_at', (SELECT x.next_at FROM weft.blocked_job x WHERE x.batch_id = b.batch_id AND x.job_id = 1)) ORDER BY t.n)
-        FROM unnest(v_ids) WITH ORDINALITY t (id, n)
+        FROM unnest(coalesce(v_ids, '{}')) WITH ORDINALITY t (id, n)
         CROSS JOIN LATERAL (SELECT x.* FROM weft.batch x WHERE x.batch_id = t.id OFFSET 0) b
         CROSS JOIN LATERAL (SELECT x.* FROM weft.job x WHERE x.batch_id = t.id AND x.job_id = 1 OFFSET 0) j
         CROSS JOIN LATERAL (SELECT count(*) AS n, max(a.ended_at) AS at FROM weft.attempt a

@@ -207,12 +207,18 @@ def test_weft_knows_its_jobs_by_their_ids(http: httpx.Client, weft: Weft) -> Non
     document = http.get(f"/v1/batches/{batch[1:]}").json()
     letters = http.get("/v1/dead-letters").json()["items"]
     listed = weft.run("failures", "ls", batch).stdout.decode()
+    queries = [f"foreign_id = {told['jobId']}", "foreign_trace = t-1"]
+    found = [http.get("/v1/batches", params={"q": one}).json()["items"] for one in queries]
+    logged = [json.loads(line) for line in (weft.home / "log" / "api").read_text().splitlines()]
 
     assert (document["door"], document["foreign_id"]) == ("jobweaver", told["jobId"])
     assert document["foreign_trace"] == "t-1"
     (letter,) = [one for one in letters if one.get("foreign_id") == told["jobId"]]
     assert (letter["door"], letter["message"]) == ("jobweaver", "dead")
     assert told["jobId"] in listed
+    assert [[one["id"] for one in page] for page in found] == [[document["id"]]] * len(queries)
+    lines = [one for one in logged if one.get("foreign_id") == told["jobId"]]
+    assert {(one["door"], one["foreign_trace"]) for one in lines} >= {("jobweaver", "t-1")}
 
 
 def test_cancelled_job_is_failed(http: httpx.Client, weft: Weft) -> None:

@@ -106,6 +106,7 @@ def test_text_is_read_as_tree_and_back(text: str, tree: Node) -> None:
     [
         ("user = ada", TextTerm(Field.USER, O.EQ, "ada")),
         ("billing_project != p", TextTerm(Field.BILLING_PROJECT, O.NE, "p")),
+        ("foreign_id = a-1", TextTerm(Field.FOREIGN_ID, O.EQ, "a-1")),
         ("state = complete", StateTerm(O.EQ, "complete")),
         ("state != open", StateTerm(O.NE, "open")),
         ("instance = x", AttributeTerm("instance", O.EQ, "x")),

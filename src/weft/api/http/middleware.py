@@ -417,6 +417,7 @@ def _write_record(scope: Scope, record: _Record) -> None:
         token=caller and caller.token_id,
         ms=round((ended - record.started) * 1000, 2),
         code=state.get("error"),
+        **({"foreign_id": state["foreign_id"]} if "foreign_id" in state else {}),
     )
 
 

@@ -57,7 +57,13 @@ FIELDS: Final = MappingProxyType(
             Field.INSTANCE: Kind.TEXT,
             Field.INSTANCE_COLLECTION: Kind.TEXT,
         },
-        Subject.BATCHES: {**_BOTH, Field.USER: Kind.TEXT, Field.BILLING_PROJECT: Kind.TEXT},
+        Subject.BATCHES: {
+            **_BOTH,
+            Field.USER: Kind.TEXT,
+            Field.BILLING_PROJECT: Kind.TEXT,
+            Field.FOREIGN_ID: Kind.TEXT,
+            Field.FOREIGN_TRACE: Kind.TEXT,
+        },
     }
 )
 REASONS: Final = MappingProxyType({reason.word: reason for reason in Reason})

@@ -49,6 +49,8 @@ class Field(StrEnum):
     INSTANCE_COLLECTION = "instance_collection"
     USER = "user"
     BILLING_PROJECT = "billing_project"
+    FOREIGN_ID = "foreign_id"
+    FOREIGN_TRACE = "foreign_trace"
 
 
 class StateTerm(Struct, frozen=True):

@@ -132,7 +132,8 @@ def id_in_path(request: AnyRequest) -> str:
     text = str(request.path_params["job_id"])
     if not _UUID.fullmatch(text):
         raise bad_request(f"jobId: {text[:80]!r} is not a UUID")
-    return text.lower()
+    request.scope["state"]["foreign_id"] = job_id = text.lower()
+    return job_id
 
 
 def query_of(request: AnyRequest) -> dict[str, str]:

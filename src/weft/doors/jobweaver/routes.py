@@ -60,6 +60,7 @@ async def create_jobweaver_job(request: AnyRequest) -> Response[bytes]:
     asked, key = await read_submission(request), key_of(request)
     job_id = new_id(request, key)
     origin = foreign_origin(request, asked.digest, key, foreign_id=job_id)
+    request.scope["state"]["foreign_id"] = job_id
     travel = await travel_of(
         services_of(request), caller_of(request), job_id, origin.foreign_trace or ""
     )

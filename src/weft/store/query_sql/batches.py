@@ -99,6 +99,8 @@ _TEXTS: Final = MappingProxyType(
         Field.NAME: ("b.name", ""),
         Field.USER: ("n.name", _OWNER),
         Field.BILLING_PROJECT: ("j.name", _PROJECT),
+        Field.FOREIGN_ID: ("b.foreign_id", ""),
+        Field.FOREIGN_TRACE: ("b.foreign_trace", ""),
     }
 )
 _BATCHES: Final = """{prices}SELECT b.batch_id FROM weft.batch b{joins}

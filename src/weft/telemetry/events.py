@@ -144,8 +144,8 @@ EVENTS = MappingProxyType(
         "attempt.ends_stale": "attempts ended that this worker no longer holds · count, first",
         # api
         "request.answered": "a request was answered · method, route, status, client (its "
-        "address), user and token (null on open routes and for strangers), ms, code; foreign_id if "
-        "a door's client asked about a job",
+        "address), user and token (null on open routes and for strangers), ms, code; foreign_id "
+        "if a door's client asked about a job",
         "request.failed": "a request hit a defect of weft · path",
         "feed.failed": "events of a user could not be read; trying again · exc_info",
         "pools.saved": "an operator changed the pools · user, changed",

@@ -209,7 +209,7 @@ def test_weft_knows_its_jobs_by_their_ids(http: httpx.Client, weft: Weft) -> Non
     listed = weft.run("failures", "ls", batch).stdout.decode()
     queries = [f"foreign_id = {told['jobId']}", "foreign_trace = t-1"]
     found = [http.get("/v1/batches", params={"q": one}).json()["items"] for one in queries]
-    logged = [json.loads(line) for line in (weft.home / "log" / "api").read_text().splitlines()]
+    log = (weft.home / "log" / "api.log").read_text().splitlines()
 
     assert (document["door"], document["foreign_id"]) == ("jobweaver", told["jobId"])
     assert document["foreign_trace"] == "t-1"
@@ -217,8 +217,9 @@ def test_weft_knows_its_jobs_by_their_ids(http: httpx.Client, weft: Weft) -> Non
     assert (letter["door"], letter["message"]) == ("jobweaver", "dead")
     assert told["jobId"] in listed
     assert [[one["id"] for one in page] for page in found] == [[document["id"]]] * len(queries)
-    lines = [one for one in logged if one.get("foreign_id") == told["jobId"]]
-    assert {(one["door"], one["foreign_trace"]) for one in lines} >= {("jobweaver", "t-1")}
+    (line, *_) = [one for one in log if told["jobId"] in one]
+    assert "jobweaver" in line
+    assert "t-1" in line
 
 
 def test_cancelled_job_is_failed(http: httpx.Client, weft: Weft) -> None:

@@ -188,6 +188,7 @@ def _print_counts(
             what: name,
             "Name": batch["name"] and one_line(batch["name"], width=200),
             "Made from": _source(batch),
+            "Came by": _door(batch),
             "State": state,
             "Jobs": f"{batch['n_jobs']:,}" + (f": {', '.join(counts)}" if counts else ""),
             "Why": reasons,
@@ -205,6 +206,12 @@ def _source(batch: Document) -> str | None:
     """Return the batch of which this is a resubmission."""
     source = batch.get("resubmitted_from")
     return None if source is None else format_batch_id(source)
+
+
+def _door(batch: Document) -> str | None:
+    """Return the door through which it came, and by which id its clients know it."""
+    known = [batch[name] for name in ("door", "foreign_id") if name in batch]
+    return " ".join(known) or None
 
 
 def _job_row(job: Document) -> tuple[object, ...]:

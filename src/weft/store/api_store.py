@@ -15,6 +15,7 @@ from weft.store.billing import Billing
 from weft.store.conditions import Conditions
 from weft.store.database import open_database
 from weft.store.documents import batch_document, entry_of, reason_word, with_words
+from weft.store.door_jobs import DoorJobs
 from weft.store.edits import Edits
 from weft.store.failures import Failures
 from weft.store.fleet import Fleet, shown_worker
@@ -61,6 +62,7 @@ class PostgresApiStore(
     SetGroups,
     Edits,
     JobFiles,
+    DoorJobs,
     Permissions,
     Queues,
     Schedules,

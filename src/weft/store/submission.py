@@ -239,6 +239,7 @@ def _batch(new: NewBatch) -> dict[str, Any]:
         "door": new.door,
         "foreign_trace": new.foreign_trace,
         "foreign_id": new.foreign_id,
+        "foreign_document": new.foreign_document,
         "lifecycle": new.lifecycle,
         "sink": new.sink,
     }

@@ -37,6 +37,8 @@ class Origin:
     """The trace id of the door's client, if the door keeps those."""
     foreign_id: str | None = None
     """The id of a batch that the door's clients know; None: its number."""
+    foreign_document: Mapping[str, Any] | None = None
+    """What the door wants to read again of a batch of one job; None: nothing."""
 
 
 @dataclass(kw_only=True)

@@ -122,6 +122,7 @@ def _new_batch(
         door=origin.door,
         foreign_trace=origin.foreign_trace,
         foreign_id=origin.foreign_id,
+        foreign_document=origin.foreign_document,
         lifecycle=document.lifecycle,
         sink=document.sink,
     )

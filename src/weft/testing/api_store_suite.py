@@ -31,6 +31,7 @@ from weft.testing.billing_store_suite import BillingStoreSuite
 from weft.testing.builders import job_rows, start_report
 from weft.testing.callback_store_suite import CallbackStoreSuite
 from weft.testing.condition_store_suite import ConditionStoreSuite
+from weft.testing.door_job_store_suite import DoorJobStoreSuite
 from weft.testing.edit_store_suite import EditStoreSuite
 from weft.testing.failure_store_suite import FailureStoreSuite
 from weft.testing.fleet_store_suite import FleetStoreSuite
@@ -382,6 +383,7 @@ class ApiStoreSuite(
     TenantStoreSuite, QuotaStoreSuite, SecretStoreSuite, TrailStoreSuite, WhyStoreSuite,
     SavedQueryStoreSuite, LineStoreSuite, SourceStoreSuite, AppStoreSuite, ConditionStoreSuite,
     PictureStoreSuite, LimitStoreSuite, TransportStoreSuite, JobFileStoreSuite, ForeignJobSuite,
+    DoorJobStoreSuite,
 ):  # fmt: skip
     """Tests of the port; see `StoreTests`."""
 

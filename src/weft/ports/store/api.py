@@ -9,6 +9,7 @@ from weft.ports.store.apps import AppStore
 from weft.ports.store.billing import BillingStore
 from weft.ports.store.callers import Caller, Row
 from weft.ports.store.conditions import ConditionStore
+from weft.ports.store.door_jobs import DoorJobStore
 from weft.ports.store.edits import EditStore
 from weft.ports.store.failures import FailureStore
 from weft.ports.store.fleet import FleetStore
@@ -67,6 +68,7 @@ class ApiStore(
     SavedQueryStore,
     SecretStore,
     JobFileStore,
+    DoorJobStore,
     SystemStore,
     TrailStore,
     WhyStore,

@@ -39,6 +39,8 @@ class NewBatch(msgspec.Struct, frozen=True, kw_only=True):
     """The trace id of the door's client; None: it has none."""
     foreign_id: str | None = None
     """The id that the door's clients know; None: the batch's number."""
+    foreign_document: Mapping[str, Any] | None = None
+    """Its first job in the words of the door; None: the door keeps nothing."""
     lifecycle: str | None = None
     """The name of the lifecycle of its jobs; None: they have no statuses."""
     sink: str | None = None

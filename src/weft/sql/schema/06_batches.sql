@@ -54,6 +54,8 @@ CREATE TABLE weft.batch (
     foreign_trace text CHECK (length(foreign_trace) <= 100),
     -- the id that the door's clients know, of its first job: the door makes one batch of each; NULL: it has none
     foreign_id text CHECK (length(foreign_id) <= 64),
+    -- what its first job is in the words of the door, which the door reads again; NULL: the door keeps nothing
+    foreign_document jsonb CHECK (length(foreign_document::text) <= 262144),
     lifecycle_id int,  -- its jobs have statuses; NULL: none
     sink_id int  -- told of each job that ends well; NULL: nobody is
 ) WITH (fillfactor = 80);

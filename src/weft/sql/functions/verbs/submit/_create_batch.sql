@@ -3,7 +3,7 @@
 --   batch.
 -- Locks: batch_row (new).   Plan: project, queue and key by index.
 -- batch: name, billing_project, attributes, callback, cancel_after_n_failures, gates (as _intern_gates), door, foreign_trace, foreign_id,
---   lifecycle, sink.
+--   foreign_document, lifecycle, sink.
 -- Returns: its number and whether it is new.
 -- Raises WF105 and WF125 (project), WF141 (lifecycle), WF151 (sink), WF201 (key used with another body).
 -- Owner: weft_tenant.
@@ -17,7 +17,7 @@ DECLARE
 BEGIN
     SELECT r.* INTO v_new FROM jsonb_to_record(_create_batch.batch)
         r (name text, billing_project text, attributes jsonb, callback text, cancel_after_n_failures int, gates jsonb, door text,
-            foreign_trace text, foreign_id text, lifecycle text, sink text);
+            foreign_trace text, foreign_id text, foreign_document jsonb, lifecycle text, sink text);
     v_project := weft._project_of(_create_batch.tenant_id, _create_batch.user_id, v_new.billing_project);
     IF v_new.lifecycle IS NOT NULL THEN
         v_lifecycle := weft._lifecycle_of(_create_batch.tenant_id, v_new.lifecycle);
@@ -27,10 +27,11 @@ BEGIN
     END IF;
     INSERT INTO weft.batch (tenant_id, user_id, project_id, queue_id, name, attributes, callback, cancel_after_n_failures, trace_id,
                             idempotency_key, digest, created_at, bytes_counted, door, foreign_trace,
-                            foreign_id, lifecycle_id, sink_id)
+                            foreign_id, foreign_document, lifecycle_id, sink_id)
     SELECT _create_batch.tenant_id, _create_batch.user_id, v_project, q.queue_id, v_new.name, v_new.attributes, v_new.callback,
            v_new.cancel_after_n_failures, _create_batch.trace_id, _create_batch.idempotency_key, _create_batch.digest,
-           _create_batch.at, true, v_new.door, v_new.foreign_trace, v_new.foreign_id, v_lifecycle, v_sink
+           _create_batch.at, true, v_new.door, v_new.foreign_trace, v_new.foreign_id, v_new.foreign_document,
+           v_lifecycle, v_sink
     FROM weft.queue q WHERE q.tenant_id = _create_batch.tenant_id AND q.name = 'default'
     ON CONFLICT (user_id, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
     RETURNING batch.batch_id INTO v_batch;

@@ -1,0 +1,30 @@
+-- _door_job: the first job of a batch that came through a door, with all that the door's story of it is made of.
+-- Called by: find_door_job, list_door_jobs.   Safe to repeat: yes, it only reads.   Plan: by key.
+-- Owner: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._door_job(of_batch_id bigint) RETURNS jsonb LANGUAGE sql STABLE PLAN_BY_KEY PLAN_ONCE
+AS $$
+    SELECT jsonb_build_object('batch_id', b.batch_id, 'foreign_id', b.foreign_id, 'document', b.foreign_document,
+        'owner', (SELECT u.name FROM weft.tenant_user u WHERE u.user_id = b.user_id),
+        'tenant', (SELECT t.name FROM weft.tenant t WHERE t.tenant_id = b.tenant_id),
+        'created_at', b.created_at, 'hidden', b.hidden, 'state', (SELECT s.word FROM weft.job_state s WHERE s.state = j.state),
+        'cancelled_at', j.cancelled_at,
+        'cancel', (SELECT jsonb_build_object('at', c.cancelled_at, 'actor', c.actor) FROM weft.group_cancel c
+            WHERE c.batch_id = b.batch_id AND c.group_id = 0),
+        'attempts', coalesce((SELECT jsonb_agg(x.attempt ORDER BY x.n) FROM (
+            SELECT a.attempt AS n, jsonb_build_object('attempt', a.attempt, 'claimed_at', a.claimed_at, 'started_at', a.started_at,
+                'ended_at', a.ended_at, 'to', (SELECT s.word FROM weft.job_state s WHERE s.state = a.state),
+                'reason', (SELECT r.word FROM weft.attempt_reason r WHERE r.reason = a.reason), 'exit_code', a.exit_code,
+                'message', a.message) AS attempt
+            FROM weft.attempt a WHERE a.batch_id = b.batch_id AND a.job_id = 1
+            UNION ALL
+            SELECT j.attempt, jsonb_build_object('attempt', j.attempt, 'claimed_at', j.claimed_at, 'started_at', j.started_at)
+            WHERE j.state = STATE_RUNNING) x), '[]'),
+        'changes', coalesce((SELECT jsonb_agg(jsonb_build_object('at', c.at, 'actor', c.actor, 'kind', c.subtype, 'message', c.message,
+                'from', (SELECT s.word FROM weft.job_state s WHERE s.state = c.from_state),
+                'to', (SELECT s.word FROM weft.job_state s WHERE s.state = c.to_state)) ORDER BY c.change_id)
+            FROM weft.job_change c WHERE c.batch_id = b.batch_id AND c.job_id = 1), '[]')
+        || coalesce((SELECT jsonb_agg(jsonb_build_object('at', c.at, 'actor', c.actor, 'kind', c.kind, 'message', c.message)
+                ORDER BY c.change_id) FROM weft.group_change c WHERE c.batch_id = b.batch_id AND c.group_id = 0), '[]'))
+    FROM weft.batch b JOIN weft.job j ON j.batch_id = b.batch_id AND j.job_id = 1
+    WHERE b.batch_id = of_batch_id
+$$;

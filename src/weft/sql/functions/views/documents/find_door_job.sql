@@ -1,0 +1,22 @@
+-- find_door_job: a job by the id that its door gave it, for its owner, those to whom it was granted, and whoever sees the tenant; members of
+--   its billing project are strangers to it here.
+-- Called by: Store.find_door_job (api).   Safe to repeat: yes, it only reads.   Plan: by index of ids.   Raises WF130.
+-- with_hidden: also if lists leave it out.   Returns: as _door_job; NULL: there is none, or they do not see it.
+-- Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.find_door_job(tenant_id int, door text, foreign_id text, with_hidden boolean) RETURNS jsonb
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_batch bigint; v_permission int;
+BEGIN
+    PERFORM weft._as_tenant(find_door_job.tenant_id);
+    SELECT b.batch_id, weft._own_permission(b.batch_id, b.user_id) INTO v_batch, v_permission FROM weft.batch b
+    WHERE b.tenant_id = find_door_job.tenant_id AND b.door = find_door_job.door AND b.foreign_id = find_door_job.foreign_id
+      AND b.deleted_at IS NULL AND (find_door_job.with_hidden OR NOT b.hidden) AND b.foreign_document IS NOT NULL;
+    IF coalesce(v_permission, 0) = 0 THEN
+        RETURN NULL;
+    END IF;
+    PERFORM weft._check_permission(v_batch, v_permission, 'the job');
+    RETURN weft._door_job(v_batch);
+END $$;

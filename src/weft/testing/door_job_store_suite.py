@@ -1,0 +1,48 @@
+"""What every adapter of the port `DoorJobStore` must do: a part of the api's suite."""
+
+from dataclasses import replace
+from uuid import uuid4
+
+from weft.core.errors import PermissionMissing
+from weft.core.permissions import Permission
+from weft.core.rights import UserRole
+from weft.core.states import JobState
+from weft.testing.store_site import StoreTests, refused
+
+NEWEST = 2**62
+
+
+class DoorJobStoreSuite(StoreTests):
+    """Tests of the port `DoorJobStore`."""
+
+    async def test_job_of_a_door_is_its_owners_until_it_is_granted(self) -> None:
+        """Members of its billing project do not see it, nor does anybody once it is hidden."""
+        api, caller, token = self.site.api, self.site.caller, uuid4().hex
+        await api.add_user(caller, "eve", UserRole.USER, token)
+        found = await api.authenticate(token)
+        assert found is not None
+        eve, reading = replace(found, needs=Permission.READ), {"before": NEWEST, "limit": 9}
+        said = {"name": "n", "inputs": {}}
+        batch = await self.site.submit(1, door="d", foreign_id="a", foreign_document=said)
+        await self.site.submit(1, door="d", foreign_id="b")
+        job = await api.find_door_job(caller, "d", "a", hidden=False)
+        assert job is not None
+        assert (job["batch_id"], job["document"], job["state"]) == (batch, said, "ready")
+        assert (job["attempts"], job["changes"], job["cancel"]) == ([], [], None)
+        own = await api.list_door_jobs(caller, "d", states=None, **reading)
+        assert [one["foreign_id"] for one in own] == ["a"]
+        running = [JobState.RUNNING]
+        assert await api.list_door_jobs(caller, "d", states=running, **reading) == []
+        assert await api.find_door_job(eve, "d", "a", hidden=True) is None
+        assert await api.list_door_jobs(eve, "d", states=None, **reading) == []
+        await api.share_batch(caller, batch, "eve", Permission.READ)
+        assert await api.find_door_job(eve, "d", "a", hidden=False) is not None
+        assert len(await api.list_door_jobs(eve, "d", states=None, **reading)) == 1
+        with refused(PermissionMissing):
+            await api.find_door_job(replace(eve, needs=Permission.WRITE), "d", "a", hidden=False)
+        await api.hide_batch(caller, batch, hidden=True)
+        assert await api.find_door_job(caller, "d", "a", hidden=False) is None
+        assert await api.list_door_jobs(caller, "d", states=None, **reading) == []
+        hidden = await api.find_door_job(caller, "d", "a", hidden=True)
+        assert hidden is not None
+        assert [one["kind"] for one in hidden["changes"]] == ["shared", "hidden"]

@@ -86,21 +86,13 @@ def _filled(job: JobDocument, app: AppDescription, problems: Problems, at: str) 
     )
 
 
-def _resources(job: JobDocument, app: AppDescription) -> Any:  # noqa: ANN401 (raw JSON)
+def _resources(job: JobDocument, app: AppDescription) -> Any:  # noqa: ANN401 (JSON)
     """Return what the job asks for, and of the rest what its application does."""
     usual: dict[str, Any] = {}
     if (cores := app.nodes * app.processors) > 1:
         usual["cpu"] = cores
     if app.memory is not None:
         usual["memory"] = app.memory * app.nodes
-    if not usual:
-        return job.resources
-    asked: Any = {}
-    if job.resources is not None:
-        try:
-            asked = msgspec.json.decode(job.resources)
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            return job.resources  # it is refused where all are checked
-    if not isinstance(asked, dict):
-        return job.resources
-    return msgspec.Raw(msgspec.json.encode({**usual, **asked}))
+    if not usual or not isinstance(job.resources or {}, Mapping):
+        return job.resources  # what is no mapping is refused where all are checked
+    return {**usual, **(job.resources or {})}

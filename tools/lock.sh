@@ -21,3 +21,8 @@ printf '%s\n' aiodns aiohttp azure-identity 'azure-mgmt-storage==20.1.0' azure-s
     requests 'rich<13' 'setuptools<82' sortedcontainers tabulate typer 'uvloop<0.22' | compile - --output-file requirements/hail.txt
 echo 'hail==0.2.139' | compile --no-deps - --output-file "$hail"
 cat "$hail" >>requirements/hail.txt
+# What Agave's client needs; `agavepy` itself comes without the others, which its command line and its tests want.
+echo 'cloudpickle future jinja2 py python-dateutil requests requests-toolbelt setuptools<82 six websocket-client' | tr ' ' '\n' |
+    compile - --output-file requirements/agave.txt
+echo 'agavepy==0.9.5' | compile --no-deps - --output-file "$hail"
+cat "$hail" >>requirements/agave.txt

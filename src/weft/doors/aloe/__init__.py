@@ -1,0 +1,23 @@
+"""The door for clients of the Agave and Aloe Jobs API: `/jobs` and `/jobs/v2`.
+
+Each of its jobs runs an application, in a batch of its own; what it is in Aloe's words is kept as
+the batch's `foreign_document`, its id as its `foreign_id`. `story.py` is the one place that turns
+weft's history into Aloe's: document, status and history are read from it.
+`docs/guides/coming-from-agave.md` says what is the same and what differs.
+"""
+
+from typing import TYPE_CHECKING, Final
+
+from weft.doors.door import Door
+
+if TYPE_CHECKING:
+    from weft.api.http.doors import ApiDoor
+
+
+def _api() -> "ApiDoor":
+    from weft.doors.aloe.routes import SERVED  # noqa: PLC0415 (the api alone needs routes)
+
+    return SERVED
+
+
+DOOR: Final = Door(name="aloe", title="clients of Agave and Aloe", api=_api)

@@ -1,0 +1,115 @@
+"""What is done to jobs: submitted, stopped, hidden, submitted once more."""
+
+import hashlib
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+import msgspec
+from litestar import Response
+
+from weft.api.http.requests import AnyRequest, caller_of, foreign_origin, services_of
+from weft.api.use_cases import cancel as cancelling
+from weft.api.use_cases.hide import hide_batch
+from weft.core.errors import Invalid, NoWorkerFits
+from weft.core.permissions import Permission
+from weft.core.rights import Right
+from weft.core.secret_variables import matches, patterns_of
+from weft.doors.aloe.finding import document_of, find
+from weft.doors.aloe.refused import Refused, bad_request, refused_submission
+from weft.doors.aloe.replies import answer, base_of
+from weft.doors.aloe.story import story_of
+from weft.doors.aloe.submissions import Asked, again, foreign_document, job_of, read_asked
+from weft.doors.aloe.words import ENDED, NAME, new_id
+from weft.ports.store import Row
+from weft.submission import submit
+from weft.submission.apps import find_apps
+from weft.wire.documents import BatchDocument, CancelDocument
+
+
+async def submitted(request: AnyRequest, body: object) -> Row:
+    """Submit a job and return what is known of it. Raise a 400 that names what is wrong."""
+    return await _submit(request, read_asked(body))
+
+
+async def _submit(request: AnyRequest, asked: Asked) -> Row:
+    services, caller, job_id = services_of(request), caller_of(request), new_id()
+    apps = await find_apps(services, caller, [asked.app])
+    if asked.app not in apps:
+        raise bad_request(f"appId: there is no application {asked.app!r} that you may run")
+    kept = foreign_document(asked, apps[asked.app].description, caller, job_id)
+    job = job_of(asked, kept, caller, job_id, f"{base_of(request)}/jobs/v2/{job_id}")
+    digest = hashlib.sha256(msgspec.json.encode(asked.body)).digest()
+    origin = foreign_origin(request, digest, foreign_id=job_id)
+    origin = replace(origin, foreign_document=kept)
+    batch = BatchDocument(name=kept["name"], jobs=[job])
+    try:
+        await submit.create_batch(services, caller, batch, origin)
+    except (Invalid, NoWorkerFits) as error:
+        raise refused_submission(error) from error
+    reader = replace(caller, needs=Permission.READ)
+    found = await services.store.find_door_job(reader, NAME, job_id, hidden=False)
+    assert found is not None, "it was committed"
+    return found
+
+
+async def stop(request: AnyRequest) -> Response[bytes]:
+    """Stop a job. Raise a 409 if it has ended."""
+    caller, facts = await find(request)
+    if (status := story_of(facts).status) in ENDED:
+        raise Refused(409, f"the job has ended: it is {status}")
+    await _cancel(request, facts)
+    _, facts = await find(request, needs=caller.needs)
+    return answer(request, document_of(request, facts), message="The job is being stopped.")
+
+
+async def hide(request: AnyRequest, *, stops: bool, needs: Permission) -> Row:
+    """Hide a job; `stops`: and stop it. Return what is known of it then."""
+    caller, facts = await find(request, needs=needs)
+    if stops and story_of(facts).status not in ENDED:
+        await _cancel(request, facts)
+    await hide_batch(services_of(request), caller, facts["batch_id"], hidden=True)
+    return (await find(request, hidden=True, needs=needs))[1]
+
+
+async def unhide(request: AnyRequest) -> Response[bytes]:
+    """Show a job again."""
+    caller, facts = await find(request, hidden=True, needs=Permission.WRITE)
+    await hide_batch(services_of(request), caller, facts["batch_id"], hidden=False)
+    _, facts = await find(request, needs=Permission.WRITE)
+    return answer(request, document_of(request, facts))
+
+
+async def resubmit(request: AnyRequest) -> Response[bytes]:
+    """Submit a job once more, as one of the caller's own. Raise a 409 if it has not begun, a 403
+    if it has values that the caller is not shown.
+    """
+    caller, facts = await find(request)
+    if (status := story_of(facts).status) == "PENDING":
+        raise Refused(409, f"the job has not begun: it is {status}")
+    masks = patterns_of(services_of(request).settings.masked_env)
+    given = facts["document"]["asked"].get("parameters") or {}
+    if facts["owner"] != caller.user_name and any(matches(name, masks) for name in given):
+        raise Refused(403, "the job has parameters that only its owner may use")
+    found = await _submit(request, again(facts["document"]))
+    return answer(request, document_of(request, found), status=201)
+
+
+async def _reset(request: AnyRequest) -> Response[bytes]:
+    caller, facts = await find(request)
+    if not caller.may(Right.OPERATE):
+        raise Refused(403, "only administrators reset jobs")
+    status = story_of(facts).status
+    raise Refused(409, f"the job is {status}: weft tries again by itself what can be tried")
+
+
+async def _cancel(request: AnyRequest, facts: Mapping[str, Any]) -> None:
+    caller = caller_of(request)
+    await cancelling.cancel_batch(
+        services_of(request), caller, facts["batch_id"], CancelDocument(force=True)
+    )
+
+
+ACTIONS: Final[Mapping[str, Callable[[AnyRequest], Awaitable[Response[bytes]]]]] = {
+    "stop": stop, "kill": stop, "resubmit": resubmit, "restore": unhide, "reset": _reset,
+}  # fmt: skip

@@ -1,0 +1,78 @@
+"""Find jobs for a request: one by its id, or those of a list."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.core.permissions import Permission
+from weft.core.secret_variables import patterns_of
+from weft.doors.aloe.documents import job_document
+from weft.doors.aloe.refused import bad_request, not_found
+from weft.doors.aloe.replies import base_of
+from weft.doors.aloe.searching import Term, sort_key, states_of
+from weft.doors.aloe.words import NAME, is_id
+from weft.ports.store import Caller, Row
+
+_NEWEST: Final = 2**62
+_STEP: Final = 500
+
+
+async def find(
+    request: AnyRequest, *, hidden: bool = False, needs: Permission | None = None
+) -> tuple[Caller, Row]:
+    """Return the caller, and the job in the path. `hidden`: also a hidden one. Raise a 404 if
+    there is none for them; `needs`: what they must be allowed, if the route does not say it.
+    """
+    job_id, caller = str(request.path_params["job_id"]), caller_of(request)
+    if needs is not None:
+        caller = replace(caller, needs=needs)
+    found = None
+    if is_id(job_id):
+        store = services_of(request).store
+        found = await store.find_door_job(caller, NAME, job_id, hidden=hidden)
+    if found is None:
+        raise not_found(job_id)
+    return caller, found
+
+
+async def listed(
+    request: AnyRequest,
+    terms: list[Term],
+    order: tuple[str, bool] | None,
+    limit: int,
+    offset: int,
+) -> list[dict[str, Any]]:
+    """Return documents of the caller's jobs that meet the terms, a page of them in an order; None:
+    the newest first. Raise a 400 if too many jobs would be read for it.
+    """
+    if not limit:
+        return []
+    services, caller = services_of(request), caller_of(request)
+    most, wanted = services.settings.query_scan_jobs_max, offset + limit
+    states, before, n_read = states_of(terms), _NEWEST, 0
+    found: list[dict[str, Any]] = []
+    while order is not None or len(found) < wanted:
+        step = _STEP if terms or order is not None else min(_STEP, wanted - len(found))
+        rows = await services.store.list_door_jobs(
+            caller, NAME, before=before, states=states, limit=step
+        )
+        documents = (document_of(request, one) for one in rows)
+        found += [one for one in documents if all(term.holds(one) for term in terms)]
+        if len(rows) < step:
+            break
+        before, n_read = int(rows[-1]["batch_id"]), n_read + len(rows)
+        if n_read >= most:
+            raise bad_request(
+                f"more than {most} jobs would be read for this; search by status, or sort by "
+                "created"
+            )
+    if order is not None:
+        found.sort(key=sort_key(order[0]), reverse=order[1])
+    return found[offset:wanted]
+
+
+def document_of(request: AnyRequest, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the document of a job as this caller sees it."""
+    masks = patterns_of(services_of(request).settings.masked_env)
+    return job_document(facts, base_of(request), masks)

@@ -1,0 +1,90 @@
+"""Refusals in the forms of Agave: its envelope, and for a missing login a fault."""
+
+from typing import Final
+
+import msgspec
+from litestar import Response
+
+from weft.api.http.doors import Asked, Refusal
+from weft.api.http.problem_documents import describe
+from weft.api.http.requests import AnyRequest
+from weft.core.errors import (
+    Conflict,
+    Forbidden,
+    Invalid,
+    NotFound,
+    TooLarge,
+    Unauthenticated,
+    UnsupportedMedia,
+    WeftError,
+)
+
+JSON: Final = "application/json"
+VERSION: Final = "2.4.0-weft"
+"""Greater than 2.2.22, as a text, so that clients use Aloe's models."""
+_OURS: Final = {
+    400: Invalid.code, 403: Forbidden.code, 404: NotFound.code, 409: Conflict.code,
+    413: TooLarge.code, 415: UnsupportedMedia.code,
+}  # fmt: skip
+_KEPT: Final = frozenset({400, 401, 403, 404, 405, 408, 409, 410, 413, 415, 416, 429, 500, 503})
+"""Statuses that mean the same there; every other one is a 400."""
+_UNAUTHENTICATED: Final = 401
+_FIELDS: Final = {
+    "app": "appId", "queue": "batchQueue", "timeout_s": "maxRunTime", "resources": "memoryPerNode",
+    "env": "parameters", "name": "name",
+}  # fmt: skip
+"""Names of what is wrong with a job of weft, as its client knows them."""
+
+
+class Refused(Exception):
+    """A client of Agave gets this."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+
+
+def bad_request(message: str) -> Refused:
+    """Return a 400."""
+    return Refused(400, message)
+
+
+def not_found(job_id: str) -> Refused:
+    """Return that there is no such job."""
+    return Refused(404, f"No job found with job id {job_id[:80]}.")
+
+
+def answer_refused(request: AnyRequest, error: Refused) -> Response[bytes]:
+    """Reply with a refusal (an exception handler of Litestar)."""
+    request.scope["state"]["error"] = _OURS[error.status]
+    return Response(_envelope(error.message), status_code=error.status, media_type=JSON)
+
+
+def refuse(error: WeftError, _: Asked) -> Refusal:
+    """Return what a client gets for an error of weft."""
+    if error.status == _UNAUTHENTICATED:
+        is_missing = isinstance(error, Unauthenticated) and error.login is None
+        code, message = (
+            (900902, "Missing Credentials") if is_missing else (900901, "Invalid Credentials")
+        )
+        fault = {"code": code, "message": message, "description": describe(error)}
+        return Refusal(_UNAUTHENTICATED, JSON, msgspec.json.encode({"fault": fault}))
+    status = error.status if error.status in _KEPT else 400
+    return Refusal(status, JSON, _envelope(describe(error)))
+
+
+def refused_submission(error: WeftError) -> Refused:
+    """Return a 400 that names the fields of a submission as its client knows them."""
+    said = []
+    for one in error.errors:
+        name, _, rest = one.pointer.removeprefix("/jobs/0").strip("/").partition("/")
+        known = _FIELDS.get(name, name)
+        said.append(f"{known}{'.' if rest else ''}{rest.replace('/', '.')}: {one.message}")
+    return bad_request("; ".join(said) or describe(error))
+
+
+def _envelope(message: str) -> bytes:
+    return msgspec.json.encode(
+        {"status": "error", "message": message, "version": VERSION, "result": None}
+    )

@@ -1,0 +1,236 @@
+"""Read submissions: what a client of Agave asks for becomes a job of weft."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import msgspec
+
+from weft.core.apps.description import AppDescription, bytes_of
+from weft.doors.aloe.refused import bad_request
+from weft.doors.aloe.words import LOCAL, QUEUE, duration, instant, seconds_of, slug
+from weft.ports.store import Caller
+from weft.wire.foreign_jobs import ForeignJob
+
+DOCUMENT_BYTES_MAX: Final = 128 << 10
+_LONGEST: Final = "999:59:59"
+"""For an application that names no limit."""
+_MEMORY: Final = 512 << 20
+_GB: Final = 1 << 30
+_INT_MAX: Final = 1_000_000
+_DEPTH_MAX: Final = 32
+_TEXTS: Final = {
+    "name": 64, "appId": 80, "batchQueue": 255, "memoryPerNode": 32, "maxRunTime": 20,
+    "archiveSystem": 64, "archivePath": 255,
+}  # fmt: skip
+_NUMBERS: Final = ("nodeCount", "processorsOnEachNode", "processorsPerNode")
+_SWITCHES: Final = ("archive", "archiveOnAppError")
+_OBJECTS: Final = ("inputs", "parameters")
+_KNOWN: Final = frozenset({*_TEXTS, *_NUMBERS, *_SWITCHES, *_OBJECTS, "notifications"})
+_OLD: Final = {
+    "executionSystem": "the application says where it runs",
+    "jobName": "it is called `name`",
+    "parameter": "it is called `parameters`",
+    "dependencies": "jobs do not wait for each other here",
+}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A submission as it was sent, checked as far as that needs no application."""
+
+    body: Mapping[str, Any]
+
+    @property
+    def app(self) -> str:
+        """The name of its application, with the version."""
+        return str(self.body["appId"])
+
+    def get(self, name: str) -> Any:  # noqa: ANN401 (JSON)
+        """Return what it says; None: nothing."""
+        return self.body.get(name)
+
+
+def read_asked(body: object) -> Asked:
+    """Check a submission. Raise a 400 that names each field that is wrong."""
+    if not isinstance(body, dict):
+        raise bad_request("the body is not a JSON object")
+    given = {name: value for name, value in body.items() if value is not None}
+    problems: list[str] = []
+    for name in given:
+        if name in _OLD:
+            problems.append(f"{name}: not a field of a job, {_OLD[name]}")
+        elif name not in _KNOWN:
+            problems.append(f"{name[:80]!r}: not a field of a job")
+    for names, check in _CHECKS:
+        problems += [f"{name}: {wrong}" for name in names if (wrong := check(name, given))]
+    if not problems and not _is_plain(given):
+        problems.append("the body has a text with NUL, or is nested too deeply")
+    if not problems and len(msgspec.json.encode(given)) > DOCUMENT_BYTES_MAX:
+        problems.append(f"the job has more than {DOCUMENT_BYTES_MAX} bytes")
+    if problems:
+        raise bad_request("; ".join(problems))
+    return Asked(given)
+
+
+def foreign_document(
+    asked: Asked, app: AppDescription, caller: Caller, job_id: str
+) -> dict[str, Any]:
+    """Return what is kept of a job: what it was asked to be, and what it is."""
+    processors = asked.get("processorsOnEachNode") or asked.get("processorsPerNode")
+    if (nodes := asked.get("nodeCount") or app.nodes) > 1:
+        raise bad_request(f"nodeCount: {nodes} nodes, and jobs run on one")
+    memory = asked.get("memoryPerNode")
+    n_bytes = (app.memory or _MEMORY) if memory is None else bytes_of(str(memory)) or _MEMORY
+    limit = asked.get("maxRunTime") or (duration(app.timeout_s) if app.timeout_s else _LONGEST)
+    path = asked.get("archivePath") or f"{caller.user_name}/archive/jobs/job-{job_id}"
+    return {
+        "asked": dict(asked.body),
+        "name": asked.get("name"),
+        "appId": app.name,
+        "systemId": app.system or LOCAL,
+        "batchQueue": asked.get("batchQueue") or app.queue or QUEUE,
+        "nodeCount": nodes,
+        "processorsPerNode": processors or app.processors,
+        "memoryPerNode": round(n_bytes / _GB, 6),
+        "memoryBytes": n_bytes,
+        "maxRunTime": limit,
+        "inputs": {},
+        "parameters": _parameters(asked, app),
+        "archive": asked.get("archive") is not False,
+        "archiveOnAppError": asked.get("archiveOnAppError") is True,
+        "archivePath": _filled(path, asked, caller, job_id),
+        "archiveSystem": asked.get("archiveSystem"),
+    }
+
+
+def job_of(
+    asked: Asked, kept: Mapping[str, Any], caller: Caller, job_id: str, url: str
+) -> ForeignJob:
+    """Return the job of weft. Values reach its wrapper as variables."""
+    resources = {"cpu": kept["processorsPerNode"], "memory": kept["memoryBytes"]}
+    return ForeignJob(
+        app=asked.app,
+        name=kept["name"],
+        parameters={k: v for k, v in (asked.get("parameters") or {}).items() if v is not None},
+        env=_variables(kept, caller, job_id, url),
+        resources=resources,
+        timeout_s=seconds_of(kept["maxRunTime"]),
+        queue=asked.get("batchQueue"),
+    )
+
+
+def _parameters(asked: Asked, app: AppDescription) -> dict[str, Any]:
+    """Return the parameters with the defaults of those that are not given."""
+    given = {k: v for k, v in (asked.get("parameters") or {}).items() if v is not None}
+    usual = {
+        one.id: one.default for one in app.parameters if one.visible and one.default is not None
+    }
+    return {**usual, **given}
+
+
+def _variables(kept: Mapping[str, Any], caller: Caller, job_id: str, url: str) -> dict[str, str]:
+    texts = {
+        "ID": job_id, "NAME": slug(kept["name"]), "NAME_RAW": kept["name"],
+        "APP_ID": kept["appId"], "OWNER": caller.user_name, "TENANT": str(caller.tenant_id),
+        "EXECUTION_SYSTEM": kept["systemId"], "BATCH_QUEUE": kept["batchQueue"],
+        "NODE_COUNT": kept["nodeCount"], "PROCESSORS_PER_NODE": kept["processorsPerNode"],
+        "MEMORY_PER_NODE": f"{kept['memoryPerNode']:g}", "MAX_RUNTIME": kept["maxRunTime"],
+        "MAX_RUNTIME_SECONDS": seconds_of(kept["maxRunTime"]),
+        "SUBMIT_TIME": instant(datetime.now(UTC)), "ARCHIVE": "0",
+        "ARCHIVE_SYSTEM": kept["archiveSystem"] or "", "ARCHIVE_PATH": kept["archivePath"],
+        "ARCHIVE_URL": f"{url}/outputs/listings",
+        "CALLBACK_RUNNING": "", "CALLBACK_CLEANING_UP": "", "CALLBACK_ALIVE": "",
+        "CALLBACK_NOTIFICATION": "", "CALLBACK_FAILURE": "",
+    }  # fmt: skip
+    return {f"AGAVE_JOB_{name}": str(text) for name, text in texts.items()}
+
+
+def _filled(path: str, asked: Asked, caller: Caller, job_id: str) -> str:
+    macros = {
+        "JOB_ID": job_id, "JOB_NAME": slug(asked.body["name"]), "JOB_OWNER": caller.user_name,
+        "APP_ID": asked.app, "USERNAME": caller.user_name,
+    }  # fmt: skip
+    for name, text in macros.items():
+        path = path.replace(f"${{{name}}}", text)
+    return path
+
+
+def _text(name: str, given: Mapping[str, Any]) -> str | None:
+    value = given.get(name)
+    if name == "memoryPerNode" and isinstance(value, int | float) and not isinstance(value, bool):
+        value = f"{value:f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
+    if value is None:
+        return "it is required" if name in {"name", "appId"} else None
+    if not isinstance(value, str):
+        return "expected a text"
+    if len(value) > _TEXTS[name]:
+        return f"{len(value)} characters, at most {_TEXTS[name]}"
+    if name in {"name", "appId"} and not value.strip():
+        return "it is blank"
+    if name == "name" and not value.isprintable():
+        return "it has characters that cannot be shown"
+    if name == "memoryPerNode" and bytes_of(value) is None:
+        return "expected a number above 0, with KB, MB, GB or TB"
+    if name == "maxRunTime" and not seconds_of(value):
+        return "expected HH:mm:ss, above 0"
+    if name == "archivePath" and ".." in value.split("/"):
+        return "it must not leave its place"
+    return None
+
+
+def _number(name: str, given: Mapping[str, Any]) -> str | None:
+    value = given.get(name, 1)
+    is_right = isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= _INT_MAX
+    return None if is_right else "expected a whole number from 1"
+
+
+def _switch(name: str, given: Mapping[str, Any]) -> str | None:
+    return None if isinstance(given.get(name, True), bool) else "expected true or false"
+
+
+def _object(name: str, given: Mapping[str, Any]) -> str | None:
+    if not isinstance(value := given.get(name, {}), dict):
+        return "expected an object"
+    if name == "inputs" and value:
+        return f"{', '.join(sorted(value))[:200]}: jobs of this server cannot have inputs yet"
+    return None
+
+
+def _notifications(_: str, given: Mapping[str, Any]) -> str | None:
+    if not isinstance(value := given.get("notifications", []), list):
+        return "expected a list"
+    return "this server does not send them yet" if value else None
+
+
+_CHECKS: Final[
+    tuple[tuple[tuple[str, ...], Callable[[str, Mapping[str, Any]], str | None]], ...]
+] = (
+    (tuple(_TEXTS), _text),
+    (_NUMBERS, _number),
+    (_SWITCHES, _switch),
+    (_OBJECTS, _object),
+    (("notifications",), _notifications),
+)
+
+
+def _is_plain(value: object, depth: int = 0) -> bool:
+    """Say whether all texts can be stored, and nothing is nested too deeply."""
+    if isinstance(value, str):
+        return "\0" not in value
+    if depth > _DEPTH_MAX:
+        return False
+    if isinstance(value, dict):
+        return all(_is_plain(k) and _is_plain(v, depth + 1) for k, v in value.items())
+    if isinstance(value, list):
+        return all(_is_plain(one, depth + 1) for one in value)
+    return True
+
+
+def again(kept: Mapping[str, Any]) -> Asked:
+    """Return the submission of a job, to be made once more; its archive gets a place of its own.
+    Raise a 400 if it is none by now.
+    """
+    asked = {name: value for name, value in kept["asked"].items() if name != "archivePath"}
+    return read_asked(asked)

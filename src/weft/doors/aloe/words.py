@@ -1,0 +1,71 @@
+"""The words of Aloe: names of files, instants, and who did something."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Final
+from uuid import NAMESPACE_URL, uuid4, uuid5
+
+NAME: Final = "aloe"
+LOCAL: Final = "local"
+"""The execution system of an application that names none."""
+STORE: Final = "weft"
+"""The storage system: weft's own store."""
+QUEUE: Final = "default"
+ENDED: Final = frozenset({"FINISHED", "FAILED", "STOPPED"})
+STATUSES: Final = (
+    "ACCEPTED", "PENDING", "PROCESSING_INPUTS", "STAGING_INPUTS", "STAGED", "STAGING_JOB",
+    "SUBMITTING", "QUEUED", "RUNNING", "CLEANING_UP", "ARCHIVING", "FINISHED", "STOPPED", "FAILED",
+    "BLOCKED", "PAUSED",
+)  # fmt: skip
+OLD_STATUSES: Final = {
+    "KILLED": "STOPPED", "ARCHIVING_FINISHED": "FINISHED", "ARCHIVING_FAILED": "FAILED",
+    "HEARTBEAT": "RUNNING",
+}  # fmt: skip
+"""Those that Aloe has removed, as old clients still name them."""
+_DURATION: Final = re.compile(r"(\d{1,4}):([0-5]\d):([0-5]\d)")
+_ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}-007")
+
+
+def new_id() -> str:
+    """Return the id of a new job. It ends in what clients do not cut off an address."""
+    return f"{uuid4()}-007"
+
+
+def is_id(text: str) -> bool:
+    """Say whether this has the form of an id of a job."""
+    return _ID.fullmatch(text) is not None
+
+
+def app_uuid(app: str) -> str:
+    """Return the same id for an application whenever it is asked for."""
+    return f"{uuid5(NAMESPACE_URL, f'weft app {app}')}-005"
+
+
+def slug(name: str) -> str:
+    """Return a name as names of files have it."""
+    return re.sub(r"[^a-z0-9_.-]", "", re.sub(r"\s+", "-", name.strip().lower())) or "job"
+
+
+def instant(at: datetime | None) -> str | None:
+    """Return an instant in UTC, as `2026-11-23T22:00:00.123456Z`."""
+    return None if at is None else at.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def duration(seconds: float) -> str:
+    """Return `HH:mm:ss`."""
+    whole = int(timedelta(seconds=seconds).total_seconds())
+    return f"{whole // 3600:02d}:{whole // 60 % 60:02d}:{whole % 60:02d}"
+
+
+def seconds_of(text: str) -> int | None:
+    """Return what `HH:mm:ss` says; None: that is not its form."""
+    found = _DURATION.fullmatch(text)
+    if found is None or not text.isascii():
+        return None
+    hours, minutes, seconds = map(int, found.groups())
+    return hours * 3600 + minutes * 60 + seconds
+
+
+def user_of(actor: str) -> str:
+    """Return the name of whoever did something; what weft did itself is nobody's."""
+    return actor.removeprefix("user ")

@@ -1,0 +1,168 @@
+"""The door for clients of Agave, by Agave's own client and by plain requests."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from e2e.agave_client import AgaveClient, agave_python
+from e2e.conftest import Weft, until
+
+WRAPPER = """\
+echo "says ${say} ${times} in $AGAVE_JOB_ID for $AGAVE_JOB_OWNER"
+echo oops >&2
+if [ "$wait" = 1 ]; then sleep 60; fi
+exit ${code}
+"""
+TERMINAL = {"FINISHED", "FAILED", "STOPPED"}
+
+
+@pytest.fixture(scope="module")
+def agave(weft: Weft, tmp_path_factory: pytest.TempPathFactory) -> AgaveClient:
+    folder = tmp_path_factory.mktemp("teller")
+    (folder / "wrapper.sh").write_text(WRAPPER)
+    described = {
+        "name": "teller", "version": "1.0", "templatePath": "wrapper.sh", "deploymentPath": ".",
+        "executionSystem": "local", "inputs": [], "defaultMaxRunTime": "00:10:00",
+        "defaultMemoryPerNode": "256MB", "defaultProcessorsPerNode": 1,
+        "parameters": [
+            {"id": "say", "value": {"type": "string", "required": True, "validator": "[a-z $();]+"}},
+            {"id": "times", "value": {"type": "number", "default": 2}},
+            {"id": "wait", "value": {"type": "bool", "default": False}},
+            {"id": "code", "value": {"type": "number", "default": 0}},
+        ],
+    }  # fmt: skip
+    (folder / "app.json").write_text(json.dumps(described))
+    added = weft.run("app", "add", str(folder))
+    assert added.returncode == 0, added.stderr.decode()
+    known = json.loads((weft.home / "client.json").read_text())
+    return AgaveClient(
+        agave_python(), tmp_path_factory.mktemp("client"), known["url"], known["token"]
+    )
+
+
+@pytest.fixture
+def http(agave: AgaveClient) -> Iterator[httpx.Client]:
+    headers = {"authorization": f"Bearer {agave.token}"}
+    with httpx.Client(base_url=agave.url, headers=headers, timeout=30) as client:
+        yield client
+
+
+def job(name: str = "a job", **parameters: object) -> dict[str, Any]:
+    return {"name": name, "appId": "teller-1.0", "parameters": {"say": "hello", **parameters}}
+
+
+def submitted(http: httpx.Client, document: dict[str, Any]) -> dict[str, Any]:
+    answer = http.post("/jobs/v2", json=document)
+    assert answer.status_code == 201, answer.text
+    found: dict[str, Any] = answer.json()["result"]
+    return found
+
+
+def ended(http: httpx.Client, job_id: str) -> dict[str, Any]:
+    def status() -> str:
+        return str(http.get(f"/jobs/v2/{job_id}/status").json()["result"]["status"])
+
+    until(lambda: status() in TERMINAL)
+    found: dict[str, Any] = http.get(f"/jobs/v2/{job_id}").json()["result"]
+    return found
+
+
+def test_own_client_walks_through_a_job(agave: AgaveClient) -> None:
+    """It submits, waits, reads, lists, and finds outputs where the answers say."""
+    said = agave.run("""
+job = ag.jobs.submit(body={'name': 'First walk', 'appId': 'teller-1.0', 'parameters': {'say': 'x'}})
+AgaveAsync = importlib.import_module('agavepy.async').AgaveAsyncResponse
+ends = AgaveAsync(ag, job).result(timeout=60)
+found = ag.jobs.get(jobId=job['id'])
+listed = ag.jobs.list(limit=1)
+history = ag.jobs.getHistory(jobId=job['id'])
+files = [ag.jobs.listOutputs(jobId=job['id'], filePath=path) for path in ('', '/')]
+out = next(one for one in files[0] if one['name'].endswith('.out'))
+text = ag.geturl(out['_links']['self']['href']).text
+ag.download_uri(out['_links']['self']['href'], 'local.out')
+again = ag.jobs.manage(jobId=job['id'], body={'action': 'resubmit'})
+wait(again['id'], *ENDED)
+wrong = status_of(ag.jobs.submit, body={'name': 'x', 'appId': 'gone-1.0'})
+pems = ag.jobs.listPermissions(jobId=job['id'])
+ag.jobs.delete(jobId=job['id'])
+gone = [status_of(call, jobId=job['id']) for call in (ag.jobs.get, ag.jobs.delete, ag.jobs.getHistory)]
+ag.jobs.manage(jobId=job['id'], body={'action': 'restore'})
+back = status_of(ag.jobs.get, jobId=job['id'])
+stranger = status_of(client('wrong').jobs.get, jobId=job['id'])
+say(dict(job=job, ends=ends, found=found, listed=listed, history=history, files=files, text=text,
+         local=open('local.out').read(), again=again, wrong=wrong, pems=pems, gone=gone, back=back,
+         types=[type(found[one]).__name__ for one in ('started', 'ended')], stranger=stranger))
+""")
+    job_id = said["job"]["id"]
+    assert job_id.endswith("-007")
+    assert said["job"]["status"] == "PENDING"
+    assert said["ends"] == "FINISHED"
+    assert (said["found"]["status"], said["found"]["remoteOutcome"]) == ("FINISHED", "FINISHED")
+    assert said["types"] == ["datetime", "datetime"]
+    assert said["listed"][0]["id"] == job_id
+    assert [one["status"] for one in said["history"]] == [
+        "PENDING", "PROCESSING_INPUTS", "STAGING_JOB", "SUBMITTING", "QUEUED", "RUNNING",
+        "CLEANING_UP", "FINISHED",
+    ]  # fmt: skip
+    assert said["files"][0] == said["files"][1]
+    names = [f"first-walk-{job_id}.out", f"first-walk-{job_id}.err"]
+    assert [one["name"] for one in said["files"][0]] == names
+    assert said["text"] == said["local"]
+    assert said["text"].startswith(f"says x 2 in {job_id} for ")
+    assert said["again"]["id"] != job_id
+    assert (said["wrong"], said["gone"], said["back"]) == (400, [404, 404, 404], 200)
+    assert said["pems"][0]["username"] == said["found"]["owner"]
+    assert said["stranger"] == 401
+
+
+def test_job_is_stopped(http: httpx.Client) -> None:
+    """By either verb, once; its history and status tell the same."""
+    for verb in (http.post, http.put):
+        job_id = submitted(http, job(wait=True))["id"]
+        until(
+            lambda: http.get(f"/jobs/v2/{job_id}/status").json()["result"]["status"] == "RUNNING"
+        )
+        running = http.get(f"/jobs/v2/{job_id}/outputs/listings").json()["result"]
+        assert len(running) == 2
+        assert verb(f"/jobs/v2/{job_id}", json={"action": "stop"}).status_code == 200
+        assert ended(http, job_id)["status"] == "STOPPED"
+        history = http.get(f"/jobs/v2/{job_id}/history").json()["result"]
+        assert history[-1]["status"] == "STOPPED"
+        assert verb(f"/jobs/v2/{job_id}", json={"action": "stop"}).status_code == 409
+
+
+def test_failure_says_why(http: httpx.Client) -> None:
+    found = ended(http, submitted(http, job(code=3))["id"])
+    assert (found["status"], found["remoteOutcome"]) == ("FAILED", "FAILED_SKIP_ARCHIVE")
+    assert "exit code 3" in found["lastStatusMessage"]
+
+
+def test_paths_and_parameters_are_those_of_agave(http: httpx.Client) -> None:
+    job_id = ended(http, submitted(http, job("Its Ways"))["id"])["id"]
+    for path in ("/jobs", "/jobs/", "/jobs/v2", "/jobs/v2/", "/jobs//v2//"):
+        assert http.get(path, params={"limit": 1}).json()["result"][0]["id"] == job_id
+    one = f"/jobs/v2/{job_id}"
+    whole = http.get(one).json()
+    assert whole["result"]["_links"]["self"]["href"] == str(http.base_url.join(one))
+    assert (whole["status"], whole["version"] > "2.2.22-r7deb380") == ("success", True)
+    assert http.get(one, params={"naked": "true"}).json() == whole["result"]
+    assert b"\n" in http.get(one, params={"pretty": "true"}).content
+    chosen = http.get(one, params={"filter": "id,_links.self.href,nothing"}).json()["result"]
+    assert chosen == {"id": job_id, "_links": {"self": whole["result"]["_links"]["self"]}}
+    listed = http.get("/jobs", params={"filter": "parameters", "limit": 1}).json()["result"]
+    assert listed == [{"parameters": whole["result"]["parameters"]}]
+    name = f"its-ways-{job_id}.out"
+    media = f"{one}/outputs/media/{name}"
+    content = http.get(media)
+    part = http.get(media, headers={"range": "bytes=0-3"})
+    assert (part.status_code, part.content) == (206, content.content[:4])
+    assert part.headers["content-range"] == f"bytes 0-3/{len(content.content)}"
+    assert http.get(media, headers={"range": "bytes=9999-"}).status_code == 416
+    head = http.head(media)
+    assert (head.status_code, head.headers["content-length"]) == (200, str(len(content.content)))
+    for path in ("x", "..%2f..%2fetc%2fpasswd", "%2e%2e/%2e%2e/etc/passwd"):
+        assert http.get(f"{one}/outputs/media/{path}").status_code == 404

@@ -8,6 +8,9 @@ from weft.doors.aloe.story import Entry, Story, story_of
 from weft.doors.aloe.words import QUEUE, STORE, app_uuid, instant, seconds_of, slug
 
 NOT_ARCHIVED: Final = "Nothing is archived: outputs are the job's .out and .err."
+_UNUSED: Final[Mapping[str, Any]] = {
+    "remoteStatusChecks": 0, "failedStatusChecks": 0, "lastStatusCheck": None, "notifications": [],
+}  # fmt: skip
 _SUMMARY: Final = (
     "id", "name", "owner", "systemId", "executionSystem", "appId", "created", "status", "started",
     "ended", "startTime", "endTime",
@@ -67,12 +70,9 @@ def job_document(
         "remoteOutcome": _outcome(story, kept),
         "submitRetries": max(0, story.n_attempts - 1),
         "retries": max(0, story.n_attempts - 1),
-        "remoteStatusChecks": 0,
-        "failedStatusChecks": 0,
+        **_UNUSED,
         "blockedCount": story.n_blocked,
-        "lastStatusCheck": None,
         "message": story.error,
-        "notifications": [],
         "_links": links(facts, base),
     }
 

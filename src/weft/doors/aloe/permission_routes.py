@@ -21,7 +21,7 @@ _GIVEN: Final[Mapping[str, Permission | None]] = {
     "WRITE": Permission.ALL, "READ_WRITE": Permission.ALL, "WRITE_EXECUTE": Permission.ALL,
     "ALL": Permission.ALL,
 }  # fmt: skip
-"""What each word gives. Who may write there may also share, and read."""
+"""What each word gives: whoever may write there may also share, and reads."""
 _USERS_MAX: Final = 1000
 
 

@@ -99,12 +99,12 @@ def _part(document: object, paths: Sequence[Sequence[str]]) -> object:
             value = value.get(name, _NONE) if isinstance(value, Mapping) else _NONE
         if value is _NONE:
             continue
-        place = found
+        part = found
         for name in path[:-1]:
-            inner = place.get(name)
-            place[name] = dict(inner) if isinstance(inner, dict) else {}
-            place = place[name]
-        place[path[-1]] = value
+            inner = part.get(name)
+            part[name] = dict(inner) if isinstance(inner, dict) else {}
+            part = part[name]
+        part[path[-1]] = value
     return found
 
 

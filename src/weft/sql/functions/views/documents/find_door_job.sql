@@ -1,5 +1,5 @@
--- find_door_job: a job by the id that its door gave it, for its owner, those to whom it was granted, and whoever sees the tenant; members of
---   its billing project are strangers to it here.
+-- find_door_job: a job by the id that its door gave it, for its owner, those to whom it was granted, and whoever sees the tenant;
+--   members of its billing project are strangers to it here.
 -- Called by: Store.find_door_job (api).   Safe to repeat: yes, it only reads.   Plan: by index of ids.   Raises WF130.
 -- with_hidden: also if lists leave it out.   Returns: as _door_job; NULL: there is none, or they do not see it.
 -- Owner: weft_tenant.  Granted to: weft_api.

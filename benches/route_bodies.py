@@ -34,6 +34,8 @@ JSON: Final[Mapping[str, Any]] = {
     f"POST {_HAIL}/updates/create": _HAIL_UPDATE,
     f"POST {_HAIL}/updates/{{u}}/job-groups/create": [],
     f"POST {_HAIL}/updates/{{u}}/jobs/create": [],
+    "POST /jobs/v2/{aloe_id}/pems/{user}": {"permission": "READ"},
+    "POST /jobs/{aloe_id}/pems/{user}": {"permission": "READ"},
     "POST /v1/batches/{b}/failures/acknowledge": {"note": "seen"},
     "POST /v1/batches/{b}/groups": {"name": "s"},
     "POST /v1/batches/{b}/groups/{g}/members": {"jobs": [1]},

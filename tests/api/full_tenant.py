@@ -306,12 +306,15 @@ class Filler:
         self.ids["d"] = found["delivery_id"]
 
     async def come_through_door(self) -> None:
-        """Submit a job as a client of JobWeaver; the api needs that door."""
+        """Submit jobs as clients of JobWeaver and Agave; the api needs those doors."""
         steps = [{"action": "SLEEP", "durationMs": 10}]
         job = {"jobType": "SIMULATION", "payload": {"steps": steps}, "maxRetryCount": 0}
         trace = {"x-trace-id": f"{self.word}-trace"}
         made = await self.ask("POST", "/api/jobs", job, headers=trace)
         self.ids["job_id"] = UUID(made["jobId"])
+        job = {"name": self.word, "appId": self.ids["app"]}
+        answer = await self.ask("POST", "/jobs/v2", job)
+        self.ids |= {"aloe_id": answer["result"]["id"], "file_path": "x", "pairs": "name/x"}
 
 
 async def fill(

@@ -14,7 +14,9 @@ from api.full_tenant import FullTenant
 from benches.route_bodies import MAKING
 from weft.telemetry.metrics import STORE_CALL_SECONDS
 
-LOCAL = {"a", "j", "g", "u", "n", "container", "payloads/{s}", "app-parts/{s}"}
+LOCAL = {
+    "a", "j", "g", "u", "n", "container", "payloads/{s}", "app-parts/{s}", "pairs", "file_path",
+}  # fmt: skip
 """Parameters that count within a batch."""
 _SITE = "it is the administrators' of the site, who see all tenants, and so does its function"
 _NOBODY = "it asks for no token, and so has no tenant"

@@ -11,7 +11,7 @@ from weft.doors.aloe.documents import job_document
 from weft.doors.aloe.refused import bad_request, not_found
 from weft.doors.aloe.replies import base_of
 from weft.doors.aloe.searching import Term, sort_key, states_of
-from weft.doors.aloe.words import NAME, is_id
+from weft.doors.aloe.words import ID_CHARS_MAX, NAME
 from weft.ports.store import Caller, Row
 
 _NEWEST: Final = 2**62
@@ -24,11 +24,11 @@ async def find(
     """Return the caller, and the job in the path. `hidden`: also a hidden one. Raise a 404 if
     there is none for them; `needs`: what they must be allowed, if the route does not say it.
     """
-    job_id, caller = str(request.path_params["job_id"]), caller_of(request)
+    job_id, caller = str(request.path_params["aloe_id"]), caller_of(request)
     if needs is not None:
         caller = replace(caller, needs=needs)
     found = None
-    if is_id(job_id):
+    if len(job_id) <= ID_CHARS_MAX and job_id.isascii() and job_id.isprintable():
         store = services_of(request).store
         found = await store.find_door_job(caller, NAME, job_id, hidden=hidden)
     if found is None:

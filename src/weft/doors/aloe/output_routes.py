@@ -26,25 +26,25 @@ _STREAMS: Final = {"out": "stdout", "err": "stderr"}
 _TEXT: Final = "text/plain"
 
 
-@get(paths("/{job_id:str}/outputs"), **READ)
+@get(paths("/{aloe_id:str}/outputs"), **READ)
 async def list_aloe_outputs_alone(request: AnyRequest) -> Response[bytes]:
     """List the outputs of a job."""
     return await _list(request, "")
 
 
-@get(paths("/{job_id:str}/outputs/listings"), **READ)
+@get(paths("/{aloe_id:str}/outputs/listings"), **READ)
 async def list_aloe_outputs(request: AnyRequest) -> Response[bytes]:
     """List the outputs of a job."""
     return await _list(request, "")
 
 
-@get(paths("/{job_id:str}/outputs/listings/{file_path:path}"), **READ)
+@get(paths("/{aloe_id:str}/outputs/listings/{file_path:path}"), **READ)
 async def list_aloe_output(request: AnyRequest) -> Response[bytes]:
     """List one output of a job."""
     return await _list(request, _name_in(request))
 
 
-@route(paths("/{job_id:str}/outputs/media/{file_path:path}"), http_method=["GET", "HEAD"], **READ)
+@route(paths("/{aloe_id:str}/outputs/media/{file_path:path}"), http_method=["GET", "HEAD"], **READ)
 async def read_aloe_output(request: AnyRequest) -> Stream | Response[bytes]:
     """Read an output of a job, whole or in a range."""
     caller, facts = await find(request)

@@ -25,7 +25,7 @@ _GIVEN: Final[Mapping[str, Permission | None]] = {
 _USERS_MAX: Final = 1000
 
 
-@get(paths("/{job_id:str}/pems"), **READ)
+@get(paths("/{aloe_id:str}/pems"), **READ)
 async def list_aloe_permissions(request: AnyRequest) -> Response[bytes]:
     """List who may do what with a job, its owner first."""
     caller, facts = await find(request)
@@ -34,7 +34,7 @@ async def list_aloe_permissions(request: AnyRequest) -> Response[bytes]:
     return answer(request, found[offset : offset + limit])
 
 
-@get(paths("/{job_id:str}/pems/{user:str}"), **READ)
+@get(paths("/{aloe_id:str}/pems/{user:str}"), **READ)
 async def get_aloe_permission(request: AnyRequest) -> Response[bytes]:
     """Get what a user may do with a job."""
     caller, facts = await find(request)
@@ -45,19 +45,19 @@ async def get_aloe_permission(request: AnyRequest) -> Response[bytes]:
     raise Refused(404, f"{user[:80]!r} has no permission on the job")
 
 
-@post(paths("/{job_id:str}/pems"), **{**SHARE, "status_code": 201})
+@post(paths("/{aloe_id:str}/pems"), **{**SHARE, "status_code": 201})
 async def share_aloe_job(request: AnyRequest) -> Response[bytes]:
     """Let a user do something with a job."""
     return await _share(request, None)
 
 
-@post(paths("/{job_id:str}/pems/{user:str}"), **{**SHARE, "status_code": 201})
+@post(paths("/{aloe_id:str}/pems/{user:str}"), **{**SHARE, "status_code": 201})
 async def share_aloe_job_with(request: AnyRequest) -> Response[bytes]:
     """Let a user do something with a job."""
     return await _share(request, str(request.path_params["user"]))
 
 
-@delete(paths("/{job_id:str}/pems"), **SHARE)
+@delete(paths("/{aloe_id:str}/pems"), **SHARE)
 async def unshare_aloe_job(request: AnyRequest) -> Response[bytes]:
     """Share a job with nobody."""
     caller, facts = await find(request)
@@ -66,7 +66,7 @@ async def unshare_aloe_job(request: AnyRequest) -> Response[bytes]:
     return answer(request, None, message="The permissions were removed.")
 
 
-@delete(paths("/{job_id:str}/pems/{user:str}"), **SHARE)
+@delete(paths("/{aloe_id:str}/pems/{user:str}"), **SHARE)
 async def unshare_aloe_job_with(request: AnyRequest) -> Response[bytes]:
     """Share a job with a user no longer."""
     caller, facts = await find(request)

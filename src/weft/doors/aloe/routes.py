@@ -71,21 +71,21 @@ async def create_aloe_job(request: AnyRequest) -> Response[bytes]:
     return answer(request, document_of(request, facts), status=201)
 
 
-@get(paths("/{job_id:str}"), **READ)
+@get(paths("/{aloe_id:str}"), **READ)
 async def get_aloe_job(request: AnyRequest) -> Response[bytes]:
     """Get a job."""
     _, facts = await find(request)
     return answer(request, document_of(request, facts))
 
 
-@get(paths("/{job_id:str}/status"), **READ)
+@get(paths("/{aloe_id:str}/status"), **READ)
 async def get_aloe_status(request: AnyRequest) -> Response[bytes]:
     """Get the status of a job."""
     _, facts = await find(request)
     return answer(request, status_document(facts, base_of(request)))
 
 
-@get(paths("/{job_id:str}/history"), **READ)
+@get(paths("/{aloe_id:str}/history"), **READ)
 async def list_aloe_history(request: AnyRequest) -> Response[bytes]:
     """List what happened to a job, the oldest first."""
     _, facts = await find(request)
@@ -101,6 +101,7 @@ async def list_aloe_history(request: AnyRequest) -> Response[bytes]:
 
 
 async def _act(request: AnyRequest) -> Response[bytes]:
+    await find(request, hidden=True)  # what does not exist is told first
     body = await read_body(request, forms=True)
     action = body.get("action") if isinstance(body, dict) else None
     if not isinstance(action, str) or action.lower() not in ACTIONS:
@@ -108,19 +109,19 @@ async def _act(request: AnyRequest) -> Response[bytes]:
     return await ACTIONS[action.lower()](request)
 
 
-@post(paths("/{job_id:str}"), **WRITE)
+@post(paths("/{aloe_id:str}"), **WRITE)
 async def act_on_aloe_job(request: AnyRequest) -> Response[bytes]:
     """Do to a job what the body says."""
     return await _act(request)
 
 
-@put(paths("/{job_id:str}"), **WRITE)
+@put(paths("/{aloe_id:str}"), **WRITE)
 async def put_aloe_action(request: AnyRequest) -> Response[bytes]:
     """Do to a job what the body says, as older clients ask for it."""
     return await _act(request)
 
 
-@delete(paths("/{job_id:str}"), **FULL)
+@delete(paths("/{aloe_id:str}"), **FULL)
 async def delete_aloe_job(request: AnyRequest) -> Response[bytes]:
     """Hide a job, and stop it if it has not ended."""
     await hide(request, stops=True, needs=Permission.WRITE)
@@ -128,7 +129,11 @@ async def delete_aloe_job(request: AnyRequest) -> Response[bytes]:
 
 
 @post(
-    [*paths("/{job_id:str}/cancel"), *paths("/{job_id:str}/kill"), *paths("/{job_id:str}/stop")],
+    [
+        *paths("/{aloe_id:str}/cancel"),
+        *paths("/{aloe_id:str}/kill"),
+        *paths("/{aloe_id:str}/stop"),
+    ],
     **WRITE,
 )
 async def stop_aloe_job(request: AnyRequest) -> Response[bytes]:
@@ -136,20 +141,20 @@ async def stop_aloe_job(request: AnyRequest) -> Response[bytes]:
     return await stop(request)
 
 
-@post(paths("/{job_id:str}/hide"), **WRITE)
+@post(paths("/{aloe_id:str}/hide"), **WRITE)
 async def hide_aloe_job(request: AnyRequest) -> Response[bytes]:
     """Hide a job."""
     facts = await hide(request, stops=False, needs=Permission.WRITE)
     return answer(request, document_of(request, facts))
 
 
-@post(paths("/{job_id:str}/unhide"), **WRITE)
+@post(paths("/{aloe_id:str}/unhide"), **WRITE)
 async def unhide_aloe_job(request: AnyRequest) -> Response[bytes]:
     """Show a job again."""
     return await unhide(request)
 
 
-@post(paths("/{job_id:str}/resubmit"), **WRITE)
+@post(paths("/{aloe_id:str}/resubmit"), **WRITE)
 async def resubmit_aloe_job(request: AnyRequest) -> Response[bytes]:
     """Submit a job once more."""
     return await resubmit(request)

@@ -23,17 +23,12 @@ OLD_STATUSES: Final = {
 }  # fmt: skip
 """Those that Aloe has removed, as old clients still name them."""
 _DURATION: Final = re.compile(r"(\d{1,4}):([0-5]\d):([0-5]\d)")
-_ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}-007")
+ID_CHARS_MAX: Final = 64
 
 
 def new_id() -> str:
     """Return the id of a new job. It ends in what clients do not cut off an address."""
     return f"{uuid4()}-007"
-
-
-def is_id(text: str) -> bool:
-    """Say whether this has the form of an id of a job."""
-    return _ID.fullmatch(text) is not None
 
 
 def app_uuid(app: str) -> str:

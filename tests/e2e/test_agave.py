@@ -167,3 +167,79 @@ def test_paths_and_parameters_are_those_of_agave(http: httpx.Client) -> None:
     assert (head.status_code, head.headers["content-length"]) == (200, str(len(content.content)))
     for path in ("x", "..%2f..%2fetc%2fpasswd", "%2e%2e/%2e%2e/etc/passwd"):
         assert http.get(f"{one}/outputs/media/{path}").status_code == 404
+
+
+def test_lists_are_searched_and_sorted(http: httpx.Client) -> None:
+    """By parameters, and by pairs in the path."""
+    ids = [ended(http, submitted(http, job(name, code=code))["id"])["id"]
+           for name, code in (("found it", 0), ("found it", 1), ("lost it", 0))]  # fmt: skip
+
+    def found(path: str = "/jobs/v2", **query: str) -> list[str]:
+        answer = http.get(path, params=query)
+        assert answer.status_code == 200, answer.text
+        return [one["id"] for one in answer.json()["result"]]
+
+    assert found(name="found it") == [ids[1], ids[0]]
+    assert found(**{"name.like": "found*", "status": "failed"}) == [ids[1]]
+    assert found(name="found it", sortBy="created", sort="asc") == ids[:2]
+    assert found(name="found it", limit="1", offset="1") == [ids[0]]
+    assert found("/jobs/v2/search/name/found it/status.neq/FAILED") == [ids[0]]
+    assert len(found("/jobs/v2/search/name")) >= 3
+    for wrong in ({"status": "GONE"}, {"limit": "x"}, {"sortBy": "x"}, {"created.on": "x"}):
+        assert http.get("/jobs/v2", params=wrong).status_code == 400
+
+
+def test_permissions_let_others_in(weft: Weft, http: httpx.Client) -> None:
+    """A member of the billing project sees nothing before."""
+    made = weft.run("user", "add", "agnes", "--json")
+    assert made.returncode == 0, made.stderr.decode()
+    headers = {"authorization": f"Bearer {json.loads(made.stdout)['token']}"}
+    path = f"/jobs/v2/{submitted(http, job('shared', wait=True))['id']}"
+    with httpx.Client(base_url=http.base_url, headers=headers, timeout=30) as agnes:
+        assert agnes.get(path).status_code == 404
+        given = http.post(f"{path}/pems", json={"username": "agnes", "permission": "read"})
+        assert given.status_code == 201, given.text
+        assert given.json()["result"]["permission"] == {"read": True, "write": False}
+        assert agnes.get(path).status_code == 200
+        assert agnes.get("/jobs/v2").json()["result"][0]["name"] == "shared"
+        assert agnes.post(path, json={"action": "stop"}).status_code == 403
+        assert agnes.post(f"{path}/pems/agnes", json={"permission": "ALL"}).status_code == 403
+        assert agnes.post(path, json={"action": "reset"}).status_code == 403
+        http.post(f"{path}/pems/agnes", json={"permission": "WRITE"})
+        assert agnes.post(path, json={"action": "stop"}).status_code == 200
+        ended(http, path.rpartition("/")[2])
+        again = agnes.post(f"{path}/resubmit").json()["result"]
+        assert again["owner"] == "agnes"
+        assert agnes.post(f"/jobs/v2/{again['id']}/stop").status_code in {200, 409}
+        assert http.delete(f"{path}/pems").status_code == 200
+        assert agnes.get(path).status_code == 404
+    history = [one["status"] for one in http.get(f"{path}/history").json()["result"]]
+    assert [one for one in history if one.startswith("PERMISSION")] == [
+        "PERMISSION_GRANT", "PERMISSION_GRANT", "PERMISSION_REVOKE",
+    ]  # fmt: skip
+    some = {"username": "agnes", "permission": "SOME"}
+    bodies: list[object] = [{}, {"username": "agnes"}, some, []]
+    for body in bodies:
+        assert http.post(f"{path}/pems", json=body).status_code == 400
+    assert http.get(f"{path}/pems/agnes").status_code == 404
+
+
+def test_refusals_have_the_forms_of_agave(http: httpx.Client) -> None:
+    for answer, status in (
+        (http.get("/jobs/v2/x-007"), 404), (http.get("/jobs/v2/x/y/z"), 404),
+        (http.delete("/jobs/v2"), 405), (http.post("/jobs/v2", content=b"{"), 400),
+        (http.post("/jobs/v2", data={"name": "x"}), 415),
+        (http.post("/jobs/v2", json={"name": "x", "appId": "none-1"}), 400),
+        (http.post("/jobs/v2", json=job(say="UPPER")), 400),
+        (http.post("/jobs/v2", json={**job(), "batchQueue": "none"}), 400),
+        (http.post("/jobs/v2", json={**job(), "processorsPerNode": 99999}), 400),
+    ):  # fmt: skip
+        said = answer.json()
+        assert (answer.status_code, said["status"]) == (status, "error"), answer.text
+        assert said["message"]
+    for headers, code in (
+        ({"authorization": ""}, 900902), ({"authorization": "Bearer none"}, 900901),
+        ({"X-JWT-Assertion": "a.b.c"}, 900901), ({"x-jwt-assertion-weft": "a.b.c"}, 900901),
+    ):  # fmt: skip
+        answer = http.get("/jobs/v2", headers=headers)
+        assert (answer.status_code, answer.json()["fault"]["code"]) == (401, code)

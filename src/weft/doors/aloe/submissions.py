@@ -97,7 +97,7 @@ def foreign_document(
         "memoryBytes": n_bytes,
         "maxRunTime": limit,
         "inputs": {},
-        "parameters": _parameters(asked, app),
+        "parameters": _parameters(asked),
         "archive": asked.get("archive") is not False,
         "archiveOnAppError": asked.get("archiveOnAppError") is True,
         "archivePath": _filled(path, asked, caller, job_id),
@@ -113,7 +113,7 @@ def job_of(
     return ForeignJob(
         app=asked.app,
         name=kept["name"],
-        parameters={k: v for k, v in (asked.get("parameters") or {}).items() if v is not None},
+        parameters=_parameters(asked),
         env=_variables(kept, caller, job_id, url),
         resources=resources,
         timeout_s=seconds_of(kept["maxRunTime"]),
@@ -121,13 +121,8 @@ def job_of(
     )
 
 
-def _parameters(asked: Asked, app: AppDescription) -> dict[str, Any]:
-    """Return the parameters with the defaults of those that are not given."""
-    given = {k: v for k, v in (asked.get("parameters") or {}).items() if v is not None}
-    usual = {
-        one.id: one.default for one in app.parameters if one.visible and one.default is not None
-    }
-    return {**usual, **given}
+def _parameters(asked: Asked) -> dict[str, Any]:
+    return {k: v for k, v in (asked.get("parameters") or {}).items() if v is not None}
 
 
 def _variables(kept: Mapping[str, Any], caller: Caller, job_id: str, url: str) -> dict[str, str]:

@@ -1,0 +1,164 @@
+"""Agave's words for what happened to a job, and its searches, without a server."""
+
+from typing import Any
+
+import pytest
+
+from weft.doors.aloe.documents import job_document, summary_of
+from weft.doors.aloe.refused import Refused
+from weft.doors.aloe.replies import chosen
+from weft.doors.aloe.searching import order_of, sort_key, states_of, terms_of
+from weft.doors.aloe.story import story_of
+from weft.doors.aloe.submissions import read_asked
+
+AT = "2026-11-24T10:00:0{}+00:00"
+
+
+def attempt(n: int, to: str | None, *, started: bool = True, **more: object) -> dict[str, Any]:
+    ends = {} if to is None else {"ended_at": AT.format(n + 2), "to": to}
+    begun = AT.format(n + 1) if started else None
+    said = {"reason": None, "message": None, "exit_code": None}
+    return {"claimed_at": AT.format(n), "started_at": begun, **said, **ends, **more}
+
+
+def facts(*attempts: dict[str, Any], **more: Any) -> dict[str, Any]:  # noqa: ANN401 (JSON)
+    kept = {
+        "name": "A Name", "appId": "a-1", "systemId": "local", "batchQueue": "default",
+        "nodeCount": 1, "processorsPerNode": 2, "memoryPerNode": 0.5, "maxRunTime": "01:30:00",
+        "inputs": {}, "parameters": {"say": "x", "API_TOKEN": "t"}, "archive": True,
+        "archiveOnAppError": False, "archivePath": "p", "archiveSystem": None,
+    }  # fmt: skip
+    return {
+        "batch_id": 7, "foreign_id": "i-007", "owner": "ann", "tenant": "t", "hidden": False,
+        "created_at": AT.format(0), "document": kept, "attempts": list(attempts), "changes": [],
+        "cancelled_at": None, "cancel": None, **more,
+    }  # fmt: skip
+
+
+def statuses(found: dict[str, Any]) -> list[str]:
+    return [one.status for one in story_of(found).entries]
+
+
+TAKEN = ["PROCESSING_INPUTS", "STAGING_JOB", "SUBMITTING"]
+RUN = [*TAKEN, "QUEUED", "RUNNING"]
+
+
+def test_story_follows_the_attempts() -> None:
+    assert statuses(facts()) == ["PENDING"]
+    assert statuses(facts(attempt(1, None, started=False))) == ["PENDING", *TAKEN]
+    assert statuses(facts(attempt(1, "success"))) == ["PENDING", *RUN, "CLEANING_UP", "FINISHED"]
+    lost = facts(attempt(1, "ready", reason="lost"), attempt(4, None))
+    assert statuses(lost) == ["PENDING", *RUN, "BLOCKED", *RUN]
+    assert story_of(lost).n_blocked == 1
+    bad = facts(attempt(1, "error", started=False, reason="bad_spec", message="no."))
+    assert statuses(bad) == ["PENDING", *TAKEN, "FAILED"]
+    assert story_of(bad).error == "The job failed: bad_spec: no."
+
+
+def test_story_has_events_and_ends_once() -> None:
+    changes = [
+        {"at": AT.format(1), "actor": "user ann", "kind": "shared", "message": "bob: read"},
+        {"at": AT.format(5), "actor": "user bob", "kind": "cancelled", "message": None,
+         "from": "ready", "to": "cancelled"},
+        {"at": AT.format(6), "actor": "user ann", "kind": "hidden", "message": None},
+    ]  # fmt: skip
+    found = facts(changes=changes, cancelled_at=AT.format(5))
+    story = story_of(found)
+    assert statuses(found) == ["PENDING", "PERMISSION_GRANT", "STOPPED", "DELETED"]
+    assert [one.by for one in story.entries] == ["ann", "ann", "bob", "ann"]
+    assert (story.status, story.ended) == ("STOPPED", story.entries[2].at)
+
+
+def test_document_has_both_sets_of_names_and_hides_secrets() -> None:
+    document = job_document(facts(attempt(1, "success")), "http://h", ("*TOKEN*",))
+    assert (document["systemId"], document["executionSystem"]) == ("local", "local")
+    assert (document["maxHours"], document["maxRunTime"]) == (1.5, "01:30:00")
+    assert document["parameters"] == {"say": "x", "API_TOKEN": "<masked>"}
+    assert (document["archive"], document["started"]) == (False, "2026-11-24T10:00:02Z")
+    assert document["remoteOutcome"] == "FINISHED"
+    assert summary_of(document)["_links"]["self"]["href"] == "http://h/jobs/v2/i-007"
+
+
+@pytest.mark.parametrize(
+    ("query", "holds"),
+    [
+        ({"name": "A Name"}, True), ({"NAME.like": "A*e"}, True), ({"name.nlike": "A*"}, False),
+        ({"name.like": "*a*b*"}, False), ({"status": "finished"}, True), ({"unknown": "x"}, True),
+        ({"status.in": "FAILED, FINISHED"}, True), ({"status.nin": "FAILED"}, True),
+        ({"processorsPerNode.gt": "1"}, True), ({"memoryPerNode.lte": "512MB"}, True),
+        ({"maxRunTime.lt": "01:00:00"}, False), ({"created.on": "2026-11-24"}, True),
+        ({"created.before": "2026-11-24"}, False), ({"created.after": "1700000000"}, True),
+        ({"created.between": "2026-11-23,2026-11-25"}, True), ({"runtime": "1"}, True),
+        ({"created": "2026-11-24T10:00:00Z"}, True), ({"archive": "false"}, True),
+        ({"parameters.like": "*say*"}, True), ({"walltime.gte": "4"}, False),
+        ({"starttime.neq": "2026-11-24T10:00:02Z"}, False), ({"localid": "b7.j1"}, True),
+    ],
+)  # fmt: skip
+def test_search_compares_fields(query: dict[str, str], *, holds: bool) -> None:
+    document = job_document(facts(attempt(1, "success")), "http://h", ())
+    assert all(one.holds(document) for one in terms_of(list(query.items()))) is holds
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("status", "GONE"), ("nodeCount", "many"), ("created.after", "soon"), ("name.lt", "x"),
+        ("created.between", "2026-11-24"), ("name.zz", "x"), ("archive", "perhaps"),
+        ("nodeCount.gt", "nan"), ("memoryPerNode", "1 XB"), ("created", "9" * 15),
+    ],
+)  # fmt: skip
+def test_wrong_searches_are_refused(name: str, text: str) -> None:
+    with pytest.raises(Refused) as raised:
+        terms_of([(name, text)])
+    assert (raised.value.status, name.partition(".")[0].lower() in raised.value.message) == (
+        400, True,
+    )  # fmt: skip
+
+
+def test_lists_are_sorted_by_any_field() -> None:
+    assert order_of([]) is None
+    assert order_of([("sortBy", "created"), ("sort", "desc")]) is None
+    assert order_of([("orderBy", "endTime"), ("order", "asc")]) == ("endtime", False)
+    documents = [job_document(facts(), "", ()), job_document(facts(attempt(1, "failed")), "", ())]
+    assert min(documents, key=sort_key("endtime"))["ended"] is None
+    assert states_of(terms_of([("status", "FAILED")])) == [7, 8]
+    with pytest.raises(Refused):
+        order_of([("sortBy", "nothing")])
+
+
+def test_filter_keeps_what_it_names() -> None:
+    document = {"a": {"b": {"c": 1, "d": 2}}, "e": [1]}
+    assert chosen(document, "a.b.c, a.b.d,x.y,e") == {"a": {"b": {"c": 1, "d": 2}}, "e": [1]}
+    assert chosen([document], "e") == [{"e": [1]}]
+    assert chosen(document, "*") is document
+    assert document == {"a": {"b": {"c": 1, "d": 2}}, "e": [1]}
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("name", " "), ("name", "x" * 65), ("name", 1), ("name", "a\0"), ("appId", None),
+        ("inputs", {"a": "x"}), ("inputs", []), ("parameters", "x"), ("nodeCount", 0),
+        ("nodeCount", True), ("processorsPerNode", "2"), ("memoryPerNode", "0GB"),
+        ("memoryPerNode", True), ("memoryPerNode", -1), ("maxRunTime", "1h"),
+        ("maxRunTime", "00:00:00"), ("archive", "yes"), ("archivePath", "../x"),
+        ("archiveSystem", "x" * 65), ("batchQueue", 7), ("notifications", {}),
+        ("notifications", [{"url": "http://h", "event": "*"}]), ("executionSystem", "local"),
+        ("dependencies", []), ("unheard", 1),
+    ],
+)  # fmt: skip
+def test_wrong_submissions_name_the_field(field: str, value: object) -> None:
+    with pytest.raises(Refused) as raised:
+        read_asked({"name": "n", "appId": "a-1", field: value})
+    assert (raised.value.status, field in raised.value.message) == (400, True)
+
+
+def test_deep_and_large_submissions_are_refused() -> None:
+    deep: object = []
+    for _ in range(100):
+        deep = [deep]
+    for value in (deep, "x" * 200_000, {"a\0": 1}):
+        with pytest.raises(Refused):
+            read_asked({"name": "n", "appId": "a-1", "parameters": {"p": value}})
+    with pytest.raises(Refused):
+        read_asked([])

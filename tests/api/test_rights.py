@@ -126,7 +126,7 @@ def routes_of(app: Application) -> set[str]:
 
 
 def least_role(route: str) -> UserRole:
-    by_method = UserRole.VIEWER if route.startswith("GET") else UserRole.USER
+    by_method = UserRole.VIEWER if route.startswith(("GET", "HEAD")) else UserRole.USER
     return NOT_BY_METHOD.get(route, by_method)
 
 
@@ -134,7 +134,7 @@ def said_right_missing(route: str, answer: httpx.Response) -> bool:
     """Say whether a refusal is about the role. Doors answer in their own form; that for Hail's
     client by its contract with 401 whoever may not administer billing projects.
     """
-    if not any(part in route for part in ("/api/", " /internal/", " /actuator/")):
+    if not any(part in route for part in ("/api/", " /internal/", " /actuator/", " /jobs")):
         return code_of(answer) == "API.RIGHT_MISSING"
     expected = 401 if route in NOT_BY_METHOD else 403
     return answer.status_code == expected and "user ada may not" in answer.text

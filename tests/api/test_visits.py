@@ -115,7 +115,7 @@ def routes_of(app: Application) -> dict[str, Right]:
 
 
 def is_door(route: str) -> bool:
-    return route.partition(" ")[2].startswith(("/api/", "/internal/", "/actuator/"))
+    return route.partition(" ")[2].startswith(("/api/", "/internal/", "/actuator/", "/jobs"))
 
 
 def path_of(route: str, tenant: FullTenant) -> str:

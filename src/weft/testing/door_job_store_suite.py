@@ -7,29 +7,13 @@ from weft.core.errors import PermissionMissing
 from weft.core.permissions import Permission
 from weft.core.rights import UserRole
 from weft.core.states import JobState
-from weft.ports.store import ForeignJobs
 from weft.testing.store_site import StoreTests, refused
 
 NEWEST = 2**62
 
 
 class DoorJobStoreSuite(StoreTests):
-    """Tests of the port `DoorJobStore`, and of the ids of doors."""
-
-    async def test_jobs_of_a_door_are_found_by_the_ids_of_the_door(self) -> None:
-        """And counted, the newest first; strangers see none."""
-        api, caller, stranger = self.site.api, self.site.caller, self.site.stranger
-        for name in ("a", "b"):
-            await self.site.submit(1, door="d", foreign_id=name, foreign_trace="t")
-        whole = ForeignJobs(door="d", limit=1)
-        found = await api.list_foreign_jobs(caller, whole)
-        assert (found["total"], [one["foreign_id"] for one in found["jobs"]]) == (2, ["b"])
-        one = ForeignJobs(door="d", foreign_id="a", states=[JobState.READY], limit=9)
-        (job,) = (await api.list_foreign_jobs(caller, one))["jobs"]
-        assert (job["foreign_trace"], job["state"], job["n_failed"]) == ("t", "ready", 0)
-        changed = await api.list_foreign_jobs(caller, replace(whole, by_change=True, first_row=2))
-        assert changed == {"total": 2, "jobs": []}
-        assert await api.list_foreign_jobs(stranger, whole) == {"total": 0, "jobs": []}
+    """Tests of the port `DoorJobStore`."""
 
     async def test_job_of_a_door_is_its_owners_until_it_is_granted(self) -> None:
         """Members of its billing project do not see it, nor does anybody once it is hidden."""

@@ -54,3 +54,11 @@ async def ask_sinks(ask: Ask, worker: LiveWorker) -> None:
     (found,) = (await ask("GET", messages, sink=sink))["items"]
     message = found["delivery_id"]
     await ask("POST", f"{messages}/{{message}}/redeliver", sink=sink, message=message, body={})
+
+
+async def ask_parameters(ask: Ask) -> None:
+    parameter = "/v1/parameters/{parameter}"
+    await ask("PUT", parameter, parameter="first", body={"value": "7d"})
+    await ask("GET", parameter, parameter="first")
+    await ask("GET", f"{parameter}/history", parameter="first")
+    await ask("GET", "/v1/parameters")

@@ -185,6 +185,7 @@ class Filler:
         content = _LINE.format(word=word)
         toml = {"content-type": "application/toml"}
         await self.ask("PUT", f"/v1/setups/{word}-line", content=content, headers=toml)
+        await self.ask("PUT", f"/v1/parameters/{word}_first", {"value": word})
         jobs = [{"name": f"{word}-item", "not_before": "2100-01-01T00:00:00Z"}]
         document = {"name": f"{word}-items", "lifecycle": f"{word}-life", "jobs": jobs}
         batch = (await self.ask("POST", "/v1/batches", document))["id"]
@@ -192,6 +193,7 @@ class Filler:
         await self.ask("POST", f"/v1/batches/{batch}/jobs/1/status", change)
         self.ids |= {
             "setup": f"{word}-line",
+            "parameter": f"{word}_first",
             "lifecycle": f"{word}-life",
             "source": f"{word}-source",
             "sink": f"{word}-sink",

@@ -12,7 +12,7 @@ import httpx
 import msgspec
 import pytest
 
-from api.ask_lines import ask_lines, ask_sinks
+from api.ask_lines import ask_lines, ask_parameters, ask_sinks
 from api.live import EventReader, LiveWorker, fold
 from weft import wire
 from weft.api.routes.rights import UNRECORDED
@@ -136,6 +136,7 @@ async def ask_apps(ask: Described) -> None:
 
 async def ask_conditions(ask: Described, worker: LiveWorker) -> None:
     await ask_sinks(ask, worker)
+    await ask_parameters(ask)
     await ask("POST", "/v1/batches", body={"jobs": [{"command": ["false"]}]})
     (one,) = await worker.claim(1)
     await worker.start([one])

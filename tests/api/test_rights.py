@@ -73,6 +73,7 @@ NOT_BY_METHOD = {
     "DELETE /v1/apps/{app}": UserRole.OPERATOR,
     "PUT /v1/apps/{app}": UserRole.OPERATOR,
     "PUT /v1/setups/{setup}": UserRole.OPERATOR,
+    "PUT /v1/parameters/{parameter}": UserRole.OPERATOR,
     "DELETE /v1/licences/{l}": UserRole.ADMIN,
     "POST /api/v1alpha/billing_projects/{p}/create": UserRole.TENANT_ADMIN,
     "POST /api/v1alpha/billing_projects/{p}/close": UserRole.TENANT_ADMIN,

@@ -264,3 +264,52 @@ async def test_removing_the_setup_stops_its_sources(
     await api.app.source_items.submit_due()
     assert await items(http) == {"a": "b1.j1", "b": "b1.j2"}
     await audit(database)
+
+
+CONFIGURED = (
+    SETUP
+    + """
+[configure.snow]
+cancel_if = "item.cloud > param.clouds"
+env = { WITHIN = "param.within" }
+
+[parameters]
+clouds = 50
+"""
+)
+
+
+async def test_job_is_configured_by_parameters_and_knows_their_versions(
+    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str]
+) -> None:
+    """One that nobody has set lets items wait; one that is changed counts for the next items."""
+    await apply(http, CONFIGURED)
+    await find(database, "a", cloud=40)
+    await api.app.source_items.submit_due()
+    (item,) = (await http.get("/v1/sources/scenes/items")).json()["items"]
+    assert item["state"] == "waiting"
+    assert item["reason"] == "env.WITHIN: there is no parameter within yet"
+
+    for value in ("60d", "30d"):
+        answer = await http.put("/v1/parameters/within", json={"value": value})
+        assert answer.status_code == 200, answer.text
+    await on(database, "UPDATE weft.source_item SET due_at = now() WHERE due_at IS NOT NULL")
+    await on(database, "UPDATE weft.source SET work_at = now()")
+    await api.app.source_items.submit_due()
+    await http.put("/v1/parameters/clouds", json={"value": 30})
+    await find(database, "b", cloud=40)
+    await api.app.source_items.submit_due()
+
+    assert await items(http) == {"a": "b1.j1", "b": "cancelled"}
+    job = (await http.get("/v1/batches/1/jobs/1")).json()
+    assert job["spec"]["env"]["WITHIN"] == "30d"
+    assert job["attributes"] == {
+        "source": "scenes", "item": "a", "param.clouds": "1", "param.within": "2"
+    }  # fmt: skip
+    shown = (await http.get("/v1/sources/scenes/items")).json()["items"]
+    assert [one["parameters"] for one in shown] == [{"clouds": 2}, {"clouds": 1, "within": 2}]
+    answer = await http.put("/v1/parameters/clouds", json={"value": "many"})
+    assert answer.json()["code"] == "API.PARAMETER_OF_OTHER_TYPE"
+    answer = await http.get("/v1/parameters/gone")
+    assert answer.json()["code"] == "API.PARAMETER_NOT_FOUND"
+    await audit(database)

@@ -13,7 +13,7 @@ FREE: Mapping[str, str] = {
     "of a production line, and few know more than one": """
         line-show-0 line-rm-0 line-deliveries-0 line-redeliver-0
         lifecycle-show-0 lifecycle-graph-0 source-items-0 source-pause-0
-        source-resume-0 source-replay-0""",
+        source-resume-0 source-replay-0 param-set-0 param-get-0 param-history-0""",
     "an application of a thousand, or the user whose it is": """
         app-show-0 app-rm-0 app-add--for app-rm--for""",
     "a file that a job has left": """
@@ -29,6 +29,7 @@ FREE: Mapping[str, str] = {
         billing-project-limit-1 condition-release-1 licence-set-1 limit-set-0 quota-set--jobs
         line-redeliver-1 each--jobs bench--jobs billing-set-rates--machine -L -N -P -j -n -s""",
     "a time, a date or a duration": """
+        param-diff-0 param-diff-1
         --boot --deadline --delay --expires --from --not-before --retry-wait --since --timeout
         --until extend--by schedule-add-0""",
     "a text, a pattern or a query that a person writes": """
@@ -38,7 +39,7 @@ FREE: Mapping[str, str] = {
         jobs-1 message-1 query-save-1 ls--name --q -q billing-correct-rates-0""",
     "pairs of a name and a value": """
         --rate --attribute
-        --env --label --no-env --param resubmit-1 set-1""",
+        --env --label --no-env --param resubmit-1 set-1 param-set-1""",
     "numbers or ranges of exit codes, and reasons": """
         --exit-codes --external-errors --retry-on --retry-with --halt""",
     "of one batch, whose number stands elsewhere on the line": """

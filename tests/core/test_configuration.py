@@ -1,11 +1,18 @@
 """The configuration of jobs: CEL over the fields of an item, bounded before it is evaluated."""
 
 import time
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from weft.core.lines.configuration import CannotConfigure, configure, parse_configuration
+from weft.core.lines.configuration import (
+    CannotConfigure,
+    MustWait,
+    configure,
+    parameters_of,
+    parse_configuration,
+)
 
 ITEM = {"key": "a", "tile": "32TLR", "cloud": 40, "esa": "2027-04-13T13:02:00Z",
         "measured": "2027-04-13T10:13:47Z", "bands": ["B1", "B2"]}  # fmt: skip
@@ -40,7 +47,8 @@ def test_job_is_configured_by_its_item() -> None:
     ("document", "where", "what"),
     [
         ({"cancel_if": "item.cloud >"}, ("cancel_if",), "line 1, column"),
-        ({"cancel_if": "param.cloud > 1"}, ("cancel_if",), "there is no param"),
+        ({"cancel_if": "other.cloud > 1"}, ("cancel_if",), "there is no other"),
+        ({"cancel_if": "param == 1"}, ("cancel_if",), "name a parameter"),
         ({"cancel_if": "open('x')"}, ("cancel_if",), "there is no function open"),
         ({"env": {"A": "item.a.all(x, item.a.all(y, x == y))"}}, ("env", "A"), "at most 1 loops"),
         ({"env": {"A": "item.a.map(x, x + x)"}}, ("env", "A"), "+ cannot stand in a loop"),
@@ -80,3 +88,31 @@ def test_long_lists_do_not_meet_loops() -> None:
     assert not configure({"cancel_if": "size(item.a) < 3"}, item).cancelled
     assert configure({"cancel_if": "item.a.all(x, x in item.a)"}, {"a": [*range(1000)]}).cancelled
     assert time.monotonic() - begun < 5
+
+
+PARAMS = {"start": datetime(2027, 4, 1, tzinfo=UTC), "within": "60d", "clouds": 50}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("item.measured < param.start", False),
+        ("item.esa - item.measured <= param.within", True),
+        ("item.esa - item.measured < duration('1h')", False),
+        ("timestamp(item.measured) > param.start", True),
+        ("item.cloud > param.clouds", False),
+        ("item.measured.startsWith('2027')", True),
+    ],
+)
+def test_texts_are_times_where_times_are_asked_for(text: str, value: bool) -> None:  # noqa: FBT001
+    found = configure({"env": {"A": text}}, ITEM, PARAMS)
+    assert found.fields["env"]["A"] == str(value).lower()
+
+
+def test_parameters_that_were_read_are_named() -> None:
+    document = {"cancel_if": "item.cloud > param.clouds", "env": {"A": "param.within"}}
+    assert parameters_of(document) == {"clouds", "within"}
+    assert configure(document, ITEM, PARAMS).parameters == {"clouds", "within"}
+    assert configure(document, {**ITEM, "cloud": 99}, PARAMS).parameters == {"clouds"}
+    with pytest.raises(MustWait, match="there is no parameter clouds yet"):
+        configure(document, ITEM, {})

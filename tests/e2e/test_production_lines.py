@@ -34,7 +34,9 @@ def test_commands_of_the_guide(guided: Weft, tmp_path: Path) -> None:
     page = GUIDE.read_text().replace("weft up", "weft up --port 0")
     blocks = re.findall(r"^```console\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     # Sinks need somebody who listens; `tests/e2e/test_lines.py` has that.
-    first, apply, look, refused, change = [one for one in blocks if "deliver" not in one]
+    first, apply, look, refused, parameters, change = [
+        one for one in blocks if "deliver" not in one
+    ]
     setting = {
         "WEFT_SOURCE_PATHS": str(tmp_path / "incoming"),
         "PATH": f"{tmp_path}:/usr/bin:/bin",
@@ -61,6 +63,10 @@ def test_commands_of_the_guide(guided: Weft, tmp_path: Path) -> None:
     assert "it is not JSON" in typed(refused)
     (tmp_path / "incoming" / "bad.json").write_text("{}")
     until(lambda: items(guided).get("bad") == "b1.j2")
+
+    said = typed(parameters)
+    shown = re.findall(r"^clouds_max\t50\t1\tinteger\t", said, re.MULTILINE)
+    assert len(shown) == 2  # by `get` and by `history`
 
     pause, resume, replay, remove = [f"$ {one}" for one in change.split("$ ")[1:]]
     for one in (pause, resume):

@@ -152,6 +152,10 @@ COMMANDS = {
         "weft.cli.commands.source:app",
         "Show what production lines read, and what they found.",
     ),
+    "param": (
+        "weft.cli.commands.param:app",
+        "Set and show values that configurations of lines read.",
+    ),
     "lifecycle": (
         "weft.cli.commands.lifecycle:app",
         "Show the statuses of a line, and which may follow which.",

@@ -495,6 +495,22 @@ CREATE TABLE weft.attempt_watch (
 );
 ALTER TABLE weft.attempt_watch OWNER TO postgres;
 
+CREATE TABLE weft.parameter_version (
+    tenant_id integer NOT NULL,
+    name text NOT NULL,
+    version integer NOT NULL,
+    type text NOT NULL,
+    value jsonb NOT NULL,
+    set_at timestamp with time zone NOT NULL,
+    set_by text NOT NULL,
+    setup text,
+    CONSTRAINT parameter_version_name_check CHECK (((length(name) >= 1) AND (length(name) <= 64))),
+    CONSTRAINT parameter_version_type_check CHECK ((type = ANY (ARRAY['text'::text, 'integer'::text, 'number'::text, 'boolean'::text, 'date'::text, 'list'::text]))),
+    CONSTRAINT parameter_version_value_check CHECK ((length((value)::text) <= 16384)),
+    CONSTRAINT parameter_version_version_check CHECK ((version > 0))
+);
+ALTER TABLE weft.parameter_version OWNER TO postgres;
+
 CREATE TABLE weft.source (
     source_id integer NOT NULL,
     tenant_id integer NOT NULL,
@@ -2029,6 +2045,7 @@ CREATE TABLE weft.source_item (
     due_at timestamp with time zone,
     reason text,
     document jsonb,
+    parameters jsonb,
     batch_id bigint,
     job_id integer,
     CONSTRAINT source_item_has_document CHECK (((document IS NOT NULL) = (state = 'ready'::text))),
@@ -2582,6 +2599,9 @@ ALTER TABLE ONLY weft.migration
 
 ALTER TABLE ONLY weft.operation
     ADD CONSTRAINT operation_pkey PRIMARY KEY (operation_id);
+
+ALTER TABLE ONLY weft.parameter_version
+    ADD CONSTRAINT parameter_version_pkey PRIMARY KEY (tenant_id, name, version);
 
 ALTER TABLE ONLY weft.place
     ADD CONSTRAINT place_pkey PRIMARY KEY (batch_id, job_id, gate_id);
@@ -3270,6 +3290,9 @@ ALTER TABLE ONLY weft.lifecycle
 ALTER TABLE ONLY weft.machine
     ADD CONSTRAINT machine_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES weft.pool(pool_id);
 
+ALTER TABLE ONLY weft.parameter_version
+    ADD CONSTRAINT parameter_version_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES weft.tenant(tenant_id);
+
 ALTER TABLE ONLY weft.pool_change
     ADD CONSTRAINT pool_change_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES weft.pool(pool_id) ON DELETE CASCADE;
 
@@ -3521,6 +3544,8 @@ ALTER TABLE weft.membership ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.operation ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.parameter_version ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.parent_end ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.place ENABLE ROW LEVEL SECURITY;
@@ -3761,6 +3786,8 @@ CREATE POLICY system_rows ON weft.membership TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.operation TO weft_system USING (true);
 
+CREATE POLICY system_rows ON weft.parameter_version TO weft_system USING (true);
+
 CREATE POLICY system_rows ON weft.parent_end TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.place TO weft_system USING (true);
@@ -3975,6 +4002,8 @@ CREATE POLICY tenant_rows ON weft.membership TO weft_tenant USING ((tenant_id = 
 
 CREATE POLICY tenant_rows ON weft.operation TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
+CREATE POLICY tenant_rows ON weft.parameter_version TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
 CREATE POLICY tenant_rows ON weft.parent_end TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.place TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
@@ -4145,6 +4174,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.gate TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt_watch TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt_watch TO weft_system;
+
+GRANT SELECT,INSERT ON TABLE weft.parameter_version TO weft_tenant;
+GRANT SELECT ON TABLE weft.parameter_version TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.source TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.source TO weft_system;

@@ -25,6 +25,7 @@ from weft.store.licences import Licences
 from weft.store.lines import Lines
 from weft.store.log_locations import directory_of, location_of
 from weft.store.notices import PostgresNotices
+from weft.store.parameters import Parameters
 from weft.store.permissions import Permissions
 from weft.store.pictures import Pictures
 from weft.store.pools import Pools, pools_of
@@ -73,6 +74,7 @@ class PostgresApiStore(
     Transports,
     Lines,
     Sources,
+    Parameters,
     Apps,
     Conditions,
     Failures,

@@ -32,6 +32,9 @@ class Lines:
                 "sinks": [
                     {"name": key, "document": asdict(one)} for key, one in setup.sinks.items()
                 ],
+                "parameters": [
+                    {"name": key, **asdict(one)} for key, one in setup.parameters.items()
+                ],
             },
             user_id=caller.user_id,
             actor=f"user {caller.user_name}",

@@ -159,6 +159,7 @@ EVENTS = MappingProxyType(
         "items.submitted": "items became jobs · source, batch, jobs, user",
         "items.postponed": "items could not become jobs now · source, error, wait_s",
         "items.failed": "making jobs of items hit a defect · source",
+        "parameter.set": "an operator set a parameter · parameter, version, user",
         "setup.saved": "an operator saved the file of a production line · setup, changed, user",
         "setup.removed": "an operator removed one · setup, user",
         "licence.set": "an operator set how many licences there are · licence, n, user",

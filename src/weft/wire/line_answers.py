@@ -26,7 +26,10 @@ class SetupSaved(Struct, kw_only=True):
     setup: str
     changed: Annotated[
         Words,
-        Meta(description="its lifecycles that are new or changed, `source NAME`, `sink NAME`"),
+        Meta(
+            description="its lifecycles that are new or changed, `source NAME`, `sink NAME`, "
+            "`parameter NAME`"
+        ),
     ]
 
 

@@ -52,3 +52,6 @@ class SourceItem(Struct, kw_only=True):
     found_at: datetime
     job: Annotated[str | None, Meta(description="such as `b1.j7`, which may be deleted")]
     reason: Annotated[str | None, Meta(description="why it waits, or has no job")]
+    parameters: Annotated[
+        dict[str, int], Meta(description="the versions of parameters that decided about it")
+    ]

@@ -11,6 +11,7 @@ from weft.api.http.requests import KEY
 from weft.core.apps.names import APP
 from weft.core.batch_order import BatchSort
 from weft.core.ids import BATCH, CONDITION
+from weft.core.lines.parameters import PARAMETER
 from weft.core.query.reach import JOB_ID_MAX
 from weft.core.states import JobState, Reason
 from weft.wire.payload import DIGEST
@@ -58,6 +59,7 @@ PATH: Final[Mapping[str, tuple[str, Schema]]] = {
     "sink": ("The name of a sink.", _whole(QUEUE.pattern)),
     "message": ("The number of a message of a sink.", _whole(r"[0-9]{1,18}")),
     "source": ("The name of a source.", _whole(QUEUE.pattern)),
+    "parameter": ("The name of a parameter of production lines.", _whole(PARAMETER.pattern)),
     "lifecycle": ("The name of a lifecycle.", _whole(QUEUE.pattern)),
     "l": ("The name of a licence.", _whole(r"[^\x00]+")),
     "w": ("The name of a worker, with each slash as %2F.", _whole(r"[^\x00]+")),
@@ -118,6 +120,10 @@ QUERY: Final[Mapping[str, tuple[str, Schema]]] = {
     ),
     "batch": ("Only of this batch: 12 or b12.", _whole(BATCH.pattern)),
     "since": ("The id of an event after which the stream begins.", _whole(EVENT_POSITION.pattern)),
+    "as_of": (
+        "As it was at this time, in RFC 3339.",
+        {"type": "string", "format": "date-time"},
+    ),
     "from": (
         "Only what happened at this time or later, in RFC 3339.",
         {"type": "string", "format": "date-time"},

@@ -2,14 +2,18 @@
 
 import re
 from collections.abc import Iterable
-from typing import Final
+from datetime import datetime
+from typing import Annotated, Final
 from urllib.parse import parse_qsl
+
+import msgspec
 
 from weft.api.http.requests import AnyRequest
 from weft.core.errors import FieldError, InvalidParameter
 from weft.wire.failure_documents import CAUSE_PATTERN
 
 QUERY_FIELDS_MAX: Final = 64
+YEARS: Final = (1970, 9000)
 _DIGITS: Final = re.compile(r"-?[0-9]{1,18}")
 
 
@@ -75,6 +79,19 @@ class Query:
         if text not in {None, "true", "false"}:
             raise wrong_parameter(name, f"{(text or '')[:40]!r} is neither true nor false")
         return None if text is None else text == "true"
+
+    def moment(self, name: str) -> datetime | None:
+        """Return the value as a time with its zone."""
+        text = self.text(name)
+        try:
+            found: datetime | None = msgspec.convert(
+                text, Annotated[datetime, msgspec.Meta(tz=True)] | None
+            )
+        except msgspec.ValidationError as error:
+            raise wrong_parameter(name, "it is not a time of RFC 3339 with its zone") from error
+        if found is not None and not YEARS[0] <= found.year <= YEARS[1]:
+            raise wrong_parameter(name, f"its year is not from {YEARS[0]} to {YEARS[1]}")
+        return found
 
     def choice(self, name: str, choices: tuple[str, ...]) -> str:
         """Return one of the choices, the first if it is not given."""

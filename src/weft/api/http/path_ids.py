@@ -18,6 +18,7 @@ from weft.core.ids import (
     parse_job_id,
     parse_schedule_id,
 )
+from weft.core.lines.parameters import PARAMETER
 from weft.settings import Settings
 from weft.wire.payload import DIGEST
 
@@ -194,6 +195,14 @@ def message_of(request: AnyRequest) -> int:
     if not text.isascii() or not text.isdecimal() or len(text) > 18:  # noqa: PLR2004 (a bigint)
         raise BadId(text, expected="a message has a number, as `weft line deliveries` shows it")
     return int(text)
+
+
+def parameter_of(request: AnyRequest) -> str:
+    """Return the name of a parameter. Raise `BadId` for what none can have."""
+    name = _segment(request, "parameter")
+    if not PARAMETER.fullmatch(name):
+        raise BadId(name, expected="a parameter has a name such as search_first")
+    return name
 
 
 def source_of(request: AnyRequest) -> str:

@@ -52,7 +52,7 @@ async def _check_templates(
             template={"job": job}, taking=0, bunch=0, batch_id=None, batch_day=date.min,
             items=(), owner=caller,
         )  # fmt: skip
-        example = job_of(taken, TakenItem(1, "key", {}, None, ""), {})
+        example = job_of(taken, TakenItem(1, "key", {}, None, ""), {}, {})
         try:
             body = msgspec.json.encode({"jobs": [example]})
         except (TypeError, ValueError, OverflowError) as error:

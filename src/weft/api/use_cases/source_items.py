@@ -135,7 +135,7 @@ class SourceItems:
             )
             ready = [(one, {**(one.document or {})}) for one in taken.items]
         else:
-            decisions = await decide(taken, taken.items)
+            decisions = await decide(store, taken, taken.items)
             ready = _ready(taken.items, decisions)
             target = await store.decide_items(taken, decisions) if decisions else None
             for one in decisions:

@@ -19,6 +19,7 @@ from weft.client.http.group_path import group_segment
 from weft.client.http.line_routes import LineRoutes
 from weft.client.http.listing import Document, Listing
 from weft.client.http.login_routes import LoginRoutes
+from weft.client.http.parameter_routes import ParameterRoutes
 from weft.client.http.picture_routes import PictureRoutes
 from weft.client.http.query_routes import QueryRoutes
 from weft.client.http.schedule_routes import ScheduleRoutes
@@ -49,6 +50,7 @@ class Routes(
     LoginRoutes,
     LineRoutes,
     SourceRoutes,
+    ParameterRoutes,
     AppRoutes,
     FileRoutes,
 ):

@@ -59,6 +59,20 @@ class StatusBusy(Conflict):
     sqlstate = "WF245"
 
 
+class ParameterNotFound(NotFound):
+    """The parameter does not exist."""
+
+    code = "API.PARAMETER_NOT_FOUND"
+    sqlstate = "WF144"
+
+
+class ParameterOfOtherType(Conflict):
+    """The parameter has values of another type."""
+
+    code = "API.PARAMETER_OF_OTHER_TYPE"
+    sqlstate = "WF246"
+
+
 class SourceNotFound(NotFound):
     """The source does not exist."""
 

@@ -5,12 +5,15 @@ an evaluation cannot be interrupted: one loop at most, and an item with long lis
 there is one.
 """
 
+import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
+from weft.core.lines.durations import duration_of
 from weft.core.lines.lifecycle import Say
 from weft.core.queues.attributes import Path
 from weft.core.queues.guard import CHARS_MAX, Reader, Token, WrongGuard
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     import cel
 
 ITEM: Final = "item"
+PARAM: Final = "param"
 ELEMENTS_MAX: Final = 1000
 """Of a list or map of an item, where an expression has a loop."""
 EXPRESSIONS_MAX: Final = 50
@@ -27,10 +31,15 @@ _ONE: Final = ("cancel_if", "priority", "queue")
 _MANY: Final = ("env", "attributes", "resources")
 _RESOURCES: Final = frozenset({"cpu", "memory", "storage", "gpu"})
 _WORDS_MAX: Final = 20
+_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d))?")
 
 
 class CannotConfigure(ValueError):
     """An item has no job by these rules; the text says which, and why."""
+
+
+class MustWait(Exception):
+    """An item has no job yet; the text says what is missing."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +49,8 @@ class Configured:
     cancelled: bool
     fields: Mapping[str, Any]
     """Of its job: `priority`, `queue`, `env`, `attributes`, `resources`."""
+    parameters: frozenset[str] = frozenset()
+    """The names of those that were read."""
 
 
 class _ItemReader(Reader):
@@ -54,8 +65,10 @@ class _ItemReader(Reader):
         super()._loop(n, depth)
 
     def path(self, parts: Path, token: Token) -> Path:
-        if parts[0] != ITEM:
-            raise self.wrong(token, f"there is no {parts[0]}; known: {ITEM}")
+        if parts[0] not in {ITEM, PARAM}:
+            raise self.wrong(token, f"there is no {parts[0]}; known: {ITEM}, {PARAM}")
+        if parts[0] == PARAM and len(parts) == 1:
+            raise self.wrong(token, "name a parameter, as in param.search_first")
         return parts
 
 
@@ -120,6 +133,7 @@ def _check(
 class _Expression:
     program: "cel.Program"
     loops: bool
+    parameters: frozenset[str] = frozenset()
 
 
 @lru_cache(maxsize=1000)
@@ -135,21 +149,37 @@ def _compiled(text: str) -> _Expression:
         found = refusal_of(str(error)) or Refusal(1, 1, "it is not an expression")
         raise WrongGuard(found.reason, found.line, found.column) from error
     reader = _ItemReader(text)
-    reader.reads()
-    return _Expression(program, reader.has_loops)
+    names = frozenset(path[1] for path in reader.reads() if path[0] == PARAM)
+    return _Expression(program, reader.has_loops, names)
 
 
-def configure(document: Mapping[str, Any], item: Mapping[str, Any]) -> Configured:
-    """Evaluate all expressions for one item. Raise `CannotConfigure`."""
+def parameters_of(document: Mapping[str, Any]) -> set[str]:
+    """Return the names of the parameters that a configuration reads."""
+    found: set[str] = set()
+    for _, _, text in expressions_of(document):
+        with suppress(WrongGuard):
+            found |= _compiled(str(text)).parameters
+    return found
+
+
+def configure(
+    document: Mapping[str, Any], item: Mapping[str, Any], values: Mapping[str, Any] | None = None
+) -> Configured:
+    """Evaluate all expressions for one item. `values`: of parameters. Raise `CannotConfigure`,
+    `MustWait`.
+    """
     fields: dict[str, Any] = {}
+    given = _Given(item, values or {})
     for field, name, text in expressions_of(document):
         where = f"{field}.{name}" if name else field
-        value = _evaluated(str(text), item, where)
+        value = given.evaluate(str(text), where)
         if field == "cancel_if":
             if not isinstance(value, bool):
                 raise CannotConfigure(f"{where} is not true or false")
             if value:
-                return Configured(cancelled=True, fields={})
+                return Configured(
+                    cancelled=True, fields={}, parameters=frozenset(given.parameters)
+                )
         elif field == "priority":
             _set_priority(fields, value, document.get("priorities", ()))
         elif field == "queue":
@@ -162,20 +192,54 @@ def configure(document: Mapping[str, Any], item: Mapping[str, Any]) -> Configure
             fields.setdefault(field, {})[name] = value
         else:
             fields.setdefault(field, {})[name] = _text(value, where)
-    return Configured(cancelled=False, fields=fields)
+    return Configured(cancelled=False, fields=fields, parameters=frozenset(given.parameters))
 
 
-def _evaluated(text: str, item: Mapping[str, Any], where: str) -> object:
-    try:
-        expression = _compiled(text)
-    except WrongGuard as error:  # it was saved under rules that were less strict
-        raise CannotConfigure(f"{where}: {error}") from error
-    if expression.loops and _longest(item) > ELEMENTS_MAX:
-        raise CannotConfigure(f"{where}: the item has a list of more than {ELEMENTS_MAX} elements")
-    try:
-        return expression.program.execute({ITEM: dict(item)})
-    except Exception as error:
-        raise CannotConfigure(f"{where}: {failure_of(error)}") from error
+class _Given:
+    """What expressions read for one item."""
+
+    def __init__(self, item: Mapping[str, Any], values: Mapping[str, Any]) -> None:
+        self._known = {ITEM: dict(item), PARAM: dict(values)}
+        self.parameters: set[str] = set()
+        """Those that were read."""
+
+    def evaluate(self, text: str, where: str) -> object:
+        """Return the value. Raise `CannotConfigure`, `MustWait`."""
+        try:
+            expression = _compiled(text)
+        except WrongGuard as error:  # it was saved under rules that were less strict
+            raise CannotConfigure(f"{where}: {error}") from error
+        if missing := sorted(expression.parameters - self._known[PARAM].keys()):
+            raise MustWait(f"{where}: there is no parameter {missing[0]} yet")
+        self.parameters |= expression.parameters
+        if expression.loops and _longest(self._known) > ELEMENTS_MAX:
+            raise CannotConfigure(
+                f"{where}: the item has a list of more than {ELEMENTS_MAX} elements"
+            )
+        try:
+            return expression.program.execute(self._known)
+        except Exception as error:  # noqa: BLE001 (the library raises errors of many kinds)
+            try:  # texts that are times may be meant as such
+                return expression.program.execute(_timed(self._known))
+            except Exception:  # noqa: BLE001 (likewise)
+                raise CannotConfigure(f"{where}: {failure_of(error)}") from error
+
+
+def _timed(value: Any) -> Any:  # noqa: ANN401 (JSON)
+    """Return a value in which texts that are dates or times are such."""
+    if isinstance(value, Mapping):
+        return {name: _timed(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_timed(one) for one in value]
+    if not isinstance(value, str):
+        return value
+    if (time := duration_of(value)) is not None:
+        return time
+    if _DATE.fullmatch(value):
+        with suppress(ValueError):
+            found = datetime.fromisoformat(value)
+            return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return value
 
 
 def _longest(value: object) -> int:

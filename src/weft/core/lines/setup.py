@@ -11,6 +11,7 @@ from typing import Any, Final
 from weft.core.errors import FieldError, InvalidSetup
 from weft.core.lines.configuration import parse_configuration
 from weft.core.lines.lifecycle import Lifecycle, Say, parse_lifecycle
+from weft.core.lines.parameters import Parameter, parse_parameters
 from weft.core.lines.sink import Sink, parse_sink
 from weft.core.lines.source import Source, parse_source
 from weft.core.lines.template import parse_template
@@ -18,7 +19,8 @@ from weft.core.lines.template import parse_template
 TABLES_MAX: Final = 50
 """Of one section."""
 NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,62}")
-_LATER: Final = frozenset({"parameters", "queue", "pool"})
+_LATER: Final = frozenset({"queue", "pool"})
+_PARAMETERS: Final = "parameters"
 _HEADER: Final = re.compile(r"\s*\[+\s*([^\]]+?)\s*\]+")
 _KEY: Final = re.compile(r"\s*([\w.\"'-]+)\s*=")
 
@@ -45,6 +47,7 @@ class Setup:
     sinks: Mapping[str, Sink] = field(default_factory=dict)
     configurations: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """By the name of the template that they fill."""
+    parameters: Mapping[str, Parameter] = field(default_factory=dict)
 
 
 def parse_setup(text: str) -> Setup:
@@ -58,18 +61,23 @@ def parse_setup(text: str) -> Setup:
     def say(where: tuple[str, ...], what: str) -> None:
         problems.append(field_error(text, where, what))
 
-    for section in document.keys() - SECTIONS.keys():
+    for section in document.keys() - SECTIONS.keys() - {_PARAMETERS}:
         known = "weft does not have it yet" if section in _LATER else "a setup has no such part"
-        say((section,), f"{known}; a setup has {', '.join(f'[{one}.NAME]' for one in SECTIONS)}")
+        parts = ", ".join((*(f"[{one}.NAME]" for one in SECTIONS), f"[{_PARAMETERS}]"))
+        say((section,), f"{known}; a setup has {parts}")
     if not document:
         say((), "it is empty")
     found = {
         section: _tables(document[section], section, parse, say) if section in document else {}
         for section, parse in SECTIONS.items()
     }
-    setup = Setup(
-        found["lifecycle"], found["source"], found["job"], found["sink"], found["configure"]
+    parameters = parse_parameters(
+        document.get(_PARAMETERS, {}), partial(_say_below, say, (_PARAMETERS,))
     )
+    setup = Setup(
+        found["lifecycle"], found["source"], found["job"], found["sink"], found["configure"],
+        parameters,
+    )  # fmt: skip
     for name in setup.configurations:
         if name not in document.get("job", ()):
             say(("configure", name), f"there is no [job.{name}]")

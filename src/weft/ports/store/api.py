@@ -19,6 +19,7 @@ from weft.ports.store.job_entries import JobEntry
 from weft.ports.store.job_files import JobFileStore
 from weft.ports.store.licences import LicenceStore
 from weft.ports.store.lines import LineStore
+from weft.ports.store.parameters import ParameterStore
 from weft.ports.store.permissions import PermissionStore
 from weft.ports.store.pictures import PictureStore
 from weft.ports.store.pools import PoolStore
@@ -55,6 +56,7 @@ class ApiStore(
     TransportStore,
     LineStore,
     SourceStore,
+    ParameterStore,
     AppStore,
     ConditionStore,
     FailureStore,

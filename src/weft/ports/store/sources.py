@@ -69,6 +69,8 @@ class Decision(NamedTuple):
     """If it is not."""
     due_in_s: float | None = None
     """When it is looked at again, if it waits."""
+    parameters: Mapping[str, int] | None = None
+    """The versions that decided about it."""
 
 
 class Target(NamedTuple):

@@ -52,6 +52,7 @@ CREATE TABLE weft.source_item (
     due_at timestamptz,  -- when an api looks at it; NULL: not again by itself
     reason text CHECK (length(reason) <= 1024),  -- why it waits, or has no job
     document jsonb,  -- of its job, while that is submitted
+    parameters jsonb,  -- what decided about it: versions by name; NULL: none did
     batch_id bigint,  -- of its job, which may be deleted; NULL: it has none
     job_id int,
     PRIMARY KEY (source_id, n),

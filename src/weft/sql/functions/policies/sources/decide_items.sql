@@ -1,7 +1,7 @@
 -- decide_items: store what becomes of items that an api has taken. Those that are ready are a new set, whose jobs it submits now.
 -- Called by: Store.decide_items (api).   Safe to repeat: yes; a repeat begins another set.
 -- Locks: source; as _record_submitted; source_item.   Plan: by key.
--- decisions: [{n, state, document, reason, due_in_s}]; document: of the job, if it is ready.   at: its day is that of the batch.
+-- decisions: [{n, state, document, reason, due_in_s, parameters}]; document: of the job, if it is ready.   at: its day is that of the batch.
 -- Returns: bunch, batch_id (NULL: a new batch), batch_day. No row: nothing is ready; or the source was taken again, or stopped,
 --   and nothing is stored.
 -- Owner: weft_tenant.  Granted to: weft_api.
@@ -20,9 +20,10 @@ BEGIN
     END IF;
     PERFORM weft._record_submitted(v_source);
     UPDATE weft.source_item i SET state = d.state, document = CASE WHEN d.state = 'ready' THEN d.document END,
-        reason = left(d.reason, 1024),
+        reason = left(d.reason, 1024), parameters = coalesce(d.parameters, i.parameters),
         due_at = CASE WHEN d.state = 'waiting' THEN decide_items.at + coalesce(d.due_in_s, 0) * interval '1 second' END
-    FROM jsonb_to_recordset(decisions) d (n bigint, state text, document jsonb, reason text, due_in_s double precision)
+    FROM jsonb_to_recordset(decisions) d (n bigint, state text, document jsonb, reason text, due_in_s double precision,
+        parameters jsonb)
     WHERE i.source_id = of_source_id AND i.n = d.n AND i.state IN ('new', 'waiting', 'ready');
     IF NOT EXISTS (SELECT FROM weft.source_item i WHERE i.source_id = of_source_id AND i.state = 'ready') THEN
         RETURN;

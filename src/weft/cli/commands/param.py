@@ -1,0 +1,167 @@
+"""`weft param`: values that the configurations of production lines read."""
+
+import json
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from cyclopts import App, Parameter
+
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.terminal.plain import cell
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import print_json, print_table
+
+app = App(
+    name="param",
+    help="Set and show values that configurations of production lines read.\n\n"
+    "    weft param set search_first 7d",
+)
+
+Kind = Literal["text", "integer", "number", "boolean", "date", "list"]
+HEADER = ("Parameter", "Value", "Version", "Type", "Set", "By")
+
+
+@app.command(name="set")
+def set_(
+    name: str,
+    value: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    /,
+    *,
+    kind: Annotated[Kind | None, Parameter(name="--type")] = None,
+    shared: Shared = SHARED,
+) -> int:
+    """Give a parameter a value from now on.
+
+    What reads as a number, true, false or a list in JSON is one, unless the parameter is a text.
+
+        weft param set search_first 7d
+        weft param set s2_start 2020-05-01 --type date
+
+    Args:
+        name: Name of the parameter.
+        value: Its value.
+        kind: Its type, if it is new.
+        shared: Options of every command.
+    """
+
+    async def send(client: Any) -> Any:  # noqa: ANN401 (the client of any command)
+        known = kind
+        if known is None:
+            async for one in client.list_parameters():
+                if one["parameter"] == name:
+                    known = one["type"]
+        return await client.set_parameter(name, _value(value, known), kind)
+
+    found = shared.ask(send)
+    if shared.json:
+        print_json(found)
+    else:
+        note(f"parameter {name} is {_shown(found['value'])}, version {found['version']}")
+    return 0
+
+
+@app.command
+def get(name: str | None = None, /, *, shared: Shared = SHARED) -> int:
+    """Show a parameter, or all of them.
+
+        weft param get search_first
+
+    Args:
+        name: Name of the parameter; without it, all.
+        shared: Options of every command.
+    """
+    if name is None:
+        _print(shared.ask_all(lambda client: client.list_parameters()), shared)
+        return 0
+    found = shared.ask(lambda client: client.get_parameter(name))
+    if shared.json:
+        print_json(found)
+    else:
+        print(_shown(found["value"]))
+    return 0
+
+
+@app.command
+def history(name: str, /, *, shared: Shared = SHARED) -> int:
+    """List the versions of a parameter, the newest first.
+
+        weft param history search_first
+
+    Args:
+        name: Name of the parameter.
+        shared: Options of every command.
+    """
+    _print(shared.ask_all(lambda client: client.list_versions(name)), shared)
+    return 0
+
+
+@app.command
+def diff(since: datetime, until: datetime | None = None, /, *, shared: Shared = SHARED) -> int:
+    """Show the parameters whose values changed between two dates.
+
+        weft param diff 2027-01-01
+
+    Args:
+        since: A date, or a date with a time; without a zone, that of this host.
+        until: The same; without it, now.
+        shared: Options of every command.
+    """
+
+    def at(date: datetime | None) -> dict[str, Any]:
+        text = None if date is None else date.astimezone().isoformat()
+        found = shared.ask_all(lambda client: client.list_parameters(text))
+        return {one["parameter"]: one for one in found}
+
+    old, new = at(since), at(until)
+    changed = [
+        {"parameter": name, "before": old.get(name), "after": one}
+        for name, one in new.items()
+        if name not in old or old[name]["value"] != one["value"]
+    ]
+    if shared.json:
+        print_json(changed)
+        return 0
+    rows = [
+        (
+            one["parameter"],
+            "" if one["before"] is None else cell(_shown(one["before"]["value"]), width=40),
+            cell(_shown(one["after"]["value"]), width=40),
+            one["after"]["set_by"],
+        )
+        for one in changed
+    ]
+    print_table(("Parameter", "Before", "After", "By"), rows, spare=("By",))
+    return 0
+
+
+def _print(found: list[Any], shared: Shared) -> None:
+    if shared.json:
+        print_json(found)
+        return
+    rows = [
+        (
+            one["parameter"],
+            cell(_shown(one["value"]), width=60),
+            one["version"],
+            one["type"],
+            f"{datetime.fromisoformat(one['set_at']).astimezone():%Y-%m-%d %H:%M:%S}",
+            one["set_by"],
+        )
+        for one in found
+    ]
+    print_table(HEADER, rows, spare=("Set", "By"))
+
+
+def _value(text: str, kind: str | None) -> Any:  # noqa: ANN401 (JSON)
+    """Return what a person has typed."""
+    if kind in {"text", "date"}:
+        return text
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return text
+    return found if isinstance(found, bool | int | float | list) else text
+
+
+def _shown(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value)

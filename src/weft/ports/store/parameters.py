@@ -1,0 +1,42 @@
+"""The calls of the api about parameters of production lines."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Protocol
+
+from weft.ports.store.callers import Caller, Row
+
+
+class ParameterStore(Protocol):
+    """Parameters of a tenant. A row has `parameter`, `version`, `type`, `value`, `set_at`,
+    `set_by`, `setup`.
+    """
+
+    async def set_parameter(
+        self,
+        caller: Caller,
+        name: str,
+        value: Any,  # noqa: ANN401 (JSON)
+        of_type: str | None,
+    ) -> Row:
+        """Give it a value from now on; return it. The same value again is no new version. Raise
+        `ParameterOfOtherType`.
+        """
+
+    async def list_parameters(
+        self,
+        caller: Caller,
+        *,
+        names: Sequence[str] | None,
+        as_of: datetime | None,
+        after: str,
+        limit: int,
+    ) -> Sequence[Row]:
+        """Return a page of the parameters, or of these, in the order of their names, as they were
+        at a date; None: as they are.
+        """
+
+    async def list_versions(
+        self, caller: Caller, name: str, *, before: int | None, limit: int
+    ) -> Sequence[Row]:
+        """Return a page of its versions, the newest first. Raise `ParameterNotFound`."""

@@ -1,0 +1,30 @@
+-- _add_version: give a parameter a value from now on; the same value again is no new version.
+-- Called by: set_parameter, _save_parameters, which have locked setups.   Safe to repeat: yes.
+-- Locks: setups (by the caller).   Plan: by key, from the end.
+-- of_type: NULL: as it is, or, if it is new, as the value is.   of_setup NULL: a person sets it.
+-- Returns: whether there is a new version.   Raises WF246 (it has another type).
+-- Owner: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._add_version(of_tenant_id int, of_name text, value jsonb, of_type text, actor text, of_setup text,
+    at timestamptz) RETURNS boolean LANGUAGE plpgsql
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_old weft.parameter_version; v_type text; v_value jsonb := _add_version.value;
+BEGIN
+    SELECT p.* INTO v_old FROM weft.parameter_version p
+    WHERE p.tenant_id = of_tenant_id AND p.name = of_name ORDER BY p.version DESC LIMIT 1;
+    v_type := coalesce(v_old.type, of_type, weft._type_of(v_value));
+    IF v_type <> coalesce(of_type, v_type) OR NOT weft._has_type(v_value, v_type) THEN
+        PERFORM weft._fail('WF246', format('parameter "%s" is of type %s', of_name, v_type),
+            format('%s is not.', left(v_value::text, 200)),
+            CASE WHEN v_old.version IS NULL THEN 'Give a value of this type.'
+            ELSE 'Give a value of this type, or choose another name: configurations count on it.' END);
+    END IF;
+    IF v_old.value = v_value THEN
+        RETURN false;
+    END IF;
+    INSERT INTO weft.parameter_version (tenant_id, name, version, type, value, set_at, set_by, setup)
+    VALUES (of_tenant_id, of_name, coalesce(v_old.version, 0) + 1, v_type, v_value, _add_version.at, _add_version.actor, of_setup);
+    PERFORM pg_notify('sources', '');
+    RETURN true;
+END $$;

@@ -1,0 +1,61 @@
+"""The part of `ApiStore` about parameters of production lines."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from weft.ports.store import Caller, Row
+from weft.store.database import Database
+
+
+class Parameters:
+    """The api's calls about parameters. The methods are documented at the port."""
+
+    _database: Database
+
+    async def set_parameter(
+        self,
+        caller: Caller,
+        name: str,
+        value: Any,  # noqa: ANN401 (JSON)
+        of_type: str | None,
+    ) -> Row:
+        """Give it a value."""
+        row: Row = await self._database.value(
+            "set_parameter",
+            caller=caller,
+            of_name=name,
+            value=value,
+            of_type=of_type,
+            actor=f"user {caller.user_name}",
+        )
+        return row
+
+    async def list_parameters(
+        self,
+        caller: Caller,
+        *,
+        names: Sequence[str] | None,
+        as_of: datetime | None,
+        after: str,
+        limit: int,
+    ) -> Sequence[Row]:
+        """Return a page of the parameters."""
+        rows = await self._database.call(
+            "list_parameters",
+            caller=caller,
+            names=None if names is None else [*names],
+            as_of=as_of,
+            after=after,
+            limit_rows=limit,
+        )
+        return [row[0] for row in rows]
+
+    async def list_versions(
+        self, caller: Caller, name: str, *, before: int | None, limit: int
+    ) -> Sequence[Row]:
+        """Return a page of its versions."""
+        rows = await self._database.call(
+            "list_versions", caller=caller, of_name=name, before=before, limit_rows=limit
+        )
+        return [row[0] for row in rows]

@@ -2,13 +2,15 @@
 
 Each source is read in a process of its own, which has no secrets in its environment and is killed
 if a reading does not end in time; so a source may block, hang or crash, and harms no other. Built
-in: `directory`. Loaded by the entry points `weft.sources`.
+in: `directory`, `http`. Loaded by the entry points `weft.sources`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final, Protocol
 
+from weft.core.addresses import AllowedHosts, parse_allowed_hosts
 from weft.ports.plugins import PluginGroup
 
 KEY_CHARS_MAX: Final = 256
@@ -35,6 +37,8 @@ class SourceSite:
 
     paths: tuple[str, ...] = ()
     """The directories that it may read."""
+    allowed: AllowedHosts = field(default_factory=partial(parse_allowed_hosts, ""))
+    """The addresses that it may ask."""
     items_max: int = 500
     """Items of one reading."""
     timeout_s: float = 60.0

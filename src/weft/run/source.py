@@ -13,6 +13,7 @@ import sys
 from collections.abc import Mapping
 from typing import IO, Any, Final
 
+from weft.core.addresses import parse_allowed_hosts
 from weft.core.conditions import parse_tester_paths
 from weft.ports.source import (
     ITEM_BYTES_MAX,
@@ -47,6 +48,7 @@ def serve(asked: IO[str], answers: IO[str]) -> None:
     first = json.loads(asked.readline())
     site = SourceSite(
         paths=parse_tester_paths(first["paths"]),
+        allowed=parse_allowed_hosts(first["private_hosts"]),
         items_max=first["items_max"],
         timeout_s=first["timeout_s"],
     )

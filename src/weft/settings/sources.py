@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+from weft.core.addresses import parse_allowed_hosts
 from weft.core.conditions import parse_tester_paths
 from weft.settings.declare import Checked, section, setting
 
@@ -12,6 +13,11 @@ class SourceSettings:
 
     source_paths: Annotated[str, Checked(parse_tester_paths)] = setting(
         "", "directories that sources of production lines may read, such as `/data/incoming`"
+    )
+    source_private_hosts: Annotated[str, Checked(parse_allowed_hosts)] = setting(
+        "",
+        "networks and hosts that sources of production lines may ask although they are not "
+        "public, such as `10.0.0.0/8, catalogue.internal`; `*`: all",
     )
     source_timeout_s: float = setting(
         60.0, "seconds for one reading of a source", minimum=1, maximum=3600

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
 
+from weft.core.callback_url import parse_callback_url
 from weft.core.lines.durations import duration_of
 from weft.core.lines.lifecycle import Say
 
@@ -19,6 +20,7 @@ _EVERY: Final = "5s"
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,62}")
 _COMMON: Final = ("kind", "every", "owner", "billing_project", "lifecycle", "job", "sink")
 _CHARS_MAX: Final = 2000
+_FIELDS_MAX: Final = 50
 
 
 def _is_text(given: object) -> str:
@@ -44,6 +46,32 @@ def _is_content(given: object) -> str:
     return "" if given in {"json", "none"} else 'it should be "json" or "none"'
 
 
+def _is_url(given: object) -> str:
+    try:
+        parse_callback_url(str(given))
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def _is_query(given: object) -> str:
+    fine = isinstance(given, Mapping) and len(given) <= _FIELDS_MAX
+    if fine and all(isinstance(one, str | int | float) for one in given.values()):
+        return ""
+    return f"it should be a table of at most {_FIELDS_MAX} texts and numbers"
+
+
+def _is_cursor(given: object) -> str:
+    if not isinstance(given, Mapping) or "field" not in given:
+        return 'it should be a table such as {field = "published", first = "7d"}'
+    for name, value in given.items():
+        if name not in {"field", "parameter", "first", "overlap"}:
+            return f"it has no {name}, but field, parameter, first, overlap"
+        if what := _is_time(value) if name == "overlap" else _is_text(value):
+            return f"{name}: {what}"
+    return ""
+
+
 @dataclass(frozen=True)
 class _Option:
     """An option of a kind: says what is wrong with a value; empty: nothing."""
@@ -58,6 +86,13 @@ OPTIONS: Final[Mapping[str, Mapping[str, _Option]]] = {
         "pattern": _Option(_is_pattern),
         "settle": _Option(_is_time),
         "content": _Option(_is_content),
+    },
+    "http": {
+        "url": _Option(_is_url, needed=True),
+        "query": _Option(_is_query),
+        "items": _Option(_is_text),
+        "dedupe": _Option(_is_text),
+        "cursor": _Option(_is_cursor),
     },
 }
 """By kind. Those that are not here come with packages, and have any."""

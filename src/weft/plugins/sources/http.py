@@ -1,0 +1,265 @@
+"""The source `http`: an address that answers with a JSON object that has a list of items.
+
+One reading is one page. `next` of the answer leads to the next one: a link to the same host, or a
+text that is sent as `cursor`. Without it the next reading begins again: from the newest known date
+on, if the source has a `cursor`, which the server is told in its query. Items that come again are
+the same, so nothing is lost where pages overlap. Redirections are not followed, proxies not used.
+"""
+
+import hashlib
+import json
+import re
+import socket
+import ssl
+from collections.abc import Mapping, Sequence
+from contextlib import closing, suppress
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from http.client import HTTPConnection, HTTPException, HTTPResponse
+from typing import Any, Final
+from urllib.parse import urlencode, urljoin
+
+from weft.core.addresses import AllowedHosts, read_address
+from weft.core.callback_url import CallbackTarget, parse_callback_url
+from weft.core.lines.durations import duration_of
+from weft.ports.source import READING_BYTES_MAX, Item, Reading, SourceFailed, SourceSite
+
+PAGES_MAX: Final = 10_000
+"""In a row; then it waits as between readings."""
+RETRY_AFTER_S: Final = 60.0
+"""When a server that is asked too often does not say how long to wait."""
+RETRY_AFTER_MAX_S: Final = 86_400.0
+OVERLAP: Final = "1h"
+_OK: Final = 200
+_BUSY: Final = (429, 503)
+_NEXT: Final = ("next", "next_cursor", "cursor")
+_PLACE: Final = re.compile(r"\$\{item\.([\w.-]+)\}")
+_LEFT: Final = re.compile(r"\$\{param\.(\w+)\}")
+Options = Mapping[str, Any]
+
+
+class HttpSource:
+    """Asks for pages; all that it knows is in the cursor."""
+
+    def read(
+        self, options: Options, cursor: Mapping[str, Any] | None, site: SourceSite
+    ) -> Reading:
+        """Read one page."""
+        if left := _LEFT.search(json.dumps(options)):
+            raise SourceFailed(f"there is no parameter {left[1]} yet")
+        state = {**(cursor or {})}
+        page, newest = state.get("page"), state.get("newest")
+        since = state.get("since") if page is not None else _since(options, newest)
+        url = _address(options, since, page)
+        answer = _asked(url, site)
+        found = _at(answer, str(options.get("items", "items")))
+        if not isinstance(found, list):
+            raise SourceFailed(f"the answer has no list {options.get('items', 'items')!r}")
+        items = [_item(one, options) for one in _sorted(found, options)]
+        newest = _newest([newest, *_dates(found, options)])
+        following = next((answer[name] for name in _NEXT if answer.get(name)), None)
+        pages = state.get("pages", 0) + 1
+        more = following is not None and bool(items) and following != page
+        if not more and (options.get("cursor") is not None or items):
+            following = None  # else there is nothing yet, and it is asked for again
+        told = {"page": following, "since": since, "newest": newest, "pages": pages if more else 0}
+        return Reading(items, told, more=more and pages < PAGES_MAX)
+
+
+def _since(options: Options, newest: object) -> object:
+    """Return from where on the server is asked."""
+    spec = options.get("cursor")
+    if spec is None:
+        return None
+    if newest is None:
+        first = spec.get("first")
+        length = duration_of(first)
+        return first if length is None else _written(datetime.now(UTC) - length)
+    at = _date(newest)
+    overlap = duration_of(spec.get("overlap", OVERLAP))
+    return newest if at is None or overlap is None else _written(at - overlap)
+
+
+def _address(options: Options, since: object, page: object) -> str:
+    url = str(options["url"])
+    if isinstance(page, str) and re.match(r"https?://|/|\?", page):
+        url = urljoin(url, page)
+        if not _same_host(url, str(options["url"])):
+            raise SourceFailed("the next page is at another host")
+        return url
+    query: dict[str, object] = {**options.get("query", {})}
+    if since is not None:
+        query[str(options["cursor"].get("parameter", "since"))] = since
+    if page is not None:
+        query["cursor"] = page
+    if not query:
+        return url
+    pairs = {
+        name: json.dumps(value) if isinstance(value, bool) else value
+        for name, value in query.items()
+    }
+    return f"{url}{'&' if '?' in url else '?'}{urlencode(pairs)}"
+
+
+def _same_host(one: str, other: str) -> bool:
+    first, second = _target(one), _target(other)
+    return (first.scheme, first.authority) == (second.scheme, second.authority)
+
+
+def _target(url: str) -> CallbackTarget:
+    try:
+        return parse_callback_url(url)
+    except ValueError as error:
+        raise SourceFailed(f"the address: {error}") from error
+
+
+def _asked(url: str, site: SourceSite) -> dict[str, Any]:
+    """Return the JSON object at an address."""
+    target = _target(url)
+    shown = target.authority
+    try:
+        with _connected(target, site) as plain:
+            connection = HTTPConnection(target.host, target.port, timeout=site.timeout_s)
+            connection.sock = (
+                ssl.create_default_context().wrap_socket(plain, server_hostname=target.host)
+                if target.scheme == "https"
+                else plain
+            )
+            headers = {"Host": shown, "Connection": "close", "Accept": "application/json",
+                       "User-Agent": "weft"}  # fmt: skip
+            connection.request("GET", target.path, headers=headers)
+            with closing(connection), connection.getresponse() as response:
+                _refuse(response, shown)
+                body = response.read(READING_BYTES_MAX + 1)
+    except ssl.SSLError as error:
+        raise SourceFailed(f"{shown}: {error.reason or 'TLS failed'}") from error
+    except OSError as error:
+        raise SourceFailed(f"{shown}: {error.strerror or 'no answer'}") from error
+    except HTTPException as error:
+        raise SourceFailed(f"{shown}: the answer is not HTTP") from error
+    if len(body) > READING_BYTES_MAX:
+        raise SourceFailed(f"{shown}: one page has more than {READING_BYTES_MAX >> 20} MiB")
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise SourceFailed(f"{shown}: the answer is not JSON") from error
+    if not isinstance(found, dict):
+        raise SourceFailed(f"{shown}: the answer is not a JSON object")
+    return found
+
+
+def _refuse(response: HTTPResponse, shown: str) -> None:
+    if response.status == _OK:
+        return
+    wait_s = _retry_after(response.headers.get("Retry-After"))
+    if wait_s is None and response.status == _BUSY[0]:
+        wait_s = RETRY_AFTER_S
+    raise SourceFailed(
+        f"{shown} answers with {response.status}",
+        retry_after_s=wait_s if response.status in _BUSY else None,
+    )
+
+
+def _retry_after(given: str | None) -> float | None:
+    if given is None:
+        return None
+    with suppress(ValueError, TypeError):
+        if given.strip().isdecimal():
+            return min(float(given), RETRY_AFTER_MAX_S)
+        left = parsedate_to_datetime(given) - datetime.now(UTC)
+        return min(max(left.total_seconds(), 0.0), RETRY_AFTER_MAX_S)
+    return None
+
+
+def _connected(target: CallbackTarget, site: SourceSite) -> socket.socket:
+    """Connect to an address that was checked."""
+    allowed: AllowedHosts = site.allowed
+    try:
+        found = socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise SourceFailed(f"the name {target.host} cannot be resolved") from error
+    good = [one for one in found if allowed.allow(target.host, read_address(str(one[4][0])))]
+    if not good:  # the address itself stays secret: it is a fact about our network
+        raise SourceFailed(f"{target.host} is private, and source_private_hosts does not allow it")
+    family, kind, protocol, _, address = good[0]
+    plain = socket.socket(family, kind, protocol)
+    plain.settimeout(site.timeout_s)
+    try:
+        plain.connect(address)
+    except BaseException:
+        plain.close()
+        raise
+    return plain
+
+
+def _item(given: object, options: Options) -> Item:
+    """Return an item; its key is what `dedupe` says, or its field `key`."""
+    if not isinstance(given, dict):
+        return Item(_name_of(given), None, "it is not a JSON object")
+    template = str(options.get("dedupe", "${item.key}"))
+    missing = [path for path in _PLACE.findall(template) if not _is_word(_at(given, path))]
+    if missing:
+        return Item(_name_of(given), None, f"it has no {missing[0]}, which its key needs")
+    key = _PLACE.sub(lambda found: str(_at(given, found[1])), template)
+    return Item(key, {**given, "key": key} if "key" in given else given)
+
+
+def _is_word(value: object) -> bool:
+    return isinstance(value, str | int) and not isinstance(value, bool) and value != ""
+
+
+def _name_of(given: object) -> str:
+    text = json.dumps(given, sort_keys=True).encode()
+    return f"without key {hashlib.sha256(text).hexdigest()[:12]}"
+
+
+def _at(value: object, path: str) -> object:
+    for part in path.split("."):
+        value = value.get(part) if isinstance(value, dict) else None
+    return value
+
+
+def _dates(found: Sequence[object], options: Options) -> list[object]:
+    spec = options.get("cursor")
+    return [] if spec is None else [_at(one, str(spec["field"])) for one in found]
+
+
+def _sorted(found: list[Any], options: Options) -> list[Any]:
+    """Return the oldest first, if all have dates."""
+    dates = [_order(one) for one in _dates(found, options)]
+    if not dates or None in dates or len({type(one) for one in dates}) > 1:
+        return found
+    places = sorted(range(len(found)), key=lambda place: (dates[place], place))
+    return [found[place] for place in places]
+
+
+def _newest(given: Sequence[object]) -> object:
+    """Return the newest date or number; a date of the future would hide what is yet to come."""
+    best: object = None
+    for one in given:
+        order = _order(one)
+        known = _order(best)
+        if order is None or (isinstance(order, datetime) and order > datetime.now(UTC)):
+            continue
+        if known is None or (type(known) is type(order) and order > known):  # type: ignore[operator]
+            best = one
+    return best
+
+
+def _order(value: object) -> datetime | int | None:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    return _date(value)
+
+
+def _date(value: object) -> datetime | None:
+    if not isinstance(value, str):
+        return None
+    with suppress(ValueError):
+        found = datetime.fromisoformat(value)
+        return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return None
+
+
+def _written(at: datetime) -> str:
+    return at.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -1,0 +1,74 @@
+"""A production line as a stranger sets it up: a catalogue by HTTP, parameters, jobs."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from e2e.conftest import Weft, until
+from plugins.test_http_source import Catalogue
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+LINE = """
+[parameters]
+search_first = "7d"
+clouds = 50
+
+[source.scenes]
+kind = "http"
+url = "URL"
+query = { type = "L1C", first = "${param.search_first}" }
+every = "1s"
+job = "snow"
+
+[job.snow]
+command = ["sh", "-c", "echo limit $LIMIT"]
+
+[configure.snow]
+cancel_if = "item.cloud > param.clouds"
+env = { LIMIT = "param.clouds" }
+"""
+
+
+@pytest.fixture
+def catalogue() -> Iterator[Catalogue]:
+    found = Catalogue()
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def line(tmp_path: Path) -> Iterator[Weft]:
+    weft = Weft(tmp_path / "home")
+    setting = {"WEFT_SOURCE_PRIVATE_HOSTS": "127.0.0.1"}
+    assert weft.run("up", "--detach", "--port", "0", env=setting).returncode == 0
+    yield weft
+    weft.run("down")
+
+
+def items(weft: Weft) -> dict[str, str]:
+    done = weft.run("source", "items", "scenes", "--json")
+    return {one["key"]: one["job"] or one["state"] for one in json.loads(done.stdout or "[]")}
+
+
+def test_items_of_a_catalogue_become_jobs_by_the_parameters_of_the_day(
+    line: Weft, catalogue: Catalogue, tmp_path: Path
+) -> None:
+    scenes = [{"key": "a", "cloud": 40}, {"key": "b", "cloud": 60}]
+    catalogue.answer = lambda _path, _query: {"items": scenes}
+    (tmp_path / "line.toml").write_text(LINE.replace("URL", catalogue.url))
+    applied = line.run("line", "apply", str(tmp_path / "line.toml"))
+    assert applied.returncode == 0, applied.stderr
+    until(lambda: items(line) == {"a": "b1.j1", "b": "cancelled"})
+    assert catalogue.asked[0] == {"type": "L1C", "first": "7d"}
+    until(lambda: line.run("logs", "b1.j1").stdout == b"limit 50\n")
+
+    assert line.run("param", "set", "clouds", "70").returncode == 0
+    assert line.run("param", "get", "clouds").stdout == b"70\n"
+    scenes.append({"key": "c", "cloud": 60})
+    until(lambda: items(line).get("c") == "b1.j2")
+    until(lambda: line.run("logs", "b1.j2").stdout == b"limit 70\n")
+    job = json.loads(line.run("status", "b1.j2", "--json").stdout)
+    assert job["attributes"]["param.clouds"] == "2"
+    assert line.run("audit").returncode == 0

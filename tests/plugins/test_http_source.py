@@ -1,0 +1,211 @@
+"""The source `http`, against a real server on this host: pages, cursors, refusals."""
+
+import json
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from weft.core.addresses import parse_allowed_hosts
+from weft.plugins.sources.http import HttpSource
+from weft.ports.source import Reading, SourceFailed, SourceSite
+
+Answer = Callable[[str, dict[str, str]], Any]
+
+
+class Catalogue:
+    """A server whose answers a test chooses; it remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[dict[str, str]] = []
+        self.answer: Answer = lambda _path, _query: {"items": []}
+        self.status, self.headers = 200, {}  # type: int, dict[str, str]
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                parts = urlsplit(self.path)
+                query = {name: one[0] for name, one in parse_qs(parts.query).items()}
+                outer.asked.append(query)
+                found = outer.answer(parts.path, query)
+                body = found if isinstance(found, bytes) else json.dumps(found).encode()
+                self.send_response(outer.status)
+                for name, value in {**outer.headers, "Content-Length": str(len(body))}.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_port}/search"
+        Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+@pytest.fixture
+def catalogue() -> Iterator[Catalogue]:
+    found = Catalogue()
+    yield found
+    found.close()
+
+
+class Reader:
+    """Reads as a driver does: it hands back the cursor of what it has kept."""
+
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        *,
+        private: str = "127.0.0.1",
+        **options: Any,  # noqa: ANN401
+    ) -> None:
+        self.options = {"url": catalogue.url, **options}
+        self.site = SourceSite(allowed=parse_allowed_hosts(private), timeout_s=20)
+        self.cursor: Any = None
+
+    def read(self) -> Reading:
+        reading = HttpSource().read(self.options, self.cursor, self.site)
+        self.cursor = json.loads(json.dumps(reading.cursor))
+        return reading
+
+    def keys(self) -> list[str]:
+        return [one.key for one in self.read().items]
+
+
+def test_list_of_items_is_read_again_and_again(catalogue: Catalogue) -> None:
+    catalogue.answer = lambda _path, _query: {"items": [{"key": "a", "tile": "T"}, {"key": 7}]}
+    reader = Reader(catalogue, query={"type": "L1C", "n": 3})
+    first = reader.read()
+    assert [(one.key, one.fields) for one in first.items] == [
+        ("a", {"key": "a", "tile": "T"}), ("7", {"key": "7"})
+    ]  # fmt: skip
+    assert not first.more
+    assert reader.keys() == ["a", "7"]
+    assert catalogue.asked == [{"type": "L1C", "n": "3"}] * 2
+
+
+@pytest.mark.parametrize("name", ["next", "cursor", "next_cursor"])
+def test_pages_are_read_one_after_another(catalogue: Catalogue, name: str) -> None:
+    pages = {None: (["a", "b"], "p2"), "p2": (["c"], "p3"), "p3": (["d"], None)}
+
+    def answer(_path: str, query: dict[str, str]) -> Any:  # noqa: ANN401
+        keys, following = pages[query.get("cursor")]
+        return {"items": [{"key": key} for key in keys], name: following}
+
+    catalogue.answer = answer
+    reader = Reader(catalogue, query={"x": "1"})
+    found = [reader.read() for _ in range(4)]
+    keys = [[one.key for one in reading.items] for reading in found]
+    assert keys == [["a", "b"], ["c"], ["d"], ["a", "b"]]
+    assert [reading.more for reading in found] == [True, True, False, True]
+    assert [one.get("cursor") for one in catalogue.asked] == [None, "p2", "p3", None]
+    assert all(one["x"] == "1" for one in catalogue.asked)
+
+
+def test_links_lead_on_but_never_to_another_host(catalogue: Catalogue) -> None:
+    catalogue.answer = lambda path, _query: {
+        "items": [{"key": path}], "next": "/two?x=1" if path == "/search" else None
+    }  # fmt: skip
+    reader = Reader(catalogue)
+    assert [reader.keys(), reader.keys()] == [["/search"], ["/two"]]
+    catalogue.answer = lambda _path, _query: {"items": [{"key": "a"}], "next": "http://other/x"}
+    reader.keys()
+    with pytest.raises(SourceFailed, match="another host"):
+        reader.read()
+
+
+def test_feed_that_has_nothing_yet_is_asked_from_the_same_place(catalogue: Catalogue) -> None:
+    catalogue.answer = lambda _path, query: (
+        {"items": [], "cursor": "5"} if query.get("cursor") == "5"
+        else {"items": [{"key": "a"}], "cursor": "5"}
+    )  # fmt: skip
+    reader = Reader(catalogue)
+    found = [reader.read() for _ in range(3)]
+    assert [reading.more for reading in found] == [True, False, False]
+    assert [one.get("cursor") for one in catalogue.asked] == [None, "5", "5"]
+
+
+def test_dates_lead_on_with_an_overlap(catalogue: Catalogue) -> None:
+    """In any order, without zone or in the future, which would hide what is yet to come."""
+    day = datetime.now(UTC).replace(microsecond=0) - timedelta(days=1)
+    future = datetime.now(UTC) + timedelta(days=9)
+    catalogue.answer = lambda _path, _query: {"hits": {"all": [
+        {"id": "late", "at": day.isoformat()},
+        {"id": "early", "at": (day - timedelta(hours=5)).replace(tzinfo=None).isoformat()},
+        {"id": "future", "at": future.isoformat()},
+    ]}}  # fmt: skip
+    reader = Reader(
+        catalogue, items="hits.all", dedupe="${item.id}/nrt",
+        cursor={"field": "at", "first": "7d", "overlap": "1h", "parameter": "after"},
+    )  # fmt: skip
+    assert reader.keys() == ["early/nrt", "late/nrt", "future/nrt"]
+    reader.keys()
+    first, second = (datetime.fromisoformat(one["after"]) for one in catalogue.asked)
+    assert abs(datetime.now(UTC) - timedelta(days=7) - first) < timedelta(minutes=5)
+    assert second == day - timedelta(hours=1)
+
+
+def test_items_without_a_key_are_shown_with_the_reason(catalogue: Catalogue) -> None:
+    catalogue.answer = lambda _path, _query: {"items": [{"a": 1}, 3, {"key": "good"}]}
+    found = Reader(catalogue).read().items
+    assert [one.error for one in found] == [
+        "it has no key, which its key needs", "it is not a JSON object", ""
+    ]  # fmt: skip
+    assert found[0].key.startswith("without key ")
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "wait_s"),
+    [
+        (429, {"Retry-After": "7"}, 7.0),
+        (429, {}, 60.0),
+        (503, {"Retry-After": "3"}, 3.0),
+        (500, {}, None),
+        (302, {"Location": "http://169.254.169.254/"}, None),
+    ],
+)
+def test_server_that_refuses_says_how_long_to_wait(
+    catalogue: Catalogue, status: int, headers: dict[str, str], wait_s: float | None
+) -> None:
+    catalogue.status, catalogue.headers = status, headers
+    with pytest.raises(SourceFailed, match=f"answers with {status}") as refused:
+        Reader(catalogue).read()
+    assert refused.value.retry_after_s == wait_s
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        (b"<html>", "is not JSON"),
+        (b"[]", "is not a JSON object"),
+        (b'{"items": 3}', "has no list 'items'"),
+        (b"[" * 100_000, "is not JSON"),
+        (b" " * (9 << 20), "more than 8 MiB"),
+    ],
+)
+def test_answers_that_are_none_are_failures(catalogue: Catalogue, body: bytes, why: str) -> None:
+    catalogue.answer = lambda _path, _query: body
+    with pytest.raises(SourceFailed, match=why):
+        Reader(catalogue).read()
+
+
+def test_private_addresses_are_asked_only_if_they_are_allowed(catalogue: Catalogue) -> None:
+    for private in ("", "10.0.0.0/8", "localhost"):
+        with pytest.raises(SourceFailed, match="source_private_hosts"):
+            Reader(catalogue, private=private).read()
+    assert catalogue.asked == []
+
+
+def test_parameter_that_nobody_has_set_is_named(catalogue: Catalogue) -> None:
+    reader = Reader(catalogue, cursor={"field": "at", "first": "${param.search_first}"})
+    with pytest.raises(SourceFailed, match="no parameter search_first"):
+        reader.read()

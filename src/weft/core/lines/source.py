@@ -55,9 +55,9 @@ def _is_url(given: object) -> str:
 
 
 def _is_query(given: object) -> str:
-    fine = isinstance(given, Mapping) and len(given) <= _FIELDS_MAX
-    if fine and all(isinstance(one, str | int | float) for one in given.values()):
-        return ""
+    if isinstance(given, Mapping) and len(given) <= _FIELDS_MAX:
+        if all(isinstance(one, str | int | float) for one in given.values()):
+            return ""
     return f"it should be a table of at most {_FIELDS_MAX} texts and numbers"
 
 

@@ -33,7 +33,7 @@ OVERLAP: Final = "1h"
 _OK: Final = 200
 _BUSY: Final = (429, 503)
 _NEXT: Final = ("next", "next_cursor", "cursor")
-_PLACE: Final = re.compile(r"\$\{item\.([\w.-]+)\}")
+_FIELD: Final = re.compile(r"\$\{item\.([\w.-]+)\}")
 _LEFT: Final = re.compile(r"\$\{param\.(\w+)\}")
 Options = Mapping[str, Any]
 
@@ -197,10 +197,10 @@ def _item(given: object, options: Options) -> Item:
     if not isinstance(given, dict):
         return Item(_name_of(given), None, "it is not a JSON object")
     template = str(options.get("dedupe", "${item.key}"))
-    missing = [path for path in _PLACE.findall(template) if not _is_word(_at(given, path))]
+    missing = [path for path in _FIELD.findall(template) if not _is_word(_at(given, path))]
     if missing:
         return Item(_name_of(given), None, f"it has no {missing[0]}, which its key needs")
-    key = _PLACE.sub(lambda found: str(_at(given, found[1])), template)
+    key = _FIELD.sub(lambda found: str(_at(given, found[1])), template)
     return Item(key, {**given, "key": key} if "key" in given else given)
 
 
@@ -229,8 +229,8 @@ def _sorted(found: list[Any], options: Options) -> list[Any]:
     dates = [_order(one) for one in _dates(found, options)]
     if not dates or None in dates or len({type(one) for one in dates}) > 1:
         return found
-    places = sorted(range(len(found)), key=lambda place: (dates[place], place))
-    return [found[place] for place in places]
+    order = sorted(range(len(found)), key=lambda n: (dates[n], n))
+    return [found[n] for n in order]
 
 
 def _newest(given: Sequence[object]) -> object:

@@ -1,7 +1,7 @@
 -- decide_items: store what becomes of items that an api has taken. Those that are ready are a new set, whose jobs it submits now.
 -- Called by: Store.decide_items (api).   Safe to repeat: yes; a repeat begins another set.
 -- Locks: source; as _record_submitted; source_item.   Plan: by key.
--- decisions: [{n, state, document, reason, due_in_s, parameters}]; document: of the job, if it is ready.   at: its day is that of the batch.
+-- decisions: [{n, state, document, reason, due_in_s, parameters}]; document: of the job, if ready.   at: its day is that of the batch.
 -- Returns: bunch, batch_id (NULL: a new batch), batch_day. No row: nothing is ready; or the source was taken again, or stopped,
 --   and nothing is stored.
 -- Owner: weft_tenant.  Granted to: weft_api.

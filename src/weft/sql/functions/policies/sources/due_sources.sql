@@ -10,6 +10,7 @@ AS $$
 BEGIN
     PERFORM weft._check_epoch(due_sources.epoch);
     RETURN QUERY
-    SELECT s.source_id, s.name, s.kind, weft._filled(s.tenant_id, s.options), s.every_s, s.generation, s.cursor, s.n_failures FROM weft.source s
+    SELECT s.source_id, s.name, s.kind, weft._filled(s.tenant_id, s.options), s.every_s,
+        s.generation, s.cursor, s.n_failures FROM weft.source s
     WHERE s.next_at <= due_sources.at AND s.source_id <> ALL (busy) ORDER BY s.next_at LIMIT limit_rows;
 END $$;

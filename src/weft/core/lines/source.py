@@ -55,9 +55,10 @@ def _is_url(given: object) -> str:
 
 
 def _is_query(given: object) -> str:
-    if isinstance(given, Mapping) and len(given) <= _FIELDS_MAX:
-        if all(isinstance(one, str | int | float) for one in given.values()):
-            return ""
+    is_table = isinstance(given, Mapping) and len(given) <= _FIELDS_MAX
+    values = given.values() if isinstance(given, Mapping) else ()
+    if is_table and all(isinstance(one, str | int | float) for one in values):
+        return ""
     return f"it should be a table of at most {_FIELDS_MAX} texts and numbers"
 
 

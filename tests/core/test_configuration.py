@@ -1,7 +1,8 @@
 """The configuration of jobs: CEL over the fields of an item, bounded before it is evaluated."""
 
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -9,9 +10,11 @@ import pytest
 from weft.core.lines.configuration import (
     CannotConfigure,
     MustWait,
+    Standing,
     configure,
     parameters_of,
     parse_configuration,
+    standing_of,
 )
 
 ITEM = {"key": "a", "tile": "32TLR", "cloud": 40, "esa": "2027-04-13T13:02:00Z",
@@ -116,3 +119,36 @@ def test_parameters_that_were_read_are_named() -> None:
     assert configure(document, {**ITEM, "cloud": 99}, PARAMS).parameters == {"clouds"}
     with pytest.raises(MustWait, match="there is no parameter clouds yet"):
         configure(document, ITEM, {})
+
+
+RULES = {
+    "series": {"key": "item.tile", "order": "item.measured"},
+    "env": {"MODE": "series.previous != null && item.measured - series.previous.measured "
+                    "<= param.within ? 'nominal' : 'init'"},
+}  # fmt: skip
+
+
+def test_item_waits_for_the_one_before_it_and_then_reads_it() -> None:
+    assert problems(RULES) == []
+    assert standing_of(RULES, ITEM, {}) == ("32TLR", Decimal(1_807_611_227))
+    for days, mode in ((1, "nominal"), (70, "init")):
+        measured = datetime.fromisoformat(str(ITEM["measured"])) - timedelta(days=days)
+        standing = Standing("32TLR", None, {"measured": measured.isoformat()})
+        assert configure(RULES, ITEM, PARAMS, standing).fields["env"] == {"MODE": mode}
+    assert configure(RULES, ITEM, PARAMS, Standing("32TLR", None, None)).fields["env"] == {
+        "MODE": "init"
+    }
+    with pytest.raises(MustWait, match="it waits for"):
+        configure(RULES, ITEM, PARAMS, Standing("32TLR", "it waits for b1.j2", None))
+    with pytest.raises(MustWait, match="wait_until"):
+        configure({"wait_until": "now < timestamp('2020-01-01T00:00:00Z')"}, ITEM)
+    for rule, why in (
+        ({"key": "item.tile"}, "it should be an expression"),
+        ({"key": "series.key", "order": "item.n"}, "reads its own series"),
+        ({"key": "item.tile", "order": "item.n", "skip": "x"}, "a list"),
+        ({"key": "item.tile", "order": "item.n", "within": "far"}, "a time"),
+        ({"key": "item.tile", "order": "item.n", "last": "x"}, "no such field"),
+    ):
+        assert any(why in what for _, what in problems({"series": rule})), rule
+    with pytest.raises(CannotConfigure, match="neither a date nor a number"):
+        standing_of({"series": {"key": "item.tile", "order": "item.tile"}}, ITEM, {})

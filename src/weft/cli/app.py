@@ -156,6 +156,10 @@ COMMANDS = {
         "weft.cli.commands.param:app",
         "Set and show values that configurations of lines read.",
     ),
+    "series": (
+        "weft.cli.commands.series:app",
+        "Show items of a source that follow each other.",
+    ),
     "lifecycle": (
         "weft.cli.commands.lifecycle:app",
         "Show the statuses of a line, and which may follow which.",

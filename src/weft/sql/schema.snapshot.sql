@@ -2048,12 +2048,16 @@ CREATE TABLE weft.source_item (
     parameters jsonb,
     batch_id bigint,
     job_id integer,
+    series text,
+    series_at numeric,
     CONSTRAINT source_item_has_document CHECK (((document IS NOT NULL) = (state = 'ready'::text))),
     CONSTRAINT source_item_has_job CHECK (((state <> 'job'::text) OR ((batch_id IS NOT NULL) AND (job_id IS NOT NULL)))),
     CONSTRAINT source_item_is_due_while_it_waits CHECK (((due_at IS NOT NULL) = (state = ANY (ARRAY['new'::text, 'waiting'::text])))),
     CONSTRAINT source_item_key_check CHECK (((length(key) >= 1) AND (length(key) <= 256))),
     CONSTRAINT source_item_reason_check CHECK ((length(reason) <= 1024)),
     CONSTRAINT source_item_says_why CHECK (((state <> ALL (ARRAY['waiting'::text, 'cancelled'::text, 'refused'::text])) OR (reason IS NOT NULL))),
+    CONSTRAINT source_item_series_check CHECK ((length(series) <= 256)),
+    CONSTRAINT source_item_stands_in_its_series CHECK (((series IS NULL) = (series_at IS NULL))),
     CONSTRAINT source_item_state_check CHECK ((state = ANY (ARRAY['new'::text, 'waiting'::text, 'ready'::text, 'job'::text, 'cancelled'::text, 'refused'::text])))
 )
 WITH (fillfactor='70');
@@ -3056,6 +3060,8 @@ CREATE UNIQUE INDEX sink_name_idx ON weft.sink USING btree (tenant_id, name) WHE
 CREATE INDEX source_item_due_idx ON weft.source_item USING btree (source_id, due_at, n) WHERE (due_at IS NOT NULL);
 
 CREATE INDEX source_item_ready_idx ON weft.source_item USING btree (source_id, n) WHERE (state = 'ready'::text);
+
+CREATE INDEX source_item_series_idx ON weft.source_item USING btree (source_id, series, series_at, n) WHERE (series IS NOT NULL);
 
 CREATE INDEX source_next_at_idx ON weft.source USING btree (next_at) WHERE (next_at IS NOT NULL);
 

@@ -1,8 +1,11 @@
 """The part of `ApiStore` about sources of production lines."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from decimal import Decimal
 
+from weft.core.lines.configuration import Standing
+from weft.core.lines.series import SeriesRule
 from weft.core.rights import UserRole
 from weft.ports.store import Caller, Row
 from weft.ports.store.sources import Decision, TakenItem, TakenSource, Target
@@ -27,7 +30,14 @@ class Sources:
         return row
 
     async def list_source_items(
-        self, caller: Caller, name: str, *, before: int | None, state: str | None, limit: int
+        self,
+        caller: Caller,
+        name: str,
+        *,
+        before: int | None,
+        state: str | None,
+        series: str | None = None,
+        limit: int,
     ) -> Sequence[Row]:
         """Return a page of its items."""
         rows = await self._database.call(
@@ -36,6 +46,7 @@ class Sources:
             of_name=name,
             before=before,
             of_state=state,
+            of_series=series,
             limit_rows=limit,
         )
         return [row[0] for row in rows]
@@ -86,6 +97,29 @@ class Sources:
         """Return when another source can be taken."""
         distance: float | None = await self._database.value("next_source_work")
         return distance
+
+    async def order_items(
+        self, taken: TakenSource, stands: Mapping[int, tuple[str, Decimal]], rule: SeriesRule
+    ) -> Mapping[int, Standing] | None:
+        """Store where items stand."""
+        found = await self._database.value(
+            "order_items",
+            caller=taken.owner,
+            of_source_id=taken.source_id,
+            taking=taken.taking,
+            items=[
+                {"n": n, "series": series, "series_at": str(at)}
+                for n, (series, at) in stands.items()
+            ],
+            skip=[*rule.skip],
+            until=rule.until,
+            within_s=rule.within_s,
+        )
+        if found is None:
+            return None
+        return {
+            one["n"]: Standing(stands[one["n"]][0], one["waits"], one["previous"]) for one in found
+        }
 
     async def decide_items(
         self, taken: TakenSource, decisions: Sequence[Decision]

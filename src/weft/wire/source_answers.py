@@ -52,6 +52,10 @@ class SourceItem(Struct, kw_only=True):
     found_at: datetime
     job: Annotated[str | None, Meta(description="such as `b1.j7`, which may be deleted")]
     reason: Annotated[str | None, Meta(description="why it waits, or has no job")]
+    series: Annotated[str | None, Meta(description="in which it stands, if its source has such")]
+    series_at: Annotated[
+        float | None, Meta(description="where it stands: a number, or seconds since 1970")
+    ]
     parameters: Annotated[
         dict[str, int], Meta(description="the versions of parameters that decided about it")
     ]

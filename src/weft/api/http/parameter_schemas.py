@@ -120,6 +120,7 @@ QUERY: Final[Mapping[str, tuple[str, Schema]]] = {
     ),
     "batch": ("Only of this batch: 12 or b12.", _whole(BATCH.pattern)),
     "since": ("The id of an event after which the stream begins.", _whole(EVENT_POSITION.pattern)),
+    "series": ("Only items of this series.", _TEXT),
     "as_of": (
         "As it was at this time, in RFC 3339.",
         {"type": "string", "format": "date-time"},

@@ -3,22 +3,35 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any, Final
 
 import msgspec
 
-from weft.core.lines.configuration import CannotConfigure, MustWait, configure, parameters_of
+from weft.core.lines.configuration import (
+    SERIES,
+    CannotConfigure,
+    MustWait,
+    Standing,
+    configure,
+    parameters_of,
+    standing_of,
+)
 from weft.core.lines.parameters import PARAMETERS_MAX, bound
+from weft.core.lines.series import rule_of
 from weft.core.lines.template import ID_VARIABLE, ITEM_VARIABLE
 from weft.ports.store.api import ApiStore
 from weft.ports.store.sources import Decision, TakenItem, TakenSource
 
 SOURCE_ATTRIBUTE = "source"
 ITEM_ATTRIBUTE = "item"
+SERIES_ATTRIBUTE = "series"
 
 
-WAIT_S: Final = 10.0
-"""Until an item that lacks something is looked at again."""
+WAIT_FIRST_S: Final = 1.0
+WAIT_LONGEST_S: Final = 60.0
+_UNKNOWN: Final = "its series is being read"
 
 
 @dataclass(frozen=True)
@@ -38,10 +51,49 @@ async def decide(
     """Return what becomes of each item."""
     rules = taken.template.get("configure")
     if not rules:
-        return [_decided(taken, one, _NOTHING) for one in items]
+        return [_decided(taken, one, _NOTHING, None) for one in items]
     names = await asyncio.to_thread(parameters_of, rules)  # the library of CEL may be loaded
     known = await _read(store, taken, names) if names else _NOTHING
-    return await asyncio.to_thread(lambda: [_decided(taken, one, known) for one in items])
+    if SERIES not in rules:
+        return await asyncio.to_thread(
+            lambda: [_decided(taken, one, known, None) for one in items]
+        )
+    early, stands = await asyncio.to_thread(_standings, rules, items, known)
+    found = await store.order_items(taken, stands, rule_of(rules[SERIES]))
+    if found is None:
+        # Others of the source are new: what is before an item is known when all of them stand.
+        later = [Decision(n, "waiting", reason=_UNKNOWN, due_in_s=0.0) for n in stands]
+        return [*early, *later]
+    by_number = {one.n: one for one in items}
+    return [
+        *early,
+        *await asyncio.to_thread(
+            lambda: [_decided(taken, by_number[n], known, one) for n, one in found.items()]
+        ),
+    ]
+
+
+def _standings(
+    rules: Mapping[str, Any], items: Sequence[TakenItem], known: _Known
+) -> tuple[list[Decision], dict[int, tuple[str, Decimal]]]:
+    """Return the items that stand nowhere, and the series of the others."""
+    early: list[Decision] = []
+    stands: dict[int, tuple[str, Decimal]] = {}
+    for item in items:
+        try:
+            stands[item.n] = standing_of(rules, {**item.fields, "key": item.key}, known.values)
+        except CannotConfigure as error:
+            early.append(Decision(item.n, "refused", reason=str(error)))
+        except MustWait as error:
+            early.append(_waiting(item, error))
+    return early, stands
+
+
+def _waiting(item: TakenItem, why: MustWait) -> Decision:
+    """Let an item wait; the longer it has waited, the rarer it is looked at."""
+    age_s = (datetime.now(UTC) - datetime.fromisoformat(item.found_at)).total_seconds()
+    due_in_s = min(max(age_s / 10, WAIT_FIRST_S), WAIT_LONGEST_S)
+    return Decision(item.n, "waiting", reason=str(why), due_in_s=due_in_s)
 
 
 async def _read(store: ApiStore, taken: TakenSource, names: set[str]) -> _Known:
@@ -54,18 +106,20 @@ async def _read(store: ApiStore, taken: TakenSource, names: set[str]) -> _Known:
     )
 
 
-def _decided(taken: TakenSource, item: TakenItem, known: _Known) -> Decision:
+def _decided(
+    taken: TakenSource, item: TakenItem, known: _Known, standing: Standing | None
+) -> Decision:
     try:
         rules = taken.template.get("configure", {})
-        found = configure(rules, {**item.fields, "key": item.key}, known.values)
+        found = configure(rules, {**item.fields, "key": item.key}, known.values, standing)
     except CannotConfigure as error:
         return Decision(item.n, "refused", reason=str(error))
     except MustWait as error:
-        return Decision(item.n, "waiting", reason=str(error), due_in_s=WAIT_S)
+        return _waiting(item, error)
     versions = {name: known.versions[name] for name in sorted(found.parameters)}
     if found.cancelled:
         return Decision(item.n, "cancelled", reason="cancel_if is true", parameters=versions)
-    document = job_of(taken, item, found.fields, versions)
+    document = job_of(taken, item, found.fields, versions, standing)
     return Decision(item.n, "ready", document=document, parameters=versions)
 
 
@@ -74,6 +128,7 @@ def job_of(
     item: TakenItem,
     configured: Mapping[str, Any],
     versions: Mapping[str, int],
+    standing: Standing | None = None,
 ) -> Mapping[str, Any]:
     """Return the document of the job of an item: the template, what was configured, the item as
     environment, and the versions of parameters as attributes.
@@ -90,5 +145,7 @@ def job_of(
     job["env"] = {**job.get("env", {}), **told}
     marks = {SOURCE_ATTRIBUTE: taken.name, ITEM_ATTRIBUTE: item.key}
     used = {f"param.{name}": str(version) for name, version in versions.items()}
+    if standing is not None:
+        used[SERIES_ATTRIBUTE] = standing.series
     job["attributes"] = {**job.get("attributes", {}), **used, **marks}
     return job

@@ -26,6 +26,9 @@ class SourceRoutes(Requests):
         """Change `paused`, or set `replay_since`; return the source."""
         return await self._patch(f"/v1/sources/{quote(name, safe='')}", patch)
 
-    def list_source_items(self, name: str, state: str | None = None) -> Listing:
-        """Yield what a source has found, the newest first."""
-        return self._list(f"/v1/sources/{quote(name, safe='')}/items", {"state": state})
+    def list_source_items(
+        self, name: str, state: str | None = None, series: str | None = None
+    ) -> Listing:
+        """Yield what a source has found, the newest first; or only items of a state, a series."""
+        query = {"state": state, "series": series}
+        return self._list(f"/v1/sources/{quote(name, safe='')}/items", query)

@@ -10,11 +10,13 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
+from decimal import Decimal
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
 from weft.core.lines.durations import duration_of
 from weft.core.lines.lifecycle import Say
+from weft.core.lines.series import KEY_CHARS_MAX, check_series, order_of
 from weft.core.queues.attributes import Path
 from weft.core.queues.guard import CHARS_MAX, Reader, Token, WrongGuard
 from weft.core.queues.guard_words import Refusal, failure_of, refusal_of
@@ -24,12 +26,15 @@ if TYPE_CHECKING:
 
 ITEM: Final = "item"
 PARAM: Final = "param"
+SERIES: Final = "series"
+NOW: Final = "now"
 ELEMENTS_MAX: Final = 1000
 """Of a list or map of an item, where an expression has a loop."""
 EXPRESSIONS_MAX: Final = 50
-_ONE: Final = ("cancel_if", "priority", "queue")
+_ONE: Final = ("cancel_if", "wait_until", "priority", "queue")
 _MANY: Final = ("env", "attributes", "resources")
 _RESOURCES: Final = frozenset({"cpu", "memory", "storage", "gpu"})
+_ROOTS: Final = (ITEM, PARAM, SERIES, NOW)
 _WORDS_MAX: Final = 20
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d))?")
 
@@ -65,8 +70,8 @@ class _ItemReader(Reader):
         super()._loop(n, depth)
 
     def path(self, parts: Path, token: Token) -> Path:
-        if parts[0] not in {ITEM, PARAM}:
-            raise self.wrong(token, f"there is no {parts[0]}; known: {ITEM}, {PARAM}")
+        if parts[0] not in _ROOTS:
+            raise self.wrong(token, f"there is no {parts[0]}; known: {', '.join(_ROOTS)}")
         if parts[0] == PARAM and len(parts) == 1:
             raise self.wrong(token, "name a parameter, as in param.search_first")
         return parts
@@ -93,12 +98,14 @@ def parse_configuration(document: object, say: Say) -> Mapping[str, Any] | None:
                 _check(text, (field, name), wrong)
         elif field in _MANY:
             wrong((field,), "it should be a table")
+        elif field == SERIES:
+            check_series(given, wrong, partial(_check, own=True))
         elif field == "priorities":
             fine = isinstance(given, list) and 1 <= len(given) <= _WORDS_MAX
             if not fine or not all(isinstance(one, str) and one for one in given):
                 wrong((field,), f"it should be a list of 1 to {_WORDS_MAX} words")
         else:
-            known = ", ".join((*_ONE, "priorities", *_MANY))
+            known = ", ".join((*_ONE, "priorities", SERIES, *_MANY))
             wrong((field,), f"a configuration has no such field; it has {known}")
     if sum(1 for _ in expressions_of(document)) > EXPRESSIONS_MAX:
         wrong((), f"it has more than {EXPRESSIONS_MAX} expressions")
@@ -118,13 +125,19 @@ def expressions_of(document: Mapping[str, Any]) -> list[tuple[str, str, object]]
 
 
 def _check(
-    given: object, where: tuple[str, ...], wrong: Callable[[tuple[str, ...], str], None]
+    given: object,
+    where: tuple[str, ...],
+    wrong: Callable[[tuple[str, ...], str], None],
+    *,
+    own: bool = False,
 ) -> None:
+    """Say what is wrong with an expression. `own`: it is about an item by itself."""
     if not isinstance(given, str):
         wrong(where, "it should be an expression, which is a text")
         return
     try:
-        _compiled(given)
+        if _compiled(given).series and own:
+            wrong(where, "the expression reads its own series")
     except WrongGuard as error:
         wrong(where, f"the expression: {error}")
 
@@ -134,6 +147,7 @@ class _Expression:
     program: "cel.Program"
     loops: bool
     parameters: frozenset[str] = frozenset()
+    series: bool = False
 
 
 @lru_cache(maxsize=1000)
@@ -149,37 +163,73 @@ def _compiled(text: str) -> _Expression:
         found = refusal_of(str(error)) or Refusal(1, 1, "it is not an expression")
         raise WrongGuard(found.reason, found.line, found.column) from error
     reader = _ItemReader(text)
-    names = frozenset(path[1] for path in reader.reads() if path[0] == PARAM)
-    return _Expression(program, reader.has_loops, names)
+    paths = reader.reads()
+    names = frozenset(path[1] for path in paths if path[0] == PARAM)
+    return _Expression(
+        program, reader.has_loops, names, series=any(path[0] == SERIES for path in paths)
+    )
 
 
 def parameters_of(document: Mapping[str, Any]) -> set[str]:
     """Return the names of the parameters that a configuration reads."""
     found: set[str] = set()
-    for _, _, text in expressions_of(document):
+    series = document.get(SERIES, {})
+    texts = [text for _, _, text in expressions_of(document)]
+    for text in (*texts, *(series[name] for name in ("key", "order") if name in series)):
         with suppress(WrongGuard):
             found |= _compiled(str(text)).parameters
     return found
 
 
+@dataclass(frozen=True)
+class Standing:
+    """Where an item stands in its series."""
+
+    series: str
+    waits: str | None
+    """Why it must wait for the one before it; None: it need not."""
+    previous: Mapping[str, Any] | None
+    """Its fields, and the attributes of its job; None: there is none."""
+
+
+def standing_of(
+    document: Mapping[str, Any], item: Mapping[str, Any], values: Mapping[str, Any]
+) -> tuple[str, Decimal]:
+    """Return in which series an item is, and where. Raise `CannotConfigure`, `MustWait`."""
+    given = _Given(item, values)
+    rule = document[SERIES]
+    key = _text(given.evaluate(str(rule["key"]), "series.key"), "series.key")
+    order = order_of(given.evaluate(str(rule["order"]), "series.order"))
+    if not 1 <= len(key) <= KEY_CHARS_MAX:
+        raise CannotConfigure(f"series.key should have 1 to {KEY_CHARS_MAX} characters")
+    if order is None:
+        raise CannotConfigure("series.order is neither a date nor a number")
+    return key, order
+
+
 def configure(
-    document: Mapping[str, Any], item: Mapping[str, Any], values: Mapping[str, Any] | None = None
+    document: Mapping[str, Any],
+    item: Mapping[str, Any],
+    values: Mapping[str, Any] | None = None,
+    standing: Standing | None = None,
 ) -> Configured:
     """Evaluate all expressions for one item. `values`: of parameters. Raise `CannotConfigure`,
     `MustWait`.
     """
     fields: dict[str, Any] = {}
-    given = _Given(item, values or {})
+    given = _Given(item, values or {}, standing)
     for field, name, text in expressions_of(document):
         where = f"{field}.{name}" if name else field
         value = given.evaluate(str(text), where)
-        if field == "cancel_if":
+        if field in {"cancel_if", "wait_until"}:
             if not isinstance(value, bool):
                 raise CannotConfigure(f"{where} is not true or false")
-            if value:
+            if value and field == "cancel_if":
                 return Configured(
                     cancelled=True, fields={}, parameters=frozenset(given.parameters)
                 )
+            if not value and field == "wait_until":
+                raise MustWait("wait_until is not true yet")
         elif field == "priority":
             _set_priority(fields, value, document.get("priorities", ()))
         elif field == "queue":
@@ -192,16 +242,36 @@ def configure(
             fields.setdefault(field, {})[name] = value
         else:
             fields.setdefault(field, {})[name] = _text(value, where)
+    given.wait()
     return Configured(cancelled=False, fields=fields, parameters=frozenset(given.parameters))
 
 
 class _Given:
     """What expressions read for one item."""
 
-    def __init__(self, item: Mapping[str, Any], values: Mapping[str, Any]) -> None:
-        self._known = {ITEM: dict(item), PARAM: dict(values)}
+    def __init__(
+        self,
+        item: Mapping[str, Any],
+        values: Mapping[str, Any],
+        standing: Standing | None = None,
+    ) -> None:
+        self._known: dict[str, Any] = {
+            ITEM: dict(item),
+            PARAM: dict(values),
+            SERIES: {"key": None, "previous": None},
+            NOW: datetime.now(UTC),
+        }
+        self._waits = None
+        if standing is not None:
+            self._known[SERIES] = {"key": standing.series, "previous": standing.previous}
+            self._waits = standing.waits
         self.parameters: set[str] = set()
         """Those that were read."""
+
+    def wait(self) -> None:
+        """Raise `MustWait` if the item waits for the one before it."""
+        if self._waits is not None:
+            raise MustWait(self._waits)
 
     def evaluate(self, text: str, where: str) -> object:
         """Return the value. Raise `CannotConfigure`, `MustWait`."""
@@ -211,6 +281,8 @@ class _Given:
             raise CannotConfigure(f"{where}: {error}") from error
         if missing := sorted(expression.parameters - self._known[PARAM].keys()):
             raise MustWait(f"{where}: there is no parameter {missing[0]} yet")
+        if expression.series:
+            self.wait()
         self.parameters |= expression.parameters
         if expression.loops and _longest(self._known) > ELEMENTS_MAX:
             raise CannotConfigure(

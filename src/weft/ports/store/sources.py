@@ -5,8 +5,11 @@ driver is told.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from decimal import Decimal
 from typing import Any, Literal, NamedTuple, Protocol
 
+from weft.core.lines.configuration import Standing
+from weft.core.lines.series import SeriesRule
 from weft.ports.store.callers import Caller, Row
 
 ItemState = Literal["new", "waiting", "ready", "job", "cancelled", "refused"]
@@ -120,9 +123,16 @@ class SourceStore(Protocol):
         """Return a source, with `n_items` by state and `user_id`."""
 
     async def list_source_items(
-        self, caller: Caller, name: str, *, before: int | None, state: str | None, limit: int
+        self,
+        caller: Caller,
+        name: str,
+        *,
+        before: int | None,
+        state: str | None,
+        series: str | None = None,
+        limit: int,
     ) -> Sequence[Row]:
-        """Return a page of its items, the newest first."""
+        """Return a page of its items, the newest first; `state`, `series`: only those."""
 
     async def change_source(
         self, caller: Caller, name: str, *, paused: bool | None, replay_since: datetime | None
@@ -139,6 +149,13 @@ class SourceStore(Protocol):
     async def next_source_work(self) -> float | None:
         """Return in how many seconds `take_source` returns another one if no notice on the channel
         `sources` comes before. Negative: now; None: nothing waits.
+        """
+
+    async def order_items(
+        self, taken: TakenSource, stands: Mapping[int, tuple[str, Decimal]], rule: SeriesRule
+    ) -> Mapping[int, Standing] | None:
+        """Store in which series items are, and where; return what is before each of them. None:
+        the source was taken again, or has new items of which that is not known yet.
         """
 
     async def decide_items(

@@ -55,14 +55,18 @@ CREATE TABLE weft.source_item (
     parameters jsonb,  -- what decided about it: versions by name; NULL: none did
     batch_id bigint,  -- of its job, which may be deleted; NULL: it has none
     job_id int,
+    series text CHECK (length(series) <= 256),  -- in which it stands; NULL: in none, or not known yet
+    series_at numeric,  -- where: a number, or seconds since 1970
     PRIMARY KEY (source_id, n),
     UNIQUE (source_id, key),
+    CONSTRAINT source_item_stands_in_its_series CHECK ((series IS NULL) = (series_at IS NULL)),
     CONSTRAINT source_item_is_due_while_it_waits CHECK ((due_at IS NOT NULL) = (state IN ('new', 'waiting'))),
     CONSTRAINT source_item_has_document CHECK ((document IS NOT NULL) = (state = 'ready')),
     CONSTRAINT source_item_has_job CHECK (state <> 'job' OR batch_id IS NOT NULL AND job_id IS NOT NULL),
     CONSTRAINT source_item_says_why CHECK (state NOT IN ('waiting', 'cancelled', 'refused') OR reason IS NOT NULL)
 ) WITH (fillfactor = 70);
 CREATE INDEX source_item_due_idx ON weft.source_item (source_id, due_at, n) WHERE due_at IS NOT NULL;
+CREATE INDEX source_item_series_idx ON weft.source_item (source_id, series, series_at, n) WHERE series IS NOT NULL;
 CREATE INDEX source_item_ready_idx ON weft.source_item (source_id, n) WHERE state = 'ready';
 ALTER TABLE weft.source_item ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant_rows ON weft.source_item TO weft_tenant

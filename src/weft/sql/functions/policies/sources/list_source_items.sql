@@ -1,9 +1,10 @@
 -- list_source_items: a page of the items of a source, the newest first.
 -- Called by: Store.list_source_items (api).   Safe to repeat: yes, it only reads.   Plan: by key, from the end.   Raises WF143.
--- before: only older ones; NULL: from the newest.   of_state: only these; NULL: all.
+-- before: only older ones; NULL: from the newest.   of_state: only these; NULL: all.   of_series: only those of this series.
 -- Returns: documents.
 -- Owner: weft_tenant.  Granted to: weft_api.
-CREATE OR REPLACE FUNCTION weft.list_source_items(tenant_id int, of_name text, before bigint, of_state text, limit_rows int)
+CREATE OR REPLACE FUNCTION weft.list_source_items(tenant_id int, of_name text, before bigint, of_state text, of_series text,
+    limit_rows int)
 RETURNS SETOF jsonb LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
@@ -13,10 +14,11 @@ BEGIN
     PERFORM weft._as_tenant(list_source_items.tenant_id);
     v_source := weft._seen_source(list_source_items.tenant_id, of_name);
     RETURN QUERY SELECT jsonb_build_object('n', i.n, 'key', i.key, 'state', i.state, 'found_at', i.found_at, 'reason', i.reason,
-        'parameters', coalesce(i.parameters, '{}'),
+        'parameters', coalesce(i.parameters, '{}'), 'series', i.series,
+        'series_at', i.series_at::double precision,
         'job', CASE WHEN i.state = 'job' THEN format('b%s.j%s', i.batch_id, i.job_id) END)
     FROM weft.source_item i
     WHERE i.source_id = v_source.source_id AND i.n < coalesce(list_source_items.before, 9223372036854775807)
-        AND (of_state IS NULL OR i.state = of_state)
+        AND (of_state IS NULL OR i.state = of_state) AND (of_series IS NULL OR i.series = of_series)
     ORDER BY i.n DESC LIMIT limit_rows;
 END $$;

@@ -1,0 +1,32 @@
+-- order_items: tell in which series items are that an api has taken, and what is before each of them there.
+-- Called by: Store.order_items (api).   Safe to repeat: yes.
+-- Locks: source; source_item.   Plan: by key; the item before by source_item_series_idx, from the end; its job, status and label by key.
+-- items: [{n, series, series_at}].   skip: statuses or states of jobs that are passed over.   until: the status that the job before must
+--   have had since it last became ready; NULL: it must have ended well.   within_s: how far back it may be; NULL: any.
+-- Returns: [{n, waits, previous}]: why the item must wait (NULL: it need not), and the fields and attributes of the one before (NULL:
+--   there is none). NULL: the source was taken again; or it has new items whose series is not known yet.
+-- Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.order_items(tenant_id int, of_source_id int, taking bigint, items jsonb, skip text[], until text,
+    within_s double precision) RETURNS jsonb LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+BEGIN
+    PERFORM weft._as_tenant(order_items.tenant_id);
+    IF (weft._taken_source(of_source_id, taking)).source_id IS NULL THEN
+        RETURN NULL;
+    END IF;
+    UPDATE weft.source_item i SET series = x.series, series_at = x.series_at
+    FROM jsonb_to_recordset(items) x (n bigint, series text, series_at numeric)
+    WHERE i.source_id = of_source_id AND i.n = x.n
+        AND (i.series IS DISTINCT FROM x.series OR i.series_at IS DISTINCT FROM x.series_at);
+    IF EXISTS (SELECT FROM weft.source_item i WHERE i.source_id = of_source_id AND i.due_at IS NOT NULL AND i.state = 'new'
+        AND i.series IS NULL AND i.n <> ALL (ARRAY(SELECT (x ->> 'n')::bigint FROM jsonb_array_elements(items) x)))
+    THEN
+        RETURN NULL;
+    END IF;
+    RETURN (
+        SELECT coalesce(jsonb_agg(jsonb_build_object('n', x.n, 'waits', CASE WHEN p.name IS NOT NULL AND NOT p.reached
+            THEN format('it waits for %s of series %s', p.name, x.series) END, 'previous', CASE WHEN p.reached THEN p.previous END)), '[]')
+        FROM jsonb_to_recordset(items) x (n bigint, series text, series_at numeric)
+        LEFT JOIN LATERAL weft._item_before(of_source_id, x.series, x.series_at, skip, until, within_s) p ON true);
+END $$;

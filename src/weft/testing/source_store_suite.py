@@ -3,12 +3,16 @@ the suites of api and driver.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
+from decimal import Decimal
 from functools import partial
 from typing import Any
 from uuid import uuid4
 
 from weft.core.errors import SourceNotFound
+from weft.core.lines.configuration import Standing
+from weft.core.lines.series import SeriesRule
 from weft.core.lines.setup import parse_setup
 from weft.ports.store import DriverStore
 from weft.ports.store.sources import Decision, DueSource, TakenSource
@@ -140,6 +144,45 @@ class SourceStoreSuite(SourceReadingSuite):
             "c": ("cancelled", "too old"), "d": ("refused", "bad"),
         }  # fmt: skip
         assert await self.taken_source(name) is None
+
+    async def test_item_waits_for_the_one_before_it_in_its_series(self) -> None:
+        """Until that one's job has ended well; nothing is known while an item stands nowhere."""
+        api, name = self.site.api, await self.source()
+        due = await self.due_source(name)
+        assert due is not None
+        await self.keep_items(due, [{"key": key, "fields": {"x": key}} for key in "ba"])
+        taken = await self.taken_source(name)
+        assert taken is not None
+        later, first = [one.n for one in taken.items]
+        rule = SeriesRule(skip=(), until=None, within_s=None)
+        assert await api.order_items(taken, {later: ("T", Decimal(2))}, rule) is None
+        stands = {later: ("T", Decimal(2)), first: ("T", Decimal("1.5"))}
+        found = await api.order_items(taken, stands, rule)
+        assert found == {
+            first: Standing("T", None, None),
+            later: Standing("T", "it waits for a of series T", None),
+        }
+        near = replace(rule, within_s=0.1)
+        assert (await api.order_items(taken, stands, near) or {})[later].waits is None
+        ready = Decision(first, "ready", document={"command": ["true"]})
+        wait = Decision(later, "waiting", reason="a", due_in_s=0.0)
+        await api.decide_items(taken, [ready, wait])
+        batch = await self.site.submit()
+        await api.end_items(taken, batch, [1])
+        for ended in (False, True):
+            again = await self.taken_source(name)
+            assert again is not None
+            one = {later: stands[later]}
+            found = await api.order_items(again, one, rule)
+            assert found is not None
+            if ended:
+                assert found[later].waits is None
+                assert (found[later].previous or {})["x"] == "a"
+            else:
+                assert found[later].waits == f"it waits for b{batch}.j1 of series T"
+                await api.decide_items(again, [wait])
+                await api.end_items(again, None, [])
+                await self.site.run()
 
     async def test_source_is_paused_replayed_and_removed(self) -> None:
         """A reading that was under way is void then; items are remembered."""

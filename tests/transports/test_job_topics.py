@@ -1,7 +1,9 @@
 """Jobs that travel over topics, seen by a plain client of a real broker beside a whole weft."""
 
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
 import threading
@@ -39,8 +41,9 @@ LOG = {"action": "LOG", "message": "a line"}
 class Outside:
     """Another program: it knows the broker's address, the url and the token."""
 
-    def __init__(self, boot: str, http: httpx.Client) -> None:
+    def __init__(self, boot: str, http: httpx.Client, home: Path) -> None:
         self.boot = boot
+        self.home = home
         self.http = http
         self.seen: list[Message] = []
         self._over = threading.Event()
@@ -115,12 +118,15 @@ def value_of(message: Message) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def outside(kafka: KafkaBroker) -> Iterator[Outside]:
     """Give another program beside a weft that was told the broker's address alone."""
-    with temporary_home() as home, up(home, "--broker", kafka.address) as running:
+    with (
+        temporary_home() as home,
+        up(home, "--broker", kafka.address, WEFT_TOPICS_ANSWER_S="3") as running,
+    ):
         running.until_ready()
         known = json.loads((home / "client.json").read_text())
         headers = {"authorization": f"Bearer {known['token']}"}
         with httpx.Client(base_url=known["url"], headers=headers, timeout=30) as http:
-            found = Outside(kafka.address.removeprefix("kafka://"), http)
+            found = Outside(kafka.address.removeprefix("kafka://"), http, home)
             admin = AdminClient({"bootstrap.servers": found.boot})
             until(lambda: admin.list_topics(timeout=10).topics.keys() >= PARTITIONS.keys())
             topics = admin.list_topics(timeout=10).topics
@@ -260,6 +266,51 @@ def lag(outside: Outside, group: str, topic: str) -> int:
         )
     finally:
         looking.close()
+
+
+def test_a_run_that_was_taken_and_forgotten_is_asked_for_again(outside: Outside) -> None:
+    """Under the same id."""
+    consumer = Consumer(
+        {
+            "bootstrap.servers": outside.boot, "group.id": "jobweaver-workers",
+            "auto.offset.reset": "earliest", "enable.auto.commit": False,
+            "partition.assignment.strategy": "range",
+        }
+    )  # fmt: skip
+    consumer.subscribe(["run-job"])
+    jobs: list[str] = []
+    taken: list[str] = []
+
+    def has_taken() -> bool:
+        jobs.append(outside.post(LOG))
+        message = consumer.poll(0.5)
+        if message is not None and (message.key() or b"").decode() in jobs:
+            consumer.commit(message=message, asynchronous=False)
+            taken.append((message.key() or b"").decode())
+        return bool(taken)
+
+    until(has_taken)
+    consumer.close()
+    outside.until_status(taken[0], "COMPLETED")
+    assert len({headers_of(one)["eventId"] for one in outside.told("run-job", taken[0], n=2)}) == 1
+
+
+def test_a_worker_that_is_killed_loses_no_job_and_no_run(outside: Outside) -> None:
+    """Neither ours nor those that another scheduler has asked for."""
+    sleep = {"action": "SLEEP", "durationMs": 1000}
+    jobs = [outside.post(sleep) for _ in range(20)]
+    theirs = [str(uuid4()) for _ in range(5)]
+    for job_id in theirs:
+        value = {"jobId": job_id, "instruction": {"steps": [sleep]}}
+        outside.put("run-job", job_id, value, traceId="t", eventId=str(uuid4()))
+    outside.told("run-job", jobs[-1])
+    pid = json.loads((outside.home / "run" / "worker.ready").read_text())["pid"]
+    os.kill(pid, signal.SIGKILL)
+    for job_id in theirs:
+        outside.told("job-completed", job_id)
+    for job_id in jobs:
+        outside.until_status(job_id, "COMPLETED")
+    until(lambda: lag(outside, "jobweaver-workers", "run-job") == 0)
 
 
 def test_the_worker_of_the_guide_runs_jobs_beside_ours(outside: Outside, tmp_path: Path) -> None:

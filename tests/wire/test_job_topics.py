@@ -32,7 +32,7 @@ def test_a_run_is_read_without_what_nobody_knows() -> None:
     )
     found = wire.read_run(value, HEADERS)
 
-    assert found.steps == (Sleep(duration_ms=1), Log(message=None))
+    assert found.simulation.steps == (Sleep(duration_ms=1), Log(message=None))
     assert found.envelope == (JOB, "t", UUID(HEADERS["eventId"].decode()))
 
 

@@ -13,6 +13,7 @@ from uuid import UUID
 
 from weft.ports.plugins import PluginGroup
 from weft.ports.transport import Connection
+from weft.wire.simulation_documents import SimulationDocument
 
 
 class Record(NamedTuple):
@@ -111,9 +112,11 @@ class JobTopics:
     limit: int
     """How many runs it has at a time."""
     answer_s: float
-    """After this time without an outcome a run is lost."""
+    """After this time without an outcome, beyond what its steps take, a run is asked for again."""
     keep_s: float
     """How long the ledger remembers a run."""
+    refusal: Callable[[SimulationDocument], str | None]
+    """Says why this worker runs no such job; None: it does."""
 
 
 TopicsFactory = Callable[[Connection], Topics]

@@ -2,13 +2,17 @@
 
 from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weft.core.errors import Invalid
+from weft.core.problems import Problems
 from weft.ports.topics import TOPICS_PLUGINS, JobTopics, RunLedger, Topics
 from weft.run.doors import api_doors, installed_doors
 from weft.settings import Settings
 from weft.settings.transports_file import TransportDocument, known_transports, read_transports
+from weft.submission.translation.simulations import check_steps
+from weft.wire.simulation_documents import SimulationDocument
 
 if TYPE_CHECKING:
     from weft.api.services import Services
@@ -65,7 +69,16 @@ async def opened_job_topics(
             limit=1,
             answer_s=settings.topics_answer_s,
             keep_s=settings.topics_keep_s,
+            refusal=partial(_refusal, settings),
         )
+
+
+def _refusal(settings: Settings, simulation: SimulationDocument) -> str | None:
+    problems = Problems()
+    check_steps(simulation, settings, problems, "/steps")
+    if not problems.found:
+        return None
+    return "; ".join(f"{one.pointer}: {one.message}" for one in problems.error().errors)[:1000]
 
 
 def intakes(services: "Services", found: Sequence[Opened]) -> Sequence[Coroutine[Any, Any, None]]:

@@ -66,8 +66,9 @@ class WorkerSettings:
         maximum=1_000_000,
     )
     topics_answer_s: float = setting(
-        86_400.0,
-        "seconds without an outcome after which the run of a job that travels over topics is lost",
+        60.0,
+        "seconds, beyond what its steps take, after which a run that nobody has answered is asked "
+        "for again over topics; then it waits twice as long each time",
         minimum=1,
         maximum=31_536_000,
     )

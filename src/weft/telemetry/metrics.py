@@ -27,6 +27,7 @@ REGISTRY: Final = CollectorRegistry(auto_describe=True)
 COUNTS: Final = CollectorRegistry(auto_describe=True)
 """What a scrape sets for its caller, and shows to nobody else."""
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
+_PARTITION: Final = ("group", "topic", "partition")
 _SECONDS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 
 ProcessCollector(namespace="weft", registry=REGISTRY)
@@ -110,6 +111,21 @@ TOPIC_OUTCOMES: Final = Counter(
 )  # fmt: skip
 TOPIC_POISON: Final = Counter(
     "weft_topic_poison", "records of topics that cannot be used", ["topic"], registry=REGISTRY
+)
+TOPIC_IN_FLIGHT: Final = Gauge(
+    "weft_topic_in_flight", "records of a partition that are not done", _PARTITION,
+    registry=REGISTRY,
+)  # fmt: skip
+TOPIC_LAG: Final = Gauge(
+    "weft_topic_lag", "records of a partition behind the position of its group", _PARTITION,
+    registry=REGISTRY,
+)  # fmt: skip
+TOPIC_SMALLEST: Final = Gauge(
+    "weft_topic_smallest_offset", "smallest offset of a partition that is not done; -1: none",
+    _PARTITION, registry=REGISTRY,
+)  # fmt: skip
+TOPIC_COMMITS: Final = Counter(
+    "weft_topic_commits", "commits of the position of a partition", _PARTITION, registry=REGISTRY
 )
 TOPIC_JOBS: Final = Counter(
     "weft_topic_jobs", "jobs that records have brought, by what became of them", ["outcome"],

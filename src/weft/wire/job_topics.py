@@ -62,7 +62,7 @@ class RunJob(NamedTuple):
     """A job is to be run once."""
 
     envelope: Envelope
-    steps: tuple[Step, ...]
+    simulation: SimulationDocument
 
 
 class JobCreated(NamedTuple):
@@ -113,7 +113,7 @@ def read_created(value: bytes, headers: Mapping[str, bytes]) -> JobCreated:
 def read_run(value: bytes, headers: Mapping[str, bytes]) -> RunJob:
     """Read a record of `run-job`. Raise `Malformed`."""
     envelope, body = _read(value, headers)
-    return RunJob(envelope, _simulation(envelope, body).steps)
+    return RunJob(envelope, _simulation(envelope, body))
 
 
 def read_outcome(topic: str, value: bytes, headers: Mapping[str, bytes]) -> Outcome:

@@ -17,7 +17,7 @@ from weft.core.command import Command
 from weft.core.conditions import Blocked
 from weft.core.errors import WeftError
 from weft.core.states import Reason
-from weft.plugins.runners.simulation.exchange import Exchange, NoOutcome, travel_of
+from weft.plugins.runners.simulation.exchange import Exchange, travel_of
 from weft.plugins.runners.simulation.steps import Adder, Output, StepFailed, take
 from weft.ports.executor import JobExecutor
 from weft.ports.log_store import LogWriter
@@ -228,8 +228,6 @@ class SimulationRunner:
             exit_code = 0
         except StepFailed as error:
             reason, exit_code, message = Reason.EXIT, _FAILED, str(error)
-        except NoOutcome:
-            reason, message = Reason.LOST, "nobody has said how its run ended"
         except TimeoutError:
             reason = Reason.TIMEOUT
         except OSError as error:

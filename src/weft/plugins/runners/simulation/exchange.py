@@ -27,7 +27,7 @@ from weft.ports.transport import TransportError
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
 from weft.wire import job_topics as wire
-from weft.wire.simulation_documents import Step
+from weft.wire.simulation_documents import HttpCall, Sleep, Step
 from weft.wire.spec import JobSpec
 
 log = get_logger()
@@ -37,13 +37,9 @@ _ASK_AGAIN_S: Final = 1.0
 """When a run is asked about again that somebody else has."""
 _RETRY_FIRST_S: Final = 0.1
 _RETRY_LONGEST_S: Final = 5.0
+_PATIENCE_MAX_S: Final = 3600.0
 _KNOWN_MAX: Final = 100_000
 """Ids of outcomes that are remembered, to know repeats by."""
-_MS_MAX: Final = 2**31
-
-
-class NoOutcome(Exception):
-    """Nobody has said for too long how a run ended."""
 
 
 class Travel(NamedTuple):
@@ -116,7 +112,10 @@ class Exchange:
         self, travel: Travel, steps: Sequence[Step], output: Output, attempt: int
     ) -> int:
         """Have an attempt run by whoever gets its record; return the milliseconds of CPU that it
-        took here. Raise `StepFailed` as its outcome says, and `NoOutcome`.
+        took here. Raise `StepFailed` as its outcome says.
+
+        While nobody answers it is asked for again, under the same id: so a record that somebody
+        has taken and forgotten is run after all, and one that runs is not run twice.
         """
         event_id = wire.run_event_id(travel.job_id, attempt)
         sent = _Sent(travel, output, asyncio.get_running_loop().create_future())
@@ -124,13 +123,13 @@ class Exchange:
         try:
             await self._follows.wait()
             value = {wire.JOB: travel.job_id, "instruction": {"steps": steps}}
-            await self._publish(
-                wire.RUN, travel, value, wire.headers_of(travel.trace_id, event_id)
-            )
-            try:
-                outcome = await asyncio.wait_for(sent.outcome, self._site.answer_s)
-            except TimeoutError:
-                raise NoOutcome from None
+            headers = wire.headers_of(travel.trace_id, event_id)
+            patience_s = self._site.answer_s
+            while not sent.outcome.done():
+                await self._publish(wire.RUN, travel, value, headers)
+                await asyncio.wait({sent.outcome}, timeout=_waits_s(steps) + patience_s)
+                patience_s = min(2 * patience_s, _PATIENCE_MAX_S)
+            outcome = sent.outcome.result()
         except asyncio.CancelledError:
             for task in sent.running:
                 task.cancel()
@@ -198,15 +197,23 @@ class Exchange:
 
     async def _serve_one(self, arrival: Arrival) -> None:
         """Run what a record asks for, publish how it ended, and let the record be done."""
+        try:
+            await self._run_and_publish(arrival)
+        except Exception:
+            # It must not hold up the records behind it.
+            log.exception("topics.failed", topic=arrival.at.topic)
+        arrival.acknowledge()
+
+    async def _run_and_publish(self, arrival: Arrival) -> None:
         steps: Sequence[Step] = ()
         try:
             asked = wire.read_run(arrival.value, arrival.headers)
-            envelope, steps, refused = asked.envelope, asked.steps, _refusal(asked.steps)
+            envelope, steps = asked.envelope, asked.simulation.steps
+            refused = self._site.refusal(asked.simulation)
         except wire.BadInstruction as bad:
             envelope, refused = bad.envelope, str(bad)
         except wire.Malformed as bad:
             note_poison(arrival, str(bad))
-            arrival.acknowledge()
             return
         answer, has_waited = await self._begin(envelope.event_id), False
         while answer.answer == "running" or envelope.event_id in self._here:
@@ -221,7 +228,6 @@ class Exchange:
             error = (answer.error or "") if answer.answer == "failure" else None
         if answer.answer == "run" or not has_waited:
             await self._publish_outcome(envelope, error)
-        arrival.acknowledge()
 
     async def _run_here(
         self, envelope: wire.Envelope, steps: Sequence[Step], refused: str | None
@@ -300,11 +306,14 @@ def note_poison(arrival: Arrival, why: str) -> None:
     metrics.TOPIC_POISON.labels(topic).inc()
 
 
-def _refusal(steps: Sequence[Step]) -> str | None:
-    """Return why steps cannot be taken."""
-    numbers = [n for one in steps for n in msgspec.structs.asdict(one).values()
-               if isinstance(n, int)]  # fmt: skip
-    return "a number of a step is negative" if any(n < 0 for n in numbers) else None
+def _waits_s(steps: Sequence[Step]) -> float:
+    """Return how long steps wait in all."""
+    waits_ms = [
+        one.duration_ms if isinstance(one, Sleep) else one.latency_ms
+        for one in steps
+        if isinstance(one, Sleep | HttpCall)
+    ]
+    return sum(waits_ms) / 1000
 
 
 async def _until_answered(call: Callable[[], Awaitable[Found]]) -> Found:

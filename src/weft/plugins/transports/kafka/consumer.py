@@ -13,7 +13,7 @@ import asyncio
 import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import Any, Final, NamedTuple
@@ -30,6 +30,7 @@ from confluent_kafka import (
 from weft.core.watermark import Watermark
 from weft.plugins.transports.kafka.failures import Failures
 from weft.ports.transport import Delivery, TransportError
+from weft.telemetry import metrics
 
 POLL_S: Final = 0.1
 COMMIT_S: Final = 0.5
@@ -120,6 +121,7 @@ class _Member:
 
     def __init__(self, consumption: Consumption) -> None:
         self._consumption = consumption
+        self._group = consumption.group or consumption.topic
         self._loop = asyncio.get_running_loop()
         self.room = asyncio.Semaphore(consumption.limit)
         self.come: asyncio.Queue[KafkaDelivery | TransportError] = asyncio.Queue()
@@ -153,7 +155,7 @@ class _Member:
             consumer = Consumer(
                 {
                     **self._consumption.config,
-                    "group.id": self._consumption.group or self._consumption.topic,
+                    "group.id": self._group,
                     "partition.assignment.strategy": "range",
                     "auto.offset.reset": "earliest",
                     "enable.auto.commit": False,
@@ -190,6 +192,7 @@ class _Member:
         self._finish()
         if time.monotonic() >= self._commit_s + COMMIT_S:
             self._commit(consumer, self._owned, wait=False)
+            self._count(consumer)
 
     def _pace(self, consumer: Consumer, *, is_full: bool) -> None:
         """Pause partitions while too much is in flight."""
@@ -250,6 +253,8 @@ class _Member:
         offsets = [self._at(number, position) for number, position in moved.items()]
         for number, position in moved.items():
             owned[number].committed = position
+            topic = self._consumption.topic
+            metrics.TOPIC_COMMITS.labels(self._group, topic, str(number)).inc()
         try:
             if wait:
                 consumer.commit(offsets=offsets, asynchronous=False)
@@ -258,6 +263,17 @@ class _Member:
         except KafkaException:
             for number in moved:
                 owned[number].committed = None
+
+    def _count(self, consumer: Consumer) -> None:
+        """Show what is with the partitions, as far as this is known without asking."""
+        for number, one in self._owned.items():
+            labels = (self._group, self._consumption.topic, str(number))
+            smallest = one.mark.smallest
+            metrics.TOPIC_IN_FLIGHT.labels(*labels).set(len(one.mark))
+            metrics.TOPIC_SMALLEST.labels(*labels).set(-1 if smallest is None else smallest)
+            if one.mark.position is not None:
+                _, end = consumer.get_watermark_offsets(self._at(number), cached=True)
+                metrics.TOPIC_LAG.labels(*labels).set(max(0, end - one.mark.position))
 
     def _committed(self, error: KafkaError | None, offsets: Sequence[TopicPartition]) -> None:
         """Take back what was noted as committed and was not."""
@@ -281,6 +297,10 @@ class _Member:
             self._paused.discard(one.partition)
             if (partition := self._owned.pop(one.partition, None)) is not None:
                 partition.is_lost = True
+                labels = (self._group, self._consumption.topic, str(one.partition))
+                for gauge in (metrics.TOPIC_IN_FLIGHT, metrics.TOPIC_SMALLEST, metrics.TOPIC_LAG):
+                    with suppress(KeyError):  # it was not shown yet
+                        gauge.remove(*labels)
 
 
 @asynccontextmanager

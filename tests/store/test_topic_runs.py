@@ -104,3 +104,37 @@ async def test_events_tell_of_foreign_jobs_and_their_last_failures(world: World)
     ]
     assert await told() == []
     assert await store.list_announcements(epoch, "r", "nobody", "line", limit=1) is None
+
+
+async def test_a_reader_of_events_goes_on_where_it_was(world: World) -> None:
+    """As the user who sees them; it hears of what was removed meanwhile."""
+    epoch, store = await world.lead(), world.driver
+    tenant = await world.admin.fetchval(
+        "SELECT name FROM weft.tenant WHERE tenant_id = $1", world.caller.tenant_id
+    )
+    reader, user = f"events {tenant}", world.caller.user_name
+    begun = await store.begin_reader(epoch, reader, tenant, user)
+    assert begun is not None
+    batch = await world.submit(1)
+
+    async def kinds(after: tuple[int, int]) -> list[str]:
+        rows, _ = await store.list_events(begun.caller, after=after, batch_id=None, limit=100)
+        return [row["kind"] for row in rows if row["batch_id"] == batch]
+
+    while not (found := await kinds(begun.after)):
+        pass  # until older writers of other tests have committed
+    assert found[0] == "update.committed"
+    assert (begun.caller.user_id, begun.removed) == (world.caller.user_id, False)
+    await store.keep_position(epoch, reader, begun.after[0] + 1, 7)
+    await store.keep_position(epoch, reader, begun.after[0], 9)
+    again = await store.begin_reader(epoch, reader, tenant, user)
+    assert again is not None
+    assert again.after == (begun.after[0] + 1, 7), "it only goes on"
+    await world.admin.execute(
+        "UPDATE weft.event_reader SET xid = '0', event_id = 0 WHERE reader = $1", reader
+    )
+    removed = await world.admin.fetchval("SELECT xid <> '0' FROM weft.event_floor")
+    behind = await store.begin_reader(epoch, reader, tenant, user)
+    assert behind is not None
+    assert behind.removed is removed
+    assert await store.begin_reader(epoch, "r", tenant, "nobody") is None

@@ -13,6 +13,7 @@ from weft.driver.loops.conditions import ConditionTester
 from weft.driver.loops.operate import SigningKeys
 from weft.driver.loops.release import Transports
 from weft.driver.loops.sources import SourceReader
+from weft.driver.loops.tell_events import EventsOut
 from weft.plugins.callback_senders.http import HttpCallbackSender
 from weft.plugins.callback_senders.http.settings import HttpSettings
 from weft.ports.provider import PROVIDER_PLUGINS, Provider, ProviderSite
@@ -57,6 +58,11 @@ async def driver_adapters(
                     Announced(one.topics, store, one.document.name, jobs.tenant, jobs.door)
                     for one in topics
                     if (jobs := one.document.jobs) is not None
+                ),
+                *(
+                    EventsOut(one.topics, store, one.document.name, events.tenant, events.user)
+                    for one in topics
+                    if (events := one.document.events) is not None
                 ),
             )
     finally:

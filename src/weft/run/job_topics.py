@@ -35,7 +35,9 @@ class Opened(NamedTuple):
 async def opened_topics(settings: Settings) -> AsyncIterator[Sequence[Opened]]:
     """Yield the connections over which jobs of doors travel; none are connected yet."""
     documents = {
-        one.name: one for one in known_transports(settings.transports_file) if one.jobs is not None
+        one.name: one
+        for one in known_transports(settings.transports_file)
+        if one.jobs is not None or one.events is not None
     }
     found = [
         Opened(documents[one.name], TOPICS_PLUGINS.load(one.kind)(one))
@@ -43,7 +45,8 @@ async def opened_topics(settings: Settings) -> AsyncIterator[Sequence[Opened]]:
         if one.name in documents
     ]
     for one in found:
-        _group_of(one.document)
+        if one.document.jobs is not None:
+            _group_of(one.document)
     try:
         yield found
     finally:
@@ -57,10 +60,10 @@ async def opened_job_topics(
 ) -> AsyncIterator[JobTopics | None]:
     """Yield that over which this worker gets and runs jobs; None: there is none."""
     async with opened_topics(settings) as found:
-        if not found or ledger is None:
+        one = next((one for one in found if one.document.jobs is not None), None)
+        if one is None or ledger is None:
             yield None
             return
-        one = found[0]
         yield JobTopics(
             name=one.document.name,
             topics=one.topics,

@@ -32,6 +32,14 @@ class JobTopicsDocument(Struct, forbid_unknown_fields=True, kw_only=True):
     """Of the consumers that run jobs; None: as the door says."""
 
 
+class EventsDocument(Struct, forbid_unknown_fields=True, kw_only=True):
+    """The topic to which the events of a tenant go; the table `[transports.events]`."""
+
+    tenant: Text
+    user: Text
+    """The name of the user who sees them."""
+
+
 class TransportDocument(Struct, forbid_unknown_fields=True, kw_only=True):
     """One entry `[[transports]]` of the file."""
 
@@ -48,6 +56,7 @@ class TransportDocument(Struct, forbid_unknown_fields=True, kw_only=True):
     password_env: Text | None = None
     ca_file: Text | None = None
     jobs: JobTopicsDocument | None = None
+    events: EventsDocument | None = None
 
 
 class _TransportsFile(Struct, forbid_unknown_fields=True):
@@ -87,8 +96,9 @@ def known_transports(path: Path | None) -> Sequence[TransportDocument]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
         raise _wrong(path, str(error)) from error
     for n, one in enumerate(found):
-        if one.jobs is not None and any(other.jobs is not None for other in found[:n]):
-            raise _wrong(path, f"only one entry may have `jobs` - at `$.transports[{n}]`")
+        for table in ("jobs", "events"):
+            if getattr(one, table) and any(getattr(other, table) for other in found[:n]):
+                raise _wrong(path, f"only one entry may have `{table}` - at `$.transports[{n}]`")
         if wrong := _mistake(one, {other.name for other in found[:n]}):
             raise _wrong(path, f"{wrong} - at `$.transports[{n}]`")
     return found
@@ -114,6 +124,8 @@ def _mistake(one: TransportDocument, names: set[str]) -> str | None:
         return f"the name {one.name} is that of another entry"
     if one.jobs is not None and one.jobs.tenant not in one.tenants:
         return "`jobs.tenant` is none of `tenants`"
+    if one.events is not None and one.events.tenant not in one.tenants:
+        return "`events.tenant` is none of `tenants`"
     if "@" in one.address:
         return "`address` names no user and no password: `user` and `password_file` do"
     if one.password_file is not None and one.password_env is not None:

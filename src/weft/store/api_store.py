@@ -25,6 +25,7 @@ from weft.store.licences import Licences
 from weft.store.lines import Lines
 from weft.store.log_locations import directory_of, location_of
 from weft.store.notices import PostgresNotices
+from weft.store.offers import listed_events
 from weft.store.parameters import Parameters
 from weft.store.permissions import Permissions
 from weft.store.pictures import Pictures
@@ -398,16 +399,7 @@ class PostgresApiStore(
         self, caller: Caller, *, after: tuple[int, int], batch_id: int | None, limit: int
     ) -> tuple[Sequence[Row], tuple[int, int]]:
         """Return events after a position, and the position reached."""
-        rows = await self._database.call(
-            "list_events",
-            caller=caller,
-            after_xid=after[0],
-            after_event=after[1],
-            of_batch_id=batch_id,
-            limit_rows=limit,
-        )
-        position = (rows[-1]["xid"], rows[-1]["event_id"]) if rows else after
-        return [dict(row) for row in rows], position
+        return await listed_events(self._database, caller, after, batch_id, limit)
 
     async def wait_for_events(self, *, waits: bool = True) -> bool:
         """Tell the writers whether a listener waits; return whether events are withheld."""

@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 
-from weft.ports.store import DueOffer, Row
+from weft.core.permissions import Permission
+from weft.core.rights import UserRole
+from weft.ports.store import Caller, DueOffer, EventReader, Row
 from weft.store.database import Database
 
 
@@ -78,6 +80,24 @@ class Offers:
         )  # fmt: skip
         return found
 
+    async def begin_reader(
+        self, epoch: int, reader: str, tenant: str, user: str
+    ) -> EventReader | None:
+        """Return where it goes on."""
+        rows = await self._database.call(
+            "begin_reader", epoch=epoch, reader=reader, of_tenant=tenant, of_user=user
+        )
+        for tenant_id, user_id, user_name, role, xid, event_id, removed in rows:
+            caller = Caller(tenant_id, user_id, user_name, UserRole(role), needs=Permission.READ)
+            return EventReader(caller, (xid, event_id), removed)
+        return None
+
+    async def list_events(
+        self, caller: Caller, *, after: tuple[int, int], batch_id: int | None, limit: int
+    ) -> tuple[Sequence[Row], tuple[int, int]]:
+        """Return events, and the position reached."""
+        return await listed_events(self._database, caller, after, batch_id, limit)
+
     async def keep_position(self, epoch: int, reader: str, xid: int, event_id: int) -> None:
         """Note how far it is told."""
         await self._database.call(
@@ -87,3 +107,23 @@ class Offers:
     async def confirm_offers(self, epoch: int, offer_ids: Sequence[int]) -> None:
         """Note that the transport keeps these messages."""
         await self._database.call("confirm_offers", epoch=epoch, offer_ids=list(offer_ids))
+
+
+async def listed_events(
+    database: Database,
+    caller: Caller,
+    after: tuple[int, int],
+    batch_id: int | None,
+    limit: int,
+) -> tuple[Sequence[Row], tuple[int, int]]:
+    """Return events after a position, and the position reached."""
+    rows = await database.call(
+        "list_events",
+        caller=caller,
+        after_xid=after[0],
+        after_event=after[1],
+        of_batch_id=batch_id,
+        limit_rows=limit,
+    )
+    position = (rows[-1]["xid"], rows[-1]["event_id"]) if rows else after
+    return [dict(row) for row in rows], position

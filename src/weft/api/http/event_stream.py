@@ -1,8 +1,7 @@
 """Events as server-sent events."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
-from typing import Any
 
 from weft.api.feeds import Position, Remembered
 from weft.api.http.parameter_schemas import EVENT_POSITION
@@ -13,9 +12,9 @@ from weft.api.use_cases.watch import EventWatch, watch_events
 from weft.core.errors import EventsGone
 from weft.core.ids import parse_batch_id
 from weft.core.problem_document import problem_document
-from weft.core.states import JobState
 from weft.ports.store import Row
 from weft.telemetry import metrics
+from weft.wire.event_documents import event_document
 
 
 async def asked_watch(request: AnyRequest, *, of_page: bool = False) -> EventWatch:
@@ -62,23 +61,3 @@ def encode_event(row: Row) -> bytes:
     """Return the message of one event."""
     document = event_document(row)
     return message(document, kind=row["kind"], id_=document["id"])
-
-
-def event_document(row: Row) -> Mapping[str, Any]:
-    """Return the document of an event."""
-    return {
-        "id": f"{row['xid']}-{row['event_id']}",
-        "at": row["at"],
-        "kind": row["kind"],
-        "batch_id": row["batch_id"],
-        "from": _word(row["from_state"]),
-        "to": _word(row["to_state"]),
-        "jobs": row["jobs"],
-        "groups": row["groups"],
-        "trace_id": row["trace_id"],
-        "detail": row["detail"],
-    }
-
-
-def _word(state: int | None) -> str | None:
-    return None if state is None else JobState(state).word

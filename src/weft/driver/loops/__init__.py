@@ -31,6 +31,7 @@ from weft.driver.loops import (
     settle,
     sources,
     spending,
+    tell_events,
     trail,
 )
 from weft.driver.loops.loop import Loop
@@ -53,6 +54,7 @@ LOOPS: Final[tuple[Loop, ...]] = (
     reserve.LOOP,
     release.LOOP,
     announce.LOOP,
+    tell_events.LOOP,
     recovery.LOOP,
     conditions.LOOP,
     failures.LOOP,

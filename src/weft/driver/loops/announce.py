@@ -11,24 +11,17 @@ from typing import Any, Final
 
 import msgspec
 
-from weft.core.backoff import backoff_s
 from weft.driver.loops.loop import Loop, LoopContext
+from weft.driver.loops.telling import tell_always
 from weft.ports.store import OfferStore, Row
 from weft.ports.topics import Record, Topics
 from weft.ports.transport import TransportError
 from weft.telemetry import metrics
-from weft.telemetry.log import get_logger
 from weft.wire import job_topics as wire
 from weft.wire.spec import decode_chunk
 
-log = get_logger()
-
 EVENTS_MAX: Final = 500
 """In one call."""
-BEHIND_S: Final = 0.1
-"""When it is looked again, if older writers have not committed."""
-_RETRY_FIRST_S: Final = 0.2
-_RETRY_LONGEST_S: Final = 5.0
 
 
 @dataclass(frozen=True)
@@ -49,23 +42,7 @@ async def _run(context: LoopContext) -> None:
     if announced is None:
         await asyncio.Event().wait()  # a loop that returns ends the term
         return
-    failures = 0
-    while True:
-        try:
-            is_behind = await announce(context, announced)
-            failures = 0
-        except TransportError as error:
-            failures += 1
-            if failures == 1:
-                log.warning("transport.away", transport=announced.name, error=str(error))
-            await asyncio.sleep(
-                backoff_s(failures, first_s=_RETRY_FIRST_S, longest_s=_RETRY_LONGEST_S, jitter=1.0)
-            )
-            continue
-        if is_behind:
-            await asyncio.sleep(BEHIND_S)
-        else:
-            await context.bell.heard(context.settings.heartbeat_s)
+    await tell_always(context, announced.name, lambda: announce(context, announced))
 
 
 async def announce(context: LoopContext, announced: Announced) -> bool:

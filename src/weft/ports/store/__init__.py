@@ -19,7 +19,7 @@ from weft.ports.store.foreign_jobs import ForeignJobs, ForeignOrder
 from weft.ports.store.groups import SetGroupStore
 from weft.ports.store.job_entries import JobEntry
 from weft.ports.store.notices import Notices
-from weft.ports.store.offers import DueOffer, OfferStore
+from weft.ports.store.offers import DueOffer, EventReader, OfferStore
 from weft.ports.store.operations import Operation, Resubmitted
 from weft.ports.store.patrol import Patrolled, Position
 from weft.ports.store.pools import PoolStore, ShareKey
@@ -84,6 +84,7 @@ __all__ = [
     "EditLimits",
     "EditStore",
     "EndReport",
+    "EventReader",
     "FailedLogin",
     "FileWanted",
     "FleetStore",

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from weft.ports.store.callers import Row
+from weft.ports.store.callers import Caller, Row
 
 
 class DueOffer(NamedTuple):
@@ -15,6 +15,17 @@ class DueOffer(NamedTuple):
     tenant: str
     queue: str
     transport: str
+
+
+class EventReader(NamedTuple):
+    """Somebody outside who is told of events."""
+
+    caller: Caller
+    """As whom."""
+    after: tuple[int, int]
+    """The last event that was told."""
+    removed: bool
+    """Events between that and what was told last were removed."""
 
 
 class OfferStore(Protocol):
@@ -49,6 +60,18 @@ class OfferStore(Protocol):
         ids of its own: `told`, with `kind` `created` or `dead`, in order; the position after them;
         whether there is more (`behind`). A new reader begins now. None: there is no such tenant.
         """
+
+    async def begin_reader(
+        self, epoch: int, reader: str, tenant: str, user: str
+    ) -> EventReader | None:
+        """Return where a reader of events goes on, who sees them as this user; a new one begins
+        now. None: there is no such user.
+        """
+
+    async def list_events(
+        self, caller: Caller, *, after: tuple[int, int], batch_id: int | None, limit: int
+    ) -> tuple[Sequence[Row], tuple[int, int]]:
+        """Return events after a position, and the position reached."""
 
     async def keep_position(self, epoch: int, reader: str, xid: int, event_id: int) -> None:
         """Let the reader go on after this position."""

@@ -195,6 +195,16 @@ def test_examples_of_a_page_stand_below_each_other(
 
 
 @pytest.mark.parametrize("page", PAGES, ids=" ".join)
+def test_values_of_options_are_named_as_people_write_them(
+    page: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """TIME, SIZE or KEY=VALUE, not types of Python."""
+    run_command([*page, "--help"])
+
+    assert re.findall(r" (?:STR|INT|FLOAT|DATETIME)\b", capsys.readouterr().out) == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=" ".join)
 def test_text_of_a_page_is_not_broken_twice(
     page: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:

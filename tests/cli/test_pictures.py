@@ -68,7 +68,7 @@ def test_dag_is_written_in_each_format(capsys: pytest.CaptureFixture[str], tmp_p
         assert ("some may be missing" in printed.err) == ("--json" not in words)
     assert run_command(["dag", "b1/a", "--format", "svg", "-o", str(file)]) == 0
     assert file.read_text().startswith("<svg")
-    assert "2 nodes, 1 edges" in capsys.readouterr().err
+    assert "nodes: 2, edges: 1;" in capsys.readouterr().err
     assert run_command(["dag", "b1.j1"]) == 2
     assert run_command(["dag", "b1", "-o", str(tmp_path)]) == 2
 

@@ -78,7 +78,7 @@ async def _dag(
     else:
         with opened_to_write(output) as file:
             file.write(text)
-        note(f"{len(graph.nodes):,} nodes, {len(graph.edges):,} edges: {output}")
+        note(f"nodes: {len(graph.nodes):,}, edges: {len(graph.edges):,}; written to {output}")
     if graph.cursor is not None:
         note("there are more nodes than one picture holds: draw a group of it")
     if graph.sampled:

@@ -117,7 +117,7 @@ def rotate(*, new_key: bool = False, shared: Shared = SHARED) -> int:
     if shared.json:
         print_json(found)
     else:
-        note(f"{found['n_rotated']} secrets are encrypted anew, all with key {found['key']}")
+        note(f"encrypted anew: {found['n_rotated']}; all secrets have key {found['key']}")
     return 0
 
 

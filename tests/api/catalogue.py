@@ -104,7 +104,7 @@ class Catalogue:
                         (tenant.ids["pools/{p}"], "default")]}  # fmt: skip
 
 
-FILTERS = ("of_", "after", "before", "since")
+FILTERS = ("of_", "after", "before", "since", "as_of", "within_group", "cause_id")
 """What begins so may be NULL."""
 SYNONYMS = {
     "after": "batch_id", "before": "batch_id", "by_token": "token_id", "of_session": "token_id",
@@ -147,6 +147,8 @@ class Draws:
 
     def _draw(self, one: Parameter) -> Any:  # noqa: ANN401
         if one.is_array:
+            if one.name == "names" and self._rng.random() < 0.4:
+                return None  # all
             return [self._value(one) for _ in range(self._rng.choice((1, 1, 2)))]
         return self._value(one)
 

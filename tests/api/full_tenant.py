@@ -42,6 +42,17 @@ _MACHINE = """
     SELECT pool_id, $2, now(), 'create', $1 || '-machine', $1 FROM pool
 """
 
+_OUTSIDE = """
+    WITH reader AS (
+        INSERT INTO weft.event_reader (reader, tenant_id, xid, event_id)
+        SELECT $1 || '-reader', tenant_id, '1', 1 FROM weft.tenant WHERE name = $1 || '-t')
+    INSERT INTO weft.source_item (source_id, n, tenant_id, key, fields, found_at, state, reason)
+    SELECT source_id, 1, tenant_id, $1 || '-item', jsonb_build_object('word', $1), now(),
+        'cancelled', $1
+    FROM weft.source WHERE name = $1 || '-source'
+"""
+"""What sources found, and how far events were told to somebody outside."""
+
 _LINE = """
 [source.{word}-source]
 kind = "directory"
@@ -343,6 +354,7 @@ async def fill(
             offers={"executor": ["process"]}, same_host_proved_gone=True,
         )  # fmt: skip
     await admin.execute(_MACHINE, word, first)
+    await admin.execute(_OUTSIDE, word)
     async with api.client() as site:
         aside = await site.post(f"/v1/workers/{word}-worker/cordon", json={"reason": word})
     assert aside.status_code == 200, aside.text

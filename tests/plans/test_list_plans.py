@@ -293,8 +293,13 @@ ELSEWHERE = {
     "a part of one batch, by its key; who sees the batch sees all of it": (
         "list_attempts list_callbacks list_causes list_child_groups list_children list_edges "
         "list_group_edges list_groups list_job_entries list_job_permissions list_jobs "
-        "list_parent_groups list_parents list_permissions list_sets"
+        "list_parent_groups list_parents list_permissions list_sets list_files"
     ),
+    "a part of one source or sink, by its key": "list_source_items list_messages",
+    "few rows of the tenant, for its operators": (
+        "list_apps list_parameters list_sources list_versions"
+    ),
+    "own batches and granted ones of a door, by their indexes": "list_door_jobs",
     "rows that are named, by key": "list_allowed list_batch_keys",
     "all of one door, which are counted": "list_foreign_jobs",
     "rows of the caller, by key": (
@@ -304,7 +309,7 @@ ELSEWHERE = {
     "rows of the installation, for its administrators": (
         "list_stale_secrets list_tenants list_whole_trail"
     ),
-    "few rows of the installation, for all": "list_licences list_rates",
+    "few rows of the installation, for all": "list_licences list_rates list_transports",
     "tests/plans/test_few_of_many_plans.py": "list_operations",
     "tests/plans/test_condition_sight_plans.py": "list_conditions",
     "tests/plans/test_sight_plans.py": "list_shared_jobs",

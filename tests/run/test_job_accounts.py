@@ -61,7 +61,7 @@ def test_only_root_runs_jobs_under_accounts(
 
 
 def test_worker_with_accounts_offers_no_functions() -> None:
-    assert set(executors_of(Settings(run_as="user"))) == {"process"}
+    assert set(executors_of(Settings(run_as="user"))) == {"app", "process"}
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from uuid import UUID, uuid4, uuid5
 
 import msgspec
 
-from weft.wire.simulation_documents import SimulationDocument, Step
+from weft.wire.simulation_documents import SimulationDocument, Step, known_fields
 
 CREATED: Final = "job-created"
 RUN: Final = "run-job"
@@ -32,10 +32,6 @@ COME: Final = "come"
 TRACE_CHARS_MAX: Final = 100
 ERROR_CHARS_MAX: Final = 4096
 _INT_MAX: Final = 2**31 - 1
-_FIELDS: Final = {
-    kind.__struct_config__.tag: {one.encode_name for one in msgspec.structs.fields(kind)}
-    for kind in Step.__args__
-}
 
 
 class Malformed(Exception):
@@ -171,7 +167,9 @@ def _simulation(envelope: Envelope, body: Mapping[str, Any]) -> SimulationDocume
     if not isinstance(steps, list):
         raise BadInstruction(envelope, "instruction: expected an object with a list `steps`")
     try:
-        found = msgspec.convert({"steps": [_known(one) for one in steps]}, SimulationDocument)
+        found = msgspec.convert(
+            {"steps": [known_fields(one) for one in steps]}, SimulationDocument
+        )
     except msgspec.ValidationError as error:
         raise BadInstruction(envelope, f"instruction: {error}") from error
     for one in found.steps:
@@ -182,14 +180,3 @@ def _simulation(envelope: Envelope, body: Mapping[str, Any]) -> SimulationDocume
 
 def _numbers(step: Step) -> list[int]:
     return [value for value in msgspec.structs.asdict(step).values() if isinstance(value, int)]
-
-
-def _known(step: object) -> object:
-    """Return a step without fields that nobody knows."""
-    if not isinstance(step, dict):
-        return step
-    action = step.get("action")
-    known = _FIELDS.get(action) if isinstance(action, str) else None
-    if known is None:
-        return step
-    return {name: value for name, value in step.items() if name == "action" or name in known}

@@ -1,8 +1,9 @@
 """The steps of a simulated job. Their names are those that clients of another system send."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from msgspec import Struct, field
+from msgspec.structs import fields
 
 from weft.wire.description import says
 
@@ -50,6 +51,9 @@ class Fail(SimulationStep, frozen=True, tag="FAIL"):
 
 
 Step = Sleep | Log | Compute | HttpCall | Fail
+_FIELDS: Final = {
+    kind.__struct_config__.tag: {one.encode_name for one in fields(kind)} for kind in Step.__args__
+}
 
 
 class SimulationDocument(
@@ -70,3 +74,14 @@ JobSimulation = Annotated[
     SimulationDocument | None,
     says("Steps that are simulated, without a process of its own; instead of `command`."),
 ]
+
+
+def known_fields(step: object) -> object:
+    """Return a step without fields that nobody knows, for clients whose steps may have more."""
+    if not isinstance(step, dict):
+        return step
+    action = step.get("action")
+    known = _FIELDS.get(action) if isinstance(action, str) else None
+    if known is None:
+        return step
+    return {name: value for name, value in step.items() if name == "action" or name in known}

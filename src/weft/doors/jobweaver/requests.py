@@ -18,7 +18,7 @@ from weft.doors.jobweaver.words import SIMULATION
 from weft.ports.store import ForeignOrder
 from weft.submission.translation.simulations import check_steps
 from weft.wire.field_types import check_types
-from weft.wire.simulation_documents import SimulationDocument, Step
+from weft.wire.simulation_documents import SimulationDocument, known_fields
 
 PAGE_MAX: Final = 1000
 DEPTH_MAX: Final = 100_000
@@ -28,10 +28,6 @@ _NUMBER: Final = re.compile(r"[+-]?[0-9]{1,20}")
 _UUID: Final = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _KEYS: Final = UUID("5f0c7d0e-9f0b-4c52-8d38-3c6d0f4f6b1a")
 """The space of names of ids that follow from a key."""
-_FIELDS: Final = {
-    kind.__struct_config__.tag: {one.encode_name for one in msgspec.structs.fields(kind)}
-    for kind in Step.__args__
-}
 
 
 @dataclass(frozen=True)
@@ -98,17 +94,7 @@ def _without_unknown(payload: object) -> object:
     """Return a payload without fields that nobody knows, which are ignored."""
     if not isinstance(payload, dict) or not isinstance(payload.get("steps"), list):
         return {"steps": payload.get("steps")} if isinstance(payload, dict) else payload
-    return {"steps": [_known(step) for step in payload["steps"]]}
-
-
-def _known(step: object) -> object:
-    if not isinstance(step, dict):
-        return step
-    action = step.get("action")
-    known = _FIELDS.get(action) if isinstance(action, str) else None
-    if known is None:
-        return step
-    return {name: value for name, value in step.items() if name == "action" or name in known}
+    return {"steps": [known_fields(step) for step in payload["steps"]]}
 
 
 def key_of(request: AnyRequest) -> str | None:

@@ -159,7 +159,8 @@ async def test_each_route_refuses_each_lower_role(
             )
             if (answer.status_code in REFUSALS) is may:
                 wrong.append((route, role, answer.status_code))
-            if not may and not said_right_missing(route, answer):
+            has_body = method != "HEAD"
+            if not may and has_body and not said_right_missing(route, answer):
                 wrong.append((route, role, answer.text))
 
     assert wrong == []

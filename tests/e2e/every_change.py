@@ -67,6 +67,7 @@ def body_for(route: str, batch: int, value: str) -> tuple[bytes, str]:
         "POST /v1/tokens": {"name": "another"},
         "POST /v1/users": {"name": "eve"},
         "PUT /v1/licences/{l}": {"n": 1},
+        "PUT /v1/parameters/{parameter}": {"value": 30},
         "PUT /v1/pools": {"dry_run": True, "pools": []},
         "PUT /v1/queues": {"dry_run": True, "queues": []},
         "PUT /v1/secrets/{secret}": {"value": value},

@@ -19,7 +19,12 @@ QUERIES = {
     "GET /v1/batches/{b}/jobs/{j}/file": "?path=x",
 } | {name: f"?{query}" for name, query in PARTS.items()}
 """What a route cannot do without."""
-_NO_JOB_OF_A_DOOR = "00000000-0000-4000-8000-000000000000"
+_NO_JOB = "00000000-0000-4000-8000-000000000000"
+_OF_DOORS = {
+    "job_id": _NO_JOB, "aloe_id": f"{_NO_JOB}-007", "user": "bob", "file_path": "x",
+    "pairs": "name/x",
+}  # fmt: skip
+"""What routes of doors name; their jobs are none."""
 
 
 class EveryRoute:
@@ -30,7 +35,7 @@ class EveryRoute:
         before it.
         """
         client = json.loads((home / "client.json").read_text())
-        self._ids = {"job_id": _NO_JOB_OF_A_DOOR, **ids}
+        self._ids = {**_OF_DOORS, **ids}
         self._http = httpx.Client(
             base_url=client["url"], headers={"authorization": f"Bearer {client['token']}"},
             timeout=httpx.Timeout(60, read=None),

@@ -167,6 +167,7 @@ class Siege:
         schedule = self.ask("POST", "/v1/schedules", cron)["schedule_id"]
         self.ask("PUT", "/v1/saved-queries/mine", {"query": "name = x"})
         self._make_line("snow")
+        self.ask("PUT", "/v1/parameters/cloud_max", {"value": 20})
         until(lambda: self.conditions().keys() == CONDITIONS.keys())
         (worker, _) = self.ask("GET", "/v1/workers")["items"]
         page = self.ask("GET", "/ui")
@@ -175,7 +176,7 @@ class Siege:
         return {
             "b": batch, "j": number, "a": 1, "g": 0, "u": 1, "saved": "mine", "container": "main",
             "p": "default", "q": "default", "tenant": "default", "schedules/{s}": schedule,
-            **LINE_IDS, "app": "snow-1.0", "message": 1,
+            **LINE_IDS, "app": "snow-1.0", "message": 1, "parameter": "cloud_max",
             "digest": digest[1], "name": "weft.css", "w": worker["worker"],
             "c": self.conditions()["quota"],
             "o": self.ask("DELETE", f"/v1/batches/{spare}")["id"],
@@ -220,6 +221,7 @@ class Siege:
         until(lambda: self.ask("GET", f"/v1/batches/{batch}")["n_running"] == 1)
         return {
             **dict.fromkeys(LINE_IDS, "rain"), "app": "rain-1.0",
+            "parameter": "cloud_max",
             "b": batch, "j": 1, "g": 1, "u": 4, "d": 1, "l": "matlab", "n": 1, "q": "spare",
             "billing-projects/{p}": "spare", "billing_projects/{p}": "hail",
             "billing_limits/{p}": "default", "payloads/{s}": "ab" * 32, "secret": "db",

@@ -43,7 +43,7 @@ def test_success_is_final() -> None:
 def test_stored_numbers_never_change() -> None:
     """They are in databases and on the wire."""
     assert [state.value for state in JobState] == list(range(10))
-    assert [reason.value for reason in Reason] == list(range(1, 17))
+    assert [reason.value for reason in Reason] == list(range(1, 18))
     assert [phase.value for phase in Phase] == list(range(1, 10))
     assert JobState(6) is JobState.SUCCESS
     assert Reason(11) is Reason.LOST

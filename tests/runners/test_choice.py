@@ -58,7 +58,7 @@ def test_a_package_brings_its_runner_by_an_entry_point(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("package")
 @pytest.mark.parametrize(
-    ("runner", "executors"), [("spawner", ["function", "process"]), ("directory", ["file"])]
+    ("runner", "executors"), [("spawner", ["app", "function", "process"]), ("directory", ["file"])]
 )
 def test_worker_offers_the_executors_of_its_runner(
     tmp_path: Path, runner: str, executors: list[str]
@@ -86,7 +86,7 @@ def test_the_spawner_is_refused_if_it_cannot_write_into_the_log_store(tmp_path: 
 def test_worker_with_sandboxes_offers_no_functions(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path, sandbox="bubblewrap")
 
-    assert facts_of(settings, Home(tmp_path), tmp_path).offers["executor"] == ["process"]
+    assert facts_of(settings, Home(tmp_path), tmp_path).offers["executor"] == ["app", "process"]
 
 
 @pytest.mark.usefixtures("package")

@@ -2,7 +2,7 @@
 
 import json
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import pytest
 
@@ -10,8 +10,8 @@ from weft.doors.jobweaver.words import event_id
 from weft.wire import job_topics as wire
 from weft.wire.simulation_documents import Log, Sleep
 
-JOB = str(uuid4())
-HEADERS = {"traceId": b"t", "eventId": str(uuid4()).encode(), "more": b"\xff"}
+JOB = "6d2c85c9-0b1a-4c1e-9a57-3f1d2b4c5e60"
+HEADERS = {"traceId": b"t", "eventId": b"0f2b7a11-52c4-4a0e-8f0a-9d5c1e7b3a42", "more": b"\xff"}
 
 
 def body(**fields: object) -> bytes:

@@ -10,6 +10,7 @@ from weft.cli.input.options import SHARED, Shared
 from weft.cli.terminal.plain import cell
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
+from weft.core.errors import Invalid
 
 app = App(
     name="param",
@@ -108,7 +109,7 @@ def diff(since: datetime, until: datetime | None = None, /, *, shared: Shared = 
     """
 
     def at(date: datetime | None) -> dict[str, Any]:
-        text = None if date is None else date.astimezone().isoformat()
+        text = None if date is None else _in_our_zone(date)
         found = shared.ask_all(lambda client: client.list_parameters(text))
         return {one["parameter"]: one for one in found}
 
@@ -165,3 +166,14 @@ def _value(text: str, kind: str | None) -> Any:  # noqa: ANN401 (JSON)
 
 def _shown(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value)
+
+
+def _in_our_zone(at: datetime) -> str:
+    try:
+        return at.astimezone().isoformat()
+    except (OverflowError, ValueError, OSError) as error:
+        raise Invalid(
+            f"{at.isoformat()} is no time on this host",
+            detail=f"{error}.",
+            hint="Write it as 2027-01-01T00:00:00.",
+        ) from error

@@ -44,6 +44,7 @@ class JobDirectories:
         self._root = root
         self._mode = _ENTERED_BY_ALL if for_accounts else _MODE
         self._plans: dict[AttemptKey, Plan] = {}
+        self._made: set[AttemptKey] = set()
         self._removing = ThreadPoolExecutor(1, "removing")
 
     def adopt(self, kept: Iterable[AttemptKey]) -> None:
@@ -56,15 +57,19 @@ class JobDirectories:
                     self._removing.submit(_remove, entry)
                 else:
                     self._plans[keys[entry.name]] = plan
+                    self._made.add(keys[entry.name])
 
     def make(self, key: AttemptKey) -> Path:
         """Return the new directory of a job. Raise `OSError`."""
         holder = self._root / key.name
-        for one in (self._root.parent, self._root, holder):
-            one.mkdir(mode=_MODE, exist_ok=True, parents=True)
-            one.chmod(self._mode)
-        work = holder / _WORK
-        work.mkdir(mode=_MODE)
+        try:
+            for one in (self._root.parent, self._root, holder):
+                one.mkdir(mode=_MODE, exist_ok=True, parents=True)
+                one.chmod(self._mode)
+            work = holder / _WORK
+            work.mkdir(mode=_MODE)
+        finally:
+            self._made.add(key)
         return work
 
     def work_of(self, key: AttemptKey) -> Path:
@@ -84,10 +89,10 @@ class JobDirectories:
 
     def remove(self, key: AttemptKey) -> None:
         """Remove what an attempt had, if it had any files."""
-        self._plans.pop(key, None)
-        holder = self._root / key.name
-        if holder.exists():
-            self._removing.submit(_remove, holder)
+        if key in self._made:  # each attempt that ends comes here, most without files
+            self._made.remove(key)
+            self._plans.pop(key, None)
+            self._removing.submit(_remove, self._root / key.name)
 
 
 def _remove(holder: Path) -> None:

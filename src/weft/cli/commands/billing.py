@@ -11,6 +11,7 @@ from weft.cli.commands.project import app as project_app
 from weft.cli.commands.project import limits_of
 from weft.cli.input.bounds import bounded
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.values import in_our_zone
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
@@ -152,7 +153,7 @@ def set_rates(
         raise NoPrice(
             "no price is given", detail="A version without a new price would change nothing."
         )
-    begins = _in_our_zone(valid_from) if valid_from else None
+    begins = _begin(valid_from)
     version = run_add_rates(settings, prices, begins)
     if shared.json:
         print_json({"version": version})
@@ -199,7 +200,7 @@ def correct_rates(
 
     settings = load_settings({"home": shared.home, "database": database})
     prices = {"cpu": cpu, "memory": memory, "storage": storage, "gpu": gpu}
-    begins = _in_our_zone(valid_from) if valid_from else None
+    begins = _begin(valid_from)
     found = run_correct_rates(settings, version, prices, begins, reason=reason, dry_run=dry_run)
     if shared.json:
         print_json(_correction(version, found, dry_run=dry_run))
@@ -242,15 +243,10 @@ def _outcome(version: int, *, is_change: bool, dry_run: bool) -> str:
     return f"corrected version {version} of the prices; `weft billing rates` lists all"
 
 
-def _in_our_zone(at: datetime) -> datetime:
-    try:
-        return at.astimezone()
-    except (OverflowError, ValueError, OSError) as error:
-        raise Invalid(
-            f"--from {at.isoformat()} is not a time at which prices can begin",
-            detail=f"{error}.",
-            hint="Write it as 2027-01-01T00:00:00.",
-        ) from error
+def _begin(at: datetime | None) -> datetime | None:
+    if at is None:
+        return None
+    return in_our_zone(at, f"--from {at.isoformat()} is not a time at which prices can begin")
 
 
 def _print(title: str, key: str, found: Sequence[Document], shared: Shared) -> int:

@@ -7,10 +7,11 @@ from typing import Annotated, Any, Literal
 from cyclopts import App, Parameter
 
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.values import in_our_zone
+from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import cell
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
-from weft.core.errors import Invalid
 
 app = App(
     name="param",
@@ -109,8 +110,10 @@ def diff(since: datetime, until: datetime | None = None, /, *, shared: Shared = 
     """
 
     def at(date: datetime | None) -> dict[str, Any]:
-        text = None if date is None else _in_our_zone(date)
-        found = shared.ask_all(lambda client: client.list_parameters(text))
+        as_of = None
+        if date is not None:
+            as_of = in_our_zone(date, f"{date.isoformat()} is no time on this host").isoformat()
+        found = shared.ask_all(lambda client: client.list_parameters(as_of))
         return {one["parameter"]: one for one in found}
 
     old, new = at(since), at(until)
@@ -145,7 +148,7 @@ def _print(found: list[Any], shared: Shared) -> None:
             cell(_shown(one["value"]), width=60),
             one["version"],
             one["type"],
-            f"{datetime.fromisoformat(one['set_at']).astimezone():%Y-%m-%d %H:%M:%S}",
+            moment(one["set_at"]),
             one["set_by"],
         )
         for one in found
@@ -166,14 +169,3 @@ def _value(text: str, kind: str | None) -> Any:  # noqa: ANN401 (JSON)
 
 def _shown(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value)
-
-
-def _in_our_zone(at: datetime) -> str:
-    try:
-        return at.astimezone().isoformat()
-    except (OverflowError, ValueError, OSError) as error:
-        raise Invalid(
-            f"{at.isoformat()} is no time on this host",
-            detail=f"{error}.",
-            hint="Write it as 2027-01-01T00:00:00.",
-        ) from error

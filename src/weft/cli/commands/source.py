@@ -1,6 +1,6 @@
 """`weft source`: what production lines read, and the items that they found."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from itertools import islice
 from typing import Annotated, Any, Literal
@@ -8,10 +8,11 @@ from typing import Annotated, Any, Literal
 from cyclopts import App, Parameter
 
 from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.values import in_our_zone
+from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import cell
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
-from weft.core.errors import Invalid
 
 app = App(
     name="source",
@@ -41,7 +42,7 @@ def list_sources(*, shared: Shared = SHARED) -> int:
             one["source"],
             one["kind"],
             one["state"],
-            _clock(one["read_at"]),
+            moment(one["read_at"]),
             one["user"],
             cell(one["error"] or "", width=60),
         )
@@ -81,21 +82,7 @@ def items(
         return [*islice(found, limit or None)]
 
     found = shared.ask(read)
-    if shared.json:
-        print_json(found)
-        return 0
-    rows = [
-        (
-            cell(one["key"], width=60),
-            one["job"] or "",
-            one["state"],
-            _clock(one["found_at"]),
-            cell(one["reason"] or "", width=60),
-        )
-        for one in found
-    ]
-    print_table(("Key", "Job", "State", "Found", "Reason"), rows, spare=("Found",))
-    return 0
+    return print_items(found, shared)
 
 
 @app.command
@@ -135,14 +122,8 @@ def replay(source: str, /, *, since: datetime, shared: Shared = SHARED) -> int:
         since: A date, or a date with a time; without a zone, that of this host.
         shared: Options of every command.
     """
-    try:
-        date = since.astimezone().isoformat()
-    except (OverflowError, ValueError, OSError) as error:
-        raise Invalid(
-            f"--since {since.isoformat()} is no time on this host",
-            detail=f"{error}.",
-            hint="Write it as 2027-01-01T00:00:00.",
-        ) from error
+    refused = f"--since {since.isoformat()} is no time on this host"
+    date = in_our_zone(since, refused).isoformat()
     return _changed(source, shared, f"begins again from {date}", replay_since=date)
 
 
@@ -155,5 +136,20 @@ def _changed(source: str, shared: Shared, what: str, **patch: Any) -> int:  # no
     return 0
 
 
-def _clock(text: str | None) -> str:
-    return "" if text is None else f"{datetime.fromisoformat(text).astimezone():%Y-%m-%d %H:%M:%S}"
+def print_items(found: Sequence[Document], shared: Shared) -> int:
+    """Print what sources have found."""
+    if shared.json:
+        print_json(found)
+        return 0
+    rows = [
+        (
+            cell(one["key"], width=60),
+            one["job"] or "",
+            one["state"],
+            moment(one["found_at"]),
+            cell(one["reason"] or "", width=60),
+        )
+        for one in found
+    ]
+    print_table(("Key", "Job", "State", "Found", "Reason"), rows, spare=("Found",))
+    return 0

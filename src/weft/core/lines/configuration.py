@@ -18,8 +18,8 @@ from weft.core.lines.durations import duration_of
 from weft.core.lines.lifecycle import Say
 from weft.core.lines.series import KEY_CHARS_MAX, check_series, order_of
 from weft.core.queues.attributes import Path
-from weft.core.queues.guard import CHARS_MAX, Reader, Token, WrongGuard
-from weft.core.queues.guard_words import Refusal, failure_of, refusal_of
+from weft.core.queues.guard import Reader, Token, WrongGuard, program_of
+from weft.core.queues.guard_words import failure_of
 
 if TYPE_CHECKING:
     import cel
@@ -153,15 +153,7 @@ class _Expression:
 @lru_cache(maxsize=1000)
 def _compiled(text: str) -> _Expression:
     """Return an expression. Raise `WrongGuard`."""
-    import cel  # noqa: PLC0415 (it imports a terminal library, for a second)
-
-    if len(text) > CHARS_MAX:
-        raise WrongGuard(f"it has {len(text)} characters, at most {CHARS_MAX}")
-    try:
-        program = cel.compile(text)
-    except ValueError as error:
-        found = refusal_of(str(error)) or Refusal(1, 1, "it is not an expression")
-        raise WrongGuard(found.reason, found.line, found.column) from error
+    program = program_of(text)
     reader = _ItemReader(text)
     paths = reader.reads()
     names = frozenset(path[1] for path in paths if path[0] == PARAM)

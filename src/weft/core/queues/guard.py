@@ -93,17 +93,22 @@ class Guard:
         return result, None
 
 
-def compile_guard(text: str) -> Guard:
-    """Return the guard. Raise `WrongGuard` with the position and the reason."""
+def program_of(text: str) -> "cel.Program":
+    """Return what evaluates an expression. Raise `WrongGuard` if it is too long or is none."""
     import cel  # noqa: PLC0415 (it imports a terminal library, for a second)
 
     if len(text) > CHARS_MAX:
         raise WrongGuard(f"it has {len(text)} characters, at most {CHARS_MAX}")
     try:
-        program = cel.compile(text)
+        return cel.compile(text)
     except ValueError as error:
         found = refusal_of(str(error)) or Refusal(1, 1, "it is not an expression")
         raise WrongGuard(found.reason, found.line, found.column) from error
+
+
+def compile_guard(text: str) -> Guard:
+    """Return the guard. Raise `WrongGuard` with the position and the reason."""
+    program = program_of(text)
     guard = Guard(text, _outermost(Reader(text).reads()), program)
     _refuse_other_types(guard, program)
     return guard

@@ -28,6 +28,17 @@ def check_size(services: SubmissionServices, n_bytes: int) -> None:
         )
 
 
+def check_part(part: int, body: bytes, *, n_bytes: int, what: str) -> None:
+    """Raise `InvalidParameter` if a part has not its size. `what`: what has `n_bytes` in all."""
+    expected = bytes_of_part(part, n_bytes)
+    if not expected or len(body) != expected:
+        raise InvalidParameter(
+            f"part {part} has the wrong size",
+            detail=f"It has {len(body)} bytes; of {n_bytes} bytes it would have {expected}.",
+            hint=f"Cut the {what} into parts of 4 MiB; only the last one is shorter.",
+        )
+
+
 async def add_part(
     services: SubmissionServices,
     caller: Caller,
@@ -39,13 +50,7 @@ async def add_part(
     n_bytes: int,
 ) -> Answer:
     """Store a part of a payload of `n_bytes`. A repeat does nothing."""
-    expected = bytes_of_part(part, n_bytes)
-    if not expected or len(body) != expected:
-        raise InvalidParameter(
-            f"part {part} has the wrong size",
-            detail=f"It has {len(body)} bytes; of {n_bytes} bytes it would have {expected}.",
-            hint="Cut the payload into parts of 4 MiB; only the last one is shorter.",
-        )
+    check_part(part, body, n_bytes=n_bytes, what="payload")
     await refuse_functions_of_others(services, caller, batch_id)
     await services.store.add_payload_part(
         caller, batch_id, bytes.fromhex(digest), part, body, n_bytes=n_bytes

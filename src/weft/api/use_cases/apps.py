@@ -10,16 +10,17 @@ import msgspec
 from weft.api.services import Services
 from weft.core.apps.description import BYTES_MAX, FILES, AppDescription, invalid_app
 from weft.core.apps.description import parse_description as parse
-from weft.core.errors import AppIncomplete, FieldError, InvalidParameter, PayloadTooLarge
+from weft.core.errors import AppIncomplete, FieldError, PayloadTooLarge
 from weft.core.rights import RIGHTS_OF, Right
 from weft.ports.store import Caller
 from weft.ports.store.apps import NewApp
+from weft.submission.payloads import check_part
 from weft.submission.services import Answer
 from weft.telemetry.log import get_logger
 from weft.telemetry.metrics import APPS_SAVED
 from weft.wire.app_documents import AppDocument
 from weft.wire.app_folder import BadFolder, entries
-from weft.wire.payload import bytes_of_part, parts_of
+from weft.wire.payload import parts_of
 
 _IN_MEMORY: Final = 4 << 20
 log = get_logger()
@@ -35,13 +36,7 @@ async def add_part(
 ) -> Answer:
     """Keep a part of a packed folder. Raise `PayloadTooLarge`, `InvalidParameter`."""
     _check_size(services, n_bytes)
-    expected = bytes_of_part(part, n_bytes)
-    if not expected or len(body) != expected:
-        raise InvalidParameter(
-            f"part {part} has the wrong size",
-            detail=f"It has {len(body)} bytes; of {n_bytes} bytes it would have {expected}.",
-            hint="Cut the packed folder into parts of 4 MiB; only the last one is shorter.",
-        )
+    check_part(part, body, n_bytes=n_bytes, what="packed folder")
     await services.store.add_app_part(caller, bytes.fromhex(digest), part, body, n_bytes=n_bytes)
     return {"part": part, "n_parts": parts_of(n_bytes)}
 

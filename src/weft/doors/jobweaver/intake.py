@@ -35,6 +35,7 @@ from weft.submission.services import Origin
 from weft.submission.translation.simulations import check_steps
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
+from weft.telemetry.topics import note_poison
 from weft.telemetry.trace import new_trace_id
 from weft.wire import job_topics as wire
 
@@ -111,14 +112,14 @@ class _Intake:
         try:
             wire.read_outcome(one.at.topic, one.value, one.headers)
         except wire.Malformed as error:
-            _note_poison(one, str(error))
+            note_poison(one, str(error))
 
     async def submit(self, one: Arrival) -> None:
         """Submit a job. Raise `Unavailable`, `QuotaExceeded` or `QueueFull`: it is tried again."""
         try:
             asked = wire.read_created(one.value, one.headers)
         except wire.Malformed as error:
-            _note_poison(one, str(error))
+            note_poison(one, str(error))
             return
         job_id = asked.envelope.job_id
         if asked.envelope.event_id == wire.created_event_id(job_id):
@@ -189,15 +190,6 @@ class _Intake:
                 hint="Correct `jobs.user` in transports_file, or add the user.",
             )
         return found
-
-
-def _note_poison(one: Arrival, why: str) -> None:
-    topic, partition, offset = one.at
-    log.warning(
-        "topics.poison", topic=topic, partition=partition, offset=offset, error=why[:500],
-        bytes=len(one.value),
-    )  # fmt: skip
-    metrics.TOPIC_POISON.labels(topic).inc()
 
 
 def _retry_s(failures: int) -> float:

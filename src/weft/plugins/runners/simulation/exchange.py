@@ -26,6 +26,7 @@ from weft.ports.topics import Arrival, JobTopics, Positions, Record, RunAnswer
 from weft.ports.transport import TransportError
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
+from weft.telemetry.topics import note_poison
 from weft.wire import job_topics as wire
 from weft.wire.simulation_documents import HttpCall, Sleep, Step
 from weft.wire.spec import JobSpec
@@ -294,16 +295,6 @@ class Exchange:
                     return
             failures += 1
             await asyncio.sleep(_wait_s(failures))
-
-
-def note_poison(arrival: Arrival, why: str) -> None:
-    """Say that a record cannot be used."""
-    topic, partition, offset = arrival.at
-    log.warning(
-        "topics.poison", topic=topic, partition=partition, offset=offset, error=why[:500],
-        bytes=len(arrival.value),
-    )  # fmt: skip
-    metrics.TOPIC_POISON.labels(topic).inc()
 
 
 def _waits_s(steps: Sequence[Step]) -> float:

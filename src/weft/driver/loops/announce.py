@@ -5,7 +5,6 @@ confirmed; so each is told at least once, in order, also after a day without bro
 the loop waits for ever.
 """
 
-import asyncio
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -38,11 +37,7 @@ class Announced:
 
 
 async def _run(context: LoopContext) -> None:
-    announced = context.adapters.get(Announced)
-    if announced is None:
-        await asyncio.Event().wait()  # a loop that returns ends the term
-        return
-    await tell_always(context, announced.name, lambda: announce(context, announced))
+    await tell_always(context, Announced, announce)
 
 
 async def announce(context: LoopContext, announced: Announced) -> bool:

@@ -5,7 +5,6 @@ at least once, those of a batch in order, also after a day without broker. What 
 removed meanwhile is said by one record. Without such a topic the loop waits for ever.
 """
 
-import asyncio
 from dataclasses import dataclass
 from typing import Final
 
@@ -45,11 +44,7 @@ class EventsOut:
 
 
 async def _run(context: LoopContext) -> None:
-    out = context.adapters.get(EventsOut)
-    if out is None:
-        await asyncio.Event().wait()  # a loop that returns ends the term
-        return
-    await tell_always(context, out.name, lambda: tell_events(context, out))
+    await tell_always(context, EventsOut, tell_events)
 
 
 async def tell_events(context: LoopContext, out: EventsOut) -> bool:

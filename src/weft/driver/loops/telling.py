@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Final
+from typing import Final, Protocol, TypeVar
 
 from weft.core.backoff import backoff_s
 from weft.driver.loops.loop import LoopContext
@@ -17,26 +17,39 @@ _RETRY_FIRST_S: Final = 0.2
 _RETRY_LONGEST_S: Final = 5.0
 
 
+class _Told(Protocol):
+    @property
+    def name(self) -> str: ...  # of the connection
+
+
+Told = TypeVar("Told", bound=_Told)
+
+
 async def tell_always(
-    context: LoopContext, name: str, tell: Callable[[], Awaitable[bool]]
+    context: LoopContext, kind: type[Told], tell: Callable[[LoopContext, Told], Awaitable[bool]]
 ) -> None:
-    """Tell what there is, whenever there may be something. `name`: of the connection; `tell`
-    returns whether there is more, and raises `TransportError`. Never returns.
+    """Tell what there is, whenever there may be something, to the driver's adapter of this kind;
+    without one, wait. `tell` returns whether there is more, and raises `TransportError`. Never
+    returns: a loop that does ends the term.
     """
+    told = context.adapters.get(kind)
+    if told is None:
+        await asyncio.Event().wait()
+        return
     failures = 0
     while True:
         try:
-            is_behind = await tell()
+            is_behind = await tell(context, told)
         except TransportError as error:
             failures += 1
             if failures == 1:
-                log.warning("transport.away", transport=name, error=str(error))
+                log.warning("transport.away", transport=told.name, error=str(error))
             await asyncio.sleep(
                 backoff_s(failures, first_s=_RETRY_FIRST_S, longest_s=_RETRY_LONGEST_S, jitter=1.0)
             )
             continue
         if failures:
-            log.info("transport.back", transport=name)
+            log.info("transport.back", transport=told.name)
         failures = 0
         if is_behind:
             await asyncio.sleep(BEHIND_S)

@@ -1,32 +1,22 @@
 """The runner `nomad` passes the suites of the port on a real Nomad."""
 
-import asyncio
-import os
-import signal
-import subprocess
-import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from runners.nomad_cluster import NomadCluster, nomad_cluster
+from runners.real_engine import RealEngineSuite, Watched, runner_of
 from weft.core.attempt_key import AttemptKey
-from weft.core.conditions import Ask, Blocked
-from weft.core.errors import Unavailable, WeftError
 from weft.core.states import Reason
-from weft.plugins.log_stores.files import FileLogStore
-from weft.plugins.log_stores.files.writer import FileLogWriter
 from weft.plugins.runners.nomad.client import NomadClient, NomadRefused
 from weft.plugins.runners.nomad.engine import NomadEngine
 from weft.plugins.runners.nomad.settings import NomadSettings
 from weft.plugins.runners.remote import RemoteRunner
-from weft.plugins.runners.remote.handles import Handles
 from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment
-from weft.testing.runner_suite import RemoteRunnerSuite, assignment
+from weft.testing.runner_suite import assignment
 from weft.wire.spec import JobSpec
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]
@@ -36,12 +26,13 @@ _DIES = """
 import asyncio, os, pathlib, signal, sys
 import msgspec
 from runners import test_nomad_runner as here
+from runners.real_engine import runner_of
 from weft.ports.runner import Assignment
 
 async def main():
     root, address, call = sys.argv[1:]
     engine = here.engine_of(pathlib.Path(root), address)
-    runner = here.runner_of(pathlib.Path(root), engine)
+    runner = runner_of(pathlib.Path(root), engine)
     await runner.adopt()
     dispatch = engine._dispatch
     async def die(*words, **options):
@@ -55,31 +46,8 @@ asyncio.run(main())
 """
 
 
-class _Watched(NomadEngine):
-    """An engine that remembers which calls Nomad did not answer."""
-
-    refused: list[str]
-
-    async def submit(
-        self, assignments: Mapping[str, Assignment]
-    ) -> Mapping[str, WeftError | Blocked]:
-        """Refuse the executor `blocked` for now."""
-        waits = {n for n, one in assignments.items() if one.spec.executor == "blocked"}
-        rest = {name: one for name, one in assignments.items() if name not in waits}
-        ask = Blocked("licence_missing", "tcp", {"host": "licences", "port": 1})
-        try:
-            return {**await super().submit(rest), **dict.fromkeys(waits, ask)}
-        except Unavailable:
-            self.refused.append("submit")
-            raise
-
-    async def stop(self, names: Sequence[str], *, grace_ms: int) -> None:
-        """End attempts."""
-        try:
-            await super().stop(names, grace_ms=grace_ms)
-        except Unavailable:
-            self.refused.append("stop")
-            raise
+class _Watched(Watched, NomadEngine):
+    """An engine that is watched."""
 
 
 def engine_of(root: Path, address: str) -> _Watched:
@@ -89,75 +57,45 @@ def engine_of(root: Path, address: str) -> _Watched:
     return engine
 
 
-def runner_of(root: Path, engine: NomadEngine) -> RemoteRunner:
-    return RemoteRunner(engine, Handles(root / "state"), FileLogWriter(root / "logs"))
-
-
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[NomadCluster]:
     with nomad_cluster() as found:
         yield found
 
 
-class TestNomadRunner(RemoteRunnerSuite):
+class TestNomadRunner(RealEngineSuite):
+    dies = _DIES
+    dies_at = "asked"
+
     @pytest.fixture(autouse=True)
     def _at(self, tmp_path: Path, cluster: NomadCluster) -> Iterator[None]:
         self.root = tmp_path
         self.cluster = cluster
-        self.engines: list[_Watched] = []
+        self.engines = []
         yield
         cluster.purge()
 
     def runner(self) -> RemoteRunner:
-        self.engines.append(engine_of(self.root, self.cluster.address))
-        return runner_of(self.root, self.engines[-1])
+        engine = engine_of(self.root, self.cluster.address)
+        self.engines.append(engine)
+        return runner_of(self.root, engine)
 
     def assignment(self, job_id: int, *, runs_s: float = 0.0, fails: bool = False) -> Assignment:
         """Give the gateway time to see what is short: it looks, and is not told."""
         longer_s = runs_s + 3 if 0 < runs_s < 5 else runs_s
         return super().assignment(job_id, runs_s=longer_s, fails=fails)
 
-    def log_store(self) -> FileLogStore:
-        return FileLogStore(self.root / "logs")
-
     def submitted(self) -> list[str]:
         found = self.cluster.ask("GET", "jobs?meta=true")
         metas = [one["Meta"] for one in found if one["ParentID"]]
         return sorted(one["weft_attempt"] for one in metas if one["weft_state"] == "given")
 
-    @asynccontextmanager
-    async def _away(self) -> AsyncIterator[Callable[[str], Awaitable[None]]]:
-        async def until_refused(call: str) -> None:
-            while not any(call in one.refused for one in self.engines):
-                await asyncio.sleep(0)
+    @property
+    def address(self) -> str:
+        return self.cluster.address
 
-        async with self.cluster.stopped():
-            yield until_refused
-
-    def away(self) -> AbstractAsyncContextManager[Callable[[str], Awaitable[None]]]:
-        return self._away()
-
-    def blocked(self) -> tuple[Assignment, Ask]:
-        one = Assignment(AttemptKey(1, 2, 1), JobSpec(executor="blocked"), 100, 16, (1, 2))
-        return one, Ask("licence_missing", "tcp", {"host": "licences", "port": "1"})
-
-    async def settled(self) -> None:
-        async with asyncio.timeout(60):
-            while list((self.root / "state" / "handles").iterdir()):
-                await asyncio.sleep(0)
-
-    async def die_before_submit(self, one: Assignment) -> None:
-        await self.die_at("asked", one)
-
-    async def die_at(self, call: str, one: Assignment) -> None:
-        """Be a gateway that is killed at this call."""
-        died = await asyncio.to_thread(
-            subprocess.run,
-            [sys.executable, "-c", _DIES, str(self.root), self.cluster.address, call],
-            input=msgspec.json.encode(one), check=False,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        )  # fmt: skip
-        assert died.returncode == -signal.SIGKILL
+    def engine_stopped(self) -> AbstractAsyncContextManager[None]:
+        return self.cluster.stopped()
 
     async def test_gateway_killed_after_a_dispatch_runs_its_attempt_once(
         self, tmp_path: Path

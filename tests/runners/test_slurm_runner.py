@@ -1,33 +1,24 @@
 """The runner `slurm` passes the suites of the port on a real cluster."""
 
 import asyncio
-import os
-import signal
-import subprocess
-import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
-import msgspec
 import pytest
 
+from runners.real_engine import RealEngineSuite, Watched, runner_of
 from runners.slurm_cluster import SlurmCluster, slurm_cluster
 from weft.core.attempt_key import AttemptKey
-from weft.core.conditions import Ask, Blocked
-from weft.core.errors import Unavailable, WeftError
 from weft.core.states import Reason
-from weft.plugins.log_stores.files import FileLogStore
-from weft.plugins.log_stores.files.writer import FileLogWriter
 from weft.plugins.runners.remote import RemoteRunner
-from weft.plugins.runners.remote.handles import Handles
 from weft.plugins.runners.slurm.commands import SlurmCommands, SlurmRefused
 from weft.plugins.runners.slurm.engine import SlurmEngine
 from weft.plugins.runners.slurm.folder import SlurmFolder
 from weft.plugins.runners.slurm.settings import SlurmSettings
 from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment
-from weft.testing.runner_suite import RemoteRunnerSuite, assignment
+from weft.testing.runner_suite import assignment
 from weft.wire.spec import JobSpec
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]
@@ -38,12 +29,13 @@ _DIES = """
 import asyncio, os, pathlib, signal, sys
 import msgspec
 from runners import test_slurm_runner as here
+from runners.real_engine import runner_of
 from weft.ports.runner import Assignment
 
 async def main():
     root, conf, call = sys.argv[1:]
     engine = here.engine_of(pathlib.Path(root), pathlib.Path(conf))
-    runner = here.runner_of(pathlib.Path(root), engine)
+    runner = runner_of(pathlib.Path(root), engine)
     await runner.adopt()
     def die(*words, **options):
         os.kill(os.getpid(), signal.SIGKILL)
@@ -59,31 +51,8 @@ asyncio.run(main())
 """
 
 
-class _Watched(SlurmEngine):
-    """An engine that remembers which calls Slurm did not answer."""
-
-    refused: list[str]
-
-    async def submit(
-        self, assignments: Mapping[str, Assignment]
-    ) -> Mapping[str, WeftError | Blocked]:
-        """Refuse the executor `blocked` for now."""
-        waits = {n for n, one in assignments.items() if one.spec.executor == "blocked"}
-        rest = {name: one for name, one in assignments.items() if name not in waits}
-        ask = Blocked("licence_missing", "tcp", {"host": "licences", "port": 1})
-        try:
-            return {**await super().submit(rest), **dict.fromkeys(waits, ask)}
-        except Unavailable:
-            self.refused.append("submit")
-            raise
-
-    async def stop(self, names: Sequence[str], *, grace_ms: int) -> None:
-        """End attempts."""
-        try:
-            await super().stop(names, grace_ms=grace_ms)
-        except Unavailable:
-            self.refused.append("stop")
-            raise
+class _Watched(Watched, SlurmEngine):
+    """An engine that is watched."""
 
 
 def engine_of(root: Path, conf: Path) -> _Watched:
@@ -95,70 +64,40 @@ def engine_of(root: Path, conf: Path) -> _Watched:
     return engine
 
 
-def runner_of(root: Path, engine: SlurmEngine) -> RemoteRunner:
-    return RemoteRunner(engine, Handles(root / "state"), FileLogWriter(root / "logs"))
-
-
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[SlurmCluster]:
     with slurm_cluster() as found:
         yield found
 
 
-class TestSlurmRunner(RemoteRunnerSuite):
+class TestSlurmRunner(RealEngineSuite):
+    dies = _DIES
+    dies_at = "submit"
+
     @pytest.fixture(autouse=True)
     def _at(self, tmp_path: Path, cluster: SlurmCluster) -> Iterator[None]:
         self.root = tmp_path
         self.cluster = cluster
-        self.engines: list[_Watched] = []
+        self.engines = []
         yield
         cluster.run("scancel", "-Q", "--user=root")
 
     def runner(self) -> RemoteRunner:
-        self.engines.append(engine_of(self.root, self.cluster.conf))
-        return runner_of(self.root, self.engines[-1])
-
-    def log_store(self) -> FileLogStore:
-        return FileLogStore(self.root / "logs")
+        engine = engine_of(self.root, self.cluster.conf)
+        self.engines.append(engine)
+        return runner_of(self.root, engine)
 
     def submitted(self) -> list[str]:
         folder = SlurmFolder(self.root / "shared" / TAG)
         folder.prepare()
         return folder.names()
 
-    @asynccontextmanager
-    async def _away(self) -> AsyncIterator[Callable[[str], Awaitable[None]]]:
-        async def until_refused(call: str) -> None:
-            while not any(call in one.refused for one in self.engines):
-                await asyncio.sleep(0)
+    @property
+    def address(self) -> str:
+        return str(self.cluster.conf)
 
-        async with self.cluster.controller_down():
-            yield until_refused
-
-    def away(self) -> AbstractAsyncContextManager[Callable[[str], Awaitable[None]]]:
-        return self._away()
-
-    def blocked(self) -> tuple[Assignment, Ask]:
-        one = Assignment(AttemptKey(1, 2, 1), JobSpec(executor="blocked"), 100, 16, (1, 2))
-        return one, Ask("licence_missing", "tcp", {"host": "licences", "port": "1"})
-
-    async def settled(self) -> None:
-        async with asyncio.timeout(60):
-            while list((self.root / "state" / "handles").iterdir()):
-                await asyncio.sleep(0)
-
-    async def die_before_submit(self, one: Assignment) -> None:
-        await self.die_at("submit", one)
-
-    async def die_at(self, call: str, one: Assignment) -> None:
-        """Be a gateway that is killed at this call."""
-        died = await asyncio.to_thread(
-            subprocess.run,
-            [sys.executable, "-c", _DIES, str(self.root), str(self.cluster.conf), call],
-            input=msgspec.json.encode(one), check=False,
-            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
-        )  # fmt: skip
-        assert died.returncode == -signal.SIGKILL
+    def engine_stopped(self) -> AbstractAsyncContextManager[None]:
+        return self.cluster.controller_down()
 
     @pytest.mark.parametrize("call", ["sbatch", "noted"])
     async def test_gateway_killed_around_sbatch_runs_its_attempt_once(

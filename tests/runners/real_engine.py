@@ -1,0 +1,113 @@
+"""What the tests of runners on real engines share."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+
+import msgspec
+
+from weft.core.attempt_key import AttemptKey
+from weft.core.conditions import Ask, Blocked
+from weft.core.errors import Unavailable, WeftError
+from weft.plugins.log_stores.files import FileLogStore
+from weft.plugins.log_stores.files.writer import FileLogWriter
+from weft.plugins.runners.remote import Engine, RemoteRunner
+from weft.plugins.runners.remote.handles import Handles
+from weft.ports.runner import Assignment
+from weft.testing.runner_suite import RemoteRunnerSuite
+from weft.wire.spec import JobSpec
+
+
+class Watched:
+    """Stands before an engine, and remembers which calls that did not answer."""
+
+    refused: list[str]
+
+    async def submit(
+        self, assignments: Mapping[str, Assignment]
+    ) -> Mapping[str, WeftError | Blocked]:
+        """Refuse the executor `blocked` for now."""
+        waits = {n for n, one in assignments.items() if one.spec.executor == "blocked"}
+        rest = {name: one for name, one in assignments.items() if name not in waits}
+        ask = Blocked("licence_missing", "tcp", {"host": "licences", "port": 1})
+        try:
+            answered = await super().submit(rest)  # type: ignore[misc]  # of the engine
+        except Unavailable:
+            self.refused.append("submit")
+            raise
+        return {**answered, **dict.fromkeys(waits, ask)}
+
+    async def stop(self, names: Sequence[str], *, grace_ms: int) -> None:
+        """End attempts."""
+        try:
+            await super().stop(names, grace_ms=grace_ms)  # type: ignore[misc]  # of the engine
+        except Unavailable:
+            self.refused.append("stop")
+            raise
+
+
+def runner_of(root: Path, engine: Engine) -> RemoteRunner:
+    """Return the runner of a gateway whose state is in this directory."""
+    return RemoteRunner(engine, Handles(root / "state"), FileLogWriter(root / "logs"))
+
+
+class RealEngineSuite(RemoteRunnerSuite):
+    """The suite, for engines that are watched."""
+
+    root: Path
+    engines: list[Watched]
+    dies: str
+    """A program that is killed at a call: its arguments are the root, the address and the call."""
+    dies_at: str
+    """The call before the engine has heard of an attempt."""
+
+    @property
+    def address(self) -> str:
+        """Return where the engine is."""
+        raise NotImplementedError
+
+    def engine_stopped(self) -> AbstractAsyncContextManager[None]:
+        """Let the engine answer nobody."""
+        raise NotImplementedError
+
+    def log_store(self) -> FileLogStore:
+        return FileLogStore(self.root / "logs")
+
+    @asynccontextmanager
+    async def _away(self) -> AsyncIterator[Callable[[str], Awaitable[None]]]:
+        async def until_refused(call: str) -> None:
+            while not any(call in one.refused for one in self.engines):
+                await asyncio.sleep(0)
+
+        async with self.engine_stopped():
+            yield until_refused
+
+    def away(self) -> AbstractAsyncContextManager[Callable[[str], Awaitable[None]]]:
+        return self._away()
+
+    def blocked(self) -> tuple[Assignment, Ask]:
+        one = Assignment(AttemptKey(1, 2, 1), JobSpec(executor="blocked"), 100, 16, (1, 2))
+        return one, Ask("licence_missing", "tcp", {"host": "licences", "port": "1"})
+
+    async def settled(self) -> None:
+        async with asyncio.timeout(60):
+            while list((self.root / "state" / "handles").iterdir()):
+                await asyncio.sleep(0)
+
+    async def die_before_submit(self, one: Assignment) -> None:
+        await self.die_at(self.dies_at, one)
+
+    async def die_at(self, call: str, one: Assignment) -> None:
+        """Be a gateway that is killed at this call."""
+        died = await asyncio.to_thread(
+            subprocess.run,
+            [sys.executable, "-c", self.dies, str(self.root), self.address, call],
+            input=msgspec.json.encode(one), check=False,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        )  # fmt: skip
+        assert died.returncode == -signal.SIGKILL

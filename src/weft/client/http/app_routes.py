@@ -66,11 +66,11 @@ def name_of_app(folder: Path) -> str:
     import tomllib  # noqa: PLC0415 (as above)
 
     for file, load in (("app.json", json.loads), ("app.toml", tomllib.loads)):
-        if not (folder / file).is_file():
-            continue
         try:
             found = load((folder / file).read_text())
             return f"{found['name']}-{found['version']}"
+        except (FileNotFoundError, NotADirectoryError):
+            continue
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise AppFolderUnreadable(
                 f"{folder / file} says no name and version",

@@ -127,6 +127,10 @@ SHOWN: dict[str, Callable[[int, int], list[Cause]]] = {
     "b22.j1": waits(cpu=2),
     "b22.j2": waits({"ahead": True, "running": 12}),
     "b22.j3": ended("running", started_at=None, kept="node7"),
+    "b22.j4": ended(
+        "running", started_at=None, worker="node7", claimed_at=NOW - timedelta(seconds=9)
+    ),
+    "b22.j5": waits({"behind": "node7"}),
     "b23.j1": waits(coming(50)),
     "b23.j2": waits(coming(None)),
     "b23.j3": waits(coming(8)),

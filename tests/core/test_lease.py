@@ -1,9 +1,12 @@
+from typing import NamedTuple
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from weft.core.lease import (
     CLAIM_JOBS_MAX,
     GROWTH,
+    PASSING_JOBS_MAX,
     PAUSE_MAX_S,
     PAUSE_S,
     QUEUE_S,
@@ -11,6 +14,7 @@ from weft.core.lease import (
     Pace,
     pause_s,
     plan_claim,
+    plan_passing,
     stock_wanted,
 )
 
@@ -139,3 +143,24 @@ def test_slots_limit_a_claim_and_nothing_is_claimed_ahead_of_them() -> None:
     assert plan_claim(busy, pace).jobs == 3  # type: ignore[union-attr]
     assert plan_claim(full, pace) is None
     assert plan_claim(adopted, Pace()) is None
+
+
+class Size(NamedTuple):
+    cpu_m: int
+    memory_mib: int = 10
+
+
+def test_a_job_without_room_is_passed_as_long_as_older_ones_keep_it_waiting() -> None:
+    load = Load(cpu_m=4000, memory_mib=100, cpu_m_held=1000 + 4000, memory_mib_held=20)
+
+    assert plan_passing(load, Size(4000), [Size(1000)]) == (3000, 90, PASSING_JOBS_MAX)
+    assert plan_passing(load, Size(4000), []) is None
+    assert plan_passing(load, Size(3000), [Size(1000)]) is None
+
+
+def test_nothing_passes_where_nothing_is_free() -> None:
+    load = Load(cpu_m=4000, memory_mib=100, cpu_m_held=4000 + 4000, memory_mib_held=20)
+
+    assert plan_passing(load, Size(4000), [Size(1000)]) is None
+    memory = Load(cpu_m=4000, memory_mib=100, cpu_m_held=2000, memory_mib_held=190)
+    assert plan_passing(memory, Size(1000, 90), [Size(1000, 100)]) is None

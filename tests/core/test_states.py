@@ -59,6 +59,9 @@ def test_words_are_those_of_the_documents() -> None:
     ("document", "expected"),
     [
         ({"state": "running"}, "running"),
+        ({"state": "running", "phase": "executing"}, "running"),
+        ({"state": "running", "phase": "assigned"}, "claimed"),
+        ({"state": "success", "phase": None}, "success"),
         ({"state": "running", "n_jobs": 3, "n_running": 0, "n_completed": 0}, "waiting"),
         ({"state": "running", "n_jobs": 3, "n_running": 1, "n_completed": 0}, "running"),
         ({"state": "running", "n_jobs": 3, "n_running": 0, "n_completed": 1}, "running"),
@@ -66,7 +69,7 @@ def test_words_are_those_of_the_documents() -> None:
         ({"state": "success", "n_jobs": 3, "n_completed": 3}, "success"),
     ],
 )
-def test_a_batch_in_which_nothing_has_started_waits(
+def test_what_has_not_started_is_not_shown_as_running(
     document: dict[str, object], expected: str
 ) -> None:
     assert shown_state(document) == expected

@@ -20,6 +20,7 @@ from weft.core.why import (
 )
 from weft.core.why.facts import (
     BlockedFacts,
+    ClaimedFacts,
     ComingMachine,
     ConditionFacts,
     GrowthFacts,
@@ -107,6 +108,9 @@ def stopped(*names: str, state: str = "cordoned") -> tuple[StoppedWorker, ...]:
         ({"free": False, "ahead": True, "running": 6}, {},
          ("waits: your share is used: you run 6 of 8 cores, and others with less to run come "
          "first; `weft worker --pool default --worker-name default-3`")),
+        ({"free": False, "ahead": True, "behind": "w"}, {},
+         ("waits for a worker with room: what is free on w is kept for a job that comes first "
+         "there; `weft worker show w`")),
         ({"free": False, "ahead": True, "running": 6}, {"user": "bob"},
          ("waits: the owner's share is used: bob runs 6 of 8 cores, and others with less to run "
          "come first; `weft worker --pool default --worker-name default-3`")),
@@ -253,6 +257,11 @@ WAITING = JobFacts(
           "runs 3 of 2,000 jobs; `weft jobs b7/a --state running`"]),
         ({"n_blocked": 2},
          ["has 2 jobs waiting to be tried again; `weft jobs b7/a --state blocked`"]),
+        ({"n_running": 2, "claimed": ClaimedFacts(4, "w")},
+         ["j4: waits for room on w, which has claimed it; `weft worker show w`",
+          "runs 1 of 2,000 jobs; `weft jobs b7/a --state running`"]),
+        ({"n_running": 1, "claimed": ClaimedFacts(4, "w")},
+         ["j4: waits for room on w, which has claimed it; `weft worker show w`"]),
         ({"complete": True, "n_failed": 2,
           "failed": EndFacts(**{**END, "state": "failed", "reason": "exit", "exit_code": 3})},
          ["has 2 jobs that failed, as b7.j2: exit code 3; `weft why b7.j2`"]),

@@ -5,7 +5,8 @@ from dataclasses import replace
 from store.test_holds import hold, park
 from store.world import World
 from weft.core.rights import UserRole
-from weft.ports.store import ShareKey
+from weft.ports.store import Shape, ShareKey
+from weft.testing.builders import job_rows
 
 CHECK = "loads_of_pools_are_counted"
 
@@ -80,3 +81,28 @@ async def test_audit_sees_a_wrong_load_and_a_new_leader_mends_it(own_world: Worl
         assert CHECK in await world.findings()
         await world.admin.execute("TRUNCATE weft.pool_load; INSERT INTO weft.pool_load TABLE kept")
         assert CHECK not in await world.findings()
+
+
+async def test_only_jobs_that_can_be_claimed_count_as_ready(world: World) -> None:
+    """Not those that are held, or that wait for a date or a place; nor do their cores."""
+    await world.worker()
+    await world.submit(job_rows(3, shapes=[Shape(cpu_m=2000)]))
+    await world.submit(job_rows(5, priority=1))
+    await world.submit(8, max_running=2)
+    await hold(world, await world.submit(10))
+    await hold(world, await world.submit(job_rows(10, priority=1)))
+    await park(world)
+    await world.fold()
+
+    (row,) = await world.api.list_shares(world.caller, world.pool, limit=10)
+
+    assert (row["n_ready"], row["ready_m"]) == (10, 13_000)
+
+
+async def test_of_many_all_that_are_ready_count(world: World) -> None:
+    await world.submit(201)
+    await world.fold()
+
+    (row,) = await world.api.list_shares(world.caller, world.pool, limit=10)
+
+    assert row["n_ready"] == 201

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
@@ -93,6 +94,14 @@ class Worker:
     async def claim_kept(self, *, cpu_m: int = MUCH_CPU_M) -> list[Claimed]:
         """Claim the job that this worker is kept for, or others that may start before it."""
         with self.memory.asking(Budget(cpu_m, MUCH_MEMORY_MIB, 100)) as request:
+            claimed, _ = await self.store.claim_reserved(self.id, request)
+        self.memory.note(request, claimed)
+        return list(claimed)
+
+    async def claim_passing(self, waiting: Claimed, *, cpu_m: int) -> list[Claimed]:
+        """Claim what may start before a job that waits for room here."""
+        with self.memory.asking(Budget(cpu_m, MUCH_MEMORY_MIB, 100)) as asked:
+            request = replace(asked, passes=(waiting.batch_id, waiting.job_id))
             claimed, _ = await self.store.claim_reserved(self.id, request)
         self.memory.note(request, claimed)
         return list(claimed)

@@ -5,7 +5,7 @@ It knows nothing of scheduling, rights or history; `tests/store` tests the real 
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from weft.core.attempt_key import AttemptKey
@@ -333,8 +333,11 @@ class FakeStore:
     async def claim_reserved(
         self, incarnation_id: int, request: ClaimRequest
     ) -> tuple[Sequence[Claimed], bool]:
-        del incarnation_id, request
-        return [], False
+        assert request.passes is not None  # this worker is not kept
+        rest = replace(request, limit_jobs=1)
+        first = next((job for job in self.jobs if not job.is_over and job.owner is None), None)
+        fits = first is not None and first.cpu_m <= request.budget_cpu_m
+        return (await self.claim_jobs(incarnation_id, rest) if fits else []), fits
 
     async def complete_and_claim(
         self, incarnation_id: int, reports: Sequence[EndReport], request: ClaimRequest

@@ -166,6 +166,25 @@ async def test_leases_that_are_not_started_soon_are_handed_back(worker: Worker) 
     assert all(report.start_age_us is None for report in handed_back)
 
 
+async def test_jobs_pass_one_that_waits_for_room(worker: Worker, tmp_path: Path) -> None:
+    """As long as what came before it keeps it waiting; then it is next."""
+    gate, other = tmp_path / "gate", tmp_path / "other"
+    worker.store.submit(until_there(gate))
+    await worker.store.until_started(1)
+    worker.store.submit(sh("true"), cpu_m=2000)
+    worker.store.submit(sh("true"), until_there(other), sh("echo last"))
+    *_, passed = await worker.store.until(1)
+    await worker.store.until_started(2)
+    gate.touch()
+    await worker.store.until(2)
+    assert not worker.store.jobs[1].is_over
+    other.touch()
+    await worker.store.until(5)
+
+    assert passed.job_id == 3
+    assert worker.store.jobs[4].attempt == 1
+
+
 async def test_cancelled_jobs_are_killed_and_leases_dropped(worker: Worker) -> None:
     worker.store.submit(*(JobSpec(command=("sleep", "60")) for _ in range(2)))
     await worker.store.until_started(2)

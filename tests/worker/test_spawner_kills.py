@@ -365,6 +365,16 @@ def test_withdrawn_are_those_that_were_not_started(agent: Agent) -> None:
     assert agent.until_withdrawn(2) == [key_of(3), key_of(4)]
 
 
+def test_what_passes_others_starts_as_soon_as_it_has_room(agent: Agent) -> None:
+    agent.start(process(1, "sleep", "60"), process(2, "sleep", "60", cpu_m=2000))
+    agent.start(process(3, "true", passes=True), process(4, "true"))
+    ended = agent.until_ended(3)
+    agent.send(Withdraw([key_of(job_id) for job_id in range(1, 5)]))
+
+    assert ended.exit_code == 0
+    assert agent.until_withdrawn(2) == [key_of(2), key_of(4)]
+
+
 @pytest.mark.parametrize("how", ["quit", "sigterm"])
 def test_quit_ends_everything(agent: Agent, spawner: SpawnerProcess, how: str) -> None:
     script = "setsid sleep 3001 & trap '' TERM; while :; do sleep 3002; done"

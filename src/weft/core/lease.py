@@ -24,6 +24,8 @@ say little about the next hundred."""
 RECENT_S: Final = 0.5
 CLAIM_JOBS_MAX: Final = 1000
 LEASE_AGE_MAX_S: Final = 2.0
+"""After this time leases go back, except the first, which is next: from then on it is passed."""
+PASSING_JOBS_MAX: Final = 100
 PAUSE_S: Final = 0.02
 PAUSE_MAX_S: Final = 0.1
 _WEIGHT: Final = 0.05
@@ -123,6 +125,23 @@ def plan_claim(load: Load, pace: Pace) -> Budget | None:
     if jobs <= 0 or cpu_m <= 0 or memory_mib <= 0 or (is_full and 2 * cpu_m < cpu_m_stock + 1):
         return None
     return Budget(cpu_m, memory_mib, jobs)
+
+
+def plan_passing(load: Load, waiting: HasSize, before: Sequence[HasSize]) -> Budget | None:
+    """Return what may start before a job that was claimed and waits for room; `None`: nothing.
+
+    It may be passed as long as what was claimed before it keeps it waiting by itself. So it starts
+    as soon as that and one more job have ended, however many pass it.
+    """
+    cpu_m = sum(one.cpu_m for one in before)
+    memory_mib = sum(one.memory_mib for one in before)
+    if cpu_m + waiting.cpu_m <= load.cpu_m and memory_mib + waiting.memory_mib <= load.memory_mib:
+        return None
+    cpu_m = load.cpu_m - load.cpu_m_held + waiting.cpu_m
+    memory_mib = load.memory_mib - load.memory_mib_held + waiting.memory_mib
+    if cpu_m <= 0 or memory_mib <= 0:
+        return None
+    return Budget(cpu_m, memory_mib, PASSING_JOBS_MAX)
 
 
 def pause_s(n_empty: int) -> float:

@@ -45,9 +45,12 @@ ENDED_WORDS: Final = frozenset(state.word for state in JobState if state.is_term
 
 def shown_state(document: Mapping[str, Any]) -> str:
     """Return the state of a job, batch or group as lists show it: `waiting`, if it is a batch or
-    group that runs and in which nothing has started yet.
+    group that runs and in which nothing has started yet; `claimed`, if it is a job or an attempt
+    that its worker has not started yet.
     """
     state = str(document["state"])
+    if state == "running" and document.get("phase") == Phase.ASSIGNED.word:
+        return "claimed"
     if state != "running" or not document.get("n_jobs"):
         return state
     begun = ("n_running", "n_blocked", "n_completed")

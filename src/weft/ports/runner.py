@@ -71,6 +71,8 @@ class Assignment(msgspec.Struct, frozen=True):
     """The directory in which it runs, with its inputs; its spec requires `FILES` then. The agent
     removes it when the end is acknowledged.
     """
+    passes: bool = False
+    """A runner that starts attempts in order starts it before one that has no room yet."""
 
 
 def check_requirements(spec: JobSpec, met: frozenset[str]) -> None:

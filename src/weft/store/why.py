@@ -49,6 +49,7 @@ class Why:
             "held": found["held"],
             "limit": found["limit"],
             "ready": found["ready"],
+            "claimed": found["claimed"],
             "failed": with_words(failed) if failed else None,
         }
         return msgspec.convert(facts, GroupFacts)

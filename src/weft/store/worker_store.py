@@ -302,6 +302,8 @@ class PostgresWorkerStore(OfferedJobs, TopicRuns, WorkerFiles):
             budget_memory_mib=request.budget_memory_mib,
             limit_jobs=request.limit_jobs,
             call=request.call,
+            passed_batch=None if request.passes is None else request.passes[0],
+            passed_job=None if request.passes is None else request.passes[1],
         )
         return _all_claimed(rows), bool(rows) and rows[0]["fills"]
 

@@ -137,6 +137,8 @@ EVENTS = MappingProxyType(
         "trace_id, line",
         "worker.reserved": "this worker has claimed the job that it is kept for · key",
         "worker.filled": "this worker is kept for a job and starts a shorter one before it · key",
+        "worker.passed": "this worker starts a job before another that waits for room here · key, "
+        "waiting",
         "worker.drained": "this worker was told to drain and nothing runs; it ends",
         "worker.drain_incomplete": "some ends could not be reported in time · left",
         "attempt.ended": "an attempt ended · key, reason",

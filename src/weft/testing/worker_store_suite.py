@@ -3,6 +3,7 @@
 The adapter does not remember claims: the agent passes in what it remembers.
 """
 
+import dataclasses
 from collections.abc import Sequence
 
 from msgspec.structs import replace
@@ -223,6 +224,15 @@ class WorkerStoreSuite:
         assert list(claimed) == []
         answer = await store.heartbeat(registered.incarnation_id, [], draining=False)
         assert not answer.kept
+
+    async def test_what_fits_passes_a_job_that_waits_for_room(self) -> None:
+        """Asked for by the worker that has claimed it, and has not started it."""
+        store, registered = await self.worker(3)
+        worker = registered.incarnation_id
+        (first,) = await store.claim_jobs(worker, request(1))
+        asked = dataclasses.replace(request(), passes=(first.batch_id, first.job_id))
+        claimed, fills = await store.claim_reserved(worker, asked)
+        assert (len(claimed), fills) == (2, True)
 
     async def test_a_worker_that_left_is_not_alive(self) -> None:
         """What it had is given to others."""

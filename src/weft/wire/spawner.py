@@ -18,7 +18,7 @@ import msgspec
 
 from weft.core.attempt_key import AttemptKey
 
-PROTOCOL_VERSION = 4
+PROTOCOL_VERSION = 5
 HEADER = struct.Struct("!I")
 MESSAGE_BYTES_MAX = 64 * 1024 * 1024
 CONTAINER_WORK = "/weft/work"
@@ -107,6 +107,8 @@ class StartProcess(msgspec.Struct, frozen=True, array_like=True):
     """What its end says besides: the image of a container."""
     directory: str | None = None
     """Its own directory, which the agent has made and removes; None: as `cwd` says."""
+    passes: bool = False
+    """It starts as soon as there is room, also before processes that were sent earlier."""
 
 
 class WarmLimits(msgspec.Struct, frozen=True, array_like=True):
@@ -138,7 +140,8 @@ class Hello(msgspec.Struct, frozen=True, tag="hello"):
 
 
 class Start(msgspec.Struct, frozen=True, tag="start"):
-    """Start these processes in order, each as soon as what it reserves is free.
+    """Start these processes in order, each as soon as what it reserves is free; those that pass
+    others have an order of their own.
 
     A key that the spawner knows already is ignored.
     """

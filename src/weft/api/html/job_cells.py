@@ -9,6 +9,7 @@ from markupsafe import Markup, escape
 
 from weft.api.html.filters import duration_or_dash, moment, shown
 from weft.core.amounts import money
+from weft.core.states import shown_state
 
 Job = Mapping[str, Any]
 _NAMES: Final = frozenset({"name", "message", "attributes"})
@@ -38,7 +39,7 @@ def _name(job: Job) -> str:
 
 def _state(job: Job) -> str:
     held = ' <span class="badge">held</span>' if job["held"] else ""
-    return _badge(job["state"]) + held
+    return _badge(shown_state(job)) + held
 
 
 def _reason(job: Job) -> str:

@@ -12,7 +12,7 @@ from weft.cli.input.bounds import bounded
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import parse_target
 from weft.cli.terminal.amounts import moment
-from weft.cli.terminal.names import job_name, state_words
+from weft.cli.terminal.names import job_name, shown_phase, state_words
 from weft.cli.terminal.plans import print_plan
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import JsonItems, TableRows
@@ -161,7 +161,7 @@ def _row(job: Document) -> tuple[object, ...]:
         format_job_ref(job["batch_id"], job["job_id"]),
         job_name(job, width=50),
         state_words(job),
-        explain_end(job) if ended else job.get("why") or job.get("phase"),
+        explain_end(job) if ended else job.get("why") or shown_phase(job),
         money(job["cost"]),
         moment(job.get("started_at")),
         duration(job.get("duration_ms")),

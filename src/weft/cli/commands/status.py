@@ -14,7 +14,13 @@ from weft.cli.input.targets import Target, parse_target
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.exit_code import FAILED
 from weft.cli.terminal.live_status import LiveStatus
-from weft.cli.terminal.names import group_name, job_name, number_ranges, state_words
+from weft.cli.terminal.names import (
+    group_name,
+    job_name,
+    number_ranges,
+    shown_phase,
+    state_words,
+)
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_facts, print_json, print_line, print_table
@@ -26,7 +32,7 @@ from weft.core.amounts import duration, money, size
 from weft.core.end_words import explain_end, explain_reason
 from weft.core.errors import BadId
 from weft.core.ids import format_batch_id, format_job_ref
-from weft.core.states import ENDED_WORDS
+from weft.core.states import ENDED_WORDS, shown_state
 
 Document = Mapping[str, Any]
 STATES = (
@@ -260,7 +266,7 @@ def _print_job(job: Document, waits: str | None) -> None:
             "State": state_words(job),
             "Status": job.get("status"),
             "Why": _why(job) if job["state"] in ENDED_WORDS else waits,
-            "Phase": job.get("phase"),
+            "Phase": shown_phase(job),
             "Command": one_line(" ".join(command), width=500) if command else None,
             "Script": one_line(spec["script"], width=500) if spec.get("script") else None,
             "Value": one_line(value, width=200) if value is not None else None,
@@ -332,8 +338,8 @@ def _attempt_row(attempt: Document) -> tuple[object, ...]:
     return (
         attempt["attempt"],
         attempt.get("worker"),
-        attempt["state"],
-        explain_end(attempt) if attempt.get("ended_at") else attempt.get("phase"),
+        shown_state(attempt),
+        explain_end(attempt) if attempt.get("ended_at") else shown_phase(attempt),
         moment(attempt.get("started_at")),
         duration(_between(attempt.get("started_at"), attempt.get("ended_at"))),
         *(used if attempt.get("ended_at") else ("", "", "")),

@@ -27,8 +27,14 @@ def state_words(document: Document) -> str:
     if "n_jobs" in document:
         may_start = not document["complete"]
     else:
-        may_start = state not in ENDED_WORDS and state != "running"
+        may_start = state not in ENDED_WORDS and document["state"] != "running"
     return f"{state} (held)" if document.get("held") and may_start else state
+
+
+def shown_phase(document: Document) -> str | None:
+    """Return the phase of a job or attempt, in words."""
+    phase: str | None = document.get("phase")
+    return "until its worker has room for it" if phase == "assigned" else phase
 
 
 def number_ranges(numbers: Iterable[int], prefix: str = "j") -> str:

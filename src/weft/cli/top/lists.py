@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from weft.cli.commands.condition import HEADER as INCIDENT_HEADER
 from weft.cli.commands.condition import condition_row
 from weft.cli.terminal.amounts import moment
-from weft.cli.terminal.names import job_name, state_words
+from weft.cli.terminal.names import job_name, shown_phase, state_words
 from weft.cli.terminal.plain import one_line, plain
 from weft.cli.top.cells import BATCH_HEADER, WORKER_HEADER, batch_cells, worker_cells
 from weft.cli.top.state import Columns, Document, Row, View
@@ -277,7 +277,7 @@ def _job_cells(job: Document) -> tuple[str, ...]:
 def _why_of(job: Document) -> str:
     if job["state"] in ENDED_WORDS:
         return "" if job["state"] == "success" else one_line(explain_end(job), width=100)
-    return one_line(job.get("why") or job.get("phase") or "", width=100)
+    return one_line(job.get("why") or shown_phase(job) or "", width=100)
 
 
 def _state_and_why(job: Document) -> str:

@@ -85,6 +85,8 @@ class PoolFacts(msgspec.Struct, frozen=True):
     """The first large ones that take no jobs."""
     free: bool = False
     """One has room, or its jobs come and go too fast to say."""
+    behind: str | None = None
+    """One that would have room, if it did not keep it for a job that it has claimed."""
     cpu_active: float = 0
     """Cores of all workers that take jobs."""
     running: float = 0
@@ -126,6 +128,15 @@ class LimitFacts(msgspec.Struct, frozen=True):
     """It is not reached: jobs start as far as they fit below it."""
 
 
+class ClaimedFacts(msgspec.Struct, frozen=True):
+    """Jobs of a batch or group that workers have claimed and that wait there for room."""
+
+    job_id: int
+    """The first one."""
+    worker: str
+    n: int = 1
+
+
 class GroupFacts(msgspec.Struct, frozen=True, kw_only=True):
     """A batch or a group, with a few jobs that stand for the others."""
 
@@ -147,6 +158,8 @@ class GroupFacts(msgspec.Struct, frozen=True, kw_only=True):
     """As of a job."""
     ready: tuple["JobFacts", ...] = ()
     """Ready ones, and blocked ones."""
+    claimed: ClaimedFacts | None = None
+    """None: nothing that is said to run waits for room."""
     failed: "EndFacts | None" = None
     """The first one that is found."""
 

@@ -23,8 +23,14 @@ def causes_of_group(
 ) -> list[Cause]:
     """Return why jobs wait, what is first to change first; then what runs and what failed."""
     found = [] if group.complete else [*_waiting(group, sentences, now)]
-    if group.n_running:
-        text = f"runs {group.n_running:,} of {_jobs(group.n_jobs)}"
+    waiting = group.claimed
+    if waiting is not None:
+        text = f"waits for room on {waiting.worker}, which has claimed it"
+        show = command("worker", "show", waiting.worker)
+        found.append(Cause("starting", text, show, job_id=waiting.job_id))
+    n_running = group.n_running - (0 if waiting is None else waiting.n)
+    if n_running > 0:
+        text = f"runs {n_running:,} of {_jobs(group.n_jobs)}"
         found.append(Cause("running", text, _list(group, "running")))
     if group.n_failed:
         found.append(_failed(group))

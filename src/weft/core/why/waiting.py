@@ -294,6 +294,10 @@ def _out_of_service(pool: PoolFacts, of_pool: str) -> Cause:
 
 def _busy(job: JobFacts, pool: PoolFacts, of_pool: str) -> Cause:
     cores = f"{pool.cpu_active:g} cores"
+    if pool.behind is not None:
+        text = f"what is free on {pool.behind} is kept for a job that comes first there"
+        show = command("worker", "show", pool.behind)
+        return Cause("behind", f"{WORKER}{of_pool} with room: {text}", show)
     growth = pool.growth
     grown = f"; the pool has {growth.machines} of {growth.max_workers} machines" if growth else ""
     if pool.ahead:

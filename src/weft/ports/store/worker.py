@@ -25,6 +25,8 @@ class ClaimRequest:
     """Number of this claim, unique in the incarnation; 0: the claim is never confirmed."""
     hints: Mapping[int, int] = field(default_factory=dict)
     """By `Claimed.runnable_id`: the last job claimed from that range. Only a hint."""
+    passes: tuple[int, int] | None = None
+    """For `claim_reserved`: a job (batch, number) that this worker has and that waits for room."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -342,6 +344,9 @@ class WorkerStore(Protocol):
         """Take the job that this worker is kept for: it starts as soon as there is room. Called
         again before it has started: take jobs within the budget whose time limits end them before
         there could be room for it. They start at once. Return whether the jobs are such others.
+
+        A worker that is not kept takes jobs within the budget that may start before the job that
+        it names in `request.passes`: those of the same user have at least its priority.
         """
 
     async def complete_and_claim(

@@ -3,9 +3,11 @@
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Final
 
-from weft.core.lease import Budget, pause_s, plan_claim
+from weft.core.attempt_key import AttemptKey
+from weft.core.lease import Budget, pause_s, plan_claim, plan_passing
 from weft.core.states import Reason
 from weft.ports.runner import Ended
 from weft.ports.store import Claimed
@@ -76,6 +78,11 @@ class Claiming:
                 await self._make_room()
                 continue
             self._has_given_back = False
+            if self._may_have_work and (passing := self._plan_passing()) is not None:
+                self._look.clear()
+                if not await self._let_pass(*passing):
+                    await self._look.wait()
+                continue
             budget = (
                 plan_claim(self._held.load(), self._held.pace) if self._may_have_work else None
             )
@@ -102,6 +109,31 @@ class Claiming:
                     await self._look_within(pause)
         if self._large is not None:
             self._attempts.end_unstarted(key_of(self._large), Reason.PREEMPTED)
+
+    def _plan_passing(self) -> tuple[AttemptKey, Budget] | None:
+        """Return the job that waits for room, and what may start before it."""
+        found = self._held.without_room()
+        if found is None or self._held.slots is not None:
+            return None
+        waiting, before = found
+        budget = plan_passing(self._held.load(), waiting, before)
+        return None if budget is None else (waiting.key, budget)
+
+    async def _let_pass(self, waiting: AttemptKey, budget: Budget) -> bool:
+        """Claim what fits beside the jobs that keep another one waiting; return whether there was
+        something.
+        """
+        with self._memory.asking(budget) as asked:
+            request = replace(asked, passes=(waiting.batch_id, waiting.job_id))
+            claimed, _ = await until_answered(
+                lambda: self._store.claim_reserved(self._incarnation_id, request)
+            )
+        self._memory.note(request, claimed)
+        self._handing_over.hold(claimed, passes=True)
+        await self._handing_over.hand_over(claimed)
+        for one in claimed:
+            log.info("worker.passed", key=key_of(one), waiting=waiting)
+        return bool(claimed)
 
     async def _look_within(self, seconds: float) -> None:
         """Wait until there is room or news, but not for long."""

@@ -47,12 +47,13 @@ class HandingOver:
         self._fetching: set[asyncio.Task[None]] = set()
         self._return_timer: asyncio.TimerHandle | None = None
 
-    def hold(self, claimed: Sequence[Claimed]) -> None:
+    def hold(self, claimed: Sequence[Claimed], *, passes: bool = False) -> None:
         """Note that these are ours. Call it before another task runs after the claim's reply, so
         that the next heartbeat lists them.
         """
         for one in claimed:
-            self._held.add(key_of(one), cpu_m=one.cpu_m, memory_mib=one.memory_mib)
+            held = self._held.add(key_of(one), cpu_m=one.cpu_m, memory_mib=one.memory_mib)
+            held.passes = passes
 
     async def hand_over(self, claimed: Sequence[Claimed]) -> None:
         """Submit jobs that are held to the runner, in order."""
@@ -91,8 +92,9 @@ class HandingOver:
                 self._attempts.end_unstarted(key, carrier.reason, carrier.message)
             else:
                 assignment = Assignment(
-                    key, spec, one.cpu_m, one.memory_mib, definer, carrier, one.gpu
-                )
+                    key, spec, one.cpu_m, one.memory_mib, definer, carrier, one.gpu,
+                    passes=held.passes,
+                )  # fmt: skip
                 if spec.secrets or self._accounts is not None:
                     secretive.append(assignment)
                 elif _waits_for_bytes(spec):
@@ -189,14 +191,19 @@ class HandingOver:
             self._return_timer = loop.call_later(LEASE_AGE_MAX_S, self._return_old)
 
     def _return_old(self) -> None:
-        """Withdraw the jobs that were not started in time, except the first one, which is next."""
+        """Withdraw the jobs that were not started in time, except the first one, which is next;
+        others may pass it from now on.
+        """
         self._return_timer = None
-        leases = self._held.leases()
         before_ns = time.monotonic_ns() - int(LEASE_AGE_MAX_S * 1e9)
-        old = [held.key for held in leases[1:] if held.claimed_ns <= before_ns]
+        leases = self._held.leases()
+        old = [held for held in leases if held.claimed_ns <= before_ns]
+        if old and old[0] is leases[0]:
+            self._held.oldest = old.pop(0)
+            self._attempts.room.set()
         if old:
-            self._runner.withdraw(old)
-        if len(leases) > 1:
+            self._runner.withdraw([held.key for held in old])
+        if len(leases) > 1 or (leases and self._held.oldest is None):
             self._plan_return()
 
 

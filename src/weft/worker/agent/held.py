@@ -2,6 +2,7 @@
 
 import time
 from collections import deque
+from itertools import takewhile
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.lease import RECENT_S, Load, Pace
@@ -22,6 +23,7 @@ class Held:
         "is_sent",
         "key",
         "memory_mib",
+        "passes",
         "phase",
         "started_ns",
     )
@@ -38,6 +40,13 @@ class Held:
         self.started_ns = 0
         """0: not started, or started too recently to be reported."""
         self.ended = False
+        self.passes = False
+        """Whether it was claimed to start before one that waits for room."""
+
+    @property
+    def is_lease(self) -> bool:
+        """Say whether the runner has it and has not begun it in any way."""
+        return self.is_sent and not self.ended and not self.started_ns and self.phase is None
 
 
 class HeldAttempts:
@@ -49,6 +58,8 @@ class HeldAttempts:
         self.memory_mib = memory_mib
         self.by_key: dict[AttemptKey, Held] = {}
         self.pace = Pace()
+        self.oldest: Held | None = None
+        """The lease that waited longest when leases were looked at, if that was long."""
         self.live_count = 0
         self._cpu_m_live = 0
         self._memory_mib_live = 0
@@ -129,8 +140,14 @@ class HeldAttempts:
 
     def leases(self) -> list[Held]:
         """Return the attempts that the runner has and has not begun in any way, oldest first."""
-        return [
-            held
-            for held in self.by_key.values()
-            if held.is_sent and not held.ended and not held.started_ns and held.phase is None
-        ]
+        return [held for held in self.by_key.values() if held.is_lease]
+
+    def without_room(self) -> tuple[Held, list[Held]] | None:
+        """Return the lease that has waited for long, and what was claimed before it and is here
+        yet; None: no lease has.
+        """
+        if self.oldest is None or not self.oldest.is_lease:
+            self.oldest = None
+            return None
+        before = takewhile(lambda held: held is not self.oldest, self.by_key.values())
+        return self.oldest, [held for held in before if not held.ended]

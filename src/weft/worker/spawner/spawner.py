@@ -75,6 +75,8 @@ class Spawner:
         self._attempts: dict[AttemptKey, SpawnerAttempt] = {}
         """The attempts that wait or run."""
         self._queue: deque[SpawnerAttempt] = deque()
+        self._passing: deque[SpawnerAttempt] = deque()
+        """Those that may start before what waits in the queue."""
         self._queue_length = 0
         self._fence = Fence(loop, self._kill_all)
         self._room_tries = 0
@@ -160,7 +162,7 @@ class Spawner:
         self.running.keep_what_ended()
         self._reports.store()
         self._reports.forget_unsent()
-        queued = [one.key for one in self._queue if one.queued]
+        queued = [one.key for one in (*self._queue, *self._passing) if one.queued]
         live = [
             LiveProcess(one.key, one.pid, one.started_ns) for one in self.running.by_pid.values()
         ]
@@ -186,12 +188,19 @@ class Spawner:
             attempt.definition = message.definitions[request.warm.definition]
         attempt.gpu_variables = self._capacity.variables()
         self._attempts[key] = attempt
-        self._queue.append(attempt)
+        self._queue_of(attempt).append(attempt)
         self._queue_length += 1
 
+    def _queue_of(self, attempt: SpawnerAttempt) -> deque[SpawnerAttempt]:
+        return self._passing if attempt.request.passes else self._queue
+
     def _start_what_fits(self) -> None:
-        """Start from the head of the queue while there is room, strictly in order."""
-        queue = self._queue
+        """Start from the head of each queue while there is room, strictly in order."""
+        self._start_first(self._queue)
+        if self._passing:
+            self._start_first(self._passing)
+
+    def _start_first(self, queue: deque[SpawnerAttempt]) -> None:
         while queue and self._wait_for_room_until_ns <= time.monotonic_ns():
             attempt = queue[0]
             if not attempt.queued:
@@ -244,7 +253,7 @@ class Spawner:
             self._capacity.give_back(attempt.taken)
             attempt.queued = True
             self._queue_length += 1
-            self._queue.appendleft(attempt)
+            self._queue_of(attempt).appendleft(attempt)
             return
         else:
             _note_failure(attempt, error)

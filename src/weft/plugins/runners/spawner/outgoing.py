@@ -50,6 +50,8 @@ class Outgoing:
         )
         if one.gpu:
             process = msgspec.structs.replace(process, gpu=one.gpu)
+        if one.passes:
+            process = msgspec.structs.replace(process, passes=True)
         if one.directory is not None:
             process = msgspec.structs.replace(process, directory=one.directory)
         if one.secrets:

@@ -1,8 +1,8 @@
--- list_shares: what users run in a pool and what of theirs is ready there: those with ready work in the order in which they are served,
---   then those who only run jobs, by number. As of the last fold.
+-- list_shares: what users run in a pool and what of theirs may be claimed there: those with ready work in the order in which they are
+--   served, then those who only run jobs, by number. As of the last fold; of users with more than 200 such jobs all that are ready count.
 -- Called by: Store.list_shares (api).   Safe to repeat: yes, it only reads.
 -- Plan: users who may have ready work, by load, then others who run something, each a page by an index, of the tenant by one of its own;
---   one user by key.
+--   one user by key; of each who has some as _offered_load.
 -- own_tenant: nobody else's users, so that who goes on from the last one learns nothing of them.
 -- after_load, after_user: those after this user, who has ready work if there is a load.   of_user_id: only this user; NULL: all.
 -- Returns: documents, with `load` (NULL: only runs jobs) and `user_id` to go on from; those of users whom the caller does not see have no
@@ -20,7 +20,8 @@ BEGIN
     SELECT jsonb_build_object(
         'user', CASE WHEN s.tenant_id = list_shares.tenant_id AND s.user_id = coalesce(weft._caller_id(), s.user_id) THEN (
             SELECT u.name FROM weft.tenant_user u WHERE u.user_id = s.user_id) END,
-        'weight', s.weight, 'n_ready', s.n_ready, 'ready_m', s.ready_m, 'running_m', s.running_m,
+        'weight', s.weight,
+        'n_ready', coalesce(o.n_ready, s.n_ready), 'ready_m', coalesce(o.ready_m, s.ready_m), 'running_m', s.running_m,
         'load', CASE WHEN s.active THEN s.load END,
         'user_id', CASE WHEN s.tenant_id = list_shares.tenant_id THEN s.user_id END)
     FROM (
@@ -52,5 +53,6 @@ BEGIN
         UNION ALL
         SELECT x.* FROM weft.user_share x
         WHERE x.pool_id = v_pool AND x.user_id = list_shares.of_user_id AND (x.n_ready > 0 OR x.running_m > 0)) s
+    LEFT JOIN LATERAL weft._offered_load(v_pool, s.user_id) o ON s.n_ready > 0
     LIMIT limit_rows;
 END $$;

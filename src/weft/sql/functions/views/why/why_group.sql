@@ -1,9 +1,9 @@
 -- why_group: why jobs of a group wait: its document, and facts of a few jobs that stand for the others (_why_facts). The group is given by
 --   number or, if that is NULL, by path or name; 0 is the batch.
 -- Called by: Store.why_group (api).   Safe to repeat: yes, it only reads.   Raises WF101, WF103.
--- Plan: counters as get_group; samples as _ready_samples, _blocked_samples; the first failed attempts by their index.
--- Returns: `document`; `held`, `limit`: as of _why_facts; `ready`: facts of ready and blocked samples; `failed`: the document of a failed
---   job, or NULL.
+-- Plan: counters as get_group; samples as _ready_samples, _blocked_samples, _claimed_sample; the first failed attempts by their index.
+-- Returns: `document`; `held`, `limit`: as of _why_facts; `ready`: facts of ready and blocked samples; `claimed`: as _claimed_sample;
+--   `failed`: the document of a failed job, or NULL.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.why_group(tenant_id int, batch_id bigint, group_id int, path text) RETURNS jsonb LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -26,6 +26,7 @@ BEGIN
             'ready', (SELECT coalesce(jsonb_agg(w.facts ORDER BY w.job_id), '[]')
                 FROM weft._why_facts(why_group.batch_id, ARRAY(SELECT weft._ready_samples(why_group.batch_id, v_group)
                     UNION ALL SELECT weft._blocked_samples(why_group.batch_id, v_group))) w),
+            'claimed', weft._claimed_sample(why_group.batch_id, v_group),
             'failed', (SELECT f.document FROM weft._job_documents(why_group.batch_id, ARRAY[v_failed]) f WHERE v_failed IS NOT NULL))
         FROM weft._group_documents(ARRAY[why_group.batch_id], ARRAY[v_group]) d);
 END $$;

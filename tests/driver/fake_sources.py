@@ -1,9 +1,10 @@
-"""What the store of the driver's tests answers about sources: there are none."""
+"""What the store of the driver's tests answers about sources and subscriptions: there are none."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from weft.ports.store.sources import DueSource
+from weft.ports.store.subscriptions import Notified
 
 
 class FakeSources:
@@ -11,6 +12,26 @@ class FakeSources:
 
     async def _ask(self, function: str, epoch: int | None = None) -> None:
         raise NotImplementedError
+
+    async def list_notified(
+        self,
+        epoch: int,
+        *,
+        after_batch: int | None,  # noqa: ARG002
+        limit: int,
+    ) -> Notified | None:
+        assert limit > 0
+        await self._ask("list_notified", epoch)
+        return None
+
+    async def record_notices(
+        self,
+        epoch: int,
+        notices: Sequence[Mapping[str, Any]],  # noqa: ARG002
+        xid: int,  # noqa: ARG002
+        event_id: int,  # noqa: ARG002
+    ) -> None:
+        await self._ask("record_notices", epoch)
 
     async def sources_due(self, epoch: int, busy: Sequence[int]) -> float | None:
         assert not busy

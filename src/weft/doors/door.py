@@ -10,6 +10,7 @@ from weft.ports.plugins import PluginGroup
 if TYPE_CHECKING:
     from weft.api.http.doors import ApiDoor
     from weft.driver.callback_forms import CallbackForm
+    from weft.driver.notice_forms import NoticeForm
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +48,8 @@ class Door:
     api: Callable[[], "ApiDoor"]
     callbacks: "Callable[[], CallbackForm] | None" = None
     """How the driver writes callbacks of batches that came through it; None: as all others."""
+    notices: "Callable[[], NoticeForm] | None" = None
+    """What the driver tells subscriptions of its jobs; None: they can have none."""
     client: ClientFiles | None = None
     """What the command line writes for its clients; None: they need nothing but url and token."""
     workers_group: str | None = None

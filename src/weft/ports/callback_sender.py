@@ -15,6 +15,8 @@ class Answered:
 
     status: int | None = None
     error: str | None = None
+    location: str | None = None
+    """Where a redirection leads, as the receiver said it."""
 
 
 class CallbackSender(Protocol):

@@ -9,6 +9,7 @@ from weft.doors.door import DOOR_PLUGINS, Door
 if TYPE_CHECKING:
     from weft.api.http.doors import ApiDoor
     from weft.driver.callback_forms import CallbackForm
+    from weft.driver.notice_forms import NoticeForm
 
 
 @cache
@@ -32,3 +33,8 @@ def callback_forms() -> "Mapping[str, CallbackForm]":
     """Return the forms of callbacks that they have, by door."""
     doors = installed_doors()
     return {one.name: one.callbacks() for one in doors if one.callbacks is not None}
+
+
+def notice_forms() -> "Mapping[str, NoticeForm]":
+    """Return what they tell subscriptions, by door."""
+    return {one.name: one.notices() for one in installed_doors() if one.notices is not None}

@@ -10,6 +10,7 @@ from weft.driver.loops.announce import Announced
 from weft.driver.loops.autoscale import Providers
 from weft.driver.loops.callbacks import Post
 from weft.driver.loops.conditions import ConditionTester
+from weft.driver.loops.notify import NoticeForms
 from weft.driver.loops.operate import SigningKeys
 from weft.driver.loops.release import Transports
 from weft.driver.loops.sources import SourceReader
@@ -20,7 +21,7 @@ from weft.ports.provider import PROVIDER_PLUGINS, Provider, ProviderSite
 from weft.ports.store import OfferStore
 from weft.run.child import ROLE_VARIABLE, SUPERVISOR_VARIABLE
 from weft.run.condition_tests import ConditionTests
-from weft.run.doors import callback_forms
+from weft.run.doors import callback_forms, notice_forms
 from weft.run.home import Home
 from weft.run.job_topics import opened_topics
 from weft.run.message_making import MessageMaking
@@ -50,6 +51,7 @@ async def driver_adapters(
             yield Adapters(
                 _providers(settings, home),
                 ConditionTester(tests.test),
+                NoticeForms(notice_forms()),
                 SourceReader(reads.read),
                 SigningKeys(partial(read_secret_keys, settings, home)),
                 *([] if post is None else [post]),
@@ -87,7 +89,7 @@ def _post(settings: Settings, home: Home, messages: MessageMaking) -> Post | Non
         timeouts.callback_connect_timeout_s,
         timeouts.callback_timeout_s,
     )
-    return Post(sender, key, callback_forms(), messages.make)
+    return Post(sender, key, callback_forms(), messages.make, notice_forms())
 
 
 def _providers(settings: Settings, home: Home) -> Providers:

@@ -39,3 +39,6 @@ class CallbackSettings:
     callbacks_per_host_max: int = setting(
         4, "callbacks that are sent to one host at once", minimum=1, maximum=1000
     )
+    job_subscriptions_max: int = setting(
+        20, "subscriptions to events that a job may have", minimum=0, maximum=1000
+    )

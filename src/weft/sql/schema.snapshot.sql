@@ -387,6 +387,8 @@ CREATE TABLE weft.callback_delivery (
     completion integer,
     job_id integer,
     sink_id integer,
+    subscription_id bigint,
+    event_key text,
     order_key text,
     tenant_id integer NOT NULL,
     url text NOT NULL,
@@ -399,12 +401,10 @@ CREATE TABLE weft.callback_delivery (
     delivered_at timestamp with time zone,
     last_status integer,
     last_error text,
-    CONSTRAINT callback_delivery_check CHECK (
-CASE kind
-    WHEN 'callback'::text THEN ((group_id IS NOT NULL) AND (completion IS NOT NULL) AND (job_id IS NULL) AND (sink_id IS NULL))
-    ELSE ((group_id IS NULL) AND (completion IS NULL) AND (job_id IS NOT NULL) AND (sink_id IS NOT NULL))
-END),
-    CONSTRAINT callback_delivery_kind_check CHECK ((kind = ANY (ARRAY['callback'::text, 'message'::text]))),
+    CONSTRAINT callback_delivery_check CHECK ((((kind = 'callback'::text) = (group_id IS NOT NULL)) AND ((group_id IS NULL) = (completion IS NULL)))),
+    CONSTRAINT callback_delivery_check1 CHECK ((((kind = 'message'::text) = (job_id IS NOT NULL)) AND ((job_id IS NULL) = (sink_id IS NULL)))),
+    CONSTRAINT callback_delivery_check2 CHECK ((((kind = 'notice'::text) = (subscription_id IS NOT NULL)) AND ((subscription_id IS NULL) = (event_key IS NULL)))),
+    CONSTRAINT callback_delivery_kind_check CHECK ((kind = ANY (ARRAY['callback'::text, 'message'::text, 'notice'::text]))),
     CONSTRAINT callback_delivery_last_error_check CHECK ((length(last_error) <= 1024))
 );
 ALTER TABLE weft.callback_delivery OWNER TO postgres;
@@ -1067,7 +1067,7 @@ ALTER TABLE weft.event_listener OWNER TO postgres;
 
 CREATE TABLE weft.event_reader (
     reader text NOT NULL,
-    tenant_id integer NOT NULL,
+    tenant_id integer,
     xid xid8 NOT NULL,
     event_id bigint NOT NULL
 );
@@ -2081,6 +2081,32 @@ ALTER TABLE weft.spend_limit ALTER COLUMN limit_id ADD GENERATED ALWAYS AS IDENT
     CACHE 1
 );
 
+CREATE TABLE weft.subscription (
+    subscription_id bigint NOT NULL,
+    batch_id bigint NOT NULL,
+    tenant_id integer NOT NULL,
+    name text NOT NULL,
+    url text NOT NULL,
+    event text NOT NULL,
+    persistent boolean NOT NULL,
+    policy jsonb NOT NULL,
+    xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
+    ended_at timestamp with time zone,
+    CONSTRAINT subscription_event_check CHECK ((length(event) <= 32)),
+    CONSTRAINT subscription_name_check CHECK ((length(name) <= 64)),
+    CONSTRAINT subscription_url_check CHECK ((length(url) <= 2048))
+);
+ALTER TABLE weft.subscription OWNER TO postgres;
+
+ALTER TABLE weft.subscription ALTER COLUMN subscription_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME weft.subscription_subscription_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 ALTER TABLE weft.tenant ALTER COLUMN tenant_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME weft.tenant_tenant_id_seq
     START WITH 1
@@ -2724,6 +2750,9 @@ ALTER TABLE ONLY weft.source
 ALTER TABLE ONLY weft.spend_limit
     ADD CONSTRAINT spend_limit_pkey PRIMARY KEY (limit_id);
 
+ALTER TABLE ONLY weft.subscription
+    ADD CONSTRAINT subscription_pkey PRIMARY KEY (subscription_id);
+
 ALTER TABLE ONLY weft.tenant
     ADD CONSTRAINT tenant_name_key UNIQUE (name);
 
@@ -2885,6 +2914,8 @@ CREATE INDEX callback_delivery_batch_idx ON weft.callback_delivery USING btree (
 
 CREATE INDEX callback_delivery_due_idx ON weft.callback_delivery USING btree (next_at) WHERE (next_at IS NOT NULL);
 
+CREATE UNIQUE INDEX callback_delivery_event_idx ON weft.callback_delivery USING btree (subscription_id, event_key) WHERE (subscription_id IS NOT NULL);
+
 CREATE INDEX callback_delivery_host_idx ON weft.callback_delivery USING btree (tenant_id, host, next_at) WHERE (next_at IS NOT NULL);
 
 CREATE UNIQUE INDEX callback_delivery_job_idx ON weft.callback_delivery USING btree (batch_id, job_id) WHERE (job_id IS NOT NULL);
@@ -2892,6 +2923,8 @@ CREATE UNIQUE INDEX callback_delivery_job_idx ON weft.callback_delivery USING bt
 CREATE INDEX callback_delivery_order_idx ON weft.callback_delivery USING btree (sink_id, order_key, delivery_id) WHERE ((next_at IS NOT NULL) AND (order_key IS NOT NULL));
 
 CREATE INDEX callback_delivery_sink_idx ON weft.callback_delivery USING btree (sink_id, delivery_id) WHERE (sink_id IS NOT NULL);
+
+CREATE INDEX callback_delivery_turn_idx ON weft.callback_delivery USING btree (subscription_id, delivery_id) WHERE ((next_at IS NOT NULL) AND (subscription_id IS NOT NULL));
 
 CREATE INDEX condition_batch_oldest_idx ON weft.condition_batch USING btree (condition_id, batch_id);
 
@@ -3082,6 +3115,10 @@ CREATE INDEX spend_limit_shared_idx ON weft.spend_limit USING btree (shared_proj
 CREATE INDEX spend_limit_unapplied_idx ON weft.spend_limit USING btree (limit_id) WHERE (applied_at IS NULL);
 
 CREATE UNIQUE INDEX spend_limit_user_idx ON weft.spend_limit USING btree (user_id, measure) WHERE (user_id IS NOT NULL);
+
+CREATE INDEX subscription_batch_idx ON weft.subscription USING btree (batch_id);
+
+CREATE INDEX subscription_open_idx ON weft.subscription USING btree (xid) WHERE (ended_at IS NULL);
 
 CREATE UNIQUE INDEX tenant_name_key_idx ON weft.tenant USING btree (name_key);
 
@@ -3371,6 +3408,9 @@ ALTER TABLE ONLY weft.spend_limit
 ALTER TABLE ONLY weft.spend_limit
     ADD CONSTRAINT spend_limit_user_id_fkey FOREIGN KEY (user_id) REFERENCES weft.tenant_user(user_id);
 
+ALTER TABLE ONLY weft.subscription
+    ADD CONSTRAINT subscription_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES weft.batch(batch_id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY weft.tenant_user
     ADD CONSTRAINT tenant_user_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES weft.tenant(tenant_id);
 
@@ -3640,6 +3680,8 @@ ALTER TABLE weft.source_item ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.spend_limit ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.subscription ENABLE ROW LEVEL SECURITY;
+
 CREATE POLICY system_rows ON weft.admission TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.app_part TO weft_system USING (true);
@@ -3839,6 +3881,8 @@ CREATE POLICY system_rows ON weft.source TO weft_system USING (true);
 CREATE POLICY system_rows ON weft.source_item TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.spend_limit TO weft_system USING (true);
+
+CREATE POLICY system_rows ON weft.subscription TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.tenant TO weft_system USING (true);
 
@@ -4049,6 +4093,8 @@ CREATE POLICY tenant_rows ON weft.source TO weft_tenant USING ((tenant_id = ( SE
 CREATE POLICY tenant_rows ON weft.source_item TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.spend_limit TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.subscription TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.tenant TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
@@ -4645,6 +4691,12 @@ GRANT USAGE ON SEQUENCE weft.source_source_id_seq TO weft_system;
 
 GRANT USAGE ON SEQUENCE weft.spend_limit_limit_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.spend_limit_limit_id_seq TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.subscription TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.subscription TO weft_system;
+
+GRANT USAGE ON SEQUENCE weft.subscription_subscription_id_seq TO weft_tenant;
+GRANT USAGE ON SEQUENCE weft.subscription_subscription_id_seq TO weft_system;
 
 GRANT USAGE ON SEQUENCE weft.tenant_tenant_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.tenant_tenant_id_seq TO weft_system;

@@ -36,14 +36,16 @@ from weft.store.reservations import Reservations
 from weft.store.schema_range import check_schema
 from weft.store.source_items import SourceItems
 from weft.store.spending import LimitRounds
+from weft.store.subscriptions import Subscriptions
 
 DRIVER_TIMEOUT_S = 120.0
 HEARTBEAT_TIMEOUT_S = 10.0
 
 
 class PostgresDriverStore(
-    Operations, Machines, Reservations, DueConditions, LimitRounds, Offers, SourceItems
-):
+    Operations, Machines, Reservations, DueConditions, LimitRounds, Offers, SourceItems,
+    Subscriptions,
+):  # fmt: skip
     """A driver's calls to its database. The methods are documented at the port."""
 
     def __init__(self, database: Database, notices: PostgresNotices, dsn: str) -> None:
@@ -249,6 +251,7 @@ class PostgresDriverStore(
                 key=row["key"],
                 job_id=row["job_id"],
                 sink=row["sink"],
+                subscription=row["subscription"],
             )
             for row in rows
         ]

@@ -242,6 +242,7 @@ def _batch(new: NewBatch) -> dict[str, Any]:
         "foreign_document": new.foreign_document,
         "lifecycle": new.lifecycle,
         "sink": new.sink,
+        "subscriptions": new.subscriptions,
     }
 
 

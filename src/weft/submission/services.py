@@ -39,6 +39,8 @@ class Origin:
     """The id of a batch that the door's clients know; None: its number."""
     foreign_document: Mapping[str, Any] | None = None
     """What the door wants to read again of a batch of one job; None: nothing."""
+    subscriptions: Sequence[Mapping[str, Any]] = ()
+    """Who is told of what happens to that job (`NewBatch.subscriptions`)."""
 
 
 @dataclass(kw_only=True)

@@ -123,6 +123,7 @@ def _new_batch(
         foreign_trace=origin.foreign_trace,
         foreign_id=origin.foreign_id,
         foreign_document=origin.foreign_document,
+        subscriptions=origin.subscriptions,
         lifecycle=document.lifecycle,
         sink=document.sink,
     )

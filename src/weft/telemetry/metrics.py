@@ -267,6 +267,9 @@ CALLBACK_SECONDS: Final = Histogram(
 CALLBACKS_SENDING: Final = Gauge(
     "weft_callbacks_sending", "callbacks that are being sent", registry=REGISTRY
 )
+NOTICES_RECORDED: Final = Counter(
+    "weft_notices_recorded", "notices to subscriptions that are to be sent", registry=REGISTRY
+)
 ROLE_RESTARTS: Final = Counter(
     "weft_role_restarts", "roles that died and were restarted", ["started"], registry=REGISTRY
 )

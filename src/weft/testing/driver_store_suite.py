@@ -39,13 +39,15 @@ from weft.testing.store_site import (
     led_by,
     refused,
 )
+from weft.testing.subscription_store_suite import SubscriptionStoreSuite, subscription_calls
 
 EDIT_LIMITS: Final = EditLimits(attributes_max=9, rename_groups_max=9)
 SETTINGS: Final = {name: getattr(Settings(), name) for name in sql_settings()}
 HOOK: Final = "https://receiver.example/hook"
 COUNTS: Final = ("n_ready", "n_running", "n_succeeded", "n_failed", "n_errored", "n_cancelled")
 AGES_S: Final = 10**6  # longer than anything lasts here
-CALLS: Final = (spending_calls, recovery_calls, schedule_calls, batch_action_calls, source_calls)
+CALLS: Final = (spending_calls, recovery_calls, schedule_calls, batch_action_calls, source_calls,
+                subscription_calls)  # fmt: skip
 STEPS: Final = ("set_priorities", "remove_batch")
 LIMITS: Final = {"limit_all": 32, "limit_tenant": 16, "limit_host": 4}
 EVERYTHING: Final = JobQuery(limit=100, limits=QueryLimits(timeout_s=30, scan_jobs_max=1000))
@@ -464,19 +466,15 @@ class DriverStoreSuite(
     TermTests, SumTests, SweepTests, WorkerTests, SleepTests, RetentionTests, OperationTests,
     CallbackTests, DueScheduleTests, ConditionTests, BatchActionStoreSuite, SourceReadingSuite,
     MachineStoreSuite, BlackHoleStoreSuite, PreemptionStoreSuite, SpendingStoreSuite,
+    SubscriptionStoreSuite,
 ):  # fmt: skip
     """Tests of the port; see `StoreTests`."""
 
 
-def report(
-    one: DueCallback, *, delivered: bool = False, status: int | None = None,
-    error: str | None = None, retry_in_s: float | None = None,
-) -> DeliveryReport:  # fmt: skip
+def report(one: DueCallback, **said: Any) -> DeliveryReport:  # noqa: ANN401 (fields)
     """Return the report of an attempt: given up, unless it says more."""
-    return DeliveryReport(
-        delivery_id=one.delivery_id, delivered=delivered, status=status, error=error,
-        retry_in_s=retry_in_s,
-    )  # fmt: skip
+    known = {"delivered": False, "status": None, "error": None, "retry_in_s": None, **said}
+    return DeliveryReport(delivery_id=one.delivery_id, **known)
 
 
 def calls_of_term(

@@ -9,13 +9,16 @@ from weft.wire.answers import Count
 
 
 class Delivery(Struct, kw_only=True):
-    """The delivery of the callback of one completion."""
+    """The delivery of the callback of one completion, or of a notice of one event of a job that
+    came through a door.
+    """
 
     delivery_id: int
     delivery: Annotated[str, Meta(description="the Weft-Delivery header")]
     batch_id: int
-    group_id: int
-    completion: int
+    group_id: Annotated[int | None, Meta(description="of a callback")]
+    completion: Annotated[int | None, Meta(description="of a callback")]
+    event: Annotated[str | None, Meta(description="of a notice")]
     url: str
     state: Literal["pending", "delivered", "failed"]
     n_attempts: Count

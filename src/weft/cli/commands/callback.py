@@ -13,8 +13,8 @@ from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json, print_table
 from weft.core.ids import parse_batch_id
 
-HEADER = ("Delivery", "Of", "Completion", "State", "Attempts", "Answer", "Tried", "Next", "URL")
-NUMBERS = ("Delivery", "Completion", "Attempts")
+HEADER = ("Delivery", "Of", "What", "State", "Attempts", "Answer", "Tried", "Next", "URL")
+NUMBERS = ("Delivery", "What", "Attempts")
 
 app = App(name="callback", help="List callbacks, and send them again.")
 
@@ -48,8 +48,8 @@ async def _list(batch_id: int, shared: Shared) -> int:
 def _row(one: Mapping[str, Any]) -> tuple[object, ...]:
     return (
         one["delivery_id"],
-        f"g{one['group_id']}" if one["group_id"] else "batch",
-        one["completion"],
+        f"g{one['group_id']}" if one["group_id"] else "job" if one["event"] else "batch",
+        one["completion"] or one["event"],
         one["state"],
         one["n_attempts"],
         one["last_error"] or one["last_status"] or "",

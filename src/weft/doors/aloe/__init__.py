@@ -12,6 +12,7 @@ from weft.doors.door import Door
 
 if TYPE_CHECKING:
     from weft.api.http.doors import ApiDoor
+    from weft.driver.notice_forms import NoticeForm
 
 
 def _api() -> "ApiDoor":
@@ -20,4 +21,10 @@ def _api() -> "ApiDoor":
     return SERVED
 
 
-DOOR: Final = Door(name="aloe", title="clients of Agave and Aloe", api=_api)
+def _notices() -> "NoticeForm":
+    from weft.doors.aloe.notices import NOTICES  # noqa: PLC0415 (the driver alone needs them)
+
+    return NOTICES
+
+
+DOOR: Final = Door(name="aloe", title="clients of Agave and Aloe", api=_api, notices=_notices)

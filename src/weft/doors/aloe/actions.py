@@ -11,11 +11,13 @@ from litestar import Response
 from weft.api.http.requests import AnyRequest, caller_of, foreign_origin, services_of
 from weft.api.use_cases import cancel as cancelling
 from weft.api.use_cases.hide import hide_batch
+from weft.core.addresses import parse_allowed_hosts
 from weft.core.errors import Invalid, NoWorkerFits
 from weft.core.permissions import Permission
 from weft.core.rights import Right
 from weft.core.secret_variables import matches, patterns_of
 from weft.doors.aloe.finding import document_of, find
+from weft.doors.aloe.notifications import subscriptions_of, wrong_notifications
 from weft.doors.aloe.refused import Refused, bad_request, refused_submission
 from weft.doors.aloe.replies import answer, base_of
 from weft.doors.aloe.story import story_of
@@ -37,11 +39,18 @@ async def _submit(request: AnyRequest, asked: Asked) -> Row:
     apps = await find_apps(services, caller, [asked.app])
     if asked.app not in apps:
         raise bad_request(f"appId: there is no application {asked.app!r} that you may run")
-    kept = foreign_document(asked, apps[asked.app].description, caller, job_id)
-    job = job_of(asked, kept, caller, job_id, f"{base_of(request)}/jobs/v2/{job_id}")
+    base, notifications = base_of(request), asked.get("notifications") or []
+    if wrong := wrong_notifications(
+        notifications,
+        services.settings.job_subscriptions_max,
+        parse_allowed_hosts(services.settings.callback_private_hosts),
+    ):
+        raise bad_request("; ".join(wrong))
+    kept = foreign_document(asked, apps[asked.app].description, caller, job_id, base)
+    job = job_of(asked, kept, caller, job_id, f"{base}/jobs/v2/{job_id}")
     digest = hashlib.sha256(msgspec.json.encode(asked.body)).digest()
     origin = foreign_origin(request, digest, foreign_id=job_id)
-    origin = replace(origin, foreign_document=kept)
+    origin = replace(origin, foreign_document=kept, subscriptions=subscriptions_of(notifications))
     batch = BatchDocument(name=kept["name"], jobs=[job])
     try:
         await submit.create_batch(services, caller, batch, origin)

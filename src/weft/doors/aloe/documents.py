@@ -9,7 +9,7 @@ from weft.doors.aloe.words import QUEUE, STORE, app_uuid, instant, seconds_of, s
 
 NOT_ARCHIVED: Final = "Nothing is archived: outputs are the job's .out and .err."
 _UNUSED: Final[Mapping[str, Any]] = {
-    "remoteStatusChecks": 0, "failedStatusChecks": 0, "lastStatusCheck": None, "notifications": [],
+    "remoteStatusChecks": 0, "failedStatusChecks": 0, "lastStatusCheck": None,
 }  # fmt: skip
 _SUMMARY: Final = (
     "id", "name", "owner", "systemId", "executionSystem", "appId", "created", "status", "started",
@@ -73,6 +73,7 @@ def job_document(
         **_UNUSED,
         "blockedCount": story.n_blocked,
         "message": story.error,
+        "notifications": _without_passwords(kept["asked"].get("notifications") or []),
         "_links": links(facts, base),
     }
 
@@ -131,6 +132,8 @@ def shown(parameters: Mapping[str, Any], masks: tuple[str, ...]) -> dict[str, An
 def _without_passwords(value: Any) -> Any:  # noqa: ANN401 (JSON)
     if isinstance(value, str):
         return without_password(value)
+    if isinstance(value, dict):
+        return {name: _without_passwords(one) for name, one in value.items()}
     return [_without_passwords(one) for one in value] if isinstance(value, list) else value
 
 

@@ -4,7 +4,7 @@ Document, status and history all read it, so that they tell the same. It only gr
 was once told is told again.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, NamedTuple
@@ -12,9 +12,10 @@ from typing import Any, Final, NamedTuple
 from weft.doors.aloe.words import ENDED, user_of
 
 _PENDING: Final = "PENDING"
+_TAKEN: Final = "PROCESSING_INPUTS"
 _BLOCKED: Final = "BLOCKED"
 _BEFORE_START: Final = (
-    ("PROCESSING_INPUTS", "A worker has taken the job."),
+    (_TAKEN, "A worker has taken the job."),
     ("STAGING_JOB", "The application is made ready."),
     ("SUBMITTING", "The application is handed over to be started."),
 )
@@ -46,6 +47,8 @@ class Entry(NamedTuple):
     by: str
     text: str
     is_event: bool = False
+    detail: str | None = None
+    """Of a change of permissions: the user, and what they may do then, between a colon."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,22 +77,35 @@ class Story:
 def story_of(facts: Mapping[str, Any]) -> Story:
     """Return the story of a job from what the store knows of it (`find_door_job`)."""
     told = sorted((*_states(facts), *_events(facts)), key=lambda one: one.at)
-    entries = tuple(_possible(told))
+    return _told(tuple(_possible(told)))
+
+
+def as_of(story: Story, at: int) -> Story:
+    """Return the story as it was at one of its entries."""
+    return _told(story.entries[: at + 1])
+
+
+def _told(entries: tuple[Entry, ...]) -> Story:
     states = [one for one in entries if not one.is_event]
-    last, attempts = states[-1], facts["attempts"]
-    live = attempts[-1] if attempts else {}
+    last, words = states[-1], [one.status for one in states]
+    begun = len(words) - 1 - words[::-1].index(_TAKEN) if _TAKEN in words else len(words)
+    live = states[begun:]
     return Story(
         entries=entries,
         status=last.status,
         message=last.text,
-        submitted=_moment(live.get("claimed_at")),
-        started=_moment(live.get("started_at")),
-        remote_ended=_moment(live.get("ended_at")),
+        submitted=_first(live, {_TAKEN}),
+        started=_first(live, {"RUNNING"}),
+        remote_ended=_first(live, {"CLEANING_UP", _BLOCKED, *ENDED}),
         ended=last.at if last.status in ENDED else None,
         updated=entries[-1].at,
-        n_attempts=len(attempts),
-        n_blocked=sum(one.status == _BLOCKED for one in states),
+        n_attempts=words.count(_TAKEN),
+        n_blocked=words.count(_BLOCKED),
     )
+
+
+def _first(states: Sequence[Entry], wanted: set[str]) -> datetime | None:
+    return next((one.at for one in states if one.status in wanted), None)
 
 
 def _states(facts: Mapping[str, Any]) -> Iterator[Entry]:
@@ -146,9 +162,12 @@ def _events(facts: Mapping[str, Any]) -> Iterator[Entry]:
     for change in facts["changes"]:
         if change["kind"] in _EVENTS:
             name, text = _EVENTS[change["kind"]]
+            detail = None
             if text.endswith(" "):
-                text = f"{text}{(change['message'] or '').partition(':')[0]}."
-            yield Entry(name, _at(change, "at"), user_of(change["actor"]), text, is_event=True)
+                detail = change["message"] or ""
+                text = f"{text}{detail.partition(':')[0]}."
+            at, by = _at(change, "at"), user_of(change["actor"])
+            yield Entry(name, at, by, text, is_event=True, detail=detail)
 
 
 def _possible(entries: list[Entry]) -> Iterator[Entry]:
@@ -177,7 +196,3 @@ def _who(facts: Mapping[str, Any]) -> str:
 
 def _at(row: Mapping[str, Any], name: str) -> datetime:
     return datetime.fromisoformat(row[name])
-
-
-def _moment(text: str | None) -> datetime | None:
-    return None if text is None else datetime.fromisoformat(text)

@@ -75,9 +75,11 @@ def read_asked(body: object) -> Asked:
 
 
 def foreign_document(
-    asked: Asked, app: AppDescription, caller: Caller, job_id: str
+    asked: Asked, app: AppDescription, caller: Caller, job_id: str, base: str
 ) -> dict[str, Any]:
-    """Return what is kept of a job: what it was asked to be, and what it is."""
+    """Return what is kept of a job: what it was asked to be, and what it is. `base`: how its
+    owner reached this server.
+    """
     processors = asked.get("processorsOnEachNode") or asked.get("processorsPerNode")
     if (nodes := asked.get("nodeCount") or app.nodes) > 1:
         raise bad_request(f"nodeCount: {nodes} nodes, and jobs run on one")
@@ -87,6 +89,7 @@ def foreign_document(
     path = asked.get("archivePath") or f"{caller.user_name}/archive/jobs/job-{job_id}"
     return {
         "asked": dict(asked.body),
+        "base": base,
         "name": asked.get("name"),
         "appId": app.name,
         "systemId": app.system or LOCAL,
@@ -193,12 +196,6 @@ def _object(name: str, given: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _notifications(_: str, given: Mapping[str, Any]) -> str | None:
-    if not isinstance(value := given.get("notifications", []), list):
-        return "expected a list"
-    return "this server does not send them yet" if value else None
-
-
 _CHECKS: Final[
     tuple[tuple[tuple[str, ...], Callable[[str, Mapping[str, Any]], str | None]], ...]
 ] = (
@@ -206,7 +203,6 @@ _CHECKS: Final[
     (_NUMBERS, _number),
     (_SWITCHES, _switch),
     (_OBJECTS, _object),
-    (("notifications",), _notifications),
 )
 
 

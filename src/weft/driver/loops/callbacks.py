@@ -1,5 +1,6 @@
-"""The loop that sends callbacks of completions and messages of sinks, at least once each, without
-delaying others; callbacks of a door may be sent once at most, unless a leader dies meanwhile.
+"""The loop that sends callbacks of completions, messages of sinks and notices of subscriptions, at
+least once each, without delaying others; callbacks of a door may be sent once at most, unless a
+leader dies meanwhile.
 
 A delivery is due until the database knows its outcome. If a leader dies while it sends, the
 delivery stays due, and the next leader sends it again under the same name. While nothing is due,
@@ -7,19 +8,23 @@ the loop asks nothing: it waits for its bell, which a notice rings, and for the 
 """
 
 import asyncio
+import base64
 import random
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
+from urllib.parse import unquote_to_bytes, urljoin, urlsplit, urlunsplit
 
 import msgspec
 
 from weft import __version__
 from weft.core.callback_retry import RetryPlan, is_delivered, next_try_s
 from weft.core.callback_signature import DELIVERY_HEADER, SIGNATURE_HEADER, sign, tenant_secret
+from weft.core.notice_policy import NoticePolicy, next_notice_s
 from weft.driver.callback_forms import CallbackBody, CallbackForm, body_of
 from weft.driver.loops.loop import Loop, LoopContext
+from weft.driver.notice_forms import NoticeForm
 from weft.ports.callback_sender import Answered, CallbackSender
 from weft.ports.store import DeliveryReport, DueCallback
 from weft.telemetry import metrics
@@ -28,6 +33,7 @@ from weft.telemetry.log import get_logger
 log = get_logger()
 
 LONGEST_WAIT_S = 86_400.0
+REDIRECTIONS_MAX = 5
 LATE_S = 0.01
 """The timer rings this long after the date, so that the database agrees that it has passed."""
 
@@ -46,6 +52,8 @@ class Post:
     """Of callbacks of batches that came through doors, by door."""
     make: MakeMessage | None = None
     """Makes messages of sinks; without it they are not sent."""
+    notices: Mapping[str, NoticeForm] = field(default_factory=dict)
+    """Of notices of jobs that came through doors, by door."""
 
 
 async def _run(context: LoopContext) -> None:
@@ -120,14 +128,36 @@ class CallbackLoop:
         except ValueError as error:  # a template that cannot be used
             answered, once = Answered(error=str(error)), False
         else:
-            answered = await self._post.sender.send(one.url, self._headers(one, body), body)
+            answered = await self._send(one, body)
         took_s = time.monotonic() - begun
         report = self._report_of(one, answered, once=once)
         await self._store.record_deliveries(self._epoch, [report])
         _tell(one, report, took_s)
 
+    async def _send(self, one: DueCallback, body: bytes) -> Answered:
+        """Send once; a notice follows redirections, each of which is judged like its own URL."""
+        url, headers = one.url, self._headers(one, body)
+        if one.subscription is None:
+            return await self._post.sender.send(url, headers, body)
+        url, login = without_login(url)
+        form = self._post.notices.get(one.door or "")
+        if form is not None:
+            headers = {**headers, **form.headers(one.name, one.subscription["name"])}
+        answered = await self._post.sender.send(url, {**headers, **login}, body)
+        for _ in range(REDIRECTIONS_MAX):
+            target = redirection(url, answered)
+            if target is None:
+                break
+            if urlsplit(target)[:2] != urlsplit(url)[:2]:
+                login = {}  # is for the first host alone
+            url = target
+            answered = await self._post.sender.send(url, {**headers, **login}, body)
+        return answered
+
     async def _body(self, one: DueCallback) -> CallbackBody:
         """Return what is sent. Raise `ValueError`."""
+        if one.subscription is not None:
+            return CallbackBody(one.body.encode(), once=False)
         if one.sink is None:
             return body_of(one, self._post.forms)
         if self._post.make is None:
@@ -154,7 +184,10 @@ class CallbackLoop:
     def _report_of(self, one: DueCallback, answered: Answered, *, once: bool) -> DeliveryReport:
         delivered = is_delivered(answered.status)
         retry_in_s = None
-        if not delivered and not once:
+        if not delivered and one.subscription is not None:
+            policy = msgspec.convert(one.subscription["policy"], NoticePolicy)
+            retry_in_s = next_notice_s(policy, one.n_attempts + 1)
+        elif not delivered and not once:
             retry_in_s = next_try_s(
                 self._plan_of(one),
                 answered.status,
@@ -169,6 +202,27 @@ class CallbackLoop:
             error=answered.error,
             retry_in_s=retry_in_s,
         )
+
+
+def without_login(url: str) -> tuple[str, Mapping[str, str]]:
+    """Return a URL without its login, and the header that says it instead."""
+    parts = urlsplit(url)
+    login, at, host = parts.netloc.rpartition("@")
+    if not at:
+        return url, {}
+    token = base64.b64encode(unquote_to_bytes(login)).decode()
+    return urlunsplit(parts._replace(netloc=host)), {"Authorization": f"Basic {token}"}
+
+
+def redirection(url: str, answered: Answered) -> str | None:
+    """Return where the receiver sends us; None: nowhere."""
+    if answered.status not in {301, 302, 303, 307, 308} or not answered.location:
+        return None
+    try:
+        target = urljoin(url, answered.location)
+    except ValueError:
+        return None
+    return target.partition("#")[0]
 
 
 def _tell(one: DueCallback, report: DeliveryReport, took_s: float) -> None:

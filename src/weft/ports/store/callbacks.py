@@ -1,4 +1,4 @@
-"""Values that a driver and its store exchange about callbacks and messages of sinks."""
+"""Values that a driver and its store exchange about callbacks, messages of sinks and notices."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ class DueCallback(msgspec.Struct, frozen=True, kw_only=True):
     tenant_id: int
     batch_id: int
     group_id: int | None
-    """None for a message."""
+    """None for a message and a notice."""
     url: str
     body: str
     """The status document, as it was at the completion."""
@@ -33,6 +33,8 @@ class DueCallback(msgspec.Struct, frozen=True, kw_only=True):
     """Of a message."""
     sink: Mapping[str, Any] | None = None
     """Of a message: what its sink says; `body` is what its template gets."""
+    subscription: Mapping[str, Any] | None = None
+    """Of a notice: `name` and `policy` of its subscription."""
 
 
 class DeliveryReport(msgspec.Struct, frozen=True, kw_only=True):

@@ -16,6 +16,7 @@ from weft.ports.store.schedules import DueSchedule, ScheduleMove
 from weft.ports.store.sources import SourceReadings
 from weft.ports.store.spending import SpendingStore
 from weft.ports.store.submitted import JobRows
+from weft.ports.store.subscriptions import SubscriptionStore
 
 
 class Beat(NamedTuple):
@@ -35,7 +36,7 @@ class Folded(NamedTuple):
     """Those that no notice wakes while the fold is awake, such as `cancel` (`driver/loops`)."""
 
 
-class DriverStore(SpendingStore, SourceReadings, Protocol):
+class DriverStore(SpendingStore, SourceReadings, SubscriptionStore, Protocol):
     """The calls of a driver.
 
     Every call with an epoch raises `EpochStale`, and changes nothing, unless it is the epoch of

@@ -114,6 +114,8 @@ SELECT x.batch_id, x.kind FROM (
     UNION ALL
     SELECT DISTINCT t.batch_id, 'callback_delivery' AS kind FROM weft.callback_delivery t
     UNION ALL
+    SELECT DISTINCT t.batch_id, 'subscription' AS kind FROM weft.subscription t
+    UNION ALL
     SELECT DISTINCT t.batch_id, 'batch_usage' AS kind FROM weft.batch_usage t
     UNION ALL
     SELECT DISTINCT t.batch_id, 'batch_storage' AS kind FROM weft.batch_storage t

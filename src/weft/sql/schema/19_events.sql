@@ -35,21 +35,26 @@ CREATE TABLE weft.event_listener (
 ) WITH (fillfactor = 10);
 
 -- Deliveries: what is sent until it has arrived. Callbacks: one for each completion of a batch or group that has an address to be told
--- (docs/guides/callbacks.md). Messages: one for each job that ended well in a batch with a sink.
+-- (docs/guides/callbacks.md). Messages: one for each job that ended well in a batch with a sink. Notices: one for each event of a job that
+-- a subscription asks for.
 CREATE TABLE weft.callback_delivery (
     delivery_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    kind text NOT NULL DEFAULT 'callback' CHECK (kind IN ('callback', 'message')),
+    kind text NOT NULL DEFAULT 'callback' CHECK (kind IN ('callback', 'message', 'notice')),
     name uuid NOT NULL DEFAULT gen_random_uuid(),  -- what the receiver is told, the same in every attempt
     batch_id bigint NOT NULL REFERENCES weft.batch ON DELETE CASCADE,
     group_id int,  -- of a callback
     completion int,  -- the same
     job_id int,  -- of a message
     sink_id int,  -- the same
-    order_key text,  -- those of one sink that have the same one are sent one after another; NULL: as they come
+    subscription_id bigint,  -- of a notice
+    event_key text,  -- the same: which event, as the door's story of the job names it
+    -- Messages of one sink that have the same one are sent one after another; NULL: as they come. A notice that has one is sent when those
+    -- of its subscription before it are over; NULL: when they have been tried.
+    order_key text,
     tenant_id int NOT NULL,
     url text NOT NULL,
     host text NOT NULL,  -- of the url: one that is slow must not delay the others
-    body text NOT NULL,  -- the status document as it was at the completion; of a message, what its template gets
+    body text NOT NULL,  -- the status document as it was at the completion, or at the event; of a message, what its template gets
     created_at timestamptz NOT NULL,
     n_attempts int NOT NULL DEFAULT 0,
     next_at timestamptz,  -- NULL: delivered or given up
@@ -58,13 +63,17 @@ CREATE TABLE weft.callback_delivery (
     last_status int,  -- NULL: the last attempt had no answer, or there was none
     last_error text CHECK (length(last_error) <= 1024),  -- NULL: it had one
     UNIQUE (batch_id, group_id, completion),
-    CHECK (CASE kind WHEN 'callback' THEN group_id IS NOT NULL AND completion IS NOT NULL AND job_id IS NULL AND sink_id IS NULL
-        ELSE group_id IS NULL AND completion IS NULL AND job_id IS NOT NULL AND sink_id IS NOT NULL END)
+    CHECK ((kind = 'callback') = (group_id IS NOT NULL) AND (group_id IS NULL) = (completion IS NULL)),
+    CHECK ((kind = 'message') = (job_id IS NOT NULL) AND (job_id IS NULL) = (sink_id IS NULL)),
+    CHECK ((kind = 'notice') = (subscription_id IS NOT NULL) AND (subscription_id IS NULL) = (event_key IS NULL))
 );
 CREATE UNIQUE INDEX callback_delivery_job_idx ON weft.callback_delivery (batch_id, job_id) WHERE job_id IS NOT NULL;
 CREATE INDEX callback_delivery_sink_idx ON weft.callback_delivery (sink_id, delivery_id) WHERE sink_id IS NOT NULL;
 CREATE INDEX callback_delivery_order_idx ON weft.callback_delivery (sink_id, order_key, delivery_id)
     WHERE next_at IS NOT NULL AND order_key IS NOT NULL;
+CREATE UNIQUE INDEX callback_delivery_event_idx ON weft.callback_delivery (subscription_id, event_key) WHERE subscription_id IS NOT NULL;
+CREATE INDEX callback_delivery_turn_idx ON weft.callback_delivery (subscription_id, delivery_id)
+    WHERE next_at IS NOT NULL AND subscription_id IS NOT NULL;
 CREATE INDEX callback_delivery_batch_idx ON weft.callback_delivery (batch_id, delivery_id);
 CREATE INDEX callback_delivery_host_idx ON weft.callback_delivery (tenant_id, host, next_at)
     WHERE next_at IS NOT NULL;

@@ -58,10 +58,10 @@ CREATE INDEX topic_run_begun_idx ON weft.topic_run (begun_at);
 ALTER TABLE weft.topic_run ENABLE ROW LEVEL SECURITY;
 CREATE POLICY system_rows ON weft.topic_run TO weft_system USING (true);
 
--- How far the events of a tenant are told to somebody outside.
+-- How far the events of a tenant are told to somebody outside, and those of all tenants to subscriptions.
 CREATE TABLE weft.event_reader (
     reader text PRIMARY KEY,
-    tenant_id int NOT NULL REFERENCES weft.tenant,
+    tenant_id int REFERENCES weft.tenant,  -- NULL: of all
     xid xid8 NOT NULL,  -- the last event that was told, in the order of list_events
     event_id bigint NOT NULL
 );

@@ -49,13 +49,15 @@ class HttpCallbackSender:
         """Send once."""
         try:
             async with asyncio.timeout(self.timeout_s):
-                return Answered(status=await self._send(parse_callback_url(url), headers, body))
+                return await self._send(parse_callback_url(url), headers, body)
         except TimeoutError:
             return Answered(error=f"no answer within {self.timeout_s:g} s")
         except (_NotSent, ValueError) as error:
             return Answered(error=str(error))
 
-    async def _send(self, target: CallbackTarget, headers: Mapping[str, str], body: bytes) -> int:
+    async def _send(
+        self, target: CallbackTarget, headers: Mapping[str, str], body: bytes
+    ) -> Answered:
         reader, writer = await self._connect(target)
         try:
             return await _exchange(reader, writer, _request(target, headers, body), body)
@@ -118,8 +120,8 @@ def _request(target: CallbackTarget, headers: Mapping[str, str], body: bytes) ->
 
 async def _exchange(
     reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: h11.Request, body: bytes
-) -> int:
-    """Send a request; return the status of the answer, whose body is not read.
+) -> Answered:
+    """Send a request; return the head of the answer, whose body is not read.
 
     Bytes that the kernel does not take at once, less than a megabyte, are sent while we read, so a
     receiver may answer before it has read the whole request.
@@ -130,7 +132,7 @@ async def _exchange(
     return await _status(reader, protocol)
 
 
-async def _status(reader: asyncio.StreamReader, protocol: h11.Connection) -> int:
+async def _status(reader: asyncio.StreamReader, protocol: h11.Connection) -> Answered:
     hints = 0
     while True:
         event = protocol.next_event()
@@ -140,11 +142,16 @@ async def _status(reader: asyncio.StreamReader, protocol: h11.Connection) -> int
                 raise EOFError("the receiver closed the connection without an answer")
             protocol.receive_data(data)
         elif isinstance(event, h11.Response):
-            return event.status_code
+            return Answered(status=event.status_code, location=_location(event))
         elif isinstance(event, h11.InformationalResponse) and hints < _EARLY_HINTS_MAX:
             hints += 1
         else:
             raise h11.RemoteProtocolError("too many interim responses and no answer")
+
+
+def _location(answer: h11.Response) -> str | None:
+    found = next((value for name, value in answer.headers if name == b"location"), None)
+    return None if found is None else found.decode("latin-1")
 
 
 def _reason(error: Exception | None) -> str:

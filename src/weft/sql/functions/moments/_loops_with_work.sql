@@ -13,6 +13,7 @@ BEGIN
         CASE WHEN EXISTS (SELECT FROM weft.black_hole) AND EXISTS (
             SELECT FROM weft._black_holes() b WHERE b.outcome <> 'none' AND b.due_at IS NOT NULL) THEN 'black_holes' END,
         CASE WHEN EXISTS (SELECT FROM weft.failure_delta) THEN 'failures' END,
+        CASE WHEN weft._has_notices() THEN 'notify' END,
         CASE WHEN EXISTS (SELECT FROM weft.trail_unsealed) THEN 'trail' END,
         CASE WHEN EXISTS (SELECT FROM weft.gate_note) OR EXISTS (SELECT FROM weft.core_sweep WHERE done_at IS NULL) THEN 'gates' END,
         CASE WHEN EXISTS (SELECT FROM weft.operation WHERE state = 'running') THEN 'operate' END

@@ -1,11 +1,13 @@
--- _delivery_document: the document of a callback's delivery. A delivery without a next attempt was delivered or given up.
+-- _delivery_document: the document of the delivery of a callback or a notice. A delivery without a next attempt was delivered or given up.
 -- Called by: list_callbacks, redeliver_callback.   Safe to repeat: yes, it only reads.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._delivery_document(delivery weft.callback_delivery) RETURNS jsonb LANGUAGE sql STABLE
 AS $$
     SELECT jsonb_build_object(
         'delivery_id', delivery.delivery_id, 'delivery', delivery.name, 'batch_id', delivery.batch_id, 'group_id', delivery.group_id,
-        'completion', delivery.completion, 'url', delivery.url,
+        'completion', delivery.completion, 'event', delivery.event_key,
+        -- A notice may go to an address with a login.
+        'url', regexp_replace(delivery.url, '://[^/?#@]*@', '://'),
         'state', CASE WHEN delivery.delivered_at IS NOT NULL THEN 'delivered' WHEN delivery.next_at IS NULL THEN 'failed'
             ELSE 'pending' END,
         'n_attempts', delivery.n_attempts, 'last_status', delivery.last_status, 'last_error', delivery.last_error,

@@ -1,6 +1,6 @@
--- record_deliveries: record attempts to deliver callbacks: the answer, and when the next attempt is due.
+-- record_deliveries: record attempts to deliver callbacks, messages and notices: the answer, and when the next attempt is due.
 -- Called by: DriverStore.record_deliveries.   Safe to repeat: no; a repeat only counts one more attempt.
--- Locks: as _check_epoch; job (of messages, in key order); delivery; as _after_sends.
+-- Locks: as _check_epoch; job (of messages, in key order); delivery; as _after_sends; as _after_notices (rows above).
 --   redeliver_callback changes only deliveries that are not due, so none that is being sent.
 -- Plan: by key.
 -- retries_in_s: NULL: no more attempts. A batch deleted meanwhile has no deliveries left.
@@ -11,7 +11,7 @@ RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_messages boolean; v_recorded bigint[];
+    v_messages boolean; v_recorded bigint[]; v_notices boolean;
 BEGIN
     PERFORM weft._check_epoch(record_deliveries.epoch);
     PERFORM FROM weft.callback_delivery d JOIN weft.job j ON j.batch_id = d.batch_id AND j.job_id = d.job_id
@@ -25,9 +25,12 @@ BEGIN
         next_at = CASE WHEN NOT t.delivered THEN record_deliveries.at + t.retry_in_s * interval '1 second' END
     FROM unnest(delivery_ids, delivered_list, statuses, errors, retries_in_s) t (delivery_id, delivered, status, error, retry_in_s)
     WHERE d.delivery_id = t.delivery_id AND d.next_at IS NOT NULL
-    RETURNING d.delivery_id)
-    SELECT array_agg(u.delivery_id ORDER BY u.delivery_id) INTO v_recorded FROM upd u;
+    RETURNING d.delivery_id, d.kind)
+    SELECT array_agg(u.delivery_id ORDER BY u.delivery_id), bool_or(u.kind = 'notice') INTO v_recorded, v_notices FROM upd u;
     IF v_messages AND v_recorded IS NOT NULL THEN
         PERFORM weft._after_sends(v_recorded, record_deliveries.at);
+    END IF;
+    IF v_notices THEN
+        PERFORM weft._after_notices(v_recorded, record_deliveries.at);
     END IF;
 END $$;

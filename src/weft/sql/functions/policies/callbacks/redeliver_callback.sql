@@ -16,7 +16,7 @@ BEGIN
     PERFORM weft._as_tenant(redeliver_callback.tenant_id);
     PERFORM weft._check_batch(redeliver_callback.batch_id);
     SELECT d.* INTO v_delivery FROM weft.callback_delivery d
-    WHERE d.batch_id = redeliver_callback.batch_id AND d.kind = 'callback'
+    WHERE d.batch_id = redeliver_callback.batch_id AND d.kind <> 'message'
         AND (d.delivery_id = of_delivery_id OR d.name = of_name) FOR UPDATE;
     IF NOT FOUND THEN
         PERFORM weft._fail('WF108', format('callback %s of batch b%s does not exist', coalesce(of_name::text, of_delivery_id::text),
@@ -32,8 +32,9 @@ BEGIN
     END IF;
     UPDATE weft.callback_delivery d SET next_at = redeliver_callback.at WHERE d.delivery_id = v_delivery.delivery_id RETURNING d.*
         INTO v_delivery;
-    PERFORM weft._record_change(v_delivery.batch_id, v_delivery.group_id, 'redelivered', redeliver_callback.actor,
-                                format('callback %s of completion %s', v_delivery.delivery_id, v_delivery.completion),
+    PERFORM weft._record_change(v_delivery.batch_id, coalesce(v_delivery.group_id, 0), 'redelivered', redeliver_callback.actor,
+                                format('callback %s of %s', v_delivery.delivery_id,
+                                    coalesce('completion ' || v_delivery.completion, v_delivery.event_key)),
                                     redeliver_callback.at);
     PERFORM pg_notify('driver', 'callback');
     RETURN weft._delivery_document(v_delivery);

@@ -50,7 +50,7 @@ BEGIN
     -- What belongs to updates and groups; the cancel of the batch stays while there is anything that could run.
     FOREACH v_table IN ARRAY ARRAY['runnable', 'batch_update', 'bunch_count', 'bunch', 'group_bunch', 'member_span', 'membership',
                                    'group_usage', 'group_completion', 'group_change', 'group_hold', 'failure_count', 'group_count',
-                                   'group_ancestor', 'job_group', 'callback_delivery', 'gate_member', 'gate_set', 'gate',
+                                   'group_ancestor', 'job_group', 'callback_delivery', 'subscription', 'gate_member', 'gate_set', 'gate',
                                    'user_batch_count', 'claim', 'job_delta', 'failure_delta', 'failure_cause',
                                    'resubmitted_span', 'batch_grant', 'batch_usage', 'batch_storage',
                                     'spend_limit', 'empty_batch', 'app_use', 'job_file',  -- of the batch itself

@@ -1,6 +1,6 @@
 -- _door_job: the first job of a batch that came through a door, with all that the door's story of it is made of.
--- Called by: find_door_job, list_door_jobs.   Safe to repeat: yes, it only reads.   Plan: by key.
--- Owner: weft_tenant.
+-- Called by: find_door_job, list_door_jobs, list_notified.   Safe to repeat: yes, it only reads.   Plan: by key.
+-- Owner: weft_tenant.  Granted to: weft_system.
 CREATE OR REPLACE FUNCTION weft._door_job(of_batch_id bigint) RETURNS jsonb LANGUAGE sql STABLE PLAN_BY_KEY PLAN_ONCE
 AS $$
     SELECT jsonb_build_object('batch_id', b.batch_id, 'foreign_id', b.foreign_id, 'document', b.foreign_document,

@@ -1,0 +1,88 @@
+"""The loop that looks for events which subscriptions ask for, and records what is to be sent.
+
+It follows the events from a stored position, which moves in the transaction that records the
+notices; so neither claims nor ends pay for subscriptions, and a leader that dies repeats nothing.
+What it records is sent by the loop of callbacks. Without open subscriptions it asks nothing.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from weft.core.secret_variables import patterns_of
+from weft.driver.loops.loop import Loop, LoopContext
+from weft.driver.loops.telling import BEHIND_S
+from weft.driver.notice_forms import NoticeForm
+from weft.ports.store import Row
+from weft.ports.store.subscriptions import Notified
+from weft.telemetry import metrics
+
+EVENTS_MAX: Final = 200
+"""In one call."""
+
+
+@dataclass(frozen=True)
+class NoticeForms:
+    """What is told, by door."""
+
+    by_door: Mapping[str, NoticeForm] = field(default_factory=dict)
+
+
+async def _run(context: LoopContext) -> None:
+    forms = context.adapters.get(NoticeForms) or NoticeForms()
+    while True:
+        await context.bell.heard()
+        while await notify(context, forms):
+            pass
+
+
+async def notify(context: LoopContext, forms: NoticeForms) -> bool:
+    """Record what the next events tell; return whether there is more."""
+    store, epoch = context.store, context.epoch
+    found = await store.list_notified(epoch, after_batch=None, limit=EVENTS_MAX)
+    if found is None:
+        return False
+    if found.removed:
+        await _catch_up(context, forms)
+    notices = _notices(context, forms, found)
+    await store.record_notices(epoch, notices, found.xid, found.event_id)
+    metrics.NOTICES_RECORDED.inc(len(notices))
+    if found.behind:
+        await asyncio.sleep(BEHIND_S)
+    return found.behind or found.removed
+
+
+async def _catch_up(context: LoopContext, forms: NoticeForms) -> None:
+    """Look at all jobs with open subscriptions: events were removed while no driver ran."""
+    after_batch = 0
+    while True:
+        found = await context.store.list_notified(
+            context.epoch, after_batch=after_batch, limit=EVENTS_MAX
+        )
+        if found is None or not found.jobs:
+            return
+        notices = _notices(context, forms, found)
+        await context.store.record_notices(context.epoch, notices, 0, 0)
+        after_batch = found.jobs[-1]["told"]["batch_id"]
+
+
+def _notices(
+    context: LoopContext, forms: NoticeForms, found: Notified
+) -> Sequence[Mapping[str, Any]]:
+    masks = patterns_of(context.settings.masked_env)
+    return [notice for job in found.jobs for notice in _of_job(job, forms, masks)]
+
+
+def _of_job(job: Row, forms: NoticeForms, masks: tuple[str, ...]) -> Sequence[Mapping[str, Any]]:
+    form = forms.by_door.get(job["door"])
+    if form is None:
+        return []
+    return [
+        {"subscription_id": one.subscription_id, "event_key": one.key, "url": one.url,
+         "body": one.body}
+        for one in form.notices(job["told"], job["subscriptions"], masks)
+    ]  # fmt: skip
+
+
+LOOP = Loop("notify", _run)

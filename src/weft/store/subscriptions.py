@@ -1,0 +1,30 @@
+"""The part of the driver's store for subscriptions."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from weft.ports.store.subscriptions import Notified
+from weft.store.database import Database
+
+
+class Subscriptions:
+    """The driver's calls about subscriptions. The methods are documented at the port."""
+
+    _database: Database
+
+    async def list_notified(
+        self, epoch: int, *, after_batch: int | None, limit: int
+    ) -> Notified | None:
+        """Return jobs with open subscriptions."""
+        found: dict[str, Any] | None = await self._database.value(
+            "list_notified", epoch=epoch, after_batch=after_batch, limit_rows=limit
+        )
+        return None if found is None else Notified(**found)
+
+    async def record_notices(
+        self, epoch: int, notices: Sequence[Mapping[str, Any]], xid: int, event_id: int
+    ) -> None:
+        """Record what is to be sent."""
+        await self._database.call(
+            "record_notices", epoch=epoch, notices=list(notices), xid=xid, event_id=event_id
+        )

@@ -26,7 +26,7 @@ def facts(*attempts: dict[str, Any], **more: Any) -> dict[str, Any]:  # noqa: AN
         "name": "A Name", "appId": "a-1", "systemId": "local", "batchQueue": "default",
         "nodeCount": 1, "processorsPerNode": 2, "memoryPerNode": 0.5, "maxRunTime": "01:30:00",
         "inputs": {}, "parameters": {"say": "x", "API_TOKEN": "t"}, "archive": True,
-        "archiveOnAppError": False, "archivePath": "p", "archiveSystem": None,
+        "archiveOnAppError": False, "archivePath": "p", "archiveSystem": None, "asked": {},
     }  # fmt: skip
     return {
         "batch_id": 7, "foreign_id": "i-007", "owner": "ann", "tenant": "t", "hidden": False,
@@ -142,8 +142,7 @@ def test_filter_keeps_what_it_names() -> None:
         ("nodeCount", True), ("processorsPerNode", "2"), ("memoryPerNode", "0GB"),
         ("memoryPerNode", True), ("memoryPerNode", -1), ("maxRunTime", "1h"),
         ("maxRunTime", "00:00:00"), ("archive", "yes"), ("archivePath", "../x"),
-        ("archiveSystem", "x" * 65), ("batchQueue", 7), ("notifications", {}),
-        ("notifications", [{"url": "http://h", "event": "*"}]), ("executionSystem", "local"),
+        ("archiveSystem", "x" * 65), ("batchQueue", 7), ("executionSystem", "local"),
         ("dependencies", []), ("unheard", 1),
     ],
 )  # fmt: skip

@@ -140,6 +140,25 @@ async def test_callback_of_a_doors_batch_is_sent_in_its_form_and_once() -> None:
         assert retries[2] is not None
 
 
+async def test_notice_logs_in_and_follows_redirections() -> None:
+    """The login is for the host of its URL alone."""
+    away = [
+        Answered(status=307, location="/b#x"),
+        Answered(status=302, location="http://c.example/"),
+    ]
+    sender = FakeSender(*away, Answered(status=200))
+    told = {"name": "s", "policy": {"strategy": "none"}}
+    async with at_rest(driver(sender)) as found:
+        one = due(1, url="http://me:p%40@h.example/a")
+        found.store.callbacks[1] = msgspec.structs.replace(one, subscription=told)
+        found.notices.send(payload="callback")
+        await sender.until(3)
+    urls = ["http://h.example/a", "http://h.example/b", "http://c.example/"]
+    assert [url for url, _, _ in sender.sent] == urls
+    logins = [headers.get("Authorization") for _, headers, _ in sender.sent]
+    assert logins == ["Basic bWU6cEA=", "Basic bWU6cEA=", None]
+
+
 async def test_failure_is_tried_again_after_a_pause_and_given_up_in_the_end() -> None:
     settings = replace(SETTINGS, callback_attempts_max=3)
     sender = FakeSender(Answered(status=500), Answered(error="no answer"), Answered(status=302))

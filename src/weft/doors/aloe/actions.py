@@ -39,7 +39,7 @@ async def _submit(request: AnyRequest, asked: Asked) -> Row:
     apps = await find_apps(services, caller, [asked.app])
     if asked.app not in apps:
         raise bad_request(f"appId: there is no application {asked.app!r} that you may run")
-    base, notifications = base_of(request), asked.get("notifications") or []
+    base, notifications = base_of(request), asked.body.get("notifications", [])
     if wrong := wrong_notifications(
         notifications,
         services.settings.job_subscriptions_max,

@@ -36,7 +36,7 @@ _POLICY: Final[Mapping[str, str]] = {
     "retryDelay": "delay_s", "saveOnFailure": "",
 }  # fmt: skip
 _STRATEGIES: Final = ("NONE", "IMMEDIATE", "DELAYED", "EXPONENTIAL")
-_EVENTS: Final = frozenset({"*", *STATUSES, *EVENTS, *_NEVER})
+_EVENTS: Final = frozenset({"*", *STATUSES, *OLD_STATUSES, *EVENTS, *_NEVER})
 
 
 def wrong_notifications(value: object, most: int, allowed: AllowedHosts) -> list[str]:
@@ -60,12 +60,16 @@ def subscriptions_of(value: list[dict[str, Any]]) -> list[dict[str, Any]]:
         {
             "name": f"{uuid4()}-011",
             "url": one["url"],
-            "event": OLD_STATUSES.get(event := one["event"].upper(), event),
+            "event": _event(one["event"].upper()),
             "persistent": one.get("persistent") is True,
             "policy": _policy(one.get("policy") or {}),
         }
         for one in value
     ]
+
+
+def _event(word: str) -> str:
+    return word if word in _NEVER else OLD_STATUSES.get(word, word)
 
 
 def _policy(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -150,6 +150,8 @@ async def _status(reader: asyncio.StreamReader, protocol: h11.Connection) -> Ans
 
 
 def _location(answer: h11.Response) -> str | None:
+    if answer.status_code // 100 != 3:  # noqa: PLR2004 (3xx)
+        return None
     found = next((value for name, value in answer.headers if name == b"location"), None)
     return None if found is None else found.decode("latin-1")
 

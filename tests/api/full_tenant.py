@@ -325,7 +325,8 @@ class Filler:
         trace = {"x-trace-id": f"{self.word}-trace"}
         made = await self.ask("POST", "/api/jobs", job, headers=trace)
         self.ids["job_id"] = UUID(made["jobId"])
-        job = {"name": self.word, "appId": self.ids["app"]}
+        told = {"url": f"https://receiver.example/{self.word}", "event": "*"}
+        job = {"name": self.word, "appId": self.ids["app"], "notifications": [told]}
         answer = await self.ask("POST", "/jobs/v2", job)
         self.ids |= {"aloe_id": answer["result"]["id"], "file_path": "x", "pairs": "name/x"}
 

@@ -81,7 +81,10 @@ def test_wrong_subscription_is_named(given: object, field: str) -> None:
 def test_subscriptions_are_kept_with_their_policies() -> None:
     policy = {"retryStrategy": "Delayed", "retryLimit": 3, "retryRate": 7, "saveOnFailure": True}
     login = "http://me:secret@127.0.0.1/"
-    asked = [{"url": login, "event": "killed", "policy": policy}, {"url": URL, "event": "*"}]
+    asked: list[dict[str, Any]] = [
+        {"url": login, "event": "killed", "policy": policy},
+        {"url": URL, "event": "*"},
+    ]
     assert wrong_notifications(asked, 2, LOCAL) == []
     first, second = subscriptions_of(asked)
     assert (first["event"], first["persistent"], first["url"]) == ("STOPPED", False, login)

@@ -27,7 +27,7 @@ VARIABLES: Final[Mapping[str, str | None]] = {
 """What a URL may name, and the field of the job's document that it is; None: something else."""
 _VARIABLE: Final = re.compile(r"\$\{([^}]*)\}")
 _LOGIN: Final = re.compile(r"(?<=://)[A-Za-z0-9._~!$&'()*+,;=:%-]*@")
-_PLACE: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://[^/?]*")
+_HOST: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://[^/?]*")
 _NEVER: Final = frozenset({"CREATED", "UPDATED", "HEARTBEAT"})
 """Events of Agave that jobs do not have here: whoever asks for them is told nothing."""
 _FIELDS: Final = frozenset({"url", "event", "persistent", "policy"})
@@ -109,7 +109,7 @@ def _wrong_url(url: object, allowed: AllowedHosts) -> str | None:
         return "this server sends no e-mail, only requests to http and https addresses"
     if unknown := [name for name in _VARIABLE.findall(url) if name not in VARIABLES]:
         return f"${{{unknown[0][:40]}}} is not a variable of jobs"
-    if (place := _PLACE.match(url)) and "$" in place[0]:
+    if (host := _HOST.match(url)) and "$" in host[0]:
         return "variables can stand in the path and the query only"
     return wrong_callback(_LOGIN.sub("", _VARIABLE.sub("x", url), count=1), allowed)
 

@@ -25,6 +25,9 @@ VALUES = (
     "~nobody-",
 )  # fmt: skip
 """What people, scripts and broken files write."""
+FEW = ("abc", "\udcff", "9" * 400)
+"""Of these, what meets the same code in command after command: with `weft ls` it gets all."""
+OF_ALL_COMMANDS = ("--home", "--visit")
 
 
 def is_option(argument: "Argument") -> bool:
@@ -38,11 +41,14 @@ def calls(command: tuple[str, ...]) -> Iterator[list[str]]:
     needed = ["b1" for one in given if not is_option(one) and one.required]
     if command == ("bench",):  # without a name it would measure all
         command, needed = (*command, "no-such"), []
+    takes_words = not all(map(is_option, given))
     yield [*command]
-    for value in VALUES:
-        yield [*command, value]
+    yield from ([*command, value] for value in FEW)
+    for value in VALUES if takes_words else FEW:
         yield [*command, *needed[1:], "--", value]
     for one in filter(is_option, given):
+        common = one.names[0] in OF_ALL_COMMANDS and command != ("ls",)
+        values = FEW if common else VALUES
         for name in one.names:
             if one.hint in {bool, bool | None}:
                 yield [*command, *needed, name]
@@ -51,7 +57,7 @@ def calls(command: tuple[str, ...]) -> Iterator[list[str]]:
                 yield [*command, *needed, name]
                 # Below a file, so that nothing can be started there.
                 place = "file/" if name == "--home" else ""
-                yield from ([*command, *needed, f"{name}={place}{value}"] for value in VALUES)
+                yield from ([*command, *needed, f"{name}={place}{value}"] for value in values)
         if "--home" in one.names:
             yield [*command, *needed, "--home=~nobody-"]
 

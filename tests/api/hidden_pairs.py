@@ -54,6 +54,7 @@ SKIPPED = {
     "POST /v1/tenants": _SITE,
     "POST /v1/workers/{w}/cordon": _SITE,
     "POST /v1/workers/{w}/drain": _SITE,
+    "POST /v1/workers/{w}/lose": _SITE,
     "POST /v1/workers/{w}/uncordon": _SITE,
     "PUT /v1/licences/{l}": "licences are the site's",
     "PUT /v1/pools": _SITE,

@@ -197,7 +197,7 @@ async def test_every_answer_is_the_one_described(
         await ask("GET", "/v1/overview" + part)
     await ask("GET", "/v1/workers")
     await ask("GET", "/v1/workers/{w}", w="w1")
-    for verb in ("cordon", "drain", "uncordon"):
+    for verb in ("cordon", "drain", "uncordon", "lose"):
         await ask("POST", f"/v1/workers/{{w}}/{verb}", w="w1", body={})
     await ask("GET", "/v1/batches/{b}", b=10**6)
     await ask("DELETE", "/v1/batches/{b}", b=b)

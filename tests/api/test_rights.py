@@ -41,6 +41,7 @@ NOT_BY_METHOD = {
     "POST /v1/queue-reroute": UserRole.OPERATOR,
     "POST /v1/workers/{w}/cordon": UserRole.ADMIN,
     "POST /v1/workers/{w}/drain": UserRole.ADMIN,
+    "POST /v1/workers/{w}/lose": UserRole.ADMIN,
     "POST /v1/workers/{w}/uncordon": UserRole.ADMIN,
     "POST /v1/conditions/{c}/release": UserRole.OPERATOR,
     "POST /v1/conditions/{c}/fail": UserRole.OPERATOR,

@@ -67,6 +67,7 @@ WITHOUT_TENANT = {
     "take_source": "each api makes jobs of the items of all tenants",
     "next_schedule_run": "each api runs the schedules of all tenants",
     "open_session": "the code of a login link is the proof",
+    "lose_worker": "of administrators of the site",
     "pool_offers": "it says whom each serves: test_pools asks as another tenant",
     "record_request": "adds an entry to the trail, and the api says whose it is",
     "remove_licence": "licences are the site's",

@@ -51,6 +51,7 @@ async def test_workers_that_have_ended_are_listed_if_asked_for(
         ("nobody/cordon", {}, 404, "WORKER.NOT_FOUND"),
         ("no%2Fbody/uncordon", {}, 404, "WORKER.NOT_FOUND"),
         ("w%00/cordon", {}, 400, "API.INVALID_ID"),
+        ("w1/lose", {}, 409, "WORKER.AT_WORK"),
         ("w1/cordon?pool=nowhere", {}, 404, "WORKER.NOT_FOUND"),
         ("w1/cordon?x=1", {}, 400, "API.INVALID_PARAMETER"),
         ("w1/cordon", {"reason": "x" * 1001}, 400, "API.WRONG_TYPE"),

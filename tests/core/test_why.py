@@ -99,6 +99,8 @@ def stopped(*names: str, state: str = "cordoned") -> tuple[StoppedWorker, ...]:
          "waits for a worker: node1 is cordoned; `weft worker uncordon node1`"),
         ({"active": 0, "stopped": (StoppedWorker("node1", "cordoned", "new disk"),)}, {},
          "waits for a worker: node1 is cordoned: new disk; `weft worker uncordon node1`"),
+        ({"active": 0, "stopped": stopped("node1", state="silent")}, {},
+         "waits for a worker: node1 is silent; `weft worker show node1`"),
         ({"active": 0, "stopped": stopped("a") + stopped("b", state="draining")}, {},
          ("waits for a worker: those that could take it are cordoned or draining (a, b); "
          "`weft worker uncordon a`")),

@@ -13,7 +13,7 @@ from weft.api.app import route_rights
 from weft.run.doors import api_doors
 
 LATE: Final = (
-    re.compile(r"/(?:commit|cancel|close|drain|fail|hide|hold)$"),
+    re.compile(r"/(?:commit|cancel|close|drain|fail|hide|hold|lose)$"),
     re.compile(r"/(?:reopen|release|unhide|uncordon|remove)$"),
     re.compile(r"^DELETE |/delete$|^POST /logout$"),
 )

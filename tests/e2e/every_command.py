@@ -103,7 +103,7 @@ OTHERS: Final = frozenset(
     *(f"tenant {one}" for one in ("create", "set")),
     *(f"token {one}" for one in ("create", "revoke")),
     *(f"user {one}" for one in ("add", "rm", "role")),
-    *(f"worker {one}" for one in ("cordon", "drain", "uncordon")),
+    *(f"worker {one}" for one in ("cordon", "drain", "lose", "uncordon")),
 }  # fmt: skip
 """Commands that change something, run something or ask no server."""
 

@@ -173,9 +173,10 @@ class FakeStore:
         storage_mib: int, gpu: int, offers: Mapping[str, Offer], version: str,
         same_host_proved_gone: bool, log_place: str | None = None,
         log_directory: str | None = None,
+        outlives: bool = False,
     ) -> Registered:  # fmt: skip
         del name, host, pool, cpu_m, memory_mib, storage_mib, gpu, offers, version
-        del log_place, log_directory
+        del log_place, log_directory, outlives
         assert same_host_proved_gone
         self._check()
         if self.refuses_with is not None:

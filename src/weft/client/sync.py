@@ -344,6 +344,7 @@ class Client(BuilderSource[BatchBuilder], Twin[aio.Client]):
     cordon_worker = waits(aio.Client.cordon_worker)
     drain_worker = waits(aio.Client.drain_worker)
     uncordon_worker = waits(aio.Client.uncordon_worker)
+    lose_worker = waits(aio.Client.lose_worker)
     create_job_group = waits_as(JobGroup, aio.Client.create_job_group)
     list_pools = waits(aio.Client.list_pools)
     get_pool = waits(aio.Client.get_pool)

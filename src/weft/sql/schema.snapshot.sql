@@ -275,6 +275,7 @@ CREATE TABLE weft.worker_incarnation (
     cordoned boolean DEFAULT false NOT NULL,
     trying boolean DEFAULT false NOT NULL,
     token_id bigint,
+    outlives boolean DEFAULT false NOT NULL,
     CONSTRAINT worker_incarnation_cpu_m_check CHECK ((cpu_m > 0)),
     CONSTRAINT worker_incarnation_gpu_check CHECK ((gpu >= 0)),
     CONSTRAINT worker_incarnation_log_directory_check CHECK ((length(log_directory) <= 4096)),
@@ -2312,7 +2313,7 @@ CREATE TABLE weft.worker_change (
     state text NOT NULL,
     actor text NOT NULL,
     reason text,
-    CONSTRAINT worker_change_state_check CHECK ((state = ANY (ARRAY['active'::text, 'cordoned'::text, 'draining'::text, 'deleted'::text])))
+    CONSTRAINT worker_change_state_check CHECK ((state = ANY (ARRAY['active'::text, 'cordoned'::text, 'draining'::text, 'lost'::text, 'deleted'::text])))
 );
 ALTER TABLE weft.worker_change OWNER TO postgres;
 

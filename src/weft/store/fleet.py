@@ -68,6 +68,10 @@ class Fleet:
         """Let a worker take jobs again."""
         return await self._change("uncordon_worker", caller, name, pool)
 
+    async def lose_worker(self, caller: Caller, name: str, pool: str | None) -> bool:
+        """Give up a silent worker."""
+        return await self._change("lose_worker", caller, name, pool)
+
     async def _change(
         self, function: str, caller: Caller, name: str, pool: str | None, **more: str | None
     ) -> bool:

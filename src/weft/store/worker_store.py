@@ -124,6 +124,7 @@ class PostgresWorkerStore(OfferedJobs, TopicRuns, WorkerFiles):
         same_host_proved_gone: bool,
         log_place: str | None = None,
         log_directory: str | None = None,
+        outlives: bool = False,
         by_token: int | None = None,
     ) -> Registered:
         """Say that this worker is here."""
@@ -143,6 +144,7 @@ class PostgresWorkerStore(OfferedJobs, TopicRuns, WorkerFiles):
             grace_s=self._grace_s,
             log_place=log_place,
             log_directory=log_directory,
+            outlives=outlives,
             by_token=by_token,
         )
         return Registered(

@@ -2,7 +2,7 @@
 
 from uuid import uuid4
 
-from weft.core.errors import WorkerAmbiguous, WorkerEnded, WorkerNotFound
+from weft.core.errors import WorkerAmbiguous, WorkerAtWork, WorkerEnded, WorkerNotFound
 from weft.testing.store_site import StoreTests, refused
 
 
@@ -87,6 +87,14 @@ class FleetStoreSuite(StoreTests):
         with refused(WorkerEnded):
             await api.drain_worker(caller, "a", pool, reason=None)
         await self.site.open_worker("a")
+        assert await self.listed() == {"a": "active"}
+
+    async def test_only_a_silent_worker_is_given_up(self) -> None:
+        """One that is heard of is refused, whatever runs there."""
+        api, caller, pool = self.site.api, self.site.caller, self.site.pool
+        await self.site.open_worker("a")
+        with refused(WorkerAtWork):
+            await api.lose_worker(caller, "a", pool)
         assert await self.listed() == {"a": "active"}
 
     async def test_worker_is_found_by_name_or_refused(self) -> None:

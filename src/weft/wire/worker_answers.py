@@ -37,7 +37,7 @@ class Worker(Struct, kw_only=True):
     worker: str
     pool: str
     host: str
-    state: Literal["active", "cordoned", "draining", "lost", "deleted"]
+    state: Literal["active", "silent", "cordoned", "draining", "lost", "deleted"]
     cpu: Annotated[float, Meta(description="cores")]
     memory: Annotated[int, Meta(description="bytes")]
     registered_at: datetime
@@ -77,7 +77,7 @@ class WorkerChange(Struct, kw_only=True):
     """A state that somebody gave a worker."""
 
     at: datetime
-    state: Literal["active", "cordoned", "draining", "deleted"]
+    state: Literal["active", "cordoned", "draining", "lost", "deleted"]
     actor: str
     reason: str | None
 

@@ -252,6 +252,7 @@ RIGHTS: Final[Mapping[str, Right | None]] = {
     "GET /v1/workers/{w}": Right.READ,
     "POST /v1/workers/{w}/cordon": Right.ADMINISTER,
     "POST /v1/workers/{w}/drain": Right.ADMINISTER,
+    "POST /v1/workers/{w}/lose": Right.ADMINISTER,
     "POST /v1/workers/{w}/uncordon": Right.ADMINISTER,
 }
 """Method and path; None: no token is asked for."""

@@ -21,7 +21,7 @@ from weft.telemetry import metrics
 from weft.wire.answers import Health
 
 _COUNTED: Final = ("pending", "ready", "running", "blocked")
-_LIVE: Final = ("active", "cordoned", "draining")
+_LIVE: Final = ("active", "silent", "cordoned", "draining")
 _LABELS_MAX: Final = 1000
 """Queues and licences that are counted each by itself, at most."""
 _SNAPSHOT_AGE_MIN_S: Final = 30.0

@@ -32,7 +32,7 @@ async def why_job(services: Services, caller: Caller, batch_id: int, job_id: int
     """Return why a job waits, what it does or how it ended. Raise `JobNotFound`."""
     facts = await services.store.why_job(caller, batch_id, job_id)
     if facts.pool is None:  # it does not wait
-        end = await _end_of(services, caller, batch_id, job_id, facts.kept)
+        end = await _end_of(services, caller, batch_id, job_id, facts)
         state, causes = end.state, causes_of_end(end, datetime.now(UTC))
     else:
         state = facts.state
@@ -83,7 +83,7 @@ def _shown(causes: Sequence[Cause]) -> list[dict[str, Any]]:
 
 
 async def _end_of(
-    services: Services, caller: Caller, batch_id: int, job_id: int, kept: str | None
+    services: Services, caller: Caller, batch_id: int, job_id: int, facts: JobFacts
 ) -> EndFacts:
     job = await services.store.get_job(caller, batch_id, job_id)
     attempts = await services.store.list_attempts(caller, batch_id, job_id)
@@ -95,17 +95,18 @@ async def _end_of(
         # A worker reports the end of a job that was stopped; it is not who asked for that.
         actor = next((one for one in actors if one.startswith("user ")), None)
     failed = job["state"] in {"failed", "error"}
-    facts = {
+    known = {
         **job,
         "worker": last.get("worker"),
         "claimed_at": last.get("claimed_at"),
         "started_at": last.get("started_at"),
         "timeout_s": job["spec"].timeout_s if job["spec"] else None,
         "actor": actor,
-        "kept": kept,
+        "kept": facts.kept,
+        "silent_since": facts.silent_since,
         "stderr": await _last_line(services, caller, batch_id, job_id) if failed else None,
     }
-    return msgspec.convert(facts, EndFacts)
+    return msgspec.convert(known, EndFacts)
 
 
 async def _last_line(services: Services, caller: Caller, batch_id: int, job_id: int) -> str | None:

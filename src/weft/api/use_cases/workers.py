@@ -29,6 +29,12 @@ async def uncordon_worker(
     return await _changed(services, caller, name, pool, changed=changed)
 
 
+async def lose_worker(services: Services, caller: Caller, name: str, pool: str | None) -> Answer:
+    """Give up a silent worker."""
+    changed = await services.store.lose_worker(caller, name, pool)
+    return await _changed(services, caller, name, pool, changed=changed)
+
+
 async def _changed(
     services: Services, caller: Caller, name: str, pool: str | None, *, changed: bool
 ) -> Answer:

@@ -30,7 +30,7 @@ app = App(name="pool", help="Show and change pools of workers.\n\n    weft pool 
 
 Document = Mapping[str, Any]
 HEADER = ("Pool", "Workers", "Machines", "CPU", "Memory", "Running", "Queues")
-LIVE = frozenset({"active", "cordoned", "draining"})
+LIVE = frozenset({"active", "silent", "cordoned", "draining"})
 COST_HEADER = ("Day", "Flavour", "Machine h", "Used h", "Cost", "Idle")
 SHARE_HEADER = ("User", "Ready", "Ready cores", "In use", "Fair", "Weight")
 MACHINE_HEADER = ("Machine", "Flavour", "Region", "State", "Since", "Why")

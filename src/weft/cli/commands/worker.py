@@ -180,6 +180,27 @@ def uncordon(name: str, /, *others: str, pool: Pool = None, shared: Shared = SHA
     )
 
 
+@app.command
+def lose(name: str, /, *others: str, pool: Pool = None, shared: Shared = SHARED) -> int:
+    """Give up silent workers whose jobs an engine elsewhere runs; they run again.
+
+        weft worker lose slurm1
+
+    What such a worker started may still run, although nothing is heard of it. Make
+    sure first that it does not: nothing else keeps a job from running twice. If the
+    worker comes back, it ends what it finds before it takes jobs.
+
+    Args:
+        name: Name of the worker.
+        others: More workers.
+        pool: Their pool, if several pools have workers of these names.
+        shared: Options of every command.
+    """
+    return _change_all(
+        (name, *others), shared, lambda client, one: client.lose_worker(one, pool=pool)
+    )
+
+
 def _change_all(
     names: tuple[str, ...], shared: Shared, change: Callable[[Api, str], Awaitable[Document]]
 ) -> int:

@@ -24,6 +24,7 @@ STATE_STYLES = {
     "blocked": "magenta",
     "cordoned": "yellow",
     "draining": "yellow",
+    "silent": "yellow",
     "lost": "red",
 }
 

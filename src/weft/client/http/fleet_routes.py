@@ -206,6 +206,10 @@ class FleetRoutes(Requests):
         """Let a worker take jobs again."""
         return await self._post(f"{_worker_path(name)}/uncordon", {}, query={"pool": pool})
 
+    async def lose_worker(self, name: str, *, pool: str | None = None) -> Document:
+        """Give up a silent worker. Raise `WorkerAtWork`."""
+        return await self._post(f"{_worker_path(name)}/lose", {}, query={"pool": pool})
+
 
 def _worker_path(name: str) -> str:
     if not name:  # the address would be that of the list

@@ -77,6 +77,13 @@ class IncarnationEnded(Conflict):
     sqlstate = "WF303"
 
 
+class WorkerAtWork(Conflict):
+    """The worker was heard of just now, so that it cannot be given up."""
+
+    code = "WORKER.AT_WORK"
+    sqlstate = "WF311"
+
+
 class WorkerNotFound(NotFound):
     """No worker has this name."""
 

@@ -22,6 +22,14 @@ def causes_of_end(job: EndFacts, now: datetime) -> list[Cause]:
 
 def _running(job: EndFacts, now: datetime) -> Iterator[Cause]:
     on = f" on {job.worker}" if job.worker else ""
+    if job.silent_since and job.worker:
+        yield Cause(
+            "silent",
+            f"may run on: {job.worker}, which has it in an engine, was last heard of "
+            f"{_between(job.silent_since, now)} ago",
+            command("worker", "lose", job.worker),
+        )
+        return
     if job.started_at is None and job.kept:
         show = command("worker", "show", job.kept)
         yield Cause("kept", f"starts on {job.kept}, which is kept for it, when it has room", show)

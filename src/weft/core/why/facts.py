@@ -186,6 +186,8 @@ class EndFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The user who cancelled it."""
     kept: str | None = None
     """The worker that is kept for it."""
+    silent_since: datetime | None = None
+    """Nothing was heard of its worker since then, and an engine elsewhere runs it."""
     stderr: str | None = None
     """Its last line there; empty: it wrote nothing; None: that cannot be read."""
 
@@ -234,6 +236,8 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What it asks beside cpu, memory, queue and executor."""
     kept: str | None = None
     """The worker that is kept for it."""
+    silent_since: datetime | None = None
+    """As of a job that runs."""
     held: tuple[str, ...] = ()
     """Paths of held groups, `/` for the batch, and an empty text for the job itself."""
     limit: LimitFacts | None = None

@@ -283,13 +283,14 @@ def _too_large(job: JobFacts, pool: PoolFacts, of_pool: str) -> Cause:
 def _out_of_service(pool: PoolFacts, of_pool: str) -> Cause:
     names = [one.worker for one in pool.stopped]
     states = " or ".join(sorted({one.state for one in pool.stopped}))
-    uncordon = command("worker", "uncordon", names[0])
+    does = "show" if pool.stopped[0].state == "silent" else "uncordon"
+    act = command("worker", does, names[0])
     if len(names) == 1:
         why = f": {pool.stopped[0].reason}" if pool.stopped[0].reason else ""
-        return Cause("cordoned", f"{WORKER}{of_pool}: {names[0]} is {states}{why}", uncordon)
+        return Cause("cordoned", f"{WORKER}{of_pool}: {names[0]} is {states}{why}", act)
     shown = ", ".join(names[:STOPPED_SHOWN]) + (", …" if len(names) > STOPPED_SHOWN else "")
     text = f"{WORKER}{of_pool}: those that could take it are {states} ({shown})"
-    return Cause("cordoned", text, uncordon)
+    return Cause("cordoned", text, act)
 
 
 def _busy(job: JobFacts, pool: PoolFacts, of_pool: str) -> Cause:

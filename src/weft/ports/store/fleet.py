@@ -47,3 +47,8 @@ class FleetStore(Protocol):
 
     async def uncordon_worker(self, caller: Caller, name: str, pool: str | None) -> bool:
         """Let a worker take jobs again; return whether it was cordoned."""
+
+    async def lose_worker(self, caller: Caller, name: str, pool: str | None) -> bool:
+        """Give up a silent worker: its attempts are lost. Return whether it lived. Raise
+        `WorkerAtWork` if it was heard of just now.
+        """

@@ -241,10 +241,12 @@ class WorkerStore(Protocol):
         same_host_proved_gone: bool,
         log_place: str | None = None,
         log_directory: str | None = None,
+        outlives: bool = False,
     ) -> Registered:
         """Register this worker. Repeats are harmless.
 
         `log_place`, `log_directory`: see `LogDirectory`; None: the directory of the api.
+        `outlives`: what it runs outlives its host, so that its silence proves nothing.
         """
 
     async def claim_jobs(self, incarnation_id: int, request: ClaimRequest) -> Sequence[Claimed]:

@@ -75,7 +75,7 @@ CREATE TABLE weft.worker_change (
     worker_id int NOT NULL REFERENCES weft.worker ON DELETE CASCADE,
     change_id bigint GENERATED ALWAYS AS IDENTITY,
     at timestamptz NOT NULL,
-    state text NOT NULL CHECK (state IN ('active', 'cordoned', 'draining', 'deleted')),
+    state text NOT NULL CHECK (state IN ('active', 'cordoned', 'draining', 'lost', 'deleted')),
     actor text NOT NULL,
     reason text,
     PRIMARY KEY (worker_id, change_id)
@@ -107,7 +107,9 @@ CREATE TABLE weft.worker_incarnation (
     -- It may claim one job, although its worker is cordoned.
     trying boolean NOT NULL DEFAULT false,
     -- The token by which it is linked through the api (weft.token.token_id). NULL: it has a login of the database.
-    token_id bigint
+    token_id bigint,
+    -- What it runs is elsewhere, in an engine, and outlives its host: its silence proves nothing, so that only a person gives it up.
+    outlives boolean NOT NULL DEFAULT false
 ) WITH (fillfactor = 50);
 CREATE INDEX worker_incarnation_alive_idx ON weft.worker_incarnation (pool_id) WHERE ended_at IS NULL;
 CREATE UNIQUE INDEX worker_incarnation_one_alive ON weft.worker_incarnation (worker_id)

@@ -92,6 +92,7 @@ class Agent:
             same_host_proved_gone=known.older_are_gone,
             log_place=facts.log_place,
             log_directory=facts.log_directory,
+            outlives=self._runner.outlives_host,
         )
 
     async def stop(self) -> None:

@@ -90,7 +90,20 @@ async def uncordon_worker(request: AnyRequest) -> Response[bytes]:
     )
 
 
+@post(
+    "/v1/workers/{w:str}/lose",
+    opt={"answer": ChangedWorker, "body": Empty, "query": POOL, "refuses": (409,)},
+)
+async def lose_worker(request: AnyRequest) -> Response[bytes]:
+    """Give up a silent worker whose jobs an engine elsewhere runs: they are lost
+    and run again. Whoever asks for it has made sure that nothing of it runs.
+    """
+    pool, name = Query(request, POOL).text("pool"), worker_of(request)
+    await read_document(request, Empty)
+    return reply(await workers.lose_worker(services_of(request), caller_of(request), name, pool))
+
+
 ROUTES = (
     overview, overview_minutes, list_workers, get_worker, cordon_worker, drain_worker,
-    uncordon_worker,
+    uncordon_worker, lose_worker,
 )  # fmt: skip

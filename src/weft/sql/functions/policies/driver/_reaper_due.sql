@@ -4,5 +4,5 @@
 CREATE OR REPLACE FUNCTION weft._reaper_due(grace_s double precision) RETURNS interval LANGUAGE sql STABLE
 AS $$
     SELECT min(i.heartbeat_at) + _reaper_due.grace_s * interval '1 second' - clock_timestamp()
-    FROM weft.worker_incarnation i WHERE i.ended_at IS NULL
+    FROM weft.worker_incarnation i WHERE i.ended_at IS NULL AND NOT i.outlives
 $$;

@@ -1,4 +1,5 @@
--- lose_workers: end the incarnations that were silent for longer than the grace period; their attempts are lost.
+-- lose_workers: end the incarnations that were silent for longer than the grace period, except those whose attempts outlive their
+--   host; their attempts are lost.
 -- Called by: DriverStore.lose_workers.   Safe to repeat: yes.
 -- Locks: as _check_epoch; incarnation (its number, then its row, SKIP LOCKED); as _lose_incarnation; as _settle_commands.
 -- Returns: worker, incarnation, and its number of live attempts.
@@ -15,7 +16,7 @@ BEGIN
     FOR v_lost IN
         SELECT i.incarnation_id, w.name, date_part('epoch', lose_workers.at - i.heartbeat_at) AS silent_s
         FROM weft.worker_incarnation i JOIN weft.worker w USING (worker_id)
-        WHERE i.ended_at IS NULL AND i.heartbeat_at < lose_workers.at - lose_workers.grace_s * interval '1 second'
+        WHERE i.ended_at IS NULL AND NOT i.outlives AND i.heartbeat_at < lose_workers.at - lose_workers.grace_s * interval '1 second'
     LOOP
         PERFORM pg_advisory_xact_lock(7703, v_lost.incarnation_id);  -- before the row, as in _lose_incarnation
         PERFORM FROM weft.worker_incarnation i

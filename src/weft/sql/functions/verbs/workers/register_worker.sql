@@ -6,6 +6,7 @@
 --   incarnation.
 -- log_place, log_directory: what tells this worker's output from that of others, and where it is on its host.
 -- by_token: of a worker that is linked through the api; an incarnation stays with the token that made it.
+-- outlives: what it runs is in an engine; another incarnation of its name then needs a proof, however long it is silent.
 -- A cordon is the worker's: it stays when its processes are started again.
 -- Returns: the worker's and the incarnation's numbers.  Raises WF301 if a worker of this name has reported within grace_s, unless
 --   it is proved to be gone: by a worker of the same host and the same log_place, that is of the same home.
@@ -15,7 +16,7 @@ CREATE OR REPLACE FUNCTION weft.register_worker(
     name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu int, offers jsonb,
         version text,
     proved_gone boolean, grace_s double precision, log_place text DEFAULT NULL, log_directory text DEFAULT NULL,
-    by_token bigint DEFAULT NULL, at timestamptz DEFAULT clock_timestamp()
+    by_token bigint DEFAULT NULL, outlives boolean DEFAULT false, at timestamptz DEFAULT clock_timestamp()
 ) RETURNS TABLE (worker_id int, incarnation_id int, pool_id int) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
@@ -43,7 +44,7 @@ BEGIN
     SELECT w.* INTO v_worker FROM weft.worker w WHERE w.pool_id = v_pool AND w.name = register_worker.name FOR UPDATE;
     SELECT i.* INTO v_old FROM weft.worker_incarnation i WHERE i.worker_id = v_worker.worker_id AND i.ended_at IS NULL;
     IF FOUND AND v_old.name <> register_worker.incarnation THEN
-        IF v_old.heartbeat_at > register_worker.at - register_worker.grace_s * interval '1 second'
+        IF (v_old.outlives OR v_old.heartbeat_at > register_worker.at - register_worker.grace_s * interval '1 second')
            -- The proof is about one home. Hosts may have the same name, and a host may have several homes.
            AND NOT (register_worker.proved_gone AND v_worker.host = register_worker.host
                     AND coalesce(v_old.log_place = register_worker.log_place, true)) THEN
@@ -51,7 +52,9 @@ BEGIN
                 format('Its last heartbeat was %s s ago, on host %s%s.',
                     round(date_part('epoch', register_worker.at - v_old.heartbeat_at)), v_worker.host,
                     ' in ' || v_old.log_directory),
-                'Give this worker another name, or wait until the other one is declared lost.');
+                CASE WHEN v_old.outlives THEN 'Give this worker the state directory of the other one, or another name; or say '
+                        || '`weft worker lose` when nothing of the other one runs any more.'
+                    ELSE 'Give this worker another name, or wait until the other one is declared lost.' END);
         END IF;
         PERFORM weft._lose_incarnation(v_old.incarnation_id, register_worker.at);
         v_old := NULL;
@@ -59,12 +62,12 @@ BEGIN
     UPDATE weft.worker w SET host = register_worker.host, deleted_at = NULL
     WHERE w.worker_id = v_worker.worker_id AND (w.host <> register_worker.host OR w.deleted_at IS NOT NULL);
     INSERT INTO weft.worker_incarnation AS i (worker_id, pool_id, name, version, cpu_m, memory_mib, storage_mib, gpu, offers,
-        log_place, log_directory, registered_at, heartbeat_at, cordoned, token_id)
+        log_place, log_directory, registered_at, heartbeat_at, cordoned, token_id, outlives)
     VALUES (v_worker.worker_id, v_pool, register_worker.incarnation, register_worker.version, register_worker.cpu_m,
         register_worker.memory_mib,
         register_worker.storage_mib, register_worker.gpu, register_worker.offers, register_worker.log_place,
         register_worker.log_directory, register_worker.at, register_worker.at, v_worker.cordoned_at IS NOT NULL,
-        register_worker.by_token)
+        register_worker.by_token, register_worker.outlives)
     ON CONFLICT (name) DO UPDATE SET heartbeat_at = register_worker.at, draining = false, waiting = false, version = excluded.version,
         offers = coalesce(i.offers, excluded.offers), log_place = coalesce(excluded.log_place, i.log_place),
         log_directory = coalesce(excluded.log_directory, i.log_directory)

@@ -1,0 +1,43 @@
+"""Workers whose attempts run in an engine elsewhere."""
+
+from datetime import datetime
+
+import pytest
+
+from store.world import Worker, World
+from weft.core import errors
+
+GRACE_S = 30.0
+
+
+async def test_what_an_engine_runs_is_lost_by_no_silence(world: World) -> None:
+    """It may run there: nobody else gets it until a person says that it is gone (ADR 21)."""
+    batch, epoch = await world.submit(), await world.lead()
+    other = await world.worker()
+    gateway = {**other.facts, "name": "gateway", "incarnation": "of a directory", "outlives": True}
+    worker = Worker(other.store, await other.store.register_worker(**gateway), gateway)
+    (one,) = await worker.claim()
+    await worker.start(one)
+    await world.admin.execute(
+        "UPDATE weft.worker_incarnation SET heartbeat_at = heartbeat_at - interval '1 day' "
+        "WHERE incarnation_id = $1",
+        worker.id,
+    )
+
+    assert not await world.driver.lose_workers(epoch, GRACE_S)
+    assert await world.driver.next_due(epoch, GRACE_S) is not None  # of the other
+    shown = await world.api.get_worker(world.caller, "gateway", world.pool)
+    facts = await world.api.why_job(world.caller, batch, 1)
+    with pytest.raises(errors.WorkerAlive) as refused:
+        await worker.store.register_worker(**{**gateway, "incarnation": "of another directory"})
+    assert (shown["state"], await world.states(batch)) == ("silent", "R")
+    assert facts.silent_since == datetime.fromisoformat(str(shown["heartbeat_at"]))
+    assert "weft worker lose" in refused.value.hint
+    assert await world.api.lose_worker(world.caller, "gateway", world.pool)
+    assert not await world.api.lose_worker(world.caller, "gateway", world.pool)
+    assert await world.states(batch) == "r"
+    with pytest.raises(errors.IncarnationEnded):
+        await worker.store.register_worker(**gateway)
+    shown = await world.api.get_worker(world.caller, "gateway", world.pool)
+    assert (shown["state"], shown["history"][0]["state"]) == ("lost", "lost")
+    assert shown["history"][0]["actor"] == f"user {world.caller.user_name}"

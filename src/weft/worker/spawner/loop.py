@@ -9,6 +9,8 @@ from typing import Final
 NS: Final = 1_000_000_000
 Callback = Callable[[], None]
 _TIMERS_KEPT = 256
+_LONGEST_S: Final = 86_400.0
+"""The kernel waits 24 days at most; time limits may be longer. It is waited again then."""
 
 
 class LoopTimer:
@@ -96,4 +98,4 @@ class EventLoop:
             due_ns = self._timers[0].due_ns
         if due_ns is None:
             return None
-        return max(0.0, (due_ns - time.monotonic_ns()) / NS)
+        return min(max(0.0, (due_ns - time.monotonic_ns()) / NS), _LONGEST_S)

@@ -26,7 +26,7 @@ def test_each_entry_of_the_history_is_told_once_as_it_was() -> None:
     assert keys[:2] == ["PENDING.1", "PROCESSING_INPUTS.1"]
     assert keys[5:] == [
         "RUNNING.1", "BLOCKED.1", "PROCESSING_INPUTS.2", "STAGING_JOB.2", "SUBMITTING.2",
-        "QUEUED.2", "RUNNING.2", "CLEANING_UP.1", "FINISHED.1",
+        "QUEUED.2", "RUNNING.2", "CLEANING_UP.1", "ARCHIVING.1", "FINISHED.1",
     ]  # fmt: skip
     documents = {one.key: json.loads(one.body) for one in told(lost)}
     assert documents["PENDING.1"]["submitTime"] is None

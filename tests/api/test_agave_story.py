@@ -46,10 +46,17 @@ RUN = [*TAKEN, "QUEUED", "RUNNING"]
 def test_story_follows_the_attempts() -> None:
     assert statuses(facts()) == ["PENDING"]
     assert statuses(facts(attempt(1, None, started=False))) == ["PENDING", *TAKEN]
-    assert statuses(facts(attempt(1, "success"))) == ["PENDING", *RUN, "CLEANING_UP", "FINISHED"]
+    ends = ["CLEANING_UP", "ARCHIVING", "FINISHED"]
+    assert statuses(facts(attempt(1, "success"))) == ["PENDING", *RUN, *ends]
     lost = facts(attempt(1, "ready", reason="lost"), attempt(4, None))
     assert statuses(lost) == ["PENDING", *RUN, "BLOCKED", *RUN]
     assert story_of(lost).n_blocked == 1
+    exit_1 = facts(attempt(1, "failed", reason="exit", exit_code=1))
+    assert statuses(exit_1)[-2:] == ["CLEANING_UP", "FAILED"]
+    kept = {**exit_1["document"], "archiveOnAppError": True, "inputs": {"data": "file:///d"}}
+    staged = ["PROCESSING_INPUTS", "STAGING_INPUTS", "STAGED", "STAGING_JOB"]
+    assert statuses({**exit_1, "document": kept})[1:5] == staged
+    assert statuses({**exit_1, "document": kept})[-3:] == ["CLEANING_UP", "ARCHIVING", "FAILED"]
     bad = facts(attempt(1, "error", started=False, reason="bad_spec", message="no."))
     assert statuses(bad) == ["PENDING", *TAKEN, "FAILED"]
     assert story_of(bad).error == "The job failed: bad_spec: no."
@@ -74,7 +81,7 @@ def test_document_has_both_sets_of_names_and_hides_secrets() -> None:
     assert (document["systemId"], document["executionSystem"]) == ("local", "local")
     assert (document["maxHours"], document["maxRunTime"]) == (1.5, "01:30:00")
     assert document["parameters"] == {"say": "x", "API_TOKEN": "<masked>"}
-    assert (document["archive"], document["started"]) == (False, "2026-11-24T10:00:02Z")
+    assert (document["archive"], document["started"]) == (True, "2026-11-24T10:00:02Z")
     assert document["remoteOutcome"] == "FINISHED"
     assert summary_of(document)["_links"]["self"]["href"] == "http://h/jobs/v2/i-007"
 

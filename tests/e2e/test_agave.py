@@ -13,6 +13,8 @@ from e2e.conftest import Weft, until
 WRAPPER = """\
 echo "says ${say} ${times} in $AGAVE_JOB_ID for $AGAVE_JOB_OWNER"
 echo oops >&2
+mkdir made; printf "%s" "${say}" > made/said.txt; ln -s /etc/passwd link
+if [ -n "$data" ]; then cat "$data"; fi
 if [ "$wait" = 1 ]; then sleep 60; fi
 exit ${code}
 """
@@ -25,7 +27,7 @@ def agave(weft: Weft, tmp_path_factory: pytest.TempPathFactory) -> AgaveClient:
     (folder / "wrapper.sh").write_text(WRAPPER)
     described = {
         "name": "teller", "version": "1.0", "templatePath": "wrapper.sh", "deploymentPath": ".",
-        "executionSystem": "local", "inputs": [], "defaultMaxRunTime": "00:10:00",
+        "executionSystem": "local", "inputs": [{"id": "data"}], "defaultMaxRunTime": "00:10:00",
         "defaultMemoryPerNode": "256MB", "defaultProcessorsPerNode": 1,
         "parameters": [
             {"id": "say", "value": {"type": "string", "required": True, "validator": "[a-z]+"}},
@@ -108,11 +110,11 @@ say(dict(job=job, ends=ends, found=found, listed=listed, history=history, files=
     assert said["listed"][0]["id"] == job_id
     assert [one["status"] for one in said["history"]] == [
         "PENDING", "PROCESSING_INPUTS", "STAGING_JOB", "SUBMITTING", "QUEUED", "RUNNING",
-        "CLEANING_UP", "FINISHED",
+        "CLEANING_UP", "ARCHIVING", "FINISHED",
     ]  # fmt: skip
     assert said["files"][0] == said["files"][1]
     names = [f"first-walk-{job_id}.out", f"first-walk-{job_id}.err"]
-    assert [one["name"] for one in said["files"][0]] == names
+    assert [one["name"] for one in said["files"][0]] == [*names, "made"]
     assert said["text"] == said["local"]
     assert said["text"].startswith(f"says x 2 in {job_id} for ")
     assert said["again"]["id"] != job_id
@@ -140,6 +142,37 @@ def test_failure_says_why(http: httpx.Client) -> None:
     found = ended(http, submitted(http, job(code=3))["id"])
     assert (found["status"], found["remoteOutcome"]) == ("FAILED", "FAILED_SKIP_ARCHIVE")
     assert "exit code 3" in found["lastStatusMessage"]
+
+
+def test_what_a_job_leaves_is_found_and_another_gets_it(http: httpx.Client) -> None:
+    """By the address of the output, and by that of the archive; not what is a link, or was there
+    before.
+    """
+    job_id = ended(http, submitted(http, job("giver", say="x"))["id"])["id"]
+    listings, media = (f"/jobs/v2/{job_id}/outputs/{one}" for one in ("listings", "media"))
+    (found,) = http.get(f"{listings}/made").json()["result"]
+    assert (found["path"], found["length"], found["type"]) == ("/made/said.txt", 1, "file")
+    assert http.get(f"{listings}/made/said.txt").json()["result"] == [found]
+    assert http.get(found["_links"]["self"]["href"]).text == "x"
+    for gone in ("link", "wrapper.sh", "made/none", "made", "../made/said.txt"):
+        assert http.get(f"{media}/{gone}").status_code == 404
+    archive = http.get(f"/jobs/v2/{job_id}").json()["result"]["archivePath"]
+    for source in (found["_links"]["self"]["href"], f"agave://weft/{archive}/made/said.txt"):
+        again = ended(http, submitted(http, {**job("taker"), "inputs": {"data": source}})["id"])
+        assert (again["status"], again["inputs"]) == ("FINISHED", {"data": source})
+        out = http.get(f"/jobs/v2/{again['id']}/outputs/media/taker-{again['id']}.out")
+        assert out.text.endswith("\nx")
+        history = http.get(f"/jobs/v2/{again['id']}/history").json()["result"]
+        assert [one["status"] for one in history][2:4] == ["STAGING_INPUTS", "STAGED"]
+    wrongs: tuple[dict[str, object], ...] = (
+        {"data": "http://x.example/a"}, {"data": "rel/path"}, {"data": 7}, {"none": "x"},
+        {"data": "agave://other/a"}, {"data": ["file:///a", "file:///b"]},
+        {"data": f"agave://weft/{archive}/../x"},
+    )  # fmt: skip
+    for wrong in wrongs:
+        answer = http.post("/jobs/v2", json={**job(), "inputs": wrong})
+        assert answer.status_code == 400, wrong
+        assert answer.json()["message"].startswith(f"inputs.{next(iter(wrong))}: ")
 
 
 def test_paths_and_parameters_are_those_of_agave(http: httpx.Client) -> None:

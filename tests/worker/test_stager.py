@@ -65,6 +65,20 @@ def test_targets(work: Path) -> None:
         )
 
 
+def test_optional_outputs_are_what_can_be_kept_and_is_new(work: Path, tmp_path: Path) -> None:
+    """Links are left out, and what the application brought and the job left as it was."""
+    folder = tmp_path / "app"
+    (folder / "out").mkdir(parents=True)
+    (folder / "a.txt").write_bytes(b"a.txt")
+    (folder / "b.txt").write_bytes(b"B.txt")
+    (work / "link").symlink_to("/etc/passwd")
+    outputs = [FileOutput("**", when="always", optional=True), FileOutput("none", optional=True)]
+
+    some = find_outputs(work, outputs, files_max=99, bytes_max=MANY, folder=folder)
+
+    assert [one.target for one in some] == ["b.txt", "out/c.txt", "out/deep/d.txt", "out/deep/e"]
+
+
 def test_what_is_missing_or_too_much(work: Path) -> None:
     with pytest.raises(FileMissing, match="'none'"):
         found(work, "none")

@@ -14,6 +14,7 @@ from weft.submission.services import SubmissionServices
 from weft.submission.translation.apps import FoundApp
 from weft.submission.translation.executors import APP
 from weft.wire.documents import JobDocument
+from weft.wire.foreign_jobs import ForeignJob
 
 
 async def with_app_fields(
@@ -64,7 +65,8 @@ async def find_apps(
 
 
 def _filled(job: JobDocument, app: AppDescription, problems: Problems, at: str) -> JobDocument:
-    variables: dict[str, str] = {one.id: "" for one in app.inputs}
+    given = (job.app_inputs or {}) if isinstance(job, ForeignJob) else {}
+    variables: dict[str, str] = {one.id: given.get(one.id, "") for one in app.inputs}
     for name, text in variables_of(app.parameters, job.parameters or {}):
         if isinstance(text, WrongValue):
             problems.add(InvalidValue, f"{at}/parameters{pointer_of(name)}", str(text))
@@ -73,9 +75,12 @@ def _filled(job: JobDocument, app: AppDescription, problems: Problems, at: str) 
     for name in variables.keys() & (job.env or {}).keys():
         message = "it is a parameter of the application"
         problems.add(InvalidValue, f"{at}/env{pointer_of(name)}", message)
-    missing = [one.id for one in app.inputs if one.required and one.visible]
+    named = {*given, *(one.env for one in job.inputs or ())}
+    missing = [
+        one.id for one in app.inputs if one.required and one.visible and one.id not in named
+    ]
     if missing:
-        message = f"it needs the input {missing[0]}, and jobs cannot have inputs yet"
+        message = f"it needs the input {missing[0]}: one of `inputs` with this as its `env`"
         problems.add(InvalidValue, f"{at}/app", message)
     return msgspec.structs.replace(
         job,

@@ -72,6 +72,13 @@ class FileOutput(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
         Literal["always", "success", "failure", "cancelled"],
         says("After which ends. Where the job should have succeeded, they must be there."),
     ] = "success"
+    optional: Annotated[
+        bool,
+        says(
+            "There may be none; what is no plain file is left out, and what the job's application "
+            "brought along and the job left as it was."
+        ),
+    ] = False
 
 
 JobInputs = Annotated[

@@ -10,3 +10,5 @@ class ForeignJob(JobDocument):
     """As it came, or one that differs from it by its number and command only: the same object."""
     identity: dict[str, str] | None = None
     own_paths: tuple[str, ...] | None = None
+    app_inputs: dict[str, str] | None = None
+    """Values of the application's inputs, by their ids; what they name is among `inputs`."""

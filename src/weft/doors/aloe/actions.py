@@ -17,6 +17,7 @@ from weft.core.permissions import Permission
 from weft.core.rights import Right
 from weft.core.secret_variables import matches, patterns_of
 from weft.doors.aloe.finding import document_of, find
+from weft.doors.aloe.inputs import staged_inputs
 from weft.doors.aloe.notifications import subscriptions_of, wrong_notifications
 from weft.doors.aloe.refused import Refused, bad_request, refused_submission
 from weft.doors.aloe.replies import answer, base_of
@@ -46,8 +47,15 @@ async def _submit(request: AnyRequest, asked: Asked) -> Row:
         parse_allowed_hosts(services.settings.callback_private_hosts),
     ):
         raise bad_request("; ".join(wrong))
-    kept = foreign_document(asked, apps[asked.app].description, caller, job_id, base)
-    job = job_of(asked, kept, caller, job_id, f"{base}/jobs/v2/{job_id}")
+    app, reader = apps[asked.app].description, replace(caller, needs=Permission.READ)
+
+    async def batch_of(aloe_id: str) -> int | None:
+        found = await services.store.find_door_job(reader, NAME, aloe_id, hidden=True)
+        return None if found is None else int(found["batch_id"])
+
+    inputs = await staged_inputs(asked.get("inputs") or {}, app, base, batch_of)
+    kept = foreign_document(asked, app, caller, job_id, base, inputs)
+    job = job_of(asked, kept, caller, job_id, f"{base}/jobs/v2/{job_id}", inputs)
     digest = hashlib.sha256(msgspec.json.encode(asked.body)).digest()
     origin = foreign_origin(request, digest, foreign_id=job_id)
     origin = replace(origin, foreign_document=kept, subscriptions=subscriptions_of(notifications))
@@ -56,7 +64,6 @@ async def _submit(request: AnyRequest, asked: Asked) -> Row:
         await submit.create_batch(services, caller, batch, origin)
     except (Invalid, NoWorkerFits) as error:
         raise refused_submission(error) from error
-    reader = replace(caller, needs=Permission.READ)
     found = await services.store.find_door_job(reader, NAME, job_id, hidden=False)
     assert found is not None, "it was committed"
     return found

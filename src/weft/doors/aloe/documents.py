@@ -7,7 +7,6 @@ from weft.core.secret_variables import MASK, matches, without_password
 from weft.doors.aloe.story import Entry, Story, story_of
 from weft.doors.aloe.words import QUEUE, STORE, app_uuid, instant, seconds_of, slug
 
-NOT_ARCHIVED: Final = "Nothing is archived: outputs are the job's .out and .err."
 _UNUSED: Final[Mapping[str, Any]] = {
     "remoteStatusChecks": 0, "failedStatusChecks": 0, "lastStatusCheck": None,
 }  # fmt: skip
@@ -25,7 +24,6 @@ def job_document(
     kept, job_id = facts["document"], facts["foreign_id"]
     work = f"{facts['owner']}/job-{job_id}-{slug(kept['name'])}"
     remote_id = f"b{facts['batch_id']}.j1" if story.n_attempts else None
-    message = f"{story.message} {NOT_ARCHIVED}" if kept["archive"] else story.message
     return {
         "id": job_id,
         "name": kept["name"],
@@ -33,7 +31,7 @@ def job_document(
         "tenantId": facts["tenant"],
         "tenantQueue": f"weft.{facts['tenant']}.{QUEUE}",
         "status": story.status,
-        "lastStatusMessage": message,
+        "lastStatusMessage": story.message,
         "accepted": instant(story.entries[0].at),
         "created": instant(story.entries[0].at),
         "ended": instant(story.ended),
@@ -42,7 +40,7 @@ def job_document(
         "executionSystem": kept["systemId"],
         "appId": kept["appId"],
         "appUuid": app_uuid(kept["appId"]),
-        "archive": False,
+        "archive": kept["archive"],
         "archivePath": kept["archivePath"],
         "archiveSystem": kept["archiveSystem"] or STORE,
         "workPath": work,

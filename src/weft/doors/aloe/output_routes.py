@@ -1,9 +1,10 @@
-"""The outputs of jobs: their standard output and error, as files."""
+"""The outputs of jobs: their standard output and error, and the files that they have left."""
 
 import mimetypes
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from datetime import datetime
 from typing import Any, Final
+from urllib.parse import quote
 
 from litestar import Response, get, route
 from litestar.response import Stream
@@ -11,7 +12,10 @@ from litestar.response import Stream
 from weft.api.http.ranges import span_of
 from weft.api.http.requests import AnyRequest, services_of
 from weft.api.http.sse import stream_reply
+from weft.api.use_cases.files import open_file
 from weft.api.use_cases.output import Outputs, missing_output
+from weft.core.errors import FileNotFound
+from weft.core.file_paths import WrongPath, parts_of
 from weft.doors.aloe.documents import job_href
 from weft.doors.aloe.finding import find
 from weft.doors.aloe.options import READ, paths
@@ -24,6 +28,9 @@ from weft.ports.store import Caller
 
 _STREAMS: Final = {"out": "stdout", "err": "stderr"}
 _TEXT: Final = "text/plain"
+_BYTES: Final = "application/octet-stream"
+_FOLDER: Final = "text/directory"
+_PAGE: Final = 1000
 
 
 @get(paths("/{aloe_id:str}/outputs"), **READ)
@@ -48,14 +55,36 @@ async def list_aloe_output(request: AnyRequest) -> Response[bytes]:
 async def read_aloe_output(request: AnyRequest) -> Stream | Response[bytes]:
     """Read an output of a job, whole or in a range."""
     caller, facts = await find(request)
-    outputs, log = await _outputs(request, caller, facts)
     name = _name_in(request)
     stream = _names(facts).get(name)
-    if log is None or stream is None:
+    if stream is None:
+        return await _read_file(request, caller, facts, name)
+    outputs, log = await _outputs(request, caller, facts)
+    if log is None:
         raise _no_file(name)
     if (missing := missing_output(services_of(request).logs, log)) is not None:
         raise missing
     size = await outputs.size(log, stream)
+    return _reply(request, name, _TEXT, size, lambda *span: outputs.read(log, stream, *span))
+
+
+async def _read_file(
+    request: AnyRequest, caller: Caller, facts: Mapping[str, Any], name: str
+) -> Stream | Response[bytes]:
+    try:
+        parts_of(name)
+        found = await open_file(
+            services_of(request), caller, facts["batch_id"], 1, name, attempt=None
+        )
+    except (WrongPath, FileNotFound) as error:
+        raise _no_file(name) from error
+    return _reply(request, name, _BYTES, found.stored.n_bytes, found.read)
+
+
+def _reply(
+    request: AnyRequest, name: str, usual: str, size: int,
+    read: Callable[[int, int], AsyncIterator[bytes]],
+) -> Stream | Response[bytes]:  # fmt: skip
     span = span_of(request.headers.get("range"), size)
     start, stop = (span.start, span.stop) if span else (0, size)
     headers = {
@@ -66,26 +95,60 @@ async def read_aloe_output(request: AnyRequest) -> Stream | Response[bytes]:
     }
     if span:
         headers["content-range"] = span.content_range
-    status, media = 206 if span else 200, mimetypes.guess_type(name)[0] or _TEXT
+    status, media = 206 if span else 200, mimetypes.guess_type(name)[0] or usual
     if request.method == "HEAD":
         return Response(b"", status_code=status, media_type=media, headers=headers)
-    pieces = outputs.read(log, stream, start, stop)
-    return stream_reply(pieces, media=media, status=status, headers=headers)
+    return stream_reply(read(start, stop), media=media, status=status, headers=headers)
 
 
 async def _list(request: AnyRequest, name: str) -> Response[bytes]:
     caller, facts = await find(request)
     limit, offset = page_of(query_of(request))
-    outputs, log = await _outputs(request, caller, facts)
-    names = {} if log is None else _names(facts)
-    if name and name not in names:
+    files = await _files(request, caller, facts)
+    below = _below(files, name)
+    if name and not below:
         raise _no_file(name)
-    at = story_of(facts).updated
-    found = []
-    for one, stream in names.items():
-        if log is not None and name in {"", one}:
-            found.append(_entry(facts, base_of(request), one, await outputs.size(log, stream), at))
+    base = base_of(request)
+    found = [_entry(facts, base, path, *of) for path, of in below.items()]
     return answer(request, found[offset : offset + limit])
+
+
+async def _files(
+    request: AnyRequest, caller: Caller, facts: Mapping[str, Any]
+) -> dict[str, tuple[int, datetime]]:
+    """Return the sizes and dates of all files by their paths, standard output and error first."""
+    outputs, log = await _outputs(request, caller, facts)
+    story = story_of(facts)
+    at = story.remote_ended or story.updated
+    found = {}
+    for name, stream in _names(facts).items() if log is not None else ():
+        assert log is not None
+        found[name] = (await outputs.size(log, stream), at)
+    store, after = services_of(request).store, None
+    while True:
+        rows = await store.list_files(
+            caller, facts["batch_id"], 1, attempt=None, after=after, limit=_PAGE
+        )
+        for one in rows:
+            found.setdefault(one["path"], (one["bytes"], datetime.fromisoformat(one["kept_at"])))
+        if len(rows) < _PAGE:
+            return found
+        after = rows[-1]["path"]
+
+
+def _below(
+    files: Mapping[str, tuple[int, datetime]], directory: str
+) -> dict[str, tuple[int | None, datetime]]:
+    """Return what a directory has: files, and directories without a size; of a file itself."""
+    if directory in files:
+        return {directory: files[directory]}
+    found: dict[str, tuple[int | None, datetime]] = {}
+    start = f"{directory}/" if directory else ""
+    for path, (size, at) in files.items():
+        if path.startswith(start):
+            first, slash, _ = path.removeprefix(start).partition("/")
+            found.setdefault(start + first, (None if slash else size, at))
+    return found
 
 
 async def _outputs(
@@ -108,20 +171,23 @@ def _name_in(request: AnyRequest) -> str:
 
 
 def _entry(
-    facts: Mapping[str, Any], base: str, name: str, size: int, at: datetime
+    facts: Mapping[str, Any], base: str, path: str, size: int | None, at: datetime
 ) -> dict[str, Any]:
-    job = job_href(facts, base)
+    job, name, is_folder = job_href(facts, base), path.rpartition("/")[2], size is None
+    is_text = path in _names(facts)
+    usual = _TEXT if is_text else _BYTES
+    place = "listings" if is_folder else "media"
     return {
         "name": name,
-        "path": f"/{name}",
+        "path": f"/{path}",
         "lastModified": instant(at),
-        "length": size,
-        "permission": "READ",
-        "mimeType": mimetypes.guess_type(name)[0] or _TEXT,
-        "format": "unknown",
-        "type": "file",
+        "length": size or 0,
+        "permission": "READ_EXECUTE" if is_folder else "READ",
+        "mimeType": _FOLDER if is_folder else mimetypes.guess_type(name)[0] or usual,
+        "format": "folder" if is_folder else "unknown",
+        "type": "dir" if is_folder else "file",
         "_links": {
-            "self": {"href": f"{job}/outputs/media/{name}"},
+            "self": {"href": f"{job}/outputs/{place}/{quote(path)}"},
             "system": {"href": f"{base}/systems/v2/{STORE}"},
             "parent": {"href": job},
         },

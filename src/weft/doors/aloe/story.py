@@ -6,7 +6,7 @@ was once told is told again.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
 from weft.doors.aloe.words import ENDED, user_of
@@ -14,8 +14,12 @@ from weft.doors.aloe.words import ENDED, user_of
 _PENDING: Final = "PENDING"
 _TAKEN: Final = "PROCESSING_INPUTS"
 _BLOCKED: Final = "BLOCKED"
+_STAGING_INPUTS: Final = "STAGING_INPUTS"
+_STAGED: Final = "STAGED"
 _BEFORE_START: Final = (
     (_TAKEN, "A worker has taken the job."),
+    (_STAGING_INPUTS, "The inputs are brought."),
+    (_STAGED, "The inputs are there."),
     ("STAGING_JOB", "The application is made ready."),
     ("SUBMITTING", "The application is handed over to be started."),
 )
@@ -115,6 +119,12 @@ def _states(facts: Mapping[str, Any]) -> Iterator[Entry]:
     for one in facts["attempts"]:
         at = max(at, datetime.fromisoformat(one["claimed_at"]))
         for status, text in _BEFORE_START:
+            if status in {_STAGING_INPUTS, _STAGED} and not facts["document"]["inputs"]:
+                continue
+            if status == _STAGED:
+                if one["started_at"] is None:
+                    break  # its inputs are not there yet, or could not be brought
+                at = max(at, datetime.fromisoformat(one["started_at"]))
             yield Entry(status, at, owner, text)
         if one["started_at"] is not None:
             at = max(at, datetime.fromisoformat(one["started_at"]))
@@ -139,7 +149,12 @@ def _end(facts: Mapping[str, Any], attempt: Mapping[str, Any], at: datetime) -> 
         yield Entry(status, at, _who(facts), _STOPPED)
     else:
         if attempt["started_at"] is not None:
-            yield Entry("CLEANING_UP", at, owner, "The application has ended.")
+            ended = at - timedelta(milliseconds=attempt.get("storing_ms") or 0)
+            ended = max(ended, datetime.fromisoformat(attempt["started_at"]))
+            yield Entry("CLEANING_UP", ended, owner, "The application has ended.")
+            kept = facts["document"]
+            if kept["archive"] and (status == "FINISHED" or kept["archiveOnAppError"]):
+                yield Entry("ARCHIVING", ended, owner, "What it has left is kept.")
         text = (
             "The job has ended." if status == "FINISHED" else f"The job failed: {_why(attempt)}."
         )

@@ -8,9 +8,11 @@ from typing import Any, Final
 import msgspec
 
 from weft.core.apps.description import AppDescription, bytes_of
+from weft.doors.aloe.inputs import StagedInputs
 from weft.doors.aloe.refused import bad_request
 from weft.doors.aloe.words import LOCAL, QUEUE, duration, instant, seconds_of, slug
 from weft.ports.store import Caller
+from weft.wire.file_documents import FileOutput
 from weft.wire.foreign_jobs import ForeignJob
 
 DOCUMENT_BYTES_MAX: Final = 128 << 10
@@ -75,7 +77,7 @@ def read_asked(body: object) -> Asked:
 
 
 def foreign_document(
-    asked: Asked, app: AppDescription, caller: Caller, job_id: str, base: str
+    asked: Asked, app: AppDescription, caller: Caller, job_id: str, base: str, inputs: StagedInputs
 ) -> dict[str, Any]:
     """Return what is kept of a job: what it was asked to be, and what it is. `base`: how its
     owner reached this server.
@@ -99,7 +101,7 @@ def foreign_document(
         "memoryPerNode": round(n_bytes / _GB, 6),
         "memoryBytes": n_bytes,
         "maxRunTime": limit,
-        "inputs": {},
+        "inputs": inputs.asked,
         "parameters": _parameters(asked),
         "archive": asked.get("archive") is not False,
         "archiveOnAppError": asked.get("archiveOnAppError") is True,
@@ -109,9 +111,12 @@ def foreign_document(
 
 
 def job_of(
-    asked: Asked, kept: Mapping[str, Any], caller: Caller, job_id: str, url: str
-) -> ForeignJob:
-    """Return the job of weft. Values reach its wrapper as variables."""
+    asked: Asked, kept: Mapping[str, Any], caller: Caller, job_id: str, url: str,
+    inputs: StagedInputs,
+) -> ForeignJob:  # fmt: skip
+    """Return the job of weft. Values reach its wrapper as variables; all that it leaves is kept,
+    whatever becomes of it.
+    """
     resources = {"cpu": kept["processorsPerNode"], "memory": kept["memoryBytes"]}
     return ForeignJob(
         app=asked.app,
@@ -121,6 +126,9 @@ def job_of(
         resources=resources,
         timeout_s=seconds_of(kept["maxRunTime"]),
         queue=asked.get("batchQueue"),
+        inputs=inputs.files or None,
+        outputs=(FileOutput(from_="**", when="always", optional=True),),
+        app_inputs=inputs.values,
     )
 
 
@@ -136,7 +144,8 @@ def _variables(kept: Mapping[str, Any], caller: Caller, job_id: str, url: str) -
         "NODE_COUNT": kept["nodeCount"], "PROCESSORS_PER_NODE": kept["processorsPerNode"],
         "MEMORY_PER_NODE": f"{kept['memoryPerNode']:g}", "MAX_RUNTIME": kept["maxRunTime"],
         "MAX_RUNTIME_SECONDS": seconds_of(kept["maxRunTime"]),
-        "SUBMIT_TIME": instant(datetime.now(UTC)), "ARCHIVE": "0",
+        "SUBMIT_TIME": instant(datetime.now(UTC)), "WORK_PATH": ".",
+        "ARCHIVE": "1" if kept["archive"] else "0",
         "ARCHIVE_SYSTEM": kept["archiveSystem"] or "", "ARCHIVE_PATH": kept["archivePath"],
         "ARCHIVE_URL": f"{url}/outputs/listings",
         "CALLBACK_RUNNING": "", "CALLBACK_CLEANING_UP": "", "CALLBACK_ALIVE": "",
@@ -189,11 +198,7 @@ def _switch(name: str, given: Mapping[str, Any]) -> str | None:
 
 
 def _object(name: str, given: Mapping[str, Any]) -> str | None:
-    if not isinstance(value := given.get(name, {}), dict):
-        return "expected an object"
-    if name == "inputs" and value:
-        return f"{', '.join(sorted(value))[:200]}: jobs of this server cannot have inputs yet"
-    return None
+    return None if isinstance(given.get(name, {}), dict) else "expected an object"
 
 
 _CHECKS: Final[

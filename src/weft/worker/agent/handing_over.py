@@ -155,8 +155,10 @@ class HandingOver:
             return  # cancelled while they were fetched
         if reason is not None:
             self._attempts.end_unstarted(one.key, reason, message)
-            return
-        await self._submit_late([one])
+        elif _has_files(one.spec):
+            await self._hand_over_with_files(one)
+        else:
+            await self._submit_late([one])
 
     async def _hand_over_with_files(self, one: Assignment) -> None:
         self._attempts.enter(one.key, Phase.STAGING_INPUTS)

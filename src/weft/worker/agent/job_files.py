@@ -118,6 +118,7 @@ class JobFiles:
                     one.spec.outputs or (),
                     None if one.account is None else one.account.uid,
                     (time.monotonic_ns() - begun) // 1_000_000,
+                    folder=None if one.spec.app is None else one.spec.app.folder,
                 ),
             )
         except StoreAway as error:
@@ -258,7 +259,7 @@ class JobFiles:
         assert plan is not None
         if plan.kept is None:
             outputs = [one for one in plan.outputs if _is_wanted(one, ended)]
-            kept, problem = await self._keep_all(key, outputs, plan.owner)
+            kept, problem = await self._keep_all(key, outputs, plan)
             plan = msgspec.structs.replace(
                 plan,
                 kept=tuple(kept),
@@ -286,7 +287,7 @@ class JobFiles:
         return msgspec.structs.replace(ended, message=ended.message or plan.problem)
 
     async def _keep_all(
-        self, key: AttemptKey, outputs: list[FileOutput], owner: int | None
+        self, key: AttemptKey, outputs: list[FileOutput], plan: Plan
     ) -> tuple[list[KeptFile], str]:
         """Return what was kept, all or nothing, and why it is nothing."""
         if not outputs:
@@ -299,9 +300,10 @@ class JobFiles:
                 outputs,
                 files_max=self._site.output_files_max,
                 bytes_max=self._site.output_bytes_max,
+                folder=None if plan.folder is None else Path(plan.folder),
             )
             keeping = [
-                asyncio.create_task(self._keep_one(key, one.source, one.target, owner))
+                asyncio.create_task(self._keep_one(key, one.source, one.target, plan.owner))
                 for one in found
             ]
             try:

@@ -35,6 +35,8 @@ class Plan(msgspec.Struct, frozen=True):
     """What was kept when it had ended; None: nothing yet."""
     problem: str = ""
     """Why not all was kept."""
+    folder: str | None = None
+    """Of the job's application."""
 
 
 class JobDirectories:

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from weft.core.file_paths import WrongPath, has_wildcards, parts_of, target_of
-from weft.ports.file_store import FileMissing, FileRefused
+from weft.ports.file_store import FileMissing, FileProblem, FileRefused
 from weft.wire.file_documents import FileOutput
 from weft.wire.walking import NotPlain, entered, open_file, opened_directory
 
 _DEEP: Final = "**"
+_PIECE_BYTES: Final = 1 << 20
 _LOOKED_AT: Final = 20
 """Names that are looked at for one that may be kept."""
 
@@ -28,24 +29,33 @@ class FoundFile(NamedTuple):
 
 
 def find_outputs(
-    work: Path, outputs: Sequence[FileOutput], *, files_max: int, bytes_max: int
+    work: Path,
+    outputs: Sequence[FileOutput],
+    *,
+    files_max: int,
+    bytes_max: int,
+    folder: Path | None = None,
 ) -> list[FoundFile]:
     """Return the files of these outputs. Raise `FileMissing` for one that has none, `FileRefused`
-    for what is no plain file or too much.
+    for what is no plain file or too much. `folder`: of the job's application, whose files are no
+    optional outputs as long as they are as they were.
     """
     found: dict[str, FoundFile] = {}
     budget = [files_max * _LOOKED_AT]
     with opened_directory(work) as top:
         for output in outputs:
             n_before = len(found)
-            for source, n_bytes in _matching(top, output.from_.removesuffix("/"), budget):
+            pattern = output.from_.removesuffix("/")
+            for source, n_bytes in _matching(top, pattern, budget, lenient=output.optional):
+                if output.optional and folder and _is_same(work, folder, source, n_bytes):
+                    continue
                 target = _target(output, source)
                 known = found.setdefault(target, FoundFile(source, target, n_bytes))
                 if known.source != source:
                     raise FileRefused(f"two of its outputs would be {target!r}")
                 if len(found) > files_max:
                     raise FileRefused(f"more than {files_max} files (output_files_max)")
-            if len(found) == n_before and not _has_all(found, output):
+            if len(found) == n_before and not output.optional and not _has_all(found, output):
                 raise FileMissing(f"its output {output.from_!r} is missing")
     if (total := sum(one.n_bytes for one in found.values())) > bytes_max:
         raise FileRefused(
@@ -91,30 +101,56 @@ def _target(output: FileOutput, source: str) -> str:
         raise FileRefused(f"its output {source!r} cannot be kept: {error}") from error
 
 
-def _matching(top: int, pattern: str, budget: list[int]) -> Iterator[tuple[str, int]]:
+def _is_same(work: Path, folder: Path, source: str, n_bytes: int) -> bool:
+    """Say whether a file is as the application brought it."""
+    own = folder / source
+    try:
+        status = own.lstat()
+        if not stat.S_ISREG(status.st_mode) or status.st_size != n_bytes:
+            return False
+        with opened_output(work, source, owner=None) as fd, own.open("rb") as other:
+            offset = 0
+            while piece := other.read(_PIECE_BYTES):
+                if os.pread(fd, len(piece), offset) != piece:
+                    return False
+                offset += len(piece)
+    except (OSError, FileProblem):
+        return False
+    return True
+
+
+def _matching(
+    top: int, pattern: str, budget: list[int], *, lenient: bool
+) -> Iterator[tuple[str, int]]:
     parts = pattern.split("/")
     while parts[-2:] == [_DEEP, "*"]:  # the same, and each directory is looked through once
         parts.pop()
-    yield from _walk(top, parts, (), budget)
+    yield from _walk(top, parts, (), budget, lenient=lenient)
 
 
 def _walk(
-    directory: int, pattern: Sequence[str], at: tuple[str, ...], budget: list[int]
-) -> Iterator[tuple[str, int]]:
-    """Yield the files below an open directory that match; links are not followed."""
+    directory: int, pattern: Sequence[str], at: tuple[str, ...], budget: list[int], *,
+    lenient: bool,
+) -> Iterator[tuple[str, int]]:  # fmt: skip
+    """Yield the files below an open directory that match; links are not followed. `lenient`: pass
+    over what cannot be kept.
+    """
     first, rest = pattern[0], pattern[1:]
     is_deep = first == _DEEP
     if is_deep and rest:
-        yield from _walk(directory, rest, at, budget)
+        yield from _walk(directory, rest, at, budget, lenient=lenient)
     for name in _names(directory, first, budget):
         if not is_deep and not fnmatch.fnmatchcase(name, first):
             continue
         status = os.stat(name, dir_fd=directory, follow_symlinks=False)
         path = (*at, name)
+        if lenient and not _can_be_kept(path, status):
+            continue
         if stat.S_ISDIR(status.st_mode):
             _check_name(path)
             with entered(directory, [name]) as opened:
-                yield from _walk(opened, pattern if is_deep else rest or [_DEEP], path, budget)
+                below = pattern if is_deep else rest or [_DEEP]
+                yield from _walk(opened, below, path, budget, lenient=lenient)
         elif rest:
             continue  # matched as a directory only
         elif not stat.S_ISREG(status.st_mode):
@@ -140,6 +176,14 @@ def _names(directory: int, pattern: str, budget: list[int]) -> Iterator[str]:
                 raise FileRefused("it left too many files to look through (output_files_max)")
             names.append(entry.name)
     yield from sorted(names)
+
+
+def _can_be_kept(path: tuple[str, ...], status: os.stat_result) -> bool:
+    try:
+        parts_of("/".join(path))
+    except WrongPath:
+        return False
+    return stat.S_ISDIR(status.st_mode) or stat.S_ISREG(status.st_mode)
 
 
 def _check_name(parts: tuple[str, ...]) -> None:

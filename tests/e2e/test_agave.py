@@ -166,7 +166,7 @@ def test_what_a_job_leaves_is_found_and_another_gets_it(http: httpx.Client) -> N
         assert [one["status"] for one in history][2:4] == ["STAGING_INPUTS", "STAGED"]
     wrongs: tuple[dict[str, object], ...] = (
         {"data": "http://x.example/a"}, {"data": "rel/path"}, {"data": 7}, {"none": "x"},
-        {"data": "agave://other/a"}, {"data": ["file:///a", "file:///b"]},
+        {"data": "agave://other/a"}, {"data": ["file:///a/x", "file:///b/x"]},
         {"data": f"agave://weft/{archive}/../x"},
     )  # fmt: skip
     for wrong in wrongs:

@@ -176,7 +176,7 @@ def _entry(
     job, name, is_folder = job_href(facts, base), path.rpartition("/")[2], size is None
     is_text = path in _names(facts)
     usual = _TEXT if is_text else _BYTES
-    place = "listings" if is_folder else "media"
+    part = "listings" if is_folder else "media"
     return {
         "name": name,
         "path": f"/{path}",
@@ -187,7 +187,7 @@ def _entry(
         "format": "folder" if is_folder else "unknown",
         "type": "dir" if is_folder else "file",
         "_links": {
-            "self": {"href": f"{job}/outputs/{place}/{quote(path)}"},
+            "self": {"href": f"{job}/outputs/{part}/{quote(path)}"},
             "system": {"href": f"{base}/systems/v2/{STORE}"},
             "parent": {"href": job},
         },

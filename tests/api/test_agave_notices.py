@@ -50,6 +50,11 @@ def test_variables_are_filled_in_and_encoded() -> None:
         url=f"{URL}?${{PERMISSION_USERNAME}}=${{PERMISSION_PERMISSION}}&${{EVENT}}",
     )  # fmt: skip
     assert found.url == f"{URL}?b%26b=READ&PERMISSION_GRANT"
+    shared[0]["message"] = "bob: all (WRITE)"
+    (found,) = told(
+        facts(changes=shared), event="*", url=f"{URL}?${{PERMISSION_PERMISSION}}"
+    )[1:]  # fmt: skip
+    assert found.url == f"{URL}?WRITE"
 
 
 @pytest.mark.parametrize(

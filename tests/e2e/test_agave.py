@@ -238,7 +238,9 @@ def test_permissions_let_others_in(weft: Weft, http: httpx.Client) -> None:
         assert agnes.post(path, json={"action": "stop"}).status_code == 403
         assert agnes.post(f"{path}/pems/agnes", json={"permission": "ALL"}).status_code == 403
         assert agnes.post(path, json={"action": "reset"}).status_code == 403
-        http.post(f"{path}/pems/agnes", json={"permission": "WRITE"})
+        for word, may in (("all", True), ("WRITE", False)):
+            given = http.post(f"{path}/pems/agnes", json={"permission": word})
+            assert given.json()["result"]["permission"] == {"read": may, "write": True}
         assert agnes.post(path, json={"action": "stop"}).status_code == 200
         ended(http, path.rpartition("/")[2])
         again = agnes.post(f"{path}/resubmit").json()["result"]
@@ -248,7 +250,7 @@ def test_permissions_let_others_in(weft: Weft, http: httpx.Client) -> None:
         assert agnes.get(path).status_code == 404
     history = [one["status"] for one in http.get(f"{path}/history").json()["result"]]
     assert [one for one in history if one.startswith("PERMISSION")] == [
-        "PERMISSION_GRANT", "PERMISSION_GRANT", "PERMISSION_REVOKE",
+        "PERMISSION_GRANT", "PERMISSION_GRANT", "PERMISSION_GRANT", "PERMISSION_REVOKE",
     ]  # fmt: skip
     some = {"username": "agnes", "permission": "SOME"}
     bodies: list[object] = [{}, {"username": "agnes"}, some, []]

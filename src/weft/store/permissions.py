@@ -17,7 +17,13 @@ class Permissions:
     _database: Database
 
     async def share_batch(
-        self, caller: Caller, batch_id: int, user: str, permission: Permission | None
+        self,
+        caller: Caller,
+        batch_id: int,
+        user: str,
+        permission: Permission | None,
+        *,
+        said: str | None = None,
     ) -> Row:
         """Share a batch, or share it no longer."""
         document: Row = await self._database.value(
@@ -27,6 +33,7 @@ class Permissions:
             of_user=user,
             permission=permission,
             actor=f"user {caller.user_name}",
+            said=said,
         )
         return document
 

@@ -69,7 +69,7 @@ async def _submit(request: AnyRequest, asked: Asked) -> Row:
     return found
 
 
-async def stop(request: AnyRequest) -> Response[bytes]:
+async def stop(request: AnyRequest, _: object = None) -> Response[bytes]:
     """Stop a job. Raise a 409 if it has ended."""
     caller, facts = await find(request)
     if (status := story_of(facts).status) in ENDED:
@@ -88,7 +88,7 @@ async def hide(request: AnyRequest, *, stops: bool, needs: Permission) -> Row:
     return (await find(request, hidden=True, needs=needs))[1]
 
 
-async def unhide(request: AnyRequest) -> Response[bytes]:
+async def unhide(request: AnyRequest, _: object = None) -> Response[bytes]:
     """Show a job again."""
     caller, facts = await find(request, hidden=True, needs=Permission.WRITE)
     await hide_batch(services_of(request), caller, facts["batch_id"], hidden=False)
@@ -96,7 +96,7 @@ async def unhide(request: AnyRequest) -> Response[bytes]:
     return answer(request, document_of(request, facts))
 
 
-async def resubmit(request: AnyRequest) -> Response[bytes]:
+async def resubmit(request: AnyRequest, body: object = None) -> Response[bytes]:
     """Submit a job once more, as one of the caller's own. Raise a 409 if it has not begun, a 403
     if it has values that the caller is not shown.
     """
@@ -107,11 +107,19 @@ async def resubmit(request: AnyRequest) -> Response[bytes]:
     given = facts["document"]["asked"].get("parameters") or {}
     if facts["owner"] != caller.user_name and any(matches(name, masks) for name in given):
         raise Refused(403, "the job has parameters that only its owner may use")
-    found = await _submit(request, again(facts["document"]))
+    found = await _submit(request, again(facts["document"], notifies=_notifies(body)))
     return answer(request, document_of(request, found), status=201)
 
 
-async def _reset(request: AnyRequest) -> Response[bytes]:
+def _notifies(body: object) -> bool:
+    """Say whether the subscriptions of the first job are those of the new one, too."""
+    wanted = body.get("preserveNotifications") if isinstance(body, dict) else None
+    if wanted is not None and not isinstance(wanted, bool) and wanted not in ("true", "false"):
+        raise bad_request("preserveNotifications: expected true or false")
+    return wanted is not False and wanted != "false"
+
+
+async def _reset(request: AnyRequest, _: object = None) -> Response[bytes]:
     caller, facts = await find(request)
     if not caller.may(Right.OPERATE):
         raise Refused(403, "only administrators reset jobs")
@@ -126,6 +134,6 @@ async def _cancel(request: AnyRequest, facts: Mapping[str, Any]) -> None:
     )
 
 
-ACTIONS: Final[Mapping[str, Callable[[AnyRequest], Awaitable[Response[bytes]]]]] = {
+ACTIONS: Final[Mapping[str, Callable[[AnyRequest, object], Awaitable[Response[bytes]]]]] = {
     "stop": stop, "kill": stop, "resubmit": resubmit, "restore": unhide, "reset": _reset,
 }  # fmt: skip

@@ -11,6 +11,7 @@ import msgspec
 from weft import __version__
 from weft.doors.aloe.documents import job_document
 from weft.doors.aloe.notifications import VARIABLES
+from weft.doors.aloe.permission_words import user_and_word
 from weft.doors.aloe.story import Entry, Story, as_of, story_of
 from weft.driver.notice_forms import Notice, NoticeForm
 from weft.ports.store import Row
@@ -53,7 +54,7 @@ def _filled(url: str, values: Mapping[str, str]) -> str:
 
 def _values(document: Mapping[str, Any], entry: Entry, then: Story) -> dict[str, str]:
     """Return the variables of a URL; those that have no value are empty."""
-    user, _, word = (entry.detail or "").partition(":")
+    user, word = user_and_word(entry.detail or "")
     found = {name: document[field] for name, field in VARIABLES.items() if field}
     found |= {
         "EVENT": entry.status,
@@ -61,7 +62,7 @@ def _values(document: Mapping[str, Any], entry: Entry, then: Story) -> dict[str,
         "JOB_ARCHIVE_URL": document["_links"]["archiveData"]["href"],
         "JOB_ERROR": then.error,
         "PERMISSION_USERNAME": user,
-        "PERMISSION_PERMISSION": word.strip().upper(),
+        "PERMISSION_PERMISSION": word,
     }
     return {name: _text(value) for name, value in found.items()}
 

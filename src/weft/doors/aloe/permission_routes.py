@@ -11,6 +11,7 @@ from weft.core.permissions import Permission
 from weft.doors.aloe.documents import job_href
 from weft.doors.aloe.finding import find
 from weft.doors.aloe.options import READ, SHARE, paths
+from weft.doors.aloe.permission_words import said_of
 from weft.doors.aloe.refused import Refused, bad_request
 from weft.doors.aloe.replies import answer, base_of, page_of, query_of
 from weft.doors.aloe.requests import read_body
@@ -22,6 +23,8 @@ _GIVEN: Final[Mapping[str, Permission | None]] = {
     "ALL": Permission.ALL,
 }  # fmt: skip
 """What each word gives: whoever may write there may also share, and reads."""
+_WRITES_ONLY: Final = frozenset({"WRITE", "WRITE_EXECUTE"})
+"""Shown as they were given, though weft has no right to write that does not read."""
 _USERS_MAX: Final = 1000
 
 
@@ -93,7 +96,9 @@ async def _share(request: AnyRequest, in_path: str | None) -> Response[bytes]:
     if name not in _GIVEN:
         raise bad_request(f"permission: expected one of {', '.join(_GIVEN)}")
     if user.casefold() != facts["owner"].casefold():
-        await _give(request, caller, facts, user, _GIVEN[name])
+        said = name if _GIVEN[name] is Permission.ALL else None
+        await _give(request, caller, facts, user, _GIVEN[name], said)
+        caller, facts = await find(request)
     elif _GIVEN[name] is not Permission.ALL:
         raise bad_request("the owner cannot lose a permission")
     for one in await _all(request, caller, facts):
@@ -103,11 +108,16 @@ async def _share(request: AnyRequest, in_path: str | None) -> Response[bytes]:
 
 
 async def _give(
-    request: AnyRequest, caller: Caller, facts: Row, user: str, permission: Permission | None
+    request: AnyRequest,
+    caller: Caller,
+    facts: Row,
+    user: str,
+    permission: Permission | None,
+    said: str | None = None,
 ) -> None:
     store = services_of(request).store
     try:
-        await store.share_batch(caller, facts["batch_id"], user, permission)
+        await store.share_batch(caller, facts["batch_id"], user, permission, said=said)
     except UserNotFound as error:
         raise Refused(404, f"there is no user {user[:80]!r}") from error
 
@@ -120,12 +130,12 @@ async def _all(request: AnyRequest, caller: Caller, facts: Row) -> list[dict[str
 
 
 def _entry(facts: Row, base: str, user: str, permission: str | None) -> dict[str, Any]:
-    job = job_href(facts, base)
+    job, word = job_href(facts, base), said_of(facts, user) if permission == "all" else ""
     return {
         "username": user,
         "internalUsername": None,
         "permission": {
-            "read": permission is not None,
+            "read": permission is not None and word not in _WRITES_ONLY,
             "write": permission in {"execute", "write", "all"},
         },
         "_links": {

@@ -106,7 +106,7 @@ async def _act(request: AnyRequest) -> Response[bytes]:
     action = body.get("action") if isinstance(body, dict) else None
     if not isinstance(action, str) or action.lower() not in ACTIONS:
         raise bad_request(f"action: expected one of {', '.join(ACTIONS)}")
-    return await ACTIONS[action.lower()](request)
+    return await ACTIONS[action.lower()](request, body)
 
 
 @post(paths("/{aloe_id:str}"), **WRITE)
@@ -157,7 +157,7 @@ async def unhide_aloe_job(request: AnyRequest) -> Response[bytes]:
 @post(paths("/{aloe_id:str}/resubmit"), **WRITE)
 async def resubmit_aloe_job(request: AnyRequest) -> Response[bytes]:
     """Submit a job once more."""
-    return await resubmit(request)
+    return await resubmit(request, await read_body(request, forms=True))
 
 
 _ROUTES: Final[Any] = (

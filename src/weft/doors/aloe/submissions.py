@@ -224,9 +224,10 @@ def _is_plain(value: object, depth: int = 0) -> bool:
     return True
 
 
-def again(kept: Mapping[str, Any]) -> Asked:
+def again(kept: Mapping[str, Any], *, notifies: bool) -> Asked:
     """Return the submission of a job, to be made once more; its archive gets a place of its own.
-    Raise a 400 if it is none by now.
+    `notifies`: with its subscriptions. Raise a 400 if it is none by now.
     """
-    asked = {name: value for name, value in kept["asked"].items() if name != "archivePath"}
+    left = {"archivePath"} if notifies else {"archivePath", "notifications"}
+    asked = {name: value for name, value in kept["asked"].items() if name not in left}
     return read_asked(asked)

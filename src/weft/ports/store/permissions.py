@@ -11,10 +11,17 @@ class PermissionStore(Protocol):
     """What users may do with batches of others."""
 
     async def share_batch(
-        self, caller: Caller, batch_id: int, user: str, permission: Permission | None
+        self,
+        caller: Caller,
+        batch_id: int,
+        user: str,
+        permission: Permission | None,
+        *,
+        said: str | None = None,
     ) -> Row:
         """Let a user of the tenant do this with a batch, instead of what they could; None: nothing
-        more. Return `batch_id, user_id, user, permission, granted_by, granted_at`.
+        more. Return `batch_id, user_id, user, permission, granted_by, granted_at`. `said`: what
+        the client of a door called it, kept in the history: `bob: all (WRITE)`.
 
         Raise `BatchNotFound`, `PermissionMissing`, `UserNotFound`.
         """

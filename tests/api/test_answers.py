@@ -351,8 +351,11 @@ UNASKED = {
     ("GET", "/v1/callbacks/secret", "200"),
     ("POST", "/v1/logins", "200"), ("POST", "/v1/logins/finish", "200"),
     ("POST", "/v1/device-logins", "200"), ("POST", "/v1/device-logins/poll", "200"),
+    ("POST", "/v1/workers/{w}/lose", "200"),
 }  # fmt: skip
-"""They need a key, or an issuer: `test_logins` compares the answers of those."""
+"""They need a key, or an issuer: `test_logins` compares the answers of those; or a worker that was
+silent for 10 s.
+"""
 UNCHANGED = {
     *UNRECORDED,  # their commit is
     "POST /v1/queue-test",

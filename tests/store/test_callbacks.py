@@ -152,7 +152,7 @@ async def test_every_attempt_is_written_down(world: World) -> None:
         "delivery_id": one.delivery_id, "delivery": one.name, "batch_id": batch, "group_id": 0,
         "completion": 1, "url": HOOK, "state": "pending", "n_attempts": 0, "last_status": None,
         "last_error": None, "created_at": before["created_at"], "tried_at": None,
-        "next_at": before["created_at"], "delivered_at": None,
+        "next_at": before["created_at"], "delivered_at": None, "event": None,
     }  # fmt: skip
     assert (tried["state"], tried["n_attempts"], tried["last_error"]) == (
         "pending", 1, "no answer",

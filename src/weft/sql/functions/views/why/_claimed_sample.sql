@@ -1,16 +1,17 @@
 -- _claimed_sample: how many jobs of a group a worker has claimed that wait there for room, and the first of them.
 -- Called by: why_group.   Safe to repeat: yes, it only reads.
--- Plan: the first 1000 running jobs among the first 10,000 of the batch, by key. So those that come later are not told.
+-- Plan: the running jobs among the first 2000 of the batch, by key. So those that come later are not told.
 -- Returns: NULL if there is none. What was claimed within two seconds starts in a moment.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._claimed_sample(of_batch_id bigint, of_group_id int) RETURNS jsonb
 LANGUAGE sql STABLE
+PLAN_IN_ORDER
 AS $$
     SELECT jsonb_build_object('job_id', x.job_id, 'worker', w.name, 'n', x.n)
     FROM (
         SELECT j.job_id, j.incarnation_id, count(*) OVER () AS n
-        FROM (SELECT y.* FROM (SELECT z.* FROM weft.job z WHERE z.batch_id = of_batch_id ORDER BY z.job_id LIMIT 10000) y
-              WHERE y.state = STATE_RUNNING ORDER BY y.job_id LIMIT 1000) j
+        FROM (SELECT y.* FROM (SELECT z.* FROM weft.job z WHERE z.batch_id = of_batch_id ORDER BY z.job_id LIMIT 2000) y
+              WHERE y.state = STATE_RUNNING) j
         WHERE j.started_at IS NULL AND j.phase = PHASE_ASSIGNED AND j.claimed_at < clock_timestamp() - interval '2 seconds'
             AND weft._is_member(of_batch_id, j.group_id, of_group_id)
         ORDER BY j.job_id LIMIT 1) x

@@ -150,6 +150,7 @@ class LiveWorker:
         exit_code: int = 0,
         output: tuple[int, int] = (0, 0),
         reason: Reason | None = None,
+        message: str = "",
     ) -> None:
         if reason is None and exit_code:
             reason = Reason.EXIT
@@ -158,7 +159,7 @@ class LiveWorker:
                 batch_id=c.batch_id, job_id=c.job_id, attempt=c.attempt, start_age_us=1000,
                 end_age_us=0, reason=reason, exit_code=exit_code,
                 signal=None, cpu_ms=1, memory_peak_bytes=1, stdout_bytes=output[0],
-                stderr_bytes=output[1], truncated=False, location=None, message="",
+                stderr_bytes=output[1], truncated=False, location=None, message=message,
             )
             for c in claimed
         ]  # fmt: skip

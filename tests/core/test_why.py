@@ -283,6 +283,25 @@ def test_groups(facts: dict[str, Any], expected: list[str]) -> None:
     ] == expected
 
 
+@pytest.mark.parametrize(
+    ("peak", "expected"),
+    [(143 << 20, []), (None, []), (0, []),
+     (1500 << 20, ["used 1.5 GiB of memory, 19 times the 80.0 MiB that it reserved"]),
+     (144 << 20, ["used 144.0 MiB of memory, 1.8 times the 80.0 MiB that it reserved"])],
+)  # fmt: skip
+def test_a_job_that_used_more_memory_than_it_reserved_is_told(
+    peak: int | None, expected: list[str]
+) -> None:
+    end = EndFacts(
+        batch_id=7, job_id=2, state="success", attempt=1, memory=80 << 20, memory_peak=peak
+    )
+
+    _, *told = causes_of_end(end, NOW)
+
+    assert [one.text for one in told] == expected
+    assert {one.command for one in told} <= {"weft usage b7.j2"}
+
+
 def test_what_stays_is_told_also_of_a_job_that_waits_for_more() -> None:
     none = {"workers": 0, "serving": 0, "large": 0, "active": 0}
 

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 TICKS = (1, 2, 5)
+PEAKS = 3
+FAR = 5
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,8 @@ class Chart:
     top: int
     width: float
     height: float
+    peak: int | None = None
+    """The highest bar, if it goes beyond the top; None: all are whole."""
 
 
 def stacked(
@@ -37,18 +41,35 @@ def stacked(
     5
     >>> [(one.series, one.x, one.y, one.height) for one in chart.bars]
     [('a', 0.0, 4.0, 1.0), ('b', 0.0, 1.0, 3.0)]
+
+    A few peaks do not make all others flat: they fill the picture, each series with its part.
+
+    >>> chart = stacked([{"a": 900}, {"a": 4}, {"a": 3}], ["a"], width=10, height=5)
+    >>> chart.top, chart.peak, [one.height for one in chart.bars]
+    (5, 900, [5.0, 4.0, 3.0])
     """
-    top = round_up(max((sum(row[one] for one in series) for row in rows), default=0))
+    totals = [sum(row[one] for one in series) for row in rows]
+    most = max(totals, default=0)
+    top = round_up(_usual(totals))
     step = width / max(1, len(rows))
     bars = []
-    for index, row in enumerate(rows):
+    for index, (row, total) in enumerate(zip(rows, totals, strict=True)):
         y = height
         for one in series:
             if row[one] > 0:
-                tall = height * row[one] / top
+                tall = height * row[one] / max(top, total)
                 y -= tall
                 bars.append(Bar(one, index * step, y, 0.9 * step, tall))
-    return Chart(bars, top, width, height)
+    return Chart(bars, top, width, height, most if most > top else None)
+
+
+def _usual(totals: Sequence[int]) -> int:
+    """Return the highest total, but for up to `PEAKS` of them that are far above the others."""
+    ordered = sorted((one for one in totals if one > 0), reverse=True)
+    for n_peaks in range(min(PEAKS, len(ordered) - 1)):
+        if ordered[n_peaks] > FAR * ordered[n_peaks + 1]:
+            return ordered[n_peaks + 1]
+    return ordered[0] if ordered else 0
 
 
 def steps(

@@ -2,7 +2,13 @@
 
 import signal
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
+
+from weft.core.amounts import size
+
+OVER: Final = 1.5
+OVER_BYTES: Final = 64 << 20
+"""From this multiple of what it reserved on it is said that a job used more, if it is so much."""
 
 
 def explain_end(job: Mapping[str, Any]) -> str:
@@ -36,6 +42,24 @@ def explain_reason(job: Mapping[str, Any]) -> str:
         "cancelled": "cancelled",
     }
     return words.get(str(reason), state if reason is None else f"{state}: {reason}")
+
+
+def over_memory(peak_bytes: int | None, reserved_bytes: int | None) -> str:
+    """Return in words that a job used much more memory than it reserved; empty: it did not.
+
+    >>> over_memory(160 << 20, 8 << 20)
+    'used 160.0 MiB of memory, 20 times the 8.0 MiB that it reserved'
+    """
+    if not peak_bytes or not reserved_bytes or peak_bytes < OVER * reserved_bytes:
+        return ""
+    if peak_bytes - reserved_bytes < OVER_BYTES:
+        return ""
+    times = f"{peak_bytes / reserved_bytes:,.2g}" if peak_bytes < 10 * reserved_bytes else ""
+    times = times or f"{round(peak_bytes / reserved_bytes):,}"
+    return (
+        f"used {size(peak_bytes)} of memory, {times} times the {size(reserved_bytes)} "
+        "that it reserved"
+    )
 
 
 def signal_name(number: int) -> str:

@@ -59,6 +59,9 @@ class DeadLetter(JobNumber, kw_only=True):
     """A job that has failed and is not tried again."""
 
     cause: CauseName
+    n_alike: Annotated[
+        int, Meta(ge=1, description="jobs of its batch in this list with the same cause")
+    ]
     state: Literal["failed", "error"]
     reason: ReasonWord
     exit_code: int | None

@@ -7,6 +7,7 @@ from typing import Any, Final
 from markupsafe import Markup, escape
 
 from weft.core.amounts import duration, money, size
+from weft.core.end_words import explain_reason
 from weft.core.rates import HOURS_OF, hours_used, written_hours
 from weft.core.states import shown_state
 from weft.core.texts import harmless
@@ -23,12 +24,30 @@ def moment(at: datetime | str | None) -> Markup:
     """Write a time in UTC; a module of the page turns it into the reader's zone. Times within
     documents of the database come as text.
     """
+    return _time(at, "")
+
+
+def ago(at: datetime | str | None) -> Markup:
+    """Write a time as `moment` does; the module says how long ago that was, and the date to those
+    who point at it.
+    """
+    return _time(at, ' class="ago"')
+
+
+def _time(at: datetime | str | None, attribute: str) -> Markup:
     if at is None:
         return Markup("–")
     utc = (datetime.fromisoformat(at) if isinstance(at, str) else at).astimezone(UTC)
     seconds = utc.isoformat(" ", "seconds")[:_SECONDS]
     # Digits only, so there is nothing to escape: a page may show hundreds.
-    return Markup(f'<time datetime="{seconds.replace(" ", "T")}+00:00">{seconds} UTC</time>')  # noqa: S704
+    when = f'datetime="{seconds.replace(" ", "T")}+00:00"'
+    return Markup(f"<time{attribute} {when}>{seconds} UTC</time>")  # noqa: S704
+
+
+def ended(one: Mapping[str, Any]) -> str:
+    """Write how an attempt, or each job of a cause, ended."""
+    document = {"state": "failed", **one}
+    return explain_reason(document).removeprefix(f"{document['state']}: ")
 
 
 def shown(text: object) -> Markup:
@@ -78,11 +97,13 @@ def shares(counted: Mapping[str, Any]) -> list[tuple[str, int, float]]:
 
 FILTERS: Final = {
     "state": shown_state,
+    "end": ended,
     "number": number,
     "duration": duration_or_dash,
     "money": money,
     "size": lambda n_bytes: size(n_bytes) or "–",
     "moment": moment,
+    "ago": ago,
     "shown": shown,
     "with_code": with_code,
     "harmless": harmless,

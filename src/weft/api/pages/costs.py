@@ -59,7 +59,7 @@ async def show_costs(request: AnyRequest) -> Response[bytes]:
         chosen=form,
         rows=found.rows[:ROWS],
         n_rows=len(found.rows),
-        dearest=max((float(row["cost"]) for row in found.rows), default=0),
+        of_all=found.total or sum(float(row["cost"]) for row in found.rows),
         total=found.total,
         problem=found.problem,
         status=200 if found.problem is None else found.problem.status,

@@ -1,43 +1,89 @@
 """`/ui/incidents`: what jobs wait for together, and jobs that failed for good."""
 
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Final
 
 from litestar import Response, get
 
 from weft.api.http.dead_letter_pages import after_of, last_of
-from weft.api.http.paging import page_until
-from weft.api.http.parameters import Query
+from weft.api.http.paging import INT_MAX, page_until
+from weft.api.http.parameters import Query, checked_cause
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.pages.view import changeable, link, show
+from weft.api.services import Services
 from weft.api.use_cases import failures
-from weft.ports.store import Row
+from weft.ports.store import Caller, Row
 
 PLACE: Final = "/ui/incidents"
 CONDITIONS: Final = 20
+CAUSES: Final = 20
 LETTERS: Final = 50
 KIND: Final = "f"
+_BATCH_ID_MAX: Final = 10**18 - 1
+_FIRST: Final = 3
+"""Jobs of a cause that are named."""
 
 
 @get(PLACE, include_in_schema=False)
 async def show_incidents(request: AnyRequest) -> Response[bytes]:
-    """Show the oldest conditions, and failed jobs that nobody has acknowledged."""
-    query = Query(request, ("cursor",))
+    """Show the oldest conditions, and failed jobs that nobody has acknowledged, by cause; or with
+    `batch` and `cause` the jobs of that cause.
+    """
+    query = Query(request, ("cursor", "batch", "cause"))
     services, caller, after = services_of(request), caller_of(request), after_of(query, KIND)
-    wanted = failures.DeadLetterList(limit=LETTERS, after=after)
-    letters = await failures.list_dead_letters(services, caller, wanted)
-    cursor = page_until(letters, KIND, last_of(letters, LETTERS))["cursor"]
+    batch_id = query.integer("batch", default=None, least=1, most=_BATCH_ID_MAX)
+    cause = checked_cause(query.text("cause"))
+    if batch_id is not None and cause is not None:
+        return await _show_cause(request, batch_id, cause, after)
+    alike, end = await _by_cause(services, caller, after)
     return show(
         request,
         "incidents.html",
         here=PLACE,
         conditions=await services.store.list_conditions(caller, after_id=0, limit=CONDITIONS),
         conditions_max=CONDITIONS,
-        letters=letters,
-        alike=[list(some) for _, some in groupby(letters, key=_cause_of)],
-        changeable=await changeable(request, (one["batch_id"] for one in letters)),
+        alike=alike,
+        changeable=await changeable(request, (some[0]["batch_id"] for some in alike)),
         cursor=after,
-        next=cursor and link(PLACE, {"cursor": cursor}),
+        next=end and link(PLACE, {"cursor": end}),
+    )
+
+
+async def _by_cause(
+    services: Services, caller: Caller, after: tuple[int, int, int] | None
+) -> tuple[Sequence[Sequence[Row]], str | None]:
+    """Return the first jobs of each cause, and after what the next page begins."""
+    found: list[Sequence[Row]] = []
+    while len(found) < CAUSES:
+        wanted = failures.DeadLetterList(limit=LETTERS, after=after)
+        letters = await failures.list_dead_letters(services, caller, wanted)
+        found += [list(some)[:_FIRST] for _, some in groupby(letters, key=_cause_of)]
+        if len(letters) < LETTERS:
+            return found, None
+        batch_id, cause = _cause_of(letters[-1])  # of it there may be more: go on behind all
+        after = batch_id, int(cause, 16), INT_MAX
+    last = {"batch_id": after[0], "cause": f"{after[1]:012x}", "job_id": after[2]} if after else {}
+    return found, page_until([last], KIND, last_of([last], 1))["cursor"]
+
+
+async def _show_cause(
+    request: AnyRequest, batch_id: int, cause: str, after: tuple[int, int, int] | None
+) -> Response[bytes]:
+    services, caller = services_of(request), caller_of(request)
+    wanted = failures.DeadLetterList(limit=LETTERS, batch_id=batch_id, cause=cause, after=after)
+    letters = await failures.list_dead_letters(services, caller, wanted)
+    cursor = page_until(letters, KIND, last_of(letters, LETTERS))["cursor"]
+    here = {"batch": str(batch_id), "cause": cause}
+    return show(
+        request,
+        "cause.html",
+        here=PLACE,
+        letters=letters,
+        batch_id=batch_id,
+        changeable=await changeable(request, [batch_id]),
+        first=after and link(PLACE, here),
+        next=cursor and link(PLACE, {**here, "cursor": cursor}),
     )
 
 

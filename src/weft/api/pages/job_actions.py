@@ -1,4 +1,5 @@
-"""What the buttons of a job do beside cancelling it: run it again, send it a signal, give it time.
+"""What the buttons of a job do beside cancelling it: run it again, hold it, send it a signal, give
+it time.
 
 Each calls the use case of the API and leads back to the job.
 """
@@ -9,7 +10,7 @@ from litestar.response import Redirect
 from weft.api.http.path_ids import batch_id_of, job_id_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of, trace_id_of
 from weft.api.pages.forms import back_to, check_form
-from weft.api.use_cases import command, read, retry
+from weft.api.use_cases import command, hold, read, release, retry
 from weft.core.durations import parse_seconds
 from weft.core.errors import FieldError, InvalidValue
 from weft.submission.services import Origin
@@ -54,6 +55,24 @@ async def press_extend_job(request: AnyRequest) -> Redirect:
     return _back(batch_id, job_id)
 
 
+@post("/ui/batches/{b:str}/jobs/{j:str}/hold", include_in_schema=False)
+async def press_hold_job(request: AnyRequest) -> Redirect:
+    """Hold a job that waits."""
+    await check_form(request)
+    batch_id, job_id = batch_id_of(request), job_id_of(request)
+    await hold.hold_job(services_of(request), caller_of(request), batch_id, job_id)
+    return _back(batch_id, job_id)
+
+
+@post("/ui/batches/{b:str}/jobs/{j:str}/release", include_in_schema=False)
+async def press_release_job(request: AnyRequest) -> Redirect:
+    """Release a job that is held."""
+    await check_form(request)
+    batch_id, job_id = batch_id_of(request), job_id_of(request)
+    await release.release_job(services_of(request), caller_of(request), batch_id, job_id)
+    return _back(batch_id, job_id)
+
+
 async def _field(request: AnyRequest, name: str) -> str:
     """Return a field of the form. Raise `JobNotFound` first: what is wrong with it is nothing
     to those who do not see the job.
@@ -87,5 +106,7 @@ def _back(batch_id: int, job_id: int) -> Redirect:
     return back_to(f"/ui/batches/{batch_id}/jobs/{job_id}")
 
 
-ROUTES = (press_retry_job, press_signal_job, press_extend_job)
+ROUTES = (
+    press_retry_job, press_signal_job, press_extend_job, press_hold_job, press_release_job,
+)  # fmt: skip
 """The routes of the buttons of a job."""

@@ -91,7 +91,7 @@ async def show_job(request: AnyRequest) -> Response[bytes]:
         parents=await _parents_of(services, caller, job, query, path, is_seen=sees_batch),
         children=sees_batch
         and await _page_of(services.store.list_children, caller, job, query, "children", path),
-        why=explained["causes"],
+        why=[one for one in explained["causes"] if one["kind"] != "stderr"],  # the log has it
         outputs=await _outputs_of(services, caller, batch_id, job_id),
         attempts=attempts,
         usage=number and await usage_of(services, caller, job, number),

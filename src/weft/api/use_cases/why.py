@@ -101,6 +101,8 @@ async def _end_of(
         "claimed_at": last.get("claimed_at"),
         "started_at": last.get("started_at"),
         "timeout_s": job["spec"].timeout_s if job["spec"] else None,
+        "memory": (job.get("resources") or {}).get("memory"),
+        "memory_peak": last.get("memory_peak_bytes"),
         "actor": actor,
         "kept": facts.kept,
         "silent_since": facts.silent_since,

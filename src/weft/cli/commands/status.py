@@ -29,7 +29,7 @@ from weft.cli.terminal.wrapped import wrapped
 from weft.client.api import Api
 from weft.client.waiting import last_of
 from weft.core.amounts import duration, money, size
-from weft.core.end_words import explain_end, explain_reason
+from weft.core.end_words import explain_end, explain_reason, over_memory
 from weft.core.errors import BadId
 from weft.core.ids import format_batch_id, format_job_ref
 from weft.core.states import ENDED_WORDS, shown_state
@@ -237,7 +237,9 @@ async def _show_job(client: Api, batch_id: int, job_id: int, *, as_json: bool) -
     if as_json:
         print_json({**job, "attempts": attempts, "history": history})
         return
-    _print_job(job, await reason_of(client, job))
+    peak = attempts[-1].get("memory_peak_bytes") if attempts else None
+    over = over_memory(peak, (job.get("resources") or {}).get("memory"))
+    _print_job(job, await reason_of(client, job), over)
     if attempts:
         print()
         print_table(
@@ -254,7 +256,7 @@ async def _show_job(client: Api, batch_id: int, job_id: int, *, as_json: bool) -
     )
 
 
-def _print_job(job: Document, waits: str | None) -> None:
+def _print_job(job: Document, waits: str | None, over: str = "") -> None:
     spec = job.get("spec") or {}
     command = spec.get("command")
     value = (spec.get("env") or {}).get("WEFT_ARRAY_VALUE")
@@ -273,6 +275,7 @@ def _print_job(job: Document, waits: str | None) -> None:
             "Directory": spec.get("cwd"),
             "Queue": job.get("queue"),
             "Needs": _needs(job.get("resources") or {}),
+            "Warning": over or None,
             "Time limit": duration(limit_s * 1000) if limit_s else None,
             "Parents": _parents(job) or None,
             "Not before": moment(job.get("not_before")) or None,

@@ -22,6 +22,7 @@ _TICKS: Final = 6
 _BUSY: Final = 28.0
 _LANES_MAX: Final = 16
 _KEY_WIDTH: Final = 105.0
+_USUAL: Final = frozenset({"waiting", "starting", "running"})
 _WELL: Final = (JobState.RUNNING.word, JobState.SUCCESS.word)
 
 
@@ -35,7 +36,7 @@ def draw_timeline(
     title = f"Time axis of b{timeline.batch_id}"
     svg = new_picture(LEFT + WIDTH + 20, bottom + _GAP, title)
     _add_patterns(svg)
-    _add_legend(svg)
+    _add_legend(svg, timeline)
     _add_ticks(svg, timeline, chart_bottom, bottom)
     _add_phases(svg, timeline, chart_bottom)
     top = chart_bottom + _FOOT
@@ -77,8 +78,13 @@ def _fill(phase: str) -> str:
     return "currentColor" if phase == "running" else f"url(#p-{phase})"
 
 
-def _add_legend(svg: Element) -> None:
-    keys = [(f"p-{phase}", phase, _fill(phase), "") for phase in PHASES]
+def _add_legend(svg: Element, timeline: Timeline) -> None:
+    """Name the phases in which jobs were; most are never staged, stored or blocked."""
+    keys = [
+        (f"p-{phase}", phase, _fill(phase), "")
+        for phase in PHASES
+        if phase in _USUAL or any(getattr(one, phase) for one in timeline.buckets)
+    ]
     keys += [
         ("s-success", "succeeded", "currentColor", "part"),
         ("s-failed", "did not succeed", "currentColor", "part bad"),

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 import msgspec
 
 from weft.core.amounts import duration
-from weft.core.end_words import explain_end
+from weft.core.end_words import explain_end, over_memory
 from weft.core.why.facts import EndFacts
 from weft.core.why.sentences import Cause, command, name_of
 
@@ -55,6 +55,12 @@ def _running(job: EndFacts, now: datetime) -> Iterator[Cause]:
 
 
 def _ended(job: EndFacts) -> Iterator[Cause]:
+    yield from _end(job)
+    if over := over_memory(job.memory_peak, job.memory):
+        yield Cause("memory", over, command("usage", name_of(job)))
+
+
+def _end(job: EndFacts) -> Iterator[Cause]:
     if job.state == "cancelled" and job.started_at is None:
         yield _cancelled(job)
         return

@@ -188,6 +188,10 @@ class EndFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The worker that is kept for it."""
     silent_since: datetime | None = None
     """Nothing was heard of its worker since then, and an engine elsewhere runs it."""
+    memory: int | None = None
+    """Bytes that it reserved."""
+    memory_peak: int | None = None
+    """The most bytes that its last attempt used; None: not known, or not yet."""
     stderr: str | None = None
     """Its last line there; empty: it wrote nothing; None: that cannot be read."""
 

@@ -9,13 +9,26 @@ const PACE = 20; // a page that takes 50 ms to read is read at most once a secon
 const SPREAD = 0.25; // many pages are not read all at once: each waits up to this part of its rest
 const IN_USE_MS = 500; // how often a page that is in use is asked whether it still is
 const AGAIN_MS = 3000;
+const AGO_MS = 10000; // how often it is said again how long ago things were
+const DAY_S = 86400;
 const SCROLLED = ".wide, pre.log";
 
 function localTimes(root) {
   const form = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
   for (const time of root.querySelectorAll("time")) {
-    time.title = time.textContent;
-    time.textContent = form.format(new Date(time.dateTime));
+    const local = form.format(new Date(time.dateTime));
+    time.title = time.matches(".ago") ? `${local} (${time.textContent})` : time.textContent;
+    time.textContent = local;
+  }
+  sayAgo(root);
+}
+
+// Of a day ago the date says more.
+function sayAgo(root) {
+  for (const time of root.querySelectorAll("time.ago")) {
+    const seconds = Math.max(0, Math.round((Date.now() - new Date(time.dateTime)) / 1000));
+    const [n, unit] = seconds < 60 ? [seconds, "s"] : seconds < 3600 ? [seconds / 60, "min"] : [seconds / 3600, "h"];
+    if (seconds < DAY_S) time.textContent = `${Math.floor(n)} ${unit} ago`;
   }
 }
 
@@ -186,6 +199,7 @@ async function again() {
 
 localTimes(document);
 reachable(document);
+setInterval(() => document.hidden || sayAgo(document), AGO_MS);
 addEventListener("resize", () => reachable(document));
 document.addEventListener("visibilitychange", () => {
   if (!isLive) return;

@@ -19,11 +19,12 @@ BEGIN
     SELECT jsonb_build_object('batch_id', l.batch_id, 'job_id', l.job_id, 'cause', weft._cause_name(l.cause_id),
         'cause_id', l.cause_id, 'state', s.word, 'reason', l.reason, 'exit_code', l.exit_code, 'signal', l.signal,
         'message', coalesce(a.message, (weft._error_change(l.batch_id, l.job_id)).message, l.message), 'attempt', j.attempt,
-        'final_retry_count', greatest(j.attempt - j.n_uncounted - 1, 0), 'failed_at', l.failed_at,
+        'n_alike', l.n_alike, 'final_retry_count', greatest(j.attempt - j.n_uncounted - 1, 0), 'failed_at', l.failed_at,
         'acknowledged', k.acknowledged)
         || jsonb_strip_nulls(jsonb_build_object('door', b.door, 'foreign_id', b.foreign_id))
     FROM (
-        SELECT d.*, c.reason, c.exit_code, c.signal, c.message
+        SELECT d.*, c.reason, c.exit_code, c.signal, c.message,
+            CASE WHEN of_acknowledged THEN c.n_acknowledged ELSE c.n_jobs - c.n_acknowledged END AS n_alike
         FROM (SELECT of_batch_id WHERE of_batch_id IS NOT NULL AND of_batch_id <= coalesce(after_batch, of_batch_id)
               UNION ALL
               SELECT x FROM weft._failed_batches(list_dead_letters.tenant_id, after_batch, of_acknowledged, of_cause_id, of_reason) x

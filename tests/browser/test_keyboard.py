@@ -1,5 +1,7 @@
 """Reading without a mouse, and the choice of colours."""
 
+import re
+
 import httpx
 import pytest
 from playwright.async_api import Browser, Page
@@ -83,11 +85,14 @@ async def test_colours_are_those_of_the_system_until_somebody_chooses(
 
 
 async def test_times_are_in_the_zone_of_the_reader(window: Window, day: Day) -> None:
+    """A list says how long ago they were, and the date where one points."""
     page = await window.open("/ui/batches")
     time = page.locator("tbody time").first
     text, title = await time.text_content(), await time.get_attribute("title")
     assert text is not None
+    assert re.fullmatch(r"\d+ (s|min) ago", text)
     assert title is not None
-    assert title.endswith(" UTC")
-    minutes = [int(one.split(":")[-2][-2:]) for one in (text, title.removesuffix(" UTC"))]
+    local, _, utc = title.partition(" (")
+    assert utc.endswith(" UTC)")
+    minutes = [int(one.split(":")[-2][-2:]) for one in (local, utc.removesuffix(" UTC)"))]
     assert (minutes[0] - minutes[1]) % 60 == 30  # Kolkata is half an hour beside

@@ -43,7 +43,7 @@ class LiveApi:
 
     def __init__(self, dsn: str, settings: Settings, doors: Sequence[ApiDoor] = ()) -> None:
         self._dsn = dsn
-        self._settings = settings
+        self.settings = settings
         self._doors = doors
         self._stack = contextlib.AsyncExitStack()
         self.port = 0
@@ -72,11 +72,11 @@ class LiveApi:
         if self.link_dsn is not None:
             linked = await self._stack.enter_async_context(open_worker_store(self.link_dsn))
             link = WorkerLink(lambda: linked, self.spool(), 30.0)
-        logs = FileLogStore(self._settings.home / "logs")
+        logs = FileLogStore(self.settings.home / "logs")
         self.app = app = create_app(
-            self.store, self.store.notices, logs, self._settings, doors=self._doors,
+            self.store, self.store.notices, logs, self.settings, doors=self._doors,
             secret_keys=lambda: SecretKeys(self.secret_keys), link=link,
-            files_=kept_files(Home(self._settings.home)),
+            files_=kept_files(Home(self.settings.home)),
         )  # fmt: skip
         server = Server(serving_config(app))
         serving = asyncio.create_task(server.run_on(listener))
@@ -95,7 +95,7 @@ class LiveApi:
         self._stack.push_async_callback(stop)
 
     def spool(self) -> FileSpool:
-        return FileSpool(self._settings.home / "logs", spool_limits_of(self._settings))
+        return FileSpool(self.settings.home / "logs", spool_limits_of(self.settings))
 
     async def stop(self) -> None:
         await self._stack.aclose()

@@ -9,7 +9,7 @@ import asyncpg
 import httpx
 import pytest
 
-from api.live import LiveWorker
+from api.live import LiveApi, LiveWorker
 from api.test_pages import browser
 
 __all__ = ["browser"]
@@ -115,6 +115,21 @@ async def test_page_of_costs_shows_the_last_30_days_page_by_page(
     assert "report.csv" in long.text
     assert "These are the dearest of the first 100" in home.text
     assert "all of it cost" in home.text
+
+
+async def test_costs_name_their_currency_and_draw_parts_of_all(
+    browser: httpx.AsyncClient, api: LiveApi
+) -> None:
+    """A single row has no bar: it would always be full."""
+    before = (await browser.get("/ui/costs")).text
+    object.__setattr__(api.settings, "currency", "EUR<")
+    after = (await browser.get("/ui/costs")).text
+
+    assert "setting <code>currency</code>" in before
+    assert "Cost, EUR&lt;" in after
+    assert "<code>currency</code>" not in after
+    assert 'class="of-attribute"' in after
+    assert "<svg" not in after
 
 
 async def _walk(http: httpx.AsyncClient) -> tuple[list[Any], list[int]]:

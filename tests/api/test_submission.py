@@ -336,7 +336,7 @@ async def test_workers_and_metrics(http: httpx.AsyncClient, worker: LiveWorker) 
 
 
 async def test_database_that_is_away_is_a_503(api: LiveApi, postgres: object) -> None:
-    dead = LiveApi("postgres://weft_api@127.0.0.1:1/none", api._settings)
+    dead = LiveApi("postgres://weft_api@127.0.0.1:1/none", api.settings)
     await dead.start()
     try:
         async with dead.client() as http:

@@ -33,6 +33,11 @@ def test_texts_cannot_steer_the_terminal() -> None:
         ({"state": "failed", "reason": "signal", "signal": 9}, 137, "killed by SIGKILL"),
         ({"state": "error", "reason": "no_program"}, 127, "program not found"),
         ({"state": "error", "reason": "timeout", "signal": 15}, 124, "time limit reached"),
+        (
+            {"state": "error", "reason": "timeout", "signal": 15, "spec": {"timeout_s": 10}},
+            124,
+            "time limit of 10.0 s reached",
+        ),
         ({"state": "error", "reason": "oom", "signal": 9}, 137, "out of memory"),
         ({"state": "error", "reason": "disk"}, 1, "disk full"),
         ({"state": "cancelled", "reason": "cancelled", "signal": 15}, 130, "cancelled"),

@@ -31,6 +31,7 @@ class Faulty:
         self.fails: set[str] = set()
         self.full: set[str] = set()
         """Regions without room."""
+        self.error: Exception = ProviderError("out of order")
         self.makes = 1
         self.may_end = asyncio.Event()
 
@@ -40,7 +41,7 @@ class Faulty:
             with suppress(asyncio.CancelledError):
                 await self.may_end.wait()
         if call in self.fails:
-            raise ProviderError("out of order")
+            raise self.error
 
     async def list(self) -> Sequence[FoundMachine]:
         await self._asked("list")
@@ -303,3 +304,37 @@ async def test_a_limited_call_ends_or_is_given_up() -> None:
         await limited(wrong(), 60)
     with pytest.raises(TimeoutError):
         await limited(asyncio.Event().wait(), 0.01)
+
+
+async def test_what_a_provider_raises_is_said_in_its_words(site: Site) -> None:
+    """Whatever it raises."""
+    site.provider.fails, site.provider.error = {"create"}, RuntimeError("the token has expired")
+    await site.rounds()
+
+    assert ("fail", "RuntimeError: the token has expired") in await site.log()
+
+
+async def test_a_lost_worker_leaves_the_list_with_its_machine(site: Site) -> None:
+    """And is there for those who ask for all."""
+    await site.rounds()
+    name, _ = site.provider.machines
+    worker = await site.world.worker(name)
+    await worker.store.leave(worker.id)
+    await site.world.admin.execute(
+        "UPDATE weft.worker SET deleted_at = NULL WHERE name = $1", name
+    )
+
+    async def listed(*, with_deleted: bool) -> dict[str, str]:
+        rows = await site.world.api.list_workers(
+            site.world.caller, with_deleted=with_deleted, limit=99
+        )
+        return {row["worker"]: row["state"] for row in rows}
+
+    before = await listed(with_deleted=False)
+    epoch = await site.world.lead()
+    await site.world.driver.move_machine(epoch, name, "delete", "its worker was lost")
+    await site.world.driver.record_machine(epoch, name, "gone", reason="it is deleted")
+
+    assert before[name] == "lost"
+    assert name not in await listed(with_deleted=False)
+    assert (await listed(with_deleted=True))[name] == "deleted"

@@ -173,3 +173,16 @@ def _fill(path: Path) -> None:
                 file.write(b"x" * 4096)
         except OSError:
             return
+
+
+def test_merged_streams_are_in_the_order_in_which_they_were_written(agent: Agent) -> None:
+    """And the error that they end with is found there."""
+    script = "for i in $(seq 200); do echo out $i; echo err $i >&2; done; echo broken >&2; exit 3"
+    agent.start(process(1, "sh", "-c", script, merged=True))
+    ended = agent.until_ended(1)
+    stdout, stderr, _ = agent.output(ended)
+
+    lines = [f"{stream} {i}" for i in range(1, 201) for stream in ("out", "err")]
+    assert stdout.decode().splitlines() == [*lines, "broken"]
+    assert (stderr, ended.stderr_bytes) == (b"", 0)
+    assert ended.message == "broken"

@@ -4,11 +4,12 @@ import signal
 from collections.abc import Mapping
 from typing import Any, Final
 
-from weft.core.amounts import size
+from weft.core.amounts import duration, size
 
 OVER: Final = 1.5
 OVER_BYTES: Final = 64 << 20
-"""From this multiple of what it reserved on it is said that a job used more, if it is so much."""
+"""A job is told to have used more from this multiple of what it reserved on; but not for less than
+these bytes."""
 
 
 def explain_end(job: Mapping[str, Any]) -> str:
@@ -28,6 +29,9 @@ def explain_reason(job: Mapping[str, Any]) -> str:
         return f"exit code {job.get('exit_code')}"
     if job.get("signal") and reason == "signal":
         return f"killed by {signal_name(int(job['signal']))}"
+    limit_s = job.get("timeout_s") or (job.get("spec") or {}).get("timeout_s")
+    if limit_s and reason == "timeout":
+        return f"time limit of {duration(1000 * limit_s)} reached"
     words = {
         "no_program": "program not found",
         "timeout": "time limit reached",

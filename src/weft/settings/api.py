@@ -13,6 +13,7 @@ class ApiSettings:
     """Where the api listens, and how much one question may cost."""
 
     host: str = setting("127.0.0.1", "address on which the api listens")
+    currency: str = setting("", "currency of the prices, as pages name it, such as EUR")
     port: int = setting(8765, "port of the api; 0 takes a free one", minimum=0, maximum=65535)
     tls_cert_file: Path | None = setting(
         None,

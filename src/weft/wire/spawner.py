@@ -109,6 +109,8 @@ class StartProcess(msgspec.Struct, frozen=True, array_like=True):
     """Its own directory, which the agent has made and removes; None: as `cwd` says."""
     passes: bool = False
     """It starts as soon as there is room, also before processes that were sent earlier."""
+    merged: bool = False
+    """Both streams are one pipe, so that they are kept in the order in which they were written."""
 
 
 class WarmLimits(msgspec.Struct, frozen=True, array_like=True):

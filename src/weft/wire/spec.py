@@ -103,7 +103,8 @@ class JobSpec(msgspec.Struct, frozen=True, omit_defaults=True, array_like=False)
     """
     identity: dict[str, str] | None = None
     """Variables of the other system that say who the job is. In their values `{batch}`, `{job}`
-    and `{attempt}` stand for its numbers; `env` wins over them.
+    and `{attempt}` stand for its numbers; `env` wins over them. The output of such a job is one
+    stream, as it is there.
     """
     own_paths: tuple[str, ...] | None = None
     """Where it finds its own directory besides: absolute paths that need not exist."""

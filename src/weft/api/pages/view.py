@@ -24,6 +24,7 @@ REST_MAX_MS: Final = 30_000
 """Each page is read again after this rest, however many are open."""
 _ALL: Final = "/ui/events"
 _MOMENT: Final = "moment"
+_CURRENCY_CHARS: Final = 20
 
 
 NO_MOMENT: Final = {"moment": False}
@@ -71,6 +72,7 @@ def show(
         here=here,
         events=events,
         since=request.scope["state"].get(_MOMENT, ""),
+        currency=services_of(request).settings.currency[:_CURRENCY_CHARS],
         rest_ms=min(REST_MAX_MS, 1000 * services_of(request).feeds.n_pages // PAGES_PER_S),
         **({"may_change": caller.may(Right.WRITE)} | values),
     )

@@ -12,6 +12,8 @@ def toml_lines(text: str) -> dict[Path, int]:
 
     >>> toml_lines('[[queue]]\nname = "a"')[("queue", "0", "name")]
     2
+    >>> toml_lines('# queues\n[queue.a]')[("queue",)]
+    2
     """
     tomllib.loads(text)
     lines: dict[Path, int] = {(): 1}
@@ -27,7 +29,8 @@ def toml_lines(text: str) -> dict[Path, int]:
         keys, is_list = _keys(parsed)
         if statement.lstrip().startswith("["):
             inside = _resolved(keys, tables, is_list=is_list)
-            lines.setdefault(inside, begun)
+            for depth in range(1, len(inside) + 1):
+                lines.setdefault(inside[:depth], begun)
         else:
             for depth in range(1, len(keys) + 1):
                 lines.setdefault(inside + keys[:depth], begun)

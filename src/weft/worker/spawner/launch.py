@@ -72,8 +72,12 @@ class Prepared:
         cwd: str,
         umask: int | None = None,
         account: Account | None = None,
+        *,
+        merged: bool = False,
     ) -> None:
-        """Make the pipes; `given`: our descriptors and their numbers in the process."""
+        """Make the pipes; `given`: our descriptors and their numbers in the process; `merged`: it
+        writes all of its output into the first one.
+        """
         self.umask = umask
         self._path = path
         self._cwd = cwd
@@ -84,7 +88,8 @@ class Prepared:
                 ours, its = os.pipe2(os.O_CLOEXEC)
                 self._ours.append(ours)
                 self._its.append(its)
-            copies = sorted([*given, *zip(self._its, (1, 2), strict=True)], key=lambda one: one[1])
+            outputs = [(self._its[0], 1), (self._its[0 if merged else 1], 2)]
+            copies = sorted([*given, *outputs], key=lambda one: one[1])
             self._spawn = (
                 Spawn(path, argv, env, copies, cwd)
                 if account is None
@@ -323,7 +328,8 @@ class Launcher:
             if account is None:
                 argv = cgroups.entering((path, *argv[1:]), env)
                 path = argv[0]
-        return Prepared(path, argv, env, given, cwd, attempt.request.umask, account)
+        request = attempt.request
+        return Prepared(path, argv, env, given, cwd, request.umask, account, merged=request.merged)
 
     @staticmethod
     def _give(path: str, attempt: SpawnerAttempt) -> None:

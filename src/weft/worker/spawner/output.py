@@ -37,6 +37,7 @@ class Output:
 
     __slots__ = (
         "_bytes_max",
+        "_errors_in",
         "_head_bytes",
         "_own",
         "_path",
@@ -44,7 +45,7 @@ class Output:
         "_pending_bytes",
         "_sizes",
         "_started_ns",
-        "_written_stderr",
+        "_written_errors",
         "failed",
         "flush_due_ns",
         "totals",
@@ -58,6 +59,7 @@ class Output:
         bytes_max: int,
         head_bytes: int,
         sizes: OutputSizes = _SIZES,
+        errors_in: int = STDERR,
     ) -> None:
         self._path = path
         self._sizes = sizes
@@ -67,7 +69,8 @@ class Output:
         self._pending: list[Piece] = []
         self._pending_bytes = 0
         self._own: OwnFile | None = None
-        self._written_stderr = b""
+        self._errors_in = errors_in
+        self._written_errors = b""
         """The end of what is in the file."""
         self.flush_due_ns: int | None = None
         self.totals = {STDOUT: 0, STDERR: 0}
@@ -118,14 +121,14 @@ class Output:
         except OSError:
             self.fail()
             raise
-        self._written_stderr = self.stderr_tail()
+        self._written_errors = self.error_tail()
         self._pending = []
         self._pending_bytes = 0
 
-    def stderr_tail(self) -> bytes:
-        """Return the end of what was written to stderr."""
-        recent = b"".join([piece.data for piece in self._pending if piece.kind == STDERR])
-        return (self._written_stderr + recent)[-TAIL_BYTES:]
+    def error_tail(self) -> bytes:
+        """Return the end of what was written to where errors are."""
+        recent = b"".join([piece.data for piece in self._pending if piece.kind == self._errors_in])
+        return (self._written_errors + recent)[-TAIL_BYTES:]
 
     def finish(self) -> None:
         """Complete the attempt's own file, if there is one."""

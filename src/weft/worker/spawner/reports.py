@@ -173,4 +173,4 @@ def _error_of(attempt: SpawnerAttempt) -> str:
     if not by_itself or attempt.output is None or not (attempt.exit_code or attempt.signal):
         return ""
     environment = {**attempt.environment, **attempt.request.env}
-    return error_line(attempt.output.stderr_tail(), environment)
+    return error_line(attempt.output.error_tail(), environment)

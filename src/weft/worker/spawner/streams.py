@@ -100,6 +100,7 @@ class Streams:
                 attempt.started_ns,
                 bytes_max=request.stream_bytes_max,
                 head_bytes=request.stream_head_bytes,
+                errors_in=STDOUT if request.merged else STDERR,
             )
         was_due = output.flush_due_ns
         try:

@@ -50,8 +50,10 @@ class Outgoing:
         )
         if one.gpu:
             process = msgspec.structs.replace(process, gpu=one.gpu)
-        if one.passes:
-            process = msgspec.structs.replace(process, passes=True)
+        if one.passes or spec.identity:
+            process = msgspec.structs.replace(
+                process, passes=one.passes, merged=spec.identity is not None
+            )
         if one.directory is not None:
             process = msgspec.structs.replace(process, directory=one.directory)
         if one.secrets:

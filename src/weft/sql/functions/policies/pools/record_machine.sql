@@ -1,5 +1,6 @@
--- record_machine: note what a provider said about a machine.
--- Called by: DriverStore.record_machine.   Safe to repeat: yes.   Locks: as _check_epoch; machine; as _count_machines; pool_log.
+-- record_machine: note what a provider said about a machine. With a machine that is gone goes its worker, also if it was lost.
+-- Called by: DriverStore.record_machine.   Safe to repeat: yes.
+-- Locks: as _check_epoch; machine; as _count_machines; pool_log; worker.
 -- kind: made, gone or fail.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.record_machine(epoch bigint, machine text, kind text, provider_id text, reason text) RETURNS void
@@ -22,6 +23,13 @@ BEGIN
         state = CASE WHEN kind = 'gone' THEN 'deleted' ELSE m.state END,
         changed_at = CASE WHEN kind = 'gone' THEN clock_timestamp() ELSE m.changed_at END
     WHERE m.machine_id = v_machine.machine_id;
+    IF kind = 'gone' THEN
+        PERFORM weft._delete_worker(x.worker_id, clock_timestamp()) FROM (
+            SELECT w.worker_id FROM weft.worker w
+            WHERE w.pool_id = v_machine.pool_id AND w.name = record_machine.machine AND w.deleted_at IS NULL
+              AND NOT EXISTS (SELECT FROM weft.worker_incarnation i WHERE i.worker_id = w.worker_id AND i.ended_at IS NULL)
+            FOR NO KEY UPDATE OF w) x;
+    END IF;
     IF kind <> 'made' THEN
         PERFORM weft._record_pool_changes(v_machine.pool_id, ARRAY[kind], ARRAY[record_machine.machine], ARRAY[record_machine.reason]);
     END IF;

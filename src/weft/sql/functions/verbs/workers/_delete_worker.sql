@@ -1,6 +1,6 @@
 -- _delete_worker: note that a worker has ended in order. That ends its drain, so that it takes jobs when it is started again; a mere cordon
 --   stays.
--- Called by: _cordon, finish_drain, leave.   Safe to repeat: yes.   Locks: worker (by the caller).
+-- Called by: _cordon, finish_drain, leave, record_machine.   Safe to repeat: yes.   Locks: worker (by the caller).
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._delete_worker(of_worker_id int, at timestamptz) RETURNS void LANGUAGE plpgsql
 AS $$

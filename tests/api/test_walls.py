@@ -248,6 +248,7 @@ def switch_checks_off(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(f"weft.{module}.require_owner", allow)
 
 
+@pytest.mark.heavy
 @pytest.mark.timeout(300)  # it asks all routes for things of two tenants
 async def test_without_the_checks_of_the_code_each_route_still_knows_its_tenant_only(
     api: LiveApi, tenants: tuple[FullTenant, FullTenant], admin: asyncpg.Connection,

@@ -243,6 +243,7 @@ def test_a_pipe_in_quotes_is_told_to_need_a_shell(weft: Weft) -> None:
     assert b"needs a shell: `weft run -- sh -c 'echo a | wc'`" in run.stderr
 
 
+@pytest.mark.heavy
 def test_many_lines_are_read_no_faster_than_they_run(weft: Weft) -> None:
     """The window is bounded: the reader of an endless input stops when nothing is printed."""
     with weft.started("each", "-j", "1", "--", "sleep", "4321", stdin=subprocess.PIPE) as process:

@@ -28,6 +28,7 @@ def items(weft: Weft) -> dict[str, str]:
     return {one["key"]: one["job"] or one["state"] for one in json.loads(done.stdout or "[]")}
 
 
+@pytest.mark.heavy
 def test_commands_of_the_guide(guided: Weft, tmp_path: Path) -> None:
     (tmp_path / "weft").write_text(f'#!/bin/sh\nexec {sys.executable} -m weft.cli "$@"\n')
     (tmp_path / "weft").chmod(0o700)

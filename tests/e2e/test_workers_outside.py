@@ -97,7 +97,7 @@ def test_output_of_a_worker_outside_is_read_while_it_runs_and_later(
     assert weft.run("logs", f"{batch}.j1").stdout == b"short\n"
 
 
-@pytest.mark.slow
+@pytest.mark.heavy
 def test_nothing_is_lost_or_lives_twice_when_each_part_is_killed(
     weft: Weft, outside: Outside, tmp_path: Path
 ) -> None:

@@ -29,6 +29,7 @@ def dump_of(dsns: Dsns) -> str:
     return text
 
 
+@pytest.mark.heavy
 def test_upgraded_database_equals_a_new_one(
     later: NextRelease, database: dict[str, str], empty_database: dict[str, str]
 ) -> None:
@@ -63,6 +64,7 @@ async def test_this_program_goes_on_until_the_contract_step(
             await store.check_schema()
 
 
+@pytest.mark.heavy
 async def test_this_program_does_not_migrate_backwards(
     later: NextRelease, empty_database: dict[str, str]
 ) -> None:

@@ -418,7 +418,7 @@ async def test_queues_of_others_are_not_counted(
             [(row["name"], row["n_waiting"], row["n_running"]) for row in rows],
             (one["n_waiting"], one["n_running"]),
             'weft_queue_jobs{queue="vip"' in counts,
-            re.findall(r'<td class="n">([0-9–]+)</td>', page)[1:3],
+            re.findall(r'<td class="n" data-label="(?:Waiting|Running)">([0-9–]+)', page)[:2],
         )
 
     whole = ([("vip", 3, 0), ("default", 0, 0)], (3, 0), True, ["3", "0"])

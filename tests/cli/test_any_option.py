@@ -31,7 +31,7 @@ def calls(command: tuple[str, ...]) -> Iterator[list[str]]:
     yield from ([*command, value] for value in FEW)
     for value in VALUES if takes_words else FEW:
         yield [*command, *needed[1:], "--", value]
-    for number, one in enumerate(filter(is_option, given), list(COMMANDS).index(command)):
+    for number, one in enumerate(filter(is_option, given), len(" ".join(command))):
         common = one.names[0] in OF_ALL_COMMANDS and command != ("ls",)
         values = FEW if common else some_values(number)
         for name in one.names:

@@ -65,6 +65,7 @@ NOT_DONE = {
     "POST /v1/logins/finish": _ISSUER,
     "POST /v1/operations/{o}/cancel": _ENDED,
     "POST /v1/sinks/{sink}/deliveries/{message}/redeliver": "nothing was delivered",
+    "POST /v1/workers/{w}/lose": "the worker is at work",
     "PUT /v1/apps/{app}": "its folder was not sent",
     "PUT /v1/setups/{setup}": _OTHER_FORM,
     f"{SET}, refused": "no secret can be set so",

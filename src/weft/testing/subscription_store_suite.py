@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any, Final
 
 from weft.ports.store import DeliveryReport, DriverStore, DueCallback
-from weft.testing.store_site import StoreTests
+from weft.testing.store_site import UNKEYED, StoreTests
 
 URL: Final = "https://receiver.example/told"
 LIMITS: Final = {"limit_all": 9, "limit_tenant": 9, "limit_host": 9}
@@ -64,6 +64,12 @@ class SubscriptionStoreSuite(StoreTests):
         )  # fmt: skip
         await self.site.driver.record_deliveries(await self.site.lead(), [report])
 
+    async def remove(self, *batches: int) -> None:
+        """Delete batches: persistent subscriptions stay open and work of the driver until then."""
+        for batch in batches:
+            operation = await self.site.api.delete_batch(self.site.caller, batch, **UNKEYED)
+            await self.site.ended(operation)
+
     async def test_events_lead_to_jobs_with_open_subscriptions(self) -> None:
         """Each event once; jobs without subscriptions never."""
         kept: dict[str, Any] = {"foreign_document": {"name": "n"}, "door": "d"}
@@ -76,6 +82,7 @@ class SubscriptionStoreSuite(StoreTests):
         assert await self.told(batch, other) == []
         await self.site.run()
         assert [one["id"] for one in await self.told(batch, other)][:1] == [found["id"]]
+        await self.remove(batch, other)
 
     async def test_notices_are_recorded_once_and_sent_in_order(self) -> None:
         """One that failed does not hold up those after it; a subscription that is told once ends
@@ -102,3 +109,4 @@ class SubscriptionStoreSuite(StoreTests):
         assert [(one["event"], one["state"]) for one in rows] == [
             ("A.1", "pending"), ("B.1", "delivered"), ("A.1", "delivered"),
         ]  # fmt: skip
+        await self.remove(batch)

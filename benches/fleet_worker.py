@@ -9,10 +9,10 @@ from typing import Final
 from weft.bench.roles import register
 from weft.bench.turns import CPU_M, MEMORY_MIB, report_of
 from weft.core.lease import CLAIM_JOBS_MAX, Budget, pause_s
+from weft.ports.patience import until_answered
 from weft.ports.store import Claimed, HeartbeatAnswer
 from weft.store import PostgresWorkerStore
 from weft.worker.agent.claim_memory import ClaimMemory
-from weft.worker.agent.patience import until_answered
 
 JOB_S: Final = 1.0
 BUDGET: Final = Budget(CPU_M, MEMORY_MIB, CLAIM_JOBS_MAX)

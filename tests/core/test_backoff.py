@@ -8,6 +8,7 @@ from weft.core.backoff import (
     backoff_s,
     restart_after,
 )
+from weft.ports.patience import retry_s
 
 JITTER = st.floats(0, 1, exclude_max=True)
 
@@ -49,3 +50,12 @@ def test_repeated_death_waits_within_its_bounds(
 
     assert now == deaths + 1
     assert RESTART_FIRST_S / 2 <= delay_s <= RESTART_LONGEST_S
+
+
+@given(st.integers(0, 100))
+def test_pauses_differ_so_that_those_who_failed_together_come_apart(failures: int) -> None:
+    delays_s = {retry_s(failures, first_s=0.1, longest_s=5.0) for _ in range(20)}
+
+    assert len(delays_s) > 1
+    assert min(delays_s) >= 0.05
+    assert max(delays_s) <= 5.0

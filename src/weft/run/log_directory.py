@@ -11,8 +11,8 @@ from typing import Protocol
 
 from weft.core.database_name import database_name
 from weft.core.errors import Conflict, Unavailable
+from weft.ports.patience import until_answered
 from weft.run.home import Home
-from weft.worker.agent.patience import until_answered
 
 
 class DatabaseReplaced(Conflict):

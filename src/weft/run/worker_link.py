@@ -10,6 +10,7 @@ from weft.api.worker_link.keeping import SpoolKeeping
 from weft.core.errors import SecretKeyMissing
 from weft.plugins.log_stores.files.settings import FilesSettings
 from weft.plugins.log_stores.files.spool import FileSpool
+from weft.ports.patience import until_answered
 from weft.ports.spool import SpoolLimits
 from weft.ports.store import WorkerStore
 from weft.ports.worker_link import Hello, LinkedStore
@@ -19,7 +20,6 @@ from weft.run.login import NoRoleDatabase, login_dsn
 from weft.settings import Settings
 from weft.store import open_worker_store
 from weft.wire.sealed import SecretKeys
-from weft.worker.agent.patience import until_answered
 from weft.worker.link.calls import LinkCaller
 from weft.worker.link.finder import LinkFinder
 from weft.worker.link.shipping import Shipper

@@ -11,7 +11,6 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from weft.api.services import Services
-from weft.core.backoff import backoff_s
 from weft.core.door_keys import stored_key
 from weft.core.errors import (
     Forbidden,
@@ -26,6 +25,7 @@ from weft.core.problems import Problems
 from weft.core.rights import Right, require
 from weft.doors.jobweaver.documents import batch_of
 from weft.doors.jobweaver.topics import NAME, identity_of
+from weft.ports.patience import retry_s
 from weft.ports.store import ACTION, Action, Caller, ForeignJobs
 from weft.ports.topics import Arrival, Topics
 from weft.ports.transport import TransportError
@@ -193,4 +193,4 @@ class _Intake:
 
 
 def _retry_s(failures: int) -> float:
-    return backoff_s(failures, first_s=_RETRY_FIRST_S, longest_s=_RETRY_LONGEST_S, jitter=1.0)
+    return retry_s(failures, first_s=_RETRY_FIRST_S, longest_s=_RETRY_LONGEST_S)

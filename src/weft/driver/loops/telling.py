@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final, Protocol, TypeVar
 
-from weft.core.backoff import backoff_s
 from weft.driver.loops.loop import LoopContext
+from weft.ports.patience import retry_s
 from weft.ports.transport import TransportError
 from weft.telemetry.log import get_logger
 
@@ -45,7 +45,7 @@ async def tell_always(
             if failures == 1:
                 log.warning("transport.away", transport=told.name, error=str(error))
             await asyncio.sleep(
-                backoff_s(failures, first_s=_RETRY_FIRST_S, longest_s=_RETRY_LONGEST_S, jitter=1.0)
+                retry_s(failures, first_s=_RETRY_FIRST_S, longest_s=_RETRY_LONGEST_S)
             )
             continue
         if failures:

@@ -4,12 +4,12 @@ import asyncio
 from collections.abc import Callable
 
 from weft.core.errors import Conflict, IncarnationEnded, NotFound, Unavailable
+from weft.ports.patience import until_answered
 from weft.ports.runner import Known, RunnerGone
 from weft.ports.store import Registered
 from weft.telemetry.log import get_logger
 from weft.worker import boottime
 from weft.worker.agent.contact import DeclaredLost
-from weft.worker.agent.patience import until_answered
 from weft.worker.agent.session import Drained, Session
 from weft.worker.agent.site import AgentSite
 

@@ -11,11 +11,11 @@ from typing import IO, Final
 import msgspec
 
 from weft.core.errors import WeftError
+from weft.ports.patience import until_answered
 from weft.ports.store import WorkerStore
 from weft.wire.app_folder import BadFolder, unpack
 from weft.wire.payload import DIGEST, parts_of
 from weft.wire.spec import AppSpec, JobSpec
-from weft.worker.agent.patience import until_answered
 
 KEPT_S: Final = 7 * 86_400
 """A folder that no job has run for this time is removed when an agent begins."""

@@ -11,11 +11,11 @@ import msgspec
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import WeftError
+from weft.ports.patience import until_answered
 from weft.ports.store import WorkerStore
 from weft.wire.payload import parts_of
 from weft.wire.plain_files import open_plain
 from weft.wire.spec import JobSpec
-from weft.worker.agent.patience import until_answered
 from weft.worker.private_files import make_private
 
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from weft.core.attempt_key import AttemptKey
+from weft.ports.patience import until_answered
 from weft.ports.store import WorkerStore
 from weft.telemetry.log import get_logger
-from weft.worker.agent.patience import until_answered
 from weft.worker.agent.trees import remove_tree
 
 log = get_logger()

@@ -9,13 +9,13 @@ from typing import Final
 from weft.core.attempt_key import AttemptKey
 from weft.core.lease import Budget, pause_s, plan_claim, plan_passing
 from weft.core.states import Reason
+from weft.ports.patience import until_answered
 from weft.ports.runner import Ended
 from weft.ports.store import Claimed
 from weft.telemetry.log import get_logger
 from weft.worker.agent.attempts import Attempts
 from weft.worker.agent.handing_over import HandingOver, key_of
 from weft.worker.agent.incarnation import Incarnation
-from weft.worker.agent.patience import until_answered
 from weft.worker.agent.reporting import Reporting, end_reports
 
 log = get_logger()

@@ -20,8 +20,8 @@ from typing import Final
 import msgspec
 
 from weft.core.attempt_key import AttemptKey
-from weft.core.backoff import backoff_s
 from weft.core.lease import Budget
+from weft.ports.patience import retry_s, until_answered
 from weft.ports.store import Claimed, OfferAnswer
 from weft.ports.transport import Delivery, Message, Route, TransportError
 from weft.telemetry import metrics
@@ -29,7 +29,6 @@ from weft.telemetry.log import get_logger
 from weft.worker.agent.attempts import Attempts
 from weft.worker.agent.handing_over import HandingOver
 from weft.worker.agent.incarnation import Incarnation
-from weft.worker.agent.patience import until_answered
 from weft.worker.agent.site import Consumed
 
 log = get_logger()
@@ -121,7 +120,7 @@ class Consuming:
                 log.warning("transport.away", transport=consumer.name, error=str(error))
             consumer.held.clear()  # the transport brings them again
             await asyncio.sleep(
-                backoff_s(failures, first_s=_RETRY_FIRST_S, longest_s=_RETRY_LONGEST_S, jitter=1.0)
+                retry_s(failures, first_s=_RETRY_FIRST_S, longest_s=_RETRY_LONGEST_S)
             )
 
     async def _consume(self, consumer: _Consumer) -> None:

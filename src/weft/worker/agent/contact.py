@@ -4,6 +4,7 @@ import asyncio
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import Unavailable
+from weft.ports.patience import until_answered
 from weft.ports.store import HeartbeatAnswer
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
@@ -14,7 +15,6 @@ from weft.worker.agent.commands import Commands
 from weft.worker.agent.fence import Fence
 from weft.worker.agent.incarnation import Incarnation
 from weft.worker.agent.log_removal import LogRemoval
-from weft.worker.agent.patience import until_answered
 
 log = get_logger()
 

@@ -14,6 +14,7 @@ from weft.core.attempt_key import AttemptKey
 from weft.core.errors import WeftError
 from weft.core.lease import LEASE_AGE_MAX_S
 from weft.core.states import Phase, Reason
+from weft.ports.patience import until_answered
 from weft.ports.runner import Assignment, Ended
 from weft.ports.store import Claimed
 from weft.wire.spec import JobSpec
@@ -21,7 +22,6 @@ from weft.worker.agent.attempts import Attempts
 from weft.worker.agent.commands import Commands
 from weft.worker.agent.incarnation import Incarnation
 from weft.worker.agent.job_secrets import JobSecrets
-from weft.worker.agent.patience import until_answered
 from weft.worker.agent.signatures import Refused, Signatures
 from weft.worker.agent.specs import Specs, definer_of, parts_of
 

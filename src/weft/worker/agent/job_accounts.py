@@ -12,10 +12,10 @@ import msgspec
 
 from weft.core.run_as import NamedTwice, User, account_of
 from weft.core.states import Reason
+from weft.ports.patience import until_answered
 from weft.ports.runner import Assignment, Ended, never_started
 from weft.ports.store import WorkerStore
 from weft.wire.spawner import Account
-from weft.worker.agent.patience import until_answered
 
 _FRESH_S: Final = 30.0
 """How long what the host says of an account is believed."""

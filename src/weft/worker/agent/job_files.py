@@ -37,12 +37,12 @@ from weft.ports.file_store import (
     HeldFile,
     StoreAway,
 )
+from weft.ports.patience import until_answered
 from weft.ports.runner import Assignment, Ended, blocked, never_started
 from weft.ports.store import FileWanted, FoundFile, KeptFile, WorkerStore
 from weft.telemetry.log import get_logger
 from weft.wire.file_documents import FileInput, FileOutput
 from weft.wire.spawner import CONTAINER_WORK
-from weft.worker.agent.patience import until_answered
 from weft.worker.stager.directories import JobDirectories, Plan
 from weft.worker.stager.finding import find_outputs, opened_output
 from weft.worker.stager.placing import give, link, put_file, unpack

@@ -8,11 +8,11 @@ import msgspec
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import WeftError
 from weft.core.states import Reason
+from weft.ports.patience import until_answered
 from weft.ports.runner import Assignment, Ended, GivenSecret, never_started
 from weft.ports.store import StoredSecret, WorkerStore
 from weft.wire.sealed import SecretKeys
 from weft.wire.secret_documents import SecretUse
-from weft.worker.agent.patience import until_answered
 
 
 class JobSecrets:

@@ -8,9 +8,9 @@ import asyncio
 from functools import partial
 
 from weft.ports.log_store import LogKeeper
+from weft.ports.patience import until_answered
 from weft.ports.store import WorkerStore
 from weft.telemetry.log import get_logger
-from weft.worker.agent.patience import until_answered
 
 log = get_logger()
 

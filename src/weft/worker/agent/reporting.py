@@ -10,13 +10,13 @@ from functools import partial
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.conditions import Ask
+from weft.ports.patience import until_answered
 from weft.ports.runner import Ended, Entered, Started
 from weft.ports.store import EndReport, PhaseReport, StartReport
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
 from weft.worker.agent.attempts import Attempts
 from weft.worker.agent.incarnation import Incarnation
-from weft.worker.agent.patience import until_answered
 
 log = get_logger()
 

@@ -5,6 +5,7 @@ from collections.abc import Coroutine
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.states import Reason
+from weft.ports.patience import until_answered
 from weft.ports.runner import Happened, Known
 from weft.ports.store import Registered
 from weft.telemetry.log import get_logger
@@ -18,7 +19,6 @@ from weft.worker.agent.handing_over import HandingOver
 from weft.worker.agent.incarnation import incarnation_of
 from weft.worker.agent.keeping import Keeping
 from weft.worker.agent.log_removal import LogRemoval
-from weft.worker.agent.patience import until_answered
 from weft.worker.agent.reporting import Reporting
 from weft.worker.agent.site import AgentSite
 

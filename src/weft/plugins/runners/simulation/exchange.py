@@ -14,14 +14,13 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 from uuid import UUID
 
 import msgspec
 
-from weft.core.backoff import backoff_s
-from weft.core.errors import Unavailable
 from weft.plugins.runners.simulation.steps import Adder, Lines, Output, StepFailed, take
+from weft.ports.patience import retry_s, until_answered
 from weft.ports.topics import Arrival, JobTopics, Positions, Record, RunAnswer
 from weft.ports.transport import TransportError
 from weft.telemetry import metrics
@@ -32,7 +31,6 @@ from weft.wire.simulation_documents import HttpCall, Sleep, Step
 from weft.wire.spec import JobSpec
 
 log = get_logger()
-Found = TypeVar("Found")
 
 _ASK_AGAIN_S: Final = 1.0
 """When a run is asked about again that somebody else has."""
@@ -238,7 +236,7 @@ class Exchange:
         self._here[envelope.event_id] = task
         try:
             error = await task
-            await _until_answered(
+            await until_answered(
                 lambda: self._site.ledger.end_run(
                     envelope.event_id, self._owner, is_failed=error is not None, error=error or ""
                 )
@@ -270,7 +268,7 @@ class Exchange:
         return None
 
     async def _begin(self, event_id: UUID) -> RunAnswer:
-        return await _until_answered(
+        return await until_answered(
             lambda: self._site.ledger.begin_run(event_id, self._owner, keep_s=self._site.keep_s)
         )
 
@@ -307,15 +305,5 @@ def _waits_s(steps: Sequence[Step]) -> float:
     return sum(waits_ms) / 1000
 
 
-async def _until_answered(call: Callable[[], Awaitable[Found]]) -> Found:
-    failures = 0
-    while True:
-        try:
-            return await call()
-        except Unavailable:
-            failures += 1
-            await asyncio.sleep(_wait_s(failures))
-
-
 def _wait_s(failures: int) -> float:
-    return backoff_s(failures, first_s=_RETRY_FIRST_S, longest_s=_RETRY_LONGEST_S, jitter=1.0)
+    return retry_s(failures, first_s=_RETRY_FIRST_S, longest_s=_RETRY_LONGEST_S)

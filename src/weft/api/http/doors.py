@@ -68,6 +68,10 @@ class ApiDoor:
     refuse: Callable[[WeftError, Asked], Refusal] | None = None
     """How errors look there, those outside of routes too; None: as problem documents."""
     trace: ForeignTrace | None = None
+    gateway_headers: str | None = None
+    """How headers begin, in lower case, in which a gateway hands over who asks: there such a token
+    counts before any other; None: headers of gateways are those of all paths.
+    """
     intake: "Callable[[Services, Topics, TransportDocument], Coroutine[Any, Any, None]] | None" = (
         None
     )

@@ -4,7 +4,7 @@ import hashlib
 import math
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -16,6 +16,7 @@ from weft.api.web_tokens.bearers import (
     Verifier,
     is_web_token,
 )
+from weft.api.web_tokens.wso2 import canonical
 from weft.core.errors import Unauthenticated, Unavailable
 from weft.core.login_attempts import LoginAttempt, attempt_with
 from weft.core.sessions import csrf_token_of, session_in
@@ -60,13 +61,19 @@ class Identities:
         log.debug("callers.forgotten", token=told)
 
     async def caller_of(
-        self, headers: Mapping[str, str], scheme: str = "http", address: str = ""
+        self,
+        headers: Mapping[str, str],
+        scheme: str = "http",
+        address: str = "",
+        gateway_headers: str | None = None,
     ) -> Caller:
         """Return the caller of a request with these headers: by a token, or by the session of a
-        browser. Raise `Unauthenticated`, and `TooManyFailedLogins` for a token that is not
-        remembered, if too many wrong ones came from this address.
+        browser. `gateway_headers`: how headers begin whose token counts here before any other.
+
+        Raise `Unauthenticated`, and `TooManyFailedLogins` for a token that is not remembered, if
+        too many wrong ones came from this address.
         """
-        token, header = self._token_in(headers, scheme)
+        token, header = self._token_in(headers, scheme, gateway_headers)
         digest = hashlib.sha256(f"{header or ''} {token}".encode()).digest()
         known = self._known.get(digest)
         if known is not None and known[1] > self._clock():
@@ -88,8 +95,14 @@ class Identities:
             self._known.popitem(last=False)
         return caller
 
-    def _token_in(self, headers: Mapping[str, str], scheme: str) -> tuple[str, str | None]:
+    def _token_in(
+        self, headers: Mapping[str, str], scheme: str, gateway_headers: str | None
+    ) -> tuple[str, str | None]:
         """Return the token, and the header it is in if that is not `Authorization`."""
+        if gateway_headers and (
+            given := [name for name in headers if name.startswith(gateway_headers)]
+        ):
+            return self._gateway_token(headers, given)
         if "authorization" not in headers:
             if names := [name for name in self._web_tokens.headers if name in headers]:
                 if len(names) > 1 or "," in headers[names[0]]:  # no token has a comma
@@ -99,6 +112,17 @@ class Identities:
             if session := session_in(headers.get(COOKIE, ""), scheme):
                 return _checked(session), COOKIE
         return _bearer_token(headers.get("authorization")), None
+
+    def _gateway_token(
+        self, headers: Mapping[str, str], given: Sequence[str]
+    ) -> tuple[str, str | None]:
+        """Return the token of a gateway, which is believed or refused whatever comes besides."""
+        known = {canonical(name): name for name in self._web_tokens.headers}
+        if len(given) > 1 or "," in headers[given[0]]:
+            raise _refused(f"It has several tokens, in {' and '.join(given)}.", LoginAttempt())
+        if canonical(given[0]) not in known:
+            raise _refused(f"The header {given[0]} is of no gateway here.", LoginAttempt())
+        return _checked(headers[given[0]].strip()), known[canonical(given[0])]
 
     async def _find(self, token: str, header: str | None) -> Caller:
         """Return who has this token. Raise `Unauthenticated`."""

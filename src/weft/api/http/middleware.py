@@ -253,7 +253,10 @@ class Authenticate:
             try:
                 headers = scope["state"]["headers"]
                 address = (scope.get("client") or ("",))[0]
-                caller = await self._identities.caller_of(headers, scope["scheme"], address)
+                door = scope["state"].get("door")
+                caller = await self._identities.caller_of(
+                    headers, scope["scheme"], address, door and door.gateway_headers
+                )
                 if scope["method"] not in SAFE:
                     _refuse_other_pages(headers, scope, caller)
                 scope["state"]["caller"] = caller

@@ -10,6 +10,7 @@ from typing import Annotated, Final, Literal, get_args
 import msgspec
 from msgspec import Meta, Struct
 
+from weft.api.web_tokens import wso2
 from weft.api.web_tokens.fetching import is_safe_url
 from weft.core.rights import UserRole
 from weft.settings.declare import InvalidSetting
@@ -26,8 +27,10 @@ class IssuerDocument(Struct, forbid_unknown_fields=True, kw_only=True):
     tenant: Text
     issuer: Text
     """The claim `iss`."""
-    audience: Text
-    """The claim `aud`, or one of its values."""
+    form: Literal["oidc", "wso2"] = "oidc"
+    """Whose claims: those of RFC 7519, or those that a gateway of WSO2 hands over."""
+    audience: Text | None = None
+    """The claim `aud`, or one of its values; the form `wso2` has none."""
     pem: Annotated[str, Meta(min_length=1, max_length=16_384)] | None = None
     """A public key; else `jwks_file` or `jwks_url`."""
     jwks_file: Text | None = None
@@ -88,26 +91,46 @@ def read_issuers(path: Path) -> Sequence[Issuer]:
     for n, one in enumerate(document.issuers):
         if wrong := _mistake(one):
             raise _wrong(path, f"{wrong} - at `$.issuers[{n}]`")
-    found = [(one.issuer, one.audience) for one in document.issuers]
+    found = [(one.issuer, one.audience or wso2.canonical(one.header)) for one in document.issuers]
     for n, pair in enumerate(found):
         if pair in found[:n]:
-            why = "issuer and audience are those of another entry"
+            what = "audience" if document.issuers[n].audience else "header"
+            why = f"issuer and {what} are those of another entry"
             raise _wrong(path, f"{why} - at `$.issuers[{n}]`")
-    return [Issuer(one, path.parent, _secret_of(one, path)) for one in document.issuers]
+    return [
+        Issuer(
+            wso2.completed(one) if one.form == "wso2" else one, path.parent, _secret_of(one, path)
+        )
+        for one in document.issuers
+    ]
 
 
 def _mistake(one: IssuerDocument) -> str | None:
+    if one.form == "wso2":
+        return wso2.mistake_of(one) or _key_mistake(one)
+    if one.audience is None:
+        return "`audience` is required"
+    return _key_mistake(one) or _claims_mistake(one) or _login_mistake(one)
+
+
+def _key_mistake(one: IssuerDocument) -> str | None:
+    """Return what is wrong with where its keys are."""
     if sum(source is not None for source in (one.pem, one.jwks_file, one.jwks_url)) != 1:
         return "exactly one of `pem`, `jwks_file` and `jwks_url` is required"
     if one.jwks_url is not None and not is_safe_url(one.jwks_url):
         return "`jwks_url` begins with https://, or with http:// on this machine"
+    if one.keys_old_s < one.keys_fresh_s:
+        return "`keys_old_s` is less than `keys_fresh_s`"
+    return None
+
+
+def _claims_mistake(one: IssuerDocument) -> str | None:
+    """Return what is wrong with what is read from its claims."""
     if bool(one.roles) != (one.role_claim is not None):
         return "`roles` and `role_claim` go together"
     if UserRole.WORKER in one.roles.values():
         return "the role `worker` is none of a person"
-    if one.keys_old_s < one.keys_fresh_s:
-        return "`keys_old_s` is less than `keys_fresh_s`"
-    return _login_mistake(one)
+    return None
 
 
 def _login_mistake(one: IssuerDocument) -> str | None:

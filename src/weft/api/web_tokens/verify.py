@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from joserfc.util import urlsafe_b64decode
 
+from weft.api.web_tokens import wso2
 from weft.api.web_tokens.bearers import PARTS, Bearer, IssuerAway, TokenRefused
 from weft.api.web_tokens.issuers import Issuer, IssuerDocument
 from weft.api.web_tokens.keys import Keys, KeysAway, keys_of
@@ -59,6 +60,8 @@ class WebTokens:
         head, claims = _parsed(token)
         issuer, keys = self._issuer_of(claims, header)
         await _check_signature(token, head, issuer, keys, self._signatures.is_signed)
+        if issuer.form == "wso2":
+            claims = wso2.translated(claims, str(issuer.header))
         return self._bearer(claims, issuer)
 
     async def verify_login(self, token: str, issuer: IssuerDocument, nonce: str | None) -> Bearer:
@@ -89,7 +92,8 @@ class WebTokens:
         for issuer, keys in self._issuers:
             if header is not None and (issuer.header or "").lower() != header:
                 continue
-            if claims.get("iss") == issuer.issuer and issuer.audience in given:
+            is_meant = header is not None if issuer.form == "wso2" else issuer.audience in given
+            if is_meant and claims.get("iss") == issuer.issuer:
                 return issuer, keys
         raise TokenRefused("Its issuer and audience are not known here.")
 
@@ -120,14 +124,15 @@ async def _check_signature(
     last, about keys that count now: what it remembers is no answer to anything else.
     """
     algorithm, key_id = head.get("alg"), head.get("kid")
-    if algorithm not in issuer.algorithms:
+    is_rs256 = issuer.form == "wso2" and algorithm == wso2.ALGORITHM
+    if not is_rs256 and algorithm not in issuer.algorithms:
         raise TokenRefused("Its algorithm is not one of its issuer's.")
     if any(name in head for name in _FOREIGN_KEYS):
         raise TokenRefused("It brings a key of its own.")
     if any(name in head for name in _NOT_OF_TOKENS) or not isinstance(key_id, str | None):
         raise TokenRefused("Its header is not one of a JSON web token.")
     try:
-        fitting = await keys.find(key_id, str(algorithm))
+        fitting = await keys.find(key_id, "RS256" if is_rs256 else str(algorithm))
     except KeysAway as error:
         raise IssuerAway(issuer.issuer) from error
     if not fitting:

@@ -6,6 +6,7 @@ from litestar import Response, delete, get, post, put
 
 from weft.api.http.doors import ApiDoor
 from weft.api.http.requests import AnyRequest
+from weft.api.web_tokens.wso2 import PREFIX
 from weft.core.permissions import Permission
 from weft.doors.aloe.actions import ACTIONS, hide, resubmit, stop, submitted, unhide
 from weft.doors.aloe.documents import history_entry, status_document, summary_of
@@ -165,4 +166,6 @@ _ROUTES: Final[Any] = (
     list_aloe_history, act_on_aloe_job, put_aloe_action, delete_aloe_job, stop_aloe_job,
     hide_aloe_job, unhide_aloe_job, resubmit_aloe_job, *OUTPUT_ROUTES, *PERMISSION_ROUTES,
 )  # fmt: skip
-SERVED: Final = ApiDoor(name=NAME, routes=_ROUTES, paths=("/jobs",), refuse=refuse)
+SERVED: Final = ApiDoor(
+    name=NAME, routes=_ROUTES, paths=("/jobs",), refuse=refuse, gateway_headers=PREFIX
+)

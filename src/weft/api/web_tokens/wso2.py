@@ -1,0 +1,83 @@
+"""Tokens that a gateway of WSO2 hands over (form `wso2` of an issuer), as one of RFC 7519.
+
+They have no audience, for which the header of the gateway stands, name the user with their store
+and tenant, and their roles in one text.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from weft.core.rights import UserRole
+
+if TYPE_CHECKING:
+    from weft.api.web_tokens.issuers import IssuerDocument
+
+PREFIX: Final = "x-jwt-assertion"
+"""How the header begins; the gateway's name of the tenant follows."""
+ALGORITHM: Final = "SHA256withRSA"
+"""What these gateways call RS256."""
+_CLAIMS: Final = "http://wso2.org/claims/"
+_SUPER_TENANT: Final = "@carbon.super"
+_ROLE: Final = "role"
+_ROLES: Final = {"admin": UserRole.TENANT_ADMIN, "user": UserRole.USER}
+_OTHERS: Final = ("audience", "user_claim", "role_claim", "roles", "algorithms", "client_id")
+"""Fields of an entry that its form decides."""
+
+
+def mistake_of(one: "IssuerDocument") -> str | None:
+    """Return what is wrong with an entry of this form."""
+    usual = {field.name: field.default for field in msgspec.structs.fields(one)}
+    for name in _OTHERS:
+        if getattr(one, name) not in (usual[name], {}):
+            return f"the form `wso2` decides about `{name}`"
+    if one.header is None or not _tenant_in(one.header):
+        return "the form `wso2` needs a `header` such as `X-JWT-Assertion-acme`"
+    return None
+
+
+def completed(one: "IssuerDocument") -> "IssuerDocument":
+    """Return an entry with what its form decides."""
+    return msgspec.structs.replace(
+        one, algorithms=("RS256",), role_claim=_ROLE, roles=_ROLES, header=canonical(one.header)
+    )
+
+
+def canonical(header: str | None) -> str:
+    """Return a name of a header as it is compared: gateways write the tenant in several ways."""
+    return (header or "").lower().replace("_", "-").replace(".", "-")
+
+
+def translated(claims: Mapping[str, Any], header: str) -> Mapping[str, Any]:
+    """Return the claims with those of RFC 7519 besides; without `sub` if they name nobody."""
+    tenant = _tenant_in(header)
+    found: dict[str, Any] = {**claims, _ROLE: "user"}
+    found.pop("sub", None)
+    user, subscriber = (claims.get(f"{_CLAIMS}{name}") for name in ("enduser", "subscriber"))
+    if isinstance(user, str) and isinstance(subscriber, str) and subscriber.strip():
+        found["sub"] = _without_store(user, tenant)
+    roles = claims.get(f"{_CLAIMS}role")
+    given = roles.split(",") if isinstance(roles, str) else []
+    if any(_is_of_administrators(one.strip(), tenant) for one in given):
+        found[_ROLE] = "admin"
+    return found
+
+
+def _tenant_in(header: str) -> str:
+    """Return the gateway's name of the tenant; "": the header has none."""
+    start, _, tenant = canonical(header).partition(f"{PREFIX}-")
+    return "" if start else tenant.replace("-", ".")
+
+
+def _without_store(user: str, tenant: str) -> str:
+    """Return the name of `STORE/name@tenant` alone."""
+    for ending in (_SUPER_TENANT, f"@{tenant}"):
+        if user.lower().endswith(ending):
+            user = user[: -len(ending)]
+            break
+    return user.rpartition("/")[2]
+
+
+def _is_of_administrators(role: str, tenant: str) -> bool:
+    return role.endswith((f"{tenant}-services-admin", "-super-admin"))

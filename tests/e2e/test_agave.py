@@ -227,7 +227,9 @@ def test_permissions_let_others_in(weft: Weft, http: httpx.Client) -> None:
     made = weft.run("user", "add", "agnes", "--json")
     assert made.returncode == 0, made.stderr.decode()
     headers = {"authorization": f"Bearer {json.loads(made.stdout)['token']}"}
-    path = f"/jobs/v2/{submitted(http, job('shared', wait=True))['id']}"
+    told = [{"url": "https://ada:pw@receiver.example/", "event": "FINISHED"}]
+    asked = {**job("shared", wait=True), "notifications": told}
+    path = f"/jobs/v2/{submitted(http, asked)['id']}"
     with httpx.Client(base_url=http.base_url, headers=headers, timeout=30) as agnes:
         assert agnes.get(path).status_code == 404
         given = http.post(f"{path}/pems", json={"username": "agnes", "permission": "read"})
@@ -243,7 +245,10 @@ def test_permissions_let_others_in(weft: Weft, http: httpx.Client) -> None:
             assert given.json()["result"]["permission"] == {"read": may, "write": True}
         assert agnes.post(path, json={"action": "stop"}).status_code == 200
         ended(http, path.rpartition("/")[2])
-        again = agnes.post(f"{path}/resubmit").json()["result"]
+        refused = agnes.post(f"{path}/resubmit")
+        assert (refused.status_code, "login" in refused.json()["message"]) == (403, True)
+        again = agnes.post(f"{path}/resubmit", json={"preserveNotifications": False})
+        again = again.json()["result"]
         assert again["owner"] == "agnes"
         assert agnes.post(f"/jobs/v2/{again['id']}/stop").status_code in {200, 409}
         assert http.delete(f"{path}/pems").status_code == 200

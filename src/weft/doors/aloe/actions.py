@@ -18,7 +18,7 @@ from weft.core.rights import Right
 from weft.core.secret_variables import matches, patterns_of
 from weft.doors.aloe.finding import document_of, find
 from weft.doors.aloe.inputs import staged_inputs
-from weft.doors.aloe.notifications import subscriptions_of, wrong_notifications
+from weft.doors.aloe.notifications import logs_in, subscriptions_of, wrong_notifications
 from weft.doors.aloe.refused import Refused, bad_request, refused_submission
 from weft.doors.aloe.replies import answer, base_of
 from weft.doors.aloe.story import story_of
@@ -104,10 +104,14 @@ async def resubmit(request: AnyRequest, body: object = None) -> Response[bytes]:
     if (status := story_of(facts).status) == "PENDING":
         raise Refused(409, f"the job has not begun: it is {status}")
     masks = patterns_of(services_of(request).settings.masked_env)
-    given = facts["document"]["asked"].get("parameters") or {}
-    if facts["owner"] != caller.user_name and any(matches(name, masks) for name in given):
-        raise Refused(403, "the job has parameters that only its owner may use")
-    found = await _submit(request, again(facts["document"], notifies=_notifies(body)))
+    asked, notifies = facts["document"]["asked"], _notifies(body)
+    if facts["owner"] != caller.user_name:
+        if any(matches(name, masks) for name in asked.get("parameters") or {}):
+            raise Refused(403, "the job has parameters that only its owner may use")
+        if notifies and logs_in(asked.get("notifications") or []):
+            why = "a notification of the job has a login that only its owner may use"
+            raise Refused(403, f"{why}; preserveNotifications: false leaves all of them out")
+    found = await _submit(request, again(facts["document"], notifies=notifies))
     return answer(request, document_of(request, found), status=201)
 
 

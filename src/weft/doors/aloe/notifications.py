@@ -68,6 +68,11 @@ def subscriptions_of(value: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
+def logs_in(value: list[dict[str, Any]]) -> bool:
+    """Say whether any of these subscriptions, which are right, has a login in its address."""
+    return any(_LOGIN.search(one["url"]) for one in value)
+
+
 def _event(word: str) -> str:
     return word if word in _NEVER else OLD_STATUSES.get(word, word)
 

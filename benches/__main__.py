@@ -37,6 +37,8 @@ BENCHES: Mapping[str, str] = {
     "trail": "entries of the trail until they are sealed, and their writers without that",
     "jwt": "JSON web tokens of each algorithm, verified with the keys at hand",
     "watermark": "records of a partition that are done in random order, per second",
+    "simulations": "simulated jobs without a step, and 10,000 that sleep at once",
+    "doors": "jobs by the door of JobWeaver, one a request, beside `/v1`, and pages of 100",
     "pages": "every page of 100,000 batches and 1,000,000 jobs, by HTTP and in Chromium",
 }
 """Name of the module that measures it, with dashes, and what it asks."""

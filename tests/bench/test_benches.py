@@ -472,3 +472,14 @@ def test_trail_is_sealed_while_others_write(tmp_path: Path) -> None:
     assert result["writers_ms"].keys() == {"sealed", "unsealed", "alone"}
     assert result["cpu_percent"].keys() == {"sealed", "unsealed"}
     assert result["audit_findings"] == 0
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize(
+    ("name", "figure"), [("simulations", "asleep_s"), ("doors", "page_ratio")]
+)
+def test_simulated_jobs_end_and_come_by_a_door(tmp_path: Path, name: str, figure: str) -> None:
+    result = measured(tmp_path, name, "--scale", "0.01", "--rounds", "1")
+
+    assert result["ratio"] > 0
+    assert result[figure] > 0

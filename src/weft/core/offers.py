@@ -24,12 +24,14 @@ TRANSPORT: Final = "transport"
 sees these jobs: they come by messages, to workers that offer `CONSUMES`, with its name.
 """
 CONSUMES: Final = "consumes"
+FOREIGN: Final = "foreign"
+"""Asked for besides by jobs that programs run which are not weft's: no worker consumes them."""
 POSTGRES: Final = "postgres"
 """The transport of a queue whose jobs workers claim from the database."""
 AMOUNT_MAX: Final = 1_000_000_000
 RESERVED: Final = frozenset(
     {"cpu", "memory", "storage", "storage_mib", "executor", "pool", "queue", "slots"}
-) | {time_limits.ASK, TRANSPORT, CONSUMES}
+) | {time_limits.ASK, TRANSPORT, CONSUMES, FOREIGN}
 """Names that workers offer by themselves, and that of the class of time limits."""
 _NAME: Final = re.compile(r"[a-z][a-z0-9_.-]{0,62}")
 _LABEL: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")

@@ -42,6 +42,11 @@ class Route(NamedTuple):
 
     tenant: str
     queue: str
+    """Or `OUTCOMES`."""
+
+
+OUTCOMES: Final = ""
+"""The queue of a tenant by which foreign programs tell how its jobs went."""
 
 
 class Depth(NamedTuple):

@@ -1798,10 +1798,17 @@ CREATE TABLE weft.queue (
     limits jsonb DEFAULT '{}'::jsonb NOT NULL,
     max_waiting integer,
     transport text DEFAULT 'postgres'::text NOT NULL,
+    consumers text DEFAULT 'weft'::text NOT NULL,
+    slots integer,
+    queued_s integer,
     monitor jsonb,
+    CONSTRAINT queue_consumers_check CHECK ((consumers = ANY (ARRAY['weft'::text, 'foreign'::text]))),
+    CONSTRAINT queue_foreign_check CHECK (((consumers = 'foreign'::text) = (slots IS NOT NULL))),
     CONSTRAINT queue_guard_check CHECK ((length(guard) <= 1000)),
     CONSTRAINT queue_max_waiting_check CHECK ((max_waiting >= 0)),
     CONSTRAINT queue_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256))),
+    CONSTRAINT queue_queued_s_check CHECK ((queued_s > 0)),
+    CONSTRAINT queue_slots_check CHECK ((slots > 0)),
     CONSTRAINT queue_state_check CHECK ((state = ANY (ARRAY['enabled'::text, 'draining'::text, 'closed'::text])))
 );
 ALTER TABLE weft.queue OWNER TO postgres;
@@ -2196,7 +2203,9 @@ CREATE TABLE weft.transport_offer (
     send_at timestamp with time zone NOT NULL,
     sends smallint DEFAULT 0 NOT NULL,
     confirmed_at timestamp with time zone,
-    attempt smallint
+    attempt smallint,
+    fence uuid,
+    answered_at timestamp with time zone
 );
 ALTER TABLE weft.transport_offer OWNER TO postgres;
 

@@ -1,10 +1,20 @@
 """The part of `DriverStore` for jobs that travel over transports."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
 
 from weft.core.permissions import Permission
 from weft.core.rights import UserRole
-from weft.ports.store import Caller, DueOffer, EventReader, Row
+from weft.ports.store import (
+    Caller,
+    DueOffer,
+    EventReader,
+    ForeignQueues,
+    Listening,
+    OfferEnd,
+    Row,
+)
 from weft.store.database import Database
 
 
@@ -104,9 +114,72 @@ class Offers:
             "keep_position", epoch=epoch, reader=reader, xid=xid, event_id=event_id
         )
 
+    async def get_chunks(
+        self, batch_ids: Sequence[int], chunk_firsts: Sequence[int]
+    ) -> Mapping[tuple[int, int], bytes]:
+        """Return chunks of specs."""
+        rows = await self._database.call(
+            "get_chunks", batch_ids=list(batch_ids), first_jobs=list(chunk_firsts)
+        )
+        return {(row["batch_id"], row["first_job"]): row["body"] for row in rows}
+
+    async def list_foreign(self, epoch: int, transports: Sequence[str]) -> ForeignQueues:
+        """Return what foreign programs consume."""
+        rows = await self._database.call("list_foreign", epoch=epoch, transports=list(transports))
+        return ForeignQueues(
+            sorted({(row["transport"], row["tenant"]) for row in rows if row["transport"]}),
+            sorted({row["pool_id"] for row in rows}),
+        )
+
+    async def start_answered(
+        self, epoch: int, transport: str, tenant: str, offers: Sequence[tuple[int, UUID]]
+    ) -> Sequence[str]:
+        """Note that these run."""
+        found: Sequence[str] = await self._database.value(
+            "start_answered", epoch=epoch, transport=transport, tenant=tenant,
+            offer_ids=[one[0] for one in offers], fences=[one[1] for one in offers],
+        )  # fmt: skip
+        return found
+
+    async def end_answered(
+        self, epoch: int, transport: str, tenant: str, ends: Sequence[OfferEnd]
+    ) -> Sequence[str]:
+        """Record the ends."""
+        found: Sequence[str] = await self._database.value(
+            "end_answered", epoch=epoch, transport=transport, tenant=tenant,
+            offer_ids=[one.offer_id for one in ends], fences=[one.fence for one in ends],
+            reasons=[one.reason for one in ends], exit_codes=[one.exit_code for one in ends],
+            messages=[one.message for one in ends],
+        )  # fmt: skip
+        return found
+
+    async def tend_foreign(
+        self, epoch: int, pool_id: int, listening: Sequence[Listening]
+    ) -> Sequence[tuple[int, int]]:
+        """Send the heartbeat, and end what is over."""
+        rows = await self._database.call(
+            "tend_foreign", epoch=epoch, of_pool_id=pool_id, **_columns(listening)
+        )
+        return [(row["batch_id"], row["job_id"]) for row in rows]
+
+    async def expire_offers(
+        self, epoch: int, listening: Sequence[Listening]
+    ) -> Sequence[tuple[str, str, int]]:
+        """Take back what nobody has answered."""
+        rows = await self._database.call("expire_offers", epoch=epoch, **_columns(listening))
+        return [(row["transport"], row["queue"], row["n_jobs"]) for row in rows]
+
     async def confirm_offers(self, epoch: int, offer_ids: Sequence[int]) -> None:
         """Note that the transport keeps these messages."""
         await self._database.call("confirm_offers", epoch=epoch, offer_ids=list(offer_ids))
+
+
+def _columns(listening: Sequence[Listening]) -> Mapping[str, Any]:
+    return {
+        "transports": [one.transport for one in listening],
+        "tenants": [one.tenant for one in listening],
+        "listening_s": [one.since_s for one in listening],
+    }
 
 
 async def listed_events(

@@ -89,6 +89,8 @@ EVENTS = MappingProxyType(
         "topics.submitted": "a job that a record brought is submitted · job, batch, trace_id",
         "topics.failed": "a record of a topic could not be taken in, by a mistake; it is passed "
         "over · topic",
+        "transport.attempt_lost": "foreign programs told nothing of it for too long · batch, job",
+        "transport.offers_lost": "nobody answered: jobs are ready again · transport, queue, jobs",
         "transport.back": "a transport can be reached again · transport",
         "worker.kept": "a worker is kept for a large job · incarnation, batch_id, job_id",
         "pool.decided": "a machine is made, cordoned or deleted · pool, kind, machine, why",

@@ -101,6 +101,14 @@ TRANSPORT_REFUSED: Final = Counter(
     "weft_transport_refused", "messages of transports that are none of weft's", ["transport"],
     registry=REGISTRY,
 )  # fmt: skip
+TRANSPORT_ANSWERS: Final = Counter(
+    "weft_transport_answers", "answers of programs that are not weft's, by what became of them",
+    ["transport", "outcome"], registry=REGISTRY,
+)  # fmt: skip
+TRANSPORT_LOST: Final = Counter(
+    "weft_transport_offers_lost", "offers to programs that are not weft's that nobody answered",
+    ["transport", "queue"], registry=REGISTRY,
+)  # fmt: skip
 TOPIC_RUNS: Final = Counter(
     "weft_topic_runs", "runs whose outcomes this worker has published", ["outcome"],
     registry=REGISTRY,

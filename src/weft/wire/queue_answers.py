@@ -24,6 +24,9 @@ class Queue(Struct, kw_only=True):
     max_starts_per_s: int | None
     max_waiting: int | None
     transport: str
+    consumers: Literal["weft", "foreign"]
+    slots: Annotated[int | None, Meta(description="null: it has no foreign consumers")]
+    queued_s: Annotated[int | None, Meta(description="null: 600, if it has foreign consumers")]
     monitor: Annotated[
         dict[str, int | float | str | None] | None, Meta(description="null: no limits")
     ]

@@ -10,6 +10,7 @@ from weft.wire.patterns import QueueName
 
 QueueLimit = Annotated[int, Meta(ge=0, le=1_000_000_000)]
 QueueStateWord = Literal["enabled", "draining", "closed"]
+QueueConsumersWord = Literal["weft", "foreign"]
 
 
 class QueueDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
@@ -57,6 +58,18 @@ class QueueDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
         QueueName,
         says("How jobs reach workers: `postgres`, or the name of a connection of the server."),
     ] = "postgres"
+    consumers: Annotated[
+        QueueConsumersWord,
+        says("Who gets its jobs from the transport: workers of weft, or programs of others."),
+    ] = "weft"
+    slots: Annotated[
+        Annotated[int, Meta(ge=1, le=1_000_000)] | None,
+        says("Jobs that are with foreign consumers at a time; only for these.", 4),
+    ] = None
+    queued_s: Annotated[
+        Annotated[int, Meta(ge=1, le=31_536_000)] | None,
+        says("Seconds for which foreign consumers may tell nothing of a job: else 600.", 600),
+    ] = None
     monitor: QueueMonitor = None
 
 

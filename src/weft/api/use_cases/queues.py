@@ -142,6 +142,7 @@ def _checked(documents: Sequence[QueueDocument], problems: Problems) -> list[Que
         _check_place(one, at, priorities, problems)
         if not one.pools or len(set(one.pools)) < len(one.pools):
             problems.add(InvalidValue, f"{at}/pools", "name at least one pool, each once")
+        _check_consumers(one, at, problems)
         usable = [name for name in installed_executors() if name != FUNCTION]
         if one.executor not in {None, *usable}:
             message = f"it cannot run commands; known: {', '.join(usable)}"
@@ -164,6 +165,19 @@ async def _check_transports(
         elif one.transport not in known:
             message = f"no connection of this name; known: {', '.join([POSTGRES, *known])}"
             problems.add(InvalidValue, f"/queues/{index}/transport", message)
+
+
+def _check_consumers(one: QueueDocument, at: str, problems: Problems) -> None:
+    if one.consumers == "weft":
+        for name in ("slots", "queued_s"):
+            if getattr(one, name) is not None:
+                problems.add(InvalidValue, f"{at}/{name}", "only foreign consumers have it")
+    elif one.transport == POSTGRES:
+        message = "foreign consumers need a `transport` other than postgres"
+        problems.add(InvalidValue, f"{at}/consumers", message)
+    elif one.slots is None:
+        message = "say how many jobs foreign consumers have at a time"
+        problems.add(InvalidValue, f"{at}/slots", message)
 
 
 async def _try_guards(

@@ -31,6 +31,11 @@ async def reroute(services: Services, caller: Caller, document: RerouteDocument)
         message = f"the queue {document.to!r} is {queues[document.to].state}"
         problems.add(InvalidValue, "/to", message)
         problems.raise_any()
+    if document.to is not None and queues[document.to].consumers == "foreign":
+        problems = Problems()
+        message = f"programs that are not weft's run only what was submitted to {document.to!r}"
+        problems.add(InvalidValue, "/to", message)
+        problems.raise_any()
     after = (0, 0) if document.cursor is None else parse_job_ref(document.cursor)
     page = await services.store.list_waiting(caller, after=after, limit=STEP_JOBS)
     if page is None:
@@ -44,7 +49,7 @@ async def reroute(services: Services, caller: Caller, document: RerouteDocument)
             continue
         shape = _shape_of(job)
         to = document.to or router.queue_of(_asked_of(job, shape))
-        if to != now:
+        if to != now and queues[to].consumers == "weft":
             placed = dict(placed_in(shape, queues[to], workers)[0].words)
             found[now, to, None if to == DEFAULT else str(placed["pool"])].append(job["job_id"])
     counts: dict[tuple[str, str], int] = defaultdict(int)

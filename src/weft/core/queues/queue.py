@@ -10,6 +10,7 @@ from weft.core.offers import POSTGRES
 DEFAULT: Final = "default"
 """The queue of jobs that no guard takes. Every tenant has it."""
 QueueState = Literal["enabled", "draining", "closed"]
+QueueConsumers = Literal["weft", "foreign"]
 
 
 class Queue(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,6 +31,12 @@ class Queue(msgspec.Struct, frozen=True, kw_only=True):
     max_starts_per_s: int | None = None
     max_waiting: int | None = None
     transport: str = POSTGRES
+    consumers: QueueConsumers = "weft"
+    """Who gets its jobs from the transport: workers of weft, or programs that are not weft's."""
+    slots: int | None = None
+    """Jobs that are with foreign consumers at a time; None: it has no such consumers."""
+    queued_s: int | None = None
+    """How long foreign consumers may tell nothing of a job; None: 600 s."""
     monitor: Mapping[str, int | float | str | None] | None = None
     """Limits in seconds by `PHASE_s`, `silent_s`, `ready_s` and `blocked_s`, with `action` and
     `rounds`; None: none.

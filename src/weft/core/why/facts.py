@@ -105,6 +105,8 @@ class TravelFacts(msgspec.Struct, frozen=True):
     """When the job was offered; None: it is not."""
     confirmed: bool = False
     """The transport has said that it keeps the message."""
+    foreign: bool = False
+    """Programs run them that are not weft's."""
     slots: int = 0
     """Jobs that the workers which consume the queue run at a time."""
     busy: int = 0

@@ -209,7 +209,8 @@ def _travelling(way: TravelFacts, job: JobFacts, pool: PoolFacts, now: datetime)
             f"is offered to the transport {way.transport} soon: {way.offered:,} jobs are before "
         )
         return Cause("offered", f"{text}it, and {busy}", show)
-    text = f"is offered to the transport {way.transport} since {_ago(way.since, now)}: "
+    to = "foreign programs over " if way.foreign else ""
+    text = f"is offered to {to}the transport {way.transport} since {_ago(way.since, now)}: "
     text += busy if way.confirmed else "it has not confirmed the message"
     return Cause("offered", text, show)
 

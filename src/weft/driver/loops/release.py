@@ -13,6 +13,7 @@ from typing import Final
 
 import msgspec
 
+from weft.driver.loops.foreign_jobs import bodies_of
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.ports.store import DueOffer, OfferStore
 from weft.ports.transport import Message, Route, Transport, TransportError
@@ -63,9 +64,10 @@ async def release(context: LoopContext, transports: Transports) -> bool:
     due = await store.take_offers(
         epoch, names, again_s=SEND_AGAIN_S, limit_offers=OFFERS_MAX
     ) if n_left or n_new else ()  # fmt: skip
+    bodies = await bodies_of(store, epoch, due)
     sent = await asyncio.gather(
         *(
-            _send(transports, name, [one for one in due if one.transport == name])
+            _send(transports, name, bodies, [one for one in due if one.transport == name])
             for name in sorted({one.transport for one in due})
         )
     )
@@ -113,12 +115,19 @@ async def _look(
             log.warning("transport.away", transport=name, error=error)
 
 
-async def _send(transports: Transports, name: str, offers: Sequence[DueOffer]) -> Sequence[int]:
-    """Send the messages of offers; return the numbers of those that were confirmed."""
+async def _send(
+    transports: Transports, name: str, bodies: Mapping[int, bytes], offers: Sequence[DueOffer]
+) -> Sequence[int]:
+    """Send the messages of offers; return the numbers of those that were confirmed.
+
+    `bodies`: what foreign programs are told.
+    """
+    offers = [one for one in offers if one.fence is None or one.offer_id in bodies]
     messages = [
         (
             Route(one.tenant, one.queue),
-            msgspec.json.encode(Message(one.tenant, one.batch_id, one.job_id, one.offer_id)),
+            bodies.get(one.offer_id)
+            or msgspec.json.encode(Message(one.tenant, one.batch_id, one.job_id, one.offer_id)),
         )
         for one in offers
     ]

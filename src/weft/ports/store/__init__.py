@@ -19,7 +19,14 @@ from weft.ports.store.foreign_jobs import ForeignJobs, ForeignOrder
 from weft.ports.store.groups import SetGroupStore
 from weft.ports.store.job_entries import JobEntry
 from weft.ports.store.notices import Notices
-from weft.ports.store.offers import DueOffer, EventReader, OfferStore
+from weft.ports.store.offers import (
+    DueOffer,
+    EventReader,
+    ForeignQueues,
+    Listening,
+    OfferEnd,
+    OfferStore,
+)
 from weft.ports.store.operations import Operation, Resubmitted
 from weft.ports.store.patrol import Patrolled, Position
 from weft.ports.store.pools import PoolStore, ShareKey
@@ -91,6 +98,7 @@ __all__ = [
     "Folded",
     "ForeignJobs",
     "ForeignOrder",
+    "ForeignQueues",
     "FoundFile",
     "Gate",
     "GroupLimits",
@@ -100,6 +108,7 @@ __all__ = [
     "JobRows",
     "JobUser",
     "KeptFile",
+    "Listening",
     "LoginOwner",
     "NewBatch",
     "NewGroup",
@@ -107,6 +116,7 @@ __all__ = [
     "NewSet",
     "Notices",
     "OfferAnswer",
+    "OfferEnd",
     "OfferStore",
     "OfferedStore",
     "Operation",

@@ -1,8 +1,11 @@
 """The calls of a driver about transports and topics."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import NamedTuple, Protocol
+from uuid import UUID
 
+from weft.core.states import Reason
 from weft.ports.store.callers import Caller, Row
 
 
@@ -15,6 +18,41 @@ class DueOffer(NamedTuple):
     tenant: str
     queue: str
     transport: str
+    fence: UUID | None = None
+    """What a foreign program answers with; None: it is for workers of weft."""
+    until: datetime | None = None
+    """A foreign program leaves it from then on."""
+    spec_first: int | None = None
+    """The first job of the chunk with its spec, for a foreign program."""
+
+
+class OfferEnd(NamedTuple):
+    """How a foreign program says that the job of an offer has ended."""
+
+    offer_id: int
+    fence: UUID
+    reason: Reason | None
+    """None: it succeeded."""
+    exit_code: int | None
+    message: str | None
+
+
+class Listening(NamedTuple):
+    """That a driver hears the answers about a tenant's queues."""
+
+    transport: str
+    tenant: str
+    since_s: float
+    """For how many seconds, without a gap."""
+
+
+class ForeignQueues(NamedTuple):
+    """What foreign programs consume and run."""
+
+    tenants: Sequence[tuple[str, str]]
+    """By transport and name."""
+    pool_ids: Sequence[int]
+    """Pools with such queues, or with attempts of such programs."""
 
 
 class EventReader(NamedTuple):
@@ -48,6 +86,42 @@ class OfferStore(Protocol):
     ) -> Sequence[DueOffer]:
         """Return the offers to send now, in order; what nobody confirms is due again after
         `again_s` seconds.
+        """
+
+    async def get_chunks(
+        self, batch_ids: Sequence[int], chunk_firsts: Sequence[int]
+    ) -> Mapping[tuple[int, int], bytes]:
+        """Return chunks of specs, by batch and first job, as far as there are any."""
+
+    async def list_foreign(self, epoch: int, transports: Sequence[str]) -> ForeignQueues:
+        """Return the tenants and pools with queues whose jobs foreign programs run."""
+
+    async def start_answered(
+        self, epoch: int, transport: str, tenant: str, offers: Sequence[tuple[int, UUID]]
+    ) -> Sequence[str]:
+        """Note that foreign programs run these, by offer and fence; return of each `runs`,
+        `not_now`, or `settled`: there is no such offer any more.
+        """
+
+    async def end_answered(
+        self, epoch: int, transport: str, tenant: str, ends: Sequence[OfferEnd]
+    ) -> Sequence[str]:
+        """Record how attempts of foreign programs have ended; return of each `ended`, `not_now`
+        or `settled`.
+        """
+
+    async def tend_foreign(
+        self, epoch: int, pool_id: int, listening: Sequence[Listening]
+    ) -> Sequence[tuple[int, int]]:
+        """Send the heartbeat for what foreign programs run in a pool, and end what was cancelled,
+        or not told of for too long; return the latter, which are lost.
+        """
+
+    async def expire_offers(
+        self, epoch: int, listening: Sequence[Listening]
+    ) -> Sequence[tuple[str, str, int]]:
+        """Let jobs be ready again whose offers nobody has answered for too long; return how many
+        by transport and queue.
         """
 
     async def confirm_offers(self, epoch: int, offer_ids: Sequence[int]) -> None:

@@ -16,9 +16,13 @@ CREATE TABLE weft.queue (
     limits jsonb NOT NULL DEFAULT '{}',  -- what it says of kinds of gates, by queue_field (_gate_kinds)
     max_waiting int CHECK (max_waiting >= 0),  -- NULL: no limit
     transport text NOT NULL DEFAULT 'postgres',
+    consumers text NOT NULL DEFAULT 'weft' CHECK (consumers IN ('weft', 'foreign')),  -- who gets its jobs from the transport
+    slots int CHECK (slots > 0),  -- of foreign consumers: jobs that are with them at a time
+    queued_s int CHECK (queued_s > 0),  -- how long foreign consumers may tell nothing of a job; NULL: 600
     monitor jsonb,  -- NULL: no limits
     UNIQUE (tenant_id, name),
-    CONSTRAINT queue_tenant_id_priority_key UNIQUE (tenant_id, priority)
+    CONSTRAINT queue_tenant_id_priority_key UNIQUE (tenant_id, priority),
+    CONSTRAINT queue_foreign_check CHECK ((consumers = 'foreign') = (slots IS NOT NULL))
 );
 CREATE INDEX queue_monitor_idx ON weft.queue (tenant_id, name) WHERE monitor IS NOT NULL;
 ALTER TABLE weft.queue ENABLE ROW LEVEL SECURITY;

@@ -13,6 +13,8 @@ CREATE TABLE weft.transport_offer (
     sends smallint NOT NULL DEFAULT 0,
     confirmed_at timestamptz,  -- NULL: the transport has not confirmed the message
     attempt smallint,  -- that it became; NULL: nobody has claimed it
+    fence uuid,  -- what a foreign program must know to answer it; NULL: it is for workers of weft
+    answered_at timestamptz,  -- when a foreign program last told of it
     UNIQUE (batch_id, job_id)
 );
 CREATE INDEX transport_offer_send_idx ON weft.transport_offer (send_at) WHERE attempt IS NULL;

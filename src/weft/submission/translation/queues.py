@@ -6,8 +6,9 @@ from weft.core.errors import InvalidValue
 from weft.core.problems import Problems
 from weft.core.queues import DEFAULT, Asked, Queue, Request, Router
 from weft.ports.store import Shape
-from weft.submission.translation.executors import executor_of
+from weft.submission.translation.executors import USUAL, executor_of
 from weft.wire.documents import JobDocument
+from weft.wire.foreign_messages import beyond_command
 
 
 def queues_of(
@@ -23,7 +24,24 @@ def queues_of(
         if wrong := _wrong_name(job.queue, queues, router.request):
             problems.add(InvalidValue, f"/jobs/{index}/queue", wrong)
         found.append(job.queue if not wrong else DEFAULT)
+    if foreign := {one.name for one in queues.values() if one.consumers == "foreign"}:
+        for index, (job, name) in enumerate(zip(jobs, found, strict=True)):
+            if name in foreign:
+                _check_foreign(job, name, f"/jobs/{index}", problems)
     return found
+
+
+def _check_foreign(job: JobDocument, queue: str, at: str, problems: Problems) -> None:
+    """Note what programs that are not weft's could not run: they get a command alone."""
+    field = beyond_command(job)
+    if field == "command":
+        problems.add(InvalidValue, f"{at}/queue", f"jobs of the queue {queue!r} need a command")
+    elif field is not None:
+        message = f"the queue {queue!r} hands foreign programs a command and nothing else"
+        problems.add(InvalidValue, f"{at}/{field}", message)
+    elif job.executor not in {None, USUAL}:
+        message = f"programs that are not weft's run the jobs of the queue {queue!r}"
+        problems.add(InvalidValue, f"{at}/executor", message)
 
 
 def asked_of(job: JobDocument, shape: Shape) -> Asked:

@@ -7,7 +7,16 @@ from typing import Any, Final, NamedTuple, cast
 import msgspec
 
 from weft.core.errors import InvalidValue, NotEnoughLicences, NoWorkerFits, UnknownField, WrongType
-from weft.core.offers import MACHINE, POSTGRES, PREEMPTIBLE, RESERVED, TRANSPORT, Ask, serves
+from weft.core.offers import (
+    FOREIGN,
+    MACHINE,
+    POSTGRES,
+    PREEMPTIBLE,
+    RESERVED,
+    TRANSPORT,
+    Ask,
+    serves,
+)
 from weft.core.problems import Problems, pointer_of
 from weft.core.queues import DEFAULT, Queue, Router
 from weft.core.resources import parse_cpu_m, parse_mebibytes, parse_memory_mib
@@ -276,7 +285,7 @@ def placed_in(shape: Shape, queue: Queue, workers: Sequence[Row]) -> tuple[Shape
         for pool in queue.pools
     ]
     for one in placed:
-        if any(_holds(worker, one) for worker in workers):
+        if queue.consumers == "foreign" or any(_holds(worker, one) for worker in workers):
             return _carried(one, queue), True
     return _carried(placed[0], queue), False
 
@@ -285,7 +294,8 @@ def _carried(shape: Shape, queue: Queue) -> Shape:
     """Return the shape of jobs that travel over the transport of a queue."""
     if queue.transport == POSTGRES:
         return shape
-    return _with_word(shape, TRANSPORT, queue.transport)
+    shape = _with_word(shape, TRANSPORT, queue.transport)
+    return _with_word(shape, FOREIGN, "yes") if queue.consumers == "foreign" else shape
 
 
 class _Asked(NamedTuple):

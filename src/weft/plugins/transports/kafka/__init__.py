@@ -12,7 +12,14 @@ from typing import Final, TypeVar
 
 from weft.core.errors import Invalid
 from weft.core.findings import Finding
-from weft.ports.transport import Connection, Delivery, Depth, Route, TransportError
+from weft.ports.transport import (
+    OUTCOMES,
+    Connection,
+    Delivery,
+    Depth,
+    Route,
+    TransportError,
+)
 
 try:
     from confluent_kafka import KafkaError, KafkaException, Message, Producer
@@ -129,6 +136,8 @@ class KafkaTransport:
 
 def topic_name(route: Route) -> str:
     """Return the topic of a route."""
+    if route.queue == OUTCOMES:
+        return f"weft.{route.tenant}.outcomes"
     return f"weft.{route.tenant}.submit.{route.queue}"
 
 

@@ -13,7 +13,14 @@ from typing import Any, Final
 
 from weft.core.errors import Invalid
 from weft.core.findings import Finding
-from weft.ports.transport import Connection, Delivery, Depth, Route, TransportError
+from weft.ports.transport import (
+    OUTCOMES,
+    Connection,
+    Delivery,
+    Depth,
+    Route,
+    TransportError,
+)
 
 try:
     import aio_pika
@@ -197,6 +204,8 @@ class RabbitTransport:
 
 def queue_name(route: Route) -> str:
     """Return what the broker calls the queue of a route."""
+    if route.queue == OUTCOMES:
+        return f"weft.{route.tenant}.outcomes"
     return f"weft.{route.tenant}.submit.{route.queue}"
 
 

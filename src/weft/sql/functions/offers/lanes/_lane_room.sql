@@ -10,10 +10,10 @@ CREATE OR REPLACE FUNCTION weft._lane_room(of_incarnation_id int, of_lane_id int
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_amounts jsonb;
+    v_amounts jsonb; v_foreign boolean;
 BEGIN
-    SELECT l.amounts INTO v_amounts FROM weft.lane l WHERE l.lane_id = of_lane_id;
-    IF v_amounts = '{}' THEN
+    SELECT l.amounts, l.asks ? 'foreign' INTO v_amounts, v_foreign FROM weft.lane l WHERE l.lane_id = of_lane_id;
+    IF v_amounts = '{}' OR v_foreign THEN  -- what foreign programs have is not known
         RETURN 2147483647;
     ELSIF EXISTS (SELECT FROM unnest(short_lanes) x JOIN weft.lane l ON l.lane_id = x CROSS JOIN LATERAL jsonb_object_keys(l.amounts) k
                   WHERE v_amounts ? k) THEN

@@ -31,7 +31,8 @@ BEGIN
         'name', q.name, 'priority', q.priority, 'guard', q.guard, 'pools', q.pools, 'executor', q.executor, 'users', q.users,
         'state', CASE WHEN q.state = 'draining' AND with_counts AND coalesce(c.n_waiting + c.n_running, 0) = 0 THEN 'closed'
             ELSE q.state END,
-        'max_waiting', q.max_waiting, 'transport', q.transport, 'monitor', q.monitor,
+        'max_waiting', q.max_waiting, 'transport', q.transport, 'consumers', q.consumers,
+        'slots', q.slots, 'queued_s', q.queued_s, 'monitor', q.monitor,
         'n_waiting', CASE WHEN with_counts AND u.is_theirs THEN coalesce(c.n_waiting, 0) END,
         'n_running', CASE WHEN with_counts AND u.is_theirs THEN coalesce(c.n_running, 0) END)
         || (SELECT jsonb_object_agg(k.queue_field, q.limits -> k.queue_field) FROM weft._gate_kinds() k WHERE k.limited_by = 'queue')

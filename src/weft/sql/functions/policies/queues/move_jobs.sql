@@ -13,10 +13,13 @@ AS $$
 #variable_conflict use_column
 DECLARE
     v_id bigint := move_jobs.batch_id; v_limited text[]; v_batch record; v_old int[]; v_new int[]; v_lanes int[]; v_asks record;
-    v_job int[]; v_set int; v_sets int[]; v_gates int[]; v_pools int[];
+    v_own text[] := ARRAY['queue', 'pool', 'transport', 'foreign']; v_job int[]; v_set int; v_sets int[]; v_gates int[]; v_pools int[];
 BEGIN
     PERFORM weft._as_tenant(move_jobs.tenant_id);
     PERFORM weft._check_batch(v_id);
+    -- How jobs travel is their queue's.
+    asked := asked || coalesce((SELECT jsonb_build_object('transport', q.transport) FROM weft.queue q
+        WHERE q.tenant_id = move_jobs.tenant_id AND q.name = asked ->> 'queue' AND q.transport <> 'postgres'), '{}');
     v_limited := weft._lock_limits(move_jobs.tenant_id, ARRAY[asked], false);
     IF v_limited <> '{}' THEN
         UPDATE weft.batch b SET gated = true WHERE b.batch_id = v_id AND NOT b.gated;
@@ -24,8 +27,8 @@ BEGIN
     PERFORM pg_advisory_xact_lock_shared(v_id);
     SELECT array_agg(h.shape_id) AS ids, array_agg(h.cpu_m) AS cpu_ms, array_agg(h.memory_mib) AS memory_mibs,
         array_agg(h.storage_mib) AS storage_mibs, array_agg(h.gpu) AS gpus,
-        array_agg(h.countables - 'queue' - 'pool' || asked) AS countables
-    INTO v_asks FROM weft.shape h WHERE h.countables - 'queue' - 'pool' || asked <> h.countables AND h.shape_id IN (
+        array_agg(h.countables - v_own || asked) AS countables
+    INTO v_asks FROM weft.shape h WHERE h.countables - v_own || asked <> h.countables AND h.shape_id IN (
         SELECT j.shape_id FROM unnest(job_ids) x CROSS JOIN LATERAL (
             SELECT y.shape_id FROM weft.job y WHERE y.batch_id = v_id AND y.job_id = x OFFSET 0) j);
     IF v_asks.ids IS NULL THEN

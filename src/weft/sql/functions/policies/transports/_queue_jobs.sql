@@ -3,7 +3,7 @@
 -- Locks: job (by the caller); ready_job (by the caller); transport_offer (with the job).
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._queue_jobs(
-    picked weft.picked, offer weft.offer, of_pool_id int, of_queue text, of_transport text, at timestamptz
+    picked weft.picked, offer weft.offer, of_pool_id int, of_queue text, of_transport text, is_foreign boolean, at timestamptz
 ) RETURNS void LANGUAGE plpgsql
 AS $$
 #variable_conflict use_column
@@ -22,7 +22,8 @@ BEGIN
         INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, n_ready, n_queued)
         SELECT offer.tenant_id, offer.batch_id, u.group_id, u.shape_id, of_pool_id, -count(*), count(*)
         FROM upd u GROUP BY u.group_id, u.shape_id)
-    INSERT INTO weft.transport_offer (batch_id, job_id, tenant_id, pool_id, queue, transport, offered_at, send_at)
-    SELECT offer.batch_id, t.job_id, offer.tenant_id, of_pool_id, of_queue, of_transport, _queue_jobs.at, _queue_jobs.at
+    INSERT INTO weft.transport_offer (batch_id, job_id, tenant_id, pool_id, queue, transport, offered_at, send_at, fence)
+    SELECT offer.batch_id, t.job_id, offer.tenant_id, of_pool_id, of_queue, of_transport, _queue_jobs.at, _queue_jobs.at,
+        CASE WHEN is_foreign THEN gen_random_uuid() END
     FROM unnest(picked.job_ids) WITH ORDINALITY t (job_id, n) ORDER BY t.n;
 END $$;

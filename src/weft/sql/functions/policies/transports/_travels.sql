@@ -7,9 +7,12 @@ CREATE OR REPLACE FUNCTION weft._travels(of_batch_id bigint, of_job_id int, of_l
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT jsonb_build_object('transport', q.transport, 'since', o.offered_at, 'confirmed', o.confirmed_at IS NOT NULL,
-        'slots', coalesce(c.slots, 0), 'busy', n.busy, 'offered', n.offered, 'away_since', s.away_since, 'error', s.error)
-    FROM (SELECT l.asks ->> 'transport' AS transport, l.asks ->> 'queue' AS queue FROM weft.lane l
-        WHERE l.lane_id = of_lane_id AND l.asks ? 'transport') q
+        'foreign', q.is_foreign, 'slots', coalesce(CASE WHEN q.is_foreign THEN q.slots ELSE c.slots END, 0),
+        'busy', n.busy, 'offered', n.offered, 'away_since', s.away_since, 'error', s.error)
+    FROM (SELECT l.asks ->> 'transport' AS transport, l.asks ->> 'queue' AS queue, l.asks ? 'foreign' AS is_foreign, (
+            SELECT x.slots FROM weft.job j JOIN weft.queue x USING (tenant_id)
+            WHERE j.batch_id = of_batch_id AND j.job_id = of_job_id AND x.name = l.asks ->> 'queue') AS slots
+        FROM weft.lane l WHERE l.lane_id = of_lane_id AND l.asks ? 'transport') q
     LEFT JOIN weft.transport_offer o ON o.batch_id = of_batch_id AND o.job_id = of_job_id AND o.attempt IS NULL
     LEFT JOIN weft.transport_state s ON s.transport = q.transport
     CROSS JOIN LATERAL weft._consumers(of_pool_id, q.transport, q.queue) c

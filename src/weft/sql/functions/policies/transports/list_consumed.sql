@@ -8,6 +8,6 @@ AS $$
     FROM weft.worker_incarnation i JOIN weft.pool p USING (pool_id)
     JOIN weft.queue q ON p.name = ANY (q.pools) JOIN weft.tenant t USING (tenant_id)
     WHERE i.incarnation_id = list_consumed.incarnation_id AND q.transport = ANY (list_consumed.transports)
-      AND (NOT i.offers ? 'queue' OR i.offers -> 'queue' @> to_jsonb(q.name))
+      AND q.consumers = 'weft' AND (NOT i.offers ? 'queue' OR i.offers -> 'queue' @> to_jsonb(q.name))
     ORDER BY 1, 2, 3
 $$;

@@ -14,7 +14,7 @@ AS $$
             'messages', d.messages, 'consumers', d.consumers) ORDER BY q.name)
         FROM weft.queue q LEFT JOIN weft.transport_depth d ON (d.transport, d.tenant_id, d.queue) = (n.name, of_tenant_id, q.name)
         CROSS JOIN LATERAL (
-            SELECT coalesce(sum(x.workers), 0) AS workers, coalesce(sum(x.slots), 0) AS slots
+            SELECT coalesce(sum(x.workers), 0) AS workers, coalesce(q.slots, sum(x.slots), 0) AS slots
             FROM weft.pool p CROSS JOIN LATERAL weft._consumers(p.pool_id, n.name, q.name) x WHERE p.name = ANY (q.pools)) c
         CROSS JOIN LATERAL (
             SELECT count(*) FILTER (WHERE x.attempt IS NULL) AS offered,

@@ -1,5 +1,5 @@
 -- offer_jobs: offer ready jobs to their transports: those that a claim would take first, as many as the consumers of each queue have free
---   slots, and one more for each slot in stock. The jobs are queued, and their offers due to be sent.
+--   slots, and one more for each slot in stock, or as foreign programs have slots. The jobs are queued, and their offers due to be sent.
 -- Called by: DriverStore.offer_jobs.   Safe to repeat: yes.
 -- Locks: as _check_epoch; batch (shared, tried); as _pick; as _queue_jobs; as _announce. It never waits.
 -- Plan: the lanes of transports, which are few; live workers that consume; as claim_jobs, whose settings it has.
@@ -22,13 +22,14 @@ BEGIN
             v_offer := weft._next_offer(v_offer, v_queue.pool_id, v_queue.lanes, NULL, false);
             EXIT WHEN v_offer.batch_id IS NULL;
             -- Invariant 6, as in claim_jobs.
-            CONTINUE WHEN NOT pg_try_advisory_xact_lock_shared(v_offer.batch_id);
+            CONTINUE WHEN v_offer.tenant_id <> v_queue.tenant_id OR NOT pg_try_advisory_xact_lock_shared(v_offer.batch_id);
             SELECT * INTO v_terms FROM weft._batch_terms(v_offer.batch_id, v_offer.runnable_id <> 0);
             CONTINUE WHEN v_terms.is_closed IS NOT FALSE;
             v_picked := weft._pick(
                 v_offer, v_worker, v_terms.has_cancel, v_terms.has_switch, v_terms.lookahead_jobs, v_left, NULL);
             CONTINUE WHEN v_picked.job_ids IS NULL;
-            PERFORM weft._queue_jobs(v_picked, v_offer, v_queue.pool_id, v_queue.queue, v_queue.transport, clock_timestamp());
+            PERFORM weft._queue_jobs(v_picked, v_offer, v_queue.pool_id, v_queue.queue, v_queue.transport,
+                v_queue.tenant_id IS NOT NULL, clock_timestamp());
             v_left := v_left - cardinality(v_picked.job_ids);
             v_n := v_n + cardinality(v_picked.job_ids);
         END LOOP;

@@ -1,0 +1,68 @@
+"""What foreign programs are told of jobs, and what becomes of their answers (ADR 116)."""
+
+from collections.abc import Mapping, Sequence
+
+from weft.core.states import Reason
+from weft.ports.store import DueOffer, OfferEnd, OfferStore
+from weft.wire.foreign_messages import Answer, beyond_command, foreign_job
+from weft.wire.spec import JobSpec, decode_chunk
+
+
+async def record(
+    store: OfferStore, epoch: int, transport: str, tenant: str, answers: Sequence[Answer]
+) -> Sequence[str]:
+    """Let answers count; return of each `runs`, `ended`, `settled` or `not_now`: ask again."""
+    words = list(
+        await store.start_answered(
+            epoch, transport, tenant, [(one.offer_id, one.fence) for one in answers]
+        )
+    )
+    ended = [n for n, one in enumerate(answers) if one.is_ended and words[n] == "runs"]
+    if ended:
+        ends = [
+            OfferEnd(one.offer_id, one.fence, one.reason, one.exit_code, one.message)
+            for one in (answers[n] for n in ended)
+        ]
+        found = await store.end_answered(epoch, transport, tenant, ends)
+        for n, word in zip(ended, found, strict=True):
+            words[n] = word
+    return words
+
+
+async def bodies_of(
+    store: OfferStore, epoch: int, offers: Sequence[DueOffer]
+) -> Mapping[int, bytes]:
+    """Return the messages of offers to foreign programs, by offer. A job that needs more than a
+    command ends here.
+    """
+    foreign = [one for one in offers if one.fence is not None and one.spec_first is not None]
+    if not foreign:
+        return {}
+    keys = sorted({(one.batch_id, one.spec_first or 0) for one in foreign})
+    chunks = await store.get_chunks([key[0] for key in keys], [key[1] for key in keys])
+    specs = {key: decode_chunk(body) for key, body in chunks.items()}
+    found = {}
+    for one in foreign:
+        assert one.fence is not None
+        assert one.until is not None
+        spec = _spec_of(specs, one)
+        beyond = "command" if spec is None else beyond_command(spec)
+        if spec is not None and beyond is None:
+            found[one.offer_id] = foreign_job(
+                one.tenant, one.batch_id, one.job_id, (one.offer_id, one.fence), one.until, spec
+            )
+            continue
+        message = f"foreign programs get a command and nothing else: this job has {beyond}"
+        if beyond == "command":
+            message = "foreign programs run commands: this job has none"
+        answer = Answer(one.offer_id, one.fence, True, Reason.BAD_SPEC, None, message)  # noqa: FBT003
+        await record(store, epoch, one.transport, one.tenant, [answer])
+    return found
+
+
+def _spec_of(
+    chunks: Mapping[tuple[int, int], Sequence[JobSpec]], offer: DueOffer
+) -> JobSpec | None:
+    first = offer.spec_first or 0
+    specs, index = chunks.get((offer.batch_id, first), ()), offer.job_id - first
+    return specs[index] if index < len(specs) else None

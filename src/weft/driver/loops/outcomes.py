@@ -1,0 +1,189 @@
+"""The loop for jobs that programs run which are not weft's (ADR 116).
+
+Their messages carry the command; their answers come by a route of the tenant, `OUTCOMES`. The
+store decides what an answer changes, so whatever is repeated, late or made up is harmless.
+
+    answer ──▶ read ──▶ start_answered ──▶ end_answered ──▶ acknowledged
+                 │             └── not_now: held, and asked again
+                 └── malformed: counted, logged, acknowledged
+"""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Final
+
+from weft.driver.loops.foreign_jobs import record
+from weft.driver.loops.loop import Loop, LoopContext
+from weft.driver.loops.release import Transports
+from weft.ports.patience import retry_s
+from weft.ports.store import Listening
+from weft.ports.transport import OUTCOMES, Delivery, Route, TransportError
+from weft.telemetry import metrics
+from weft.telemetry.log import get_logger
+from weft.wire.foreign_messages import Answer, Malformed, read_answer
+
+log = get_logger()
+
+FOLLOW_S: Final = 10.0
+"""How often the loop looks for queues with foreign consumers, if it knows of none."""
+TEND_S: Final = 1.0
+ANSWERS_MAX: Final = 200
+"""Not acknowledged at a time, for each tenant."""
+_RETRY_FIRST_S: Final = 0.2
+_RETRY_LONGEST_S: Final = 5.0
+
+
+@dataclass(eq=False)
+class _Listener:
+    """What hears the answers about the queues of one tenant."""
+
+    transport: str
+    tenant: str
+    held: list[tuple[Delivery, Answer]] = field(default_factory=list)
+    since: float | None = None
+    """Since when it hears them without a gap; None: it does not."""
+
+    def listening(self) -> Listening:
+        """Return for how long it does."""
+        heard_s = 0.0 if self.since is None else time.monotonic() - self.since
+        return Listening(self.transport, self.tenant, heard_s)
+
+
+class _Outcomes:
+    def __init__(self, context: LoopContext, transports: Transports) -> None:
+        self._context = context
+        self._transports = transports
+        self._store = transports.store
+        self._tasks: dict[tuple[str, str], asyncio.Task[None]] = {}
+        self._listeners: dict[tuple[str, str], _Listener] = {}
+
+    async def run(self) -> None:
+        """Hear and tend until cancelled."""
+        try:
+            while True:
+                found = await self._store.list_foreign(
+                    self._context.epoch, sorted(self._transports.by_name)
+                )
+                self._follow(set(found.tenants))
+                if found.pool_ids:
+                    await self._tend(found.pool_ids)
+                await self._watch(TEND_S if found.pool_ids else FOLLOW_S)
+        finally:
+            for task in self._tasks.values():
+                task.cancel()
+            await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+
+    async def _watch(self, within_s: float) -> None:
+        """Wait; raise what a listener has failed with, which ends the term."""
+        if not self._tasks:
+            await asyncio.sleep(within_s)
+            return
+        done, _ = await asyncio.wait(
+            self._tasks.values(), timeout=within_s, return_when=asyncio.FIRST_COMPLETED
+        )
+        for task in done:
+            task.result()
+
+    def _follow(self, wanted: set[tuple[str, str]]) -> None:
+        for key in self._tasks.keys() - wanted:
+            self._tasks.pop(key).cancel()
+            del self._listeners[key]
+        for key in sorted(wanted - self._tasks.keys()):
+            self._listeners[key] = listener = _Listener(*key)
+            self._tasks[key] = asyncio.create_task(self._hear_always(listener))
+
+    async def _tend(self, pool_ids: Sequence[int]) -> None:
+        epoch, listening = self._context.epoch, [x.listening() for x in self._listeners.values()]
+        for pool_id in pool_ids:
+            for batch_id, job_id in await self._store.tend_foreign(epoch, pool_id, listening):
+                log.warning("transport.attempt_lost", batch=batch_id, job=job_id)
+        for transport, queue, n_jobs in await self._store.expire_offers(epoch, listening):
+            log.warning("transport.offers_lost", transport=transport, queue=queue, jobs=n_jobs)
+            metrics.TRANSPORT_LOST.labels(transport, queue).inc(n_jobs)
+
+    async def _hear_always(self, listener: _Listener) -> None:
+        failures = 0
+        while True:
+            begun = time.monotonic()
+            try:
+                await self._hear(listener)
+            except TransportError as error:
+                failures = 1 if time.monotonic() - begun > _RETRY_LONGEST_S else failures + 1
+                if failures == 1:
+                    log.warning("transport.away", transport=listener.transport, error=str(error))
+            finally:
+                listener.since = None
+                listener.held.clear()  # the transport brings them again
+            await asyncio.sleep(
+                retry_s(failures, first_s=_RETRY_FIRST_S, longest_s=_RETRY_LONGEST_S)
+            )
+
+    async def _hear(self, listener: _Listener) -> None:
+        """Take what comes. Raise `TransportError` when the connection ends."""
+        transport, news = self._transports.by_name[listener.transport], asyncio.Event()
+        route = Route(listener.tenant, OUTCOMES)
+        async with transport.consume(route, limit=ANSWERS_MAX) as deliveries:
+
+            async def receive() -> None:
+                async for delivery in deliveries:
+                    await self._add(listener, delivery)
+                    news.set()
+
+            receiving = asyncio.create_task(receive())
+            receiving.add_done_callback(lambda _: news.set())
+            listener.since = time.monotonic()
+            try:
+                while not receiving.done():
+                    await self._settle(listener)
+                    with suppress(TimeoutError):
+                        async with asyncio.timeout(TEND_S if listener.held else None):
+                            await news.wait()
+                    news.clear()
+                receiving.result()
+            finally:
+                receiving.cancel()
+                await asyncio.gather(receiving, return_exceptions=True)
+
+    async def _add(self, listener: _Listener, delivery: Delivery) -> None:
+        try:
+            listener.held.append((delivery, read_answer(delivery.body)))
+        except Malformed as error:
+            log.warning(
+                "transport.message_refused", transport=listener.transport, queue="outcomes",
+                error=str(error),
+            )  # fmt: skip
+            metrics.TRANSPORT_REFUSED.labels(listener.transport).inc()
+            await delivery.acknowledge()
+
+    async def _settle(self, listener: _Listener) -> None:
+        """Let the answers count, and acknowledge those about which all is said."""
+        while listener.held:
+            asked = listener.held[:ANSWERS_MAX]
+            words = await record(
+                self._store, self._context.epoch, listener.transport, listener.tenant,
+                [answer for _, answer in asked],
+            )  # fmt: skip
+            over = [one for one, word in zip(asked, words, strict=True) if word != "not_now"]
+            for one in over:
+                await one[0].acknowledge()
+                listener.held.remove(one)
+            for word in words:
+                metrics.TRANSPORT_ANSWERS.labels(listener.transport, word).inc()
+            if any(word in {"runs", "ended"} for word in words):
+                self._context.moved()
+            if not over:
+                return
+
+
+async def _run(context: LoopContext) -> None:
+    transports = context.adapters.get(Transports)
+    if transports is None:
+        await asyncio.Event().wait()  # a loop that returns ends the term
+        return
+    await _Outcomes(context, transports).run()
+
+
+LOOP = Loop("outcomes", _run)

@@ -1,0 +1,33 @@
+-- end_answered: foreign programs say how the jobs of these offers have ended. Those of one worker in a call: others are `not_now`.
+-- Called by: DriverStore.end_answered, after start_answered.   Safe to repeat: yes: an end is recorded once.
+-- Locks: as _check_epoch; as _end_foreign (of one worker).   Plan: as _answered; as complete_attempts.
+-- reasons: NULL: the job succeeded.
+-- Returns: a word per offer, in order: `ended`; `not_now`: ask again; `settled`: it is no attempt that runs.
+-- Owner: weft_system.  Granted to: weft_driver.
+CREATE OR REPLACE FUNCTION weft.end_answered(epoch bigint, transport text, tenant text, offer_ids bigint[], fences uuid[],
+    reasons smallint[], exit_codes int[], messages text[], at timestamptz DEFAULT clock_timestamp()) RETURNS text[]
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    v_words text[] := array_fill('settled'::text, ARRAY[cardinality(offer_ids)]); v_set record; v_of int; v_n bigint;
+BEGIN
+    PERFORM weft._check_epoch(end_answered.epoch);
+    FOR v_set IN
+        SELECT a.incarnation_id, array_agg(a.n) AS ns, array_agg(a.batch_id) AS batch_ids, array_agg(a.job_id) AS job_ids,
+            array_agg(a.attempt) AS attempts, array_agg(end_answered.reasons[a.n]) AS reasons,
+            array_agg(end_answered.exit_codes[a.n]) AS exit_codes, array_agg(end_answered.messages[a.n]) AS messages,
+            array_agg((date_part('epoch', end_answered.at - a.started_at) * 1000000)::bigint) AS ages_us
+        FROM weft._answered(end_answered.transport, end_answered.tenant, end_answered.offer_ids, end_answered.fences) a
+        WHERE a.attempt IS NOT NULL GROUP BY 1 ORDER BY 1
+    LOOP
+        v_of := coalesce(v_of, v_set.incarnation_id);
+        IF v_of = v_set.incarnation_id THEN
+            PERFORM weft._end_foreign(v_of, v_set.batch_ids, v_set.job_ids, v_set.attempts, v_set.ages_us, v_set.reasons,
+                v_set.exit_codes, v_set.messages, end_answered.at);
+        END IF;
+        FOREACH v_n IN ARRAY v_set.ns LOOP
+            v_words[v_n] := CASE WHEN v_of = v_set.incarnation_id THEN 'ended' ELSE 'not_now' END;
+        END LOOP;
+    END LOOP;
+    RETURN v_words;
+END $$;

@@ -1,0 +1,38 @@
+-- expire_offers: jobs whose offers no foreign program has answered for longer than their queues allow (queued_s) are ready again. Their
+--   messages are worthless from now on.
+-- Called by: DriverStore.expire_offers.   Safe to repeat: yes.
+-- Locks: as _check_epoch; job (SKIP LOCKED, in key order); transport_offer (with the job); as _unqueue_jobs; as _after_ends.
+-- Plan: the offers, which are few; jobs by key.   transports, tenants, listening_s: as tend_foreign.
+-- Returns: how many, by transport and queue.
+-- Owner: weft_system.  Granted to: weft_driver.
+CREATE OR REPLACE FUNCTION weft.expire_offers(epoch bigint, transports text[], tenants text[], listening_s double precision[],
+    at timestamptz DEFAULT clock_timestamp()) RETURNS TABLE (transport text, queue text, n_jobs bigint)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_batch bigint[]; v_job int[]; v_tenant int[]; v_s int[];
+BEGIN
+    PERFORM weft._check_epoch(expire_offers.epoch);
+    SELECT array_agg(x.batch_id), array_agg(x.job_id), array_agg(x.tenant_id), array_agg(x.queued_s)
+    INTO v_batch, v_job, v_tenant, v_s FROM (
+        SELECT j.batch_id, j.job_id, j.tenant_id, s.queued_s
+        FROM weft.transport_offer o JOIN weft.job j ON j.batch_id = o.batch_id AND j.job_id = o.job_id
+        CROSS JOIN LATERAL weft._silent_offers(o.batch_id, o.job_id, transports, tenants, listening_s, expire_offers.at) s
+        WHERE j.state = STATE_QUEUED AND o.attempt IS NULL AND o.fence IS NOT NULL AND s.is_silent
+        ORDER BY j.batch_id, j.job_id LIMIT 1000 FOR UPDATE OF j SKIP LOCKED) x;
+    IF v_batch IS NULL THEN
+        RETURN;
+    END IF;
+    RETURN QUERY
+    WITH gone AS (
+        DELETE FROM weft.transport_offer o USING unnest(v_batch, v_job) t (b, j) WHERE o.batch_id = t.b AND o.job_id = t.j
+        RETURNING o.transport, o.queue)
+    SELECT g.transport, g.queue, count(*) FROM gone g GROUP BY 1, 2 ORDER BY 1, 2;
+    INSERT INTO weft.job_change (batch_id, job_id, tenant_id, at, from_state, to_state, actor, message)
+    SELECT t.b, t.j, t.t, expire_offers.at, STATE_QUEUED, STATE_READY, 'driver', format('nobody answered its offer within %s s', t.s)
+    FROM unnest(v_batch, v_job, v_tenant, v_s) t (b, j, t, s);
+    PERFORM weft._unqueue_jobs(v_batch, v_job, expire_offers.at);
+    PERFORM weft._after_ends(NULL, v_batch, v_job, array_fill(STATE_READY::smallint, ARRAY[cardinality(v_job)]), true, false,
+        false, expire_offers.at, expire_offers.at);
+END $$;

@@ -1,0 +1,131 @@
+"""Jobs of a queue that a program runs which is not weft's: that of the guide, as written there."""
+
+import json
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from e2e.conftest import until
+from transports.rabbit_broker import PORT, RabbitBroker
+from transports.site import QUEUE, Site, weft_beside
+from transports.test_rabbitmq import CONNECTION
+
+pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]
+GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guides" / "rabbitmq.md"
+OURS = """
+[[queue]]
+name = "ours"
+priority = 2
+transport = "rabbit"
+consumers = "foreign"
+slots = 2
+queued_s = 60
+"""
+N_JOBS = 40
+
+
+@pytest.fixture
+def site(rabbit: RabbitBroker, tmp_path: Path) -> Iterator[Site]:
+    """Give a weft with a queue of foreign consumers."""
+    connection = CONNECTION.format(address=rabbit.address)
+    with weft_beside(tmp_path, "rabbit", connection, RABBIT_PASSWORD="guest") as site:
+        (tmp_path / "queues.toml").write_text(QUEUE.format(transport="rabbit") + OURS)
+        applied = site.run("queue", "apply", str(tmp_path / "queues.toml"), "--yes")
+        assert applied.returncode == 0, applied.stderr
+        yield site
+
+
+@contextmanager
+def consumers(directory: Path, count: int) -> Iterator[None]:
+    """Run the consumer of the guide, again whenever it ends."""
+    (code,) = (
+        one
+        for one in re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.DOTALL)
+        if "OUTCOMES" in one
+    )
+    path = directory / "consumer.py"
+    path.write_text(code.replace("127.0.0.1:5672", f"127.0.0.1:{PORT}"))
+    loop = ["sh", "-c", 'while :; do "$0" "$1" 2>>"$1.log"; sleep 0.5; done']
+    running = [
+        subprocess.Popen([*loop, sys.executable, str(path)], process_group=0) for _ in range(count)
+    ]
+    try:
+        yield
+    finally:
+        for one in running:
+            subprocess.run(["kill", "-KILL", "--", f"-{one.pid}"], check=False)
+            one.wait()
+
+
+def submit(site: Site, command: str) -> str:
+    """Submit jobs; in their commands stands `{value}`."""
+    values = [str(n) for n in range(N_JOBS)]
+    document = {"jobs": [{"command": ["sh", "-c", command], "queue": "ours", "values": values}]}
+    (site.directory / "batch.json").write_text(json.dumps(document))
+    found = site.run("submit", str(site.directory / "batch.json"))
+    assert found.returncode == 0, found.stderr
+    return found.stdout.split()[0]
+
+
+def test_a_foreign_program_runs_a_command_and_tells_how_it_ended(site: Site) -> None:
+    with consumers(site.directory, 1):
+        good = site.run("run", "--queue", "ours", "--", "touch", str(site.directory / "ran"))
+        bad = site.run("run", "--queue", "ours", "--", "sh", "-c", "exit 3")
+    refused = site.run("run", "--queue", "ours", "--env", "A=b", "--", "true")
+    workers = site.run("worker", "ls")
+
+    assert (good.returncode, bad.returncode) == (0, 3), good.stderr + bad.stderr
+    assert (site.directory / "ran").exists()
+    assert "hands foreign programs a command and nothing else" in refused.stderr
+    assert "foreign" in workers.stdout
+
+
+@pytest.mark.parametrize("fault", ["broker", "driver"])
+def test_a_kill_between_offer_and_outcome_loses_and_doubles_nothing(
+    site: Site, rabbit: RabbitBroker, fault: str
+) -> None:
+    done = site.directory / "done"
+    done.write_text("")
+    # Who begins a job that somebody runs fails for good.
+    command = (
+        "mkdir {0}/{{value}} && sleep 0.2 && echo {{value}} >> {0}/done && rmdir {0}/{{value}}"
+    )
+    with consumers(site.directory, 2):
+        batch = submit(site, command.format(site.directory))
+        until(lambda: len(done.read_text().split()) >= 5)
+        faults: Mapping[str, Callable[[], None]] = {
+            "broker": rabbit.kill, "driver": lambda: site.kill("driver"),
+        }  # fmt: skip
+        faults[fault]()
+        rabbit.start()
+        until(lambda: site.status(batch) not in {"running", "ready", "queued", "pending"})
+    ran = Counter(done.read_text().split())
+    counts = json.loads(site.run("status", batch, "--json").stdout)
+    audit = site.run("audit")
+
+    assert site.status(batch) == "success", counts
+    assert sorted(ran, key=int) == [str(n) for n in range(N_JOBS)]
+    assert max(ran.values()) <= 2, "once more where its answer was lost with the broker"
+    assert sum(ran.values()) <= N_JOBS + 2
+    assert audit.returncode == 0, audit.stdout + audit.stderr
+
+
+def test_a_cancel_of_what_a_foreign_program_runs_counts_at_once(site: Site) -> None:
+    go = site.directory / "go"
+    command = f"touch {site.directory}/{{value}}; until [ -e {go} ]; do sleep 0.1; done"
+    with consumers(site.directory, 1):
+        batch = submit(site, command)
+        until((site.directory / "0").exists)
+        cancelled = site.run("cancel", batch)
+        until(lambda: site.status(batch) == "cancelled")
+        go.write_text("")
+    audit = site.run("audit")
+
+    assert cancelled.returncode == 0, cancelled.stderr
+    assert audit.returncode == 0, audit.stdout + audit.stderr

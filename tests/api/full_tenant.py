@@ -143,12 +143,14 @@ class Filler:
         await self.ask("PATCH", f"/v1/billing-projects/{word}-closed", {"closed": True})
         token = await self.ask("POST", "/v1/tokens", {"name": f"{word}-token"})
         await self.ask("PUT", f"/v1/secrets/{word}-secret", {"value": f"{word}-value"})
+        store = {"url": f"s3://{word}/x", "access": "read", "secret": f"{word}-secret"}
+        await self.ask("PUT", f"/v1/stores/{word}-store", store)
         await self.ask("PUT", f"/v1/saved-queries/{word}-query", {"query": f"name = {word}"})
         self.ids |= {
             "user": f"{word}-bob", "p": project, "billing-projects/{p}": project,
             "costs/{p}": project,
             "t": token["token_id"], "secret": f"{word}-secret",
-            "saved": f"{word}-query", "tenant": f"{word}-t",
+            "store": f"{word}-store", "saved": f"{word}-query", "tenant": f"{word}-t",
         }  # fmt: skip
 
     async def open_session(self) -> None:

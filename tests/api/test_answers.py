@@ -287,6 +287,10 @@ async def ask_saved_queries(ask: Described) -> None:
     await ask("GET", "/v1/saved-queries")
     await ask("GET", "/v1/saved-queries/{saved}", saved="a")
     await ask("DELETE", "/v1/saved-queries/{saved}", saved="a", body={})
+    store = {"url": "s3://bucket/a", "access": "read", "credentials": "env"}
+    for method, more in (("PUT", {"body": store}), ("GET", {}), ("DELETE", {"body": {}})):
+        await ask(method, "/v1/stores/{store}", store="a", **more)
+        await ask("GET", "/v1/stores")
 
 
 async def ask_secrets(ask: Described) -> None:

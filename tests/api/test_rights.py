@@ -73,6 +73,8 @@ NOT_BY_METHOD = {
     "PUT /v1/app-parts/{s}/{n}": UserRole.OPERATOR,
     "DELETE /v1/apps/{app}": UserRole.OPERATOR,
     "PUT /v1/apps/{app}": UserRole.OPERATOR,
+    "DELETE /v1/stores/{store}": UserRole.OPERATOR,
+    "PUT /v1/stores/{store}": UserRole.OPERATOR,
     "PUT /v1/setups/{setup}": UserRole.OPERATOR,
     "PUT /v1/parameters/{parameter}": UserRole.OPERATOR,
     "DELETE /v1/licences/{l}": UserRole.ADMIN,

@@ -84,6 +84,7 @@ WITHOUT_TENANT = {
 
 UNREACHED = {
     "save_app": "it takes a folder of which all parts are there, by its digest",
+    "save_store": "it takes words that no row has",
     "read_app_part": "it takes the digest of a folder",
     "remove_app": "it returns nothing",
     "list_transports": "it tells of queues only whose connection has the name that is drawn",

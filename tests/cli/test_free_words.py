@@ -17,6 +17,8 @@ FREE: Mapping[str, str] = {
         param-set-0 param-get-0 param-history-0""",
     "an application of a thousand, or the user whose it is": """
         app-show-0 app-rm-0 app-add--for app-rm--for""",
+    "a store of files, of which a tenant has few": """
+        store-add-0 store-add-1 store-show-0 store-rm-0 store-add--region""",
     "a file that a job has left": """
         files-cat-1 files-get-1""",
     "a connection of the server, which few have": """
@@ -46,7 +48,7 @@ FREE: Mapping[str, str] = {
     "of one batch, whose number stands elsewhere on the line": """
         --cause callback-redeliver-1 jobs--group""",
     "a key that a program makes up": "--concurrency-key --key",
-    "an address outside weft": "--connect --database --host --issuer",
+    "an address outside weft": "--connect --database --endpoint --host --issuer",
     "of a tenant that is not known before the login": "login--tenant",
     "a zone of the machine's data of time zones": "--tz",
     "any attribute, beside a few words": "billing-report--by",

@@ -70,6 +70,7 @@ def body_for(route: str, batch: int, value: str) -> tuple[bytes, str]:
         "PUT /v1/parameters/{parameter}": {"value": 30},
         "PUT /v1/pools": {"dry_run": True, "pools": []},
         "PUT /v1/queues": {"dry_run": True, "queues": []},
+        "PUT /v1/stores/{store}": {"url": "s3://bucket", "access": "read", "credentials": "env"},
         "PUT /v1/secrets/{secret}": {"value": value},
     }  # fmt: skip
     forms: Mapping[str, Mapping[str, object]] = {

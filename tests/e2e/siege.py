@@ -176,7 +176,7 @@ class Siege:
         return {
             "b": batch, "j": number, "a": 1, "g": 0, "u": 1, "saved": "mine", "container": "main",
             "p": "default", "q": "default", "tenant": "default", "schedules/{s}": schedule,
-            **LINE_IDS, "app": "snow-1.0", "message": 1, "parameter": "cloud_max",
+            **LINE_IDS, "app": "snow-1.0", "store": "snow", "message": 1, "parameter": "cloud_max",
             "digest": digest[1], "name": "weft.css", "w": worker["worker"],
             "c": self.conditions()["quota"],
             "o": self.ask("DELETE", f"/v1/batches/{spare}")["id"],
@@ -188,6 +188,7 @@ class Siege:
         setup.write_text(LINE.replace("INCOMING", str(self.incoming)).replace("NAME", name))
         self.tell("line", "apply", str(setup))
         self.tell("app", "add", str(self._app(name)))
+        self.tell("store", "add", name, "s3://bucket", "--access", "read", "--env")
 
     def _app(self, name: str) -> Path:
         """Write an application."""
@@ -220,7 +221,7 @@ class Siege:
         token = self.ask("POST", "/v1/tokens", {"name": "spare"})["token_id"]
         until(lambda: self.ask("GET", f"/v1/batches/{batch}")["n_running"] == 1)
         return {
-            **dict.fromkeys(LINE_IDS, "rain"), "app": "rain-1.0",
+            **dict.fromkeys(LINE_IDS, "rain"), "app": "rain-1.0", "store": "rain",
             "parameter": "cloud_max",
             "b": batch, "j": 1, "g": 1, "u": 4, "d": 1, "l": "matlab", "n": 1, "q": "spare",
             "billing-projects/{p}": "spare", "billing_projects/{p}": "hail",

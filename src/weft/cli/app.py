@@ -144,6 +144,10 @@ COMMANDS = {
         "weft.cli.commands.app:app",
         "Add, list and remove applications, which jobs run.",
     ),
+    "store": (
+        "weft.cli.commands.store:app",
+        "Add, list and remove stores of objects, for files of jobs.",
+    ),
     "line": (
         "weft.cli.commands.line:app",
         "Apply the file of a production line, and set statuses.",

@@ -80,6 +80,11 @@ def wrong_callback(url: str, allowed: AllowedHosts) -> str | None:
         target = parse_callback_url(url)
     except ValueError as error:
         return str(error)
+    return wrong_address(target, allowed, "callback_private_hosts")
+
+
+def wrong_address(target: CallbackTarget, allowed: AllowedHosts, setting: str) -> str | None:
+    """Return why requests may not go there, which `setting` could allow."""
     address = parse_address(f"[{target.host}]" if ":" in target.host else target.host)
     if address is not None:
         is_good = allowed.allow(target.host, address)
@@ -89,4 +94,4 @@ def wrong_callback(url: str, allowed: AllowedHosts) -> str | None:
     if is_good:
         return None
     shown = target.host if not isinstance(address, IPv6Address) else f"[{target.host}]"
-    return f"{shown} is private; the setting callback_private_hosts does not allow it"
+    return f"{shown} is private; the setting {setting} does not allow it"

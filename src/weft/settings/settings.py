@@ -12,6 +12,7 @@ from weft.settings.general import GeneralSettings
 from weft.settings.schedules import ScheduleSettings
 from weft.settings.simulations import SimulationLimits
 from weft.settings.sources import SourceSettings
+from weft.settings.stores import StoreSettings
 from weft.settings.submission import SubmissionSettings
 from weft.settings.testers import TesterSettings
 from weft.settings.worker import WorkerSettings
@@ -23,6 +24,7 @@ Section = TypeVar("Section")
 @dataclass(frozen=True, kw_only=True)
 class Settings(
     TesterSettings,
+    StoreSettings,
     SourceSettings,
     CallbackSettings,
     ScheduleSettings,

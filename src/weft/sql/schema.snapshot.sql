@@ -615,6 +615,28 @@ CREATE TABLE weft.blocked_job (
 );
 ALTER TABLE weft.blocked_job OWNER TO postgres;
 
+CREATE TABLE weft.file_store (
+    tenant_id integer NOT NULL,
+    name text NOT NULL,
+    url text NOT NULL,
+    endpoint text,
+    region text,
+    access text NOT NULL,
+    credentials text NOT NULL,
+    secret text,
+    set_by integer NOT NULL,
+    set_at timestamp with time zone NOT NULL,
+    CONSTRAINT file_store_access_check CHECK ((access = ANY (ARRAY['read'::text, 'write'::text]))),
+    CONSTRAINT file_store_check CHECK (((credentials = 'secret'::text) = (secret IS NOT NULL))),
+    CONSTRAINT file_store_credentials_check CHECK ((credentials = ANY (ARRAY['secret'::text, 'env'::text, 'instance-role'::text]))),
+    CONSTRAINT file_store_endpoint_check CHECK ((length(endpoint) <= 2048)),
+    CONSTRAINT file_store_name_check CHECK ((name ~ '^[A-Za-z][A-Za-z0-9_.-]{0,62}$'::text)),
+    CONSTRAINT file_store_region_check CHECK ((length(region) <= 64)),
+    CONSTRAINT file_store_secret_check CHECK ((length(secret) <= 63)),
+    CONSTRAINT file_store_url_check CHECK (((length(url) >= 1) AND (length(url) <= 1100)))
+);
+ALTER TABLE weft.file_store OWNER TO postgres;
+
 CREATE TABLE weft.tenant (
     tenant_id integer NOT NULL,
     name text NOT NULL,
@@ -2493,6 +2515,9 @@ ALTER TABLE ONLY weft.failure_cause
 ALTER TABLE ONLY weft.failure_count
     ADD CONSTRAINT failure_count_pkey PRIMARY KEY (batch_id, group_id);
 
+ALTER TABLE ONLY weft.file_store
+    ADD CONSTRAINT file_store_pkey PRIMARY KEY (tenant_id, name);
+
 ALTER TABLE ONLY weft.fold
     ADD CONSTRAINT fold_pkey PRIMARY KEY (one_row);
 
@@ -3277,6 +3302,12 @@ ALTER TABLE ONLY weft.condition_batch
 ALTER TABLE ONLY weft.event_reader
     ADD CONSTRAINT event_reader_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES weft.tenant(tenant_id);
 
+ALTER TABLE ONLY weft.file_store
+    ADD CONSTRAINT file_store_set_by_fkey FOREIGN KEY (set_by) REFERENCES weft.tenant_user(user_id);
+
+ALTER TABLE ONLY weft.file_store
+    ADD CONSTRAINT file_store_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES weft.tenant(tenant_id);
+
 ALTER TABLE ONLY weft.group_ancestor
     ADD CONSTRAINT group_ancestor_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES weft.batch(batch_id) ON DELETE CASCADE;
 
@@ -3517,6 +3548,8 @@ ALTER TABLE weft.failure_cause ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.failure_count ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.failure_delta ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.file_store ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.foreign_count ENABLE ROW LEVEL SECURITY;
 
@@ -3762,6 +3795,8 @@ CREATE POLICY system_rows ON weft.failure_count TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.failure_delta TO weft_system USING (true);
 
+CREATE POLICY system_rows ON weft.file_store TO weft_system USING (true);
+
 CREATE POLICY system_rows ON weft.foreign_count TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.gate TO weft_system USING (true);
@@ -3995,6 +4030,8 @@ CREATE POLICY tenant_rows ON weft.failure_cause TO weft_tenant USING ((tenant_id
 CREATE POLICY tenant_rows ON weft.failure_count TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.failure_delta TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.file_store TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.foreign_count TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
@@ -4254,6 +4291,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.secret TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.blocked_job TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.blocked_job TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.file_store TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.file_store TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.tenant TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.tenant TO weft_system;

@@ -18,6 +18,7 @@ from weft.store.documents import batch_document, entry_of, reason_word, with_wor
 from weft.store.door_jobs import DoorJobs
 from weft.store.edits import Edits
 from weft.store.failures import Failures
+from weft.store.file_stores import FileStores
 from weft.store.fleet import Fleet, shown_worker
 from weft.store.groups import SetGroups
 from weft.store.job_files import JobFiles
@@ -77,6 +78,7 @@ class PostgresApiStore(
     Sources,
     Parameters,
     Apps,
+    FileStores,
     Conditions,
     Failures,
     Pictures,

@@ -170,6 +170,8 @@ EVENTS = MappingProxyType(
         "licence.removed": "an operator removed a licence · licence, user",
         "app.saved": "an operator gave an application other content · app, revision, user",
         "app.removed": "an operator removed an application · app, user",
+        "store.set": "an operator set a store of files · store, url, user",
+        "store.removed": "an operator removed a store of files · store, user",
         "secret.set": "a user set a secret of theirs · secret (its name), user",
         "secret.removed": "a user removed a secret of theirs · secret (its name), user",
         "secret.rotated": "an administrator encrypted all secrets with the first key · n, user",

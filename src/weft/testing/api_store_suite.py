@@ -34,6 +34,7 @@ from weft.testing.condition_store_suite import ConditionStoreSuite
 from weft.testing.door_job_store_suite import DoorJobStoreSuite
 from weft.testing.edit_store_suite import EditStoreSuite
 from weft.testing.failure_store_suite import FailureStoreSuite
+from weft.testing.file_store_store_suite import FileStoreStoreSuite
 from weft.testing.fleet_store_suite import FleetStoreSuite
 from weft.testing.foreign_job_suite import ForeignJobSuite
 from weft.testing.job_file_store_suite import JobFileStoreSuite, file_calls
@@ -381,7 +382,8 @@ class ApiStoreSuite(
     ScheduleStoreSuite, BillingStoreSuite, FleetStoreSuite, PoolStoreSuite, LicenceStoreSuite,
     PermissionStoreSuite, FailureStoreSuite, TokenStoreSuite, SessionStoreSuite, UserStoreSuite,
     TenantStoreSuite, QuotaStoreSuite, SecretStoreSuite, TrailStoreSuite, WhyStoreSuite,
-    SavedQueryStoreSuite, LineStoreSuite, SourceStoreSuite, AppStoreSuite, ConditionStoreSuite,
+    SavedQueryStoreSuite, LineStoreSuite, SourceStoreSuite, AppStoreSuite, FileStoreStoreSuite,
+    ConditionStoreSuite,
     PictureStoreSuite, LimitStoreSuite, TransportStoreSuite, JobFileStoreSuite, ForeignJobSuite,
     DoorJobStoreSuite,
 ):  # fmt: skip

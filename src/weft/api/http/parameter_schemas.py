@@ -10,6 +10,7 @@ from weft.api.http.path_ids import ATTEMPT, ATTEMPTS_MAX, NUMBER, PART, QUEUE, U
 from weft.api.http.requests import KEY
 from weft.core.apps.names import APP
 from weft.core.batch_order import BatchSort
+from weft.core.file_stores import STORE
 from weft.core.ids import BATCH, CONDITION
 from weft.core.lines.parameters import PARAMETER
 from weft.core.query.reach import JOB_ID_MAX
@@ -65,6 +66,7 @@ PATH: Final[Mapping[str, tuple[str, Schema]]] = {
     "w": ("The name of a worker, with each slash as %2F.", _whole(r"[^\x00]+")),
     "app": ("The name and version of an application.", _whole(APP.pattern)),
     "secret": ("The name of a secret.", _whole(QUEUE.pattern)),
+    "store": ("The name of a store of files.", _whole(STORE.pattern)),
     "saved": ("The name of a saved query.", _whole(QUEUE.pattern)),
     "tenant": ("The name of a tenant, with each slash as %2F.", _whole(r"[^\x00]+")),
     "user": ("The name of a user, with each slash as %2F.", _whole(r"[^\x00]+")),

@@ -8,6 +8,7 @@ from uuid import UUID
 from weft.api.http.requests import AnyRequest, services_of
 from weft.core.apps.names import APP
 from weft.core.errors import BadId
+from weft.core.file_stores import STORE
 from weft.core.group_tree import wrong_path
 from weft.core.ids import (
     BatchId,
@@ -246,6 +247,18 @@ def secret_of(request: AnyRequest) -> str:
             name,
             expected="a secret has a name such as db-password",
             hint="List yours with `weft secret ls`.",
+        )
+    return name
+
+
+def store_of(request: AnyRequest) -> str:
+    """Return the name of a store of files. Raise `BadId` for what none can have."""
+    name = _segment(request, "store")
+    if not STORE.fullmatch(name):
+        raise BadId(
+            name,
+            expected="a store has a name such as results",
+            hint="List them with `weft store ls`.",
         )
     return name
 

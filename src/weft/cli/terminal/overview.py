@@ -7,7 +7,10 @@ from typing import Final
 from weft.cli.terminal.wrapped import wrapped
 
 SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
-    "Run": ("run", "each", "submit", "wait", "resubmit", "schedule", "convert", "block", "app"),
+    "Run": (
+        "run", "each", "submit", "wait", "resubmit", "schedule", "convert", "block", "app",
+        "store",
+    ),
     "Look": (
         "ls", "jobs", "groups", "status", "why", "logs", "failures", "usage", "files",
         "top", "open", "minutes", "dag", "timeline", "query", "check-order",

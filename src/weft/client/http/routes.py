@@ -25,6 +25,7 @@ from weft.client.http.query_routes import QueryRoutes
 from weft.client.http.schedule_routes import ScheduleRoutes
 from weft.client.http.session import new_key
 from weft.client.http.source_routes import SourceRoutes
+from weft.client.http.store_routes import StoreRoutes
 from weft.client.http.system_routes import SystemRoutes
 from weft.client.http.tenant_routes import TenantRoutes
 from weft.client.http.usage_routes import UsageRoutes
@@ -52,6 +53,7 @@ class Routes(
     SourceRoutes,
     ParameterRoutes,
     AppRoutes,
+    StoreRoutes,
     FileRoutes,
 ):
     """The HTTP api, one method per route."""

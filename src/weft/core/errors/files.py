@@ -13,3 +13,17 @@ class FileElsewhere(Conflict):
     """The file is kept where the api cannot read it: on another host, or in a store."""
 
     code = "API.FILE_ELSEWHERE"
+
+
+class FileStoreNotFound(NotFound):
+    """The tenant has no store of files of this name."""
+
+    code = "API.FILE_STORE_NOT_FOUND"
+    advice = "List them with `weft store ls`; operators add one with `weft store add`."
+
+
+class TooManyFileStores(Conflict):
+    """The tenant has as many stores of files as it may have."""
+
+    code = "API.TOO_MANY_FILE_STORES"
+    advice = "Remove one with `weft store rm NAME`."

@@ -12,6 +12,7 @@ from weft.ports.store.conditions import ConditionStore
 from weft.ports.store.door_jobs import DoorJobStore
 from weft.ports.store.edits import EditStore
 from weft.ports.store.failures import FailureStore
+from weft.ports.store.file_stores import FileStoreStore
 from weft.ports.store.fleet import FleetStore
 from weft.ports.store.foreign_jobs import ForeignJobs
 from weft.ports.store.groups import SetGroupStore
@@ -58,6 +59,7 @@ class ApiStore(
     SourceStore,
     ParameterStore,
     AppStore,
+    FileStoreStore,
     ConditionStore,
     FailureStore,
     PictureStore,

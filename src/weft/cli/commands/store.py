@@ -1,0 +1,150 @@
+"""`weft store`: stores of objects, from which jobs get files and in which they leave them."""
+
+from typing import Annotated, Final, Literal
+
+from cyclopts import App, Parameter
+
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.terminal.amounts import moment
+from weft.cli.terminal.plain import one_line
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import print_json, print_table
+from weft.client.http.listing import Document
+from weft.core.errors import Invalid
+
+app = App(
+    name="store",
+    help="Add, list, show and remove stores of objects, which jobs name in inputs and outputs.\n\n"
+    "    weft store add results s3://results/lab-7 --access write --secret results-key",
+)
+HEADER: Final = ("Name", "URL", "Access", "Opened by", "Set by", "Set")
+Flag = Annotated[bool, Parameter(negative="")]
+
+
+class CredentialsWrong(Invalid):
+    """Not exactly one kind of credentials was named."""
+
+    code = "CLI.STORE_CREDENTIALS_WRONG"
+
+
+@app.command
+def add(
+    name: str,
+    url: str,
+    /,
+    *,
+    access: Literal["read", "write"],
+    secret: str | None = None,
+    env: Flag = False,
+    instance_role: Flag = False,
+    endpoint: str | None = None,
+    region: str | None = None,
+    shared: Shared = SHARED,
+) -> int:
+    """Set a store, in place of one of the same name. Only for operators.
+
+        weft store add genomes s3://genomes/hg38 --access read --secret genomes-key
+
+    Args:
+        name: By which jobs name it.
+        url: The bucket, and the beginning of all keys in it.
+        access: write: jobs leave files there, too.
+        secret: The secret of yours that opens it.
+        env: The environment of the worker opens it.
+        instance_role: The role of the worker's machine opens it.
+        endpoint: The server, if it is not that of AWS.
+        region: The region of the bucket.
+        shared: Options of every command.
+    """
+    if (secret is not None) + env + instance_role != 1:
+        raise CredentialsWrong(
+            "a store is opened in one way",
+            detail=f"{(secret is not None) + env + instance_role} were named.",
+            hint="Give one of --secret NAME, --env and --instance-role.",
+        )
+    credentials = "env" if env else "instance-role" if instance_role else "secret"
+    found = shared.ask(
+        lambda client: client.add_store(
+            name, url, access=access, secret=secret, credentials=credentials, endpoint=endpoint,
+            region=region,
+        )
+    )  # fmt: skip
+    if shared.json:
+        print_json(found)
+    else:
+        note(f"store {found['name']} is {found['url']}")
+    return 0
+
+
+@app.command(name="ls")
+def list_all(*, shared: Shared = SHARED) -> int:
+    """List the stores of the tenant.
+
+        weft store ls
+
+    Args:
+        shared: Options of every command.
+    """
+    found = shared.ask(lambda client: client.list_stores())
+    if shared.json:
+        print_json(found)
+        return 0
+    rows = [
+        (
+            one["name"],
+            one_line(one["url"], width=60),
+            one["access"],
+            _opened_by(one),
+            one_line(one["set_by"] or "", width=32),
+            moment(one["set_at"]),
+        )
+        for one in found
+    ]
+    print_table(HEADER, rows, spare=("Set by", "Set"))
+    return 0
+
+
+@app.command
+def show(name: str, /, *, shared: Shared = SHARED) -> int:
+    """Show a store.
+
+        weft store show genomes
+
+    Args:
+        name: Its name, as `weft store ls` shows it.
+        shared: Options of every command.
+    """
+    found = shared.ask(lambda client: client.get_store(name))
+    if shared.json:
+        print_json(found)
+        return 0
+    print(f"{found['name']}  {one_line(found['url'], width=200)}")
+    where = found["endpoint"] or "AWS"
+    print(f"at {one_line(where, width=200)}, region {found['region'] or 'us-east-1'}")
+    print(f"to {found['access']}, opened by {_opened_by(found)}")
+    print(f"set by {one_line(found['set_by'] or '', width=64)} {moment(found['set_at'])}")
+    return 0
+
+
+@app.command(name="rm")
+def remove(name: str, /, *, shared: Shared = SHARED) -> int:
+    """Remove a store: no job can name it any more. Its objects stay. Only for operators.
+
+        weft store rm genomes
+
+    Args:
+        name: Its name, as `weft store ls` shows it.
+        shared: Options of every command.
+    """
+    shared.ask(lambda client: client.remove_store(name))
+    if shared.json:
+        print_json({"name": name})
+    else:
+        note(f"store {name} is removed")
+    return 0
+
+
+def _opened_by(store: Document) -> str:
+    if store["secret"] is None:
+        return str(store["credentials"])
+    return f"secret {store['secret']}" + ("" if store["is_ready"] else " (removed)")

@@ -1,0 +1,25 @@
+"""Settings of stores of objects, from which jobs get files and in which they leave them."""
+
+from typing import Annotated
+
+from weft.core.addresses import parse_allowed_hosts
+from weft.settings.declare import Checked, section, setting
+
+
+@section
+class StoreSettings:
+    """Which stores there may be, and what they may reach."""
+
+    stores_max: int = setting(
+        100, "stores of files that a tenant may have", minimum=0, maximum=10_000
+    )
+    store_private_hosts: Annotated[str, Checked(parse_allowed_hosts)] = setting(
+        "",
+        "networks and hosts where stores of files may be although they are not public, such as "
+        "`10.0.0.0/8, minio.internal`; `*`: all",
+    )
+    store_buckets: str = setting(
+        "",
+        "buckets that stores may reach with the credentials of this process or its machine "
+        "(`--env`, `--instance-role`), such as `genomes, results`; `*`: all; empty: none",
+    )

@@ -1,0 +1,41 @@
+"""The part of `ApiStore` for stores of objects."""
+
+from collections.abc import Sequence
+
+from weft.ports.store import Caller, Row
+from weft.ports.store.file_stores import NewFileStore
+from weft.store.database import Database
+
+
+class FileStores:
+    """The api's calls about stores. The methods are documented at the port."""
+
+    _database: Database
+
+    async def save_store(
+        self, caller: Caller, new: NewFileStore, *, stores_max: int
+    ) -> Row | None:
+        """Set a store."""
+        document: Row | None = await self._database.value(
+            "save_store",
+            caller=caller,
+            user_id=caller.user_id,
+            of_name=new.name,
+            of_url=new.url,
+            of_endpoint=new.endpoint,
+            of_region=new.region,
+            of_access=new.access,
+            of_credentials=new.credentials,
+            of_secret=new.secret,
+            stores_max=stores_max,
+        )
+        return document
+
+    async def list_stores(self, caller: Caller, name: str | None = None) -> Sequence[Row]:
+        """Return stores."""
+        rows = await self._database.call("list_stores", caller=caller, of_name=name)
+        return [row[0] for row in rows]
+
+    async def remove_store(self, caller: Caller, name: str) -> bool:
+        """Forget a store."""
+        return bool(await self._database.value("remove_store", caller=caller, of_name=name))

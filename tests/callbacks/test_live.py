@@ -17,7 +17,7 @@ from weft.core.addresses import parse_allowed_hosts
 from weft.core.callback_signature import tenant_secret
 from weft.driver.adapters import Adapters
 from weft.driver.lead import Driver
-from weft.driver.loops.callbacks import MakeMessage, Post
+from weft.driver.loops.callbacks import MakeMessage, Post, RunCommand
 from weft.plugins.callback_senders.http import HttpCallbackSender
 from weft.plugins.callback_senders.http.settings import HttpSettings
 from weft.settings import Settings
@@ -35,7 +35,11 @@ SETTINGS = Settings(
 
 @asynccontextmanager
 async def driving(
-    dsns: Mapping[str, str], settings: Settings = SETTINGS, *, make: MakeMessage | None = None
+    dsns: Mapping[str, str],
+    settings: Settings = SETTINGS,
+    *,
+    make: MakeMessage | None = None,
+    command: RunCommand | None = None,
 ) -> AsyncIterator[None]:
     """Let a driver live; it ends in the middle of whatever it does."""
     timeouts = settings.section(HttpSettings)
@@ -48,7 +52,7 @@ async def driving(
             store,
             store.notices,
             settings,
-            Adapters(Post(sender, KEY, make=make)),
+            Adapters(Post(sender, KEY, make=make, command=command)),
             on_state=lambda _: None,
         )
         task = asyncio.create_task(driver.run())

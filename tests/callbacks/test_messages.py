@@ -123,3 +123,20 @@ async def test_template_that_fails_is_given_up_with_its_reason(
 
     assert receiver.received == []
     assert "has no attribute 'gone'" in shown["last_error"]
+
+
+async def test_message_that_is_rejected_is_not_sent_again(
+    live: Live, making: MessageMaking
+) -> None:
+    """429 asks for another try, 422 is final."""
+    sink = SINK + "rejected.path = ['external_error', 'error_checked', 'done']\n"
+    async with receiving(answering(429), answering(422)) as receiver:
+        async with driving(live.dsns, make=making.make):
+            batch = await scene(live, receiver.url, sink)
+            found = await until(live, batch, "done")
+        assert len(receiver.received) == 2
+
+    assert found[-8:] == [
+        "start_publication", "external_error", "error_checked", "processed",
+        "start_publication", "external_error", "error_checked", "done",
+    ]  # fmt: skip

@@ -52,18 +52,26 @@ def test_core_moves_take_the_shortest_way() -> None:
     assert way(hrsi, JobState.FAILED, "internal_error") == []
 
 
-SINK = '[sink.one]\nkind = "http"\nurl = "https://a.example/"\nmessage = "1"\n'
+HTTP = 'kind = "http"\nurl = "https://a.example/"'
+SINK = f'[sink.one]\n{HTTP}\nmessage = "1"\n'
 
 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('"http"', '"smoke"', "it should be one of http"),
+        ('"http"', '"smoke"', "it should be one of http, command"),
         ("https://a.example/", "ftp://a.example/", "http"),
         ('message = "1"', "", "it should be a template"),
-        ('message = "1"', 'message = "1"\ntries = 0', "a number from 1 to 1000"),
-        ('message = "1"', 'message = "1"\nretry_path = "gone"', "a list of at most 20 statuses"),
-        ('message = "1"', 'message = "1"\nheaders = "x"', "a sink has no such field"),
+        ('message = "1"', 'message = "1"\nretry = {tries = 0}', "a number from 1 to 1000"),
+        ('message = "1"', 'message = "1"\nretry.path = "gone"', "a list of at most 20 statuses"),
+        ('message = "1"', 'message = "1"\nretry.policy = "none"', 'should be "exponential"'),
+        ('message = "1"', 'message = "1"\nrejected.codes = "x"', "numbers or ranges"),
+        ('message = "1"', 'message = "1"\nrejected.codes = "9-1"', "numbers or ranges"),
+        ('message = "1"', 'message = "1"\nrejected.code = 1', "a table of tries, path, codes"),
+        ('message = "1"', 'message = "1"\ngiven_up.tries = 2', "a table of path"),
+        ('message = "1"', 'message = "1"\nheaders = "x"', "kind http has no such field"),
+        (HTTP, 'kind = "command"\ncommand = ["/bin/sh"]', "the name of a program"),
+        (HTTP, 'kind = "command"\ncommand = "a"\ntimeout = "1h"', 'from "1s" to "300s"'),
     ],
 )
 def test_sinks_that_make_no_sense_are_refused(old: str, new: str, message: str) -> None:

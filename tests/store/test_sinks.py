@@ -19,9 +19,8 @@ SINK = """
 kind = "http"
 url = "https://endpoint.example/products"
 message = '{"product": "{{ job.name }}"}'
-tries = 3
-retry_path = ["external_error", "error_checked", "processed"]
-given_up_path = ["internal_error"]
+retry = {tries = 3, path = ["external_error", "error_checked", "processed"]}
+given_up = {path = ["internal_error"]}
 """
 RAN = [*STARTED, "post_processing", "processed"]
 
@@ -47,10 +46,17 @@ async def due(world: World, at_s: float = 0) -> list[Any]:
     return [one for one in rows if one.tenant_id == world.caller.tenant_id]
 
 
-async def report(world: World, one: Any, status: int, retry_in_s: float | None = None) -> None:  # noqa: ANN401 (of due)
+async def report(
+    world: World,
+    one: Any,  # noqa: ANN401 (of due)
+    status: int,
+    retry_in_s: float | None = None,
+    *,
+    rejected: bool = False,
+) -> None:
     await world.driver.record_deliveries(await world.lead(), [DeliveryReport(
         delivery_id=one.delivery_id, delivered=status == 200, status=status, error=None,
-        retry_in_s=retry_in_s,
+        retry_in_s=retry_in_s, rejected=rejected,
     )])  # fmt: skip
 
 
@@ -102,6 +108,31 @@ async def test_failed_tries_walk_the_path_and_the_last_one_gives_up(world: World
     (last,) = await due(world)
     await report(world, last, 200)
     assert await both(world, batch) == ("done", "success")
+
+
+@pytest.mark.parametrize(
+    ("tries", "first", "path"),
+    [
+        ("", None, ["start_publication", "external_error", "error_checked", "done"]),
+        ("tries = 2", 60, ["start_publication", "external_error", "error_checked", "done"]),
+        ("tries = 2", None, ["start_publication", "internal_error"]),
+    ],
+)
+async def test_rejection_walks_its_own_path(
+    world: World, tries: str, first: float | None, path: list[str]
+) -> None:
+    """Where it may be sent again, the last rejection gives up."""
+    said = "path = ['external_error', 'error_checked', 'done']"
+    await apply(world, SINK + f"rejected = {{{', '.join(filter(None, [tries, said]))}}}\n")
+    batch = await scene(world)
+    await end(await world.worker(), 0)
+    (one,) = await due(world)
+    await report(world, one, 422, first, rejected=True)
+    assert (await statuses(world, batch))[len(BEGUN + RAN) :] == path
+    rows = await world.api.job_history(world.caller, batch, 1)
+    assert [row["message"] for row in rows if row["subtype"] == "rejected"] == [
+        "sink wekeo: it answered 422"
+    ]
 
 
 async def test_only_jobs_with_products_have_messages(world: World) -> None:

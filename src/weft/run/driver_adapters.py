@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from functools import cache, partial
 
 from weft.core.addresses import parse_allowed_hosts
+from weft.core.conditions import parse_tester_commands
 from weft.driver.adapters import Adapters
 from weft.driver.loops.announce import Announced
 from weft.driver.loops.autoscale import Providers
@@ -27,6 +28,7 @@ from weft.run.job_topics import opened_topics
 from weft.run.message_making import MessageMaking
 from weft.run.role_environment import role_environment
 from weft.run.secret_keys import read_secret_keys
+from weft.run.sink_commands import SinkCommands
 from weft.run.source_reads import SourceReads
 from weft.run.transports import opened_transports
 from weft.settings import Settings
@@ -89,7 +91,8 @@ def _post(settings: Settings, home: Home, messages: MessageMaking) -> Post | Non
         timeouts.callback_connect_timeout_s,
         timeouts.callback_timeout_s,
     )
-    return Post(sender, key, callback_forms(), messages.make, notice_forms())
+    commands = SinkCommands(parse_tester_commands(settings.sink_commands))
+    return Post(sender, key, callback_forms(), messages.make, notice_forms(), commands.run)
 
 
 def _providers(settings: Settings, home: Home) -> Providers:

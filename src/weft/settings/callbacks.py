@@ -3,6 +3,7 @@
 from typing import Annotated
 
 from weft.core.addresses import parse_allowed_hosts
+from weft.core.conditions import parse_tester_commands
 from weft.settings.declare import Checked, section, setting
 
 
@@ -14,6 +15,11 @@ class CallbackSettings:
         "",
         "networks and hosts that callbacks may reach although they are not public, "
         "such as `10.0.0.0/8, hooks.internal`; `*`: all",
+    )
+    sink_commands: Annotated[str, Checked(parse_tester_commands)] = setting(
+        "",
+        "programs that sinks of kind `command` may run, with the rights of the driver, such as "
+        "`announce=/opt/announce`",
     )
     callback_retry_first_s: float = setting(
         2.0, "pause after a callback's first failure; it doubles", minimum=0.01, maximum=3600

@@ -263,8 +263,8 @@ class PostgresDriverStore(
 
     async def record_deliveries(self, epoch: int, reports: Sequence[DeliveryReport]) -> None:
         """Record attempts of callbacks."""
-        ids, delivered_list, statuses, errors, retries = columns(
-            reports, "delivery_id", "delivered", "status", "error", "retry_in_s"
+        ids, delivered_list, statuses, errors, retries, rejected_list = columns(
+            reports, "delivery_id", "delivered", "status", "error", "retry_in_s", "rejected"
         )
         await self._database.call(
             "record_deliveries",
@@ -274,6 +274,7 @@ class PostgresDriverStore(
             statuses=statuses,
             errors=errors,
             retries_in_s=retries,
+            rejected_list=rejected_list,
         )
 
 

@@ -1,18 +1,31 @@
 """Sinks of a setup, `[sink.NAME]`: where what jobs have made is announced."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from weft.core.callback_url import parse_callback_url
+from weft.core.lines.durations import duration_of
 from weft.core.lines.lifecycle import Say
 
-KINDS: Final = ("http",)
 MESSAGE_CHARS_MAX: Final = 32_768
 TRIES_MAX: Final = 1000
 PATH_MAX: Final = 20
-_FIELDS: Final = ("kind", "url", "message", "order", "tries", "retry_path", "given_up_path")
+WORDS_MAX: Final = 50
+TIMEOUT_MAX_S: Final = 300
+COMMAND: Final = "command:"
+"""Before the name of a program, where other sinks have an address."""
+_OWN: Final[Mapping[str, tuple[str, ...]]] = {"http": ("url",), "command": ("command", "timeout")}
+_COMMON: Final = ("kind", "message", "order", "retry", "given_up", "rejected")
 _TRIES: Final = 20
+_TIMEOUT: Final = "30s"
+_WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,62}")
+_CODES: Final = re.compile(r"(\d{1,3})(?:-(\d{1,3}))?")
+_LATER: Final = frozenset({408, 425, 429})
+"""Statuses of 4xx that ask for another try."""
+_FINAL: Final[Mapping[str, str]] = {"http": "400-499", "command": "65"}
+"""What rejects a message if nothing else is said; of programs EX_DATAERR."""
 
 
 @dataclass(frozen=True)
@@ -20,6 +33,7 @@ class Sink:
     """A checked sink."""
 
     url: str
+    """Of a program `command:NAME`."""
     message: str
     """A Jinja2 template of JSON."""
     order: str | None
@@ -29,6 +43,23 @@ class Sink:
     """Statuses that a job goes through when a try has failed."""
     given_up_path: tuple[str, ...]
     """The same, after the last try."""
+    rejected: tuple[tuple[int, int], ...] = ()
+    """Ranges of statuses or exit codes that reject a message."""
+    rejected_tries: int = 1
+    """The try after which a rejection is final."""
+    rejected_path: tuple[str, ...] = ()
+    """The same as `retry_path` after a rejection, if another try follows or none ever does."""
+    command: tuple[str, ...] = ()
+    """The name of a program and its arguments."""
+    timeout_s: float = 0.0
+    """Of the program."""
+
+
+def is_rejected(sink: Mapping[str, Any], status: int | None) -> bool:
+    """Say whether an answer, or an exit code, rejects a message. `sink`: as it is stored."""
+    if status is None or (not sink.get("command") and status in _LATER):
+        return False
+    return any(first <= status <= last for first, last in sink.get("rejected", ()))
 
 
 def parse_sink(document: object, say: Say) -> Sink | None:
@@ -42,40 +73,129 @@ def parse_sink(document: object, say: Say) -> Sink | None:
     if not isinstance(document, Mapping):
         wrong("", "it should be a table")
         return None
+    kind = document.get("kind")
+    if kind not in _OWN:
+        wrong("kind", f"it should be one of {', '.join(_OWN)}")
+        return None
+    reader = _Reader(document, wrong)
+    known = (*_COMMON, *_OWN[kind])
     for field in document:
-        if field not in _FIELDS:
-            wrong(str(field), f"a sink has no such field; it has {', '.join(_FIELDS)}")
-    if document.get("kind") not in KINDS:
-        wrong("kind", f"it should be one of {', '.join(KINDS)}")
-    try:
-        parse_callback_url(str(document.get("url", "")))
-    except ValueError as error:
-        wrong("url", str(error))
-    message = _text(document, "message", MESSAGE_CHARS_MAX)
+        if field not in known:
+            wrong(
+                str(field), f"a sink of kind {kind} has no such field; it has {', '.join(known)}"
+            )
+    command = reader.command() if kind == "command" else ()
+    url = f"{COMMAND}{command[0]}" if command else reader.url()
+    message = reader.text("message", MESSAGE_CHARS_MAX)
     if message is None:
         wrong("message", f"it should be a template of 1 to {MESSAGE_CHARS_MAX} characters")
-    order = _text(document, "order", 64)
+    order = reader.text("order", 64)
     if order is None and "order" in document:
         wrong("order", "it should be the name of an attribute of jobs")
-    tries = document.get("tries", _TRIES)
-    if not isinstance(tries, int) or isinstance(tries, bool) or not 1 <= tries <= TRIES_MAX:
-        wrong("tries", f"it should be a number from 1 to {TRIES_MAX}")
-    paths = {}
-    for field in ("retry_path", "given_up_path"):
-        given = document.get(field, [])
-        if not isinstance(given, list) or len(given) > PATH_MAX or not _are_words(given):
-            wrong(field, f"it should be a list of at most {PATH_MAX} statuses")
-        else:
-            paths[field] = tuple(given)
-    if said or message is None or not isinstance(tries, int):
+    timeout_s = reader.timeout_s() if kind == "command" else 0.0
+    retry = reader.tries("retry", ("policy",), _TRIES)
+    given_up = reader.tries("given_up", (), 0)
+    rejected = reader.tries("rejected", ("codes",), 1)
+    codes = reader.codes(_FINAL[kind])
+    if said or message is None:
         return None
-    return Sink(str(document["url"]), message, order, tries, paths["retry_path"],
-                paths["given_up_path"] or paths["retry_path"][:1])  # fmt: skip
+    ends = given_up.path or retry.path[:1]
+    return Sink(
+        url, message, order, retry.tries, retry.path, ends, codes, rejected.tries,
+        rejected.path or ends, command, timeout_s,
+    )  # fmt: skip
 
 
-def _text(document: Mapping[str, object], field: str, longest: int) -> str | None:
-    given = document.get(field)
-    return given if isinstance(given, str) and 0 < len(given) <= longest else None
+@dataclass(frozen=True)
+class _Tries:
+    tries: int
+    path: tuple[str, ...] = ()
+
+
+class _Reader:
+    """Reads the fields of one sink, and says what is wrong."""
+
+    def __init__(self, document: Mapping[str, Any], wrong: Callable[[str, str], None]) -> None:
+        self._document = document
+        self._wrong = wrong
+
+    def text(self, field: str, longest: int) -> str | None:
+        """Return a text, `None` if it is none."""
+        given = self._document.get(field)
+        return given if isinstance(given, str) and 0 < len(given) <= longest else None
+
+    def url(self) -> str:
+        """Return the address."""
+        given = str(self._document.get("url", ""))
+        if self._document["kind"] == "http":
+            try:
+                parse_callback_url(given)
+            except ValueError as error:
+                self._wrong("url", str(error))
+        return given
+
+    def command(self) -> tuple[str, ...]:
+        """Return the name of a program and its arguments."""
+        given = self._document.get("command")
+        words = [given] if isinstance(given, str) else given
+        if (
+            not isinstance(words, list)
+            or not 1 <= len(words) <= WORDS_MAX
+            or not all(isinstance(one, str) and len(one) <= MESSAGE_CHARS_MAX for one in words)
+            or not _WORD.fullmatch(words[0])
+            or any("\0" in one for one in words)
+        ):
+            self._wrong(
+                "command",
+                "it should be the name of a program of the setting sink_commands, or a list of "
+                "that and its arguments",
+            )
+            return ()
+        return tuple(words)
+
+    def timeout_s(self) -> float:
+        """Return how long the program may take."""
+        found = duration_of(self._document.get("timeout", _TIMEOUT))
+        if found is None or not 0 < found.total_seconds() <= TIMEOUT_MAX_S:
+            self._wrong("timeout", f'it should be a time from "1s" to "{TIMEOUT_MAX_S}s"')
+            return 0.0
+        return found.total_seconds()
+
+    def tries(self, field: str, others: tuple[str, ...], tries: int) -> _Tries:
+        """Return the tries and the path of statuses of a table; `tries` 0: it has none."""
+        given = self._document.get(field, {})
+        known = (*(("tries",) if tries else ()), "path", *others)
+        if not isinstance(given, Mapping) or not all(one in known for one in given):
+            self._wrong(field, f"it should be a table of {', '.join(known)}")
+            return _Tries(tries)
+        if given.get("policy", "exponential") != "exponential":
+            self._wrong(field, 'its policy should be "exponential"')
+        number = given.get("tries", tries)
+        is_number = isinstance(number, int) and not isinstance(number, bool)
+        if tries and not (is_number and 1 <= number <= TRIES_MAX):
+            self._wrong(field, f"its tries should be a number from 1 to {TRIES_MAX}")
+        path = given.get("path", [])
+        if not isinstance(path, list) or len(path) > PATH_MAX or not _are_words(path):
+            self._wrong(field, f"its path should be a list of at most {PATH_MAX} statuses")
+            return _Tries(tries)
+        return _Tries(number, tuple(path))
+
+    def codes(self, usual: str) -> tuple[tuple[int, int], ...]:
+        """Return what rejects a message; nothing does if the sink says nothing of it."""
+        table = self._document.get("rejected")
+        if not isinstance(table, Mapping):
+            return ()
+        given = table.get("codes", usual)
+        found = []
+        for one in given if isinstance(given, list) else [given]:
+            match = None if isinstance(one, bool) else _CODES.fullmatch(str(one))
+            first = int(match[1]) if match else 0
+            last = int(match[2]) if match and match[2] else first
+            if not 1 <= first <= last:
+                self._wrong("rejected", 'its codes should be numbers or ranges such as "400-499"')
+                return ()
+            found.append((first, last))
+        return tuple(found)
 
 
 def _are_words(given: list[object]) -> bool:

@@ -21,6 +21,7 @@ import msgspec
 from weft import __version__
 from weft.core.callback_retry import RetryPlan, is_delivered, next_try_s
 from weft.core.callback_signature import DELIVERY_HEADER, SIGNATURE_HEADER, sign, tenant_secret
+from weft.core.lines.sink import is_rejected
 from weft.core.notice_policy import NoticePolicy, next_notice_s
 from weft.driver.callback_forms import CallbackBody, CallbackForm, body_of
 from weft.driver.loops.loop import Loop, LoopContext
@@ -40,6 +41,8 @@ LATE_S = 0.01
 
 MakeMessage = Callable[[int, str, Mapping[str, Any]], Awaitable[str]]
 """Takes tenant, template and what it gets; raises `ValueError`."""
+RunCommand = Callable[[Mapping[str, Any], str, bytes], Awaitable[Answered]]
+"""Takes sink, name of the delivery and message; its status is an exit code."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,8 @@ class Post:
     """Makes messages of sinks; without it they are not sent."""
     notices: Mapping[str, NoticeForm] = field(default_factory=dict)
     """Of notices of jobs that came through doors, by door."""
+    command: RunCommand | None = None
+    """Gives messages to programs of sinks; without it they are not sent."""
 
 
 async def _run(context: LoopContext) -> None:
@@ -136,6 +141,10 @@ class CallbackLoop:
 
     async def _send(self, one: DueCallback, body: bytes) -> Answered:
         """Send once; a notice follows redirections, each of which is judged like its own URL."""
+        if one.sink is not None and one.sink.get("command"):
+            if self._post.command is None:
+                return Answered(error="this driver runs no programs")
+            return await self._post.command(one.sink, one.name, body)
         url, headers = one.url, self._headers(one, body)
         if one.subscription is None:
             return await self._post.sender.send(url, headers, body)
@@ -176,20 +185,21 @@ class CallbackLoop:
             SIGNATURE_HEADER: signature,
         }
 
-    def _plan_of(self, one: DueCallback) -> RetryPlan:
-        return (
-            self._plan if one.sink is None else replace(self._plan, attempts_max=one.sink["tries"])
-        )
-
     def _report_of(self, one: DueCallback, answered: Answered, *, once: bool) -> DeliveryReport:
-        delivered = is_delivered(answered.status)
+        delivered, rejected, plan = is_delivered(answered.status), False, self._plan
+        if one.sink is not None:
+            if one.sink.get("command"):
+                delivered = answered.status == 0
+            rejected = is_rejected(one.sink, answered.status)
+            tries = one.sink["rejected_tries"] if rejected else one.sink["tries"]
+            plan = replace(plan, attempts_max=tries)
         retry_in_s = None
         if not delivered and one.subscription is not None:
             policy = msgspec.convert(one.subscription["policy"], NoticePolicy)
             retry_in_s = next_notice_s(policy, one.n_attempts + 1)
         elif not delivered and not once:
             retry_in_s = next_try_s(
-                self._plan_of(one),
+                plan,
                 answered.status,
                 attempts=one.n_attempts + 1,
                 age_s=one.age_s,
@@ -201,6 +211,7 @@ class CallbackLoop:
             status=answered.status,
             error=answered.error,
             retry_in_s=retry_in_s,
+            rejected=rejected,
         )
 
 

@@ -45,3 +45,5 @@ class DeliveryReport(msgspec.Struct, frozen=True, kw_only=True):
     status: int | None
     error: str | None
     retry_in_s: float | None
+    rejected: bool = False
+    """The receiver wants no such message."""

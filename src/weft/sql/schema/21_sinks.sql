@@ -7,7 +7,7 @@ CREATE TABLE weft.sink (
     tenant_id int NOT NULL REFERENCES weft.tenant,
     setup text NOT NULL,
     name text NOT NULL CHECK (length(name) BETWEEN 1 AND 64),
-    document jsonb NOT NULL,  -- url, message, order, tries, retry_path, given_up_path (weft.core.lines.sink)
+    document jsonb NOT NULL,  -- its fields (weft.core.lines.sink)
     saved_at timestamptz NOT NULL,
     saved_by text NOT NULL,
     ended_at timestamptz  -- new batches get it no more; NULL: they do

@@ -3,10 +3,10 @@
 -- Locks: as _check_epoch; job (of messages, in key order); delivery; as _after_sends; as _after_notices (rows above).
 --   redeliver_callback changes only deliveries that are not due, so none that is being sent.
 -- Plan: by key.
--- retries_in_s: NULL: no more attempts. A batch deleted meanwhile has no deliveries left.
+-- retries_in_s: NULL: no more attempts. rejected_list: whether the receiver wants no such message. A batch deleted meanwhile has no deliveries left.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.record_deliveries(epoch bigint, delivery_ids bigint[], delivered_list boolean[], statuses int[],
-    errors text[], retries_in_s double precision[], at timestamptz DEFAULT clock_timestamp())
+    errors text[], retries_in_s double precision[], rejected_list boolean[], at timestamptz DEFAULT clock_timestamp())
 RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
@@ -28,7 +28,8 @@ BEGIN
     RETURNING d.delivery_id, d.kind)
     SELECT array_agg(u.delivery_id ORDER BY u.delivery_id), bool_or(u.kind = 'notice') INTO v_recorded, v_notices FROM upd u;
     IF v_messages AND v_recorded IS NOT NULL THEN
-        PERFORM weft._after_sends(v_recorded, record_deliveries.at);
+        PERFORM weft._after_sends(v_recorded, ARRAY(SELECT t.id FROM unnest(record_deliveries.delivery_ids,
+            record_deliveries.rejected_list) t (id, rejected) WHERE t.rejected), record_deliveries.at);
     END IF;
     IF v_notices THEN
         PERFORM weft._after_notices(v_recorded, record_deliveries.at);

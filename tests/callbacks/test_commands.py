@@ -1,0 +1,123 @@
+"""Programs of sinks: a process for each message, whose exit code decides."""
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from callbacks.test_live import Live, driving, live
+from callbacks.test_messages import making, until
+from store.test_lifecycles import HRSI
+from weft.core.lines.setup import parse_setup
+from weft.core.lines.sink import is_rejected
+from weft.ports.callback_sender import Answered
+from weft.run.message_making import MessageMaking
+from weft.run.sink_commands import SinkCommands
+from weft.testing.builders import job_rows
+
+pytestmark = pytest.mark.slow
+__all__ = ["live", "making"]
+SINK = """
+[sink.wekeo]
+kind = "command"
+command = ["announce", "--to"]
+message = '{"product": "{{ job.id }}"}'
+rejected.path = ["external_error", "error_checked", "done"]
+"""
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """Return what gives a message to a program of this text."""
+    program = tmp_path / "announce"
+
+    async def one(text: str, body: bytes = b"{}", *, timeout_s: float = 20.0) -> Answered:
+        program.write_text(f"#!/bin/sh\n{text}\n")
+        program.chmod(0o700)
+        commands = SinkCommands({"announce": str(program)})
+        sink = {"command": ["announce", "to whom"], "timeout_s": timeout_s}
+        return await commands.run(sink, "a name", body)
+
+    return one
+
+
+async def test_program_gets_message_arguments_and_name(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WEFT_SECRET", "x")
+    text = f'(echo "$1"; cat; echo; env) > {tmp_path}/got'
+    assert await run(text, b'{"a": 1}') == Answered(status=0)
+    got = (tmp_path / "got").read_text().splitlines()
+    assert got[:2] == ["to whom", '{"a": 1}']
+    assert "WEFT_DELIVERY=a name" in got
+    assert not [one for one in got if one.startswith("WEFT_SECRET")]
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "said"),
+    [
+        ("echo first >&2; echo no such collection >&2; exit 65", 65, "no such collection"),
+        ("exit 3", 3, None),
+        ("kill -9 $$", None, "it was killed by SIGKILL"),
+        ("yes x | head -c 3000000 >&2; exit 1", 1, "x"),
+    ],
+)
+async def test_exit_code_decides(
+    run: Run, text: str, status: int | None, said: str | None
+) -> None:
+    """It need not read what it is given."""
+    assert await run(text, b"x" * 1_000_000) == Answered(status=status, error=said)
+
+
+async def test_program_that_hangs_is_killed_with_what_it_started(run: Run, tmp_path: Path) -> None:
+    text = f"sleep 1000 & echo $! > {tmp_path}/child; wait"
+    assert (await run(text, timeout_s=1)).error == "it did not end within 1 s"
+    child = int((tmp_path / "child").read_text())
+    assert not Path(f"/proc/{child}/fd").exists() or _is_dead(child)
+
+
+def _is_dead(pid: int) -> bool:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in {"Z", "X"}
+
+
+async def test_program_that_is_not_named_does_not_run() -> None:
+    sink = {"command": ["announce"], "timeout_s": 1}
+    assert "sink_commands" in str((await SinkCommands({}).run(sink, "a", b"")).error)
+    found = await SinkCommands({"announce": "/nowhere"}).run(sink, "a", b"")
+    assert "No such file" in str(found.error)
+
+
+def test_codes_of_programs_and_statuses_reject_alike() -> None:
+    http = {"rejected": [[400, 499]]}
+    assert [code for code in (200, 404, 408, 422, 425, 429, 500) if is_rejected(http, code)] == [
+        404, 422,
+    ]  # fmt: skip
+    assert is_rejected({"rejected": [[400, 499]], "command": ["x"]}, 408)
+    assert not is_rejected(http, None)
+    assert not is_rejected({}, 404)
+
+
+@pytest.mark.parametrize(("code", "status"), [(0, "done"), (65, "done")])
+async def test_job_is_told_to_a_program(
+    live: Live, making: MessageMaking, tmp_path: Path, code: int, status: str
+) -> None:
+    program, got = tmp_path / "announce", tmp_path / "got"
+    program.write_text(f"#!/bin/sh\ncat > {got}.$$; mv {got}.$$ {got}; exit {code}\n")
+    program.chmod(0o700)
+    commands = SinkCommands({"announce": os.fspath(program)})
+    text = HRSI + SINK
+    async with driving(live.dsns, make=making.make, command=commands.run):
+        await live.world.api.save_setup(live.world.caller, "hrsi", text, parse_setup(text))
+        batch = await live.world.submit(job_rows(1), lifecycle="hrsi", sink="wekeo")
+        await (await live.world.worker()).run()
+        found = await until(live, batch, status)
+    assert json.loads(got.read_text()) == {"product": f"b{batch}.j1"}
+    assert found[-3:] == (
+        ["external_error", "error_checked", "done"] if code else
+        ["start_publication", "published", "done"]
+    )  # fmt: skip

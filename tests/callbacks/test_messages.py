@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,8 @@ from callbacks.test_live import DEADLINE_S, Live, driving, live
 from store.test_lifecycles import HRSI, both, statuses
 from store.test_sinks import SINK
 from weft.core.lines.setup import parse_setup
+from weft.core.lines.sink import PRODUCT
+from weft.driver.loops.callbacks import Misfit
 from weft.run.message_making import MessageMaking
 from weft.testing.builders import job_rows
 
@@ -53,6 +56,47 @@ async def test_template_that_cannot_be_used_is_refused_and_others_go_on(
     with pytest.raises(ValueError, match=said):
         await making.make(1, template, {"id": "b1.j1"})
     assert await making.make(1, "1", {}) == "1"
+
+
+async def test_message_of_a_file_is_its_content(making: MessageMaking) -> None:
+    facts = {"id": "b1.j1", "file": "products/a.json", "product": '{"title": "A & B"}'}
+    assert json.loads(await making.make(1, PRODUCT, facts)) == {"title": "A & B"}
+    made = await making.make(1, '["{{ product.title }}", "{{ job.file }}"]', facts)
+    assert json.loads(made) == ["A & B", "products/a.json"]
+    with pytest.raises(Misfit, match="its file is no JSON"):
+        await making.make(1, PRODUCT, {**facts, "product": "{"})
+
+
+@pytest.mark.parametrize(
+    ("schema", "said"),
+    [
+        ({"required": ["title"]}, '"title" is a required property'),
+        ({"properties": {"size": {"maximum": 3}}}, "/size does not fit the schema: 7 is greater"),
+        ({"type": "object"}, None),
+    ],
+)
+async def test_message_that_does_not_fit_its_schema_is_none(
+    making: MessageMaking, schema: dict[str, Any], said: str | None
+) -> None:
+    made = making.make(1, '{"size": 7}', {}, json.dumps(schema))
+    if said is None:
+        assert await made == '{"size": 7}'
+        return
+    with pytest.raises(Misfit, match=said):
+        await made
+
+
+async def test_message_that_does_not_fit_is_rejected_and_never_sent(
+    live: Live, making: MessageMaking
+) -> None:
+    sink = SINK + "schema = {required = ['title']}\nrejected.path = ['internal_error']\n"
+    async with receiving() as receiver, driving(live.dsns, make=making.make):
+        batch = await scene(live, receiver.url, sink)
+        await until(live, batch, "internal_error")
+        (shown,) = await live.world.api.list_messages(live.world.caller, "wekeo", after=0, limit=9)
+    assert receiver.received == []
+    assert (shown["state"], shown["n_attempts"]) == ("failed", 1)
+    assert "is a required property" in shown["last_error"]
 
 
 async def scene(live: Live, url: str, sink: str = SINK) -> int:

@@ -9,9 +9,10 @@ from store.test_lifecycle_exits import BEGUN, STARTED, end
 from store.test_lifecycles import HRSI, both, put, statuses
 from store.test_recovery import fail
 from store.world import Worker, World
+from weft.core.attempt_key import AttemptKey
 from weft.core.errors import MessageDelivered, MessageNotFound, SinkNotFound, SinkTaken
 from weft.core.lines.setup import parse_setup
-from weft.ports.store import DeliveryReport
+from weft.ports.store import DeliveryReport, KeptFile
 from weft.testing.builders import job_rows
 
 SINK = """
@@ -133,6 +134,37 @@ async def test_rejection_walks_its_own_path(
     assert [row["message"] for row in rows if row["subtype"] == "rejected"] == [
         "sink wekeo: it answered 422"
     ]
+
+
+async def test_each_file_that_is_a_message_is_sent(world: World) -> None:
+    """The job is done when all of them are; one that left none has nothing to send."""
+    await apply(world, SINK + "each = 'products/*.json'\n")
+    batch = await scene(world, 2)
+    worker = await world.worker()
+    for one in await worker.claim():
+        await worker.start(one)
+        if one.job_id == 1:
+            key = AttemptKey(one.batch_id, one.job_id, one.attempt)
+            files = [
+                KeptFile("products/b.json", 2, bytes(32), message="{}"),
+                KeptFile("products/a.json", 2, bytes(32), message='{"title": "\\u0000"}'),
+                KeptFile("a.tif", 2, bytes(32)),
+            ]
+            assert await worker.store.record_files(
+                worker.id, key, files, staging_ms=0, storing_ms=0
+            )
+        await worker.end(one)
+    assert await both(world, batch, 2) == ("done", "success")
+    assert await both(world, batch) == ("processed", "success")
+    first, second = await due(world)
+    facts = msgspec.json.decode(first.body)
+    assert (facts["file"], facts["product"]) == ("products/a.json", '{"title": "\\u0000"}')
+    await report(world, first, 200)
+    assert await both(world, batch) == ("start_publication", "success")
+    await report(world, second, 200)
+    assert await both(world, batch) == ("done", "success")
+    shown = await world.api.list_messages(world.caller, "wekeo", after=0, limit=9)
+    assert [one["file"] for one in shown] == ["products/a.json", "products/b.json"]
 
 
 async def test_only_jobs_with_products_have_messages(world: World) -> None:

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from weft.core.states import Reason
@@ -61,6 +62,35 @@ async def test_outputs_go_from_one_job_to_the_next(worker: Worker) -> None:
     assert first.reason is None
     assert kept(worker) == {"a": digest(b"one\n")}
     assert worker.output(second) == b"one\n"
+
+
+async def test_files_that_are_messages_come_with_their_text(worker: Worker) -> None:
+    spec = sh("mkdir p; echo {} > p/a.json; echo x > b")
+    outputs = (FileOutput("b"), FileOutput("p/*.json", announce=True, optional=True))
+    worker.store.submit(msgspec.structs.replace(spec, outputs=outputs))
+    (end,) = await worker.store.until(1)
+    assert end.reason is None
+    assert {one.path: one.message for one in worker.store.files} == {"b": None, "p/a.json": "{}\n"}
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("head -c 65537 /dev/zero > a.json", "longer than 65536 bytes"),
+        ("printf '\\377' > a.json", "no UTF-8"),
+        ("printf 'x\\0' > a.json", "a NUL"),
+        ("for n in $(seq 101); do echo > $n.json; done", "more than 100 messages"),
+    ],
+)
+async def test_message_that_cannot_be_one_fails_its_job(
+    worker: Worker, script: str, said: str
+) -> None:
+    said_output = FileOutput("*.json", announce=True, optional=True)
+    worker.store.submit(msgspec.structs.replace(sh(script), outputs=(said_output,)))
+    (end,) = await worker.store.until(1)
+    assert end.reason == Reason.FILES
+    assert said in str(end.message)
+    assert kept(worker) == {}
 
 
 async def test_next_agent_keeps_what_a_job_leaves(worker: Worker, short_path: Path) -> None:

@@ -17,6 +17,8 @@ class Answered:
     error: str | None = None
     location: str | None = None
     """Where a redirection leads, as the receiver said it."""
+    rejected: bool = False
+    """It was never sent, because it can never be."""
 
 
 class CallbackSender(Protocol):

@@ -11,10 +11,15 @@ import resource
 import sys
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from jinja2 import StrictUndefined, Template, TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from weft.core.lines.sink import validator_of
+
+if TYPE_CHECKING:
+    from jsonschema_rs import Validator
 
 BYTES_MAX: Final = 1 << 20
 """Of a message."""
@@ -26,17 +31,46 @@ class TooLong(Exception):
     """The message is longer than `BYTES_MAX`."""
 
 
-def make_message(source: str, facts: Mapping[str, Any]) -> str:
-    """Return a message, which is JSON. Raise `TooLong`, `ValueError` or `TemplateError`."""
+class Misfit(Exception):
+    """The message can never be sent."""
+
+
+def make_message(source: str, facts: Mapping[str, Any], schema: str | None = None) -> str:
+    """Return a message, which is JSON and fits the schema. Raise `Misfit`, `TooLong`,
+    `ValueError` or `TemplateError`.
+    """
     parts, n_bytes = [], 0
-    for part in _template(source).generate(job=facts):
+    known = {**facts}
+    product = known.pop("product", None)
+    product = None if product is None else _product(product)
+    for part in _template(source).generate(job=known, product=product):
         n_bytes += len(part.encode())
         if n_bytes > BYTES_MAX:
             raise TooLong(f"it is longer than {BYTES_MAX} bytes")
         parts.append(part)
     made = "".join(parts)
-    json.loads(made)
+    found = json.loads(made)
+    if schema is not None:
+        _check(found, schema)
     return made
+
+
+def _product(text: str) -> Any:  # noqa: ANN401 (any JSON)
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise Misfit(f"its file is no JSON: {error}") from error
+
+
+def _check(message: Any, schema: str) -> None:  # noqa: ANN401 (any JSON)
+    for error in _validator(schema).iter_errors(message):
+        where = "".join(f"/{one}" for one in error.instance_path)
+        raise Misfit(f"{where or 'it'} does not fit the schema: {error.message}")
+
+
+@lru_cache(maxsize=64)
+def _validator(schema: str) -> "Validator":
+    return validator_of(json.loads(schema))
 
 
 @lru_cache(maxsize=64)
@@ -49,7 +83,9 @@ def answer(line: str) -> Mapping[str, str]:
     """Return the message that a line asks for, or what is wrong."""
     asked = json.loads(line)
     try:
-        return {"message": make_message(asked["template"], asked["facts"])}
+        return {"message": make_message(asked["template"], asked["facts"], asked.get("schema"))}
+    except Misfit as error:
+        return {"misfit": str(error)[:_SAID_CHARS_MAX]}
     except json.JSONDecodeError as error:
         said = f"it is no JSON: {error}"
     except TemplateError as error:

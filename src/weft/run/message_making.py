@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Final
 
+from weft.driver.loops.callbacks import Misfit
+
 TIMEOUT_S: Final = 5.0
 """Of one message."""
 START_S: Final = 30.0
@@ -25,10 +27,14 @@ class MessageMaking:
         self._timeout_s = timeout_s
         self._makers: dict[int, _Maker] = {}
 
-    async def make(self, tenant_id: int, template: str, facts: Mapping[str, Any]) -> str:
-        """Return the message. Raise `ValueError`, which says why there is none."""
+    async def make(
+        self, tenant_id: int, template: str, facts: Mapping[str, Any], schema: str | None = None
+    ) -> str:
+        """Return the message. Raise `ValueError`, which says why there is none, and `Misfit` if
+        there never is one.
+        """
         maker = self._makers.setdefault(tenant_id, _Maker(self._timeout_s))
-        return await maker.make(template, facts)
+        return await maker.make(template, facts, schema)
 
     async def close(self) -> None:
         """End all processes."""
@@ -45,11 +51,12 @@ class _Maker:
         self._lock = asyncio.Lock()
         self._idle: asyncio.TimerHandle | None = None
 
-    async def make(self, template: str, facts: Mapping[str, Any]) -> str:
+    async def make(self, template: str, facts: Mapping[str, Any], schema: str | None) -> str:
         async with self._lock:
             if self._idle is not None:
                 self._idle.cancel()
-            line = json.dumps({"template": template, "facts": {**facts}}).encode() + b"\n"
+            asked = {"template": template, "facts": {**facts}, "schema": schema}
+            line = json.dumps(asked).encode() + b"\n"
             try:
                 answer = await self._ask(line)
             except TimeoutError:
@@ -64,6 +71,8 @@ class _Maker:
             self._idle = asyncio.get_running_loop().call_later(IDLE_S, self._kill)
         if "message" in answer:
             return answer["message"]
+        if "misfit" in answer:
+            raise Misfit(answer["misfit"])
         raise ValueError(answer["error"])
 
     async def _ask(self, line: bytes) -> Mapping[str, str]:

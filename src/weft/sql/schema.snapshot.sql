@@ -388,6 +388,7 @@ CREATE TABLE weft.callback_delivery (
     completion integer,
     job_id integer,
     sink_id integer,
+    file text DEFAULT ''::text NOT NULL,
     subscription_id bigint,
     event_key text,
     order_key text,
@@ -1433,9 +1434,11 @@ CREATE TABLE weft.job_file (
     digest bytea NOT NULL,
     address text,
     kept_at timestamp with time zone NOT NULL,
+    message text,
     CONSTRAINT job_file_address_check CHECK ((length(address) <= 4096)),
     CONSTRAINT job_file_digest_check CHECK ((length(digest) = 32)),
     CONSTRAINT job_file_job_id_check CHECK ((job_id >= 0)),
+    CONSTRAINT job_file_message_check CHECK ((octet_length(message) <= 65536)),
     CONSTRAINT job_file_n_bytes_check CHECK ((n_bytes >= 0)),
     CONSTRAINT job_file_path_check CHECK (((octet_length(path) >= 1) AND (octet_length(path) <= 1024)))
 );
@@ -2953,7 +2956,7 @@ CREATE UNIQUE INDEX callback_delivery_event_idx ON weft.callback_delivery USING 
 
 CREATE INDEX callback_delivery_host_idx ON weft.callback_delivery USING btree (tenant_id, host, next_at) WHERE (next_at IS NOT NULL);
 
-CREATE UNIQUE INDEX callback_delivery_job_idx ON weft.callback_delivery USING btree (batch_id, job_id) WHERE (job_id IS NOT NULL);
+CREATE UNIQUE INDEX callback_delivery_job_idx ON weft.callback_delivery USING btree (batch_id, job_id, file) WHERE (job_id IS NOT NULL);
 
 CREATE INDEX callback_delivery_order_idx ON weft.callback_delivery USING btree (sink_id, order_key, delivery_id) WHERE ((next_at IS NOT NULL) AND (order_key IS NOT NULL));
 

@@ -100,11 +100,21 @@ def _source(setup: Setup, name: str) -> Mapping[str, Any]:
         "options": {**one.options},
         "every_s": one.every.total_seconds(),
         "template": {
-            "job": {**setup.jobs[one.job]},
+            "job": _job(setup, one.job, one.sink),
             **({} if one.sink is None else {"sink": one.sink}),
             "configure": {**setup.configurations.get(one.job, {})},
         },
     }
+
+
+def _job(setup: Setup, name: str, sink: str | None) -> Mapping[str, Any]:
+    """Return a template, whose jobs leave what their sink sends."""
+    job = {**setup.jobs[name]}
+    each = None if sink is None else setup.sinks[sink].each
+    if each is not None:
+        own = {"from": each, "optional": True, "announce": True}
+        job["outputs"] = [*(job.get("outputs") or ()), own]
+    return job
 
 
 def _columns(name: str, one: Lifecycle) -> Mapping[str, Any]:

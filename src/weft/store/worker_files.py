@@ -53,5 +53,6 @@ class WorkerFiles:
                 sizes=[one.n_bytes for one in files],
                 digests=[one.digest for one in files],
                 stores=[one.address for one in files],
+                messages=[one.message for one in files],
             )
         )

@@ -1,6 +1,6 @@
 """The files of jobs: what they get before they start, and what is kept when they have ended."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct, field
 
@@ -79,7 +79,19 @@ class FileOutput(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
             "brought along and the job left as it was."
         ),
     ] = False
+    announce: Annotated[
+        bool,
+        says(
+            "Each is a message for the sink of the batch that has `each`: JSON of at most 64 KiB, "
+            "at most 100 files."
+        ),
+    ] = False
 
+
+ANNOUNCED_BYTES_MAX: Final = 1 << 16
+"""Of one file that is a message."""
+ANNOUNCED_MAX: Final = 100
+"""Such files of one attempt."""
 
 JobInputs = Annotated[
     tuple[FileInput, ...] | None,

@@ -79,6 +79,7 @@ class Message(Struct, kw_only=True):
     sink: str
     batch_id: int
     job_id: int
+    file: Annotated[str | None, Meta(description="of its job, if each of them is a message")]
     url: str
     order: Annotated[str | None, Meta(description="those that have the same one are sent in turn")]
     state: Literal["pending", "delivered", "failed"]

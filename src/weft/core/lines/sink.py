@@ -1,15 +1,24 @@
 """Sinks of a setup, `[sink.NAME]`: where what jobs have made is announced."""
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from weft.core.callback_url import parse_callback_url
+from weft.core.file_paths import WrongPath, parts_of
 from weft.core.lines.durations import duration_of
 from weft.core.lines.lifecycle import Say
 
+if TYPE_CHECKING:
+    from jsonschema_rs import Validator
+
 MESSAGE_CHARS_MAX: Final = 32_768
+PRODUCT: Final = "{{ product | tojson }}"
+"""The template of a sink with `each` that has none: the file as it is."""
+SCHEMA_CHARS_MAX: Final = 65_536
+EACH_CHARS_MAX: Final = 200
 TRIES_MAX: Final = 1000
 PATH_MAX: Final = 20
 WORDS_MAX: Final = 50
@@ -17,7 +26,7 @@ TIMEOUT_MAX_S: Final = 300
 COMMAND: Final = "command:"
 """Before the name of a program, where other sinks have an address."""
 _OWN: Final[Mapping[str, tuple[str, ...]]] = {"http": ("url",), "command": ("command", "timeout")}
-_COMMON: Final = ("kind", "message", "order", "retry", "given_up", "rejected")
+_COMMON: Final = ("kind", "message", "each", "schema", "order", "retry", "given_up", "rejected")
 _TRIES: Final = 20
 _TIMEOUT: Final = "30s"
 _WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,62}")
@@ -53,6 +62,10 @@ class Sink:
     """The name of a program and its arguments."""
     timeout_s: float = 0.0
     """Of the program."""
+    each: str | None = None
+    """Files of a job's directory, each of which is a message; `None`: one for a job."""
+    schema: Mapping[str, Any] | None = None
+    """What messages must fit, as JSON Schema says it."""
 
 
 def is_rejected(sink: Mapping[str, Any], status: int | None) -> bool:
@@ -73,7 +86,7 @@ def parse_sink(document: object, say: Say) -> Sink | None:
     if not isinstance(document, Mapping):
         wrong("", "it should be a table")
         return None
-    kind = document.get("kind")
+    kind = str(document.get("kind"))
     if kind not in _OWN:
         wrong("kind", f"it should be one of {', '.join(_OWN)}")
         return None
@@ -86,7 +99,9 @@ def parse_sink(document: object, say: Say) -> Sink | None:
             )
     command = reader.command() if kind == "command" else ()
     url = f"{COMMAND}{command[0]}" if command else reader.url()
-    message = reader.text("message", MESSAGE_CHARS_MAX)
+    each = reader.each()
+    is_given = "message" in document or "each" not in document
+    message = reader.text("message", MESSAGE_CHARS_MAX) if is_given else PRODUCT
     if message is None:
         wrong("message", f"it should be a template of 1 to {MESSAGE_CHARS_MAX} characters")
     order = reader.text("order", 64)
@@ -97,12 +112,13 @@ def parse_sink(document: object, say: Say) -> Sink | None:
     given_up = reader.tries("given_up", (), 0)
     rejected = reader.tries("rejected", ("codes",), 1)
     codes = reader.codes(_FINAL[kind])
+    schema = reader.schema()
     if said or message is None:
         return None
     ends = given_up.path or retry.path[:1]
     return Sink(
         url, message, order, retry.tries, retry.path, ends, codes, rejected.tries,
-        rejected.path or ends, command, timeout_s,
+        rejected.path or ends, command, timeout_s, each, schema,
     )  # fmt: skip
 
 
@@ -153,6 +169,35 @@ class _Reader:
             return ()
         return tuple(words)
 
+    def each(self) -> str | None:
+        """Return the pattern of files."""
+        given = self.text("each", EACH_CHARS_MAX)
+        if "each" in self._document and given is None:
+            self._wrong("each", 'it should be a pattern of files such as "products/*.json"')
+        elif given is not None:
+            try:
+                parts_of(given.removesuffix("/"))
+            except WrongPath as error:
+                self._wrong("each", str(error))
+        return given
+
+    def schema(self) -> Mapping[str, Any] | None:
+        """Return the schema; it may be a table, or JSON."""
+        given = self._document.get("schema")
+        if given is None:
+            return None
+        try:
+            found = json.loads(given) if isinstance(given, str) else given
+            if isinstance(found, Mapping) and len(json.dumps(found)) <= SCHEMA_CHARS_MAX:
+                validator_of(found)
+                return found
+        except (TypeError, ValueError) as error:
+            self._wrong("schema", str(error).partition("\n")[0][:200])
+            return None
+        most = SCHEMA_CHARS_MAX
+        self._wrong("schema", f"it should be a JSON Schema of at most {most} characters")
+        return None
+
     def timeout_s(self) -> float:
         """Return how long the program may take."""
         found = duration_of(self._document.get("timeout", _TIMEOUT))
@@ -196,6 +241,19 @@ class _Reader:
                 return ()
             found.append((first, last))
         return tuple(found)
+
+
+def validator_of(schema: Mapping[str, Any]) -> "Validator":
+    """Return what checks messages. Raise `ValueError`; what the schema names outside is none."""
+    from jsonschema_rs import ReferencingError, ValidationError, validator_for  # noqa: PLC0415 (few need it)
+
+    def refuse(uri: str) -> Any:  # noqa: ANN401 (it never returns)
+        raise ValueError(f"{uri} is outside of the schema")
+
+    try:
+        return validator_for({**schema}, retriever=refuse)
+    except (ReferencingError, ValidationError) as error:
+        raise ValueError(str(error)) from error
 
 
 def _are_words(given: list[object]) -> bool:

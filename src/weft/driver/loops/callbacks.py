@@ -39,8 +39,14 @@ LATE_S = 0.01
 """The timer rings this long after the date, so that the database agrees that it has passed."""
 
 
-MakeMessage = Callable[[int, str, Mapping[str, Any]], Awaitable[str]]
-"""Takes tenant, template and what it gets; raises `ValueError`."""
+class Misfit(ValueError):
+    """A message that its sink can never send, such as one that does not fit the schema."""
+
+
+MakeMessage = Callable[[int, str, Mapping[str, Any], str | None], Awaitable[str]]
+"""Takes tenant, template, what it gets, and the schema that its message fits; raises `ValueError`,
+`Misfit`.
+"""
 RunCommand = Callable[[Mapping[str, Any], str, bytes], Awaitable[Answered]]
 """Takes sink, name of the delivery and message; its status is an exit code."""
 
@@ -130,6 +136,8 @@ class CallbackLoop:
         begun = time.monotonic()
         try:
             body, once = await self._body(one)
+        except Misfit as error:
+            answered, once = Answered(error=str(error), rejected=True), False
         except ValueError as error:  # a template that cannot be used
             answered, once = Answered(error=str(error)), False
         else:
@@ -172,7 +180,9 @@ class CallbackLoop:
         if self._post.make is None:
             raise ValueError("this driver makes no messages")
         facts = msgspec.json.decode(one.body, type=dict[str, Any])
-        made = await self._post.make(one.tenant_id, one.sink["message"], facts)
+        schema = one.sink.get("schema")
+        text = None if schema is None else msgspec.json.encode(schema).decode()
+        made = await self._post.make(one.tenant_id, one.sink["message"], facts, text)
         return CallbackBody(made.encode(), once=False)
 
     def _headers(self, one: DueCallback, body: bytes) -> Mapping[str, str]:
@@ -190,7 +200,7 @@ class CallbackLoop:
         if one.sink is not None:
             if one.sink.get("command"):
                 delivered = answered.status == 0
-            rejected = is_rejected(one.sink, answered.status)
+            rejected = answered.rejected or is_rejected(one.sink, answered.status)
             tries = one.sink["rejected_tries"] if rejected else one.sink["tries"]
             plan = replace(plan, attempts_max=tries)
         retry_in_s = None

@@ -196,6 +196,8 @@ class KeptFile(msgspec.Struct, frozen=True, array_like=True):
     digest: bytes
     address: str | None = None
     """Where it is kept; None: weft keeps it itself."""
+    message: str | None = None
+    """Its text, if it is a message for a sink."""
 
 
 class OfferedStore(Protocol):

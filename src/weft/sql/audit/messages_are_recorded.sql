@@ -1,13 +1,18 @@
--- Each job that ended well in a batch with a sink has one message, unless its exit code says there is nothing to send; others have none.
-SELECT coalesce(j.batch_id, d.batch_id) AS batch_id, coalesce(j.job_id, d.job_id) AS job_id, j.state, d.delivery_id, d.n_attempts, d.next_at
+-- Each job that ended well in a batch with a sink has one message, or one for each file that is one, unless its exit code says there is
+-- nothing to send; others have none.
+SELECT coalesce(j.batch_id, d.batch_id) AS batch_id, coalesce(j.job_id, d.job_id) AS job_id, coalesce(j.file, d.file) AS file, j.state,
+    d.delivery_id, d.n_attempts, d.next_at
 FROM (
-    SELECT j.batch_id, j.job_id, j.state FROM weft.job j
+    SELECT j.batch_id, j.job_id, j.state, coalesce(f.path, '') AS file FROM weft.job j
     JOIN weft.batch b ON b.batch_id = j.batch_id AND b.sink_id IS NOT NULL
     JOIN weft.attempt a ON a.batch_id = j.batch_id AND a.job_id = j.job_id AND a.attempt = j.attempt
+    LEFT JOIN weft.job_file f ON f.batch_id = j.batch_id AND f.job_id = j.job_id AND f.attempt = j.attempt AND f.message IS NOT NULL
     WHERE j.state = STATE_SUCCESS AND NOT EXISTS (SELECT FROM weft.lifecycle_exit e WHERE e.lifecycle_id = j.lifecycle_id
         AND a.exit_code BETWEEN e.first_code AND e.last_code AND NOT e.products)) j
-FULL JOIN (SELECT * FROM weft.callback_delivery WHERE kind = 'message') d USING (batch_id, job_id)
+FULL JOIN (SELECT * FROM weft.callback_delivery WHERE kind = 'message') d USING (batch_id, job_id, file)
 WHERE (j.job_id IS NULL OR d.delivery_id IS NULL OR (d.delivered_at IS NOT NULL AND (d.next_at IS NOT NULL OR d.n_attempts = 0))
     OR (d.next_at IS NULL AND d.n_attempts = 0))
--- A deleted batch sends nothing.
+-- A deleted batch sends nothing; nor does a sink of files for a job that left none, or one of jobs for its files.
 AND NOT EXISTS (SELECT FROM weft.batch b WHERE b.batch_id = coalesce(j.batch_id, d.batch_id) AND b.deleted_at IS NOT NULL)
+AND NOT (d.delivery_id IS NULL AND EXISTS (SELECT FROM weft.batch b JOIN weft.sink s USING (sink_id)
+    WHERE b.batch_id = j.batch_id AND (s.document ->> 'each' IS NULL) <> (j.file = '')))

@@ -46,6 +46,7 @@ CREATE TABLE weft.callback_delivery (
     completion int,  -- the same
     job_id int,  -- of a message
     sink_id int,  -- the same
+    file text NOT NULL DEFAULT '',  -- the same: which file of the job it is; empty: the job as a whole
     subscription_id bigint,  -- of a notice
     event_key text,  -- the same: which event, as the door's story of the job names it
     -- Messages of one sink that have the same one are sent one after another; NULL: as they come. A notice that has one is sent when those
@@ -67,7 +68,7 @@ CREATE TABLE weft.callback_delivery (
     CHECK ((kind = 'message') = (job_id IS NOT NULL) AND (job_id IS NULL) = (sink_id IS NULL)),
     CHECK ((kind = 'notice') = (subscription_id IS NOT NULL) AND (subscription_id IS NULL) = (event_key IS NULL))
 );
-CREATE UNIQUE INDEX callback_delivery_job_idx ON weft.callback_delivery (batch_id, job_id) WHERE job_id IS NOT NULL;
+CREATE UNIQUE INDEX callback_delivery_job_idx ON weft.callback_delivery (batch_id, job_id, file) WHERE job_id IS NOT NULL;
 CREATE INDEX callback_delivery_sink_idx ON weft.callback_delivery (sink_id, delivery_id) WHERE sink_id IS NOT NULL;
 CREATE INDEX callback_delivery_order_idx ON weft.callback_delivery (sink_id, order_key, delivery_id)
     WHERE next_at IS NOT NULL AND order_key IS NOT NULL;

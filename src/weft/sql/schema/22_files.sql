@@ -11,6 +11,7 @@ CREATE TABLE weft.job_file (
     digest bytea NOT NULL CHECK (length(digest) = 32),
     address text CHECK (length(address) <= 4096),  -- NULL: the api keeps it
     kept_at timestamptz NOT NULL,
+    message text CHECK (octet_length(message) <= 65536),  -- what it says to the sink of its batch; NULL: nothing
     PRIMARY KEY (batch_id, job_id, attempt, path)
 );
 CREATE INDEX job_file_path_idx ON weft.job_file (batch_id, path);

@@ -41,9 +41,10 @@ from weft.ports.patience import until_answered
 from weft.ports.runner import Assignment, Ended, blocked, never_started
 from weft.ports.store import FileWanted, FoundFile, KeptFile, WorkerStore
 from weft.telemetry.log import get_logger
-from weft.wire.file_documents import FileInput, FileOutput
+from weft.wire.file_documents import ANNOUNCED_BYTES_MAX, FileInput, FileOutput
 from weft.wire.spawner import CONTAINER_WORK
 from weft.worker.stager.directories import JobDirectories, Plan
+from weft.worker.stager.finding import FoundFile as LeftFile
 from weft.worker.stager.finding import find_outputs, opened_output
 from weft.worker.stager.placing import give, link, put_file, unpack
 
@@ -302,10 +303,7 @@ class JobFiles:
                 bytes_max=self._site.output_bytes_max,
                 folder=None if plan.folder is None else Path(plan.folder),
             )
-            keeping = [
-                asyncio.create_task(self._keep_one(key, one.source, one.target, plan.owner))
-                for one in found
-            ]
+            keeping = [asyncio.create_task(self._keep_one(key, one, plan.owner)) for one in found]
             try:
                 return list(await asyncio.gather(*keeping)), ""
             finally:
@@ -317,18 +315,16 @@ class JobFiles:
         except OSError as error:
             return [], f"its outputs cannot be kept: {error.strerror}"
 
-    async def _keep_one(
-        self, key: AttemptKey, source: str, target: str, owner: int | None
-    ) -> KeptFile:
+    async def _keep_one(self, key: AttemptKey, one: LeftFile, owner: int | None) -> KeptFile:
         work, n_away, n_changed = self._directories.work_of(key), 0, 0
         while True:
             async with self._places:
                 try:
-                    return await self._keep_now(key, work, source, target, owner)
+                    return await self._keep_now(key, work, one, owner)
                 except FileDiffers as error:
                     n_changed += 1
                     if n_changed >= _TRIES:
-                        raise FileDiffers(f"its output {source!r}: {error}") from error
+                        raise FileDiffers(f"its output {one.source!r}: {error}") from error
                 except StoreAway:
                     n_away += 1
                     if n_away >= _AWAY_TRIES:
@@ -337,13 +333,14 @@ class JobFiles:
                 await asyncio.sleep(_AGAIN_S)
 
     async def _keep_now(
-        self, key: AttemptKey, work: Path, source: str, target: str, owner: int | None
+        self, key: AttemptKey, work: Path, one: LeftFile, owner: int | None
     ) -> KeptFile:
-        with opened_output(work, source, owner=owner) as fd:
+        with opened_output(work, one.source, owner=owner) as fd:
+            message = _message(fd, one.source) if one.is_message else None
             digest, n_bytes = await asyncio.to_thread(_digest_of, fd)
             path = f"b{key.batch_id}/{digest.hex()}"
             await self._site.kept.write(path, HeldFile(fd, n_bytes, digest))
-        return KeptFile(target, n_bytes, digest)
+        return KeptFile(one.target, n_bytes, digest, message=message)
 
 
 def _source_of(given: FileInput) -> FileSource:
@@ -380,6 +377,21 @@ def _is_wanted(output: FileOutput, ended: Ended) -> bool:
     if ended.reason is None:
         return output.when == "success"
     return output.when == ("cancelled" if ended.reason == Reason.CANCELLED else "failure")
+
+
+def _message(fd: int, source: str) -> str:
+    """Return what a small file says; whether it is JSON, its reader finds out."""
+    found = os.pread(fd, ANNOUNCED_BYTES_MAX + 1, 0)
+    if len(found) > ANNOUNCED_BYTES_MAX:
+        most = ANNOUNCED_BYTES_MAX
+        raise FileRefused(f"its output {source!r} is longer than {most} bytes, and a message")
+    try:
+        text = found.decode()
+    except UnicodeDecodeError as error:
+        raise FileRefused(f"its output {source!r} is a message, and no UTF-8") from error
+    if "\0" in text:
+        raise FileRefused(f"its output {source!r} is a message, and has a NUL")
+    return text
 
 
 def _digest_of(fd: int) -> tuple[bytes, int]:

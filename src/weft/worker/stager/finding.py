@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from weft.core.file_paths import WrongPath, has_wildcards, parts_of, target_of
 from weft.ports.file_store import FileMissing, FileProblem, FileRefused
-from weft.wire.file_documents import FileOutput
+from weft.wire.file_documents import ANNOUNCED_MAX, FileOutput
 from weft.wire.walking import NotPlain, entered, open_file, opened_directory
 
 _DEEP: Final = "**"
@@ -26,6 +26,7 @@ class FoundFile(NamedTuple):
     target: str
     """By which path it is to be kept."""
     n_bytes: int
+    is_message: bool = False
 
 
 def find_outputs(
@@ -53,6 +54,8 @@ def find_outputs(
                 known = found.setdefault(target, FoundFile(source, target, n_bytes))
                 if known.source != source:
                     raise FileRefused(f"two of its outputs would be {target!r}")
+                if output.announce:
+                    found[target] = known._replace(is_message=True)
                 if len(found) > files_max:
                     raise FileRefused(f"more than {files_max} files (output_files_max)")
             if len(found) == n_before and not output.optional and not _has_all(found, output):
@@ -61,6 +64,8 @@ def find_outputs(
         raise FileRefused(
             f"its outputs have {total} bytes, at most {bytes_max} (output_bytes_max)"
         )
+    if sum(one.is_message for one in found.values()) > ANNOUNCED_MAX:
+        raise FileRefused(f"it left more than {ANNOUNCED_MAX} messages for its sink")
     return list(found.values())
 
 

@@ -3,7 +3,8 @@
 -- Locks: as _check_epoch; job (of messages, in key order); delivery; as _after_sends; as _after_notices (rows above).
 --   redeliver_callback changes only deliveries that are not due, so none that is being sent.
 -- Plan: by key.
--- retries_in_s: NULL: no more attempts. rejected_list: whether the receiver wants no such message. A batch deleted meanwhile has no deliveries left.
+-- retries_in_s: NULL: no more attempts. rejected_list: whether the receiver wants no such message.
+--   A batch deleted meanwhile has no deliveries left.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.record_deliveries(epoch bigint, delivery_ids bigint[], delivered_list boolean[], statuses int[],
     errors text[], retries_in_s double precision[], rejected_list boolean[], at timestamptz DEFAULT clock_timestamp())

@@ -38,8 +38,11 @@ BEGIN
         WHERE a.batch_id = of_job.batch_id AND a.job_id = of_job.job_id AND a.attempt = of_job.attempt;
     END IF;
     IF of_job.state = STATE_SUCCESS THEN  -- then its message leads it on
-        v_sends := EXISTS (SELECT FROM weft.batch b WHERE b.batch_id = of_job.batch_id AND b.sink_id IS NOT NULL)
-            AND coalesce(v_exit.products, true);
+        v_sends := coalesce(v_exit.products, true) AND EXISTS (
+            SELECT FROM weft.batch b JOIN weft.sink s ON s.sink_id = b.sink_id
+            WHERE b.batch_id = of_job.batch_id AND (s.document ->> 'each' IS NULL OR EXISTS (
+                SELECT FROM weft.job_file f WHERE f.batch_id = of_job.batch_id AND f.job_id = of_job.job_id
+                    AND f.attempt = of_job.attempt AND f.message IS NOT NULL)));
     END IF;
     SELECT m.way INTO v_way FROM weft.lifecycle_move m
     WHERE m.lifecycle_id = of_job.lifecycle_id AND m.state = of_job.state AND m.from_status = v_status

@@ -1,6 +1,6 @@
 -- _record_messages: record the messages to send for jobs of batches with a sink that have just ended well.
--- Called by: _after_ends, if one of the batches has a sink.   Safe to repeat: yes, one delivery per job.
--- Locks: none but new rows.   Plan: jobs, their names, attempts and rules by key.
+-- Called by: _after_ends, if one of the batches has a sink.   Safe to repeat: yes, one delivery per job, or per file.
+-- Locks: none but new rows.   Plan: jobs, their names, attempts, files and rules by key.
 -- The message is made from these facts whenever it is sent, so it is the same each time.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._record_messages(batch_ids bigint[], job_ids int[], states smallint[], at timestamptz) RETURNS void
@@ -8,11 +8,11 @@ LANGUAGE plpgsql
 AS $$
 #variable_conflict use_column
 BEGIN
-    INSERT INTO weft.callback_delivery (kind, batch_id, job_id, sink_id, tenant_id, url, host, body, order_key, created_at, next_at)
-    SELECT 'message', j.batch_id, j.job_id, s.sink_id, j.tenant_id, s.document ->> 'url', weft._host_of(s.document ->> 'url'),
+    INSERT INTO weft.callback_delivery (kind, batch_id, job_id, sink_id, file, tenant_id, url, host, body, order_key, created_at, next_at)
+    SELECT 'message', j.batch_id, j.job_id, s.sink_id, m.path, j.tenant_id, s.document ->> 'url', weft._host_of(s.document ->> 'url'),
         jsonb_build_object('id', format('b%s.j%s', j.batch_id, j.job_id), 'batch_id', j.batch_id, 'job_id', j.job_id,
             'name', n.name, 'attributes', coalesce(n.attributes, '{}'), 'attempt', a.attempt, 'exit_code', a.exit_code,
-            'started_at', a.started_at, 'ended_at', a.ended_at)::text,
+            'started_at', a.started_at, 'ended_at', a.ended_at, 'file', nullif(m.path, ''), 'product', m.message)::text,
         n.attributes ->> (s.document ->> 'order'), _record_messages.at, _record_messages.at
     FROM unnest(_record_messages.batch_ids, _record_messages.job_ids, _record_messages.states) t (b, j, state)
     JOIN weft.batch b ON b.batch_id = t.b AND b.sink_id IS NOT NULL AND b.deleted_at IS NULL
@@ -20,12 +20,17 @@ BEGIN
     JOIN weft.job j ON j.batch_id = t.b AND j.job_id = t.j
     JOIN weft.attempt a ON a.batch_id = t.b AND a.job_id = t.j AND a.attempt = j.attempt
     CROSS JOIN LATERAL (
+        SELECT '' AS path, NULL AS message WHERE s.document ->> 'each' IS NULL
+        UNION ALL
+        SELECT f.path, f.message FROM weft.job_file f WHERE s.document ->> 'each' IS NOT NULL
+            AND f.batch_id = t.b AND f.job_id = t.j AND f.attempt = j.attempt AND f.message IS NOT NULL) m
+    CROSS JOIN LATERAL (
         SELECT coalesce(l.name, r.name) AS name, coalesce(l.attributes, r.attributes) AS attributes
         FROM (SELECT) one
         LEFT JOIN weft.job_label l ON l.batch_id = t.b AND l.job_id = t.j
         LEFT JOIN weft.job_array r ON r.batch_id = t.b AND r.first_job = j.spec_first) n
     WHERE t.state = STATE_SUCCESS AND weft._has_products(j.lifecycle_id, a.exit_code)
-    ORDER BY a.ended_at, j.batch_id, j.job_id
+    ORDER BY a.ended_at, j.batch_id, j.job_id, m.path
     ON CONFLICT DO NOTHING;
     IF FOUND THEN
         PERFORM pg_notify('driver', 'callback');

@@ -4,7 +4,7 @@
 -- Returns: whether this worker has the attempt.
 -- Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.record_files(incarnation_id int, batch_id bigint, job_id int, attempt int, staging_ms int, storing_ms int,
-    paths text[], sizes bigint[], digests bytea[], stores text[], at timestamptz DEFAULT clock_timestamp())
+    paths text[], sizes bigint[], digests bytea[], stores text[], messages text[], at timestamptz DEFAULT clock_timestamp())
 RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
@@ -22,10 +22,11 @@ BEGIN
         greatest(record_files.storing_ms, 0))
     ON CONFLICT DO NOTHING;
     WITH added AS (
-        INSERT INTO weft.job_file (batch_id, job_id, attempt, path, tenant_id, n_bytes, digest, address, kept_at)
+        INSERT INTO weft.job_file (batch_id, job_id, attempt, path, tenant_id, n_bytes, digest, address, kept_at, message)
         SELECT record_files.batch_id, record_files.job_id, record_files.attempt, f.path, v_tenant, f.n_bytes, f.digest, f.address,
-            record_files.at
-        FROM unnest(record_files.paths, record_files.sizes, record_files.digests, record_files.stores) f (path, n_bytes, digest, address)
+            record_files.at, f.message
+        FROM unnest(record_files.paths, record_files.sizes, record_files.digests, record_files.stores, record_files.messages)
+            f (path, n_bytes, digest, address, message)
         ON CONFLICT DO NOTHING RETURNING n_bytes, address)
     INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, stored_bytes)
     SELECT v_tenant, record_files.batch_id, 0, 0, 0, x.n_bytes

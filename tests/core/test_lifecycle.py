@@ -170,3 +170,56 @@ def test_exit_rules_that_make_no_sense_are_refused(rule: str, field: str, messag
     (error,) = raised.value.errors
     assert error.pointer.endswith(f"/{field}")
     assert message in error.message
+
+
+LIMITS = """
+[lifecycle.x]
+statuses = ["a", "b", "c"]
+first = ["a"]
+on_limit = {path = ["c", "a"], rounds = 2}
+lost = {after = "5m"}
+next = {a = ["b", "c"], b = ["c"], c = ["a"]}
+core = {a = "ready", b = "running", c = ["failed", "error"]}
+phase = {preparing = "b", executing = "c"}
+limits = {a = "60m", b = "30m"}
+"""
+
+
+def test_limit_of_a_status_is_that_of_the_phases_that_bring_it() -> None:
+    found = parse_setup(LIMITS).lifecycles["x"]
+    assert found.limits.document(found.phases) == {
+        "monitor": {
+            "action": "requeue", "rounds": 2, "silent_s": 300, "preparing_s": 1800,
+            "staging_inputs_s": 1800, "submitting_s": 1800, "queued_remote_s": 1800,
+        },
+        "statuses": {"1": 3600, "2": 1800},
+        "on_limit": {"path": ["c", "a"], "subtype": "time limit", "rounds": 2},
+        "lost": {"path": [], "subtype": "lost", "rounds": 3},
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('limits = {a = "60m"', 'limits = {z = "60m"', "not one of its statuses"),
+        ('limits = {a = "60m"', 'limits = {a = "0s"', 'a time such as "30m"'),
+        ('limits = {a = "60m", b = "30m"}', "limits = 3", "it should be a table"),
+        ('path = ["c", "a"]', 'path = ["z"]', "a list of at most 20 of its statuses"),
+        ("rounds = 2", "rounds = -1", "a number from 0 to 1000"),
+        ("rounds = 2", "tries = 2", "a table of path, subtype, rounds"),
+        ("rounds = 2", 'subtype = ""', "1 to 64 characters"),
+        ('after = "5m"', "after = 5", 'a time such as "5m"'),
+    ],
+)
+def test_limits_that_make_no_sense_are_refused(old: str, new: str, message: str) -> None:
+    with pytest.raises(InvalidSetup) as raised:
+        parse_setup(LIMITS.replace(old, new))
+    assert any(message in one.message for one in raised.value.errors), raised.value.errors
+
+
+def test_lifecycle_without_limits_has_nothing_to_watch() -> None:
+    text = "\n".join(
+        line for line in LIMITS.splitlines() if not line.startswith(("limits", "on_limit", "lost"))
+    )
+    found = parse_setup(text).lifecycles["x"]
+    assert found.limits.document(found.phases) is None

@@ -1591,6 +1591,7 @@ CREATE TABLE weft.lifecycle (
     name text NOT NULL,
     statuses text[] NOT NULL,
     document jsonb NOT NULL,
+    limits jsonb,
     saved_at timestamp with time zone NOT NULL,
     saved_by text NOT NULL,
     ended_at timestamp with time zone,
@@ -3063,6 +3064,8 @@ CREATE UNIQUE INDEX job_group_set_name_idx ON weft.job_group USING btree (batch_
 CREATE INDEX job_label_name_idx ON weft.job_label USING btree (batch_id, name, job_id) WHERE (name IS NOT NULL);
 
 CREATE INDEX lane_machine_idx ON weft.lane USING btree (lane_id) WHERE (asks ? 'machine'::text);
+
+CREATE INDEX lifecycle_limits_idx ON weft.lifecycle USING btree (lifecycle_id) WHERE (limits IS NOT NULL);
 
 CREATE UNIQUE INDEX lifecycle_name_idx ON weft.lifecycle USING btree (tenant_id, name) WHERE (ended_at IS NULL);
 

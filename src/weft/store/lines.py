@@ -6,6 +6,7 @@ from typing import Any
 
 from weft.core.lines.exits import ExitRule
 from weft.core.lines.lifecycle import PHASES, Lifecycle
+from weft.core.lines.limits import Path
 from weft.core.lines.setup import Setup
 from weft.core.states import JobState
 from weft.ports.store import Caller, Row
@@ -128,6 +129,7 @@ def _columns(name: str, one: Lifecycle) -> Mapping[str, Any]:
         "name": name,
         "statuses": one.statuses,
         "document": _document(one),
+        "limits": one.limits.document(one.phases),
         "edges": [(start, to) for start, ends in one.next.items() for to in sorted(ends)],
         "cores": [(int(state), number) for state, number in cores],
         "moves": [
@@ -149,6 +151,14 @@ def _document(one: Lifecycle) -> Mapping[str, Any]:
     def named(numbers: frozenset[int]) -> list[str]:
         return [words[number - 1] for number in sorted(numbers)]
 
+    limits = one.limits
+    more: dict[str, Any] = {}
+    if limits.statuses:
+        more["limits"] = {words[n - 1]: f"{s:g}s" for n, s in sorted(limits.statuses.items())}
+        more["on_limit"] = _path(limits.on_limit, rounds=limits.on_limit.rounds)
+    if limits.lost is not None:
+        after = limits.lost.after_s
+        more["lost"] = _path(limits.lost, **({} if after is None else {"after": f"{after:g}s"}))
     return {
         "statuses": list(words),
         "first": named(one.next[0]),
@@ -164,7 +174,12 @@ def _document(one: Lifecycle) -> Mapping[str, Any]:
             if phase in one.phases
         },
         "exit": [_exit(rule, words) for rule in one.exits],
+        **more,
     }
+
+
+def _path(one: Path, **more: object) -> Mapping[str, Any]:
+    return {"path": list(one.statuses), "subtype": one.subtype, **more}
 
 
 def _exit(rule: ExitRule, words: Sequence[str]) -> Mapping[str, Any]:

@@ -49,6 +49,15 @@ class LifecycleExit(Struct, kw_only=True):
     products: bool
 
 
+class LifecyclePath(Struct, kw_only=True):
+    """What a job goes through when it had a status for too long, or its attempt is lost."""
+
+    path: Words
+    subtype: str
+    rounds: Annotated[int | UnsetType, Meta(description="after them it is an error")] = UNSET
+    after: Annotated[str | UnsetType, Meta(description="how long nobody names it")] = UNSET
+
+
 class Lifecycle(Struct, kw_only=True):
     """The statuses that jobs have, and which may follow which."""
 
@@ -60,6 +69,11 @@ class Lifecycle(Struct, kw_only=True):
     core: Annotated[dict[str, Words], Meta(description="the states that statuses belong to")]
     phase: Annotated[dict[str, str], Meta(description="the status of a phase")]
     exit: Annotated[list[LifecycleExit], Meta(description="what exit codes mean")] = []
+    limits: Annotated[
+        dict[str, str] | UnsetType, Meta(description="how long a job may have a status")
+    ] = UNSET
+    on_limit: LifecyclePath | UnsetType = UNSET
+    lost: LifecyclePath | UnsetType = UNSET
     saved_at: datetime
     saved_by: str
 

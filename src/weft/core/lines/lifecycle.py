@@ -9,17 +9,20 @@ step is allowed is asked and checked in SQL, where the table stands (`weft.lifec
 import re
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from weft.core.lines.exits import ExitRule, parse_exits
+from weft.core.lines.limits import Limits, parse_limits
 from weft.core.states import JobState, Phase
 
 STATUSES_MAX: Final = 100
 _WORD: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _ERRORS: Final = frozenset({JobState.FAILED, JobState.ERROR, JobState.BLOCKED, JobState.CANCELLED})
 """Core states whose statuses no way leads through: it may end there."""
-_FIELDS: Final = ("statuses", "first", "next", "core", "phase", "exit")
+_FIELDS: Final = (
+    "statuses", "first", "next", "core", "phase", "exit", "limits", "on_limit", "lost"
+)  # fmt: skip
 _STATES: Final = {state.word: state for state in JobState}
 FINISHED: Final = 20
 PUBLISHED: Final = 21
@@ -59,6 +62,7 @@ class Lifecycle:
     cores: tuple[frozenset[JobState], ...]
     phases: Mapping[int, int]
     exits: tuple[ExitRule, ...] = ()
+    limits: Limits = field(default_factory=Limits)
 
     def moves(self) -> Iterator[Move]:
         """Return what each core state and phase brings that the lifecycle names; the states in
@@ -128,9 +132,9 @@ def parse_lifecycle(document: object, say: Say) -> Lifecycle | None:
     if not isinstance(document, Mapping):
         wrong((), "it should be a table")
         return None
-    for field in document:
-        if field not in _FIELDS:
-            wrong((field,), f"a lifecycle has no such field; it has {', '.join(_FIELDS)}")
+    for name in document:
+        if name not in _FIELDS:
+            wrong((name,), f"a lifecycle has no such field; it has {', '.join(_FIELDS)}")
     statuses = _statuses(document.get("statuses"), wrong)
     if not statuses:
         return None
@@ -142,7 +146,10 @@ def parse_lifecycle(document: object, say: Say) -> Lifecycle | None:
         cores,
         lambda where, what: wrong(("exit", *where), what),
     )
-    found = Lifecycle(statuses, reader.edges(document), cores, reader.phases(document), exits)
+    limits = parse_limits(document, reader.number_of, statuses, wrong)
+    found = Lifecycle(
+        statuses, reader.edges(document), cores, reader.phases(document), exits, limits
+    )
     if not said:
         _check(found, wrong)
     return None if said else found

@@ -22,10 +22,12 @@ CREATE TABLE weft.lifecycle (
     name text NOT NULL CHECK (length(name) BETWEEN 1 AND 64),
     statuses text[] NOT NULL,  -- a status is its place here; 0 stands for none yet
     document jsonb NOT NULL,  -- statuses, edges, cores and phases, to compare and to show
+    limits jsonb,  -- how long jobs may have statuses, and what happens then (weft.core.lines.limits); NULL: as long as they like
     saved_at timestamptz NOT NULL,
     saved_by text NOT NULL,
     ended_at timestamptz  -- new batches get it no more; NULL: they do
 );
+CREATE INDEX lifecycle_limits_idx ON weft.lifecycle (lifecycle_id) WHERE limits IS NOT NULL;
 CREATE UNIQUE INDEX lifecycle_name_idx ON weft.lifecycle (tenant_id, name) WHERE ended_at IS NULL;
 ALTER TABLE weft.lifecycle ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant_rows ON weft.lifecycle TO weft_tenant

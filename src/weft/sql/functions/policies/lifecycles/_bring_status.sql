@@ -1,7 +1,7 @@
 -- _bring_status: after a move of the core, bring the status that belongs to its new state or phase by the shortest allowed way.
 -- Called by: the trigger status_follows_core of weft.job, for jobs with a lifecycle.   Safe to repeat: yes.
 -- Locks: job (by the move); as _add_status_rows.   Plan: by key.
--- After an end that is tried again, the status is that of the rule for its exit code.
+-- After an end that is tried again, the status is that of the rule for its exit code; after a limit or a loss, the end of the path for it.
 -- Where the lifecycle names nothing, nothing changes; where no allowed way leads there, the status stays and a row says so.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._bring_status(of_job weft.job, old_state smallint, old_phase smallint, of_incarnation_id int) RETURNS void
@@ -9,7 +9,8 @@ LANGUAGE plpgsql
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_status smallint; v_way smallint[]; v_actor text; v_exit weft.lifecycle_exit; v_first smallint[]; v_sends boolean := false;
+    v_status smallint; v_way smallint[]; v_actor text; v_why text; v_path jsonb;
+    v_exit weft.lifecycle_exit; v_first smallint[]; v_sends boolean := false;
 BEGIN
     IF current_setting('weft.walks', true) = 'on' THEN
         RETURN;  -- change_status writes what a person set
@@ -33,6 +34,21 @@ BEGIN
                 v_status := v_first[cardinality(v_first)];
             END IF;
         END IF;
+        -- One that was stopped beyond a limit, or is lost, leads along the path for that.
+        SELECT a.message, l.limits -> CASE
+            WHEN a.reason = REASON_LOST OR a.message LIKE 'its worker has not named it for%' THEN 'lost' ELSE 'on_limit' END
+        INTO v_why, v_path
+        FROM weft.lifecycle l
+        JOIN weft.attempt a ON a.batch_id = of_job.batch_id AND a.job_id = of_job.job_id AND a.attempt = of_job.attempt
+        WHERE l.lifecycle_id = of_job.lifecycle_id AND l.limits IS NOT NULL AND a.reason IN (REASON_OVERDUE, REASON_LOST);
+        IF of_job.state IN (STATE_READY, STATE_BLOCKED) AND jsonb_array_length(v_path -> 'path') > 0 THEN
+            PERFORM weft._walk_path(of_job, ARRAY(SELECT p.word FROM jsonb_array_elements_text(v_path -> 'path') WITH ORDINALITY p (word, n)
+                WHERE of_job.state = STATE_READY OR NOT EXISTS (
+                    SELECT FROM weft.lifecycle l JOIN weft.lifecycle_core c ON c.lifecycle_id = l.lifecycle_id AND c.state = STATE_READY
+                    WHERE l.lifecycle_id = of_job.lifecycle_id AND c.status = array_position(l.statuses, p.word)) ORDER BY p.n),
+                v_path ->> 'subtype', left(v_why, 1024));
+            RETURN;
+        END IF;
         SELECT e.* INTO v_exit FROM weft.attempt a
         JOIN weft.lifecycle_exit e ON e.lifecycle_id = of_job.lifecycle_id AND a.exit_code BETWEEN e.first_code AND e.last_code
         WHERE a.batch_id = of_job.batch_id AND a.job_id = of_job.job_id AND a.attempt = of_job.attempt;
@@ -54,7 +70,7 @@ BEGIN
         RETURN;
     END IF;
     PERFORM weft._add_status_rows(of_job, coalesce(v_way, ARRAY[v_status]), v_way IS NULL, coalesce(v_actor, 'weft'),
-        CASE WHEN v_way IS NULL THEN 'not allowed' ELSE v_exit.subtype END,
+        CASE WHEN v_way IS NULL THEN 'not allowed' ELSE coalesce(v_exit.subtype, v_path ->> 'subtype') END,
         CASE WHEN v_way IS NULL THEN (SELECT format('the job is %s, and its lifecycle allows no status of that', w.word)
-            FROM weft.job_state w WHERE w.state = of_job.state) END, clock_timestamp());
+            FROM weft.job_state w WHERE w.state = of_job.state) WHEN v_path IS NOT NULL THEN left(v_why, 1024) END, clock_timestamp());
 END $$;

@@ -1,5 +1,5 @@
 -- _walk_path: lead the status of a job along a path of words, as far as its lifecycle allows it.
--- Called by: _after_sends, which has the job's row.   Safe to repeat: no.
+-- Called by: _after_sends, _bring_status, _limit_statuses, which have the job's row.   Safe to repeat: no.
 -- Locks: as _add_status_rows.   Plan: by key.
 -- subtype, message: of the first status of the path.
 -- Owner: weft_system.

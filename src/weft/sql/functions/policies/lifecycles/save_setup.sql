@@ -3,8 +3,8 @@
 -- Called by: Store.save_setup (api).   Safe to repeat: yes.
 -- Locks: setups; as _save_sources; as _save_sinks.   Plan: by key.
 -- parts: sources (as _save_sources), sinks (as _save_sinks), parameters (as _save_parameters). user_id: who saves it.
--- lifecycles: each name, statuses, document, edges [[from, to]], cores [[state, status]], moves [[state, phase, from, way]],
---   exits [[first, last, status, subtype, tries, products]].
+-- lifecycles: each name, statuses, document, limits (as in the table), edges [[from, to]], cores [[state, status]],
+--   moves [[state, phase, from, way]],--   exits [[first, last, status, subtype, tries, products]].
 -- Returns: the names of those that are new or changed, of parts with what they are.
 -- Raises WF241 (another setup has the name), and what _save_sources, _save_sinks and _save_parameters raise.
 -- Owner: weft_tenant.  Granted to: weft_api.
@@ -34,9 +34,9 @@ BEGIN
         END IF;
         CONTINUE WHEN v_old.document = v_one -> 'document';
         UPDATE weft.lifecycle l SET ended_at = save_setup.at WHERE l.lifecycle_id = v_old.lifecycle_id;
-        INSERT INTO weft.lifecycle (tenant_id, setup, name, statuses, document, saved_at, saved_by)
+        INSERT INTO weft.lifecycle (tenant_id, setup, name, statuses, document, limits, saved_at, saved_by)
         SELECT save_setup.tenant_id, save_setup.name, v_one ->> 'name', ARRAY(SELECT jsonb_array_elements_text(v_one -> 'statuses')),
-            v_one -> 'document', save_setup.at, save_setup.actor
+            v_one -> 'document', nullif(v_one -> 'limits', 'null'), save_setup.at, save_setup.actor
         RETURNING lifecycle_id INTO v_id;
         INSERT INTO weft.lifecycle_edge (lifecycle_id, tenant_id, from_status, to_status)
         SELECT v_id, save_setup.tenant_id, (e -> 0)::smallint, (e -> 1)::smallint FROM jsonb_array_elements(v_one -> 'edges') e;

@@ -25,7 +25,7 @@ BEGIN
             CASE w.state WHEN STATE_READY THEN 'ready' ELSE 'blocked' END, trim_scale(w.limit_s::numeric)) AS message
         FROM (
             SELECT j.*, m.monitor ->> CASE j.state WHEN STATE_READY THEN 'ready_s' ELSE 'blocked_s' END AS limit_s
-            FROM weft.job j CROSS JOIN LATERAL (SELECT weft._monitor_of(j.tenant_id, j.lane_id) AS monitor OFFSET 0) m
+            FROM weft.job j CROSS JOIN LATERAL (SELECT weft._monitor_of(j.tenant_id, j.lane_id, j.lifecycle_id) AS monitor OFFSET 0) m
             WHERE j.batch_id = of_batch_id AND j.job_id > after_job AND j.job_id <= last_job
               AND j.state IN (STATE_READY, STATE_BLOCKED) AND m.monitor IS NOT NULL) w
         WHERE w.limit_s IS NOT NULL AND interval '1 s' * w.limit_s::float8 <= _end_overdue.at - CASE w.state

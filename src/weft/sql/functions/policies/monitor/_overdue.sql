@@ -16,7 +16,7 @@ AS $$
     FROM (SELECT d.* FROM unnest(_overdue.due) d ORDER BY d.batch_id, d.job_id) w
     CROSS JOIN LATERAL (
         SELECT y.* FROM weft.job y WHERE y.batch_id = w.batch_id AND y.job_id = w.job_id FOR UPDATE SKIP LOCKED OFFSET 0) j
-    CROSS JOIN LATERAL (SELECT weft._monitor_of(j.tenant_id, j.lane_id) AS monitor OFFSET 0) m
+    CROSS JOIN LATERAL (SELECT weft._monitor_of(j.tenant_id, j.lane_id, j.lifecycle_id) AS monitor OFFSET 0) m
     CROSS JOIN LATERAL (
         SELECT format('phase %s took longer than', weft._phase_word(w.phase)) AS says,
             m.monitor ->> (weft._phase_word(w.phase) || '_s') AS limit_s

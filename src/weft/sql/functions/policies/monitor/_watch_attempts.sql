@@ -1,9 +1,9 @@
--- _watch_attempts: note until when attempts of a worker may be as they are, in queues with limits, and which of those that were stopped
---   it names no more.
+-- _watch_attempts: note until when attempts of a worker may be as they are, in queues or lifecycles with limits, and which of those
+--   that were stopped it names no more.
 -- Called by: _at_heartbeat, before it has locked jobs, with every attempt whose end is not recorded yet.   Safe to repeat: yes.
 -- claiming: the list may lack attempts.
--- Locks: as _confirm_stops; monitor (in key order).   Plan: attempts that are named, or were, by key; nothing is read if no queue has
---   limits.
+-- Locks: as _confirm_stops; monitor (in key order).   Plan: attempts that are named, or were, by key; nothing is read if none of them
+--   has limits.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._watch_attempts(of_incarnation_id int, batch_ids bigint[], job_ids int[], attempts smallint[],
     claiming boolean, at timestamptz) RETURNS void LANGUAGE plpgsql
@@ -12,6 +12,7 @@ AS $$
 BEGIN
     PERFORM weft._confirm_stops(of_incarnation_id, batch_ids, job_ids, attempts, false, _watch_attempts.at);
     IF NOT EXISTS (SELECT FROM weft.queue q WHERE q.monitor IS NOT NULL)
+        AND NOT EXISTS (SELECT FROM weft.lifecycle l WHERE l.limits IS NOT NULL)
         AND NOT EXISTS (SELECT FROM weft.attempt_watch w WHERE w.incarnation_id = of_incarnation_id) THEN
         RETURN;
     END IF;
@@ -30,7 +31,7 @@ BEGIN
         FROM known k
         CROSS JOIN LATERAL (SELECT y.* FROM weft.job y WHERE y.batch_id = k.b AND y.job_id = k.j OFFSET 0) j
         LEFT JOIN weft.attempt_watch w ON w.batch_id = k.b AND w.job_id = k.j AND w.attempt = k.a
-        CROSS JOIN LATERAL (SELECT weft._monitor_of(j.tenant_id, j.lane_id) AS monitor OFFSET 0) m
+        CROSS JOIN LATERAL (SELECT weft._monitor_of(j.tenant_id, j.lane_id, j.lifecycle_id) AS monitor OFFSET 0) m
         WHERE j.state = STATE_RUNNING AND j.attempt = k.a AND j.incarnation_id = of_incarnation_id AND m.monitor IS NOT NULL),
     over AS (
         DELETE FROM weft.attempt_watch w WHERE w.incarnation_id = of_incarnation_id

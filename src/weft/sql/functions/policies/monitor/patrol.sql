@@ -1,7 +1,7 @@
 -- patrol: one bounded step of a look at all jobs that have not ended, in the order of tenants, batches and numbers: which are with nobody;
---   it repairs nothing. Those that wait for longer than their queue allows end.
+--   it repairs nothing. Those that wait for longer than their queue or lifecycle allows end, or go on as that says.
 -- Called by: DriverStore.patrol.   Safe to repeat: yes.
--- Locks: as _check_epoch; as _end_overdue (of one batch).
+-- Locks: as _check_epoch; as _limit_statuses (of one batch); as _end_overdue (of the same).
 -- Plan: the next open batches by group_count_open_idx, at most 100; as _look_at_jobs and _end_overdue. Complete batches are not read.
 -- Returns: a document: where to go on, how many jobs have not ended, those that are with nobody, and how many it ended;
 --   nothing after the last one.
@@ -28,7 +28,8 @@ BEGIN
             ORDER BY o.job_id), '[]') INTO v_orphans
         FROM unnest(v_look.orphans, v_look.states) o (job_id, state) JOIN weft.job_state s USING (state);
         SELECT jsonb_agg(jsonb_build_object('batch_id', v_batch.batch_id, 'n_jobs', e.n_jobs, 'message', e.message)) INTO v_ended
-        FROM weft._end_overdue(v_batch.batch_id, v_after, v_look.last_job, clock_timestamp()) e;
+        FROM (SELECT * FROM weft._limit_statuses(v_batch.batch_id, v_after, v_look.last_job, clock_timestamp())
+            UNION ALL SELECT * FROM weft._end_overdue(v_batch.batch_id, v_after, v_look.last_job, clock_timestamp())) e;
         EXIT WHEN v_left <= 0 OR v_ended IS NOT NULL;  -- jobs of one batch are locked
     END LOOP;
     IF NOT FOUND THEN

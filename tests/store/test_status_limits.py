@@ -1,0 +1,120 @@
+"""Jobs that have a status for longer than their lifecycle allows, and lost attempts."""
+
+from datetime import UTC, datetime, timedelta
+
+from store.test_lifecycle_exits import BEGUN, STARTED
+from store.test_lifecycles import HRSI, both, statuses
+from store.test_monitor import look
+from store.world import World
+from weft.core.lines.setup import parse_setup
+from weft.core.states import Reason
+from weft.ports.store import Shape
+from weft.testing.builders import job_rows
+
+PATH = ["internal_error", "error_checked", "ready"]
+
+
+async def begun(world: World, rounds: int = 3) -> int:
+    """Submit a job with the lifecycle of the reference, for our own worker."""
+    text = HRSI.replace("rounds = 3", f"rounds = {rounds}")
+    await world.api.save_setup(world.caller, "hrsi", text, parse_setup(text))
+    shape = Shape(words=(("pool", world.pool),))
+    return await world.submit(job_rows(1, shapes=[shape]), lifecycle="hrsi")
+
+
+async def reasons(world: World, batch: int) -> list[tuple[str, str]]:
+    rows = await world.api.job_history(world.caller, batch, 1)
+    return [
+        (row["subtype"], row["message"]) for row in rows if row.get("status") and row["subtype"]
+    ]
+
+
+async def test_attempt_beyond_the_limit_of_its_status_walks_the_path(world: World) -> None:
+    """It is blocked until its worker has stopped it; then it is ready, and runs again."""
+    batch = await begun(world)
+    worker = await world.worker(world.pool)
+    (one,) = await worker.claim()
+    await worker.start(one)
+    await worker.beat(one)
+    assert await look(world, in_s=269 * 60) == []
+    (row,) = await look(world, in_s=271 * 60)
+    assert row["goes_on"]
+    assert await both(world, batch) == ("error_checked", "blocked")
+    await worker.end(one)
+    await look(world)
+    assert await both(world, batch) == ("ready", "ready")
+    assert (await statuses(world, batch))[len(BEGUN + STARTED) :] == PATH
+    assert await reasons(world, batch) == [(
+        "time limit", "phase executing took longer than 16200 s; stopped 1 of 3 times",
+    )]  # fmt: skip
+    (again,) = await worker.claim()
+    await worker.start(again)
+    await worker.end(again)
+    assert await both(world, batch) == ("done", "success")
+
+
+async def test_after_all_rounds_the_job_is_an_error(world: World) -> None:
+    batch = await begun(world, rounds=0)
+    worker = await world.worker(world.pool)
+    (one,) = await worker.claim()
+    await worker.start(one)
+    await worker.beat(one)
+    (row,) = await look(world, in_s=271 * 60)
+    assert not row["goes_on"]
+    assert await both(world, batch) == ("internal_error", "error")
+    ((subtype, message),) = await reasons(world, batch)
+    assert subtype == "time limit"
+    assert message.startswith("phase executing took longer than 16200 s")
+
+
+async def test_attempt_that_its_worker_does_not_know_walks_the_path_of_the_lost(
+    world: World,
+) -> None:
+    batch = await begun(world)
+    worker = await world.worker(world.pool)
+    (one,) = await worker.claim()
+    await worker.start(one)
+    await worker.beat(one)
+    await worker.beat()
+    (row,) = await look(world, in_s=301)
+    assert row["message"].startswith("its worker has not named it for 300 s")
+    await worker.beat()
+    await look(world)
+    assert await both(world, batch) == ("ready", "ready")
+    assert [subtype for subtype, _ in await reasons(world, batch)] == [
+        "executor does not know the attempt"
+    ]
+
+
+async def test_attempt_of_a_lost_worker_walks_it_too(world: World) -> None:
+    batch = await begun(world)
+    worker = await world.worker(world.pool)
+    (one,) = await worker.claim()
+    await worker.start(one)
+    await worker.end(one, reason=Reason.LOST)
+    assert await both(world, batch) == ("ready", "ready")
+    assert (await statuses(world, batch))[len(BEGUN + STARTED) :] == PATH
+
+
+async def test_job_that_waits_for_too_long_goes_round_and_ends(world: World) -> None:
+    """`queued` of the reference is a job that is offered; here it is one that is ready."""
+    text = HRSI.replace('queued = "60m"', 'ready = "60m"').replace("rounds = 3", "rounds = 1")
+    await world.api.save_setup(world.caller, "hrsi", text, parse_setup(text))
+    shape = Shape(words=(("pool", world.pool),))
+    batch = await world.submit(job_rows(1, shapes=[shape]), lifecycle="hrsi")
+    assert await limited(world, batch, 59) == 0
+    assert await both(world, batch) == ("ready", "ready")
+    assert await limited(world, batch, 61) == 0
+    assert (await statuses(world, batch))[-4:] == ["ready", *PATH]
+    assert await reasons(world, batch) == [("time limit", "it was ready for longer than 3600 s")]
+    assert await limited(world, batch, 125) == 1
+    assert await both(world, batch) == ("internal_error", "error")
+
+
+async def limited(world: World, batch: int, in_min: float) -> int:
+    """Look at the batch as the patrol does, later; return how many jobs were ended."""
+    rows = await world.admin.fetch(
+        "SELECT * FROM weft._limit_statuses($1, 0, 100, $2)",
+        batch, datetime.now(UTC) + timedelta(minutes=in_min),
+    )  # fmt: skip
+    return sum(row["n_jobs"] for row in rows)

@@ -6,7 +6,7 @@ BIN := .venv/bin
 JOBS ?= 2
 BENCHES := processes statemachine submit latency idle groups functions
 
-.PHONY: help setup demo test coverage test-full test-faults test-engines fmt lint types arch audit bench pictures verify errors reference snapshot check clean
+.PHONY: help setup demo demo-snow test coverage test-full test-faults test-engines fmt lint types arch audit bench pictures verify errors reference snapshot check clean
 
 help: ## list these commands
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do printf '  %-12s %s\n' "$$name" "$$text"; done
@@ -16,6 +16,9 @@ setup: ## make .venv from the pinned requirements (done by the others when neede
 
 demo: setup ## run the example pipeline on a throw-away server and compare its result
 	@$(BIN)/python examples/stdlib/demo.py
+
+demo-snow: setup ## run a production line from a catalogue of scenes to announced maps of snow
+	@$(BIN)/python examples/snow/snow_demo.py
 
 test: setup ## run the tests, except those marked heavy or fault
 	@tools/test_twice.sh -n $(JOBS) -m 'not heavy and not fault and not engine' $(ARGS)

@@ -82,6 +82,7 @@ def test_time_axis_fits_80_columns_and_a_file(
 
     assert max(map(len, lines)) <= 80
     assert "estimated from 1 of 2 jobs" in printed
+    assert "; on the right the time of all" in printed
     assert "\x1b" not in printed
     (running,) = [line for line in lines if line.startswith("running ") and "█" in line]
     assert running.split()[-1] == "14:00"

@@ -46,3 +46,9 @@ def test_variables_with_a_meaning_are_refused(name: str) -> None:
 def test_wrong_descriptions_are_refused(more: dict[str, Any]) -> None:
     with pytest.raises(InvalidApp):
         parse_description("app.json", json.dumps({**APP, **more}).encode())
+
+
+def test_a_pattern_that_is_too_long_is_not_read() -> None:
+    given = {"parameters": [{"id": "a", "value": {"validator": "(" * 200}}]}
+    with pytest.raises(InvalidApp, match="200 characters"):
+        parse_description("app.json", json.dumps({**APP, **given}).encode())

@@ -87,10 +87,12 @@ def stopped(*names: str, state: str = "cordoned") -> tuple[StoppedWorker, ...]:
         ({"serving": 0, "large": 0, "active": 0}, {"stays": True, "asks": {"gpu": 2}},
          "waits for a worker on a machine that stays that offers gpu 2: none does"),
         ({"large": 0, "active": 0}, {"cpu": 8},
-         ("waits for a worker with 8 cores: the largest has 4; "
+         ("waits for a worker with 8 cores: the largest has 4"
+          "; on a host with less, jobs would share it; "
          "`weft worker --pool default --worker-name default-3 --worker-cpu 8`")),
         ({"large": 0, "active": 0}, {"memory": 16 * GIB},
-         ("waits for a worker with 16.0 GiB memory: the largest has 8.0 GiB; "
+         ("waits for a worker with 16.0 GiB memory: the largest has 8.0 GiB"
+          "; on a host with less, jobs would share it; "
          "`weft worker --pool default --worker-name default-3 --worker-memory 16384Mi`")),
         ({"large": 0, "active": 0}, {},
          ("waits for a worker with 1 cores and 1.0 GiB memory: the largest has only one of the "
@@ -105,17 +107,22 @@ def stopped(*names: str, state: str = "cordoned") -> tuple[StoppedWorker, ...]:
          ("waits for a worker: those that could take it are cordoned or draining (a, b); "
          "`weft worker uncordon a`")),
         ({"free": False}, {"cpu": 2},
-         ("waits for a worker with room: it needs 2 of 8 cores, and others use them; "
+         ("waits for a worker with room: it needs 2 of 8 cores, and others use them"
+          "; another one on the same host would share its cores; "
          "`weft worker --pool default --worker-name default-3`")),
         ({"free": False, "ahead": True, "running": 6}, {},
          ("waits: your share is used: you run 6 of 8 cores, and others with less to run come "
-         "first; `weft worker --pool default --worker-name default-3`")),
+         "first"
+         "; another one on the same host would share its cores; "
+         "`weft worker --pool default --worker-name default-3`")),
         ({"free": False, "ahead": True, "behind": "w"}, {},
          ("waits for a worker with room: what is free on w is kept for a job that comes first "
          "there; `weft worker show w`")),
         ({"free": False, "ahead": True, "running": 6}, {"user": "bob"},
          ("waits: the owner's share is used: bob runs 6 of 8 cores, and others with less to run "
-         "come first; `weft worker --pool default --worker-name default-3`")),
+         "come first"
+         "; another one on the same host would share its cores; "
+         "`weft worker --pool default --worker-name default-3`")),
     ],
 )  # fmt: skip
 def test_workers(pool: dict[str, Any], facts: dict[str, Any], expected: str | None) -> None:
@@ -249,7 +256,7 @@ WAITING = JobFacts(
     [
         ({"n_ready": 5, "held": ("/a",), "ready": (WAITING,), "n_pending": 1},
          ["waits: b7/a is held; `weft release b7/a`",
-          "has 1 job waiting for their parents; `weft jobs b7/a --state pending`"]),
+          "has 1 job waiting for its parents; `weft jobs b7/a --state pending`"]),
         ({"n_ready": 2, "ready": (WAITING, WAITING)},
          ["j2: waits: b7/a is held; `weft release b7/a`"]),
         ({"n_ready": 2000}, ["has 2,000 jobs that are ready; `weft jobs b7/a --state ready`"]),

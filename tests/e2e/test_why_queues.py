@@ -111,7 +111,10 @@ def test_no_worker_is_large_enough(own: Weft) -> None:
                 ended = own.run("wait", batch)
                 own.run("worker", "drain", words[words.index("--worker-name") + 1])
 
-    assert cause["text"] == "waits for a worker with 8 cores: the largest has 4"
+    assert cause["text"] == (
+        "waits for a worker with 8 cores: the largest has 4"
+        "; on a host with less, jobs would share it"
+    )
     assert cause["command"] == "weft worker --pool default --worker-name default-2 --worker-cpu 8"
     assert of_batch["text"] == cause["text"]
     assert of_batch["job_id"] == 1
@@ -207,9 +210,11 @@ def test_the_share_of_a_user_is_used(own: Weft) -> None:
 
     assert share["text"] == (
         "waits: your share is used: you run 4 of 4 cores, and others with less to run come first"
+        "; another one on the same host would share its cores"
     )
     assert busy["text"] == (
         "waits for a worker with room: it needs 1 of 4 cores, and others use them"
+        "; another one on the same host would share its cores"
     )
     assert ended["state"] == "success"
 

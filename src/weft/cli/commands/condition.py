@@ -20,7 +20,7 @@ app = App(
 )
 
 Document = Mapping[str, Any]
-HEADER = ("Id", "Condition", "Test", "Since", "Jobs", "Last test", "Next test")
+HEADER = ("ID", "Condition", "Test", "Since", "Jobs", "Last test", "Next test")
 
 
 @app.command(name="ls")

@@ -46,7 +46,8 @@ def logs(
     """Print the output of a job, standard output and standard error each to the same stream here.
     For a batch or group: the output of every job, each line with the name of its job, which has
     a colour on a terminal.
-    A terminal gets text and colours only; a pipe or file gets every byte.
+    A terminal gets text and colours only; a pipe or file gets every byte. `2>&1` gives both
+    streams to a pipe.
 
         weft logs b12.j7 --follow
         weft logs b12 --failed

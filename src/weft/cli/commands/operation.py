@@ -18,7 +18,7 @@ app = App(
     help="List operations, or cancel one on many batches.\n\n    weft operation ls",
 )
 
-HEADER = ("Id", "Operation", "On", "State", "Done", "Begun")
+HEADER = ("ID", "Operation", "On", "State", "Done", "Begun")
 
 
 @app.command(name="ls")
@@ -48,7 +48,7 @@ def list_all(
     if shared.json:
         print_json(operations)
     elif operations:
-        print_table(HEADER, map(_row, operations), right=("Id", "Done"), spare=("Begun",))
+        print_table(HEADER, map(_row, operations), right=("ID", "Done"), spare=("Begun",))
     else:
         note("there are no operations")
     return 0

@@ -56,7 +56,8 @@ def run(
         command: Program and arguments, after `--`.
         name: Name of the batch and its job (default: the command).
         detach: Print the job, such as b12.j1, and leave it to the server.
-        allow_cut: Output whose middle was not kept is fine; by default the exit code is 1 then.
+        allow_cut: Output beyond 64 MiB of a stream, whose middle is not kept, is fine; by default
+            the exit code is 1 then.
         no_stdin: Do not read standard input; the job reads from /dev/null.
         options: Resources and environment of the job.
         of_batch: Who pays, and attributes.

@@ -108,7 +108,7 @@ def list_schedules(*, shared: Shared = SHARED) -> int:
         )
         for one in found
     ]
-    print_table(("Id", "Name", "Cron", "Next run", "Last", "User"), rows, spare=("User", "Name"))
+    print_table(("ID", "Name", "Cron", "Next run", "Last", "User"), rows, spare=("User", "Name"))
     return 0
 
 

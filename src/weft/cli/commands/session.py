@@ -24,7 +24,7 @@ app = App(
     help="List and end your sessions in browsers.\n\n    weft session ls",
 )
 
-HEADER = ("Id", "Browser", "Address", "Created", "Expires", "Last used")
+HEADER = ("ID", "Browser", "Address", "Created", "Expires", "Last used")
 
 
 class LinkNotShown(Conflict):
@@ -88,7 +88,7 @@ def list_all(*, shared: Shared = SHARED) -> int:
         )
         for one in found
     ]
-    print_table(HEADER, rows, right=("Id",), spare=("Created", "Last used"))
+    print_table(HEADER, rows, right=("ID",), spare=("Created", "Last used"))
     return 0
 
 

@@ -78,12 +78,13 @@ def _print(found: Timeline) -> None:
     }
     most = max((max(values) for values in series.values()), default=0.0)
     if series:
-        print(f"\njobs, at most {most:,.0f} at a time" if most >= 1 else "\njobs")
+        few = f", at most {most:,.0f} at a time" if most >= 1 else ""
+        print(f"\njobs{few}; on the right the time of all")
     for phase, values in series.items():
         total = duration(getattr(found.times, f"{phase}_ms"))
         print(f"{phase:<{NAME_CHARS}} {sparkline(values, most)} {total:>10}")
     if found.workers:
-        print("\nrunning, by worker")
+        print("\nrunning, by worker, and how many attempts")
     busiest = max((max(line.running, default=0.0) for line in found.workers), default=0.0)
     for line in found.workers:
         name = one_line(line.worker, width=NAME_CHARS)

@@ -24,7 +24,7 @@ app = App(
     help="Make, list and revoke the tokens that stand for you.\n\n    weft token create ci",
 )
 
-HEADER = ("Id", "Name", "Scopes", "Created", "Expires", "Last used")
+HEADER = ("ID", "Name", "Scopes", "Created", "Expires", "Last used")
 
 
 @app.command
@@ -97,7 +97,7 @@ def list_all(*, shared: Shared = SHARED) -> int:
         )
         for one in found
     ]
-    print_table(HEADER, rows, right=("Id",), spare=("Created", "Last used"))
+    print_table(HEADER, rows, right=("ID",), spare=("Created", "Last used"))
     return 0
 
 

@@ -88,7 +88,9 @@ class EachOptions:
     """Also write the outputs to files below this directory: 1/LINE/stdout and stderr."""
 
     allow_cut: Annotated[bool, Parameter(negative="")] = False
-    """Output whose middle was not kept is fine; by default the exit code is 1 then."""
+    """Output beyond 64 MiB of a stream, whose middle is not kept, is fine; by default the exit code
+    is 1 then.
+    """
 
     dry_run: Annotated[bool, Parameter(negative="")] = False
     """Print the commands, and run nothing."""

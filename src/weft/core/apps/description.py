@@ -229,8 +229,8 @@ class _Reader:
             self._note(f"{at}/value/validator", "expected a text")
             return None
         try:
-            re.compile(text)
             check_pattern(text)
+            re.compile(text)
         except (WrongPattern, re.error, RecursionError) as error:
             self._note(f"{at}/value/validator", str(error))
             return None

@@ -63,6 +63,7 @@ class _ItemReader(Reader):
 
     functions = Reader.functions | {"duration", "timestamp"}
     loops_max = 1
+    loops_of_matches = 0  # the lists of an item are long
     has_loops = False
 
     def _loop(self, n: int, depth: int) -> None:

@@ -163,6 +163,8 @@ class Reader:
 
     functions = _FUNCTIONS
     loops_max = LOOPS_MAX
+    loops_of_matches = 1
+    """So many may be around a pattern, which is compiled in each step."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -256,8 +258,9 @@ class Reader:
         self._n_matches += 1
         if self._n_matches > MATCHES_MAX:
             raise self.wrong(token, f"at most {MATCHES_MAX} patterns")
-        if len(self._bound) > 1:
-            raise self.wrong(token, "matches cannot stand in loops inside each other")
+        if len(self._bound) > self.loops_of_matches:
+            where = "loops inside each other" if self.loops_of_matches else "a loop"
+            raise self.wrong(token, f"matches cannot stand in {where}")
         if pattern.kind != "text" or not self._is(n + 3, ")"):
             raise self.wrong(token, "the pattern of matches is one text in quotes")
         try:

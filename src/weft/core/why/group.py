@@ -64,7 +64,8 @@ def _waiting(
     elif group.n_ready and not said:
         yield Cause("ready", f"has {_jobs(group.n_ready)} that will start in a moment")
     if group.n_pending:
-        text = f"has {_jobs(group.n_pending)} waiting for their parents"
+        whose = "its" if group.n_pending == 1 else "their"
+        text = f"has {_jobs(group.n_pending)} waiting for {whose} parents"
         yield Cause("parent", text, _list(group, "pending"))
     if group.n_blocked:
         text = f"has {_jobs(group.n_blocked)} waiting to be tried again"

@@ -30,6 +30,9 @@ from weft.core.why.sentences import (
 
 WORKER = "waits for a worker"
 STOPPED_SHOWN = 5
+APART = "; another one on the same host would share its cores"
+LARGER = "; on a host with less, jobs would share it"
+"""What a worker would do that is started without another thought."""
 
 
 def causes_of_wait(
@@ -276,7 +279,8 @@ def _too_large(job: JobFacts, pool: PoolFacts, of_pool: str) -> Cause:
         needs, has = [f"{job.cpu:g} cores and {size(job.memory)} memory"], ["only one of the two"]
     return Cause(
         "too_large",
-        f"{WORKER}{of_pool} with {' and '.join(needs)}: the largest has {' and '.join(has)}",
+        f"{WORKER}{of_pool} with {' and '.join(needs)}: the largest has {' and '.join(has)}"
+        f"{'' if pool.growth or not options else LARGER}",
         _new_worker(pool, *options),
     )
 
@@ -307,11 +311,12 @@ def _busy(job: JobFacts, pool: PoolFacts, of_pool: str) -> Cause:
         return Cause(
             "share",
             f"waits: {whose} share{of_pool} is used: {runs} {pool.running:g} of {cores}, and "
-            f"others with less to run come first{grown}",
+            f"others with less to run come first{grown or APART}",
             _new_worker(pool),
         )
     text = (
-        f"{WORKER}{of_pool} with room: it needs {job.cpu:g} of {cores}, and others use them{grown}"
+        f"{WORKER}{of_pool} with room: it needs {job.cpu:g} of {cores}, and others use them"
+        f"{grown or APART}"
     )
     return Cause("busy", text, _new_worker(pool))
 

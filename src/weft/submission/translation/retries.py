@@ -63,7 +63,10 @@ def check_retry(job: JobDocument, _: Settings, problems: Problems, at: str) -> N
     for where, message in policy_mistakes(_given(job.retry)):
         problems.add(InvalidValue, at + pointer_of("retry", *where), message)
     if job.max_attempts == 1 and not job.external_errors:
-        message = "has no effect on a job that is not tried again (max_attempts, --retries)"
+        message = (
+            "has no effect on a job that is not tried again (max_attempts, --retries); for exit "
+            "code 75 alone name it in external_errors"
+        )
         problems.add(InvalidValue, f"{at}/retry", message)
 
 

@@ -7,7 +7,7 @@ from weft.api.pages.batch_parts import COLUMNS, NUMBERS
 
 HOSTILE = '<script>alert(1)</script>"&\u202e\x1b[31m'
 JOB = {
-    "name": HOSTILE, "index": None, "state": "failed", "held": True, "reason": "exit_code",
+    "name": HOSTILE, "index": None, "state": "failed", "held": True, "reason": "exit",
     "exit_code": 3,
     "attempt": 2, "duration_ms": 1500, "started_at": "2026-11-22T10:00:00+00:00",
     "ended_at": None, "ready_at": None, "user": HOSTILE, "queue": None, "priority": -1,
@@ -31,7 +31,7 @@ def test_cells_show_what_the_columns_are_called() -> None:
 
     assert cells == [
         '<td><span class="badge s-failed">failed</span> <span class="badge">held</span></td>',
-        "<td>exit_code 3</td>",
+        "<td>exit code 3</td>",
         "<td><bdi>–</bdi></td>",
         '<td class="n">-1</td>',
     ]

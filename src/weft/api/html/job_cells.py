@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from markupsafe import Markup, escape
 
-from weft.api.html.filters import duration_or_dash, moment, shown
+from weft.api.html.filters import duration_or_dash, ended, moment, shown
 from weft.core.amounts import money
 from weft.core.states import shown_state
 
@@ -43,8 +43,7 @@ def _state(job: Job) -> str:
 
 
 def _reason(job: Job) -> str:
-    code = f" {job['exit_code']:d}" if job["exit_code"] is not None else ""
-    return f"{escape(job['reason'])}{code}" if job["reason"] else ""
+    return escape(ended(job)) if job["reason"] else ""
 
 
 def _attributes(job: Job) -> str:

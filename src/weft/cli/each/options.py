@@ -88,8 +88,8 @@ class EachOptions:
     """Also write the outputs to files below this directory: 1/LINE/stdout and stderr."""
 
     allow_cut: Annotated[bool, Parameter(negative="")] = False
-    """Output beyond 64 MiB of a stream, whose middle is not kept, is fine; by default the exit code
-    is 1 then.
+    """Output beyond 64 MiB of a stream, whose middle is not kept, is fine; by default the exit
+    code is 1 then.
     """
 
     dry_run: Annotated[bool, Parameter(negative="")] = False

@@ -78,6 +78,7 @@ async def test_pages_show_a_batch_its_jobs_and_their_output(
     batch = await browser.get(f"/ui/batches/{batch_id}")
     assert "2 of 2 jobs have ended" in batch.text
     assert "Why jobs failed" in batch.text
+    assert '<table class="stack">' in batch.text  # its buttons are in sight on a phone
     assert f'href="/ui/batches/{batch_id}/jobs/2"' in batch.text
     assert f'data-events="/ui/events?batch={batch_id}"' in batch.text
     failed = await browser.get(f"/ui/batches/{batch_id}", params={"q": "state = failed"})

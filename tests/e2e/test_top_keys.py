@@ -37,8 +37,8 @@ def talking(weft: Weft, tmp_path: Path) -> "Iterator[tuple[str, Callable[[str], 
 
 
 def worker_of(weft: Weft) -> str:
-    """Return the state of the one worker."""
-    (found,) = json.loads(weft.run("worker", "ls", "--json").stdout)
+    """Return the state of the worker that runs processes."""
+    found, *_ = json.loads(weft.run("worker", "ls", "--json").stdout)
     return str(found["state"])
 
 
@@ -54,7 +54,7 @@ def test_a_worker_is_cordoned_and_drained_after_a_yes(
             terminal.press("2")
             terminal.until("working", f"{batch}.j1", "c cordon  d drain")
             terminal.press("c")
-            terminal.until("It takes no new jobs; those it has (1 job) go on. [y/N]")
+            terminal.until("It takes no new jobs; those it has (1 job) go on.", "[y/N]")
             terminal.press("n")
             terminal.until("nothing was done")
             untouched = worker_of(weft)

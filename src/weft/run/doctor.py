@@ -20,6 +20,7 @@ from pathlib import Path
 from weft import __version__
 from weft.client.api import Api
 from weft.client.http.address import Locator, NotRunning
+from weft.client.http.session import NotReachable
 from weft.core.absolute_paths import parse_paths
 from weft.core.errors import WeftError
 from weft.core.findings import Finding, Verdict
@@ -189,6 +190,11 @@ def _server(settings: Settings) -> Iterator[Finding]:
         took_s = time.monotonic() - began
     except NotRunning as error:
         yield Finding("server", "warning", error.message, error.hint)
+        return
+    except NotReachable as error:
+        yield Finding(
+            "server", "wrong", f"{error.message}: {error.detail}", "Start it: `weft up`."
+        )
         return
     except WeftError as error:
         yield Finding("server", "wrong", f"{error.message}: {error.detail}", error.hint)

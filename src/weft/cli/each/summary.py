@@ -86,7 +86,7 @@ def _counts(ledger: Ledger, run: EndedRun) -> str:
     if ledger.n_cancelled:
         parts.append(f"{ledger.n_cancelled:,} cancelled")
     if unknown := ledger.n_submitted - ledger.n_printed:
-        parts.append(f"{unknown:,} cancelled or not printed")
+        parts.append(f"{unknown:,} not printed, as they were cancelled or had not ended")
     if ledger.n_skipped:
         parts.append(f"{ledger.n_skipped:,} had succeeded before")
     batch = f" ({format_batch_id(run.batch_id)})" if run.batch_id is not None else ""

@@ -152,7 +152,7 @@ def _tabs(screen: Screen, width: int) -> Text:
     for key, (title, _) in ROOTS.items():
         is_here = screen.views[0].kind == title
         if is_here or width >= NARROW or len(screen.views) == 1:
-            line.append(f" {key} {title} ", "reverse" if is_here else "dim")
+            line.append(f" {key}:{title} ", "reverse" if is_here else "dim")
     for view in screen.views[1:]:
         line.append(f" > {view.title}")
     view = screen.view

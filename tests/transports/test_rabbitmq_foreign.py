@@ -15,6 +15,7 @@ from e2e.conftest import until
 from transports.rabbit_broker import PORT, RabbitBroker
 from transports.site import QUEUE, Site, weft_beside
 from transports.test_rabbitmq import CONNECTION
+from up.weft_up import run_weft
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guides" / "rabbitmq.md"
@@ -36,7 +37,9 @@ def site(rabbit: RabbitBroker, tmp_path: Path) -> Iterator[Site]:
     connection = CONNECTION.format(address=rabbit.address)
     with weft_beside(tmp_path, "rabbit", connection, RABBIT_PASSWORD="guest") as site:
         (tmp_path / "queues.toml").write_text(QUEUE.format(transport="rabbit") + OURS)
-        applied = site.run("queue", "apply", str(tmp_path / "queues.toml"), "--yes")
+        applied = run_weft(
+            "queue", "apply", "--home", str(site.home), str(tmp_path / "queues.toml"), "--yes"
+        )
         assert applied.returncode == 0, applied.stderr
         yield site
 
@@ -78,7 +81,7 @@ def test_a_foreign_program_runs_a_command_and_tells_how_it_ended(site: Site) -> 
         good = site.run("run", "--queue", "ours", "--", "touch", str(site.directory / "ran"))
         bad = site.run("run", "--queue", "ours", "--", "sh", "-c", "exit 3")
     refused = site.run("run", "--queue", "ours", "--env", "A=b", "--", "true")
-    workers = site.run("worker", "ls")
+    workers = run_weft("worker", "ls", "--home", str(site.home))
 
     assert (good.returncode, bad.returncode) == (0, 3), good.stderr + bad.stderr
     assert (site.directory / "ran").exists()

@@ -47,6 +47,7 @@ def test_a_message_says_the_command_and_nothing_else_of_the_spec() -> None:
         ({"script": "true"}, "script"),
         ({}, "command"),
         ({"command": ("true",), "env": {"A": "b"}}, "env"),
+        ({"command": ("true",), "env": {"WEFT_INDEX": "1", "WEFT_ARRAY_VALUE": "x"}}, None),
         ({"command": ("true",), "stdin": "x"}, "stdin"),
         ({"command": ("true",), "network": False}, "network"),
     ],

@@ -14,7 +14,7 @@ from msgspec import Meta
 from weft.core.ids import format_batch_id
 from weft.core.states import Reason
 from weft.wire.documents import JobDocument
-from weft.wire.spec import JobSpec
+from weft.wire.spec import INDEX_VARIABLE, VALUE_VARIABLE, JobSpec
 
 BODY_BYTES_MAX: Final = 65_536
 MESSAGE_LENGTH_MAX: Final = 1000
@@ -90,7 +90,14 @@ def beyond_command(job: JobDocument | JobSpec) -> str | None:
         return "script" if job.script is not None else "command"
     if job.network is False:
         return "network"
-    return next((name for name in _BEYOND if getattr(job, name)), None)
+    return next(
+        (name for name in _BEYOND if (_env(job) if name == "env" else getattr(job, name))), None
+    )
+
+
+def _env(job: JobDocument | JobSpec) -> set[str]:
+    """Return the variables of a job but those of arrays, which its command says."""
+    return set(job.env or ()) - {INDEX_VARIABLE, VALUE_VARIABLE}
 
 
 def read_answer(body: bytes) -> Answer:

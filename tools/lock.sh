@@ -9,6 +9,7 @@ compile pyproject.toml --output-file requirements/runtime.txt
 compile pyproject.toml --group dev --output-file requirements/dev.txt
 compile pyproject.toml --extra kafka --constraint requirements/dev.txt --output-file requirements/kafka.txt
 compile pyproject.toml --extra rabbitmq --constraint requirements/dev.txt --output-file requirements/rabbitmq.txt
+compile pyproject.toml --extra s3 --constraint requirements/dev.txt --output-file requirements/s3.txt
 compile pyproject.toml --extra plots --constraint requirements/dev.txt --output-file requirements/plots.txt
 # The kernel of notebooks, for the test of what they show.
 echo ipykernel | compile - --constraint requirements/dev.txt --output-file requirements/notebook.txt

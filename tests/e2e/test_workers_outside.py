@@ -24,7 +24,8 @@ echo "said $2"
 class Outside:
     """A worker with a home of its own."""
 
-    def __init__(self, weft: Weft, path: Path) -> None:
+    def __init__(self, weft: Weft, path: Path, **more: str) -> None:
+        self._more = more
         self.home = path / "outside"
         self.spawner = 0
         """The pid of the newest one."""
@@ -45,7 +46,9 @@ class Outside:
         ]  # fmt: skip
         kept = {name: text for name, text in os.environ.items() if not name.startswith("WEFT_")}
         with subprocess.Popen(
-            command, env={**kept, "WEFT_HOME": str(self.home)}, stderr=subprocess.PIPE
+            command,
+            env={**kept, **self._more, "WEFT_HOME": str(self.home)},
+            stderr=subprocess.PIPE,
         ) as process:
             assert process.stderr is not None
             try:

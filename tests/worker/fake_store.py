@@ -26,6 +26,7 @@ from weft.ports.store import (
     PhaseReport,
     Registered,
     StartReport,
+    StoredFileStore,
     StoredSecret,
 )
 from weft.wire.sealed import SecretKeys, SecretRow
@@ -254,6 +255,12 @@ class FakeStore:
             else None
             for one in wanted
         ]
+
+    async def find_stores(
+        self, incarnation_id: int, key: AttemptKey, names: Sequence[str]
+    ) -> Sequence[StoredFileStore | None]:
+        del incarnation_id, key
+        return [None for _ in names]
 
     async def record_files(
         self,

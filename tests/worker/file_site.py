@@ -1,14 +1,34 @@
 """Stores of files below one directory."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
+from weft.core.addresses import AllowedHosts
+from weft.core.attempt_key import AttemptKey
 from weft.plugins.file_stores.local import HostFiles
+from weft.plugins.file_stores.s3.carrying import HttpCarrier
 from weft.plugins.file_stores.weft import KeptFiles
+from weft.ports.file_signing import Signed, ToSign
 from weft.worker.agent.job_files import FileSite
 
 
 def file_site(root: Path, *, for_accounts: bool = False) -> FileSite:
     """Return stores that keep files below `root`, and give nothing of the host."""
     return FileSite(
-        kept=KeptFiles(root / "kept-files"), host=HostFiles(()), for_accounts=for_accounts
+        kept=KeptFiles(root / "kept-files"),
+        host=HostFiles(()),
+        signer=NoSigner(),
+        objects=HttpCarrier(AllowedHosts()),
+        for_accounts=for_accounts,
     )
+
+
+class NoSigner:
+    """Signs nothing: there is no store."""
+
+    async def sign(
+        self, incarnation_id: int, key: AttemptKey, wanted: Sequence[ToSign]
+    ) -> Sequence[Signed]:
+        """Refuse."""
+        del incarnation_id, key
+        return [Signed("", f"there is no store {one.store!r}") for one in wanted]

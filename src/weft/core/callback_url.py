@@ -44,6 +44,11 @@ def parse_callback_url(url: str) -> CallbackTarget:
     """Read a URL. Raise `ValueError` that says what is wrong with it."""
     if len(url) > URL_CHARS_MAX:
         raise ValueError(f"{len(url)} characters, at most {URL_CHARS_MAX}")
+    return parse_target(url)
+
+
+def parse_target(url: str) -> CallbackTarget:
+    """Read a URL of any length. Raise `ValueError`."""
     match = _URL.fullmatch(url) if _CHARACTERS.fullmatch(url) else None
     if match is None:
         raise ValueError("not a URL; write characters that a URL cannot hold as %XX")

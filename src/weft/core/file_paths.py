@@ -12,6 +12,11 @@ _DEPTH_MAX: Final = 64
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(.*)", re.DOTALL)
 
 
+STORE_SCHEME: Final = "store://"
+STORE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,62}")
+"""A name of a store."""
+
+
 class WrongPath(ValueError):
     """A path or an address that no file of a job has; the text says why."""
 
@@ -39,7 +44,19 @@ class HostFile(NamedTuple):
     path: str
 
 
-FileSource = JobFile | BatchFile | HostFile
+class StoreFile(NamedTuple):
+    """An object in a store of the tenant."""
+
+    store: str
+    path: str
+
+    @property
+    def address(self) -> str:
+        """Return how jobs write it."""
+        return f"{STORE_SCHEME}{self.store}/{self.path}"
+
+
+FileSource = JobFile | BatchFile | HostFile | StoreFile
 
 
 def parse_source(text: str) -> FileSource:
@@ -48,6 +65,9 @@ def parse_source(text: str) -> FileSource:
     if match is None:
         return BatchFile("/".join(parts_of(text)))
     scheme, rest = match[1].lower(), match[2]
+    if scheme == "store":  # written as it is: keys of objects may hold a %
+        store, path = split_store(text)
+        return StoreFile(store, "/".join(parts_of(path)))
     if scheme == "file":
         if not rest.startswith("/"):
             raise WrongPath("a file of the host is written file:///PATH")
@@ -55,7 +75,22 @@ def parse_source(text: str) -> FileSource:
     if scheme == "weft":
         job, _, path = rest.partition("/")
         return _of_job(_unquoted(job), "/".join(parts_of(_unquoted(path))))
-    raise WrongPath(f"nothing is fetched from {scheme}://; write weft:// or file://")
+    raise WrongPath(f"nothing is fetched from {scheme}://; write weft://, store:// or file://")
+
+
+def split_store(text: str) -> tuple[str, str]:
+    """Return the name of the store and the path in `store://NAME/PATH`. Raise `WrongPath`."""
+    store, slash, path = text[len(STORE_SCHEME) :].partition("/")
+    if not slash or not STORE.fullmatch(store):
+        raise WrongPath("an object of a store is written store://NAME/PATH")
+    if len(text.encode(errors="replace")) > PATH_BYTES_MAX:
+        raise WrongPath(f"an address has at most {PATH_BYTES_MAX} bytes")
+    return store, path
+
+
+def in_store(text: str | None) -> bool:
+    """Say whether this is in a store, or is to be kept there."""
+    return text is not None and text[: len(STORE_SCHEME)].lower() == STORE_SCHEME
 
 
 def _of_job(job: str, path: str) -> JobFile:

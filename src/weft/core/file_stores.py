@@ -7,8 +7,6 @@ from weft.core.addresses import AllowedHosts
 from weft.core.callback_url import parse_callback_url, wrong_address
 from weft.core.file_paths import WrongPath, parts_of
 
-STORE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,62}")
-"""A name of a store."""
 _URL: Final = re.compile(r"s3://([A-Za-z0-9][A-Za-z0-9._-]{1,61}[A-Za-z0-9])(?:/(.*))?", re.DOTALL)
 _REGION: Final = re.compile(r"[a-z0-9-]{1,64}")
 

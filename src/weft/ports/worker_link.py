@@ -13,6 +13,8 @@ from typing import Any, Final, NamedTuple, Protocol, get_type_hints
 
 import msgspec
 
+from weft.core.attempt_key import AttemptKey
+from weft.ports.file_signing import Signed, ToSign
 from weft.ports.store.notices import Notices
 from weft.ports.store.worker import Claimed, Registered, WorkerStore
 
@@ -49,6 +51,13 @@ class LinkCalls(WorkerStore, Protocol):
         """Keep this part of a file of output, at most `LOG_BYTES_MAX`; return how long the file is
         now. What begins behind its end is not kept: send what is missing first. Repeats are
         harmless.
+        """
+
+    async def sign_files(
+        self, incarnation_id: int, key: AttemptKey, wanted: Sequence[ToSign]
+    ) -> Sequence[Signed]:
+        """Return a URL for each of these objects, which a live attempt of this worker is to get or
+        to leave. The worker never has what signs them.
         """
 
     async def remove_logs(self, incarnation_id: int, paths: Sequence[str]) -> None:

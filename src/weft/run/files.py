@@ -5,8 +5,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from weft.core.absolute_paths import parse_paths
+from weft.core.addresses import parse_allowed_hosts
 from weft.plugins.file_stores.local import HostFiles
+from weft.plugins.file_stores.s3.carrying import HttpCarrier
 from weft.plugins.file_stores.weft import KeptFiles
+from weft.ports.file_signing import UrlSigner
 from weft.ports.file_store import FileStore
 from weft.ports.log_store import LogKeeper
 from weft.run.home import Home
@@ -38,12 +41,14 @@ class KeepsFilesToo:
             await self._files.remove(f"b{batch_id}")
 
 
-def file_site_of(settings: Settings, home: Home, logs: Path) -> FileSite:
+def file_site_of(settings: Settings, home: Home, logs: Path, signer: UrlSigner) -> FileSite:
     """Return where files of jobs are, and their limits. `logs`: named as the database."""
     is_root = settings.run_as == "user"
     return FileSite(
         kept=KeptFiles(home.files / logs.name),
         host=HostFiles(parse_paths(settings.input_paths), readable_only=is_root),
+        signer=signer,
+        objects=HttpCarrier(parse_allowed_hosts(settings.store_private_hosts)),
         parallel=settings.staging_files_max,
         input_bytes_max=settings.input_bytes_max,
         input_entries_max=settings.input_entries_max,

@@ -159,7 +159,7 @@ def _agent_of(
         unsigned_functions=settings.unsigned_functions,
         accounts=job_accounts(settings, store),
         scratch=_scratch(settings, home),
-        files=file_site_of(settings, home, logs),
+        files=file_site_of(settings, home, logs, source.signer),
         log_keeper=KeepsFilesToo(
             source.keeper_with(log_store_at(settings.log_store, logs).keeper()),
             KeptFiles(home.files / logs.name),

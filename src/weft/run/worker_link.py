@@ -3,11 +3,13 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import cast
 
 from weft.api.worker_link import WorkerLink
 from weft.api.worker_link.keeping import SpoolKeeping
 from weft.core.errors import SecretKeyMissing
+from weft.plugins.file_stores.s3.signing import StoreSigner
 from weft.plugins.log_stores.files.settings import FilesSettings
 from weft.plugins.log_stores.files.spool import FileSpool
 from weft.ports.patience import until_answered
@@ -17,6 +19,7 @@ from weft.ports.worker_link import Hello, LinkedStore
 from weft.run.child import is_supervised
 from weft.run.home import Home
 from weft.run.login import NoRoleDatabase, login_dsn
+from weft.run.secret_keys import read_secret_keys
 from weft.settings import Settings
 from weft.store import open_worker_store
 from weft.wire.sealed import SecretKeys
@@ -51,7 +54,9 @@ async def serving_link(settings: Settings, home: Home) -> AsyncIterator[WorkerLi
         every_s = settings.section(FilesSettings).spool_look_s
         looking = asyncio.create_task(keeping.run(every_s))
         try:
-            yield WorkerLink(lambda: store, spool, lost_after_s)
+            keys = partial(read_secret_keys, settings, home)
+            signer = StoreSigner(lambda: store, keys, settings.store_buckets)
+            yield WorkerLink(lambda: store, spool, lost_after_s, signer)
         finally:
             looking.cancel()
             await asyncio.gather(looking, return_exceptions=True)

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from weft.core.errors import Conflict
+from weft.plugins.file_stores.s3.signing import StoreSigner
+from weft.ports.file_signing import UrlSigner
 from weft.ports.log_store import LogKeeper
 from weft.ports.store import Notices, OfferedStore, WorkerStore
 from weft.ports.topics import RunLedger
@@ -22,6 +24,7 @@ from weft.run.worker_link import Link, no_keys
 from weft.settings import Settings
 from weft.store import open_worker_store
 from weft.wire.sealed import SecretKeys
+from weft.worker.link.signing import LinkedSigner
 from weft.worker.link.store import LinkedKeeper
 
 
@@ -36,6 +39,7 @@ class WorkerSource:
     """Returns the directory of this home for the output of this database's jobs."""
     run_beside: Callable[[Path], list[Coroutine[Any, Any, None]]]
     """Returns what runs beside the agent; one that fails says why the worker must not go on."""
+    signer: UrlSigner
     lost_after_s: float
     """After how much silence jobs are given to others; final when the directory is found."""
     find_database: Callable[[], str] = str
@@ -63,7 +67,8 @@ async def direct_source(settings: Settings, home: Home) -> AsyncIterator[WorkerS
             notices=store.notices,
             offered=store,
             runs=store,
-            secret_keys=partial(read_secret_keys, settings, home),
+            secret_keys=(keys := partial(read_secret_keys, settings, home)),
+            signer=StoreSigner(lambda: store, keys, settings.store_buckets),
             find_logs=lambda: find_log_directory(home, store, dsn),
             run_beside=lambda logs: [until_replaced(store, logs)],
             lost_after_s=settings.lost_after_s,
@@ -93,6 +98,7 @@ async def linked_source(settings: Settings, home: Home) -> AsyncIterator[WorkerS
         store=link.store,
         notices=link.notices,
         secret_keys=no_keys,
+        signer=LinkedSigner(link.caller),
         find_logs=find_logs,
         run_beside=lambda _logs: [link.shipper.run()],
         lost_after_s=settings.lost_after_s,

@@ -1,10 +1,12 @@
 """The part of `WorkerStore` for files of jobs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from weft.core.attempt_key import AttemptKey
-from weft.ports.store import FileWanted, FoundFile, KeptFile
+from weft.ports.store import FileWanted, FoundFile, KeptFile, StoredFileStore
 from weft.store.database import Database
+from weft.wire.sealed import SecretRow
 
 
 class WorkerFiles:
@@ -29,6 +31,20 @@ class WorkerFiles:
         )
         found = [None if row["from_batch"] is None else FoundFile(*row) for row in rows]
         return found or [None] * len(wanted)
+
+    async def find_stores(
+        self, incarnation_id: int, key: AttemptKey, names: Sequence[str]
+    ) -> Sequence[StoredFileStore | None]:
+        """Return stores."""
+        rows = await self._database.call(
+            "find_stores",
+            incarnation_id=incarnation_id,
+            of_batch_id=key.batch_id,
+            of_job_id=key.job_id,
+            of_attempt=key.attempt,
+            names=list(names),
+        )
+        return [None if row["url"] is None else _store_of(row) for row in rows]
 
     async def record_files(
         self,
@@ -56,3 +72,12 @@ class WorkerFiles:
                 messages=[one.message for one in files],
             )
         )
+
+
+def _store_of(row: Mapping[str, Any]) -> StoredFileStore:
+    secret = row["secret"]
+    owner = None if secret is None else SecretRow(row["tenant_id"], row["user_id"], secret)
+    return StoredFileStore(
+        row["url"], row["endpoint"], row["region"], row["access"], row["credentials"], owner,
+        row["body"],
+    )  # fmt: skip

@@ -29,6 +29,7 @@ from weft.submission.routing import count_failures, router_of
 from weft.submission.secrets import check_secrets
 from weft.submission.services import Answer, Origin, SubmissionServices
 from weft.submission.signatures import sign_functions
+from weft.submission.stores import check_stores
 from weft.submission.translation.bunch_difference import JOBS_MAX, refuse_if_different, spec_fields
 from weft.submission.translation.check import check_attributes, check_name
 from weft.submission.translation.context import DocumentContext
@@ -377,6 +378,7 @@ async def _translate(
     rare = context.rare(jobs)
     await check_functions(services, caller, rare, context.batch_id, problems)
     await check_secrets(services, caller, rare, context.batch_id, problems)
+    await check_stores(services, caller, rare, problems)
     workers = await services.workers(caller)
     context = replace(context, licences=await services.licences())
     try:

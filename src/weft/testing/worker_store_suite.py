@@ -111,6 +111,15 @@ class WorkerStoreSuite:
         assert (found.row.name, found.body) == ("db", None)
         assert list(await store.get_secrets(worker + 1_000_000, [(key, "db")])) == [None]
 
+    async def test_stores_are_told_for_live_attempts_only(self) -> None:
+        """Those of the attempt's tenant; `FileStoreStoreSuite` sets one."""
+        store, worker, (one,) = await self.claim(1)
+        key = AttemptKey(*key_of(one))
+        assert list(await store.find_stores(worker, key, ["none", "nor this"])) == [None, None]
+        later = AttemptKey(*key_of(one)[:2], one.attempt + 1)
+        assert list(await store.find_stores(worker, later, ["none"])) == []
+        assert list(await store.find_stores(worker + 1_000_000, key, ["none"])) == []
+
     async def test_batches_that_are_there_or_never_were_are_not_removed(self) -> None:
         """They are removed only when somebody deleted them."""
         store, _incarnation_id, (one,) = await self.claim(1)

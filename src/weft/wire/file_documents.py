@@ -4,6 +4,7 @@ from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct, field
 
+from weft.core.file_paths import StoreFile, WrongPath, in_store, parse_source, split_store
 from weft.wire.description import says
 from weft.wire.patterns import END
 from weft.wire.secret_documents import VariableName
@@ -16,8 +17,9 @@ _TO_INPUT = says(
 )
 _TO_OUTPUT = says(
     "Where it is kept; with a slash at its end, a directory for what `from` matches. Without it, "
-    "by its path in the job's directory.",
+    "by its path in the job's directory. With `store://NAME/` before it, in that store.",
     "results/",
+    "store://results/run7/",
 )
 
 
@@ -29,10 +31,12 @@ class FileInput(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=T
         says(
             "Where it comes from: an output of another job of the batch (`weft://j7/PATH`, or a "
             "parent's by its name, `weft://align/PATH`), of another batch (`weft://b1.j7/PATH`), "
-            "or a file of the worker's host below its `input_paths` (`file:///data/x`). A path "
-            "alone is a file of the batch.",
+            "a file of the worker's host below its `input_paths` (`file:///data/x`), or an object "
+            "of a store of the tenant (`store://genomes/hg38.fa`). A path alone is a file of the "
+            "batch.",
             "weft://align/out.bam",
             "file:///data/genes.txt",
+            "store://genomes/hg38.fa",
         ),
     ] = field(name="from")
     to: Annotated[str | None, _TO_INPUT] = None
@@ -107,3 +111,27 @@ JobOutputs = Annotated[
         [{"from": "out/*.txt"}, {"from": "core", "when": "failure"}],
     ),
 ]
+
+
+def names_object(
+    inputs: tuple[FileInput, ...] | None,
+    outputs: tuple[FileOutput, ...] | None,
+    *,
+    is_read: bool,
+    file: StoreFile,
+) -> bool:
+    """Say whether a job with these inputs and outputs is to read, or to write, this object."""
+    try:
+        if is_read:
+            return any(
+                in_store(one.from_) and parse_source(one.from_) == file for one in inputs or ()
+            )
+        return any(_is_target(one.to or "", file) for one in outputs or () if in_store(one.to))
+    except WrongPath:
+        return False
+
+
+def _is_target(to: str, file: StoreFile) -> bool:
+    store, path = split_store(to)
+    below = path if not path or path.endswith("/") else f"{path}/"
+    return store == file.store and (file.path == path or file.path.startswith(below))

@@ -12,6 +12,9 @@ import msgspec
 
 from weft.api.worker_link.output import LinkedOutput
 from weft.api.worker_link.refusals import refused, wrong_frame
+from weft.core.attempt_key import AttemptKey
+from weft.core.file_paths import StoreFile
+from weft.ports.file_signing import Signed, ToSign, UrlSigner
 from weft.ports.spool import Spool
 from weft.ports.store import Caller, Claimed, WorkTerms
 from weft.ports.worker_link import (
@@ -23,6 +26,8 @@ from weft.ports.worker_link import (
     LinkTerms,
     call_forms,
 )
+from weft.wire.file_documents import names_object
+from weft.wire.spec import decode_chunk
 
 _Notices = asyncio.Queue[tuple[str, str] | Exception]
 _ENDED: Final = Exception("the stream is to end")
@@ -43,6 +48,8 @@ class WorkerLink:
     """Raises `Unavailable` where the api has no login for it."""
     spool: Spool
     lost_after_s: float
+    signer: UrlSigner | None = None
+    """What opens the stores of tenants."""
     _terms: dict[tuple[int, int], LinkTerms] = field(default_factory=dict)
     """Of incarnations, by token: they never change."""
 
@@ -80,6 +87,8 @@ class WorkerLink:
         terms = await self.terms_of(caller, frame.incarnation_id)
         if frame.call == "write_log":
             return await self._output.write(store, terms, frame.incarnation_id, given)
+        if frame.call == "sign_files":
+            return await self._sign(store, frame.incarnation_id, given["key"], given["wanted"])
         if frame.call == "remove_logs":
             await self._output.remove(store, terms, frame.incarnation_id, given)
             return None
@@ -91,7 +100,34 @@ class WorkerLink:
         self._note(frame, given, found)
         if frame.call == "get_secrets":  # not even encrypted: it could open none
             return [one and replace(one, body=None) for one in found]
+        if frame.call == "find_stores":
+            return [one and replace(one, body=None, row=None) for one in found]
         return found
+
+    async def _sign(
+        self, store: LinkedStore, incarnation_id: int, key: AttemptKey, wanted: Sequence[ToSign]
+    ) -> Sequence[Signed]:
+        """Sign for what the job of a live attempt names, and for nothing else."""
+        live = await store.list_live(incarnation_id)
+        of_attempt = [
+            one for one in live if AttemptKey(one.batch_id, one.job_id, one.attempt) == key
+        ]
+        if not of_attempt or self.signer is None:
+            return [Signed("", "this server signs nothing for that attempt") for _ in wanted]
+        chunk = (key.batch_id, of_attempt[0].chunk_first)
+        bodies = await store.get_chunks([chunk[0]], [chunk[1]])
+        spec = decode_chunk(bodies[chunk])[key.job_id - chunk[1]]
+        named = [
+            names_object(
+                spec.inputs, spec.outputs, is_read=one.method == "GET",
+                file=StoreFile(one.store, one.path),
+            )
+            for one in wanted
+        ]  # fmt: skip
+        good = [one for one, is_named in zip(wanted, named, strict=True) if is_named]
+        signed = iter(await self.signer.sign(incarnation_id, key, good) if good else ())
+        nothing = Signed("", "its job does not name this object")
+        return [next(signed) if is_named else nothing for is_named in named]
 
     def _note(self, frame: Frame, given: Mapping[str, Any], found: Any) -> None:  # noqa: ANN401 (of the call)
         """Note which attempts the worker has by now."""

@@ -66,6 +66,7 @@ from weft.ports.store.worker import (
     PhaseReport,
     Registered,
     StartReport,
+    StoredFileStore,
     StoredSecret,
     WorkerStore,
 )
@@ -140,6 +141,7 @@ __all__ = [
     "Shape",
     "ShareKey",
     "StartReport",
+    "StoredFileStore",
     "StoredSecret",
     "TrailQuery",
     "Visit",

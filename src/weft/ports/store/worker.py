@@ -135,6 +135,21 @@ class StoredSecret:
     """Encrypted (`wire/sealed.py`); None: the user has no secret of this name."""
 
 
+@dataclass(frozen=True)
+class StoredFileStore:
+    """A store of objects, for an attempt that this worker has."""
+
+    url: str
+    endpoint: str | None
+    region: str | None
+    access: str
+    credentials: str
+    row: SecretRow | None
+    """Of the secret that opens it."""
+    body: bytes | None
+    """The secret, encrypted; None: there is none, or it was removed."""
+
+
 class JobUser(NamedTuple):
     """Whose a job is."""
 
@@ -298,6 +313,13 @@ class WorkerStore(Protocol):
     ) -> Sequence[FoundFile | None]:
         """Return what is known of files that an attempt is to get, in this order. None: this
         worker does not have the attempt, or its user may not read that batch.
+        """
+
+    async def find_stores(
+        self, incarnation_id: int, key: AttemptKey, names: Sequence[str]
+    ) -> Sequence[StoredFileStore | None]:
+        """Return stores of the attempt's tenant by name, in this order. None: there is no such
+        store; empty: this worker does not have the attempt.
         """
 
     async def record_files(

@@ -6,9 +6,11 @@ from weft.core.errors import InvalidValue
 from weft.core.file_paths import (
     WrongPath,
     has_wildcards,
+    in_store,
     name_of,
     parse_source,
     parts_of,
+    split_store,
     target_of,
 )
 from weft.core.problems import Problems
@@ -74,7 +76,9 @@ def _check_input(one: FileInput, targets: set[str]) -> None:
 def _check_output(one: FileOutput) -> None:
     parts_of(one.from_.removesuffix("/"))
     if one.to is not None:
-        parts_of(one.to.removesuffix("/"))
+        to = split_store(one.to)[1] if in_store(one.to) else one.to
+        if to or not in_store(one.to):
+            parts_of(to.removesuffix("/"))
         if has_wildcards(one.from_) and not one.to.endswith("/"):
             raise WrongPath("`to` of a pattern is a directory: end it with a slash")
 

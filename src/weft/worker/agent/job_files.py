@@ -16,18 +16,21 @@ import msgspec
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.conditions import Blocked
+from weft.core.errors import WeftError
 from weft.core.file_paths import (
-    BatchFile,
     FileSource,
     HostFile,
     JobFile,
+    StoreFile,
     WrongPath,
+    in_store,
     name_of,
     parse_source,
     parts_of,
     target_of,
 )
 from weft.core.states import JobState, Reason
+from weft.ports.file_signing import Method, ObjectCarrier, ToSign, UrlSigner
 from weft.ports.file_store import (
     FileDiffers,
     FileMissing,
@@ -65,6 +68,9 @@ class FileSite:
     kept: FileStore
     """Files that weft keeps itself: `b7/DIGEST`."""
     host: FileStore
+    signer: UrlSigner
+    objects: ObjectCarrier
+    """Objects of stores, by the URLs that are signed for an attempt."""
     parallel: int = 4
     input_bytes_max: int = 1 << 40
     input_entries_max: int = 1_000_000
@@ -151,7 +157,7 @@ class JobFiles:
         sources = [_source_of(given) for given in inputs]
         found = await self._find(one.key, sources)
         bringing = [
-            asyncio.create_task(self._bring_one(work, given, source, found.get(n)))
+            asyncio.create_task(self._bring_one(one.key, work, given, source, found.get(n)))
             for n, (given, source) in enumerate(zip(inputs, sources, strict=True))
         ]
         try:
@@ -173,9 +179,11 @@ class JobFiles:
         wanted = {
             n: FileWanted(source.batch_id, source.job_id, source.parent, source.path)
             if isinstance(source, JobFile)
-            else FileWanted(None, 0, None, source.path)
+            else FileWanted(
+                None, 0, None, source.address if isinstance(source, StoreFile) else source.path
+            )
             for n, source in enumerate(sources)
-            if isinstance(source, JobFile | BatchFile)
+            if not isinstance(source, HostFile)
         }
         if not wanted:
             return {}
@@ -185,11 +193,12 @@ class JobFiles:
         return dict(zip(wanted, rows, strict=True))
 
     async def _bring_one(
-        self, work: Path, given: FileInput, source: FileSource, found: FoundFile | None
-    ) -> Path | None:
+        self, key: AttemptKey, work: Path, given: FileInput, source: FileSource,
+        found: FoundFile | None,
+    ) -> Path | None:  # fmt: skip
         try:
             async with self._places:
-                return await self._bring_now(work, given, source, found)
+                return await self._bring_now(key, work, given, source, found)
         except FileMissing as error:
             if given.optional:
                 return None
@@ -198,19 +207,31 @@ class JobFiles:
             raise type(error)(f"its input {given.from_}: {error}") from error
 
     async def _bring_now(
-        self, work: Path, given: FileInput, source: FileSource, found: FoundFile | None
-    ) -> Path:
-        store, path, n_bytes, digest = self._place_of(source, found)
+        self, key: AttemptKey, work: Path, given: FileInput, source: FileSource,
+        found: FoundFile | None,
+    ) -> Path:  # fmt: skip
+        store: FileStore | None = None
+        path, n_bytes, digest = "", None, None
+        if isinstance(source, StoreFile):  # of a job of the batch, or of anybody
+            n_bytes, digest = (found.n_bytes, found.digest) if found else (None, None)
+        else:
+            store, path, n_bytes, digest = self._place_of(source, found)
         checksum = digest
         if given.checksum is not None:
             checksum = bytes.fromhex(given.checksum.partition(":")[2])
             if digest is not None and checksum != digest:
                 raise FileDiffers("it has another checksum")
-        facts = await store.facts(path)
-        if facts.n_bytes > self._site.input_bytes_max:
-            most = self._site.input_bytes_max
-            raise FileRefused(f"it has {facts.n_bytes} bytes, at most {most} (input_bytes_max)")
+        if store is not None:
+            facts = await store.facts(path)
+            if facts.n_bytes > (most := self._site.input_bytes_max):
+                raise FileRefused(
+                    f"it has {facts.n_bytes} bytes, at most {most} (input_bytes_max)"
+                )
         parts = _parts(given, source)
+        if store is not None:
+            pieces = store.read(path)
+        else:
+            pieces = self._site.objects.read(await self._url(key, "GET", source))
         may_link = given.mode == "link" and isinstance(source, HostFile) and not given.unpack
         if may_link and checksum is None:
             await asyncio.to_thread(link, work, parts, source.path)
@@ -221,7 +242,7 @@ class JobFiles:
         await put_file(
             into,
             name,
-            store.read(path),
+            pieces,
             digest=checksum,
             n_bytes=n_bytes,
             bytes_max=self._site.input_bytes_max,
@@ -240,6 +261,20 @@ class JobFiles:
             finally:
                 archive.unlink(missing_ok=True)
         return work.joinpath(*parts)
+
+    async def _url(self, key: AttemptKey, method: Method, file: FileSource) -> str:
+        """Return a URL for an object. Raise `FileRefused`, `StoreAway`."""
+        assert isinstance(file, StoreFile)
+        wanted = [ToSign(method, file.store, file.path)]
+        try:
+            (signed,) = await until_answered(
+                lambda: self._site.signer.sign(self._incarnation_id, key, wanted)
+            )
+        except WeftError as error:  # an older api does not sign
+            raise FileRefused(error.message) from error
+        if signed.problem:
+            raise (StoreAway if signed.is_away else FileRefused)(signed.problem)
+        return signed.url
 
     def _place_of(
         self, source: FileSource, found: FoundFile | None
@@ -338,9 +373,13 @@ class JobFiles:
         with opened_output(work, one.source, owner=owner) as fd:
             message = _message(fd, one.source) if one.is_message else None
             digest, n_bytes = await asyncio.to_thread(_digest_of, fd)
-            path = f"b{key.batch_id}/{digest.hex()}"
-            await self._site.kept.write(path, HeldFile(fd, n_bytes, digest))
-        return KeptFile(one.target, n_bytes, digest, message=message)
+            held, target = HeldFile(fd, n_bytes, digest), one.target
+            if not in_store(target):
+                await self._site.kept.write(f"b{key.batch_id}/{digest.hex()}", held)
+                return KeptFile(target, n_bytes, digest, message=message)
+            url = await self._url(key, "PUT", parse_source(target))
+            await self._site.objects.write(url, held)
+        return KeptFile(target, n_bytes, digest, target, message)
 
 
 def _source_of(given: FileInput) -> FileSource:

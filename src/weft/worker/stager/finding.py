@@ -8,7 +8,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from weft.core.file_paths import WrongPath, has_wildcards, parts_of, target_of
+import msgspec
+
+from weft.core.file_paths import (
+    PATH_BYTES_MAX,
+    StoreFile,
+    WrongPath,
+    has_wildcards,
+    in_store,
+    parts_of,
+    split_store,
+    target_of,
+)
 from weft.ports.file_store import FileMissing, FileProblem, FileRefused
 from weft.wire.file_documents import ANNOUNCED_MAX, FileOutput
 from weft.wire.walking import NotPlain, entered, open_file, opened_directory
@@ -96,6 +107,18 @@ def _has_all(found: dict[str, FoundFile], output: FileOutput) -> bool:
 
 
 def _target(output: FileOutput, source: str) -> str:
+    """Return by which path a file is kept, or at which address."""
+    if in_store(output.to):
+        store, to = split_store(output.to or "")
+        within = _path(msgspec.structs.replace(output, to=to or None), source)
+        target = StoreFile(store, within).address
+        if len(target.encode()) > PATH_BYTES_MAX:
+            raise FileRefused(f"its output {source!r} would have too long an address")
+        return target
+    return _path(output, source)
+
+
+def _path(output: FileOutput, source: str) -> str:
     to = output.to
     if to is not None and not to.endswith("/") and source != output.from_.removesuffix("/"):
         to += source.removeprefix(output.from_.removesuffix("/"))  # of a directory

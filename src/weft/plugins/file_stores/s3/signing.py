@@ -1,0 +1,145 @@
+"""Sign URLs for objects: nothing is asked of the store for that.
+
+obstore would read the environment for all that it is not given, so it is given all: else an
+operator of a tenant could use the credentials of the process.
+"""
+
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+from typing import Any, Final, Protocol
+
+from weft.core.attempt_key import AttemptKey
+from weft.core.errors import WeftError
+from weft.core.file_stores import parse_bucket
+from weft.ports.file_signing import Method, Signed, ToSign
+from weft.ports.store import StoredFileStore
+from weft.wire.sealed import SecretKeys
+
+VALID_S: Final = 3600
+"""A transfer begins within that time; it may take longer."""
+KEY_BYTES_MAX: Final = 1024
+REGION: Final = "us-east-1"
+_PARTS: Final = (2, 3)
+_ENVIRONMENT: Final = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
+
+
+class NotSigned(Exception):
+    """Why there is no URL, for the owner of the job."""
+
+    def __init__(self, message: str, *, is_away: bool = False) -> None:
+        super().__init__(message)
+        self.is_away = is_away
+
+
+class FindsStores(Protocol):
+    """The part of the store that is asked."""
+
+    async def find_stores(
+        self, incarnation_id: int, key: AttemptKey, names: Sequence[str]
+    ) -> Sequence[StoredFileStore | None]:
+        """See `WorkerStore`."""
+
+
+class StoreSigner:
+    """Signs with the secrets of tenants, and for the buckets of `store_buckets` with what this
+    process or its machine has.
+    """
+
+    def __init__(
+        self, find_store: Callable[[], FindsStores], keys: Callable[[], SecretKeys], buckets: str
+    ) -> None:
+        self._find_store = find_store
+        self._keys = keys
+        self._buckets = frozenset(part for part in re.split(r"[\s,]+", buckets) if part)
+
+    async def sign(
+        self, incarnation_id: int, key: AttemptKey, wanted: Sequence[ToSign]
+    ) -> Sequence[Signed]:
+        """Return a URL for each."""
+        names = sorted({one.store for one in wanted})
+        rows = await self._find_store().find_stores(incarnation_id, key, names)
+        stores = dict(zip(names, rows, strict=False))  # none: the worker lost the attempt
+        return [await self._signed(one, stores.get(one.store)) for one in wanted]
+
+    async def _signed(self, one: ToSign, store: StoredFileStore | None) -> Signed:
+        if store is None:
+            return Signed("", f"there is no store {one.store!r}")
+        if one.method != "GET" and store.access != "write":
+            return Signed("", f"nothing is written to store {one.store!r}")
+        try:
+            return Signed(await self.url_of(one.method, store, one.path))
+        except NotSigned as error:
+            return Signed("", str(error), error.is_away)
+
+    async def url_of(self, method: Method, store: StoredFileStore, path: str) -> str:
+        """Return the URL of one object. Raise `NotSigned`."""
+        bucket = parse_bucket(store.url)
+        name = bucket.prefix + path
+        if len(name.encode()) > KEY_BYTES_MAX or not name.isprintable():
+            raise NotSigned(f"no object has such a name, or more than {KEY_BYTES_MAX} bytes of it")
+        region = store.region or REGION
+        options: dict[str, Any] = {  # of obstore
+            "endpoint": store.endpoint or f"https://s3.{region}.amazonaws.com",
+            "region": region,
+            "virtual_hosted_style_request": False,
+            "skip_signature": False,
+            "client_options": {"allow_http": True},  # for the signature alone
+        }
+        if (credentials := self._credentials(store, bucket.name)) is not None:
+            options["credential_provider"] = lambda: credentials
+        try:
+            import obstore  # noqa: PLC0415 (an extra)
+            from obstore.store import S3Store  # noqa: PLC0415
+        except ImportError as error:
+            raise NotSigned(
+                "this host has no obstore, which opens stores: install the extra `weft[s3]`",
+                is_away=True,
+            ) from error
+        try:
+            url: str = await obstore.sign_async(
+                S3Store(bucket.name, **options),
+                method,
+                name,
+                timedelta(seconds=VALID_S),
+            )
+        except Exception as error:  # whatever it is, it says nothing of the credentials
+            why = f"its credentials cannot be had ({type(error).__name__})"
+            raise NotSigned(why, is_away=True) from error
+        else:
+            return url
+
+    def _credentials(self, store: StoredFileStore, bucket: str) -> Mapping[str, Any] | None:
+        """Return what signs; None: what the machine has. Raise `NotSigned`."""
+        if store.credentials != "secret":
+            if not {bucket, "*"} & self._buckets:
+                raise NotSigned(
+                    f"the setting store_buckets does not let bucket {bucket!r} be reached with "
+                    "credentials of the host"
+                )
+            if store.credentials == "instance-role":
+                return None
+            parts: Sequence[str] = [os.environ.get(name, "") for name in _ENVIRONMENT]
+            if not all(parts[:2]):
+                raise NotSigned("the environment of this process has no credentials of AWS")
+        elif store.body is None:
+            raise NotSigned("the secret that opens its store was removed")
+        else:
+            parts = self._opened(store).strip().split(":", 2)
+            if len(parts) not in _PARTS or not all(parts):
+                raise NotSigned("the secret that opens its store is not KEY_ID:SECRET_KEY")
+        token = parts[2] if len(parts) == _PARTS[1] and parts[2] else None
+        return {
+            "access_key_id": parts[0], "secret_access_key": parts[1], "token": token,
+            "expires_at": None,
+        }  # fmt: skip
+
+    def _opened(self, store: StoredFileStore) -> str:
+        assert store.body is not None
+        assert store.row is not None
+        try:
+            return self._keys().open(store.body, store.row)
+        except (WeftError, ValueError) as error:
+            why = "the secret that opens its store cannot be decrypted on this host"
+            raise NotSigned(why, is_away=True) from error

@@ -1,0 +1,176 @@
+"""Jobs get files from stores and leave them there, on a real server of S3 (`tests/servers/s3.sh`).
+
+Two buckets, opened in two ways; what opens them is found nowhere.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+import pytest
+
+from e2e.conftest import Weft
+from e2e.test_workers_outside import Outside
+
+pytestmark = pytest.mark.engine
+
+SCRIPT = Path(__file__).resolve().parents[1] / "servers" / "s3.sh"
+PORT = 28780
+START_S = 300
+SECRET, OF_ENVIRONMENT = "canary-of-the-secret", "canary-of-the-environment"
+OPENS = {"AWS_ACCESS_KEY_ID": "AKIAENVIRONMENT", "AWS_SECRET_ACCESS_KEY": OF_ENVIRONMENT}
+
+
+class Buckets:
+    """A server of S3 that runs."""
+
+    url = f"http://127.0.0.1:{PORT}"
+
+    def ask(self, method: str, path: str, body: bytes | None = None) -> bytes:
+        """Ask as anybody: the server of the tests checks no key."""
+        request = urllib.request.Request(  # noqa: S310 (ours)
+            f"{self.url}/{path}", data=body, method=method,
+            headers={"content-type": "application/octet-stream"},
+        )  # fmt: skip
+        with urllib.request.urlopen(request, timeout=120) as answer:  # noqa: S310
+            found: bytes = answer.read()
+            return found
+
+
+@pytest.fixture(scope="module")
+def buckets() -> Iterator[Buckets]:
+    directory = Path(mkdtemp(prefix="weft-s3-"))
+    try:
+        subprocess.run(
+            [SCRIPT, "start", str(directory), str(PORT)],
+            check=True, capture_output=True, timeout=START_S,
+        )  # fmt: skip
+        found = Buckets()
+        for name in ("genomes", "results"):
+            found.ask("PUT", name)
+        yield found
+    finally:
+        subprocess.run([SCRIPT, "stop", str(directory)], check=False, timeout=60)
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def weft(buckets: Buckets, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Weft]:
+    """Give a weft with a store of each kind."""
+    found = Weft(tmp_path_factory.mktemp("home"))
+    settings = {"WEFT_STORE_PRIVATE_HOSTS": "127.0.0.0/8", "WEFT_STORE_BUCKETS": "genomes"}
+    up = found.run("up", "--port", "0", "--detach", env={**settings, **OPENS})
+    assert up.returncode == 0, up.stderr.decode()
+    try:
+        told(found, "secret", "set", "results-key", stdin=f"AKIASECRET:{SECRET}".encode())
+        at = ("--endpoint", buckets.url)
+        told(found, "store", "add", "genomes", "s3://genomes", "--access", "read", "--env", *at)
+        results = ("results", "s3://results/lab-7", "--access", "write")
+        told(found, "store", "add", *results, "--secret", "results-key", *at)
+        yield found
+    finally:
+        told(found, "down")
+
+
+def told(weft: Weft, *words: str, stdin: bytes | None = None) -> bytes:
+    done = weft.run(*words, stdin=stdin)
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout
+
+
+def run(weft: Weft, *jobs: dict[str, Any]) -> tuple[str, list[dict[str, Any]]]:
+    """Run jobs; return their batch and what became of them."""
+    document = json.dumps({"name": "stores", "jobs": jobs}).encode()
+    batch = told(weft, "submit", "-", stdin=document).decode().strip()
+    weft.run("wait", batch)
+    listed = json.loads(told(weft, "jobs", batch, "--json"))
+    return batch, sorted(listed, key=lambda one: int(one["job_id"]))
+
+
+def count(*, checksum: str | None = None, **more: Any) -> dict[str, Any]:  # noqa: ANN401 (fields of a job)
+    """Return a job that reads one store and writes the other."""
+    of = {"from": "store://genomes/hg/one.txt", "env": "ONE"}
+    return {
+        "script": 'env; wc -c < "$ONE" > count.txt; mkdir out; cp "$ONE" out/',
+        "inputs": [of if checksum is None else {**of, "checksum": checksum}],
+        "outputs": [
+            {"from": "count.txt", "to": "store://results/counts/"},
+            {"from": "out/", "to": "store://results/"},
+        ],
+        **more,
+    }
+
+
+def found_below(home: Path, canary: str) -> list[str]:
+    """Return the files of a home, those of its database included, that hold a text."""
+    return [
+        str(path) for path in home.rglob("*")
+        if path.is_file() and not path.is_symlink() and canary.encode() in path.read_bytes()
+    ]  # fmt: skip
+
+
+def test_files_travel_between_two_stores_and_no_job_sees_what_opens_them(
+    weft: Weft, buckets: Buckets
+) -> None:
+    data = os.urandom(3 << 20) + b"end"
+    buckets.ask("PUT", "genomes/hg/one.txt", data)
+    digest = hashlib.sha256(data).hexdigest()
+
+    batch, (job, after) = run(
+        weft, count(name="count", checksum=f"sha256:{digest}"),
+        {"script": "cat counts", "parents": ["count"],
+         "inputs": [{"from": "store://results/counts/count.txt", "to": "counts"}]},
+    )  # fmt: skip
+
+    assert (job["state"], after["state"]) == ("success", "success"), (job, after)
+    assert buckets.ask("GET", "results/lab-7/out/one.txt") == data
+    assert told(weft, "logs", f"{batch}.j2").decode() == f"{len(data)}\n"
+    listed = json.loads(told(weft, "files", "ls", f"{batch}.j1", "--json"))
+    kept = {one["path"]: (one["bytes"], one["sha256"]) for one in listed}
+    assert kept["store://results/out/one.txt"] == (len(data), digest)
+    shown = b"".join(
+        told(weft, *words) for words in (
+            ("logs", f"{batch}.j1"), ("status", f"{batch}.j1", "--json"), ("store", "ls"),
+            ("store", "show", "results", "--json"), ("trail", "--json"),
+        )
+    ).decode()  # fmt: skip
+    for canary in (SECRET, OF_ENVIRONMENT):
+        assert canary not in shown
+        assert found_below(weft.home, canary) == []
+
+
+def test_what_is_wrong_is_said_with_the_name_of_the_file(weft: Weft, buckets: Buckets) -> None:
+    """A wrong checksum, an object that is missing, one that changed since a job left it."""
+    buckets.ask("PUT", "genomes/hg/one.txt", b"one")
+    wrong, missing = count(checksum=f"sha256:{'0' * 64}"), count()
+    missing["inputs"] = [{"from": "store://genomes/none.txt"}]
+    _, jobs = run(weft, wrong, missing)
+    assert [one["reason"] for one in jobs] == ["files", "files"]
+    assert "store://genomes/hg/one.txt" in jobs[0]["message"]
+    assert "store://genomes/none.txt is missing" in jobs[1]["message"]
+
+    document = {"jobs": [count(outputs=[{"from": "a", "to": "store://genomes/"}])]}
+    refused = weft.run("submit", "-", stdin=json.dumps(document).encode())
+    assert b"nothing is written to store 'genomes'" in refused.stderr
+
+
+def test_a_worker_outside_gets_urls_for_its_jobs_and_no_key(
+    weft: Weft, buckets: Buckets, tmp_path: Path
+) -> None:
+    buckets.ask("PUT", "genomes/hg/one.txt", b"outside")
+    with Outside(weft, tmp_path, WEFT_STORE_PRIVATE_HOSTS="127.0.0.0/8").running():
+        batch, (job,) = run(weft, count(labels={"site": "out"}))
+
+        assert job["state"] == "success", job
+        assert buckets.ask("GET", "results/lab-7/out/one.txt") == b"outside"
+        listed = json.loads(told(weft, "files", "ls", f"{batch}.j1", "--json"))
+        assert {one["bytes"] for one in listed} == {2, 7}
+    for canary in (SECRET, OF_ENVIRONMENT):
+        assert found_below(tmp_path, canary) == []

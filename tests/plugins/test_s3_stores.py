@@ -1,0 +1,219 @@
+"""Signing and carrying of objects, without a server of S3."""
+
+import asyncio
+import hashlib
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from weft.core.addresses import AllowedHosts
+from weft.core.attempt_key import AttemptKey
+from weft.core.file_paths import StoreFile
+from weft.plugins.file_stores.s3.carrying import HttpCarrier
+from weft.plugins.file_stores.s3.signing import StoreSigner
+from weft.ports.file_signing import ToSign
+from weft.ports.file_store import FileDiffers, FileMissing, FileRefused, HeldFile, StoreAway
+from weft.ports.store import StoredFileStore
+from weft.wire.file_documents import FileInput, FileOutput, names_object
+from weft.wire.sealed import SecretKeys, SecretRow
+
+KEYS, ROW, KEY = SecretKeys([bytes(32)]), SecretRow(1, 2, "key"), AttemptKey(1, 1, 1)
+HERE = AllowedHosts(everything=True)
+Serve = Callable[[str, asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+def stored(
+    access: str = "write", credentials: str = "secret", value: str = "AK:SK"
+) -> StoredFileStore:
+    is_secret = credentials == "secret"
+    body = KEYS.seal(value, ROW) if is_secret and value else None
+    return StoredFileStore(
+        "s3://bucket/pre", "https://s3.example.org", None, access, credentials,
+        ROW if is_secret else None, body,
+    )  # fmt: skip
+
+
+class Stores:
+    def __init__(self, store: StoredFileStore | None) -> None:
+        self.store = store
+
+    async def find_stores(
+        self, incarnation_id: int, key: AttemptKey, names: list[str]
+    ) -> list[StoredFileStore | None]:
+        assert (incarnation_id, key) == (7, KEY)
+        return [self.store for _ in names]
+
+
+async def signed(store: StoredFileStore | None, method: str = "GET", buckets: str = "") -> str:
+    """Return the URL, or why there is none."""
+    signer = StoreSigner(lambda: Stores(store), lambda: KEYS, buckets)  # type: ignore[arg-type, return-value]  # a double
+    (one,) = await signer.sign(7, KEY, [ToSign(method, "s", "a b/ü%.txt")])  # type: ignore[arg-type]  # of a test
+    return one.problem or one.url
+
+
+async def test_a_url_opens_one_object_and_shows_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The environment of the process has no part in it."""
+    monkeypatch.setenv("AWS_SESSION_TOKEN", "canary")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://canary")
+    monkeypatch.setenv("AWS_ENDPOINT", "http://canary")
+    monkeypatch.setenv("AWS_SKIP_SIGNATURE", "true")
+
+    url = urlsplit(await signed(stored(value="AK:canary-secret\n")))
+
+    assert (url.netloc, url.path) == ("s3.example.org", "/bucket/pre/a%20b/%C3%BC%25.txt")
+    query = parse_qs(url.query)
+    assert query["X-Amz-Credential"][0].startswith("AK/")
+    assert query["X-Amz-Signature"]
+    assert "canary" not in url.geturl()
+
+
+async def test_what_is_not_signed_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "ENV")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "canary")
+    assert await signed(None) == "there is no store 's'"
+    assert await signed(stored("read"), "PUT") == "nothing is written to store 's'"
+    assert "was removed" in await signed(stored(value=""))
+    assert "not KEY_ID:SECRET_KEY" in await signed(stored(value="swordfish"))
+    assert "store_buckets" in await signed(stored(credentials="env"), buckets="other")
+    assert "Credential=ENV" in await signed(stored(credentials="env"), buckets="other, bucket")
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+    assert "has no credentials" in await signed(stored(credentials="env"), buckets="*")
+
+
+def test_a_job_names_what_it_may_ask_for() -> None:
+    inputs = (FileInput("store://s/in/a"), FileInput("store://s/in/b"))
+    outputs = (FileOutput("x", "store://s/out/"), FileOutput("y", "store://s/one"))
+
+    def may(path: str, *, is_read: bool, store: str = "s") -> bool:
+        return names_object(inputs, outputs, is_read=is_read, file=StoreFile(store, path))
+
+    assert may("in/a", is_read=True)
+    assert may("out/deep/x", is_read=False)
+    assert may("one", is_read=False)
+    assert may("one/below", is_read=False)
+    assert not may("in/c", is_read=True)
+    assert not may("out/x", is_read=True)
+    assert not may("in/a", is_read=False)
+    assert not may("oneness", is_read=False)
+    assert not may("in/a", is_read=True, store="t")
+
+
+@asynccontextmanager
+async def serving(serve: Serve) -> AsyncIterator[str]:
+    """Give the URL of an object that is served so."""
+    errors: list[Exception] = []
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            head = (await reader.readuntil(b"\r\n\r\n")).decode()
+            await serve(head, reader, writer)
+        except (OSError, asyncio.IncompleteReadError):
+            pass
+        except Exception as error:  # noqa: BLE001 (told below)
+            errors.append(error)
+        finally:
+            writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    async with server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/bucket/a?X-Amz-Signature=x"
+    assert errors == []
+
+
+def answering(status: str, body: bytes = b"", length: int | None = None, more: str = "") -> Serve:
+    async def serve(head: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        del head, reader
+        size = len(body) if length is None else length
+        writer.write(f"HTTP/1.1 {status}\r\nContent-Length: {size}\r\n{more}\r\n".encode() + body)
+        await writer.drain()
+
+    return serve
+
+
+async def fetched(url: str, allowed: AllowedHosts = HERE) -> bytes:
+    return b"".join([piece async for piece in HttpCarrier(allowed, 10).read(url)])
+
+
+async def test_a_fetch_goes_on_where_its_connection_broke() -> None:
+    data, heads = os.urandom(1 << 20), []
+
+    async def serve(head: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heads.append(head)
+        if len(heads) == 1:
+            answer = answering("200 OK", data[:500_000], len(data), 'ETag: "1"\r\n')
+        else:
+            start = int(head.partition("bytes=")[2].partition("-")[0])
+            answer = answering("206 Partial Content", data[start:], more='ETag: "1"\r\n')
+        await answer(head, reader, writer)
+
+    async with serving(serve) as url:
+        assert await fetched(url) == data
+    assert 'If-Match: "1"' in heads[1]
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "kind", "words"),
+    [
+        ("404 Not Found", b"<Code>NoSuchKey</Code>", FileMissing, "no such object"),
+        ("404 Not Found", b"<Code>NoSuchBucket</Code>", FileRefused, "NoSuchBucket"),
+        ("403 Forbidden", b"<Code>AccessDenied</Code>", FileRefused, "AccessDenied"),
+        ("403 Forbidden", b"<Code>RequestTimeTooSkewed</Code>", StoreAway, "Skewed"),
+        ("412 Precondition Failed", b"", FileDiffers, "changed"),
+        ("503 Slow Down", b"<Code>SlowDown</Code>", StoreAway, "SlowDown"),
+        ("301 Moved", b"", FileRefused, "301"),
+    ],
+)
+async def test_refusals_are_told_apart(
+    status: str, body: bytes, kind: type[Exception], words: str
+) -> None:
+    async with serving(answering(status, body)) as url:
+        with pytest.raises(kind, match=words) as told:
+            await fetched(url)
+    assert type(told.value) is kind
+
+
+async def test_private_addresses_are_refused_and_silence_is_away() -> None:
+    for host in ("127.0.0.1:9", "169.254.169.254", "[::1]:9"):
+        with pytest.raises(FileRefused, match="store_private_hosts"):
+            await fetched(f"http://{host}/bucket/a", AllowedHosts())
+    with pytest.raises(StoreAway, match="does not answer"):
+        await fetched("http://127.0.0.1:1/bucket/a")
+
+
+def held(path: Path, data: bytes, digest: bytes | None = None) -> HeldFile:
+    path.write_bytes(data)
+    fd = os.open(path, os.O_RDONLY)
+    return HeldFile(fd, len(data), digest or hashlib.sha256(data).digest())
+
+
+@pytest.mark.parametrize("size", [0, 1, 1 << 20])
+async def test_an_object_is_sent_whole_or_not_at_all(tmp_path: Path, size: int) -> None:
+    """The last bytes of a file that was changed meanwhile are never sent."""
+    data, bodies = os.urandom(size), []
+
+    async def serve(head: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        length = int(head.lower().partition("content-length: ")[2].partition("\r\n")[0])
+        bodies.append(await reader.readexactly(length))
+        await answering("200 OK")(head, reader, writer)
+
+    good, bad = held(tmp_path / "a", data), held(tmp_path / "b", data, bytes(32))
+    async with serving(serve) as url:
+        await HttpCarrier(HERE, 10).write(url, good)
+        if size:
+            with pytest.raises(FileDiffers):
+                await HttpCarrier(HERE, 10).write(url, bad)
+    assert bodies == [data]
+    os.close(good.fd)
+    os.close(bad.fd)
+
+
+async def test_a_refusal_while_it_is_sent_is_told(tmp_path: Path) -> None:
+    file = held(tmp_path / "a", os.urandom(8 << 20))
+    async with serving(answering("403 Forbidden", b"<Code>AccessDenied</Code>")) as url:
+        with pytest.raises((FileRefused, StoreAway)):
+            await HttpCarrier(HERE, 10).write(url, file)
+    os.close(file.fd)

@@ -1,5 +1,5 @@
--- Each job that ended well in a batch with a sink has one message, or one for each file that is one, unless its exit code says there is
--- nothing to send; others have none.
+-- Each job that ended well in a batch with a sink has one message, or one for each of its files that is one; others have none.
+-- An exit code may say that there is nothing to send.
 SELECT coalesce(j.batch_id, d.batch_id) AS batch_id, coalesce(j.job_id, d.job_id) AS job_id, coalesce(j.file, d.file) AS file, j.state,
     d.delivery_id, d.n_attempts, d.next_at
 FROM (

@@ -23,7 +23,8 @@ BEGIN
         JOIN weft.lifecycle l ON l.lifecycle_id = j.lifecycle_id AND l.limits IS NOT NULL
         JOIN weft.job_status s ON s.batch_id = j.batch_id AND s.job_id = j.job_id
         CROSS JOIN LATERAL (
-            SELECT y AS job, y.state FROM weft.job y WHERE y.batch_id = j.batch_id AND y.job_id = j.job_id FOR UPDATE SKIP LOCKED OFFSET 0) x
+            SELECT y AS job, y.state FROM weft.job y
+            WHERE y.batch_id = j.batch_id AND y.job_id = j.job_id FOR UPDATE SKIP LOCKED OFFSET 0) x
         WHERE j.batch_id = of_batch_id AND j.job_id > after_job AND j.job_id <= last_job
             AND j.state < STATE_SUCCESS AND j.state <> STATE_RUNNING AND x.state = j.state
             AND s.since + interval '1 s' * (l.limits -> 'statuses' ->> s.status::text)::float8 <= _limit_statuses.at

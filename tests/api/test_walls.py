@@ -35,7 +35,7 @@ from weft.store.database import prepare_connection
 
 pytestmark = pytest.mark.slow
 CANARY, WORD = "canary", "usual"
-DRAWS, DRAWS_OF_ONES_OWN = 24, 200
+DRAWS, DRAWS_OF_ONES_OWN = 24, 400
 OURS, THEIRS, LATER = 300_000, 700_000, 900_000
 """Where their numbers begin, and those of what is made when both are there."""
 NUMBER = re.compile(r"\b7000\d\d\b")

@@ -115,7 +115,7 @@ def test_no_worker_is_large_enough(own: Weft) -> None:
         "waits for a worker with 8 cores: the largest has 4"
         "; on a host with less, jobs would share it"
     )
-    assert cause["command"] == "weft worker --pool default --worker-name default-2 --worker-cpu 8"
+    assert cause["command"] == "weft worker --pool default --worker-name default-3 --worker-cpu 8"
     assert of_batch["text"] == cause["text"]
     assert of_batch["job_id"] == 1
     assert ended.returncode == 0

@@ -36,7 +36,7 @@ _PARAMETERS = re.compile(
     r"^CREATE OR REPLACE FUNCTION weft\.\w+\((.*?)^AS \$\$", re.DOTALL | re.MULTILINE
 )
 _KEPT = re.compile(r"Kept for\s(?:--\s+)?one release", re.IGNORECASE)
-_DOUBLE_PLURAL = re.compile(r"\b\w+(?:ss|eds)\b")
+_DOUBLE_PLURAL = re.compile(r"\b(?!(?:\w+_)?access\b)\w+(?:ss|eds)\b")
 
 
 def _texts(path: Path) -> Iterator[str]:

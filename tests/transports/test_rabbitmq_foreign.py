@@ -95,7 +95,7 @@ def test_a_kill_between_offer_and_outcome_loses_and_doubles_nothing(
 ) -> None:
     done = site.directory / "done"
     done.write_text("")
-    # Who begins a job that somebody runs fails for good.
+    # A second start of a job that somebody runs fails for good.
     command = (
         "mkdir {0}/{{value}} && sleep 0.2 && echo {{value}} >> {0}/done && rmdir {0}/{{value}}"
     )

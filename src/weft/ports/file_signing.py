@@ -31,7 +31,7 @@ class Signed(NamedTuple):
 
 
 class UrlSigner(Protocol):
-    """Who asks for URLs."""
+    """The one who asks for URLs."""
 
     async def sign(
         self, incarnation_id: int, key: AttemptKey, wanted: Sequence[ToSign]

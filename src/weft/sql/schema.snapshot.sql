@@ -624,16 +624,16 @@ CREATE TABLE weft.file_store (
     region text,
     access text NOT NULL,
     credentials text NOT NULL,
-    secret text,
+    secret_name text,
     set_by integer NOT NULL,
     set_at timestamp with time zone NOT NULL,
     CONSTRAINT file_store_access_check CHECK ((access = ANY (ARRAY['read'::text, 'write'::text]))),
-    CONSTRAINT file_store_check CHECK (((credentials = 'secret'::text) = (secret IS NOT NULL))),
+    CONSTRAINT file_store_check CHECK (((credentials = 'secret'::text) = (secret_name IS NOT NULL))),
     CONSTRAINT file_store_credentials_check CHECK ((credentials = ANY (ARRAY['secret'::text, 'env'::text, 'instance-role'::text]))),
     CONSTRAINT file_store_endpoint_check CHECK ((length(endpoint) <= 2048)),
     CONSTRAINT file_store_name_check CHECK ((name ~ '^[A-Za-z][A-Za-z0-9_.-]{0,62}$'::text)),
     CONSTRAINT file_store_region_check CHECK ((length(region) <= 64)),
-    CONSTRAINT file_store_secret_check CHECK ((length(secret) <= 63)),
+    CONSTRAINT file_store_secret_name_check CHECK ((length(secret_name) <= 63)),
     CONSTRAINT file_store_url_check CHECK (((length(url) >= 1) AND (length(url) <= 1100)))
 );
 ALTER TABLE weft.file_store OWNER TO postgres;

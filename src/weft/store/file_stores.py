@@ -26,7 +26,7 @@ class FileStores:
             of_region=new.region,
             of_access=new.access,
             of_credentials=new.credentials,
-            of_secret=new.secret,
+            secret_name=new.secret,
             stores_max=stores_max,
         )
         return document

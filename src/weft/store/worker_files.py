@@ -75,7 +75,7 @@ class WorkerFiles:
 
 
 def _store_of(row: Mapping[str, Any]) -> StoredFileStore:
-    secret = row["secret"]
+    secret = row["secret_name"]
     owner = None if secret is None else SecretRow(row["tenant_id"], row["user_id"], secret)
     return StoredFileStore(
         row["url"], row["endpoint"], row["region"], row["access"], row["credentials"], owner,

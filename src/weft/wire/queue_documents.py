@@ -60,7 +60,7 @@ class QueueDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
     ] = "postgres"
     consumers: Annotated[
         QueueConsumersWord,
-        says("Who gets its jobs from the transport: workers of weft, or programs of others."),
+        says("The consumers of its transport: workers of weft, or programs of others."),
     ] = "weft"
     slots: Annotated[
         Annotated[int, Meta(ge=1, le=1_000_000)] | None,

@@ -32,7 +32,7 @@ class Queue(msgspec.Struct, frozen=True, kw_only=True):
     max_waiting: int | None = None
     transport: str = POSTGRES
     consumers: QueueConsumers = "weft"
-    """Who gets its jobs from the transport: workers of weft, or programs that are not weft's."""
+    """The consumers of its transport: workers of weft, or programs of others."""
     slots: int | None = None
     """Jobs that are with foreign consumers at a time; None: it has no such consumers."""
     queued_s: int | None = None

@@ -9,11 +9,11 @@ CREATE TABLE weft.file_store (
     region text CHECK (length(region) <= 64),
     access text NOT NULL CHECK (access IN ('read', 'write')),  -- write: read, too
     credentials text NOT NULL CHECK (credentials IN ('secret', 'env', 'instance-role')),
-    secret text CHECK (length(secret) <= 63),
+    secret_name text CHECK (length(secret_name) <= 63),
     set_by int NOT NULL REFERENCES weft.tenant_user (user_id),
     set_at timestamptz NOT NULL,
     PRIMARY KEY (tenant_id, name),
-    CHECK ((credentials = 'secret') = (secret IS NOT NULL))
+    CHECK ((credentials = 'secret') = (secret_name IS NOT NULL))
 );
 ALTER TABLE weft.file_store ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant_rows ON weft.file_store TO weft_tenant

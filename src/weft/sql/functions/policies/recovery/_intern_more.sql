@@ -12,7 +12,8 @@ BEGIN
         array_agg((m.sizes ->> 'storage_mib')::bigint) AS storage_mibs, array_agg(d.gpu) AS gpus, array_agg(m.words) AS countables
     INTO v_asks FROM (
         SELECT DISTINCT h.cpu_m, h.memory_mib, h.storage_mib, h.gpu,
-            CASE WHEN asked IS NULL THEN h.countables ELSE h.countables - ARRAY['queue', 'pool', 'transport', 'foreign'] || asked END AS words,
+            CASE WHEN asked IS NULL THEN h.countables
+                ELSE h.countables - ARRAY['queue', 'pool', 'transport', 'foreign'] || asked END AS words,
             weft._more_rules(of_batch_id, j.job_id, j.spec_first) AS rules
         FROM unnest(of_job_ids) x
         CROSS JOIN LATERAL (SELECT y.* FROM weft.job y WHERE y.batch_id = of_batch_id AND y.job_id = x OFFSET 0) j

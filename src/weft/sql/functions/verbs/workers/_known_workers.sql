@@ -10,5 +10,6 @@ AS $$
         FROM weft.worker_incarnation x JOIN weft.worker w USING (worker_id) ORDER BY x.worker_id, x.incarnation_id DESC
     )
     SELECT i.* FROM newest n JOIN weft.worker_incarnation i USING (incarnation_id)
-    WHERE NOT coalesce(i.offers ?| ARRAY['machine', 'foreign'], false) AND (n.is_there OR NOT EXISTS (SELECT FROM newest x WHERE x.is_there))
+    WHERE NOT coalesce(i.offers ?| ARRAY['machine', 'foreign'], false)
+        AND (n.is_there OR NOT EXISTS (SELECT FROM newest x WHERE x.is_there))
 $$;

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from e2e.conftest import Weft
-from e2e.test_workers_outside import Outside
+from e2e.test_workers_outside import Outside, submit
 
 pytestmark = pytest.mark.engine
 
@@ -34,10 +34,10 @@ class Buckets:
     url = f"http://127.0.0.1:{PORT}"
 
     def ask(self, method: str, path: str, body: bytes | None = None) -> bytes:
-        """Ask as anybody: the server of the tests checks no key."""
+        """Ask with some key: the server of the tests wants one, and checks none."""
         request = urllib.request.Request(  # noqa: S310 (ours)
             f"{self.url}/{path}", data=body, method=method,
-            headers={"content-type": "application/octet-stream"},
+            headers={"content-type": "application/octet-stream", "authorization": "AWS any:one"},
         )  # fmt: skip
         with urllib.request.urlopen(request, timeout=120) as answer:  # noqa: S310
             found: bytes = answer.read()
@@ -166,7 +166,9 @@ def test_a_worker_outside_gets_urls_for_its_jobs_and_no_key(
 ) -> None:
     buckets.ask("PUT", "genomes/hg/one.txt", b"outside")
     with Outside(weft, tmp_path, WEFT_STORE_PRIVATE_HOSTS="127.0.0.0/8").running():
-        batch, (job,) = run(weft, count(labels={"site": "out"}))
+        batch = submit(weft, tmp_path, [count()])
+        weft.run("wait", batch)
+        (job,) = json.loads(told(weft, "jobs", batch, "--json"))
 
         assert job["state"] == "success", job
         assert buckets.ask("GET", "results/lab-7/out/one.txt") == b"outside"

@@ -81,6 +81,16 @@ async def test_program_that_hangs_is_killed_with_what_it_started(run: Run, tmp_p
     assert not Path(f"/proc/{child}/fd").exists() or _is_dead(child)
 
 
+async def test_number_of_a_program_that_has_ended_is_left_alone(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may be that of somebody else's group by then."""
+    killed: list[int] = []
+    monkeypatch.setattr(os, "killpg", lambda group, _: killed.append(group))
+    assert await run("exit 0") == Answered(status=0)
+    assert killed == []
+
+
 def _is_dead(pid: int) -> bool:
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in {"Z", "X"}
 

@@ -9,13 +9,12 @@ import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from itertools import count
-from signal import SIGKILL
 from typing import Any, Final
 
 from weft.core.conditions import Tested
 from weft.ports.tester import TESTER_PLUGINS, DueTest
+from weft.run.process_group import kill_group
 from weft.settings import Settings
 
 START_S: Final = 30.0
@@ -177,9 +176,7 @@ class _TesterProcess:
             self._idle = asyncio.get_running_loop().call_later(IDLE_S, self.retire)
 
     def _kill(self) -> None:
-        if self._process.returncode is None:
-            with suppress(ProcessLookupError):
-                os.killpg(self._process.pid, SIGKILL)
+        kill_group(self._process)
 
     def _stay(self) -> None:
         if self._idle is not None:

@@ -8,12 +8,12 @@ import asyncio
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from signal import SIGKILL
 from typing import Any, Final
 
 from weft.core.end_words import signal_name
 from weft.core.lines.sink import COMMAND
 from weft.ports.callback_sender import Answered
+from weft.run.process_group import kill_group
 
 DELIVERY_VARIABLE: Final = "WEFT_DELIVERY"
 """The name of the delivery, the same in every try."""
@@ -51,8 +51,7 @@ class SinkCommands:
         except TimeoutError:
             return Answered(error=f"it did not end within {sink['timeout_s']:g} s")
         finally:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, SIGKILL)
+            kill_group(process)
             await process.wait()
         if code < 0:
             return Answered(error=f"it was killed by {signal_name(-code)}")

@@ -9,13 +9,12 @@ import json
 import os
 import sys
 from collections.abc import Mapping
-from contextlib import suppress
-from signal import SIGKILL
 from typing import Any, Final
 
 from weft.driver.loops.sources import SourceRead
 from weft.ports.source import READING_BYTES_MAX
 from weft.ports.store.sources import DueSource
+from weft.run.process_group import kill_group
 from weft.settings import Settings
 
 START_S: Final = 30.0
@@ -100,9 +99,8 @@ class SourceReads:
 
     def _kill(self, number: int) -> None:
         found = self._processes.pop(number, None)
-        if found is not None and found[1].returncode is None:
-            with suppress(ProcessLookupError):
-                os.killpg(found[1].pid, SIGKILL)
+        if found is not None:
+            kill_group(found[1])
 
 
 async def _ask(process: asyncio.subprocess.Process, asked: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from api.hail_door import job
 from weft.doors.hail.jobs import Bunch, jobs_of
 from weft.doors.hail.plain_jobs import plain_job
 from weft.doors.hail.refused import Refused
+from weft.doors.hail.settings import HailSettings
 from weft.doors.hail.shapes import BATCH, FATES, GROUP, RESOURCES, UPDATE
 from weft.settings import Settings
 
@@ -147,3 +148,18 @@ def test_checking_key_by_key_makes_the_same_job(more: dict[str, Any], tmp_path: 
 
     assert (plain_job(plain) is None, plain_job(rare)) == (False, None)
     assert fast == slow
+
+
+def test_image_is_run_if_the_operator_says_so(tmp_path: Path) -> None:
+    sections = (HailSettings(hail_images=True),)
+    bunch = Bunch(settings=Settings(home=tmp_path, plugin_sections=sections), batch_id=1)
+    label = Bunch(settings=Settings(home=tmp_path), batch_id=1)
+    raws = [msgspec.json.encode(job(number, "ls", "/io")) for number in (1, 2, 3)]
+    _, jobs = jobs_of(raws, bunch)
+    wrong = job(1, process={"type": "docker", "image": "a b\n--x", "command": ["x"]})
+    with pytest.raises(Refused, match="invalid image 'a b"):
+        jobs_of([msgspec.json.encode(wrong)], bunch)
+
+    assert [one.container and one.container.image for one in jobs] == ["docker://ubuntu:24.04"] * 3
+    assert [(one.network, one.own_paths) for one in jobs] == [(True, ("/io",))] * 3
+    assert jobs_of(raws, label)[1][0].container is None

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from e2e.conftest import until
@@ -113,6 +114,33 @@ def test_container_shows_the_image_and_nothing_of_the_host(
     assert (third["reason"], third["exit_code"], who) == ("exit", 3, ["nina", "55"])
     assert fourth["exit_code"] == 137
     assert fifth["state"] == "success"
+
+
+def test_jobs_of_hails_client_run_in_their_images(user: PlainUser, images: Registry) -> None:
+    trust(user, images.name)
+    images.push("busy:1")
+    process = {
+        "type": "docker",
+        "image": f"{images.name}/busy:1",
+        "command": ["sh", "-c", "cat /etc/word; echo own > /io/x; cat /io/x"],
+    }
+    batch = {"billing_project": "default", "n_jobs": 1, "n_job_groups": 0, "token": "t"}
+    bunch = [{"job_id": 1, "process": process, "resources": {"memory": "64Mi", "cpu": "0.25"}}]
+    body = {"batch": batch, "bunch": bunch, "job_groups": []}
+    with user.up(**containers(user, WEFT_HAIL_IMAGES="true")):
+        client = json.loads((user.weft_home / "client.json").read_text())
+        answer = httpx.post(
+            f"{client['url']}/api/v1alpha/batches/create-fast",
+            json=body,
+            headers={"Authorization": f"Bearer {client['token']}"},
+        )
+        number = answer.json()["id"]
+        found = ended(user, f"b{number}.j1")
+        said = user.weft("logs", f"b{number}.j1")
+        user.weft("audit")
+
+    assert found["state"] == "success", found
+    assert said.split() == ["first", "own"]
 
 
 def test_what_cannot_run_says_why(user: PlainUser, images: Registry) -> None:

@@ -168,13 +168,14 @@ async def get_hail_log(request: AnyRequest) -> Response[bytes]:
 
 
 async def _about_image(request: AnyRequest) -> dict[str, str]:
-    """Return the header that warns of the image of a job, which may have missed something that is
-    in it. What the job wrote stays as it is: programs read it.
+    """Return the header that warns of the image of a job that ran without it, which may have
+    missed something that is in it. What the job wrote stays as it is: programs read it.
     """
-    _, original = await read.get_foreign_job(
+    row, original = await read.get_foreign_job(
         services_of(request), caller_of(request), batch_of(request), number_of(request, "j")
     )
-    image = "" if original is None else image_of(original)
+    in_image = row["spec"] is not None and row["spec"].container is not None
+    image = "" if original is None or in_image else image_of(original)
     return {WARNING: IMAGE_WARNING.format(image=ascii(image[:_IMAGE_CHARS]))} if image else {}
 
 

@@ -16,9 +16,11 @@ from weft.doors.hail.plain_jobs import PlainJob, checked_job, plain_job
 from weft.doors.hail.refused import bad_request
 from weft.doors.hail.requests import Document, decode_value
 from weft.doors.hail.resources import REGION, asked_of
+from weft.doors.hail.settings import HailSettings
 from weft.doors.hail.shapes import JOB
 from weft.settings import Settings
 from weft.submission.translation.request_size import refuse_too_many
+from weft.wire.container_documents import ContainerDocument
 from weft.wire.foreign_jobs import ForeignJob
 
 ATTEMPT: Final = "b{batch}j{job}a{attempt}"
@@ -30,6 +32,7 @@ _FIRST: Final = {
     "HAIL_REGION": REGION,
 }
 N_MAX_ATTEMPTS: Final = 20
+_IMAGE_CHARS: Final = 200
 _COUNTED: Final = ("lost",)
 """Of the attempts of Hail's jobs only the lost ones are repeated, and they count."""
 IO: Final = "/io"
@@ -67,6 +70,7 @@ def jobs_of(specs: Sequence[bytes], bunch: Bunch) -> tuple[int, list[ForeignJob]
     refuse_too_many("jobs", len(specs), bunch.settings)
     jobs: list[ForeignJob] = []
     asked_by_text: dict[bytes, _Asked] = {}
+    in_images = bunch.settings.section(HailSettings).hail_images
     alike: Alike | None = None
     paths: tuple[str, ...] | None = None  # those that the variables of `alike` name
     n_kinds = first = last = 0
@@ -92,7 +96,10 @@ def jobs_of(specs: Sequence[bytes], bunch: Bunch) -> tuple[int, list[ForeignJob]
         asked = asked_by_text.get(text)
         if asked is None:
             asked = asked_by_text[text] = _asked_of(text, spec, bunch)
-        jobs.append(_job(spec, raw, asked, bunch))
+        job = _job(spec, raw, asked, bunch)
+        if in_images:
+            job.container, job.network = _container(spec.process.image), True
+        jobs.append(job)
         if is_plain and n_kinds < KINDS_MAX:
             n_kinds += 1
             alike = alike_to(raw, jobs[-1])
@@ -174,6 +181,15 @@ def _job(spec: PlainJob, raw: bytes, asked: _Asked, bunch: Bunch) -> ForeignJob:
         identity=_identity(group, spec.port),
         own_paths=_paths_in([*spec.process.command, *(one.value for one in spec.env)]),
     )
+
+
+@lru_cache(maxsize=1024)
+def _container(image: str) -> ContainerDocument:
+    """Return what runs a job in an image, which Hail's clients name as Docker does."""
+    try:
+        return msgspec.convert({"image": f"docker://{image}"}, ContainerDocument)
+    except msgspec.ValidationError:
+        raise bad_request(f"invalid image {image[:_IMAGE_CHARS]!a}") from None
 
 
 @lru_cache(maxsize=1024)

@@ -313,3 +313,34 @@ async def test_job_is_configured_by_parameters_and_knows_their_versions(
     answer = await http.get("/v1/parameters/gone")
     assert answer.json()["code"] == "API.PARAMETER_NOT_FOUND"
     await audit(database)
+
+
+async def test_files_of_a_job_are_named_by_its_item(
+    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str]
+) -> None:
+    text = (
+        SETUP
+        + """
+inputs = [{ from = "file:///data/${param.area}/${item.path}", to = "in" }]
+outputs = { "out" = "${param.area}/${item.measured:%Y/%m/%d}/" }
+[parameters]
+area = "alps"
+"""
+    )
+    await apply(http, text)
+    await find(database, "a", path="S2/a.zip", measured="2027-04-13T10:13:47Z")
+    await find(database, "b", path="../../etc/passwd", measured="2027-04-13")
+    await find(database, "c", path="S2/c.zip", measured="soon")
+    await find(database, "d", measured="2027-04-13")
+    await api.app.source_items.submit_due()
+
+    job = (await http.get("/v1/batches/1/jobs/1")).json()
+    assert job["spec"]["inputs"][0]["from"] == "file:///data/alps/S2/a.zip"
+    assert job["spec"]["outputs"][0]["to"] == "alps/2027/04/13/"
+    assert job["attributes"]["param.area"] == "1"
+    found = (await http.get("/v1/sources/scenes/items?state=refused")).json()["items"]
+    assert {one["key"]: one["reason"] for one in found} == {
+        "b": "a file of its job: ${item.path} leads out of its directory",
+        "c": "a file of its job: ${item.measured:%Y/%m/%d} is no date",
+        "d": "it has no path, which a file of its job needs",
+    }

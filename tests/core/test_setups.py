@@ -3,6 +3,7 @@
 import pytest
 
 from weft.core.errors import InvalidSetup
+from weft.core.lines.filling import CannotFill, filled, map_texts
 from weft.core.lines.setup import parse_setup
 
 SETUP = """\
@@ -39,6 +40,16 @@ def test_source_is_taken_as_written() -> None:
         ('command = ["true"]', 'count = 3\ncommand = ["true"]', 8, "an item is one job"),
         ("[source.scenes]", '[source."a b"]', 1, "a name is a word"),
         ("[job.snow]", "[nothing.snow]", 7, "no such part"),
+        ("[job.snow]", "[pool.medium]\nmax = 3\n[job.snow]", 7, "`weft pool apply FILE`"),
+        ("[job.snow]", "[queue.x]\npools = []\n[job.snow]", 8, "`weft queue apply FILE`"),
+        ('command = ["true"]', 'logs = "s3://a/b"', 8, "weft keeps logs"),
+        ('command = ["true"]', 'nomad = { job = "x" }', 8, "write `command`"),
+        ('command = ["true"]', 'inputs = ["${item.path}"]', 8, "write store://NAME/ before it"),
+        ('command = ["true"]', 'inputs = ["weft://b${item.n}.j1/x"]', 8, "before it"),
+        ('command = ["true"]', 'outputs = { "x" = "store:/${item.a}" }', 8, "before it"),
+        ('command = ["true"]', 'image = "docker://x/${item.a}"', 8, "it may have ${param.NAME}"),
+        ('command = ["true"]', 'outputs = { "x" = "y/${item.at:%s}" }', 8, "a date such as"),
+        ("[job.snow]", '[sink.a]\nplugin = "amqp"\n[job.snow]', 7, 'kind = "command"'),
     ],
 )
 def test_wrong_setup_is_refused_with_its_line(old: str, new: str, line: int, what: str) -> None:
@@ -47,6 +58,49 @@ def test_wrong_setup_is_refused_with_its_line(old: str, new: str, line: int, wha
     said = [one.message for one in raised.value.errors]
     assert any(what in one for one in said), said
     assert any(one.startswith(f"line {line}: ") for one in said), said
+
+
+def test_other_forms_are_taken() -> None:
+    """As the proposal of the reference writes them: `plugin`, files as texts, the sink of a job,
+    the words of a queue.
+    """
+    found = parse_setup(
+        SETUP.replace("kind", "plugin")
+        + """
+image = "docker://x/y:${param.version}"
+inputs = ["store://eodata/${item.path}"]
+outputs = { "products/*" = "store://hrsi/${item.type}/${item.measured:%Y/%m/%d}/" }
+queue = "production"
+sink = "portal"
+[configure.snow]
+priority = "'nrt'"
+[queue.production]
+priorities = ["nrt", "delayed"]
+[sink.portal]
+plugin = "http"
+url = "http://a.example/"
+message = "{}"
+"""
+    )
+    assert found.sources["scenes"].kind == "directory"
+    assert found.sources["scenes"].sink == "portal"
+    assert found.configurations["snow"]["priorities"] == ["nrt", "delayed"]
+    job = found.jobs["snow"]
+    assert job["container"] == {"image": "docker://x/y:${param.version}"}
+    assert "sink" not in job
+    item = {"path": "S2/a.zip", "type": "FSC", "measured": "2021-04-13T10:13:47Z"}
+    values = {"item": item, "param": {"version": "1.0"}}
+    assert map_texts(job, lambda text: filled(text, lambda root, name: values[root][name])) == {
+        "inputs": [{"from": "store://eodata/S2/a.zip"}],
+        "outputs": [{"from": "products/*", "to": "store://hrsi/FSC/2021/04/13/"}],
+        "container": {"image": "docker://x/y:1.0"},
+    }
+
+
+@pytest.mark.parametrize("value", ["../x", "a/../../b", "", "a\nb", "${param.x}", True, None, []])
+def test_what_an_item_says_stays_below_its_address(value: object) -> None:
+    with pytest.raises(CannotFill):
+        filled("store://a/${item.x}", lambda _root, _name: value)
 
 
 def test_empty_setup_is_refused() -> None:

@@ -10,6 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from weft.core.lines.configuration import (
+    PARAM,
     SERIES,
     CannotConfigure,
     MustWait,
@@ -18,6 +19,7 @@ from weft.core.lines.configuration import (
     parameters_of,
     standing_of,
 )
+from weft.core.lines.filling import CannotFill, at, filled, map_texts, names_in
 from weft.core.lines.parameters import PARAMETERS_MAX, bound
 from weft.core.lines.series import rule_of
 from weft.core.lines.template import ID_VARIABLE, ITEM_VARIABLE
@@ -49,10 +51,12 @@ async def decide(
     store: ApiStore, taken: TakenSource, items: Sequence[TakenItem]
 ) -> list[Decision]:
     """Return what becomes of each item."""
-    rules = taken.template.get("configure")
-    if not rules:
+    rules, job = taken.template.get("configure"), taken.template["job"]
+    names = names_in(job, PARAM)
+    if not rules and not names:
         return [_decided(taken, one, _NOTHING, None) for one in items]
-    names = await asyncio.to_thread(parameters_of, rules)  # the library of CEL may be loaded
+    rules = rules or {}
+    names |= await asyncio.to_thread(parameters_of, rules)  # the library of CEL may be loaded
     known = await _read(store, taken, names) if names else _NOTHING
     if SERIES not in rules:
         return await asyncio.to_thread(
@@ -111,16 +115,43 @@ def _decided(
 ) -> Decision:
     try:
         rules = taken.template.get("configure", {})
-        found = configure(rules, {**item.fields, "key": item.key}, known.values, standing)
+        whole = {**item.fields, "key": item.key}
+        found = configure(rules, whole, known.values, standing)
+        own = {} if found.cancelled else taken.template["job"]
+        files, read = _files(own, whole, known.values)
     except CannotConfigure as error:
         return Decision(item.n, "refused", reason=str(error))
     except MustWait as error:
         return _waiting(item, error)
-    versions = {name: known.versions[name] for name in sorted(found.parameters)}
+    versions = {name: known.versions[name] for name in sorted(found.parameters | read)}
     if found.cancelled:
         return Decision(item.n, "cancelled", reason="cancel_if is true", parameters=versions)
-    document = job_of(taken, item, found.fields, versions, standing)
+    document = job_of(taken, item, {**files, **found.fields}, versions, standing)
     return Decision(item.n, "ready", document=document, parameters=versions)
+
+
+def _files(
+    job: Mapping[str, Any], item: Mapping[str, Any], values: Mapping[str, Any]
+) -> tuple[dict[str, Any], set[str]]:
+    """Return the fields of a job that an item fills in, and the parameters that they read. Raise
+    `CannotConfigure`, `MustWait`.
+    """
+    read: set[str] = set()
+
+    def value_of(root: str, name: str) -> object:
+        if root != PARAM:
+            if (found := at(item, name)) is None:
+                raise CannotConfigure(f"it has no {name}, which a file of its job needs")
+            return found
+        if name not in values:
+            raise MustWait(f"there is no parameter {name} yet, which a file of its job needs")
+        read.add(name)
+        return values[name]
+
+    try:
+        return map_texts(job, lambda text: filled(text, value_of)), read
+    except CannotFill as error:
+        raise CannotConfigure(f"a file of its job: {error}") from error
 
 
 def job_of(

@@ -11,6 +11,7 @@ from weft.api.services import Services
 from weft.api.use_cases.item_decisions import job_of
 from weft.core.errors import FieldError, Invalid
 from weft.core.lines.setup import Setup, field_error, invalid_setup, parse_setup
+from weft.core.lines.template import example_of
 from weft.core.rights import Right, require
 from weft.ports.store import Caller
 from weft.ports.store.sources import TakenItem, TakenSource
@@ -52,7 +53,7 @@ async def _check_templates(
             template={"job": job}, taking=0, bunch=0, batch_id=None, batch_day=date.min,
             items=(), owner=caller,
         )  # fmt: skip
-        example = job_of(taken, TakenItem(1, "key", {}, None, ""), {}, {})
+        example = job_of(taken, TakenItem(1, "key", {}, None, ""), example_of(job), {})
         try:
             body = msgspec.json.encode({"jobs": [example]})
         except (TypeError, ValueError, OverflowError) as error:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
+from weft.cli.input.line_texts import with_texts
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.terminal.amounts import moment
 from weft.cli.terminal.plain import cell
@@ -36,7 +37,9 @@ def apply(
 
         weft line apply hrsi.toml
 
-    New batches get its lifecycles; jobs keep those that they have. Only for operators.
+    New batches get its lifecycles; jobs keep those that they have. A text "@NAME"
+    of a query, a message or a schema is that of the file NAME beside it. Only for
+    operators.
 
     Args:
         file: The TOML file.
@@ -44,7 +47,7 @@ def apply(
         shared: Options of every command.
     """
     try:
-        text = file.read_text(encoding="utf-8")
+        text = with_texts(file.read_text(encoding="utf-8"), file.parent)
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidSetup(f"could not read {file}", detail=str(error)) from error
     setup = name or file.stem

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 from weft.core.lines.durations import duration_of
 from weft.core.lines.lifecycle import Say
@@ -102,8 +102,7 @@ def parse_configuration(document: object, say: Say) -> Mapping[str, Any] | None:
         elif field == SERIES:
             check_series(given, wrong, partial(_check, own=True))
         elif field == "priorities":
-            fine = isinstance(given, list) and 1 <= len(given) <= _WORDS_MAX
-            if not fine or not all(isinstance(one, str) and one for one in given):
+            if not _are_ranked(given):
                 wrong((field,), f"it should be a list of 1 to {_WORDS_MAX} words")
         else:
             known = ", ".join((*_ONE, "priorities", SERIES, *_MANY))
@@ -111,6 +110,27 @@ def parse_configuration(document: object, say: Say) -> Mapping[str, Any] | None:
     if sum(1 for _ in expressions_of(document)) > EXPRESSIONS_MAX:
         wrong((), f"it has more than {EXPRESSIONS_MAX} expressions")
     return None if said else document
+
+
+def parse_words(document: object, say: Say) -> list[str] | None:
+    """Check `[queue.NAME]`, which only ranks words for priorities."""
+    if not isinstance(document, Mapping):
+        say((), "it should be a table")
+        return None
+    others = [name for name in document if name != "priorities"]
+    for name in others:
+        say((name,), "here a queue has only priorities; it is made by `weft queue apply FILE`")
+    given = document.get("priorities")
+    if not _are_ranked(given):
+        say(("priorities",), f"it should be a list of 1 to {_WORDS_MAX} words")
+        return None
+    return None if others else given
+
+
+def _are_ranked(given: object) -> TypeGuard[list[str]]:
+    if not isinstance(given, list) or not 1 <= len(given) <= _WORDS_MAX:
+        return False
+    return all(isinstance(one, str) and one for one in given)
 
 
 def expressions_of(document: Mapping[str, Any]) -> list[tuple[str, str, object]]:

@@ -3,23 +3,23 @@
 import re
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import takewhile
 from typing import Any, Final
 
 from weft.core.errors import FieldError, InvalidSetup
-from weft.core.lines.configuration import parse_configuration
+from weft.core.lines.configuration import parse_configuration, parse_words
 from weft.core.lines.lifecycle import Lifecycle, Say, parse_lifecycle
 from weft.core.lines.parameters import Parameter, parse_parameters
 from weft.core.lines.sink import Sink, parse_sink
 from weft.core.lines.source import Source, parse_source
-from weft.core.lines.template import parse_template
+from weft.core.lines.template import SINK, parse_template
 
 TABLES_MAX: Final = 50
 """Of one section."""
 NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,62}")
-_LATER: Final = frozenset({"queue", "pool"})
+_ELSEWHERE: Final = {"pool": "pools are made by `weft pool apply FILE`"}
 _PARAMETERS: Final = "parameters"
 _HEADER: Final = re.compile(r"\s*\[+\s*([^\]]+?)\s*\]+")
 _KEY: Final = re.compile(r"\s*([\w.\"'-]+)\s*=")
@@ -31,6 +31,7 @@ SECTIONS: Final[Mapping[str, Callable[[object, Say], Any]]] = {
     "job": parse_template,
     "sink": parse_sink,
     "configure": parse_configuration,
+    "queue": parse_words,
 }
 """Sections of tables with names, `[lifecycle.NAME]`: what checks one. It returns None if it said
 something.
@@ -62,7 +63,7 @@ def parse_setup(text: str) -> Setup:
         problems.append(field_error(text, where, what))
 
     for section in document.keys() - SECTIONS.keys() - {_PARAMETERS}:
-        known = "weft does not have it yet" if section in _LATER else "a setup has no such part"
+        known = _ELSEWHERE.get(section, "a setup has no such part")
         parts = ", ".join((*(f"[{one}.NAME]" for one in SECTIONS), f"[{_PARAMETERS}]"))
         say((section,), f"{known}; a setup has {parts}")
     if not document:
@@ -74,9 +75,18 @@ def parse_setup(text: str) -> Setup:
     parameters = parse_parameters(
         document.get(_PARAMETERS, {}), partial(_say_below, say, (_PARAMETERS,))
     )
+    jobs, sources = found["job"], found["source"]
+    for name, one in sources.items():
+        sink = jobs.get(one.job, {}).get(SINK)
+        if one.sink is None and sink is not None:
+            sources[name] = replace(one, sink=sink)
+    jobs = {
+        name: {field: value for field, value in job.items() if field != SINK}
+        for name, job in jobs.items()
+    }
     setup = Setup(
-        found["lifecycle"], found["source"], found["job"], found["sink"], found["configure"],
-        parameters,
+        found["lifecycle"], sources, jobs, found["sink"],
+        _with_words(found["configure"], jobs, found["queue"]), parameters,
     )  # fmt: skip
     for name in setup.configurations:
         if name not in document.get("job", ()):
@@ -89,6 +99,19 @@ def parse_setup(text: str) -> Setup:
     if problems:
         raise invalid_setup(problems)
     return setup
+
+
+def _with_words(
+    configurations: Mapping[str, Mapping[str, Any]],
+    jobs: Mapping[str, Mapping[str, Any]],
+    queues: Mapping[str, list[str]],
+) -> dict[str, Mapping[str, Any]]:
+    """Return configurations with the words for priorities of the queue of their jobs."""
+    found = {}
+    for name, one in configurations.items():
+        words = queues.get(str(jobs.get(name, {}).get("queue")))
+        found[name] = one if words is None else {"priorities": words, **one}
+    return found
 
 
 def _tables(

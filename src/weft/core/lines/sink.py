@@ -10,6 +10,7 @@ from weft.core.callback_url import parse_callback_url
 from weft.core.file_paths import WrongPath, parts_of
 from weft.core.lines.durations import duration_of
 from weft.core.lines.lifecycle import Say
+from weft.core.lines.source import kind_first
 
 if TYPE_CHECKING:
     from jsonschema_rs import Validator
@@ -86,9 +87,14 @@ def parse_sink(document: object, say: Say) -> Sink | None:
     if not isinstance(document, Mapping):
         wrong("", "it should be a table")
         return None
-    kind = str(document.get("kind"))
+    document = kind_first(document)
+    kind = document.get("kind")
+    if kind is None:
+        wrong("kind", f"a sink needs it: one of {', '.join(_OWN)}")
+        return None
     if kind not in _OWN:
-        wrong("kind", f"it should be one of {', '.join(_OWN)}")
+        wrong("kind", f'there is no kind of sink {str(kind)[:40]!r}; write kind = "http" with a '
+              'url, or kind = "command" with a program that publishes there')  # fmt: skip
         return None
     reader = _Reader(document, wrong)
     known = (*_COMMON, *_OWN[kind])
@@ -143,7 +149,10 @@ class _Reader:
     def url(self) -> str:
         """Return the address."""
         given = str(self._document.get("url", ""))
-        if self._document["kind"] == "http":
+        if "${" in given:
+            self._wrong("url", "nothing is filled into it; a program that knows its own "
+                        'credentials is a sink of kind = "command"')  # fmt: skip
+        elif self._document["kind"] == "http":
             try:
                 parse_callback_url(given)
             except ValueError as error:

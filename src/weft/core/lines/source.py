@@ -115,6 +115,13 @@ class Source:
     """The name of a sink of the same file, which is told of its jobs."""
 
 
+def kind_first(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a table whose kind is called `kind`, also if it says `plugin`."""
+    if "plugin" not in document or "kind" in document:
+        return document
+    return {"kind": document["plugin"], **{n: v for n, v in document.items() if n != "plugin"}}
+
+
 def parse_source(document: object, say: Say) -> Source | None:
     """Check the table of one source; return `None` if something was said about it."""
     said: list[str] = []
@@ -126,6 +133,7 @@ def parse_source(document: object, say: Say) -> Source | None:
     if not isinstance(document, Mapping):
         wrong("", "it should be a table")
         return None
+    document = kind_first(document)
     texts = {}
     for field in ("kind", "job", "owner", "billing_project", "lifecycle", "sink"):
         given = document.get(field)

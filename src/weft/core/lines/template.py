@@ -1,29 +1,35 @@
 """Templates of jobs in a setup, `[job.NAME]`: fields of a job, as a batch document has them.
 
-A template is never filled in: what an item brings reaches its job as environment, so that no value
-becomes a part of a command or a script.
+What an item brings reaches its job as environment, so that no value becomes a part of a command or
+a script; only addresses of files and images are filled in.
 """
 
 from collections.abc import Mapping
 from typing import Any, Final
 
+from weft.core.lines.filling import FIELD, map_texts, wrong_text
 from weft.core.lines.lifecycle import Say
 
 ITEM_VARIABLE: Final = "WEFT_ITEM"
 """The item as JSON."""
 ID_VARIABLE: Final = "WEFT_ITEM_ID"
 """Its key. A name with KEY in it would be masked as a secret."""
+SINK: Final = "sink"
+"""The sink of all sources of these jobs that name none."""
 _OWN: Final = {
     "name": "it is the key of the item",
     "count": "an item is one job",
     "values": "an item is one job",
     "parents": "jobs of items wait for each other by series",
     "function": "a function comes with a submission; call a program",
+    "logs": "weft keeps logs (`weft logs`); leave it out, or keep files by `outputs`",
+    "nomad": 'a job says itself what runs: write `command` or `script` beside executor = "nomad"',
+    "priorities": "they stand in [configure.NAME] or [queue.NAME]",
 }
 
 
 def parse_template(document: object, say: Say) -> Mapping[str, Any] | None:
-    """Check what only templates forbid; return `None` if something was said about it. The fields
+    """Check what only templates have; return `None` if something was said about it. The fields
     are checked as those of a batch document, where that is decoded.
     """
     if not isinstance(document, Mapping):
@@ -32,4 +38,59 @@ def parse_template(document: object, say: Say) -> Mapping[str, Any] | None:
     refused = [field for field in _OWN if field in document]
     for field in refused:
         say((field,), f"a template has no such field: {_OWN[field]}")
-    return None if refused else document
+    sink = document.get(SINK, "")
+    if not isinstance(sink, str):
+        refused.append(SINK)
+        say((SINK,), "it should be the name of a [sink.NAME]")
+    if "image" in document and "container" in document:
+        refused.append("image")
+        say(("image",), "the field container has it")
+    job = _whole(document)
+    for field, (names, roots) in _FILLED.items():
+        for text in _texts(job.get(field), names):
+            is_address = field != "container"
+            if what := wrong_text(text, roots=roots, is_address=is_address):
+                refused.append(field)
+                say(("image" if "image" in document and not is_address else field,), what)
+    return None if refused else job
+
+
+_FILLED: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
+    "inputs": (("from",), ("item", "param")),
+    "outputs": (("from", "to"), ("item", "param")),
+    "container": (("image",), ("param",)),
+}
+"""Fields with texts that are filled in, and with what."""
+
+
+def _texts(given: object, names: tuple[str, ...]) -> list[str]:
+    many = given if isinstance(given, list) else [given]
+    return [
+        one[name]
+        for one in many
+        if isinstance(one, Mapping)
+        for name in names
+        if isinstance(one.get(name), str)
+    ]
+
+
+def _whole(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a template with its short forms written out: `image`, inputs that are texts, outputs
+    that are a table of where they go.
+    """
+    job = {**document}
+    if "image" in job and "container" not in job:
+        job["container"] = {"image": job.pop("image")}
+    inputs, outputs = job.get("inputs"), job.get("outputs")
+    if isinstance(inputs, list):
+        job["inputs"] = [{"from": one} if isinstance(one, str) else one for one in inputs]
+    if isinstance(outputs, Mapping):
+        job["outputs"] = [{"from": name, "to": to} for name, to in outputs.items()]
+    elif isinstance(outputs, list):
+        job["outputs"] = [{"from": one} if isinstance(one, str) else one for one in outputs]
+    return job
+
+
+def example_of(job: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields that are filled in as some item would."""
+    return map_texts(job, lambda text: FIELD.sub("x", text))

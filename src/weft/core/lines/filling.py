@@ -1,0 +1,120 @@
+"""Texts of a template in which `${item.NAME}` and `${param.NAME}` stand: addresses of files and
+images, which no shell reads.
+
+What an item says never chooses a store, a host or a kind of address: those are written before it.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import UTC, date, datetime
+from typing import Any, Final
+
+FIELD: Final = re.compile(r"\$\{(\w+)\.([\w.-]+?)(?::(%[^{}]*))?\}")
+_ANY: Final = re.compile(r"\$\{[^}]*\}?")
+_FORMAT: Final = re.compile(r"(%[YmdHMSj]|[\w./-])+")
+_ADDRESS: Final = re.compile(r"([a-z0-9]+://[^/$]+/|file:///|[^:/$]+/)")
+"""What stands before the first word of an item."""
+_PARAM: Final = re.compile(r"\$\{param\.[^}]*\}")
+_VALUE_CHARS_MAX: Final = 1000
+ValueOf = Callable[[str, str], object]
+"""Of a root and a name; raises what the caller wants where there is none."""
+
+
+class CannotFill(ValueError):
+    """A text cannot be filled in with this value."""
+
+
+def wrong_text(text: str, *, roots: tuple[str, ...], is_address: bool = False) -> str:
+    """Say what is wrong with a text; empty: nothing is."""
+    for found in _ANY.finditer(text):
+        one = FIELD.fullmatch(found[0])
+        if one is None or one[1] not in roots:
+            known = " and ".join(f"${{{root}.NAME}}" for root in roots)
+            return f"{found[0]} is not known here; it may have {known}"
+        if one[3] is not None and not _FORMAT.fullmatch(one[3]):
+            return f"{one[3]} should be a date such as %Y/%m/%d"
+    plain = _PARAM.sub("x", text)  # only operators set parameters
+    if is_address and "${item." in text and not _ADDRESS.match(plain):
+        return "an item fills in what comes after the address: write store://NAME/ before it"
+    return ""
+
+
+def filled(text: str, value_of: ValueOf) -> str:
+    """Return a text with its values. Raise `CannotFill`."""
+    return FIELD.sub(lambda one: _written(value_of(one[1], one[2]), one), text)
+
+
+def _written(value: object, one: re.Match[str]) -> str:
+    form: str | None = one[3]
+    if form is not None:
+        value = _date(value, one[0]).strftime(form)
+    elif isinstance(value, datetime | date):
+        value = value.isoformat()
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise CannotFill(f"{one[0]} is neither a text nor a number")
+    text = str(value)
+    if not text or len(text) > _VALUE_CHARS_MAX or not text.isprintable() or "${" in text:
+        raise CannotFill(f"{one[0]} should have 1 to {_VALUE_CHARS_MAX} printable characters")
+    if ".." in text.split("/"):
+        raise CannotFill(f"{one[0]} leads out of its directory")
+    return text
+
+
+def _date(value: object, shown: str) -> datetime | date:
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value)
+        except ValueError as error:
+            raise CannotFill(f"{shown} is no date") from error
+    if not isinstance(value, datetime | date):
+        raise CannotFill(f"{shown} is no date")
+    return value.astimezone(UTC) if isinstance(value, datetime) and value.tzinfo else value
+
+
+def at(value: object, path: str) -> object:
+    """Return a field of an item, `a.b` for one in another; `None`: there is none."""
+    if isinstance(value, Mapping) and path in value:
+        return value[path]
+    for part in path.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value
+
+
+def names_in(job: Mapping[str, Any], root: str) -> set[str]:
+    """Return what the texts of a template read of a root."""
+    found: set[str] = set()
+
+    def look(text: str) -> str:
+        found.update(one[2] for one in FIELD.finditer(text) if one[1] == root)
+        return text
+
+    map_texts(job, look)
+    return found
+
+
+def map_texts(job: Mapping[str, Any], change: Callable[[str], str]) -> dict[str, Any]:
+    """Return the fields of a template that have texts to be filled in, with each one changed."""
+    found: dict[str, Any] = {}
+    for field in ("inputs", "outputs"):
+        given = job.get(field)
+        if isinstance(given, list) and any(map(_has_words, given)):
+            found[field] = [_changed(one, ("from", "to"), change) for one in given]
+    container = job.get("container")
+    if isinstance(container, Mapping) and "${" in str(container.get("image")):
+        found["container"] = _changed(container, ("image",), change)
+    return found
+
+
+def _has_words(given: object) -> bool:
+    return isinstance(given, Mapping) and any(
+        "${" in str(given.get(name)) for name in ("from", "to")
+    )
+
+
+def _changed(given: object, names: tuple[str, ...], change: Callable[[str], str]) -> object:
+    if not isinstance(given, Mapping):
+        return given
+    return {
+        name: change(one) if name in names and isinstance(one, str) else one
+        for name, one in given.items()
+    }

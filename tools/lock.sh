@@ -8,6 +8,7 @@ compile() { "$uv" pip compile --quiet --universal --python-version 3.11 --genera
 compile pyproject.toml --output-file requirements/runtime.txt
 compile pyproject.toml --group dev --output-file requirements/dev.txt
 compile pyproject.toml --extra kafka --constraint requirements/dev.txt --output-file requirements/kafka.txt
+compile pyproject.toml --extra openstack --constraint requirements/dev.txt --output-file requirements/openstack.txt
 compile pyproject.toml --extra rabbitmq --constraint requirements/dev.txt --output-file requirements/rabbitmq.txt
 compile pyproject.toml --extra s3 --constraint requirements/dev.txt --output-file requirements/s3.txt
 compile pyproject.toml --extra plots --constraint requirements/dev.txt --output-file requirements/plots.txt

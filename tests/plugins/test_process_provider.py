@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
@@ -14,6 +15,7 @@ import pytest
 
 from weft.plugins.providers.process import MARK, ProcessProvider
 from weft.ports.provider import FoundMachine, ProviderError, ProviderSite, WantedMachine
+from weft.settings import Settings
 from weft.testing.provider_suite import ProviderSuite, until_gone, wanted
 
 pytestmark = pytest.mark.slow
@@ -29,7 +31,9 @@ def site(tmp_path: Path) -> ProviderSite:
         (directory / "__init__.py").touch()
     (package / "worker.py").write_text(WAITS)
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(tmp_path)}
-    return ProviderSite(tag=uuid4().hex, environment=environment, logs=tmp_path)
+    return ProviderSite(
+        tag=uuid4().hex, environment=environment, logs=tmp_path, section=Settings().section
+    )
 
 
 @pytest.fixture
@@ -59,9 +63,7 @@ async def test_a_successor_finds_and_ends_machines_of_its_deployment_only(
     one = wanted()
     made = await provider.create(one)
     successor = ProcessProvider(site)
-    other = ProcessProvider(
-        ProviderSite(tag=f"{site.tag}x", environment=site.environment, logs=site.logs)
-    )
+    other = ProcessProvider(replace(site, tag=f"{site.tag}x"))
     await other.delete(one.name)
 
     assert await successor.list() == [made]

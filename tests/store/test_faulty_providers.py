@@ -29,6 +29,8 @@ class Faulty:
         self.hangs: set[str] = set()
         """Calls that never return, although they are cancelled."""
         self.fails: set[str] = set()
+        self.broken: dict[str, str] = {}
+        """Machines that will never work, and why."""
         self.full: set[str] = set()
         """Regions without room."""
         self.error: Exception = ProviderError("out of order")
@@ -45,7 +47,10 @@ class Faulty:
 
     async def list(self) -> Sequence[FoundMachine]:
         await self._asked("list")
-        return [FoundMachine(name=one, provider_id=f"{n}") for n, one in enumerate(self.machines)]
+        return [
+            FoundMachine(name=one, provider_id=f"{n}", error=self.broken.get(one, ""))
+            for n, one in enumerate(self.machines)
+        ]
 
     async def create(self, wanted: WantedMachine) -> FoundMachine:
         if wanted.region in self.full:
@@ -166,6 +171,18 @@ async def test_a_machine_that_was_made_twice_goes(site: Site) -> None:
     assert [why for kind, why in await site.log() if kind == "delete"] == [
         "its provider made it twice"
     ] * 2
+
+
+async def test_a_machine_that_its_provider_gave_up_goes_with_the_reason(site: Site) -> None:
+    await site.rounds()
+    broken, _ = site.provider.machines
+    site.provider.broken = {broken: "no disk", "of somebody else": "no disk"}
+    site.begin_term()
+    await site.rounds(3)
+
+    assert ("delete", "no disk") in await site.log()
+    assert broken not in site.provider.machines
+    assert len(site.provider.machines) == 2
 
 
 async def test_the_worker_of_a_machine_that_was_made_twice_ends_its_job(site: Site) -> None:

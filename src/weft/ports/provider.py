@@ -4,12 +4,12 @@ A machine is known by its name, which weft chooses, and by the tag of the deploy
 never lists or deletes what lacks either. Every call may be repeated. The worker of a machine
 registers itself under the machine's name in its pool; weft learns from that alone that it works.
 
-Calls may fail and hang: the caller limits their time. Built in: `process`. Loaded by the entry
-points `weft.providers`; each is called with a `ProviderSite`.
+Calls may fail and hang: the caller limits their time. Built in: `process`, `openstack`. Loaded by
+the entry points `weft.providers`; each is called with a `ProviderSite`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -18,6 +18,7 @@ import msgspec
 from weft.core.offers import MACHINE, PREEMPTIBLE
 from weft.core.pools import Flavour
 from weft.core.pools.pool import Option
+from weft.ports.executor import SectionOf
 from weft.ports.plugins import PluginGroup
 
 
@@ -32,6 +33,13 @@ class ProviderError(Exception):
         self.is_full = is_full
 
 
+@dataclass(frozen=True, kw_only=True)
+class MachineCredential:
+    """With what the worker of a machine reaches the api. Nothing shows it by mistake."""
+
+    token: str = field(repr=False)
+
+
 class WantedMachine(msgspec.Struct, frozen=True, kw_only=True):
     """A machine to be made."""
 
@@ -43,6 +51,10 @@ class WantedMachine(msgspec.Struct, frozen=True, kw_only=True):
     """Of the pool, for this provider."""
     is_own: bool = False
     """It is made for one job; its worker serves no other."""
+    credential: MachineCredential | None = None
+    """For its worker alone, if the provider's machines reach the api (`wants_credentials`). Each
+    call has another one; all of them end with the machine.
+    """
 
     @property
     def labels(self) -> Mapping[str, str]:
@@ -63,6 +75,8 @@ class FoundMachine(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     provider_id: str
     """What the provider calls it."""
+    error: str = ""
+    """Why it will never work; empty: nothing says so. Such a machine is deleted."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,6 +89,8 @@ class ProviderSite:
     """In which a worker on this host finds the database; it holds no secret."""
     logs: Path
     """A directory for what machines on this host print."""
+    section: SectionOf
+    """Gives the section of a plug-in's settings."""
 
 
 class Provider(Protocol):
@@ -103,7 +119,9 @@ class Provider(Protocol):
 
 
 ProviderFactory = Callable[[ProviderSite], Provider]
-"""It may have a static method `wrong_options` as below; the api asks it before a pool is saved."""
+"""It may have a static method `wrong_options` as below; the api asks it before a pool is saved.
+With `wants_credentials = True` it gets a `credential` for each machine.
+"""
 WrongOptions = Callable[[Mapping[str, Option]], Mapping[str, str]]
 """Returns what is wrong with the options of a pool, by their names. It only looks at them: the api
 has no `ProviderSite`, and may run on another host than the driver.

@@ -104,7 +104,9 @@ def _providers(settings: Settings, home: Home) -> Providers:
     @cache
     def load(name: str, tag: str) -> Provider:
         return PROVIDER_PLUGINS.load(name)(
-            ProviderSite(tag=tag, environment=environment, logs=home.role_logs)
+            ProviderSite(
+                tag=tag, environment=environment, logs=home.role_logs, section=settings.section
+            )
         )
 
     return Providers(load)

@@ -10,11 +10,14 @@ Its machines may be the smallest that there are. The methods are coroutines; pyt
 """
 
 import asyncio
+from collections.abc import Mapping
 from uuid import uuid4
 
+import msgspec
 import pytest
 
 from weft.core.pools import Flavour
+from weft.core.pools.pool import Option
 from weft.ports.provider import FoundMachine, Provider, ProviderError, WantedMachine
 
 WITHIN_S = 60.0
@@ -37,9 +40,16 @@ async def until_gone(provider: Provider, name: str) -> None:
 class ProviderSuite:
     """Tests of the port `Provider`. A fixture `provider` gives it, and deletes what it made."""
 
+    options: Mapping[str, Option] = {}
+    """Of a pool, without which the provider makes nothing."""
+
+    def wanted(self) -> WantedMachine:
+        """Return a small machine that can be made."""
+        return msgspec.structs.replace(wanted(), options=self.options)
+
     async def test_machine_is_made_once_and_found_by_name(self, provider: Provider) -> None:
         """Also if it is asked for twice at the same time; nothing else appears."""
-        one = wanted()
+        one = self.wanted()
         before = {other.name for other in await provider.list()}
         made = await asyncio.gather(*(provider.create(one) for _ in range(3)))
         again = await provider.create(one)
@@ -54,7 +64,7 @@ class ProviderSuite:
 
     async def test_machine_is_deleted_once_or_twice(self, provider: Provider) -> None:
         """One that never was is deleted, too."""
-        one = wanted()
+        one = self.wanted()
         await provider.create(one)
         for _ in range(2):
             await provider.delete(one.name)
@@ -64,7 +74,7 @@ class ProviderSuite:
 
     async def test_machines_outlive_the_provider(self, provider: Provider) -> None:
         """They are the deployment's, not this process's."""
-        one = wanted()
+        one = self.wanted()
         made = await provider.create(one)
         await provider.close()
         found = await provider.describe(one.name)
@@ -73,8 +83,8 @@ class ProviderSuite:
 
     async def test_unknown_option_is_refused(self, provider: Provider) -> None:
         """Before anything is made."""
-        strange = {"no_such_option": 1}
-        one = wanted()
+        strange = {**self.options, "no_such_option": 1}
+        one = self.wanted()
         with pytest.raises(ProviderError):
             await provider.create(
                 WantedMachine(name=one.name, pool=one.pool, flavour=one.flavour, options=strange)

@@ -35,7 +35,7 @@ from weft.core.pools import (
 )
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.driver.loops.provider_calls import Answer, Creations, Pauses, heard, limited
-from weft.ports.provider import Provider, ProviderError, WantedMachine
+from weft.ports.provider import FoundMachine, Provider, ProviderError, WantedMachine
 from weft.ports.store import Row
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
@@ -302,11 +302,22 @@ class Autoscaler:
         except WorkerEnded:  # just now, as in _move: the next list finds what is wrong
             return
         self._listed[provider] = begun
+        wrong = [*wrong, *await self._move_broken(found)]
         for one in wrong:
             metrics.POOL_DECISIONS.labels("delete").inc()
             log.warning("pool.reconciled", provider=provider, **one)
         if wrong:
             self._context.bell.ring()
+
+    async def _move_broken(self, found: Sequence[FoundMachine]) -> list[Row]:
+        """Let machines go that their provider gave up; return them."""
+        moved: list[Row] = []
+        for one in found:
+            reason = one.error[:REASON_CHARS]
+            gone = Decision(kind="delete", machine=one.name, reason=reason)
+            if reason and await self._move(one.name, gone):
+                moved.append({"machine": one.name, "finding": reason})
+        return moved
 
     async def _limited(self, call: Callable[[], Awaitable[Answer]]) -> Answer:
         """Call a provider, which may hang."""

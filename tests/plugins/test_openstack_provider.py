@@ -1,0 +1,214 @@
+"""The provider `openstack` on a real OpenStack."""
+
+import asyncio
+import base64
+import json
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import msgspec
+import pytest
+
+from plugins.openstack_cloud import OpenStackCloud, openstack_cloud
+from weft.plugins.providers.openstack import OpenStackProvider
+from weft.plugins.providers.openstack.settings import OpenStackSettings
+from weft.ports.provider import MachineCredential, ProviderError, ProviderSite, WantedMachine
+from weft.settings import Settings
+from weft.testing.provider_suite import ProviderSuite, until_gone, wanted
+
+pytestmark = [
+    pytest.mark.engine,
+    pytest.mark.timeout(300),
+    # The SDK warns of itself.
+    pytest.mark.filterwarnings("ignore::PendingDeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+]
+
+OPTIONS = {"image": "test", "networks": "none"}
+
+
+@pytest.fixture(scope="module")
+def cloud() -> Iterator[OpenStackCloud]:
+    with openstack_cloud() as found:
+        yield found
+
+
+def site_of(tmp_path: Path, cloud: OpenStackCloud, **more: Any) -> ProviderSite:  # noqa: ANN401
+    given = {
+        "openstack_clouds_file": cloud.clouds_file,
+        "openstack_cloud": "demo",
+        "openstack_connect": "https://weft.example.org",
+        **more,
+    }
+    settings = Settings(plugin_sections=(OpenStackSettings(**given),))
+    return ProviderSite(tag=str(uuid4()), environment={}, logs=tmp_path, section=settings.section)
+
+
+@pytest.fixture
+def site(tmp_path: Path, cloud: OpenStackCloud) -> ProviderSite:
+    return site_of(tmp_path, cloud)
+
+
+@pytest.fixture
+async def provider(site: ProviderSite) -> AsyncIterator[OpenStackProvider]:
+    found = OpenStackProvider(site)
+    yield found
+    for one in await found.list():
+        await found.delete(one.name)
+        await until_gone(found, one.name)
+    await found.close()
+
+
+class TestOpenStackProvider(ProviderSuite):
+    """The suite of the port."""
+
+    options = OPTIONS
+
+
+def machine(**options: str) -> WantedMachine:
+    return msgspec.structs.replace(wanted(), options={**OPTIONS, **options})
+
+
+async def why_not(provider: OpenStackProvider, one: WantedMachine) -> ProviderError:
+    with pytest.raises(ProviderError) as refused:
+        await provider.create(one)
+    assert await provider.describe(one.name) is None
+    return refused.value
+
+
+async def test_a_machine_knows_how_to_start_its_worker(
+    provider: OpenStackProvider, cloud: OpenStackCloud
+) -> None:
+    one = msgspec.structs.replace(machine(), credential=MachineCredential(token="weft_7"))
+    made = await provider.create(one)
+    server = await asyncio.to_thread(cloud.connect().compute.get_server, made.provider_id)
+    text = base64.b64decode(server.user_data).decode()
+    head, _, document = text.partition("\n")
+    files = {file["path"]: file for file in json.loads(document)["write_files"]}
+    token = files.pop("/etc/weft/worker.token")
+
+    assert head == "#cloud-config"
+    assert (token["content"], token["permissions"]) == ("weft_7\n", "0600")
+    assert "weft_7" not in str(files) + repr(one)
+    assert 'WEFT_WORKER_LABELS="rack=12"' in files["/etc/weft/worker.env"]["content"]
+    assert (
+        'ExecStart="/usr/local/bin/weft" "worker" "--connect" "https://weft.example.org" '
+        '"--token-file" "/etc/weft/worker.token"'
+    ) in files["/etc/systemd/system/weft-worker.service"]["content"]
+    assert server.metadata == {"weft_machine": one.name, "weft_pool": "default"}
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"image": "nowhere"}, "no image 'nowhere'"),
+        ({"networks": "nowhere"}, "no network 'nowhere'"),
+        ({"keypair": "nokey"}, "Invalid key_name provided"),
+        ({"security_groups": "nogroup"}, "Unable to find security_group"),
+        ({"availability_zone": "moon"}, "availability zone is not available"),
+    ],
+)
+async def test_what_the_cloud_does_not_have_is_named(
+    provider: OpenStackProvider, options: dict[str, str], words: str
+) -> None:
+    assert words in str(await why_not(provider, machine(**options)))
+
+
+async def test_an_unknown_flavour_is_named(provider: OpenStackProvider) -> None:
+    one = machine()
+    unknown = msgspec.structs.replace(one.flavour, name="giant")
+    error = await why_not(provider, msgspec.structs.replace(one, flavour=unknown))
+    assert "no flavour 'giant'" in str(error)
+
+
+async def test_a_quota_is_asked_before(provider: OpenStackProvider, cloud: OpenStackCloud) -> None:
+    """Five of 4 cores fill the 20 that the project may have."""
+    large = msgspec.structs.replace(wanted().flavour, name="large")
+    for _ in range(5):
+        await provider.create(msgspec.structs.replace(machine(), flavour=large))
+    error = await why_not(provider, msgspec.structs.replace(machine(), flavour=large))
+    assert error.is_full
+    assert "20 of 20 cores, and the machine needs 4" in str(error)
+
+
+async def test_other_deployments_are_left_alone(
+    provider: OpenStackProvider, site: ProviderSite
+) -> None:
+    one = machine()
+    made = await provider.create(one)
+    other = OpenStackProvider(replace(site, tag=f"{site.tag}x"))
+    await other.delete(one.name)
+    assert await other.list() == []
+    assert await provider.list() == [made]
+
+
+async def test_a_server_in_state_error_says_why(
+    provider: OpenStackProvider, cloud: OpenStackCloud
+) -> None:
+    one = machine()
+    made = await provider.create(one)
+    admin = cloud.connect().compute
+    await asyncio.to_thread(admin.reset_server_state, made.provider_id, "error")
+    (found,) = await provider.list()
+    with pytest.raises(ProviderError, match="in state ERROR"):
+        await provider.create(one)
+    assert "in state ERROR" in found.error
+
+
+async def test_images_come_by_prefix_or_from_a_template(
+    provider: OpenStackProvider, cloud: OpenStackCloud
+) -> None:
+    template = await provider.create(machine())
+    prefix = f"w-{uuid4().hex[:8]}-"
+    one = msgspec.structs.replace(
+        machine(), options={"networks": "none", "image_prefix": prefix, "template": template.name}
+    )
+    first = await why_not(provider, one)
+    again = await why_not(provider, one)
+    admin = cloud.connect()
+    # This Nova takes no picture of the disk: it is brought here.
+    (image,) = admin.image.images(name=f"{prefix}{template.provider_id[:8]}")
+    admin.image.update_image(image, disk_format="raw", container_format="bare")
+    image.data = b"-"
+    image.upload(admin.image)
+    made = await provider.create(one)
+    newest = msgspec.structs.replace(
+        machine(), options={"networks": "none", "image_prefix": prefix}
+    )
+    other = await provider.create(newest)
+    used = [admin.compute.get_server(server.provider_id).image.id for server in (made, other)]
+    admin.image.delete_image(image)
+
+    assert "is being made" in str(first)
+    assert "is being made" in str(again)
+    assert used == [image.id] * 2
+
+
+async def test_a_wrong_credential_and_a_silent_cloud_are_told_apart(
+    tmp_path: Path, cloud: OpenStackCloud
+) -> None:
+    text = cloud.clouds_file.read_text()
+    wrong = tmp_path / "wrong.yaml"
+    wrong.write_text(text.replace("password: demo", "password: hidden-word"))
+    silent = tmp_path / "silent.yaml"
+    silent.write_text(text.replace(cloud.url, "http://127.0.0.1:9/v3"))
+    said = {}
+    for file in (wrong, silent, tmp_path / "nowhere.yaml"):
+        provider = OpenStackProvider(site_of(tmp_path, cloud, openstack_clouds_file=file))
+        with pytest.raises(ProviderError) as refused:
+            await provider.list()
+        said[file.name] = str(refused.value)
+        await provider.close()
+
+    assert "refuses the credential" in said["wrong.yaml"]
+    assert "cannot be reached" in said["silent.yaml"]
+    assert "not complete" in said["nowhere.yaml"]
+    assert "hidden-word" not in str(said)
+
+
+async def test_a_region_that_is_not_named_gets_no_machine(provider: OpenStackProvider) -> None:
+    with pytest.raises(ProviderError, match="is not among openstack_regions"):
+        await provider.create(msgspec.structs.replace(machine(), region="moon"))

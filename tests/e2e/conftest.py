@@ -61,7 +61,7 @@ class Weft:
 def weft(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Weft]:
     """Give a weft that is up."""
     result = Weft(tmp_path_factory.mktemp("home"))
-    up = result.run("up", "--port", "0", "--detach")
+    up = result.run("up", "--port", "0", "--detach", env={"WEFT_INPUT_PRIVATE_HOSTS": "127.0.0.2"})
     assert up.returncode == 0, up.stderr.decode()
     try:
         yield result

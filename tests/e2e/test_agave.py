@@ -2,6 +2,8 @@
 
 import json
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 from typing import Any
 
 import httpx
@@ -165,14 +167,45 @@ def test_what_a_job_leaves_is_found_and_another_gets_it(http: httpx.Client) -> N
         history = http.get(f"/jobs/v2/{again['id']}/history").json()["result"]
         assert [one["status"] for one in history][2:4] == ["STAGING_INPUTS", "STAGED"]
     wrongs: tuple[dict[str, object], ...] = (
-        {"data": "http://x.example/a"}, {"data": "rel/path"}, {"data": 7}, {"none": "x"},
-        {"data": "agave://other/a"}, {"data": ["file:///a/x", "file:///b/x"]},
-        {"data": f"agave://weft/{archive}/../x"},
+        {"data": "http://127.0.0.1/a"}, {"data": "http://x.example/"}, {"data": "sftp://x/a"},
+        {"data": "rel/path"}, {"data": 7}, {"none": "x"}, {"data": "agave://other/a"},
+        {"data": ["file:///a/x", "file:///b/x"]}, {"data": f"agave://weft/{archive}/../x"},
     )  # fmt: skip
     for wrong in wrongs:
         answer = http.post("/jobs/v2", json={**job(), "inputs": wrong})
         assert answer.status_code == 400, wrong
         assert answer.json()["message"].startswith(f"inputs.{next(iter(wrong))}: ")
+
+
+def test_inputs_come_from_web_servers(http: httpx.Client) -> None:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            is_there = self.path == "/sets/fox%20data.txt?v=2"
+            body = b"from afar" if is_there else b""
+            self.send_response(200 if is_there else 404)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.2", 0), Handler)
+    Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        base = f"http://127.0.0.2:{server.server_port}/sets/"
+        source = f"{base}fox%20data.txt?v=2"
+        found = ended(http, submitted(http, {**job("afar"), "inputs": {"data": source}})["id"])
+        assert (found["status"], found["inputs"]) == ("FINISHED", {"data": source})
+        out = http.get(f"/jobs/v2/{found['id']}/outputs/media/afar-{found['id']}.out")
+        assert out.text.endswith("\nfrom afar")
+        gone = {**job("gone"), "inputs": {"data": f"{base}none"}}
+        found = ended(http, submitted(http, gone)["id"])
+        assert (found["status"], found["started"]) == ("FAILED", None)
+        assert "answers with 404" in found["lastStatusMessage"]
+    finally:
+        server.shutdown()
+        server.server_close()
 
 
 def test_paths_and_parameters_are_those_of_agave(http: httpx.Client) -> None:

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from weft.core.addresses import AllowedHosts
+from weft.core.addresses import AllowedHosts, parse_allowed_hosts
 from weft.core.attempt_key import AttemptKey
 from weft.plugins.file_stores.local import HostFiles
 from weft.plugins.file_stores.s3.carrying import HttpCarrier
+from weft.plugins.file_stores.web import WebFiles
 from weft.plugins.file_stores.weft import KeptFiles
 from weft.ports.file_signing import Signed, ToSign
 from weft.worker.agent.job_files import FileSite
@@ -19,6 +20,7 @@ def file_site(root: Path, *, for_accounts: bool = False) -> FileSite:
         host=HostFiles(()),
         signer=NoSigner(),
         objects=HttpCarrier(AllowedHosts()),
+        web=WebFiles(HttpCarrier(parse_allowed_hosts("127.0.0.1"), 10)),
         for_accounts=for_accounts,
     )
 

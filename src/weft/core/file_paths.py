@@ -4,6 +4,7 @@ import re
 from typing import Final, NamedTuple
 from urllib.parse import unquote_to_bytes
 
+from weft.core.callback_url import parse_callback_url
 from weft.core.ids import JOB
 
 PATH_BYTES_MAX: Final = 1024
@@ -56,7 +57,15 @@ class StoreFile(NamedTuple):
         return f"{STORE_SCHEME}{self.store}/{self.path}"
 
 
-FileSource = JobFile | BatchFile | HostFile | StoreFile
+class UrlFile(NamedTuple):
+    """What a web server has at an address."""
+
+    url: str
+    path: str
+    """The last name in the path of the address, which the file has in the job's directory."""
+
+
+FileSource = JobFile | BatchFile | HostFile | StoreFile | UrlFile
 
 
 def parse_source(text: str) -> FileSource:
@@ -75,7 +84,19 @@ def parse_source(text: str) -> FileSource:
     if scheme == "weft":
         job, _, path = rest.partition("/")
         return _of_job(_unquoted(job), "/".join(parts_of(_unquoted(path))))
-    raise WrongPath(f"nothing is fetched from {scheme}://; write weft://, store:// or file://")
+    if scheme in {"http", "https"}:
+        return _at_url(text)
+    raise WrongPath(
+        f"nothing is fetched from {scheme}://; write https://, weft://, store:// or file://"
+    )
+
+
+def _at_url(text: str) -> UrlFile:
+    try:
+        path = parse_callback_url(text).path
+    except ValueError as error:
+        raise WrongPath(str(error)) from error
+    return UrlFile(text, _unquoted(path.partition("?")[0]).rpartition("/")[2])
 
 
 def split_store(text: str) -> tuple[str, str]:

@@ -41,6 +41,15 @@ class UrlSigner(Protocol):
         """
 
 
+class UrlReader(Protocol):
+    """The one who fetches what web servers have."""
+
+    def read(self, url: str) -> AsyncIterator[bytes]:
+        """Yield the bytes in pieces of at most some MiB. Raise `FileMissing`, `FileRefused`,
+        `FileDiffers`, `StoreAway`.
+        """
+
+
 class ObjectCarrier(Protocol):
     """Who transfers. All raise `FileMissing`, `FileRefused`, `StoreAway`."""
 

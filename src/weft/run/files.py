@@ -8,6 +8,7 @@ from weft.core.absolute_paths import parse_paths
 from weft.core.addresses import parse_allowed_hosts
 from weft.plugins.file_stores.local import HostFiles
 from weft.plugins.file_stores.s3.carrying import HttpCarrier
+from weft.plugins.file_stores.web import WebFiles
 from weft.plugins.file_stores.weft import KeptFiles
 from weft.ports.file_signing import UrlSigner
 from weft.ports.file_store import FileStore
@@ -49,6 +50,12 @@ def file_site_of(settings: Settings, home: Home, logs: Path, signer: UrlSigner) 
         host=HostFiles(parse_paths(settings.input_paths), readable_only=is_root),
         signer=signer,
         objects=HttpCarrier(parse_allowed_hosts(settings.store_private_hosts)),
+        web=WebFiles(
+            HttpCarrier(
+                parse_allowed_hosts(settings.input_private_hosts), setting="input_private_hosts"
+            )
+        ),
+        web_s_max=settings.input_url_s_max,
         parallel=settings.staging_files_max,
         input_bytes_max=settings.input_bytes_max,
         input_entries_max=settings.input_entries_max,

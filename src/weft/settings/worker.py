@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from weft.core.absolute_paths import parse_paths
+from weft.core.addresses import parse_allowed_hosts
 from weft.core.offers import parse_gpus, parse_labels, parse_offers, parse_queues
 from weft.core.resources import MIB
 from weft.core.run_as import parse_accounts
@@ -161,6 +162,14 @@ class WorkerSettings:
         "",
         "directories of the worker's host from which jobs may get files, as /data,/ref; with "
         "run_as only what everybody may read",
+    )
+    input_private_hosts: Annotated[str, Checked(parse_allowed_hosts)] = setting(
+        "",
+        "networks and hosts from which jobs may get files by http and https although they are "
+        "not public, such as `10.0.0.0/8, data.internal`; `*`: all; for the api, too",
+    )
+    input_url_s_max: float = setting(
+        3600.0, "seconds within which a file comes by http or https", minimum=1, maximum=86_400
     )
     staging_files_max: int = setting(
         4, "files that a worker fetches or keeps at a time", minimum=1, maximum=1000

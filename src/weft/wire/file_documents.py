@@ -31,12 +31,14 @@ class FileInput(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=T
         says(
             "Where it comes from: an output of another job of the batch (`weft://j7/PATH`, or a "
             "parent's by its name, `weft://align/PATH`), of another batch (`weft://b1.j7/PATH`), "
-            "a file of the worker's host below its `input_paths` (`file:///data/x`), or an object "
-            "of a store of the tenant (`store://genomes/hg38.fa`). A path alone is a file of the "
+            "a file of the worker's host below its `input_paths` (`file:///data/x`), an object of "
+            "a store of the tenant (`store://genomes/hg38.fa`), or what a web server has "
+            "(`https://HOST/PATH`). A path alone is a file of the "
             "batch.",
             "weft://align/out.bam",
             "file:///data/genes.txt",
             "store://genomes/hg38.fa",
+            "https://example.org/genes.txt",
         ),
     ] = field(name="from")
     to: Annotated[str | None, _TO_INPUT] = None

@@ -53,7 +53,7 @@ async def _submit(request: AnyRequest, asked: Asked) -> Row:
         found = await services.store.find_door_job(reader, NAME, aloe_id, hidden=True)
         return None if found is None else int(found["batch_id"])
 
-    inputs = await staged_inputs(asked.get("inputs") or {}, app, base, batch_of)
+    inputs = await staged_inputs(asked.get("inputs") or {}, app, base, batch_of, services.settings)
     kept = foreign_document(asked, app, caller, job_id, base, inputs)
     job = job_of(asked, kept, caller, job_id, f"{base}/jobs/v2/{job_id}", inputs)
     digest = hashlib.sha256(msgspec.json.encode(asked.body)).digest()

@@ -1,4 +1,4 @@
-"""The inputs of a submission: files that jobs have left, and files of the worker's host."""
+"""The inputs of a submission: files that jobs have left, of the worker's host, of web servers."""
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
@@ -9,9 +9,11 @@ from urllib.parse import unquote
 
 from weft.core.apps.description import AppDescription
 from weft.core.apps.values import Parameter
-from weft.core.file_paths import WrongPath, parse_source, parts_of
+from weft.core.file_paths import UrlFile, WrongPath, parse_source, parts_of
 from weft.doors.aloe.refused import bad_request
 from weft.doors.aloe.words import STORE
+from weft.settings import Settings
+from weft.submission.translation.files import wrong_url
 from weft.wire.file_documents import FileInput
 
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(.*)", re.DOTALL)
@@ -35,7 +37,7 @@ class StagedInputs:
 
 
 async def staged_inputs(
-    given: Mapping[str, Any], app: AppDescription, base: str, batch_of: BatchOf
+    given: Mapping[str, Any], app: AppDescription, base: str, batch_of: BatchOf, settings: Settings
 ) -> StagedInputs:
     """Read inputs. Raise a 400 that names the field. `base`: how the caller reached us."""
     known = {one.id: one for one in app.inputs}
@@ -49,7 +51,7 @@ async def staged_inputs(
         for address in addresses:
             try:
                 source = await _source(address, base, batch_of)
-                own = parse_source(source).path.rpartition("/")[2]
+                own = _own_name(source, settings)
             except WrongPath as error:
                 raise bad_request(f"inputs.{name}: {address[:200]!r}: {error}") from error
             if own in files and files[own].from_ != source:
@@ -88,6 +90,14 @@ def _addresses(name: str, value: object, known: Parameter) -> list[str]:
     return given
 
 
+def _own_name(source: str, settings: Settings) -> str:
+    """Return how a file is called in the job's directory. Raise `WrongPath`."""
+    file = parse_source(source)
+    if isinstance(file, UrlFile) and (why := wrong_url(file, settings)):
+        raise WrongPath(why)
+    return "/".join(parts_of(file.path.rpartition("/")[2]))
+
+
 async def _source(address: str, base: str, batch_of: BatchOf) -> str:
     """Return the address as weft writes it. Raise `WrongPath`."""
     match = _SCHEME.fullmatch(address)
@@ -100,10 +110,13 @@ async def _source(address: str, base: str, batch_of: BatchOf) -> str:
         if system not in {STORE, ""}:
             raise WrongPath(f"there is no storage system {system[:64]!r}, only {STORE!r}")
     elif match:
-        if not address.startswith(f"{base}/"):
+        is_ours = address.startswith(f"{base}/")
+        found = _OF_OUTPUTS.fullmatch(address[len(base) :]) if is_ours else None
+        if found is None and scheme in {"http", "https"}:
+            return address
+        if found is None:
             raise WrongPath(f"files are not fetched from {scheme}:// here, but from {STORE!r}")
-        found = _OF_OUTPUTS.fullmatch(address[len(base) :])
-        path = f"job-{found[1]}/{found[2]}" if found else ""
+        path = f"job-{found[1]}/{found[2]}"
     of_job = _OF_JOB.fullmatch(unquote(path))
     if of_job is None:
         raise WrongPath("the store has the outputs of jobs only: …/job-ID/PATH")

@@ -2,8 +2,11 @@
 
 from typing import Final
 
+from weft.core.addresses import parse_allowed_hosts
+from weft.core.callback_url import parse_target, wrong_address
 from weft.core.errors import InvalidValue
 from weft.core.file_paths import (
+    UrlFile,
     WrongPath,
     has_wildcards,
     in_store,
@@ -35,7 +38,7 @@ def check_inputs(job: JobDocument, settings: Settings, problems: Problems, at: s
         if is_array and any(mark in one.from_ + (one.to or "") for mark in _VARIABLES):
             continue  # the worker looks at what becomes of it
         try:
-            _check_input(one, targets)
+            _check_input(one, targets, settings)
         except WrongPath as error:
             problems.add(InvalidValue, f"{at}/inputs/{n}", str(error))
 
@@ -61,8 +64,10 @@ def _check_job(job: JobDocument, settings: Settings, problems: Problems, at: str
         problems.add(InvalidValue, f"{at}/{'inputs' if job.inputs else 'outputs'}", message)
 
 
-def _check_input(one: FileInput, targets: set[str]) -> None:
+def _check_input(one: FileInput, targets: set[str], settings: Settings) -> None:
     source = parse_source(one.from_)
+    if isinstance(source, UrlFile) and (why := wrong_url(source, settings)):
+        raise WrongPath(why)
     if one.unpack:
         if one.to not in {None, "."}:
             parts_of((one.to or "").removesuffix("/"))
@@ -71,6 +76,12 @@ def _check_input(one: FileInput, targets: set[str]) -> None:
     if target in targets:
         raise WrongPath(f"another input is {target} already")
     targets.add(target)
+
+
+def wrong_url(source: UrlFile, settings: Settings) -> str | None:
+    """Return why jobs may not get this, as far as its address tells."""
+    allowed = parse_allowed_hosts(settings.input_private_hosts)
+    return wrong_address(parse_target(source.url), allowed, "input_private_hosts")
 
 
 def _check_output(one: FileOutput) -> None:

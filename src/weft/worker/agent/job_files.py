@@ -22,6 +22,7 @@ from weft.core.file_paths import (
     HostFile,
     JobFile,
     StoreFile,
+    UrlFile,
     WrongPath,
     in_store,
     name_of,
@@ -30,7 +31,7 @@ from weft.core.file_paths import (
     target_of,
 )
 from weft.core.states import JobState, Reason
-from weft.ports.file_signing import Method, ObjectCarrier, ToSign, UrlSigner
+from weft.ports.file_signing import Method, ObjectCarrier, ToSign, UrlReader, UrlSigner
 from weft.ports.file_store import (
     FileDiffers,
     FileMissing,
@@ -71,6 +72,9 @@ class FileSite:
     signer: UrlSigner
     objects: ObjectCarrier
     """Objects of stores, by the URLs that are signed for an attempt."""
+    web: UrlReader
+    """What web servers have."""
+    web_s_max: float = 3600.0
     parallel: int = 4
     input_bytes_max: int = 1 << 40
     input_entries_max: int = 1_000_000
@@ -90,6 +94,8 @@ class JobFiles:
         self._incarnation_id = incarnation_id
         self._directories = JobDirectories(directory, for_accounts=site.for_accounts)
         self._places = asyncio.Semaphore(site.parallel)
+        # Servers of anybody, which may be slow, hold up no other files.
+        self._web_places = asyncio.Semaphore(site.parallel)
         self.ended: asyncio.Queue[Ended] = asyncio.Queue()
         """Attempts that have ended, and whose outputs are to be kept."""
 
@@ -183,7 +189,7 @@ class JobFiles:
                 None, 0, None, source.address if isinstance(source, StoreFile) else source.path
             )
             for n, source in enumerate(sources)
-            if not isinstance(source, HostFile)
+            if not isinstance(source, HostFile | UrlFile)
         }
         if not wanted:
             return {}
@@ -197,8 +203,14 @@ class JobFiles:
         found: FoundFile | None,
     ) -> Path | None:  # fmt: skip
         try:
+            if isinstance(source, UrlFile):
+                async with self._web_places, asyncio.timeout(self._site.web_s_max):
+                    return await self._bring_now(key, work, given, source, found)
             async with self._places:
                 return await self._bring_now(key, work, given, source, found)
+        except TimeoutError as error:
+            most = f"{self._site.web_s_max:g} s (input_url_s_max)"
+            raise FileRefused(f"its input {given.from_} did not come within {most}") from error
         except FileMissing as error:
             if given.optional:
                 return None
@@ -214,7 +226,7 @@ class JobFiles:
         path, n_bytes, digest = "", None, None
         if isinstance(source, StoreFile):  # of a job of the batch, or of anybody
             n_bytes, digest = (found.n_bytes, found.digest) if found else (None, None)
-        else:
+        elif not isinstance(source, UrlFile):
             store, path, n_bytes, digest = self._place_of(source, found)
         checksum = digest
         if given.checksum is not None:
@@ -230,6 +242,8 @@ class JobFiles:
         parts = _parts(given, source)
         if store is not None:
             pieces = store.read(path)
+        elif isinstance(source, UrlFile):
+            pieces = self._site.web.read(source.url)
         else:
             pieces = self._site.objects.read(await self._url(key, "GET", source))
         may_link = given.mode == "link" and isinstance(source, HostFile) and not given.unpack

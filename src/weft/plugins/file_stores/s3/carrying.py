@@ -46,6 +46,7 @@ class HttpCarrier:
     timeout_s: float = 60.0
     tls: ssl.SSLContext | None = None
     """None: trust the system's certificate authorities."""
+    setting: str = "store_private_hosts"
 
     async def read(self, url: str) -> AsyncIterator[bytes]:
         """Yield the bytes of an object; go on where a connection broke."""
@@ -54,11 +55,11 @@ class HttpCarrier:
             before = done
             headers = [("Range", f"bytes={done}-"), ("If-Match", etag)] if done else []
             try:
-                async with self._asked("GET", url, headers) as exchange:
+                async with self.asked("GET", url, headers) as exchange:
                     answer = await exchange.answer()
                     if answer.status_code != (_PART if done else _OK):
                         await exchange.refuse(answer)
-                    etag = _header(answer, b"etag")
+                    etag = header_of(answer, b"etag")
                     async for piece in exchange.pieces():
                         done += len(piece)
                         yield piece
@@ -74,7 +75,7 @@ class HttpCarrier:
         if file.n_bytes > OBJECT_BYTES_MAX:
             most = OBJECT_BYTES_MAX >> 30
             raise FileRefused(f"it has {file.n_bytes} bytes; a store takes at most {most} GiB")
-        async with self._asked("PUT", url, [("Content-Length", str(file.n_bytes))]) as exchange:
+        async with self.asked("PUT", url, [("Content-Length", str(file.n_bytes))]) as exchange:
             try:
                 await self._send(exchange, file)
             except (OSError, TimeoutError):  # it may have answered before it has read all
@@ -85,12 +86,12 @@ class HttpCarrier:
 
     async def remove(self, url: str) -> None:
         """Remove an object."""
-        async with self._asked("DELETE", url, []) as exchange:
+        async with self.asked("DELETE", url, []) as exchange:
             answer = await exchange.answer()
             if answer.status_code // 100 != 2:  # noqa: PLR2004 (2xx)
                 await exchange.refuse(answer)
 
-    async def _send(self, exchange: "_Exchange", file: HeldFile) -> None:
+    async def _send(self, exchange: "Exchange", file: HeldFile) -> None:
         found, offset = hashlib.sha256(), 0
         while offset < file.n_bytes:
             piece = await asyncio.to_thread(file.read, offset, PIECE_BYTES)
@@ -102,9 +103,10 @@ class HttpCarrier:
         await exchange.send(h11.EndOfMessage())
 
     @asynccontextmanager
-    async def _asked(
+    async def asked(
         self, method: str, url: str, headers: Sequence[tuple[str, str]]
-    ) -> AsyncIterator["_Exchange"]:
+    ) -> AsyncIterator["Exchange"]:
+        """Send a request and give its exchange. Raise `FileRefused`, `StoreAway`."""
         target = parse_target(url)
         request = h11.Request(
             method=method, target=target.path,
@@ -112,7 +114,7 @@ class HttpCarrier:
         )  # fmt: skip
         reader, writer = await self._connect(target)
         try:
-            exchange = _Exchange(reader, writer, self.timeout_s, target.authority)
+            exchange = Exchange(reader, writer, self.timeout_s, target.authority)
             await exchange.send(request)
             if method != "PUT":
                 await exchange.send(h11.EndOfMessage())
@@ -136,9 +138,7 @@ class HttpCarrier:
             raise StoreAway(f"the name {target.host} cannot be resolved") from error
         good = [one for one in found if self.allowed.allow(target.host, one)]
         if found and not good:  # the address itself stays secret: it is a fact about our network
-            raise FileRefused(
-                f"{target.host} is private, and store_private_hosts does not allow it"
-            )
+            raise FileRefused(f"{target.host} is private, and {self.setting} does not allow it")
         why: Exception | None = None
         for address in good[:_ADDRESSES_MAX]:
             try:
@@ -152,7 +152,7 @@ class HttpCarrier:
         raise StoreAway(f"{target.authority} does not answer") from why
 
 
-class _Exchange:
+class Exchange:
     """One request and its answer."""
 
     def __init__(
@@ -220,7 +220,8 @@ class _Exchange:
         return event
 
 
-def _header(answer: h11.Response, name: bytes) -> str:
+def header_of(answer: h11.Response, name: bytes) -> str:
+    """Return a header of an answer; empty: it has none."""
     return next((value.decode("latin-1") for key, value in answer.headers if key == name), "")
 
 

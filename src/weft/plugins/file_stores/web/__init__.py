@@ -1,0 +1,94 @@
+"""Fetch what web servers have, by anybody's address: over HTTP/1.1, in bounded memory.
+
+Each address is checked when it is asked, as for callbacks, those to which a server redirects, too.
+A broken connection goes on where it broke, if the server tells versions and knows ranges.
+"""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urljoin
+
+import h11
+
+from weft.core.callback_url import parse_callback_url
+from weft.plugins.file_stores.s3.carrying import HttpCarrier, header_of
+from weft.ports.file_store import FileDiffers, FileMissing, FileRefused, StoreAway
+
+_MOVED: Final = frozenset({301, 302, 303, 307, 308})
+_MOVES_MAX: Final = 5
+_TRIES: Final = 4
+_OK: Final = 200
+_PART: Final = 206
+_MISSING: Final = frozenset({404, 410})
+_LATER: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
+_ALWAYS: Final = (("Accept", "*/*"), ("Accept-Encoding", "identity"), ("User-Agent", "weft"))
+
+
+@dataclass(frozen=True)
+class WebFiles:
+    """Fetches files."""
+
+    carrier: HttpCarrier
+
+    async def read(self, url: str) -> AsyncIterator[bytes]:
+        """Yield the bytes of a file."""
+        done, version, tries, moves = 0, "", 0, 0
+        while True:
+            before, moved = done, None
+            again = [("Range", f"bytes={done}-"), ("If-Range", version)] if done else []
+            try:
+                async with self.carrier.asked("GET", url, [*_ALWAYS, *again]) as exchange:
+                    answer = await exchange.answer()
+                    if answer.status_code in _MOVED:
+                        moved = header_of(answer, b"location")
+                    else:
+                        _check(answer, done)
+                        version = _version(answer)
+                        async for piece in exchange.pieces():
+                            done += len(piece)
+                            yield piece
+            except StoreAway:
+                tries = tries + 1 if done == before else 0
+                if not done or not version or tries >= _TRIES:
+                    raise
+                continue
+            if moved is None:
+                return
+            moves += 1
+            url = _moved(url, moved, moves)
+
+
+def _check(answer: h11.Response, done: int) -> None:
+    status = answer.status_code
+    if status == (_PART if done else _OK):
+        if done and not header_of(answer, b"content-range").startswith(f"bytes {done}-"):
+            raise FileRefused("its server answers with another range than it was asked for")
+        return
+    if status in _LATER:
+        raise StoreAway(f"its server answers with {status}")
+    if status in _MISSING:
+        raise FileMissing(f"its server answers with {status}")
+    if done and status in {_OK, 412, 416}:
+        raise FileDiffers("it was changed while it was fetched")
+    raise FileRefused(f"its server refuses it ({status})")
+
+
+def _version(answer: h11.Response) -> str:
+    """Return what names these bytes; empty: nothing does."""
+    etag = header_of(answer, b"etag")
+    return "" if etag.startswith("W/") else etag
+
+
+def _moved(url: str, to: str, moves: int) -> str:
+    """Return where a server redirects to. Raise `FileRefused`."""
+    if moves > _MOVES_MAX:
+        raise FileRefused(f"its server redirects more than {_MOVES_MAX} times")
+    following = urljoin(url, to.partition("#")[0])
+    try:
+        is_less_safe = parse_callback_url(following).scheme != parse_callback_url(url).scheme
+    except ValueError as error:
+        raise FileRefused(f"its server redirects to what is no address: {error}") from error
+    if is_less_safe and url.startswith("https:"):
+        raise FileRefused("its server redirects from https to http")
+    return following

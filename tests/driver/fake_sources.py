@@ -13,6 +13,15 @@ class FakeSources:
     async def _ask(self, function: str, epoch: int | None = None) -> None:
         raise NotImplementedError
 
+    async def add_machine_token(
+        self,
+        epoch: int,
+        machine: str,  # noqa: ARG002
+        token: str,  # noqa: ARG002
+    ) -> bool:
+        await self._ask("add_machine_token", epoch)
+        return True
+
     async def list_notified(
         self,
         epoch: int,

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
+from datetime import timedelta
 
 import pytest
 import pytest_asyncio
@@ -15,14 +16,22 @@ from weft.driver.loops.bell import Bell
 from weft.driver.loops.due_date import DueDate
 from weft.driver.loops.loop import LoopContext
 from weft.driver.loops.provider_calls import FIRST_S, Creations, Pauses, limited
-from weft.ports.provider import FoundMachine, ProviderError, WantedMachine
+from weft.ports.provider import (
+    FoundMachine,
+    MachineCredential,
+    ProviderError,
+    WantedMachine,
+)
 from weft.settings import Settings
 
 
 class Faulty:
     """A provider that does what a test says."""
 
+    wants_credentials = False
+
     def __init__(self) -> None:
+        self.credentials: list[MachineCredential | None] = []
         self.machines: list[str] = []
         """Names; one that was made twice stands there twice."""
         self.asked: list[str] = []
@@ -56,6 +65,7 @@ class Faulty:
         if wanted.region in self.full:
             self.asked.append(f"create in {wanted.region}")
             raise ProviderError("no quota", is_full=True)
+        self.credentials.append(wanted.credential)
         if wanted.name not in self.machines:
             self.machines += [wanted.name] * self.makes
         await self._asked("create")
@@ -171,6 +181,51 @@ async def test_a_machine_that_was_made_twice_goes(site: Site) -> None:
     assert [why for kind, why in await site.log() if kind == "delete"] == [
         "its provider made it twice"
     ] * 2
+
+
+async def test_each_machine_has_a_token_that_ends_with_it(site: Site) -> None:
+    world, admin = site.world, site.world.admin
+    site.provider.wants_credentials = True
+    await site.rounds()
+    first, second = site.provider.machines
+    held = "SELECT expires_at FROM weft.token WHERE kind = 'machine' AND name = $1"
+    tokens = [one.token for one in site.provider.credentials if one is not None]
+    holders = [await world.api.authenticate(one) for one in tokens]
+    await admin.execute(
+        "UPDATE weft.token SET expires_at = clock_timestamp() + interval '1 hour' "
+        "WHERE kind = 'machine' AND name = ANY ($1)", [first, second],
+    )  # fmt: skip
+    short = await admin.fetchval(held, first)
+    site.begin_term()
+    await site.rounds()
+    longer = await admin.fetchval(held, first)
+    epoch = await world.lead()
+    await world.driver.record_machine(epoch, first, "gone", reason="it is deleted")
+
+    assert len(tokens) == 2
+    assert [one and one.work and one.work.names for one in holders] == [first, second]
+    assert {one and one.role for one in holders} == {"worker"}
+    assert longer - short > timedelta(days=6)
+    assert [await world.api.authenticate(one) is None for one in tokens] == [True, False]
+    assert await admin.fetchval(held, first) is None
+    assert tokens[0] not in repr(site.provider.credentials)
+
+
+async def test_no_machine_is_made_whose_worker_may_not_work(site: Site) -> None:
+    site.provider.wants_credentials = True
+    changed = "UPDATE weft.tenant_user SET role = $1 WHERE name = 'weft-machines'"
+    await site.rounds()
+    await site.world.admin.execute(changed, "viewer")
+    try:
+        site.provider.machines.clear()
+        site.begin_term()
+        await site.pass_time()
+        await site.rounds(2)
+    finally:
+        await site.world.admin.execute(changed, "worker")
+
+    assert site.provider.asked.count("create") == 2
+    assert any("the user weft-machines" in why for _, why in await site.log())
 
 
 async def test_a_machine_that_its_provider_gave_up_goes_with_the_reason(site: Site) -> None:

@@ -44,6 +44,7 @@ CONSTANT_TIME = {
 """Which files compare with `compare_digest`, and what."""
 HASHED = {
     ("admin.py", "ensure_local_user"),
+    ("machines.py", "add_machine_token"),
     ("sessions.py", "authenticate"),
     ("sessions.py", "create_login_code"),
     ("sessions.py", "open_issuer_session"),

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from weft.ports.store import Row
 from weft.store.database import Database
+from weft.store.tokens import digest_of
 
 
 class Machines:
@@ -29,6 +30,14 @@ class Machines:
             reasons=[reason for _, _, reason in new],
         )
         return [row[0] for row in rows]
+
+    async def add_machine_token(self, epoch: int, machine: str, token: str) -> bool:
+        """Let the worker of a machine reach the api."""
+        return bool(
+            await self._database.value(
+                "add_machine_token", epoch=epoch, of_machine=machine, of_hash=digest_of(token)
+            )
+        )
 
     async def add_own_machines(
         self, epoch: int, pool_id: int, new: Sequence[tuple[str, str, str, int, int]]

@@ -6,7 +6,7 @@ from msgspec import convert
 
 from weft.core.pools import Flavour, Pool
 from weft.core.pools.keep import Keep
-from weft.ports.store import ClaimRequest, DriverStore, Row, Shape
+from weft.ports.store import ClaimRequest, DriverStore, Row, Shape, WorkTerms
 from weft.testing.builders import job_rows
 from weft.testing.store_site import StoreTests
 
@@ -26,6 +26,11 @@ class MachineStoreSuite(StoreTests):
         assert [one["n_jobs"] for one in found["demand"]] == [3]
         (machine,) = await store.add_machines(epoch, found["pool_id"], [("f", "", "why")] * 2)
         assert await store.add_machines(epoch, found["pool_id"], [("f", "", "why")]) == []
+        token = f"t{uuid4().hex}"
+        assert await store.add_machine_token(epoch, machine, token)
+        holder = await api.authenticate(token)
+        assert holder is not None
+        assert holder.work == WorkTerms(name, machine)
         await store.record_machine(epoch, machine, "made", provider_id="7")
         assert await self.states(store, epoch) == {machine: ("creating", False, 0)}
         worker, incarnation_id = await self.site.open_worker(machine)
@@ -38,7 +43,10 @@ class MachineStoreSuite(StoreTests):
         assert await worker.finish_drain(incarnation_id)
         assert await self.states(store, epoch) == {machine: ("deleting", False, 0)}
         await store.record_machine(epoch, machine, "fail", reason="busy")
+        assert await api.authenticate(token) == holder
         await store.record_machine(epoch, machine, "gone", reason="gone")
+        assert await api.authenticate(token) is None
+        assert not await store.add_machine_token(epoch, machine, f"t{uuid4().hex}")
         assert await self.states(store, epoch) == {}
         (cost,) = await api.list_pool_costs(caller, name, days=9)
         assert await api.list_shares(caller, name, limit=9) == []

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 
 from weft.api.services import Services
 from weft.api.use_cases.sessions import SECRET_BYTES, record_opened, shown_browser
-from weft.api.use_cases.tokens import new_token
 from weft.api.web_tokens.bearers import Bearer, IssuerAway, TokenRefused
 from weft.api.web_tokens.providers import (
     Busy,
@@ -27,6 +26,7 @@ from weft.core.errors import (
     NoDeviceLogin,
 )
 from weft.core.login_attempts import LoginAttempt
+from weft.core.token_text import new_token
 from weft.ports.store import Caller
 from weft.submission.services import Answer
 from weft.telemetry.log import get_logger

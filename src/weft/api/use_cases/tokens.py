@@ -1,23 +1,17 @@
 """Tokens: a caller makes, lists and revokes their own."""
 
-import secrets
 import time
 
 from weft.api.services import Services
 from weft.core.errors import FieldError, InvalidDocument, RightMissing, TokenNotFound
 from weft.core.rights import Right, require
+from weft.core.token_text import new_token
 from weft.ports.store import Caller, WorkTerms
 from weft.submission.services import Answer, Origin
 from weft.telemetry.log import get_logger
 from weft.wire.token_documents import TokenDocument
 
-TOKEN_BYTES = 32
 log = get_logger()
-
-
-def new_token() -> str:
-    """Return the text of a token that nobody has."""
-    return f"weft_{secrets.token_urlsafe(TOKEN_BYTES)}"
 
 
 async def create_token(

@@ -33,9 +33,16 @@ from weft.core.pools import (
     offers_of,
     used_share,
 )
+from weft.core.token_text import new_token
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.driver.loops.provider_calls import Answer, Creations, Pauses, heard, limited
-from weft.ports.provider import FoundMachine, Provider, ProviderError, WantedMachine
+from weft.ports.provider import (
+    FoundMachine,
+    MachineCredential,
+    Provider,
+    ProviderError,
+    WantedMachine,
+)
 from weft.ports.store import Row
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
@@ -258,7 +265,10 @@ class Autoscaler:
         self._made.add(wanted.name)
         region = ("region", pool.name, wanted.region)
         try:
-            found = await self._limited(lambda: self._providers.get(provider, tag).create(wanted))
+            maker = self._providers.get(provider, tag)
+            if getattr(maker, "wants_credentials", False):
+                wanted = await self._with_credential(wanted)
+            found = await self._limited(lambda: maker.create(wanted))
         except Exception as error:  # noqa: BLE001 (a plug-in raises what it likes)
             await self._failed(pool, provider, wanted.name, error)
             self._pauses.failed(region)
@@ -271,6 +281,15 @@ class Autoscaler:
         await self._store.record_machine(
             self._epoch, wanted.name, "made", provider_id=found.provider_id
         )
+
+    async def _with_credential(self, wanted: WantedMachine) -> WantedMachine:
+        """Return a machine whose worker may reach the api. Only the provider sees the token."""
+        token = new_token()
+        if not await self._store.add_machine_token(self._epoch, wanted.name, token):
+            raise ProviderError(
+                "its worker may not work: the user weft-machines was removed or has another role"
+            )
+        return msgspec.structs.replace(wanted, credential=MachineCredential(token=token))
 
     async def _delete(self, pool: Pool, provider: str, tag: str, name: str) -> None:
         try:

@@ -329,6 +329,12 @@ class DriverStore(SpendingStore, SourceReadings, SubscriptionStore, Protocol):
         in order; fewer if the pool may have fewer.
         """
 
+    async def add_machine_token(self, epoch: int, machine: str, token: str) -> bool:
+        """Let the worker of a machine that is being made reach the api with this token, until the
+        machine is gone. Return False if it is not being made any more, or if the user
+        `weft-machines` may not work.
+        """
+
     async def add_own_machines(
         self, epoch: int, pool_id: int, new: Sequence[tuple[str, str, str, int, int]]
     ) -> Sequence[Row]:

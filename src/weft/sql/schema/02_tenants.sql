@@ -81,7 +81,8 @@ CREATE POLICY query_rows ON weft.tenant_user FOR SELECT TO weft_api, weft_driver
 GRANT SELECT ON weft.tenant_user TO weft_api, weft_driver;
 
 -- Tokens that people and programs ask for: with a name, an end, and at most some rights of their user.
--- Sessions of browsers are tokens of a kind of their own, and so are the codes that open them.
+-- Sessions of browsers are tokens of a kind of their own, and so are the codes that open them, and those of machines, which the driver
+-- makes: they have the machine's name.
 CREATE TABLE weft.token (
     token_hash bytea PRIMARY KEY,
     tenant_id int NOT NULL REFERENCES weft.tenant,
@@ -95,7 +96,7 @@ CREATE TABLE weft.token (
             AND scopes <@ ARRAY['read', 'write', 'operate', 'manage', 'administer', 'work']),
     last_used_at timestamptz,
     idempotency_key text,
-    kind text NOT NULL DEFAULT 'token' CHECK (kind IN ('token', 'code', 'session')),
+    kind text NOT NULL DEFAULT 'token' CHECK (kind IN ('token', 'code', 'session', 'machine')),
     opened_from text CHECK (length(opened_from) <= 256),  -- the address of the browser; NULL: no session
     -- what ends with that token: a code, its session, and what that session makes; NULL: it ends by itself
     made_by bigint,
@@ -109,6 +110,7 @@ CREATE TABLE weft.token (
         AND (pool IS NULL) = (worker_names IS NULL) AND (pool IS NULL OR cardinality(scopes) = 1))
 );
 CREATE INDEX token_user_idx ON weft.token (user_id, token_id);
+CREATE INDEX token_machine_idx ON weft.token (name) WHERE kind = 'machine';
 ALTER TABLE weft.token ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant_rows ON weft.token TO weft_tenant
     USING (tenant_id = (SELECT current_setting('weft.tenant')::int));

@@ -2,7 +2,7 @@
 --   it is for.
 -- Called by: Store.authenticate, authenticate_session, authenticate_code (api).   Safe to repeat: yes.
 -- Locks: token (SKIP LOCKED).   Plan: token by key.
--- of_kind: token, session, code; one does not count as the other.
+-- of_kind: token, session, code; one does not count as the other. A token may be that of a machine.
 -- When it was last used is noted once a minute, so that requests do not write.
 -- Returns: one row, with the seconds until it expires (NULL: it does not); or none for an unknown or expired one, and for one whose user
 --   is removed.
@@ -13,7 +13,8 @@ RETURNS TABLE (tenant_id int, user_id int, user_name text, role text, token_id b
 LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
     UPDATE weft.token t SET last_used_at = authenticate.at
-    FROM (SELECT f.token_hash FROM weft.token f WHERE f.token_hash = authenticate.token_hash AND f.kind = of_kind
+    FROM (SELECT f.token_hash FROM weft.token f
+          WHERE f.token_hash = authenticate.token_hash AND f.kind IN (of_kind, CASE of_kind WHEN 'token' THEN 'machine' END)
             AND (f.expires_at IS NULL OR f.expires_at > authenticate.at)
             AND (f.last_used_at IS NULL OR f.last_used_at < authenticate.at - interval '1 minute')
           FOR UPDATE SKIP LOCKED) f
@@ -21,6 +22,6 @@ AS $$
     SELECT u.tenant_id, u.user_id, u.name, u.role, t.token_id, t.scopes,
         extract(epoch FROM t.expires_at - authenticate.at)::double precision, t.pool, t.worker_names
     FROM weft.token t JOIN weft.tenant_user u ON u.user_id = t.user_id
-    WHERE t.token_hash = authenticate.token_hash AND t.kind = of_kind
+    WHERE t.token_hash = authenticate.token_hash AND t.kind IN (of_kind, CASE of_kind WHEN 'token' THEN 'machine' END)
         AND (t.expires_at IS NULL OR t.expires_at > authenticate.at) AND u.removed_at IS NULL
 $$;

@@ -1,10 +1,11 @@
 -- reconcile_machines: compare what a provider has with the machines that are noted. One that nobody noted, one that the provider made
 --   twice and one that it does not have any more are deleted; where a worker lives, when nothing runs there. A machine whose worker lives
 --   is there, whatever the provider says.
--- Called by: DriverStore.reconcile_machines.   Safe to repeat: yes.   Locks: as _check_epoch; machine; as move_machine.
+-- Called by: DriverStore.reconcile_machines.   Safe to repeat: yes.   Locks: as _check_epoch; token; machine; as move_machine.
 -- names: what the provider listed; asked_s: how long ago it was asked. Providers show what they did only after a while, so what changed
 --   within two minutes before is left for the next time.
--- Plan: machines by name; those of the provider that are not deleted.   Returns: what was wrong with which machine.
+--   The tokens of machines that are there are good for another week.
+-- Plan: machines and their tokens by name; those of the provider that are not deleted.   Returns: what was wrong with which machine.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.reconcile_machines(epoch bigint, of_provider text, names text[], asked_s double precision)
 RETURNS TABLE (pool text, machine text, finding text) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -14,6 +15,8 @@ DECLARE
     v_wrong record; v_before timestamptz := clock_timestamp() - (asked_s + 120) * interval '1 second';
 BEGIN
     PERFORM weft._check_epoch(reconcile_machines.epoch);
+    UPDATE weft.token t SET expires_at = clock_timestamp() + interval '7 days'
+    WHERE t.kind = 'machine' AND t.name = ANY (names) AND t.expires_at < clock_timestamp() + interval '6 days';
     INSERT INTO weft.machine AS m (pool_id, name, provider, flavour, region, cpu_m, price_per_hour, pool_max, state, reason, created_at,
         changed_at, strayed_at)
     SELECT p.pool_id, n.name, of_provider, '', '', 1, 0, 0, 'active', 'nobody noted it', d.at, d.at, d.at

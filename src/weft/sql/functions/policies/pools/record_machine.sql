@@ -1,6 +1,7 @@
--- record_machine: note what a provider said about a machine. With a machine that is gone goes its worker, also if it was lost.
+-- record_machine: note what a provider said about a machine. With a machine that is gone goes its worker, also if it was lost,
+--   and what its worker reached the api with.
 -- Called by: DriverStore.record_machine.   Safe to repeat: yes.
--- Locks: as _check_epoch; machine; as _count_machines; pool_log; worker.
+-- Locks: as _check_epoch; as _end_tokens; machine; as _count_machines; pool_log; worker.
 -- kind: made, gone or fail.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.record_machine(epoch bigint, machine text, kind text, provider_id text, reason text) RETURNS void
@@ -10,6 +11,11 @@ DECLARE
     v_machine record;
 BEGIN
     PERFORM weft._check_epoch(record_machine.epoch);
+    IF kind = 'gone' THEN
+        PERFORM weft._end_tokens(x.user_id, x.ids) FROM (
+            SELECT t.user_id, array_agg(t.token_id) AS ids FROM weft.token t
+            WHERE t.name = record_machine.machine AND t.kind = 'machine' GROUP BY t.user_id) x;
+    END IF;
     SELECT m.machine_id, m.pool_id, m.state INTO v_machine FROM weft.machine m
     WHERE m.name = record_machine.machine AND m.state <> 'deleted' FOR NO KEY UPDATE;
     IF NOT FOUND THEN

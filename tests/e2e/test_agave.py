@@ -130,8 +130,14 @@ def test_job_is_stopped(http: httpx.Client, verb: str) -> None:
     """By either verb, once; its history and status tell the same."""
     job_id = submitted(http, job(wait=True))["id"]
     until(lambda: status(http, job_id) == "RUNNING")
-    running = http.get(f"/jobs/v2/{job_id}/outputs/listings").json()["result"]
-    assert len(running) == 2
+    outputs = f"/jobs/v2/{job_id}/outputs"
+    until(lambda: http.get(f"{outputs}/media/made/said.txt").text == "hello")
+    seen = http.get(f"{outputs}/listings").json()["result"]
+    assert [one["name"] for one in seen[2:]] == ["made"]
+    part = http.get(f"{outputs}/media/made/said.txt", headers={"range": "bytes=1-2"})
+    assert (part.status_code, part.text) == (206, "el")
+    for gone in ("link", "made/none", "../plan", "made"):
+        assert http.get(f"{outputs}/media/{gone}").status_code == 404
     stop = {"action": "stop"}
     assert http.request(verb, f"/jobs/v2/{job_id}", json=stop).status_code == 200
     assert ended(http, job_id)["status"] == "STOPPED"

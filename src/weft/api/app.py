@@ -84,6 +84,7 @@ from weft.core.errors import Internal
 from weft.core.trusted_proxies import parse_networks
 from weft.ports.file_store import FileStore
 from weft.ports.log_store import LogStore
+from weft.ports.running_files import RunningFiles
 from weft.ports.store import ApiStore, Notices
 from weft.settings import Settings
 from weft.settings.transports_file import known_transports
@@ -221,6 +222,7 @@ def create_app(
     doors: Sequence[ApiDoor] = (),
     link: WorkerLink | None = None,
     files_: Callable[[str], FileStore] | None = None,
+    running: RunningFiles | None = None,
 ) -> Application:
     """Return the application. Call it inside the event loop that will serve it."""
     services = Services(
@@ -232,6 +234,7 @@ def create_app(
         secret_keys=secret_keys or SecretKeys,
         link=link,
         files=files_,
+        running=running,
     )
     services.transports = known_transports(settings.transports_file)
     web_tokens = None

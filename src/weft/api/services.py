@@ -10,6 +10,7 @@ from weft.api.web_tokens.providers import Providers
 from weft.api.worker_link import WorkerLink
 from weft.ports.file_store import FileStore
 from weft.ports.log_store import LogStore
+from weft.ports.running_files import RunningFiles
 from weft.ports.store import ApiStore, Caller
 from weft.settings.transports_file import TransportDocument
 from weft.submission.services import SubmissionServices
@@ -41,6 +42,8 @@ class Services(SubmissionServices):
     """The connections over which queues may travel."""
     files: Callable[[str], FileStore] | None = None
     """Returns the files of jobs that a folder of the home keeps; None: this has none."""
+    running: RunningFiles | None = None
+    """The files of attempts that run on this host."""
     link: WorkerLink | None = None
     """For workers outside; None: this application serves none."""
     _payers: dict[tuple[int, int], Payers] = field(default_factory=dict)

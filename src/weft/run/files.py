@@ -16,11 +16,17 @@ from weft.ports.log_store import LogKeeper
 from weft.run.home import Home
 from weft.settings import Settings
 from weft.worker.agent.job_files import FileSite
+from weft.worker.stager.running import RunningDirectories
 
 
 def kept_files(home: Home) -> Callable[[str], FileStore]:
     """Return what opens the files of one database, by the name of their folder."""
     return lambda folder: KeptFiles(home.files / folder)
+
+
+def running_files(settings: Settings, home: Home) -> RunningDirectories:
+    """Return what looks into the directories of jobs that workers with this home run."""
+    return RunningDirectories(home.path / "scratch", files_max=settings.output_files_max)
 
 
 class KeepsFilesToo:

@@ -2,7 +2,8 @@
 
 import mimetypes
 from collections.abc import AsyncIterator, Callable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -14,6 +15,7 @@ from weft.api.http.requests import AnyRequest, services_of
 from weft.api.http.sse import stream_reply
 from weft.api.use_cases.files import open_file
 from weft.api.use_cases.output import Outputs, missing_output
+from weft.core.attempt_key import AttemptKey
 from weft.core.errors import FileNotFound
 from weft.core.file_paths import WrongPath, parts_of
 from weft.doors.aloe.documents import job_href
@@ -76,8 +78,15 @@ async def _read_file(
         found = await open_file(
             services_of(request), caller, facts["batch_id"], 1, name, attempt=None
         )
-    except (WrongPath, FileNotFound) as error:
+    except WrongPath as error:
         raise _no_file(name) from error
+    except FileNotFound as error:
+        running, key = services_of(request).running, _running_key(facts)
+        seen = None if running is None or key is None else await running.find(key, name)
+        if seen is None or running is None or key is None:
+            raise _no_file(name) from error
+        pieces = partial(running.read, key, name)
+        return _reply(request, name, _BYTES, seen.n_bytes, pieces)
     return _reply(request, name, _BYTES, found.stored.n_bytes, found.read)
 
 
@@ -132,8 +141,21 @@ async def _files(
         for one in rows:
             found.setdefault(one["path"], (one["bytes"], datetime.fromisoformat(one["kept_at"])))
         if len(rows) < _PAGE:
-            return found
+            break
         after = rows[-1]["path"]
+    running, key = services_of(request).running, _running_key(facts)
+    for seen in await running.listed(key) if running is not None and key is not None else ():
+        when = datetime.fromtimestamp(seen.changed_s, UTC)
+        found.setdefault(seen.path, (seen.n_bytes, when))
+    return found
+
+
+def _running_key(facts: Mapping[str, Any]) -> AttemptKey | None:
+    """Return the attempt that runs; None: none does."""
+    last = facts["attempts"][-1] if facts["attempts"] else None
+    if last is None or last.get("ended_at") is not None or last.get("started_at") is None:
+        return None
+    return AttemptKey(facts["batch_id"], 1, last["attempt"])
 
 
 def _below(

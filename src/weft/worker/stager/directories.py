@@ -54,7 +54,7 @@ class JobDirectories:
         keys = {key.name: key for key in kept}
         with suppress(FileNotFoundError):
             for entry in list(self._root.iterdir()):
-                plan = _read(entry / _PLAN) if entry.name in keys else None
+                plan = read_plan(entry) if entry.name in keys else None
                 if plan is None:
                     self._removing.submit(_remove, entry)
                 else:
@@ -112,8 +112,9 @@ def _remove(holder: Path) -> None:
         remove_tree(holder)
 
 
-def _read(path: Path) -> Plan | None:
+def read_plan(holder: Path) -> Plan | None:
+    """Return what becomes of the files of an attempt, by its place; None: nothing is known."""
     try:
-        return msgspec.msgpack.decode(path.read_bytes(), type=Plan)
+        return msgspec.msgpack.decode((holder / _PLAN).read_bytes(), type=Plan)
     except (OSError, msgspec.DecodeError):
         return None

@@ -1,0 +1,96 @@
+"""Look into the directories of running attempts of workers on this host.
+
+Jobs write there while this reads: no link is followed, nothing but plain files is opened.
+"""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from weft.core.attempt_key import AttemptKey
+from weft.core.file_paths import WrongPath
+from weft.ports.file_store import FileProblem
+from weft.ports.running_files import RunningFile
+from weft.wire.file_documents import FileOutput
+from weft.worker.stager.directories import Plan, read_plan
+from weft.worker.stager.finding import find_outputs, opened_output
+
+_ALL: Final = (FileOutput("**", optional=True),)
+_BYTES_MAX: Final = 1 << 62
+_PIECE_BYTES: Final = 256 << 10
+
+
+class RunningDirectories:
+    """See the port for the methods. `scratch`: has a directory for each worker."""
+
+    def __init__(self, scratch: Path, *, files_max: int) -> None:
+        self._scratch = scratch
+        self._files_max = files_max
+
+    async def listed(self, key: AttemptKey) -> Sequence[RunningFile]:
+        """Return the files of an attempt."""
+        return await asyncio.to_thread(self._list, key)
+
+    async def find(self, key: AttemptKey, path: str) -> RunningFile | None:
+        """Return one of them."""
+        return await asyncio.to_thread(self._find, key, path)
+
+    async def read(
+        self, key: AttemptKey, path: str, start: int, stop: int
+    ) -> AsyncIterator[bytes]:
+        """Yield bytes of one of them."""
+        while start < stop:
+            n_bytes = min(_PIECE_BYTES, stop - start)
+            piece = await asyncio.to_thread(self._piece, key, path, start, n_bytes)
+            if not piece:
+                return
+            yield piece
+            start += len(piece)
+
+    def _list(self, key: AttemptKey) -> list[RunningFile]:
+        found = self._place(key)
+        if found is None:
+            return []
+        work, plan = found
+        with suppress(FileProblem, OSError):
+            files = find_outputs(
+                work, _ALL, files_max=self._files_max, bytes_max=_BYTES_MAX,
+                folder=None if plan.folder is None else Path(plan.folder),
+            )  # fmt: skip
+            seen = (self._find(key, one.source) for one in sorted(files))
+            return [one for one in seen if one is not None]
+        return []
+
+    def _find(self, key: AttemptKey, path: str) -> RunningFile | None:
+        found = self._place(key)
+        if found is not None:
+            with (
+                suppress(FileProblem, OSError, WrongPath),
+                opened_output(found[0], path, owner=found[1].owner) as fd,
+            ):
+                facts = os.fstat(fd)
+                return RunningFile(path, facts.st_size, facts.st_mtime)
+        return None
+
+    def _piece(self, key: AttemptKey, path: str, start: int, n_bytes: int) -> bytes:
+        found = self._place(key)
+        if found is not None:
+            with (
+                suppress(FileProblem, OSError, WrongPath),
+                opened_output(found[0], path, owner=found[1].owner) as fd,
+            ):
+                return os.pread(fd, n_bytes, start)
+        return b""
+
+    def _place(self, key: AttemptKey) -> tuple[Path, Plan] | None:
+        """Return the directory of an attempt and what becomes of its files."""
+        with suppress(OSError):
+            for worker in self._scratch.iterdir():
+                holder = worker / "files" / key.name
+                plan = read_plan(holder)
+                if plan is not None:
+                    return holder / "work", plan
+        return None

@@ -59,7 +59,7 @@ SINK = f'[sink.one]\n{HTTP}\nmessage = "1"\n'
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('"http"', '"smoke"', "it should be one of http, command"),
+        ('"http"', '"smoke"', 'write kind = "http" with a url'),
         ("https://a.example/", "ftp://a.example/", "http"),
         ('message = "1"', "", "it should be a template"),
         ('message = "1"', 'message = "1"\nretry = {tries = 0}', "a number from 1 to 1000"),
@@ -109,7 +109,7 @@ def test_lifecycle_is_taken_as_written() -> None:
         ('busy = ["over", "bad"]', "busy = []", 2, 'nothing leads to "over"'),
         ('"bad", "over"]', '"bad", "bad"]', 2, '"bad" is there twice'),
         ('first = ["new"]', 'first = ["new"]\nlast = 1', 4, "no such field"),
-        ("[lifecycle.small]", "[pool.x]\na = 1\n[lifecycle.small]", 1, "does not have it yet"),
+        ("[lifecycle.small]", "[pool.x]\na = 1\n[lifecycle.small]", 1, "`weft pool apply FILE`"),
         ('over = "success"', "", 12, ""),
     ],
 )  # fmt: skip

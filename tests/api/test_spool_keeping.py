@@ -1,5 +1,6 @@
 """What the api keeps of output of workers outside: bounds, retention, what readers hear."""
 
+import hashlib
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -11,8 +12,11 @@ import pytest
 from api.live import LiveApi, make_user
 from api.test_worker_link import Outside, facts
 from weft.api.worker_link.keeping import SpoolKeeping
+from weft.core.attempt_key import AttemptKey
 from weft.core.errors import LinkRefused
 from weft.plugins.log_stores.files.settings import FilesSettings
+from weft.ports.checkpoints import CheckpointFound
+from weft.ports.file_store import HeldFile
 from weft.ports.store import Claimed, WorkerStore
 from weft.run.worker_link import spool_limits_of
 from weft.settings import Settings
@@ -21,6 +25,7 @@ from weft.testing.builders import end_report
 from weft.testing.worker_store_suite import request as claim_of
 from weft.wire.log_format import STDOUT, encode_piece, own_path
 from weft.worker.link.calls import LinkCaller
+from weft.worker.link.checkpoints import LinkedCheckpoints
 
 DAY_S = 86_400.0
 
@@ -127,3 +132,30 @@ async def test_a_tenant_keeps_its_newest_output(site: Site) -> None:
     assert (await site.log(site.one))[0] == 200
     await site.keeping(tenant_bytes_max=3000).look()
     assert (await site.log(site.one))[0] == 410
+
+
+async def test_checkpoints_are_those_of_live_attempts_and_go_with_their_jobs(site: Site) -> None:
+    kept, strange = LinkedCheckpoints(site.link), AttemptKey(site.batch_id, 7, 1)
+    keys = [AttemptKey(one.batch_id, one.job_id, 1) for one in (site.one, site.other)]
+    with (site.path / "packed").open("w+b") as file:
+        file.write(b"x" * 3_000_000)
+        file.flush()
+        digest = hashlib.sha256(b"x" * 3_000_000).digest()
+        held = HeldFile(file.fileno(), 3_000_000, digest)
+        for key in keys:
+            await kept.keep(key, held)
+        for forbidden in (kept.keep(strange, held), kept.find(strange), kept.read(strange, 0)):
+            with pytest.raises(LinkRefused):
+                await forbidden
+        found = CheckpointFound(1, 3_000_000, digest)
+        assert await kept.find(keys[0]) == found
+        assert len(await kept.read(keys[0], 2_000_000)) == 1_000_000
+        await site.end(site.one, 0)
+        with pytest.raises(LinkRefused):  # another attempt may read it now
+            await kept.keep(keys[0], held)
+        await site.keeping().look()
+        assert [one.name for one in site.path.rglob("*.checkpoint")] == [
+            f"{site.other.job_id}.1.checkpoint"
+        ]
+        assert await kept.find(keys[1]) == found
+        await kept.keep(keys[1], held)

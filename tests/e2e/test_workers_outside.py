@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -24,13 +25,14 @@ echo "said $2"
 class Outside:
     """A worker with a home of its own."""
 
-    def __init__(self, weft: Weft, path: Path, **more: str) -> None:
+    def __init__(self, weft: Weft, path: Path, name: str = "out1", **more: str) -> None:
         self._more = more
-        self.home = path / "outside"
+        self._name = name
+        self.home = path / f"outside-{name}"
         self.spawner = 0
         """The pid of the newest one."""
-        self._token = path / "token"
-        made = weft.run("token", "create", "out", "--pool", "default", "--workers", "out*")
+        self._token = path / f"token-{name}"
+        made = weft.run("token", "create", name, "--pool", "default", "--workers", "out*")
         assert made.returncode == 0, made.stderr.decode()
         self._token.touch(0o600)
         self._token.write_bytes(made.stdout)
@@ -40,7 +42,7 @@ class Outside:
     def running(self) -> Iterator["subprocess.Popen[bytes]"]:
         """Run it, registered, until the end or its death."""
         command = [
-            *PROGRAM, "worker", "--worker-name", "out1", "--label", "site=out",
+            *PROGRAM, "worker", "--worker-name", self._name, "--label", "site=out",
             "--worker-cpu", "4", "--log-format", "json", "--connect", self._url,
             "--token-file", str(self._token),
         ]  # fmt: skip
@@ -131,3 +133,67 @@ def test_nothing_is_lost_or_lives_twice_when_each_part_is_killed(
     assert weft.run("logs", f"{batch}.j40").stdout == b"said 40\n"
     audit = weft.run("audit")
     assert audit.returncode == 0, audit.stdout.decode()
+
+
+COUNTING = """
+n=$(cat "$WEFT_CHECKPOINT_DIR/n" 2>/dev/null || echo 0)
+echo "from $n"
+while [ "$n" -lt 5 ]; do
+  n=$((n + 1))
+  echo "$n" > "$WEFT_CHECKPOINT_DIR/new" && mv "$WEFT_CHECKPOINT_DIR/new" "$WEFT_CHECKPOINT_DIR/n"
+  ln -sf n "$WEFT_CHECKPOINT_DIR/newest"
+  if [ "$n" = 3 ] && [ ! -e "$1/go" ]; then
+    touch "$1/waits"
+    exec sleep 600
+  fi
+done
+readlink "$WEFT_CHECKPOINT_DIR/newest"
+"""
+
+
+def kept(weft: Weft, batch: str) -> list[str]:
+    return [found.name for found in weft.home.glob(f"logs/*/attempts/{batch}/*/*.checkpoint")]
+
+
+@pytest.mark.heavy
+def test_a_job_goes_on_elsewhere_from_its_checkpoint_when_its_machine_is_gone(
+    weft: Weft, tmp_path: Path
+) -> None:
+    first = Outside(weft, tmp_path, "out1", WEFT_CHECKPOINT_SHIP_S="0.2")
+    second = Outside(weft, tmp_path, "out2", WEFT_CHECKPOINT_SHIP_S="0.2")
+    with first.running() as process:
+        command = ["sh", "-c", COUNTING, "sh", str(tmp_path)]
+        batch = submit(weft, tmp_path, [{"command": command, "max_attempts": 3}])
+        until((tmp_path / "waits").exists)
+        until(lambda: kept(weft, batch) == ["1.1.checkpoint"])
+        (tmp_path / "go").touch()
+        os.kill(process.pid, signal.SIGKILL)
+        os.kill(first.spawner, signal.SIGKILL)
+        shutil.rmtree(first.home)
+    with second.running():
+        assert weft.run("wait", batch, timeout_s=120).returncode == 0
+    assert weft.run("logs", f"{batch}.j1").stdout == b"from 3\nn\n"
+    audit = weft.run("audit")
+    assert audit.returncode == 0, audit.stdout.decode()
+
+
+def test_what_ends_without_success_brings_its_checkpoint_away_before_its_end_is_told(
+    weft: Weft, tmp_path: Path
+) -> None:
+    """A failure, then the end of its worker."""
+    script = f"""
+d=$WEFT_CHECKPOINT_DIR
+n=$(cat "$d/n" 2>/dev/null || echo 0); n=$((n + 1)); echo "$n" > "$d/n"; mkdir -p "$d/a/b"
+echo "attempt $n"
+[ "$n" != 2 ] || {{ touch {tmp_path}/second; exec sleep 600; }}
+[ "$n" = 3 ]
+"""
+    one, other = (Outside(weft, tmp_path, name) for name in ("out1", "out2"))
+    with one.running():
+        batch = submit(weft, tmp_path, [{"script": script, "max_attempts": 4}])
+        until((tmp_path / "second").exists)
+    assert kept(weft, batch) == ["1.2.checkpoint"]
+    shutil.rmtree(one.home)
+    with other.running():
+        assert weft.run("wait", batch, timeout_s=60).returncode == 0
+    assert weft.run("logs", f"{batch}.j1").stdout == b"attempt 3\n"

@@ -1,5 +1,6 @@
 """The spool of workers outside: what it takes, its bounds, and what is removed."""
 
+import hashlib
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from weft.core.attempt_key import AttemptKey
 from weft.core.errors import SpoolFull
 from weft.plugins.log_stores.files import FileLogStore
 from weft.plugins.log_stores.files.spool import FileSpool
+from weft.ports.checkpoints import CheckpointFound
 from weft.ports.log_store import AttemptLog, LogDirectory
 from weft.ports.spool import SpoolLimits
 from weft.wire.log_format import STDOUT, encode_piece, segment_location
@@ -158,3 +160,42 @@ def test_segments_without_records_are_removed_but_the_last(tmp_path: Path) -> No
         spool.write(PLACE, f"segments/{number:08d}", 0, data)
     spool.forget([1])
     assert [one.name for one in (directory / "segments").iterdir()] == ["00000002"]
+
+
+def checkpoint_of(body: bytes, attempt: int = 1) -> CheckpointFound:
+    return CheckpointFound(attempt, len(body), hashlib.sha256(body).digest())
+
+
+def test_a_checkpoint_is_found_when_it_is_whole_and_replaces_the_older_one(tmp_path: Path) -> None:
+    spool, body, other = spool_at(tmp_path), b"x" * 5000, "1" * 32
+    one, two = AttemptKey(1, 1, 1), AttemptKey(1, 1, 2)
+    assert spool.write_checkpoint(PLACE, one, 3, b"d", checkpoint_of(body)) == 0
+    assert spool.write_checkpoint(PLACE, one, 0, body[:3000], checkpoint_of(body)) == 3000
+    assert spool.write_checkpoint(PLACE, one, 4000, b"d", checkpoint_of(body)) == 3000
+    assert spool.find_checkpoint(1, 1) is None
+    assert spool.write_checkpoint(PLACE, one, 3000, body[3000:], checkpoint_of(body)) == 5000
+    assert spool.find_checkpoint(1, 1) == checkpoint_of(body)
+    assert spool.read_checkpoint(1, 1, 4999, 10) == b"x"
+    assert spool.read_checkpoint(1, 1, 5000, 10) == b""
+    assert spool.write_checkpoint(other, two, 0, b"new", checkpoint_of(b"new", 2)) == 3
+    assert spool.find_checkpoint(1, 1) == checkpoint_of(b"new", 2)
+    assert [one.parts[-5] for one in tmp_path.rglob("*.checkpoint")] == [f"spool-{other}"]
+    assert [one.checkpoints for one in spool.look() if one.batch_id] == [(1,)]
+    assert spool.forget_checkpoints({(1, 1), (1, 2)}) == 3 + 32
+    assert spool.find_checkpoint(1, 1) is None
+
+
+def test_a_checkpoint_has_its_digest_its_bound_and_its_place(tmp_path: Path) -> None:
+    spool, key = spool_at(tmp_path, attempt_bytes_max=2048), AttemptKey(1, 1, 1)
+    with pytest.raises(ValueError, match="digest"):
+        spool.write_checkpoint(PLACE, key, 0, b"abc", checkpoint_of(b"abd"))
+    with pytest.raises(SpoolFull):
+        spool.write_checkpoint(PLACE, key, 0, b"abc", CheckpointFound(1, 2049, bytes(32)))
+    with pytest.raises(ValueError, match="part"):
+        spool.write_checkpoint(PLACE, key, 1, b"abc", checkpoint_of(b"abc"))
+    with pytest.raises(ValueError, match="no file of output"):
+        spool.write(PLACE, f"{OWN}.checkpoint", 0, b"x")
+    assert not list(tmp_path.rglob("1.1*"))
+    body = b"x" * 2000
+    spool.write_checkpoint(PLACE, key, 0, body, checkpoint_of(body))
+    assert spool.write(PLACE, OWN, 0, b"x" * 2000) == 2000, "its output has a bound of its own"

@@ -74,6 +74,11 @@ HARMLESS = {
     ("api/web_tokens/signatures.py", "digest in self._known"): BY_HASH,
     ("wire/sealed.py", "len(key) != _KEY_BYTES"): "the length of a key, in its file",
     ("api/use_cases/apps.py", "found.digest() != digest"): CONTENT,
+    ("plugins/log_stores/files/spooled_checkpoints.py", "_digest_of(fd) != found.digest"): CONTENT,
+    (
+        "plugins/log_stores/files/spooled_checkpoints.py",
+        "len(found.digest) != _DIGEST_BYTES",
+    ): CONTENT,
     ("api/use_cases/file_stores.py", _IS_NAMED): NAME,
     ("api/use_cases/file_stores.py", f"document.secret not in {_LISTED}"): NAME,
     ("cli/commands/store.py", "(secret is not None) + env + instance_role != 1"): NAME,

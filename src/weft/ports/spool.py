@@ -7,6 +7,9 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+from weft.core.attempt_key import AttemptKey
+from weft.ports.checkpoints import CheckpointFound
+
 
 @dataclass(frozen=True, kw_only=True)
 class SpoolLimits:
@@ -32,6 +35,8 @@ class Spooled(NamedTuple):
     oldest: float
     newest: float
     """When its files were written, by the clock of this host."""
+    checkpoints: tuple[int, ...] = ()
+    """The jobs of which it holds a checkpoint."""
 
 
 class Spool(Protocol):
@@ -63,3 +68,19 @@ class Spool(Protocol):
 
     def refuse(self, batch_ids: Collection[int]) -> None:
         """Take nothing of these batches until the next call."""
+
+    def write_checkpoint(
+        self, folder: str, key: AttemptKey, offset: int, data: bytes, found: CheckpointFound
+    ) -> int:
+        """Do as `LinkCalls.write_checkpoint` says, below one folder. Raise `ValueError` if it is
+        not what it was said to be, `SpoolFull`.
+        """
+
+    def find_checkpoint(self, batch_id: int, job_id: int) -> CheckpointFound | None:
+        """Return what is kept of a job, in whichever folder."""
+
+    def read_checkpoint(self, batch_id: int, job_id: int, offset: int, n_bytes: int) -> bytes:
+        """Return a part of it; nothing behind its end."""
+
+    def forget_checkpoints(self, jobs: Collection[tuple[int, int]]) -> int:
+        """Remove those of these jobs, by batch; return how many bytes that was."""

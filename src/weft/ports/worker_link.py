@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple, Protocol, get_type_hints
 import msgspec
 
 from weft.core.attempt_key import AttemptKey
+from weft.ports.checkpoints import CheckpointFound
 from weft.ports.file_signing import Signed, ToSign
 from weft.ports.store.notices import Notices
 from weft.ports.store.worker import Claimed, Registered, WorkerStore
@@ -62,6 +63,27 @@ class LinkCalls(WorkerStore, Protocol):
 
     async def remove_logs(self, incarnation_id: int, paths: Sequence[str]) -> None:
         """Forget these files, or these batches (`attempts/b7`). Repeats are harmless."""
+
+    async def write_checkpoint(
+        self,
+        incarnation_id: int,
+        key: AttemptKey,
+        offset: int,
+        data: bytes,
+        found: CheckpointFound,
+    ) -> int:
+        """Keep this part of what a live attempt has put into its checkpoint's directory, at most
+        `LOG_BYTES_MAX`; return how much of it is there. The first part begins it anew. With its
+        last byte it takes the place of what was kept of the job before, whose digest it must have.
+        """
+
+    async def find_checkpoint(
+        self, incarnation_id: int, key: AttemptKey
+    ) -> CheckpointFound | None:
+        """Return what is kept of the job of a live attempt."""
+
+    async def read_checkpoint(self, incarnation_id: int, key: AttemptKey, offset: int) -> bytes:
+        """Return a part of it, at most `LOG_BYTES_MAX`; nothing: that is all."""
 
 
 class LinkedStore(WorkerStore, Protocol):

@@ -54,6 +54,7 @@ from weft.wire.spawner import WarmLimits
 from weft.worker.agent.agent import Agent
 from weft.worker.agent.block_files import BLOCKS
 from weft.worker.agent.checkpoint_removal import CheckpointRemoval
+from weft.worker.agent.checkpoint_travel import TravelSite
 from weft.worker.agent.fence import FenceTerms
 from weft.worker.agent.message_files import MESSAGES
 from weft.worker.agent.site import AgentSite, Consumed, WorkerFacts
@@ -141,7 +142,7 @@ def _agent_of(
     job_topics: JobTopics | None,
     on_ready: Callable[[], None],
 ) -> Agent:
-    store = source.store
+    store, checkpoints = source.store, _checkpoints(settings, home, logs)
     site = AgentSite(
         store=store,
         notices=source.notices,
@@ -165,7 +166,16 @@ def _agent_of(
             KeptFiles(home.files / logs.name),
         ),
         checkpoint_removal=CheckpointRemoval(
-            store, _checkpoints(settings, home, logs), again_s=settings.checkpoint_look_s
+            store, checkpoints, again_s=settings.checkpoint_look_s
+        ),
+        checkpoint_travel=None
+        if source.checkpoints is None
+        else TravelSite(
+            root=checkpoints,
+            worker=_scratch(settings, home).name,
+            carrier=source.checkpoints,
+            every_s=settings.checkpoint_ship_s,
+            bytes_max=settings.checkpoint_bytes_max,
         ),
     )
     return Agent(site, on_ready=on_ready)

@@ -10,6 +10,7 @@ from typing import Any
 
 from weft.core.errors import Conflict
 from weft.plugins.file_stores.s3.signing import StoreSigner
+from weft.ports.checkpoints import CheckpointCarrier
 from weft.ports.file_signing import UrlSigner
 from weft.ports.log_store import LogKeeper
 from weft.ports.store import Notices, OfferedStore, WorkerStore
@@ -24,6 +25,7 @@ from weft.run.worker_link import Link, no_keys
 from weft.settings import Settings
 from weft.store import open_worker_store
 from weft.wire.sealed import SecretKeys
+from weft.worker.link.checkpoints import LinkedCheckpoints
 from weft.worker.link.signing import LinkedSigner
 from weft.worker.link.store import LinkedKeeper
 
@@ -46,6 +48,8 @@ class WorkerSource:
     """Returns the database's socket if the server runs on this host, else nothing."""
     keeper_with: Callable[[LogKeeper], LogKeeper] = field(default=lambda here: here)
     """Returns what removes output, here and where it was brought."""
+    checkpoints: CheckpointCarrier | None = None
+    """Carries them to where workers elsewhere find them; None: they stay in the home."""
     offered: OfferedStore | None = None
     """For those who take jobs from transports; None: workers outside take none."""
     runs: RunLedger | None = None
@@ -103,6 +107,7 @@ async def linked_source(settings: Settings, home: Home) -> AsyncIterator[WorkerS
         run_beside=lambda _logs: [link.shipper.run()],
         lost_after_s=settings.lost_after_s,
         keeper_with=partial(LinkedKeeper, link.caller),
+        checkpoints=LinkedCheckpoints(link.caller),
     )
     try:
         yield source

@@ -146,6 +146,19 @@ class WorkerSettings:
         minimum=1,
         maximum=86_400,
     )
+    checkpoint_ship_s: float = setting(
+        60.0,
+        "seconds between looks whether checkpoints of a worker outside have changed; those that "
+        "have are brought to the api",
+        minimum=0.1,
+        maximum=86_400,
+    )
+    checkpoint_bytes_max: LargeBytes = setting(
+        256 << 20,
+        "bytes of a checkpoint that a worker outside brings to the api; a larger one stays there",
+        minimum=1 << 10,
+        maximum=1 << 40,
+    )
     usage_sample_s: float = setting(
         5.0,
         "seconds between samples of the cpu and memory that running jobs use; 0: none",

@@ -133,6 +133,12 @@ EVENTS = MappingProxyType(
         "logs.not_removed": "the output of deleted batches could not be removed · error",
         "checkpoints.removed": "what jobs that have ended had kept was removed · count, first",
         "checkpoints.not_removed": "what jobs had kept could not be removed · error",
+        "checkpoints.not_kept": "the checkpoint of a job of a worker outside was not brought to "
+        "the api · key, error",
+        "checkpoints.brought": "the checkpoint of a job was brought to a worker outside · key, "
+        "bytes, attempt",
+        "checkpoints.not_brought": "the checkpoint of a job could not be brought to a worker "
+        "outside · key, error",
         "transport.message_refused": "a message of a transport is none of weft's; it is gone · "
         "transport, queue, error",
         "topics.line": "a line of a job that a record of a topic had run here · job, "

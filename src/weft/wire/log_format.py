@@ -36,7 +36,7 @@ is counted elsewhere, -1 if it splits one piece in two."""
 _LOCATION = struct.Struct("!iq")
 _OF_ATTEMPT = re.compile(
     r"attempts/b([1-9][0-9]{0,17})/([0-9]{1,6})/"
-    r"([1-9][0-9]{0,8})\.([1-9][0-9]{0,4})(\.([0-9]{1,18}|usage|result))?"
+    r"([1-9][0-9]{0,8})\.([1-9][0-9]{0,4})(\.([0-9]{1,18}|usage|result|checkpoint|arriving))?"
 )
 
 
@@ -146,3 +146,13 @@ def attempt_of(path: str) -> AttemptKey | None:
     if match is None or int(match[3]) // 1000 != int(match[2]):
         return None
     return AttemptKey(int(match[1]), int(match[3]), int(match[4]))
+
+
+def checkpoint_path(own: Path) -> Path:
+    """Return where the api keeps what a job has put into its checkpoint's directory."""
+    return own.with_name(f"{own.name}.checkpoint")
+
+
+def arriving_path(own: Path) -> Path:
+    """Return where the next one is until it is whole."""
+    return own.with_name(f"{own.name}.arriving")

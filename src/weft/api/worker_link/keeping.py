@@ -1,5 +1,6 @@
 """Remove output of workers outside that is to go: that of deleted batches, what is too old, and
-the oldest of tenants that have too much. What jobs that have not ended have written stays.
+the oldest of tenants that have too much. What jobs that have not ended have written stays; once
+they have, their checkpoints go.
 """
 
 import asyncio
@@ -58,6 +59,9 @@ class SpoolKeeping:
             n_bytes = await asyncio.to_thread(self._spool.forget, removed)
             _note(n_bytes, "deleted")
             found = [one for one in found if one.batch_id not in removed]
+        kept = sorted({(one.batch_id, job) for one in found for job in one.checkpoints})
+        if ended := await _asked(kept, store.list_ended_jobs):
+            _note(await asyncio.to_thread(self._spool.forget_checkpoints, ended), "ended")
         if self._limits.keep_s is not None:
             found = await self._remove_old(store, found, self._limits.keep_s)
         await self._remove_too_much(store, found)

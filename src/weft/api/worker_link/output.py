@@ -1,4 +1,6 @@
-"""What workers outside write: files of their live attempts only."""
+"""What workers outside write: files of their live attempts only, and checkpoints, which the next
+attempts read.
+"""
 
 import asyncio
 from collections import OrderedDict
@@ -8,6 +10,7 @@ from typing import Any, Final
 from weft.api.worker_link.refusals import refused, wrong_frame
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import SpoolFull
+from weft.ports.checkpoints import CheckpointFound
 from weft.ports.spool import Spool
 from weft.ports.store import Claimed, EndReport
 from weft.ports.worker_link import LOG_BYTES_MAX, LinkedStore, LinkTerms
@@ -77,6 +80,42 @@ class LinkedOutput:
             await asyncio.to_thread(self._spool.remove, _place(terms), paths)
         except ValueError as error:
             raise wrong_frame(str(error)) from error
+
+    async def write_checkpoint(
+        self, store: LinkedStore, terms: LinkTerms, incarnation_id: int, given: Mapping[str, Any]
+    ) -> int:
+        """Keep a part of a checkpoint. Raise `LinkRefused`, `LinkFrameRefused`, `SpoolFull`."""
+        if len(given["data"]) > LOG_BYTES_MAX:
+            raise wrong_frame(f"it has more than {LOG_BYTES_MAX} bytes of a checkpoint")
+        key: AttemptKey = given["key"]
+        await self._check_live(store, incarnation_id, key)
+        found = given["found"]._replace(attempt=key.attempt)
+        try:
+            return await asyncio.to_thread(
+                self._spool.write_checkpoint,
+                _place(terms), key, given["offset"], given["data"], found,
+            )  # fmt: skip
+        except ValueError as error:
+            raise wrong_frame(str(error)) from error
+        except SpoolFull:
+            metrics.SPOOL_REFUSALS.inc()
+            raise
+
+    async def find_checkpoint(
+        self, store: LinkedStore, incarnation_id: int, key: AttemptKey
+    ) -> CheckpointFound | None:
+        """Find the checkpoint of the job of a live attempt. Raise `LinkRefused`."""
+        await self._check_live(store, incarnation_id, key)
+        return await asyncio.to_thread(self._spool.find_checkpoint, key.batch_id, key.job_id)
+
+    async def read_checkpoint(
+        self, store: LinkedStore, incarnation_id: int, key: AttemptKey, offset: int
+    ) -> bytes:
+        """Read a part of it. Raise `LinkRefused`."""
+        await self._check_live(store, incarnation_id, key)
+        return await asyncio.to_thread(
+            self._spool.read_checkpoint, key.batch_id, key.job_id, offset, LOG_BYTES_MAX
+        )
 
     async def _check_live(self, store: LinkedStore, incarnation_id: int, key: AttemptKey) -> None:
         if key not in self._live.get(incarnation_id, ()):

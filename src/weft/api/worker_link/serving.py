@@ -87,6 +87,10 @@ class WorkerLink:
         terms = await self.terms_of(caller, frame.incarnation_id)
         if frame.call == "write_log":
             return await self._output.write(store, terms, frame.incarnation_id, given)
+        if frame.call == "write_checkpoint":
+            return await self._output.write_checkpoint(store, terms, frame.incarnation_id, given)
+        if frame.call in {"find_checkpoint", "read_checkpoint"}:
+            return await getattr(self._output, frame.call)(store, **given)
         if frame.call == "sign_files":
             return await self._sign(store, frame.incarnation_id, given["key"], given["wanted"])
         if frame.call == "remove_logs":

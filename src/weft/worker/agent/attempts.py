@@ -3,7 +3,8 @@
       hold ──▶ submitted ──▶ started, phases ──▶ end ──▶ outbox ──▶ recorded
      (claim)   (handing over)     (take_in)                (reporting, or the next claim)
 
-The end of an attempt with files waits until its outputs are kept (`Keeping`).
+The end of an attempt with files waits until its outputs are kept, and so does one that leaves a
+checkpoint which is to be carried away (`Keeping`).
 
 Whoever learns that an attempt has ended calls `end`: the runner's report (`take_in`), what hands
 jobs over and cannot, what stops them. Nobody is called back: `room` and `ended` are rung.
@@ -43,6 +44,7 @@ class Attempts:
         self._block_files = incarnation.block_files
         self._message_files = incarnation.message_files
         self._files = incarnation.files
+        self._checkpoints = incarnation.checkpoints
 
     def close(self) -> None:
         """Take no more jobs."""
@@ -58,7 +60,7 @@ class Attempts:
             if self.held.enter(entered.key, entered.phase):
                 self._outbox.add_phase(entered)
         for ended in happened.ended:
-            if not self._files.take(ended):
+            if not self._files.take(ended, anyway=self._checkpoints.wants(ended)):
                 self.end(ended)
         for key in happened.withdrawn:
             self.end_unstarted(key, Reason.PREEMPTED)
@@ -95,6 +97,7 @@ class Attempts:
             self.held.forget(key)
             self._message_files.remove(key)
             self._files.remove(key)
+            self._checkpoints.forget(key)
         for event in self._recorded:
             event.set()
 

@@ -32,6 +32,7 @@ class CheckpointRemoval:
     def __init__(self, store: WorkerStore, root: Path, *, again_s: float) -> None:
         self._store = store
         self._kept = root / "kept"
+        self._attempts = root / "of"
         self._again_s = again_s
         self._jobs: set[Job] = set()
         self._any = True
@@ -111,4 +112,5 @@ class CheckpointRemoval:
                 (self._kept / name).rename(path)
             except FileNotFoundError:  # another worker of this home was faster
                 continue
+            (self._attempts / name).unlink(missing_ok=True)
             remove_tree(path)

@@ -15,7 +15,7 @@ from weft.core.errors import WeftError
 from weft.core.lease import LEASE_AGE_MAX_S
 from weft.core.states import Phase, Reason
 from weft.ports.patience import until_answered
-from weft.ports.runner import Assignment, Ended
+from weft.ports.runner import Assignment, Ended, never_started
 from weft.ports.store import Claimed
 from weft.wire.spec import JobSpec
 from weft.worker.agent.attempts import Attempts
@@ -38,6 +38,7 @@ class HandingOver:
         self._arguments = incarnation.arguments
         self._apps = incarnation.apps
         self._files = incarnation.files
+        self._checkpoints = incarnation.checkpoints
         self._accounts = site.accounts
         self._secrets = JobSecrets(site.store, incarnation.incarnation_id, site.secret_keys)
         self._specs = Specs(
@@ -99,7 +100,7 @@ class HandingOver:
                     secretive.append(assignment)
                 elif _waits_for_bytes(spec):
                     self._begin(self._hand_over_fetched(assignment))
-                elif _has_files(spec):
+                elif self._has_files(assignment):
                     self._begin(self._hand_over_with_files(assignment))
                 else:
                     held.is_sent = True
@@ -131,7 +132,7 @@ class HandingOver:
                 self._attempts.end(one)
             elif _waits_for_bytes(one.spec):
                 self._begin(self._hand_over_fetched(one))
-            elif _has_files(one.spec):
+            elif self._has_files(one):
                 self._begin(self._hand_over_with_files(one))
             else:
                 ready.append(one)
@@ -155,14 +156,23 @@ class HandingOver:
             return  # cancelled while they were fetched
         if reason is not None:
             self._attempts.end_unstarted(one.key, reason, message)
-        elif _has_files(one.spec):
+        elif self._has_files(one):
             await self._hand_over_with_files(one)
         else:
             await self._submit_late([one])
 
     async def _hand_over_with_files(self, one: Assignment) -> None:
         self._attempts.enter(one.key, Phase.STAGING_INPUTS)
-        given = await self._files.bring(one)
+        given: Assignment | Ended = one
+        try:
+            if self._checkpoints.is_wanted(one.key):
+                await self._checkpoints.bring_here(one.key, one.account)
+        except OSError as error:
+            why = f"its checkpoint cannot be written: {error.strerror}"
+            given = never_started(one.key, Reason.DISK, now_ns=time.monotonic_ns(), message=why)
+        else:
+            if _names_files(one.spec):
+                given = await self._files.bring(one)
         held = self._held.by_key.get(one.key)
         if held is None or held.ended:
             self._files.remove(one.key)  # cancelled while they were brought
@@ -171,6 +181,9 @@ class HandingOver:
         else:
             held.phase = None  # a lease again
             await self._submit_late([given])
+
+    def _has_files(self, one: Assignment) -> bool:
+        return _names_files(one.spec) or self._checkpoints.is_wanted(one.key)
 
     async def _submit_late(self, some: Sequence[Assignment]) -> None:
         """Submit jobs that had to wait for what they need."""
@@ -214,7 +227,7 @@ def _waits_for_bytes(spec: JobSpec) -> bool:
     return spec.app is not None or (function is not None and function.arguments_digest is not None)
 
 
-def _has_files(spec: JobSpec) -> bool:
+def _names_files(spec: JobSpec) -> bool:
     return spec.inputs is not None or spec.outputs is not None
 
 

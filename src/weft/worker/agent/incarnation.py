@@ -6,6 +6,7 @@ from weft.ports.store import Registered
 from weft.worker.agent.apps import AppFolders
 from weft.worker.agent.arguments import ArgumentFiles
 from weft.worker.agent.block_files import BLOCKS, BlockFiles
+from weft.worker.agent.checkpoint_travel import CheckpointTravel
 from weft.worker.agent.claim_memory import ClaimMemory
 from weft.worker.agent.held import HeldAttempts
 from weft.worker.agent.job_files import JobFiles
@@ -30,16 +31,18 @@ class Incarnation:
     block_files: BlockFiles
     message_files: MessageFiles
     files: JobFiles
+    checkpoints: CheckpointTravel
 
 
 def incarnation_of(site: AgentSite, registered: Registered) -> Incarnation:
     """Begin an incarnation, without any attempts."""
     facts, block_files = site.facts, BlockFiles(site.scratch / BLOCKS)
+    held = HeldAttempts(cpu_m=facts.cpu_m, memory_mib=facts.memory_mib, slots=facts.slots)
     return Incarnation(
         site=site,
         incarnation_id=registered.incarnation_id,
         pool_id=registered.pool_id,
-        held=HeldAttempts(cpu_m=facts.cpu_m, memory_mib=facts.memory_mib, slots=facts.slots),
+        held=held,
         outbox=Outbox(block_files),
         memory=ClaimMemory(),
         arguments=ArgumentFiles(site.store, site.scratch / "arguments"),
@@ -47,4 +50,5 @@ def incarnation_of(site: AgentSite, registered: Registered) -> Incarnation:
         block_files=block_files,
         message_files=MessageFiles(site.scratch / MESSAGES),
         files=JobFiles(site.files, site.store, registered.incarnation_id, site.scratch / "files"),
+        checkpoints=CheckpointTravel(site.checkpoint_travel, held),
     )

@@ -103,9 +103,11 @@ class JobFiles:
         """Take over the directories of these attempts; those of others go."""
         self._directories.adopt(keys)
 
-    def take(self, ended: Ended) -> bool:
-        """Take the end of an attempt with files, to report it later; return whether it has any."""
-        if self._directories.plan_of(ended.key) is None:
+    def take(self, ended: Ended, *, anyway: bool) -> bool:
+        """Take the end of an attempt with files, to report it later; return whether it has any, or
+        leaves something else that is to be kept.
+        """
+        if not anyway and self._directories.plan_of(ended.key) is None:
             return False
         self.ended.put_nowait(ended)
         return True
@@ -306,7 +308,8 @@ class JobFiles:
         """Keep the outputs of an attempt that has ended; return how its end is to be reported."""
         key, begun = ended.key, time.monotonic_ns()
         plan = self._directories.plan_of(key)
-        assert plan is not None
+        if plan is None:
+            return ended
         if plan.kept is None:
             outputs = [one for one in plan.outputs if _is_wanted(one, ended)]
             kept, problem = await self._keep_all(key, outputs, plan)

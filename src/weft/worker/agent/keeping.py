@@ -15,6 +15,7 @@ class Keeping:
 
     def __init__(self, incarnation: Incarnation, attempts: Attempts) -> None:
         self._files = incarnation.files
+        self._checkpoints = incarnation.checkpoints
         self._attempts = attempts
 
     async def run(self) -> None:
@@ -29,4 +30,6 @@ class Keeping:
 
     async def _keep(self, ended: Ended) -> None:
         self._attempts.enter(ended.key, Phase.COLLECTING)
+        if self._checkpoints.wants(ended):
+            await self._checkpoints.take_away(ended.key)
         self._attempts.end(await self._files.keep(ended))

@@ -118,6 +118,7 @@ class Session:
             self._claiming.run(),
             self._reporting.run(),
             self._keeping.run(),
+            self._incarnation.checkpoints.run(),
             self._contact.beat(self._site.heartbeat_s),
             self._contact.listen(),
             self._commands.run(),

@@ -11,6 +11,7 @@ from weft.ports.store import Notices, OfferedStore, WorkerStore
 from weft.ports.transport import Transport
 from weft.wire.sealed import SecretKeys
 from weft.worker.agent.checkpoint_removal import CheckpointRemoval
+from weft.worker.agent.checkpoint_travel import TravelSite
 from weft.worker.agent.fence import FenceTerms
 from weft.worker.agent.job_accounts import JobAccounts
 from weft.worker.agent.job_files import FileSite
@@ -64,6 +65,8 @@ class AgentSite:
     log_keeper: LogKeeper
     files: FileSite
     checkpoint_removal: CheckpointRemoval
+    checkpoint_travel: TravelSite | None = None
+    """None: the next attempt finds them where they are."""
     secret_keys: Callable[[], SecretKeys] = SecretKeys
     """Reads the keys that open the secrets of jobs and check the signatures of functions."""
     unsigned_functions: bool = False

@@ -6,10 +6,12 @@ import os
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 from weft.ports.file_store import FileDiffers, FileRefused
 from weft.wire.spawner import Account
 from weft.wire.walking import NotPlain, entered, make_file, opened_directory
+from weft.worker.stager.packing import ENTRIES_MAX
 from weft.worker.stager.unpacking import Unpacking
 
 
@@ -67,6 +69,13 @@ def unpack(
         archive.open("rb") as file,
     ):
         Unpacking(directory, bytes_max=bytes_max, entries_max=entries_max).unpack(file)
+
+
+def unpack_checkpoint(directory: Path, archive: IO[bytes], *, bytes_max: int) -> None:
+    """Unpack what `pack` has made into a new directory. Raise as `Unpacking.unpack`."""
+    directory.mkdir(mode=0o700, parents=True)
+    with opened_directory(directory) as top:
+        Unpacking(top, bytes_max=bytes_max, entries_max=ENTRIES_MAX, links=True).unpack(archive)
 
 
 def give(work: Path, account: Account) -> None:

@@ -13,6 +13,7 @@ from typing import IO, Final
 from weft.core.file_paths import WrongPath, parts_of
 from weft.ports.file_store import FileDiffers, FileRefused
 from weft.wire.walking import NotPlain, entered, make_file
+from weft.worker.stager.packing import leads_out
 
 _PIECE_BYTES: Final = 1 << 20
 _X: Final = 0o100
@@ -21,8 +22,12 @@ _X: Final = 0o100
 class Unpacking:
     """What one archive may become."""
 
-    def __init__(self, directory: int, *, bytes_max: int, entries_max: int) -> None:
+    def __init__(
+        self, directory: int, *, bytes_max: int, entries_max: int, links: bool = False
+    ) -> None:
+        """`links`: also links, as long as they lead to what is in the directory."""
         self._directory = directory
+        self._links = links
         self._left = bytes_max
         self._bytes_max = bytes_max
         self._entries_left = entries_max
@@ -44,6 +49,7 @@ class Unpacking:
             raise FileDiffers(f"it cannot be unpacked: {str(error) or 'it ends'}") from error
 
     def _unpack_tar(self, archive: IO[bytes]) -> None:
+        links = []
         with tarfile.open(fileobj=archive, mode="r|*") as tar:
             for one in tar:
                 parts = self._parts(one.name)
@@ -53,8 +59,12 @@ class Unpacking:
                     body = tar.extractfile(one)
                     assert body is not None
                     self._write(parts, body, is_program=bool(one.mode & _X))
+                elif one.issym() and self._links and not leads_out(parts, one.linkname):
+                    links.append((parts, one.linkname))
                 else:
                     raise FileRefused(f"it holds {one.name[:80]!r}, which is no plain file")
+        for parts, target in links:  # last, so that nothing is written through one
+            self._link(parts, target)
 
     def _unpack_zip(self, archive: IO[bytes]) -> None:
         with zipfile.ZipFile(archive) as found:
@@ -89,6 +99,13 @@ class Unpacking:
                 pass
         except NotPlain as error:
             raise FileRefused(f"it holds {'/'.join(parts)!r} twice, in two kinds") from error
+
+    def _link(self, parts: Sequence[str], target: str) -> None:
+        try:
+            with entered(self._directory, parts[:-1], make=True) as directory:
+                os.symlink(target, parts[-1], dir_fd=directory)
+        except (NotPlain, FileExistsError) as error:
+            raise FileRefused(f"{'/'.join(parts)!r} is there already") from error
 
     def _write(self, parts: Sequence[str], body: IO[bytes], *, is_program: bool) -> None:
         if not parts:

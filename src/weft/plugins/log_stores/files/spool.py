@@ -11,6 +11,10 @@ from pathlib import Path
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import SpoolFull
+from weft.plugins.log_stores.files.spooled_checkpoints import (
+    SpooledCheckpoints,
+    is_checkpoint,
+)
 from weft.plugins.log_stores.files.spooled_files import (
     PREFIX,
     SegmentSums,
@@ -20,6 +24,7 @@ from weft.plugins.log_stores.files.spooled_files import (
     segments_of,
     sums_of,
 )
+from weft.ports.checkpoints import CheckpointFound
 from weft.ports.spool import Spooled, SpoolLimits
 from weft.wire.log_format import attempt_of, own_path
 from weft.wire.usage_format import usage_path
@@ -56,11 +61,13 @@ class FileSpool:
         self._kept: dict[str, _Kept] = {}
         self._refused: frozenset[int] = frozenset()
         self._segments = SegmentSums()
+        self._checkpoints = SpooledCheckpoints(root, self._charge)
 
     def write(self, folder: str, path: str, offset: int, data: bytes) -> int:
         """Write a part of a file."""
         key = attempt_of(path)
-        if (key is None and not _SEGMENT.fullmatch(path)) or offset < 0:
+        is_other = is_checkpoint(path) if key else not _SEGMENT.fullmatch(path)
+        if is_other or offset < 0:
             raise ValueError(f"{path[:80]!r} is no file of output")
         directory = self._directory(folder)
         file, kept = directory / path, self._kept_in(folder)
@@ -117,8 +124,9 @@ class FileSpool:
                 n_bytes += one.n_bytes
                 if batch_id:
                     yield Spooled(
-                        folder, batch_id, one.job_id, one.n_bytes, one.oldest, one.newest
-                    )
+                        folder, batch_id, one.job_id, one.n_bytes, one.oldest, one.newest,
+                        tuple(sorted(one.checkpoints)),
+                    )  # fmt: skip
             with self._kept_in(folder).lock:
                 self._kept_in(folder).n_bytes = n_bytes
 
@@ -155,6 +163,32 @@ class FileSpool:
         """Take nothing of these batches."""
         self._refused = frozenset(batch_ids)
 
+    def write_checkpoint(
+        self, folder: str, key: AttemptKey, offset: int, data: bytes, found: CheckpointFound
+    ) -> int:
+        """Write a part of a checkpoint."""
+        return self._checkpoints.write(self._directory(folder), key, offset, data, found)
+
+    def find_checkpoint(self, batch_id: int, job_id: int) -> CheckpointFound | None:
+        """Return what is kept of a job."""
+        return self._checkpoints.find(batch_id, job_id)
+
+    def read_checkpoint(self, batch_id: int, job_id: int, offset: int, n_bytes: int) -> bytes:
+        """Return a part of it."""
+        return self._checkpoints.read(batch_id, job_id, offset, n_bytes)
+
+    def forget_checkpoints(self, jobs: Collection[tuple[int, int]]) -> int:
+        """Remove those of these jobs."""
+        return self._checkpoints.forget(jobs)
+
+    def _charge(self, folder: str, batch_id: int, n_bytes: int) -> None:
+        """Count a checkpoint that begins, or (less than 0) one that is gone. Raise `SpoolFull`."""
+        kept = self._kept_in(folder)
+        with kept.lock:
+            if n_bytes > 0:
+                self._check_room(kept, 0, batch_id, n_bytes)
+            kept.n_bytes += n_bytes
+
     def _check_room(self, kept: _Kept, used: int, batch_id: int | None, n_bytes: int) -> None:
         """Raise `SpoolFull`."""
         limits = self._limits
@@ -174,7 +208,8 @@ class FileSpool:
             found = 0
             with os.scandir(own.parent) as entries:
                 for entry in entries:
-                    if entry.name == own.name or entry.name.startswith(f"{own.name}."):
+                    is_own = entry.name == own.name or entry.name.startswith(f"{own.name}.")
+                    if is_own and not is_checkpoint(entry.name):
                         size = entry.stat(follow_symlinks=False).st_size
                         found += max(size, _FILE_BYTES) if size else 0
             while len(kept.attempts) >= _SIZES_KEPT:

@@ -7,7 +7,7 @@ erased where it stands: its bytes are overwritten, and its header says that it i
 import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -29,6 +29,7 @@ class Sum:
     n_bytes: int = 0
     oldest: float = float("inf")
     newest: float = 0.0
+    checkpoints: set[int] = field(default_factory=set)
 
     def add(self, n_bytes: int, written: float) -> None:
         """Count a file, or the records of a segment."""
@@ -92,6 +93,8 @@ def sums_of(directory: Path, segments: SegmentSums) -> dict[int, Sum]:
                     with suppress(FileNotFoundError):
                         written = path.lstat().st_mtime
                         found.setdefault(batch_id, Sum(job)).add(size, written)
+                        if path.suffix in {".checkpoint", ".arriving"}:
+                            found[batch_id].checkpoints.add(job)
     for segment in segments_of(directory):
         with suppress(FileNotFoundError):
             entry_of, rest = segment.stat(), segment.stat().st_size

@@ -1,0 +1,218 @@
+"""Checkpoints of a worker outside travel: away from here while an attempt runs and when it ends
+without success, and here before the next one starts.
+
+An attempt's directory is that of its job (`kept/b12.j7`), or one of the spawner's stock, with a
+link beside it that names the job. `of/b12.j7` says which attempt wrote what is here, so that an
+older one does not hide what another machine has brought since.
+"""
+
+import asyncio
+import os
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from weft.core.attempt_key import AttemptKey
+from weft.core.errors import Unavailable, WeftError
+from weft.core.states import Reason
+from weft.ports.checkpoints import CheckpointCarrier, CheckpointFound
+from weft.ports.file_store import FileDiffers, FileProblem, FileRefused, HeldFile
+from weft.ports.patience import until_answered
+from weft.ports.runner import Ended
+from weft.telemetry.log import get_logger
+from weft.wire.spawner import Account
+from weft.worker.agent.held import HeldAttempts
+from weft.worker.agent.trees import remove_tree
+from weft.worker.private_files import make_private
+from weft.worker.stager.packing import Entry, pack, survey
+from weft.worker.stager.placing import give, unpack_checkpoint
+
+log = get_logger()
+
+_TRIES: Final = 3
+_OWNER: Final = ".owner"
+_NO_OTHER: Final = frozenset({Reason.CANCELLED, Reason.LOST, Reason.OVERDUE})
+"""After these no attempt follows, or the server takes nothing of this one any more."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TravelSite:
+    """Where checkpoints are, and how they travel."""
+
+    root: Path
+    worker: str
+    """Of the directory of the spawner's stock."""
+    carrier: CheckpointCarrier
+    every_s: float
+    bytes_max: int
+
+
+class CheckpointTravel:
+    """The checkpoints of one incarnation; `site` None: they stay where they are."""
+
+    def __init__(self, site: TravelSite | None, held: HeldAttempts) -> None:
+        self._site = site
+        self._held = held
+        self._seen: dict[AttemptKey, list[Entry]] = {}
+        """What was brought away, or refused, as it was then."""
+        self._at_work = asyncio.Lock()
+
+    async def run(self) -> None:
+        """Bring away what changes while attempts run, until cancelled."""
+        if self._site is None:
+            return
+        while True:
+            await asyncio.sleep(self._site.every_s)
+            try:
+                found = await asyncio.to_thread(self._directories)
+                for key in [one for one in self._held.by_key if _name(one) in found]:
+                    held = self._held.by_key.get(key)
+                    if held is not None and held.is_sent and not held.ended:
+                        await self._bring_away(key, found[_name(key)])
+            except Unavailable:
+                continue
+
+    def wants(self, ended: Ended) -> bool:
+        """Say whether the end of an attempt is to wait until its checkpoint is away."""
+        if self._site is None:
+            return False
+        is_over = ended.reason is None or ended.reason in _NO_OTHER
+        return not is_over and (self._site.root / "kept" / _name(ended.key)).is_dir()
+
+    async def take_away(self, key: AttemptKey) -> None:
+        """Bring away what an attempt has left. What is refused is logged: the attempt has ended,
+        and its job goes on from what was brought before.
+        """
+        assert self._site is not None
+        directory = self._site.root / "kept" / _name(key)
+        await until_answered(lambda: self._bring_away(key, directory))
+
+    def forget(self, key: AttemptKey) -> None:
+        """Forget an attempt, once its end is recorded."""
+        self._seen.pop(key, None)
+
+    def is_wanted(self, key: AttemptKey) -> bool:
+        """Say whether an attempt may find what an earlier one has left elsewhere."""
+        return self._site is not None and key.attempt > 1
+
+    async def bring_here(self, key: AttemptKey, account: Account | None) -> None:
+        """Bring here what an earlier attempt has left, unless it is. Raise `OSError`."""
+        assert self._site is not None
+        carrier = self._site.carrier
+        try:
+            found = await until_answered(lambda: carrier.find(key))
+            if found is not None and found.attempt > await asyncio.to_thread(self._here, key):
+                await self._fetch(key, found, account)
+        except (WeftError, FileProblem) as error:  # an older api keeps none
+            log.warning("checkpoints.not_brought", key=key, error=f"{error}")
+
+    async def _fetch(
+        self, key: AttemptKey, found: CheckpointFound, account: Account | None
+    ) -> None:
+        site = self._site
+        assert site is not None
+        arriving = site.root / "arriving"
+        await asyncio.to_thread(make_private, str(arriving))
+        fresh = arriving / os.urandom(8).hex()
+        with tempfile.TemporaryFile(dir=arriving) as archive:
+            at = 0
+            while data := await until_answered(partial(site.carrier.read, key, at)):
+                at += await asyncio.to_thread(archive.write, data)
+                if at > found.n_bytes:
+                    break
+            if at != found.n_bytes:
+                raise FileDiffers("it is not what was kept")
+            archive.seek(0)
+            try:
+                await asyncio.to_thread(
+                    unpack_checkpoint, fresh, archive, bytes_max=max(at, site.bytes_max)
+                )
+                if account is not None:
+                    await asyncio.to_thread(give, fresh, account)
+                await asyncio.to_thread(self._place, key, found.attempt, fresh)
+            finally:
+                if fresh.exists():
+                    await asyncio.to_thread(remove_tree, fresh)
+        log.info("checkpoints.brought", key=key, bytes=at, attempt=found.attempt)
+
+    def _place(self, key: AttemptKey, attempt: int, fresh: Path) -> None:
+        """Give a directory to the job. An older one goes, as what nobody finds goes."""
+        assert self._site is not None
+        kept = self._site.root / "kept"
+        with suppress(FileNotFoundError):
+            (kept / _name(key)).rename(kept / f"{os.urandom(8).hex()}.left")
+        fresh.rename(kept / _name(key))
+        self._note(key, attempt)
+
+    async def _bring_away(self, key: AttemptKey, directory: Path) -> None:
+        """Bring away what is there, if it has changed. Raise `Unavailable`."""
+        site = self._site
+        assert site is not None
+        async with self._at_work:
+            for n_left in reversed(range(_TRIES)):
+                try:
+                    await self._bring_now(key, directory)
+                except Unavailable:
+                    raise
+                except (WeftError, FileProblem, OSError) as error:
+                    if n_left and isinstance(error, FileDiffers):
+                        continue
+                    log.warning("checkpoints.not_kept", key=key, error=f"{error}")
+                return
+
+    async def _bring_now(self, key: AttemptKey, directory: Path) -> None:
+        site = self._site
+        assert site is not None
+        entries = await asyncio.to_thread(survey, directory)
+        if entries == self._seen.get(key, []):
+            return
+        try:
+            with tempfile.TemporaryFile(dir=site.root) as out:
+                digest = await asyncio.to_thread(
+                    pack, directory, entries, out, bytes_max=site.bytes_max
+                )
+                n_bytes = out.seek(0, os.SEEK_END)
+                await site.carrier.keep(key, HeldFile(out.fileno(), n_bytes, digest))
+        except (Unavailable, FileDiffers):
+            raise
+        except (WeftError, FileRefused):
+            self._seen[key] = entries  # as it is, it is refused again
+            raise
+        self._seen[key] = entries
+        await asyncio.to_thread(self._note, key, key.attempt)
+
+    def _directories(self) -> Mapping[str, Path]:
+        """Return the directories of jobs that have one, by their names."""
+        assert self._site is not None
+        kept, fresh = self._site.root / "kept", self._site.root / "fresh" / self._site.worker
+        found = {}
+        with suppress(FileNotFoundError):
+            found = {one.name: one for one in kept.iterdir()}
+        with suppress(FileNotFoundError):
+            for one in fresh.glob(f"*{_OWNER}"):
+                with suppress(OSError):
+                    found[os.readlink(one)] = one.with_name(one.name.removesuffix(_OWNER))  # noqa: PTH115 (the text)
+        return found
+
+    def _here(self, key: AttemptKey) -> int:
+        """Return which attempt wrote what is here; 0: none, or one that nobody has seen."""
+        assert self._site is not None
+        with suppress(FileNotFoundError, ValueError):
+            if (self._site.root / "kept" / _name(key)).is_dir():
+                return int((self._site.root / "of" / _name(key)).read_text())
+        return 0
+
+    def _note(self, key: AttemptKey, attempt: int) -> None:
+        assert self._site is not None
+        directory = self._site.root / "of"
+        with suppress(OSError):
+            make_private(str(directory))
+            (directory / _name(key)).write_text(str(attempt))
+
+
+def _name(key: AttemptKey) -> str:
+    return f"b{key.batch_id}.j{key.job_id}"

@@ -1,0 +1,132 @@
+"""Pack a directory of a job, as it is at one moment: what changes meanwhile is not packed.
+
+Whatever a job has made there is a stranger's: links are not followed, what is no file is refused.
+"""
+
+import hashlib
+import os
+import stat
+import tarfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO, Final, NamedTuple
+
+from weft.core.file_paths import WrongPath, parts_of
+from weft.ports.file_store import FileDiffers, FileRefused
+from weft.wire.walking import NotPlain, entered, open_file, opened_directory
+
+ENTRIES_MAX: Final = 100_000
+_HEADER_BYTES: Final = 512
+_PIECE_BYTES: Final = 1 << 20
+
+
+class Entry(NamedTuple):
+    """What stands below the directory."""
+
+    parts: tuple[str, ...]
+    mode: int
+    n_bytes: int
+    mtime_ns: int
+    inode: int
+    target: str
+    """Of a link."""
+
+
+def survey(directory: Path) -> list[Entry]:
+    """Return what is there, directories before what is in them. Raise `FileRefused`,
+    `FileDiffers`.
+    """
+    try:
+        with opened_directory(directory) as top:
+            return list(_entries(top, ()))
+    except (FileNotFoundError, NotPlain) as error:
+        raise FileDiffers("it changes") from error
+    except OSError as error:
+        raise FileRefused(f"it cannot be read: {error.strerror}") from error
+
+
+def pack(directory: Path, entries: Sequence[Entry], out: IO[bytes], *, bytes_max: int) -> bytes:
+    """Write what was seen into an open file, as a tar archive; return its digest. Raise
+    `FileRefused`, and `FileDiffers` if it has changed since.
+    """
+    needed = sum(one.n_bytes + _HEADER_BYTES for one in entries)
+    if needed > bytes_max:
+        raise FileRefused(f"it has {needed} bytes, at most {bytes_max} (checkpoint_bytes_max)")
+    owner = directory.lstat().st_uid
+    try:
+        with (
+            opened_directory(directory) as top,
+            tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as tar,
+        ):
+            for one in entries:
+                _add(tar, top, one, owner)
+    except OSError as error:  # the disk here is full, or it changes
+        raise FileDiffers(f"it cannot be packed: {error.strerror or error}") from error
+    if survey(directory) != entries:
+        raise FileDiffers("it changes")
+    out.flush()
+    found, offset = hashlib.sha256(), 0
+    while piece := os.pread(out.fileno(), _PIECE_BYTES, offset):
+        found.update(piece)
+        offset += len(piece)
+    return found.digest()
+
+
+def leads_out(parts: Sequence[str], target: str) -> bool:
+    """Say whether a link at a place leads out of the directory, by its text."""
+    depth = len(parts) - 1
+    if not target or target.startswith("/") or "\0" in target:
+        return True
+    for part in target.split("/"):
+        depth += -1 if part == ".." else part not in {"", "."}
+        if depth < 0:
+            return True
+    return False
+
+
+def _entries(directory: int, at: tuple[str, ...], seen: int = 0) -> Iterator[Entry]:
+    for name in sorted(os.listdir(directory)):
+        parts = (*at, name)
+        path, seen = "/".join(parts), seen + 1
+        try:
+            parts_of(path)
+        except WrongPath as error:
+            raise FileRefused(f"it holds {path[:80]!r}: {error}") from error
+        if seen > ENTRIES_MAX:
+            raise FileRefused(f"it holds more than {ENTRIES_MAX} files")
+        found = os.stat(name, dir_fd=directory, follow_symlinks=False)
+        kind, target, n_bytes = stat.S_IFMT(found.st_mode), "", 0
+        if kind == stat.S_IFLNK:
+            target = os.readlink(name, dir_fd=directory)
+            if leads_out(parts, target):
+                raise FileRefused(f"it holds {path!r}, a link that leads out of it")
+        elif kind == stat.S_IFREG:
+            n_bytes = found.st_size
+        elif kind != stat.S_IFDIR:
+            raise FileRefused(f"it holds {path!r}, which is no plain file")
+        yield Entry(parts, found.st_mode, n_bytes, found.st_mtime_ns, found.st_ino, target)
+        if kind == stat.S_IFDIR:
+            with entered(directory, [name]) as opened:
+                for one in _entries(opened, parts, seen):
+                    seen += 1
+                    yield one
+
+
+def _add(tar: tarfile.TarFile, top: int, one: Entry, owner: int) -> None:
+    head = tarfile.TarInfo("/".join(one.parts))
+    head.mode, head.mtime = stat.S_IMODE(one.mode), one.mtime_ns // 1_000_000_000
+    if stat.S_ISDIR(one.mode):
+        head.type = tarfile.DIRTYPE
+        tar.addfile(head)
+    elif stat.S_ISLNK(one.mode):
+        head.type, head.linkname = tarfile.SYMTYPE, one.target
+        tar.addfile(head)
+    else:
+        with entered(top, one.parts[:-1]) as directory:
+            try:
+                fd = open_file(one.parts[-1], directory, owner=owner)
+            except NotPlain as error:
+                raise FileRefused(f"it holds {head.name!r}: {error.strerror}") from error
+        with os.fdopen(fd, "rb") as file:
+            head.size = one.n_bytes
+            tar.addfile(head, file)

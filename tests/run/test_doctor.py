@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import pytest
 
+from weft.plugins.providers.openstack.settings import OpenStackSettings
 from weft.run.doctor import examine, words_of_missing
 from weft.run.home import Home, HomeNotUsable
 from weft.settings import Settings
@@ -81,3 +82,36 @@ def test_missing_parts_of_the_schema_are_named_in_words() -> None:
         "but 1 migration is not applied",
         "but 2 migrations are not applied",
     ]
+
+
+NO_CLOUD = """
+clouds:
+  site:
+    auth: {auth_url: "http://127.0.0.1:1", username: ann, password: swordfish, project_name: p,
+      user_domain_id: d, project_domain_id: d}
+"""
+
+
+@pytest.mark.parametrize(
+    ("clouds", "words"),
+    [
+        ("clouds: {other: {}}", "the credential for the cloud is not complete"),
+        (NO_CLOUD, "the cloud cannot be reached"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_cloud_that_does_not_answer_is_a_finding(
+    clouds: str, words: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "clouds.yaml"
+    file.write_text(clouds)
+    section = OpenStackSettings(
+        openstack_connect="https://a.example", openstack_clouds_file=file, openstack_cloud="site"
+    )
+    settings = Settings(home=tmp_path, plugin_sections=(section,))
+    (found,) = (one for one in examine(settings) if one.check == "openstack")
+
+    assert found.verdict == "wrong"
+    assert found.found.startswith(words)
+    assert "swordfish" not in found.found

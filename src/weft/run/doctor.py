@@ -24,11 +24,14 @@ from weft.client.http.session import NotReachable
 from weft.core.absolute_paths import parse_paths
 from weft.core.errors import WeftError
 from weft.core.findings import Finding, Verdict
+from weft.plugins.providers.openstack import check_regions
+from weft.plugins.providers.openstack.settings import OpenStackSettings
 from weft.plugins.runners.spawner.job_cgroups import find_job_cgroup
 from weft.plugins.runners.spawner.namespace import find_namespace
 from weft.plugins.runners.spawner.no_network import find_no_network
 from weft.plugins.runners.spawner.own_paths import find_own_root
 from weft.plugins.runners.spawner.sandbox import Sandbox, find_sandbox
+from weft.ports.provider import ProviderError
 from weft.run.admin import NoDatabase, run_status
 from weft.run.doors import installed_doors
 from weft.run.home import Home, HomeNotUsable
@@ -59,6 +62,7 @@ def examine(settings: Settings) -> list[Finding]:
         _schema,
         _roles,
         _transports,
+        _clouds,
         _namespaces,
         _sandbox,
         _own_paths,
@@ -296,6 +300,17 @@ def _transports(settings: Settings) -> Iterator[Finding]:
         yield from check_transports(settings)
     except WeftError as error:
         yield Finding("transports", "wrong", error.message, error.hint)
+
+
+def _clouds(settings: Settings) -> Iterator[Finding]:
+    cloud = settings.section(OpenStackSettings)
+    if cloud.openstack_connect is None:
+        return
+    try:
+        yield from (Finding("openstack", "ok", said) for said in check_regions(cloud))
+    except ProviderError as error:
+        advice = "See docs/guides/openstack.md for the settings and the credential."
+        yield Finding("openstack", "wrong", str(error), advice)
 
 
 def _namespaces(settings: Settings) -> Iterator[Finding]:

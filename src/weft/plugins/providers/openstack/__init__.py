@@ -39,8 +39,7 @@ class OpenStackProvider:
         self._settings = site.section(OpenStackSettings)
         self._tag = f"weft-{site.tag}"
         self._creating: dict[str, asyncio.Lock] = {}
-        regions = [one.strip() for one in self._settings.openstack_regions.split(",")]
-        self._regions = [one for one in regions if one] or [""]
+        self._regions = regions_in(self._settings)
         self._clouds: dict[str, Cloud] = {}
         self._threads = ThreadPoolExecutor(THREADS, "openstack")
         """Of its own: a cloud that does not answer holds up nobody else."""
@@ -138,6 +137,24 @@ class OpenStackProvider:
         if region not in self._clouds:
             self._clouds[region] = Cloud(self._settings, region)
         return self._clouds[region]
+
+
+def regions_in(settings: OpenStackSettings) -> Sequence[str]:
+    """Return the regions in which machines may be; empty: that of the credential."""
+    named = [one.strip() for one in settings.openstack_regions.split(",")]
+    return [one for one in named if one] or [""]
+
+
+def check_regions(settings: OpenStackSettings) -> Sequence[str]:
+    """Return what each region says of the credential. Raise `ProviderError`."""
+    from weft.plugins.providers.openstack.cloud import Cloud  # noqa: PLC0415 (half a second)
+
+    found = []
+    for region in regions_in(settings):
+        cloud = Cloud(settings, region)
+        found.append(cloud.check())
+        cloud.close()
+    return found
 
 
 def _machine(server: "Server") -> FoundMachine:

@@ -45,13 +45,21 @@ _MACHINE = """
 _OUTSIDE = """
     WITH reader AS (
         INSERT INTO weft.event_reader (reader, tenant_id, xid, event_id)
-        SELECT $1 || '-reader', tenant_id, '1', 1 FROM weft.tenant WHERE name = $1 || '-t')
+        SELECT $1 || '-reader', tenant_id, '1', 1 FROM weft.tenant WHERE name = $1 || '-t'),
+    dead AS (
+        INSERT INTO weft.dead_message (tenant_id, transport, source, queue, reason, error, kept_at,
+            body, n_bytes)
+        SELECT tenant_id, $1 || '-transport', $1, $1, 'refused', $1, now(), convert_to($1, 'UTF8'),
+            octet_length($1)
+        FROM weft.tenant WHERE name = $1 || '-t')
     INSERT INTO weft.source_item (source_id, n, tenant_id, key, fields, found_at, state, reason)
     SELECT source_id, 1, tenant_id, $1 || '-item', jsonb_build_object('word', $1), now(),
         'cancelled', $1
     FROM weft.source WHERE name = $1 || '-source'
 """
 """What sources found, and how far events were told to somebody outside."""
+
+_DEAD = "SELECT dead_id FROM weft.dead_message WHERE source = $1"
 
 _LINE = """
 [source.{word}-source]
@@ -358,6 +366,7 @@ async def fill(
         )  # fmt: skip
     await admin.execute(_MACHINE, word, first)
     await admin.execute(_OUTSIDE, word)
+    filler.ids["dead"] = await admin.fetchval(_DEAD, word)
     async with api.client() as site:
         aside = await site.post(f"/v1/workers/{word}-worker/cordon", json={"reason": word})
     assert aside.status_code == 200, aside.text

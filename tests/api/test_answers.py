@@ -14,6 +14,7 @@ import pytest
 
 from api.ask_lines import ask_lines, ask_parameters, ask_sinks
 from api.live import EventReader, LiveWorker, fold
+from api.test_dead_messages import ask_dead_messages
 from weft import wire
 from weft.api.routes.rights import UNRECORDED
 from weft.core.attempt_key import AttemptKey
@@ -187,14 +188,13 @@ async def test_every_answer_is_the_one_described(
     for part in ("", "/log", "/cost", "/shares"):
         await ask("GET", "/v1/pools/{p}" + part, p=POOL["name"])
     await ask("PUT", "/v1/pools", body={"pools": []})
-    await ask_licences(ask)
+    await ask_licences(ask, database)
     await ask_tokens(ask)
     await ask_users(ask)
     await ask_conditions(ask, worker)
     await ask_schedules(ask)
-    await ask("GET", "/v1/rates")
-    for part in ("", "/minutes"):
-        await ask("GET", "/v1/overview" + part)
+    for path in ("rates", "overview", "overview/minutes"):
+        await ask("GET", f"/v1/{path}")
     await ask("GET", "/v1/workers")
     await ask("GET", "/v1/workers/{w}", w="w1")
     for verb in ("cordon", "drain", "uncordon", "lose"):
@@ -269,12 +269,12 @@ async def ask_failures(ask: Described, b: int, failed: int) -> None:
     await ask("GET", "/v1/dead-letters", query="?acknowledged=true")
 
 
-async def ask_licences(ask: Described) -> None:
+async def ask_licences(ask: Described, database: dict[str, str]) -> None:
     await ask("GET", "/v1/system")
+    await ask_dead_messages(ask, database)
     await ask_secrets(ask)
     await ask("PUT", "/v1/licences/{l}", l="l1", body={"n": 2})
     await ask("GET", "/v1/licences")
-    await ask("GET", "/v1/transports")
     b = (await ask("POST", "/v1/batches", body={"jobs": [{}]}))["id"]
     await ask("GET", "/v1/batches/{b}/jobs/{j}/files", b=b, j=1)
     await ask("DELETE", "/v1/licences/{l}", l="l1", body={})

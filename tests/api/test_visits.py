@@ -39,7 +39,9 @@ OF_THE_SITE = {
     "GET /ui/system", "GET /v1/system", "GET /v1/tenants", "GET /v1/worker-link/notices",
 }  # fmt: skip
 KEYS = {"GET /v1/callbacks/secret", "GET /v1/sinks/{sink}/deliveries"}
-HIDDEN = OF_ONESELF | OF_THE_SITE | KEYS
+OF_OPERATORS = {"GET /v1/dead-messages", "GET /v1/dead-messages/{dead}"}
+"""Texts that nobody of the tenant has written."""
+HIDDEN = OF_ONESELF | OF_THE_SITE | OF_OPERATORS | KEYS
 NAMED = {"GET /v1/saved-queries/{saved}", "GET /v1/whoami"}
 """What is another one for each user of the tenant."""
 STREAMS = {

@@ -137,6 +137,7 @@ PAGES = [
     *(["condition", name] for name in ("fail", "ls", "release", "show", "test")),
     *(["db", name] for name in ("migrate", "status")),
     *(["transport", name] for name in ("ls", "show", "test")),
+    *(["transport", "letters", name] for name in ("ls", "resend", "rm", "show")),
     *(["licence", name] for name in ("ls", "rm", "set")),
     *(["session", name] for name in ("ls", "rm")),
     *(["token", name] for name in ("create", "ls", "revoke")),

@@ -85,10 +85,16 @@ class Delivery:
 
     def __init__(self, body: bytes) -> None:
         self.body = body
+        self.refused = ""
         self.acknowledged = asyncio.Event()
 
     async def acknowledge(self) -> None:
         """Note it."""
+        self.acknowledged.set()
+
+    async def refuse(self, why: str) -> None:
+        """Note why."""
+        self.refused = why
         self.acknowledged.set()
 
 
@@ -146,6 +152,8 @@ async def test_answers_count_and_are_acknowledged_whatever_they_say() -> None:
         with suppress(asyncio.CancelledError):
             await loop
 
+    assert deliveries[0].refused
+    assert not any(one.refused for one in deliveries[1:])
     assert store.ended == [
         OfferEnd(2, FENCE, Reason.EXIT, 3, None),
         OfferEnd(3, FENCE, Reason.EXIT, None, "no room"),

@@ -297,7 +297,7 @@ ELSEWHERE = {
     ),
     "a part of one source or sink, by its key": "list_source_items list_messages",
     "few rows of the tenant, for its operators": (
-        "list_apps list_parameters list_sources list_stores list_versions"
+        "list_apps list_dead_messages list_parameters list_sources list_stores list_versions"
     ),
     "own batches and granted ones of a door, by their indexes": "list_door_jobs",
     "rows that are named, by key": "list_allowed list_batch_keys",

@@ -17,7 +17,7 @@ pytest.importorskip("confluent_kafka", reason="the extra `kafka` is not installe
 
 from confluent_kafka.admin import AdminClient
 
-from weft.plugins.transports.kafka import KafkaTransport, topic_name
+from weft.plugins.transports.kafka import KafkaTransport
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]
 CONNECTION = """
@@ -106,7 +106,7 @@ async def test_a_topic_that_was_deleted_is_made_again(
     await transport.publish([(route, b"before")])
     async with transport.consume(route, limit=10) as deliveries:
         await (await following(deliveries)).acknowledge()
-        await asyncio.to_thread(admin.delete_topics([topic_name(route)])[topic_name(route)].result)
+        await asyncio.to_thread(admin.delete_topics([route.name])[route.name].result)
         bodies: set[bytes] = set()
         for n in range(10):
             # A message that is not confirmed is sent again, as the driver does.

@@ -27,6 +27,7 @@ from weft.client.objects.secret_calls import SecretCalls
 from weft.client.objects.shared_calls import SharedCalls
 from weft.client.objects.tenant_calls import TenantCalls
 from weft.client.objects.trail_calls import TrailCalls
+from weft.client.objects.transport_calls import TransportCalls
 from weft.client.objects.usage_calls import UsageCalls
 from weft.client.progress import Progress
 from weft.client.submission.refs import JobRef, NotSubmitted
@@ -82,6 +83,7 @@ class Client(
     TrailCalls,
     ProjectCalls,
     TenantCalls,
+    TransportCalls,
     UsageCalls,
     FleetCalls,
     SharedCalls,

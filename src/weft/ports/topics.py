@@ -106,6 +106,8 @@ class JobTopics:
     name: str
     """Of the connection."""
     topics: Topics
+    tenant: str
+    """Whose jobs they are."""
     ledger: RunLedger
     group: str
     """Of all who run jobs."""

@@ -6,7 +6,7 @@ reorder messages, and a forged one starts nothing. Built in: `rabbitmq` and
 `kafka`. Loaded by the entry points `weft.transports`; each is called with a `Connection`.
 """
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -42,11 +42,61 @@ class Route(NamedTuple):
 
     tenant: str
     queue: str
-    """Or `OUTCOMES`."""
+    """Or `OUTCOMES`, `DEAD`."""
+
+    @property
+    def name(self) -> str:
+        """Return what a broker calls it."""
+        end = {OUTCOMES: "outcomes", DEAD: "dead"}.get(self.queue, f"submit.{self.queue}")
+        return f"weft.{self.tenant}.{end}"
 
 
 OUTCOMES: Final = ""
 """The queue of a tenant by which foreign programs tell how its jobs went."""
+DEAD: Final = "*"
+"""The queue of a tenant in which messages end that nobody wants."""
+DEAD_BYTES_MAX: Final = 65_536
+"""So much is kept of one."""
+REFUSED: Final = "refused"
+_DEAD_SOURCE: Final = "weft-source"
+_DEAD_ERROR: Final = "weft-error"
+_DEAD_BYTES: Final = "weft-bytes"
+
+
+def route_of(tenant: str, name: str) -> Route | None:
+    """Return the route of this tenant that a broker calls so; None: it has none."""
+    queue = name.removeprefix(f"weft.{tenant}.submit.")
+    found = Route(tenant, OUTCOMES if queue == name else queue)
+    return found if found.name == name and queue else None
+
+
+class Death(NamedTuple):
+    """Why a message is dead."""
+
+    reason: str
+    """`refused` by weft; of the broker: `unroutable`, `rejected`, `expired`, `full`, or
+    `undelivered`: too often in vain.
+    """
+    source: str
+    """Where it was, or should have come to."""
+    error: str | None = None
+    n_bytes: int | None = None
+    """How many bytes it had, if that is not what it has."""
+
+
+def refusal_of(source: str, why: str, body: bytes) -> tuple[bytes, Mapping[str, str]]:
+    """Return what is written to `DEAD` about a message that weft refuses: bytes and headers."""
+    headers = {_DEAD_SOURCE: source, _DEAD_ERROR: why[:500], _DEAD_BYTES: str(len(body))}
+    return body[:DEAD_BYTES_MAX], headers
+
+
+def read_refusal(headers: Mapping[str, str]) -> Death | None:
+    """Return what these headers say; None: weft has not refused it."""
+    if _DEAD_ERROR not in headers:
+        return None
+    size = headers.get(_DEAD_BYTES, "")
+    n_bytes = int(size) if size.isascii() and size.isdecimal() and len(size) <= 15 else None  # noqa: PLR2004 (a bigint)
+    return Death(REFUSED, headers.get(_DEAD_SOURCE, ""), headers[_DEAD_ERROR], n_bytes)
 
 
 class Depth(NamedTuple):
@@ -80,6 +130,15 @@ class Delivery(Protocol):
 
     async def give_back(self) -> None:
         """Let another consumer have it. Raise `TransportError`; then it comes again."""
+
+    async def refuse(self, why: str) -> None:
+        """Put it into the tenant's queue `DEAD`, and acknowledge it. Raise `TransportError`; then
+        it comes again.
+        """
+
+    @property
+    def death(self) -> Death:
+        """Return why it has come to `DEAD`; anybody may have written it."""
 
 
 class Transport(Protocol):

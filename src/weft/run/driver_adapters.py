@@ -50,6 +50,11 @@ async def driver_adapters(
             opened_transports(settings) as transports,
             opened_topics(settings) as topics,
         ):
+            topics_of = {
+                (one.document.name, one.document.jobs.tenant)
+                for one in topics
+                if one.document.jobs is not None
+            }
             yield Adapters(
                 _providers(settings, home),
                 ConditionTester(tests.test),
@@ -57,7 +62,7 @@ async def driver_adapters(
                 SourceReader(reads.read),
                 SigningKeys(partial(read_secret_keys, settings, home)),
                 *([] if post is None else [post]),
-                *([Transports(transports, store)] if transports else []),
+                *([Transports(transports, store, topics_of)] if transports else []),
                 *(
                     Announced(one.topics, store, one.document.name, jobs.tenant, jobs.door)
                     for one in topics

@@ -64,8 +64,10 @@ async def opened_job_topics(
         if one is None or ledger is None:
             yield None
             return
+        assert one.document.jobs is not None
         yield JobTopics(
             name=one.document.name,
+            tenant=one.document.jobs.tenant,
             topics=one.topics,
             ledger=ledger,
             group=_group_of(one.document),

@@ -88,6 +88,15 @@ class DriverSettings:
     events_keep_s: float = setting(
         86400.0, "seconds for which events can be read again", minimum=60, maximum=31536000
     )
+    dead_messages_max: int = setting(
+        1000,
+        "messages of transports that nobody wanted and that are kept for each tenant",
+        minimum=1,
+        maximum=100_000,
+    )
+    dead_messages_keep_s: float = setting(
+        2_592_000.0, "seconds for which they are kept", minimum=60, maximum=31_536_000
+    )
     trail_keep_s: float = setting(
         0.0,
         "seconds for which entries of the trail are kept, at least a day; 0: for ever",

@@ -379,6 +379,26 @@ CREATE TABLE weft.job_delta (
 );
 ALTER TABLE weft.job_delta OWNER TO postgres;
 
+CREATE TABLE weft.dead_message (
+    dead_id bigint NOT NULL,
+    tenant_id integer NOT NULL,
+    transport text NOT NULL,
+    source text NOT NULL,
+    queue text,
+    reason text NOT NULL,
+    error text,
+    kept_at timestamp with time zone NOT NULL,
+    body bytea NOT NULL,
+    n_bytes bigint NOT NULL,
+    resend_at timestamp with time zone,
+    CONSTRAINT dead_message_body_check CHECK ((octet_length(body) <= 65536)),
+    CONSTRAINT dead_message_check CHECK ((n_bytes >= octet_length(body))),
+    CONSTRAINT dead_message_error_check CHECK ((length(error) <= 500)),
+    CONSTRAINT dead_message_reason_check CHECK ((reason = ANY (ARRAY['refused'::text, 'unroutable'::text, 'rejected'::text, 'expired'::text, 'full'::text, 'undelivered'::text]))),
+    CONSTRAINT dead_message_source_check CHECK ((length(source) <= 500))
+);
+ALTER TABLE weft.dead_message OWNER TO postgres;
+
 CREATE TABLE weft.callback_delivery (
     delivery_id bigint NOT NULL,
     kind text DEFAULT 'callback'::text NOT NULL,
@@ -1017,6 +1037,15 @@ CREATE TABLE weft.dead_letter (
     acknowledged boolean DEFAULT false NOT NULL
 );
 ALTER TABLE weft.dead_letter OWNER TO postgres;
+
+ALTER TABLE weft.dead_message ALTER COLUMN dead_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME weft.dead_message_dead_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
 
 CREATE TABLE weft.driver_state (
     one_row boolean DEFAULT true NOT NULL,
@@ -2492,6 +2521,9 @@ ALTER TABLE ONLY weft.core_sweep
 ALTER TABLE ONLY weft.dead_letter
     ADD CONSTRAINT dead_letter_pkey PRIMARY KEY (batch_id, job_id);
 
+ALTER TABLE ONLY weft.dead_message
+    ADD CONSTRAINT dead_message_pkey PRIMARY KEY (dead_id);
+
 ALTER TABLE ONLY weft.driver_state
     ADD CONSTRAINT driver_state_pkey PRIMARY KEY (one_row);
 
@@ -2985,6 +3017,12 @@ CREATE INDEX core_sweep_open_idx ON weft.core_sweep USING btree (tenant_id, user
 
 CREATE INDEX dead_letter_cause_idx ON weft.dead_letter USING btree (batch_id, acknowledged, cause_id, job_id);
 
+CREATE INDEX dead_message_kept_idx ON weft.dead_message USING btree (kept_at);
+
+CREATE INDEX dead_message_resend_idx ON weft.dead_message USING btree (resend_at) WHERE (resend_at IS NOT NULL);
+
+CREATE INDEX dead_message_tenant_idx ON weft.dead_message USING btree (tenant_id, dead_id);
+
 CREATE INDEX edge_child_idx ON weft.edge USING btree (batch_id, child_id, parent_id);
 
 CREATE INDEX empty_batch_created_idx ON weft.empty_batch USING btree (created_at);
@@ -3307,6 +3345,9 @@ ALTER TABLE ONLY weft.condition_batch
 ALTER TABLE ONLY weft.condition_batch
     ADD CONSTRAINT condition_batch_condition_id_fkey FOREIGN KEY (condition_id) REFERENCES weft.condition(condition_id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY weft.dead_message
+    ADD CONSTRAINT dead_message_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES weft.tenant(tenant_id);
+
 ALTER TABLE ONLY weft.event_reader
     ADD CONSTRAINT event_reader_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES weft.tenant(tenant_id);
 
@@ -3542,6 +3583,8 @@ ALTER TABLE weft.condition_delta ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.core_sweep ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.dead_letter ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.dead_message ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.edge ENABLE ROW LEVEL SECURITY;
 
@@ -3789,6 +3832,8 @@ CREATE POLICY system_rows ON weft.core_sweep TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.dead_letter TO weft_system USING (true);
 
+CREATE POLICY system_rows ON weft.dead_message TO weft_system USING (true);
+
 CREATE POLICY system_rows ON weft.edge TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.empty_batch TO weft_system USING (true);
@@ -4025,6 +4070,8 @@ CREATE POLICY tenant_rows ON weft.core_sweep TO weft_tenant USING ((tenant_id = 
 
 CREATE POLICY tenant_rows ON weft.dead_letter TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
+CREATE POLICY tenant_rows ON weft.dead_message TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
 CREATE POLICY tenant_rows ON weft.edge TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.empty_batch TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
@@ -4260,6 +4307,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_delta TO weft_system;
 GRANT SELECT ON TABLE weft.job_delta TO weft_api;
 GRANT SELECT ON TABLE weft.job_delta TO weft_driver;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.dead_message TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.dead_message TO weft_system;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.callback_delivery TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.callback_delivery TO weft_system;
 
@@ -4406,6 +4456,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.core_sweep TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.dead_letter TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.dead_letter TO weft_system;
+
+GRANT USAGE ON SEQUENCE weft.dead_message_dead_id_seq TO weft_tenant;
+GRANT USAGE ON SEQUENCE weft.dead_message_dead_id_seq TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.driver_state TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.driver_state TO weft_system;

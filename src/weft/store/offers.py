@@ -8,12 +8,14 @@ from weft.core.permissions import Permission
 from weft.core.rights import UserRole
 from weft.ports.store import (
     Caller,
+    DeadMessage,
     DueOffer,
     EventReader,
     ForeignQueues,
     Listening,
     OfferEnd,
     Row,
+    WantedAgain,
 )
 from weft.store.database import Database
 
@@ -58,6 +60,31 @@ class Offers:
             "list_travelling", epoch=epoch, transports=list(transports)
         )
         return [(row["transport"], row["tenant"], row["queue"]) for row in rows]
+
+    async def keep_dead_message(
+        self, epoch: int, message: DeadMessage, *, keep_max: int, keep_s: float
+    ) -> None:
+        """Keep it."""
+        await self._database.call(
+            "keep_dead_message", epoch=epoch, transport=message.transport,
+            of_tenant=message.tenant, source=_storable(message.source), queue=message.queue,
+            reason=message.reason, error=message.error and _storable(message.error),
+            body=message.body, n_bytes=message.n_bytes, keep_max=keep_max, keep_s=keep_s,
+        )  # fmt: skip
+
+    async def take_dead_messages(
+        self, epoch: int, transports: Sequence[str], *, keep_s: float, limit: int
+    ) -> Sequence[WantedAgain]:
+        """Return those that are wanted again."""
+        rows = await self._database.call(
+            "take_dead_messages", epoch=epoch, transports=list(transports), keep_s=keep_s,
+            limit_rows=limit,
+        )  # fmt: skip
+        return [WantedAgain(*row) for row in rows]
+
+    async def end_dead_messages(self, epoch: int, dead_ids: Sequence[int]) -> None:
+        """Forget them."""
+        await self._database.call("end_dead_messages", epoch=epoch, dead_ids=list(dead_ids))
 
     async def note_transport(
         self,
@@ -172,6 +199,11 @@ class Offers:
     async def confirm_offers(self, epoch: int, offer_ids: Sequence[int]) -> None:
         """Note that the transport keeps these messages."""
         await self._database.call("confirm_offers", epoch=epoch, offer_ids=list(offer_ids))
+
+
+def _storable(text: str) -> str:
+    """Return text that a column can have; a stranger may have written it."""
+    return text.replace("\0", "").encode(errors="replace").decode()
 
 
 def _columns(listening: Sequence[Listening]) -> Mapping[str, Any]:

@@ -17,3 +17,34 @@ class Transports:
             "list_transports", of_tenant_id=caller.tenant_id, names=list(names)
         )
         return [row[0] for row in rows]
+
+    async def list_dead_messages(
+        self, caller: Caller, *, before: int | None, limit: int
+    ) -> Sequence[Row]:
+        """Return the newest first."""
+        rows = await self._database.call(
+            "list_dead_messages", tenant_id=caller.tenant_id, before=before, limit_rows=limit
+        )
+        return [row[0] for row in rows]
+
+    async def get_dead_message(self, caller: Caller, dead_id: int) -> Row | None:
+        """Return one."""
+        found: Row | None = await self._database.value(
+            "get_dead_message", tenant_id=caller.tenant_id, of_dead_id=dead_id
+        )
+        return found
+
+    async def remove_dead_message(self, caller: Caller, dead_id: int) -> bool:
+        """Forget one."""
+        return bool(
+            await self._database.value(
+                "remove_dead_message", tenant_id=caller.tenant_id, of_dead_id=dead_id
+            )
+        )
+
+    async def resend_dead_message(self, caller: Caller, dead_id: int) -> Row | None:
+        """Let one be sent again."""
+        found: Row | None = await self._database.value(
+            "resend_dead_message", tenant_id=caller.tenant_id, of_dead_id=dead_id
+        )
+        return found

@@ -91,6 +91,8 @@ EVENTS = MappingProxyType(
         "over · topic",
         "transport.attempt_lost": "foreign programs told nothing of it for too long · batch, job",
         "transport.offers_lost": "nobody answered: jobs are ready again · transport, queue, jobs",
+        "transport.dead_message": "a message that nobody wants is kept · transport, source, "
+        "reason, bytes",
         "transport.back": "a transport can be reached again · transport",
         "worker.kept": "a worker is kept for a large job · incarnation, batch_id, job_id",
         "pool.decided": "a machine is made, cordoned or deleted · pool, kind, machine, why",
@@ -139,7 +141,7 @@ EVENTS = MappingProxyType(
         "bytes, attempt",
         "checkpoints.not_brought": "the checkpoint of a job could not be brought to a worker "
         "outside · key, error",
-        "transport.message_refused": "a message of a transport is none of weft's; it is gone · "
+        "transport.message_refused": "a message of a transport is none of weft's; it is dead · "
         "transport, queue, error",
         "topics.line": "a line of a job that a record of a topic had run here · job, "
         "trace_id, line",

@@ -101,6 +101,14 @@ TRANSPORT_REFUSED: Final = Counter(
     "weft_transport_refused", "messages of transports that are none of weft's", ["transport"],
     registry=REGISTRY,
 )  # fmt: skip
+TRANSPORT_DEAD: Final = Counter(
+    "weft_transport_dead", "messages that nobody wanted and that were kept",
+    ["transport", "reason"], registry=REGISTRY,
+)  # fmt: skip
+TRANSPORT_DEAD_KEPT: Final = Gauge(
+    "weft_transport_dead_kept", "messages that nobody wanted and that are there",
+    ["transport"], registry=COUNTS,
+)  # fmt: skip
 TRANSPORT_ANSWERS: Final = Counter(
     "weft_transport_answers", "answers of programs that are not weft's, by what became of them",
     ["transport", "outcome"], registry=REGISTRY,
@@ -339,9 +347,12 @@ def set_licence_counts(counts: Mapping[str, tuple[int, int]]) -> None:
 
 def set_transport_counts(rows: Iterable[Mapping[str, Any]], now: datetime) -> None:
     """Set what is known of the queues of the tenant that travel, and of no others."""
-    for gauge in (TRANSPORT_OFFERS, TRANSPORT_OLDEST_SECONDS, TRANSPORT_DEPTH):
+    for gauge in (
+        TRANSPORT_OFFERS, TRANSPORT_OLDEST_SECONDS, TRANSPORT_DEPTH, TRANSPORT_DEAD_KEPT
+    ):  # fmt: skip
         gauge.clear()
     for row in rows:
+        TRANSPORT_DEAD_KEPT.labels(row["transport"]).set(row["dead_messages"])
         for one in row["queues"]:
             of = (row["transport"], one["queue"])
             for state in ("offered", "unconfirmed", "sent_again", "in_flight"):

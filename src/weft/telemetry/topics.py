@@ -1,6 +1,11 @@
 """What is said of records of topics, by all who read them."""
 
-from weft.ports.topics import Arrival
+import asyncio
+from contextlib import suppress
+
+from weft.ports.patience import retry_s
+from weft.ports.topics import Arrival, Record, Topics
+from weft.ports.transport import DEAD, Route, TransportError, refusal_of
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
 
@@ -9,11 +14,23 @@ log = get_logger()
 _WHY_CHARS = 500
 
 
-def note_poison(arrival: Arrival, why: str) -> None:
-    """Say that a record cannot be used."""
+async def keep_poison(topics: Topics, tenant: str, arrival: Arrival, why: str) -> None:
+    """Say that a record cannot be used, and write it to the dead ones of a tenant, as often as it
+    takes.
+    """
     topic, partition, offset = arrival.at
     log.warning(
         "topics.poison", topic=topic, partition=partition, offset=offset, error=why[:_WHY_CHARS],
         bytes=len(arrival.value),
     )  # fmt: skip
     metrics.TOPIC_POISON.labels(topic).inc()
+    dead = Route(tenant, DEAD).name
+    body, headers = refusal_of(topic, why, arrival.value)
+    failures = 0
+    while True:
+        with suppress(TransportError):
+            await topics.make({dead: 1})
+            if all(await topics.publish([Record(dead, "", body, headers)])):
+                return
+        failures += 1
+        await asyncio.sleep(retry_s(failures, first_s=0.1, longest_s=5.0))

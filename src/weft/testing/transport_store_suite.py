@@ -15,3 +15,11 @@ class TransportStoreSuite(StoreTests):
         assert [one["transport"] for one in found] == names
         assert found[0]["looked_at"] is found[0]["away_since"] is None
         assert found[0]["queues"] == []
+
+    async def test_a_dead_message_that_there_is_not_is_none(self) -> None:
+        """None is listed before the first number."""
+        api, caller = self.site.api, self.site.caller
+        assert list(await api.list_dead_messages(caller, before=0, limit=9)) == []
+        assert await api.get_dead_message(caller, 0) is None
+        assert await api.resend_dead_message(caller, 0) is None
+        assert not await api.remove_dead_message(caller, 0)

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from typing import ClassVar
 from uuid import uuid4
 
-from weft.ports.transport import Delivery, Route, Transport
+from weft.ports.transport import DEAD, REFUSED, Death, Delivery, Route, Transport
 
 _WITHIN_S = 30.0
 
@@ -69,6 +69,25 @@ class TransportSuite:
             await transport.close()
 
         assert again.body == b"1"
+
+    async def test_what_is_refused_comes_to_the_dead_of_its_tenant(self) -> None:
+        """With why, and not to its queue again."""
+        route, transport = a_route(), self.transport()
+        try:
+            await transport.publish([(route, b"1"), (route, b"2")])
+            async with transport.consume(route, limit=1) as deliveries:
+                first = await following(deliveries)
+                await first.refuse("it is wrong")
+                second = await following(deliveries)
+            async with transport.consume(Route(route.tenant, DEAD), limit=1) as deliveries:
+                dead = await following(deliveries)
+        finally:
+            await transport.close()
+
+        assert {first.body, second.body} == {b"1", b"2"}
+        assert (dead.body, dead.death) == (
+            first.body, Death(REFUSED, route.name, "it is wrong", 1),
+        )  # fmt: skip
 
     async def test_depths_count_what_waits_and_checks_find_nothing_wrong(self) -> None:
         """A route that there was not holds nothing."""

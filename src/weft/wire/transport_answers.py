@@ -1,7 +1,7 @@
 """The documents about transports that the API replies with, for its description."""
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
@@ -34,4 +34,38 @@ class Transport(Struct, kw_only=True):
     looked_at: Annotated[datetime | None, Meta(description="null: the driver has not looked yet")]
     away_since: Annotated[datetime | None, Meta(description="null: it answered")]
     error: str | None
+    dead_messages: Annotated[Count, Meta(description="that nobody wanted and that are there")]
     queues: list[TransportQueue]
+
+
+class DeadMessage(Struct, kw_only=True):
+    """A message of a transport that nobody wants."""
+
+    dead_id: Annotated[int, Meta(ge=1)]
+    transport: str
+    source: Annotated[
+        str, Meta(description="the queue or topic in which it was, or should have come")
+    ]
+    reason: Annotated[
+        Literal["refused", "unroutable", "rejected", "expired", "full", "undelivered"],
+        Meta(description="refused: by weft; the others are the broker's words"),
+    ]
+    error: Annotated[str | None, Meta(description="with which weft has refused it")]
+    kept_at: datetime
+    n_bytes: Annotated[Count, Meta(description="that it had; 65,536 of them are kept")]
+    can_resend: Annotated[bool, Meta(description="it is whole, and a queue of weft was meant")]
+    resend_at: Annotated[
+        datetime | None, Meta(description="when it was asked for; once it is sent it is gone")
+    ]
+
+
+class WholeDeadMessage(DeadMessage, kw_only=True):
+    """A message of a transport that nobody wants, with its body."""
+
+    body: Annotated[str, Meta(description="in base64, as far as it was kept")]
+
+
+class DeadMessageRemoved(Struct, kw_only=True):
+    """A dead message that is forgotten."""
+
+    dead_id: Annotated[int, Meta(ge=1)]

@@ -59,6 +59,7 @@ PATH: Final[Mapping[str, tuple[str, Schema]]] = {
     "setup": ("The name of a setup.", _whole(QUEUE.pattern)),
     "sink": ("The name of a sink.", _whole(QUEUE.pattern)),
     "message": ("The number of a message of a sink.", _whole(r"[0-9]{1,18}")),
+    "dead": ("The number of a dead message.", _whole(r"[0-9]{1,18}")),
     "source": ("The name of a source.", _whole(QUEUE.pattern)),
     "parameter": ("The name of a parameter of production lines.", _whole(PARAMETER.pattern)),
     "lifecycle": ("The name of a lifecycle.", _whole(QUEUE.pattern)),

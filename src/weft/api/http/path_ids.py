@@ -192,9 +192,18 @@ def sink_of(request: AnyRequest) -> str:
 
 def message_of(request: AnyRequest) -> int:
     """Return the number of a message of a sink. Raise `BadId`."""
-    text = _segment(request, "message")
+    return _message_number(request, "message", "a message", "weft line deliveries")
+
+
+def dead_message_of(request: AnyRequest) -> int:
+    """Return the number of a dead message. Raise `BadId`."""
+    return _message_number(request, "dead", "a dead message", "weft transport letters ls")
+
+
+def _message_number(request: AnyRequest, segment: str, what: str, command: str) -> int:
+    text = _segment(request, segment)
     if not text.isascii() or not text.isdecimal() or len(text) > 18:  # noqa: PLR2004 (a bigint)
-        raise BadId(text, expected="a message has a number, as `weft line deliveries` shows it")
+        raise BadId(text, expected=f"{what} has a number, as `{command}` shows it")
     return int(text)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from cyclopts import App
 
+from weft.cli.commands import transport_letters
 from weft.cli.input.options import LOCAL, SHARED, Local, Shared
 from weft.cli.input.settings import settings_of
 from weft.cli.terminal.amounts import moment
@@ -21,7 +22,10 @@ app = App(
     name="transport",
     help="Show and test the connections over which queues travel.\n\n    weft transport ls",
 )
-HEADER = ("Transport", "Kind", "State", "Offered", "In flight", "Messages", "Oldest", "Queues")
+app.command(transport_letters.app)
+HEADER = (
+    "Transport", "Kind", "State", "Offered", "In flight", "Messages", "Letters", "Oldest", "Queues"
+)  # fmt: skip
 QUEUE_HEADER = (
     "Queue", "Offered", "Unconfirmed", "Sent again", "In flight", "Slots", "Messages", "Consumers",
     "Oldest",
@@ -49,12 +53,13 @@ def list_transports(*, shared: Shared = SHARED) -> int:
                 sum(queue["offered"] for queue in one["queues"]),
                 sum(queue["in_flight"] for queue in one["queues"]),
                 sum(queue["messages"] or 0 for queue in one["queues"]),
+                one["dead_messages"],
                 _age(min((q["oldest_at"] for q in one["queues"] if q["oldest_at"]), default=None)),
                 ", ".join(queue["queue"] for queue in one["queues"]),
             )
             for one in found
         ]
-        print_table(HEADER, rows, right=HEADER[3:7], spare=("Queues",))
+        print_table(HEADER, rows, right=HEADER[3:8], spare=("Queues",))
     else:
         note("there is no transport; the setting transports_file names some")
     return 0
@@ -84,6 +89,8 @@ def show(name: str, /, *, shared: Shared = SHARED) -> int:
     facts = {"transport": name, "kind": found["kind"], "state": _state(found)}
     if found["error"]:
         facts["error"] = one_line(found["error"], width=500)
+    if found["dead_messages"]:
+        facts["letters"] = f"{found['dead_messages']:,} (`weft transport letters ls`)"
     if found["looked_at"]:
         facts["looked at"] = moment(found["looked_at"])
     print_facts(facts)

@@ -126,11 +126,6 @@ class FleetRoutes(Requests):
 
     # ---- queues
 
-    async def list_transports(self) -> list[Document]:
-        """Return the connections over which queues travel, and what is under way there."""
-        found: list[Document] = (await self._get("/v1/transports"))["items"]
-        return found
-
     async def list_queues(self) -> list[Document]:
         """Return the queues in the order in which their guards are asked, with their jobs."""
         found: list[Document] = (await self._get("/v1/queues"))["items"]

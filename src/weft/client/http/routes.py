@@ -28,6 +28,7 @@ from weft.client.http.source_routes import SourceRoutes
 from weft.client.http.store_routes import StoreRoutes
 from weft.client.http.system_routes import SystemRoutes
 from weft.client.http.tenant_routes import TenantRoutes
+from weft.client.http.transport_routes import TransportRoutes
 from weft.client.http.usage_routes import UsageRoutes
 
 Stream = Literal["stdout", "stderr", "both"]
@@ -54,6 +55,7 @@ class Routes(
     ParameterRoutes,
     AppRoutes,
     StoreRoutes,
+    TransportRoutes,
     FileRoutes,
 ):
     """The HTTP api, one method per route."""

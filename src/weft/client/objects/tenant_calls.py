@@ -35,7 +35,3 @@ class TenantCalls:
         `remove_user` does not say it; return the tenant. Raise `RightMissing`, `TenantNotFound`.
         """
         return await self.api.set_tenant(name, {"on_user_removal": on_user_removal})
-
-    async def list_transports(self) -> list[Document]:
-        """Return the connections over which queues travel, and what is under way over each."""
-        return await self.api.list_transports()

@@ -37,6 +37,18 @@ class TransportNotFound(NotFound):
     code = "WORKER.TRANSPORT_NOT_FOUND"
 
 
+class DeadMessageNotFound(NotFound):
+    """There is no such dead message."""
+
+    code = "WORKER.DEAD_MESSAGE_NOT_FOUND"
+
+
+class DeadMessageFinal(Conflict):
+    """The dead message cannot be sent again."""
+
+    code = "WORKER.DEAD_MESSAGE_FINAL"
+
+
 class LicenceNotFound(NotFound):
     """The licence does not exist."""
 

@@ -35,7 +35,7 @@ from weft.submission.services import Origin
 from weft.submission.translation.simulations import check_steps
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
-from weft.telemetry.topics import note_poison
+from weft.telemetry.topics import keep_poison
 from weft.telemetry.trace import new_trace_id
 from weft.wire import job_topics as wire
 
@@ -112,14 +112,14 @@ class _Intake:
         try:
             wire.read_outcome(one.at.topic, one.value, one.headers)
         except wire.Malformed as error:
-            note_poison(one, str(error))
+            await keep_poison(self._topics, self._jobs.tenant, one, str(error))
 
     async def submit(self, one: Arrival) -> None:
         """Submit a job. Raise `Unavailable`, `QuotaExceeded` or `QueueFull`: it is tried again."""
         try:
             asked = wire.read_created(one.value, one.headers)
         except wire.Malformed as error:
-            note_poison(one, str(error))
+            await keep_poison(self._topics, self._jobs.tenant, one, str(error))
             return
         job_id = asked.envelope.job_id
         if asked.envelope.event_id == wire.created_event_id(job_id):

@@ -5,7 +5,7 @@ store decides what an answer changes, so whatever is repeated, late or made up i
 
     answer ──▶ read ──▶ start_answered ──▶ end_answered ──▶ acknowledged
                  │             └── not_now: held, and asked again
-                 └── malformed: counted, logged, acknowledged
+                 └── malformed: counted, logged, put to the dead messages
 """
 
 import asyncio
@@ -15,12 +15,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
+from weft.driver.loops.following import Following, Key
 from weft.driver.loops.foreign_jobs import record
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.driver.loops.release import Transports
-from weft.ports.patience import retry_s
 from weft.ports.store import Listening
-from weft.ports.transport import OUTCOMES, Delivery, Route, TransportError
+from weft.ports.transport import OUTCOMES, Delivery, Route
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
 from weft.wire.foreign_messages import Answer, Malformed, read_answer
@@ -32,8 +32,6 @@ FOLLOW_S: Final = 10.0
 TEND_S: Final = 1.0
 ANSWERS_MAX: Final = 200
 """Not acknowledged at a time, for each tenant."""
-_RETRY_FIRST_S: Final = 0.2
-_RETRY_LONGEST_S: Final = 5.0
 
 
 @dataclass(eq=False)
@@ -57,8 +55,8 @@ class _Outcomes:
         self._context = context
         self._transports = transports
         self._store = transports.store
-        self._tasks: dict[tuple[str, str], asyncio.Task[None]] = {}
-        self._listeners: dict[tuple[str, str], _Listener] = {}
+        self._following = Following(self._hear)
+        self._listeners: dict[Key, _Listener] = {}
 
     async def run(self) -> None:
         """Hear and tend until cancelled."""
@@ -70,30 +68,13 @@ class _Outcomes:
                 self._follow(set(found.tenants))
                 if found.pool_ids:
                     await self._tend(found.pool_ids)
-                await self._watch(TEND_S if found.pool_ids else FOLLOW_S)
+                await self._following.watch(TEND_S if found.pool_ids else FOLLOW_S)
         finally:
-            for task in self._tasks.values():
-                task.cancel()
-            await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+            await self._following.end()
 
-    async def _watch(self, within_s: float) -> None:
-        """Wait; raise what a listener has failed with, which ends the term."""
-        if not self._tasks:
-            await asyncio.sleep(within_s)
-            return
-        done, _ = await asyncio.wait(
-            self._tasks.values(), timeout=within_s, return_when=asyncio.FIRST_COMPLETED
-        )
-        for task in done:
-            task.result()
-
-    def _follow(self, wanted: set[tuple[str, str]]) -> None:
-        for key in self._tasks.keys() - wanted:
-            self._tasks.pop(key).cancel()
-            del self._listeners[key]
-        for key in sorted(wanted - self._tasks.keys()):
-            self._listeners[key] = listener = _Listener(*key)
-            self._tasks[key] = asyncio.create_task(self._hear_always(listener))
+    def _follow(self, wanted: set[Key]) -> None:
+        self._listeners = {key: self._listeners.get(key) or _Listener(*key) for key in wanted}
+        self._following.follow(wanted)
 
     async def _tend(self, pool_ids: Sequence[int]) -> None:
         epoch, listening = self._context.epoch, [x.listening() for x in self._listeners.values()]
@@ -104,25 +85,16 @@ class _Outcomes:
             log.warning("transport.offers_lost", transport=transport, queue=queue, jobs=n_jobs)
             metrics.TRANSPORT_LOST.labels(transport, queue).inc(n_jobs)
 
-    async def _hear_always(self, listener: _Listener) -> None:
-        failures = 0
-        while True:
-            begun = time.monotonic()
-            try:
-                await self._hear(listener)
-            except TransportError as error:
-                failures = 1 if time.monotonic() - begun > _RETRY_LONGEST_S else failures + 1
-                if failures == 1:
-                    log.warning("transport.away", transport=listener.transport, error=str(error))
-            finally:
-                listener.since = None
-                listener.held.clear()  # the transport brings them again
-            await asyncio.sleep(
-                retry_s(failures, first_s=_RETRY_FIRST_S, longest_s=_RETRY_LONGEST_S)
-            )
-
-    async def _hear(self, listener: _Listener) -> None:
+    async def _hear(self, key: Key) -> None:
         """Take what comes. Raise `TransportError` when the connection ends."""
+        listener = self._listeners[key]
+        try:
+            await self._take(listener)
+        finally:
+            listener.since = None
+            listener.held.clear()  # the transport brings them again
+
+    async def _take(self, listener: _Listener) -> None:
         transport, news = self._transports.by_name[listener.transport], asyncio.Event()
         route = Route(listener.tenant, OUTCOMES)
         async with transport.consume(route, limit=ANSWERS_MAX) as deliveries:
@@ -156,7 +128,7 @@ class _Outcomes:
                 error=str(error),
             )  # fmt: skip
             metrics.TRANSPORT_REFUSED.labels(listener.transport).inc()
-            await delivery.acknowledge()
+            await delivery.refuse(str(error))
 
     async def _settle(self, listener: _Listener) -> None:
         """Let the answers count, and acknowledge those about which all is said."""

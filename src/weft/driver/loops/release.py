@@ -7,7 +7,7 @@ transports the loop waits for ever.
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -40,6 +40,8 @@ class Transports:
 
     by_name: Mapping[str, Transport]
     store: OfferStore
+    topics_of: Collection[tuple[str, str]] = frozenset()
+    """Connections with topics of jobs, and the tenants whose jobs these are."""
     looked_s: dict[str, float] = field(default_factory=dict)
     """When each was last asked what it holds."""
 

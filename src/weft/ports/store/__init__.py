@@ -20,12 +20,14 @@ from weft.ports.store.groups import SetGroupStore
 from weft.ports.store.job_entries import JobEntry
 from weft.ports.store.notices import Notices
 from weft.ports.store.offers import (
+    DeadMessage,
     DueOffer,
     EventReader,
     ForeignQueues,
     Listening,
     OfferEnd,
     OfferStore,
+    WantedAgain,
 )
 from weft.ports.store.operations import Operation, Resubmitted
 from weft.ports.store.patrol import Patrolled, Position
@@ -83,6 +85,7 @@ __all__ = [
     "ClaimRequest",
     "Claimed",
     "ConditionStore",
+    "DeadMessage",
     "DeliveryReport",
     "DriverStore",
     "DueCallback",
@@ -147,6 +150,7 @@ __all__ = [
     "Visit",
     "Visited",
     "Waiting",
+    "WantedAgain",
     "WorkTerms",
     "WorkerStore",
 ]

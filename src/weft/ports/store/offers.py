@@ -66,6 +66,32 @@ class EventReader(NamedTuple):
     """Events between that and what was told last were removed."""
 
 
+class DeadMessage(NamedTuple):
+    """A message that nobody wants."""
+
+    transport: str
+    tenant: str
+    source: str
+    """Where it was at the transport, or should have come to."""
+    queue: str | None
+    """Of weft, or `OUTCOMES`; None: it cannot be sent again."""
+    reason: str
+    error: str | None
+    body: bytes
+    n_bytes: int
+    """How many it had."""
+
+
+class WantedAgain(NamedTuple):
+    """A dead message that somebody wants sent again."""
+
+    dead_id: int
+    transport: str
+    tenant: str
+    queue: str
+    body: bytes
+
+
 class OfferStore(Protocol):
     """The driver's calls about transports: a part of its own, for drivers that have some. Every
     call is safe to repeat, and raises `EpochStale` as those of `DriverStore` do.
@@ -149,6 +175,21 @@ class OfferStore(Protocol):
 
     async def keep_position(self, epoch: int, reader: str, xid: int, event_id: int) -> None:
         """Let the reader go on after this position."""
+
+    async def keep_dead_message(
+        self, epoch: int, message: DeadMessage, *, keep_max: int, keep_s: float
+    ) -> None:
+        """Keep a message that nobody wants; of its tenant the newest `keep_max` stay, for
+        `keep_s` seconds. A repeat keeps it twice.
+        """
+
+    async def take_dead_messages(
+        self, epoch: int, transports: Sequence[str], *, keep_s: float, limit: int
+    ) -> Sequence[WantedAgain]:
+        """Return those that are wanted again, the oldest wish first; forget what is too old."""
+
+    async def end_dead_messages(self, epoch: int, dead_ids: Sequence[int]) -> None:
+        """Forget messages that were sent again."""
 
     async def list_travelling(
         self, epoch: int, transports: Sequence[str]

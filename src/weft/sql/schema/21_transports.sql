@@ -71,3 +71,25 @@ ALTER TABLE weft.event_reader ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant_rows ON weft.event_reader TO weft_tenant
     USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
 CREATE POLICY system_rows ON weft.event_reader TO weft_system USING (true);
+
+-- Messages that nobody wants, as the driver found them at a transport (ADR 113).
+CREATE TABLE weft.dead_message (
+    dead_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    tenant_id int NOT NULL REFERENCES weft.tenant,
+    transport text NOT NULL,
+    source text NOT NULL CHECK (length(source) <= 500),  -- the queue or topic in which it was, or should have come
+    queue text,  -- of weft, in which it can be put again ('': answers of foreign programs); NULL: none
+    reason text NOT NULL CHECK (reason IN ('refused', 'unroutable', 'rejected', 'expired', 'full', 'undelivered')),
+    error text CHECK (length(error) <= 500),  -- with which weft has refused it
+    kept_at timestamptz NOT NULL,
+    body bytea NOT NULL CHECK (octet_length(body) <= 65536),
+    n_bytes bigint NOT NULL CHECK (n_bytes >= octet_length(body)),  -- that it had
+    resend_at timestamptz  -- when somebody asked for it to be sent again
+);
+CREATE INDEX dead_message_tenant_idx ON weft.dead_message (tenant_id, dead_id);
+CREATE INDEX dead_message_kept_idx ON weft.dead_message (kept_at);
+CREATE INDEX dead_message_resend_idx ON weft.dead_message (resend_at) WHERE resend_at IS NOT NULL;
+ALTER TABLE weft.dead_message ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant_rows ON weft.dead_message TO weft_tenant
+    USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
+CREATE POLICY system_rows ON weft.dead_message TO weft_system USING (true);

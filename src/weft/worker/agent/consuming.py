@@ -161,7 +161,7 @@ class Consuming:
                 error=str(error)[:500],
             )  # fmt: skip
             metrics.TRANSPORT_REFUSED.labels(consumer.name).inc()
-            await delivery.acknowledge()
+            await delivery.refuse(str(error))
             return
         consumer.held.append(_Held(delivery, message, time.monotonic()))
 

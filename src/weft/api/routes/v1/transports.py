@@ -1,12 +1,22 @@
-"""`/v1/transports`: the connections over which queues travel."""
+"""`/v1/transports`: the connections over which queues travel; `/v1/dead-messages`: what nobody
+wanted there.
+"""
 
-from litestar import Response, get
+from litestar import Response, delete, get, post
 
+from weft.api.http.paging import PAGE, cursor_of, limit_of, page
 from weft.api.http.parameters import Query
+from weft.api.http.path_ids import dead_message_of
 from weft.api.http.replies import reply
-from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.requests import AnyRequest, caller_of, read_document, services_of
 from weft.api.use_cases import transports
-from weft.wire.transport_answers import Transport
+from weft.wire.documents import Empty
+from weft.wire.transport_answers import (
+    DeadMessage,
+    DeadMessageRemoved,
+    Transport,
+    WholeDeadMessage,
+)
 
 
 @get("/v1/transports", opt={"page": Transport})
@@ -17,5 +27,62 @@ async def list_transports(request: AnyRequest) -> Response[bytes]:
     return reply({"items": rows, "cursor": None})
 
 
-ROUTES = (list_transports,)
-"""The route of transports."""
+@get("/v1/dead-messages", opt={"page": DeadMessage, "query": PAGE})
+async def list_dead_messages(request: AnyRequest) -> Response[bytes]:
+    """List the messages of transports that nobody wants, the newest first."""
+    query = Query(request, PAGE)
+    services = services_of(request)
+    limit = limit_of(query, services.settings)
+    rows = await services.store.list_dead_messages(
+        caller_of(request), before=cursor_of(query, "dm"), limit=limit
+    )
+    return reply(page(rows, limit, "dm", "dead_id"))
+
+
+@get("/v1/dead-messages/{dead:str}", opt={"answer": WholeDeadMessage})
+async def get_dead_message(request: AnyRequest) -> Response[bytes]:
+    """Get a dead message with what is kept of its body."""
+    Query(request, ())
+    dead_id = dead_message_of(request)
+    return reply(
+        await transports.get_dead_message(services_of(request), caller_of(request), dead_id)
+    )
+
+
+@delete(
+    "/v1/dead-messages/{dead:str}",
+    status_code=200,
+    opt={"answer": DeadMessageRemoved, "body": Empty},
+)
+async def remove_dead_message(request: AnyRequest) -> Response[bytes]:
+    """Forget a dead message."""
+    Query(request, ())
+    dead_id = dead_message_of(request)
+    await read_document(request, Empty)
+    return reply(
+        await transports.remove_dead_message(services_of(request), caller_of(request), dead_id)
+    )
+
+
+@post(
+    "/v1/dead-messages/{dead:str}/resend",
+    opt={"answer": DeadMessage, "body": Empty, "refuses": (409,)},
+)
+async def resend_dead_message(request: AnyRequest) -> Response[bytes]:
+    """Put a dead message into its queue again; the driver does, and forgets it then."""
+    Query(request, ())
+    dead_id = dead_message_of(request)
+    await read_document(request, Empty)
+    return reply(
+        await transports.resend_dead_message(services_of(request), caller_of(request), dead_id)
+    )
+
+
+ROUTES = (
+    list_transports,
+    list_dead_messages,
+    get_dead_message,
+    remove_dead_message,
+    resend_dead_message,
+)
+"""The routes of transports."""

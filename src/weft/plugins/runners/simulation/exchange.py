@@ -25,7 +25,7 @@ from weft.ports.topics import Arrival, JobTopics, Positions, Record, RunAnswer
 from weft.ports.transport import TransportError
 from weft.telemetry import metrics
 from weft.telemetry.log import get_logger
-from weft.telemetry.topics import note_poison
+from weft.telemetry.topics import keep_poison
 from weft.wire import job_topics as wire
 from weft.wire.simulation_documents import HttpCall, Sleep, Step
 from weft.wire.spec import JobSpec
@@ -212,7 +212,7 @@ class Exchange:
         except wire.BadInstruction as bad:
             envelope, refused = bad.envelope, str(bad)
         except wire.Malformed as bad:
-            note_poison(arrival, str(bad))
+            await keep_poison(self._site.topics, self._site.tenant, arrival, str(bad))
             return
         answer, has_waited = await self._begin(envelope.event_id), False
         while answer.answer == "running" or envelope.event_id in self._here:

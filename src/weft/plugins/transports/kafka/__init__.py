@@ -5,7 +5,7 @@ know what messages say.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from secrets import choice
 from typing import Final, TypeVar
@@ -13,12 +13,13 @@ from typing import Final, TypeVar
 from weft.core.errors import Invalid
 from weft.core.findings import Finding
 from weft.ports.transport import (
-    OUTCOMES,
+    DEAD,
     Connection,
     Delivery,
     Depth,
     Route,
     TransportError,
+    refusal_of,
 )
 
 try:
@@ -43,6 +44,8 @@ PARTITIONS: Final = 12
 _CALL_S: Final = 10.0
 _ANY: Final = -1
 """The partition of a message that may go to each."""
+_Record = tuple[str, int, bytes, Mapping[str, str]]
+"""Topic, partition, body and headers."""
 
 
 class KafkaTransport:
@@ -61,29 +64,32 @@ class KafkaTransport:
         """Send messages, spread over the partitions of their topics, until all replicas that are
         in step have them.
         """
-        topics = [topic_name(route) for route, _ in messages]
-        return await self._send(
-            [(topic, _ANY, body) for topic, (_, body) in zip(topics, messages, strict=True)]
-        )
+        return await self._send([(route.name, _ANY, body, {}) for route, body in messages])
 
     @asynccontextmanager
     async def consume(self, route: Route, *, limit: int) -> AsyncIterator[AsyncIterator[Delivery]]:
         """Consume the topic of a route, as one of the group that has its name."""
-        topic, failures = topic_name(route), Failures()
+        topic, failures = route.name, Failures()
 
         async def pass_on(body: bytes, owned: Collection[int]) -> bool:
             await self._make_topics({topic})
             others = sorted(set(range(self._partitions[topic])) - set(owned))
-            return bool(others) and all(await self._send([(topic, choice(others), body)]))
+            return bool(others) and all(await self._send([(topic, choice(others), body, {})]))
+
+        async def refuse(body: bytes, why: str) -> bool:
+            kept, headers = refusal_of(topic, why, body)
+            dead = Route(route.tenant, DEAD).name
+            return all(await self._send([(dead, _ANY, kept, headers)]))
 
         config = config_of(self._to, failures)
         await self._make_topics({topic})
-        async with consuming(Consumption(config, topic, limit, failures, pass_on)) as deliveries:
+        consumption = Consumption(config, topic, limit, failures, pass_on, refuse)
+        async with consuming(consumption) as deliveries:
             yield deliveries
 
     async def depths(self, routes: Sequence[Route]) -> Sequence[Depth]:
         """Return the lag and the members of each group."""
-        topics = [topic_name(route) for route in routes]
+        topics = [route.name for route in routes]
         await self._make_topics(set(topics))
         return await asyncio.to_thread(self._look, lambda admin: looks.depths(admin, topics))
 
@@ -114,8 +120,8 @@ class KafkaTransport:
         if new := set(topics) - self._partitions.keys():
             self._partitions |= await asyncio.to_thread(_make_topics, self._to, sorted(new))
 
-    async def _send(self, records: Sequence[tuple[str, int, bytes]]) -> Sequence[bool]:
-        await self._make_topics({topic for topic, _, _ in records})
+    async def _send(self, records: Sequence[_Record]) -> Sequence[bool]:
+        await self._make_topics({topic for topic, *_ in records})
         if self._producer is None:
             self._producer = Producer(
                 {
@@ -132,13 +138,6 @@ class KafkaTransport:
         if records and not any(kept):
             raise TransportError(f"nothing was confirmed: {self._failures.last}")
         return kept
-
-
-def topic_name(route: Route) -> str:
-    """Return the topic of a route."""
-    if route.queue == OUTCOMES:
-        return f"weft.{route.tenant}.outcomes"
-    return f"weft.{route.tenant}.submit.{route.queue}"
 
 
 def _make_topics(to: Connection, topics: Sequence[str]) -> dict[str, int]:
@@ -160,7 +159,7 @@ def _make_topics(to: Connection, topics: Sequence[str]) -> dict[str, int]:
     return {name: len(known[name].partitions) if name in known else PARTITIONS for name in topics}
 
 
-def _publish(producer: Producer, records: Sequence[tuple[str, int, bytes]]) -> Sequence[bool]:
+def _publish(producer: Producer, records: Sequence[_Record]) -> Sequence[bool]:
     """Send in order; return which are confirmed."""
     kept = [False] * len(records)
 
@@ -170,9 +169,11 @@ def _publish(producer: Producer, records: Sequence[tuple[str, int, bytes]]) -> S
 
         return note
 
-    for index, (topic, partition, body) in enumerate(records):
+    for index, (topic, partition, body, headers) in enumerate(records):
         try:
-            producer.produce(topic, body, partition=partition, on_delivery=noting(index))
+            producer.produce(
+                topic, body, partition=partition, headers=dict(headers), on_delivery=noting(index)
+            )
         except (BufferError, KafkaException):
             break  # it is sent again, with the rest
     producer.flush(_CALL_S + 1)

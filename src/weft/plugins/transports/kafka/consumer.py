@@ -29,7 +29,7 @@ from confluent_kafka import (
 
 from weft.core.watermark import Watermark
 from weft.plugins.transports.kafka.failures import Failures
-from weft.ports.transport import Delivery, TransportError
+from weft.ports.transport import REFUSED, Death, Delivery, TransportError, read_refusal
 from weft.telemetry import metrics
 
 POLL_S: Final = 0.1
@@ -62,6 +62,8 @@ class Consumption(NamedTuple):
     """Put a body into another partition of the topic than these; return whether there is one.
     None: nothing is passed on.
     """
+    refuse: Callable[[bytes, str], Awaitable[bool]] | None = None
+    """Write a body to the dead ones of the tenant, with why; return whether it is kept."""
     group: str | None = None
     """None: it has the topic's name."""
 
@@ -111,6 +113,22 @@ class KafkaDelivery:
             self._member.come.put_nowait(self)
         self._member.room.release()
 
+    async def refuse(self, why: str) -> None:
+        """Write it to the dead ones, and note that it is done."""
+        if not await self._member.refuse(self.body, why):
+            raise TransportError("a dead message was not confirmed")
+        self.finish()
+
+    @property
+    def death(self) -> Death:
+        """Return what its headers say."""
+        found = {key: (value or b"").decode(errors="replace") for key, value in self._headers()}
+        return read_refusal(found) or Death(REFUSED, "")
+
+    def _headers(self) -> Sequence[tuple[str, bytes | None]]:
+        found: Any = self.message.headers() or ()
+        return found  # type: ignore[no-any-return]
+
     def end(self) -> None:
         """Let the position pass it."""
         self._member.done.put((self._partition, self._offset))
@@ -149,6 +167,11 @@ class _Member:
             return False
         one.end()
         return True
+
+    async def refuse(self, body: bytes, why: str) -> bool:
+        """Write a body to the dead ones; return whether it is kept."""
+        refuse = self._consumption.refuse
+        return refuse is not None and await refuse(body, why)
 
     def _run(self) -> None:
         try:

@@ -1,4 +1,4 @@
-"""The transport `rabbitmq`: durable quorum queues, one for each queue of a tenant.
+"""The transport `rabbitmq`: durable quorum queues, one for each queue of a tenant (ADR 92, 113).
 
 A message is confirmed when a quorum has stored it, and held by its consumer until it is
 acknowledged. It must not know what messages say.
@@ -6,7 +6,7 @@ acknowledged. It must not know what messages say.
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from secrets import token_hex
 from typing import Any, Final
@@ -14,12 +14,15 @@ from typing import Any, Final
 from weft.core.errors import Invalid
 from weft.core.findings import Finding
 from weft.ports.transport import (
-    OUTCOMES,
+    DEAD,
     Connection,
+    Death,
     Delivery,
     Depth,
     Route,
     TransportError,
+    read_refusal,
+    refusal_of,
 )
 
 try:
@@ -38,6 +41,11 @@ _CONNECT_S: Final = 10.0
 _CALL_S: Final = 30.0
 _UNCONFIRMED_MAX: Final = 1000
 _QUORUM: Final = {"x-queue-type": "quorum"}
+_REASONS: Final = {
+    "rejected": "rejected", "expired": "expired", "maxlen": "full",
+    "delivery_limit": "undelivered",
+}  # fmt: skip
+"""What is said for what the broker says."""
 _FAILURES: Final = (AMQPError, OSError, TimeoutError, asyncio.InvalidStateError, RuntimeError)
 """What the library raises when the broker is away, refuses, or goes in the middle of a call."""
 
@@ -45,8 +53,12 @@ _FAILURES: Final = (AMQPError, OSError, TimeoutError, asyncio.InvalidStateError,
 class RabbitMessage:
     """A message that is not acknowledged."""
 
-    def __init__(self, message: AbstractIncomingMessage) -> None:
+    def __init__(
+        self, message: AbstractIncomingMessage, channel: AbstractChannel, route: Route
+    ) -> None:
         self._message = message
+        self._channel = channel
+        self._route = route
 
     @property
     def body(self) -> bytes:
@@ -61,6 +73,30 @@ class RabbitMessage:
         """Put it into its queue again."""
         await _asked(lambda: self._message.nack(requeue=True))
 
+    async def refuse(self, why: str) -> None:
+        """Write it to the dead exchange, and let the broker forget it when that is confirmed."""
+        body, headers = refusal_of(self._route.name, why, self.body)
+        name = Route(self._route.tenant, DEAD).name
+
+        async def write() -> None:
+            exchange = await self._channel.get_exchange(name, ensure=False)
+            message = _lasting(body, dict(headers))
+            await exchange.publish(message, routing_key=self._route.name, timeout=_CALL_S)
+            await self._message.ack()
+
+        await _asked(write)
+
+    @property
+    def death(self) -> Death:
+        """Return what its headers say."""
+        headers = {key: _text(value) for key, value in self._message.headers.items()}
+        if (refusal := read_refusal(headers)) is not None:
+            return refusal
+        reason = _REASONS.get(headers.get("x-first-death-reason", ""))
+        if reason is None:
+            return Death("unroutable", self._message.routing_key or "")
+        return Death(reason, headers.get("x-first-death-queue", ""))
+
 
 class RabbitTransport:
     """One broker. The connection for messages out is made when it is first needed; each consumer
@@ -72,6 +108,8 @@ class RabbitTransport:
         self._connection: AbstractConnection | None = None
         self._channel: AbstractChannel | None = None
         self._declared: set[Route] = set()
+        self._tenants: set[str] = set()
+        """Whose exchanges this connection has declared."""
 
     async def publish(self, messages: Sequence[tuple[Route, bytes]]) -> Sequence[bool]:
         """Send durable messages, and wait for the confirms."""
@@ -101,8 +139,9 @@ class RabbitTransport:
         try:
             channel = await connection.channel()
             await channel.set_qos(prefetch_count=limit)
+            await self._declare_tenant(channel, route.tenant)
             queue = await self._declare(channel, route)
-            yield _deliveries(connection, channel, queue)
+            yield _deliveries(connection, channel, queue, route)
         except _FAILURES as error:
             raise TransportError(_reason(error)) from error
         finally:
@@ -120,7 +159,7 @@ class RabbitTransport:
 
     async def check(self) -> Sequence[Finding]:
         """Make a queue, send and get a message, and remove the queue."""
-        route = Route("check", token_hex(8))
+        route = Route(f"check-{token_hex(8)}", "q")
         found = [_version(await self._version(), self._to.name)]
         try:
             channel = await self._publishing()
@@ -130,9 +169,12 @@ class RabbitTransport:
             if message is not None:
                 await message.ack()
             await queue.delete(if_unused=False, if_empty=False)
+            await channel.queue_delete(Route(route.tenant, DEAD).name)
+            for name in (f"weft.{route.tenant}", Route(route.tenant, DEAD).name):
+                await channel.exchange_delete(name)
         except _FAILURES as error:
             await self.close()
-            advice = f"Let user {self._to.user} configure, write and read queues named `weft.*`."
+            advice = f"Let user {self._to.user} configure, write and read what is named `weft.*`."
             return [*found, Finding(self._to.name, "wrong", _reason(error), advice)]
         if kept and message is not None:
             what = "a message went out and came back over a quorum queue"
@@ -155,6 +197,7 @@ class RabbitTransport:
         """End the connection for messages out."""
         connection, self._connection, self._channel = self._connection, None, None
         self._declared.clear()
+        self._tenants.clear()
         if connection is not None:
             await _closed(connection)
 
@@ -180,33 +223,64 @@ class RabbitTransport:
             )
         return self._channel
 
+    async def _declare(self, channel: AbstractChannel, route: Route) -> Any:  # noqa: ANN401 (AbstractQueue)
+        """Declare a queue, over the channel for messages out with the tenant's exchanges."""
+        if channel is self._channel and route.tenant not in self._tenants:
+            await self._declare_tenant(channel, route.tenant)
+            self._tenants.add(route.tenant)
+        dead = Route(route.tenant, DEAD).name
+        if route.queue == DEAD:
+            return await _queue(channel, dead, _QUORUM)
+        ends = {
+            "x-dead-letter-exchange": dead,
+            "x-dead-letter-strategy": "at-least-once", "x-overflow": "reject-publish",
+        }  # fmt: skip
+        queue = await _queue(channel, route.name, {**_QUORUM, **ends})
+        await queue.bind(f"weft.{route.tenant}", route.name, timeout=_CALL_S)
+        return queue
+
     @staticmethod
-    async def _declare(channel: AbstractChannel, route: Route) -> Any:  # noqa: ANN401 (AbstractQueue)
-        return await channel.declare_queue(
-            queue_name(route), durable=True, arguments=dict(_QUORUM), timeout=_CALL_S
-        )
+    async def _declare_tenant(channel: AbstractChannel, tenant: str) -> None:
+        """Declare the exchange that others write to, and where its messages end that no queue
+        gets.
+        """
+        dead = Route(tenant, DEAD).name
+        fanout = aio_pika.ExchangeType.FANOUT
+        await channel.declare_exchange(dead, fanout, durable=True, timeout=_CALL_S)
+        await (await _queue(channel, dead, _QUORUM)).bind(dead, timeout=_CALL_S)
+        await channel.declare_exchange(
+            f"weft.{tenant}", aio_pika.ExchangeType.DIRECT, durable=True,
+            arguments={"alternate-exchange": dead}, timeout=_CALL_S,
+        )  # fmt: skip
 
     @staticmethod
     async def _send(channel: AbstractChannel, route: Route, body: bytes) -> bool:
-        message = aio_pika.Message(
-            body,
-            content_type="application/json",
-            delivery_mode=aio_pika.DeliveryMode.PERSISTENT,
-        )
         try:
             await channel.default_exchange.publish(
-                message, routing_key=queue_name(route), mandatory=True, timeout=_CALL_S
+                _lasting(body), routing_key=route.name, mandatory=True, timeout=_CALL_S
             )
         except _FAILURES:
             return False
         return True
 
 
-def queue_name(route: Route) -> str:
-    """Return what the broker calls the queue of a route."""
-    if route.queue == OUTCOMES:
-        return f"weft.{route.tenant}.outcomes"
-    return f"weft.{route.tenant}.submit.{route.queue}"
+async def _queue(channel: AbstractChannel, name: str, arguments: Mapping[str, Any]) -> Any:  # noqa: ANN401 (AbstractQueue)
+    return await channel.declare_queue(
+        name, durable=True, arguments=dict(arguments), timeout=_CALL_S
+    )
+
+
+def _lasting(body: bytes, headers: dict[str, Any] | None = None) -> aio_pika.Message:
+    return aio_pika.Message(
+        body,
+        headers=headers,
+        content_type="application/json",
+        delivery_mode=aio_pika.DeliveryMode.PERSISTENT,
+    )
+
+
+def _text(value: object) -> str:
+    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
 
 
 def _version(text: str, name: str) -> Finding:
@@ -222,6 +296,7 @@ async def _deliveries(
     connection: AbstractConnection,
     channel: AbstractChannel,
     queue: Any,  # noqa: ANN401 (AbstractQueue)
+    route: Route,
 ) -> AsyncIterator[Delivery]:
     """Yield what comes, until the connection, the channel or the queue goes."""
     come: asyncio.Queue[AbstractIncomingMessage | None] = asyncio.Queue()
@@ -233,7 +308,7 @@ async def _deliveries(
     channel.close_callbacks.add(end)
     await queue.consume(come.put)
     while (message := await come.get()) is not None:
-        yield RabbitMessage(message)
+        yield RabbitMessage(message, channel, route)
     raise TransportError("the broker has ended the connection")
 
 

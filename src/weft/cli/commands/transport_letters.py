@@ -1,0 +1,124 @@
+"""`weft transport letters`: messages of transports that nobody wants."""
+
+import asyncio
+from base64 import b64decode
+from collections.abc import Mapping
+from typing import Any
+
+from cyclopts import App
+
+from weft.cli.input.options import SHARED, Shared
+from weft.cli.terminal.amounts import moment
+from weft.cli.terminal.plain import one_line
+from weft.cli.terminal.report import note
+from weft.cli.terminal.screen import print_facts, print_json, print_table
+
+app = App(
+    name="letters",
+    help="Show, send again and remove messages that nobody wanted.\n\n"
+    "    weft transport letters ls",
+)
+HEADER = ("Letter", "Transport", "Source", "Reason", "Bytes", "Kept at", "Error")
+
+
+@app.command(name="ls")
+def list_letters(*, shared: Shared = SHARED) -> int:
+    """List the messages of transports that nobody wanted, the newest first. Only for
+    operators.
+
+        weft transport letters ls
+
+    Args:
+        shared: Options of every command.
+    """
+    return asyncio.run(_list(shared))
+
+
+async def _list(shared: Shared) -> int:
+    async with shared.client() as client:
+        found = [one async for one in client.list_dead_messages()]
+    if shared.json:
+        print_json(found)
+    elif found:
+        rows = [
+            (
+                one["dead_id"], one["transport"], one_line(one["source"], width=60),
+                _reason(one), one["n_bytes"], moment(one["kept_at"]),
+                one_line(one["error"] or "", width=80),
+            )
+            for one in found
+        ]  # fmt: skip
+        print_table(HEADER, rows, right=("Letter", "Bytes"), spare=("Error",))
+    else:
+        note("there is no message that nobody wanted")
+    return 0
+
+
+@app.command
+def show(letter: int, /, *, shared: Shared = SHARED) -> int:
+    """Show a message that nobody wanted, with what is kept of it. Only for operators.
+
+        weft transport letters show 3
+
+    Args:
+        letter: Its number.
+        shared: Options of every command.
+    """
+    found = shared.ask(lambda client: client.get_dead_message(letter))
+    if shared.json:
+        print_json(found)
+        return 0
+    facts = {
+        "letter": str(letter),
+        "transport": found["transport"],
+        "source": one_line(found["source"], width=500),
+        "reason": _reason(found),
+    }
+    if found["error"]:
+        facts["error"] = one_line(found["error"], width=500)
+    facts |= {"kept at": moment(found["kept_at"]), "bytes": f"{found['n_bytes']:,}"}
+    body = b64decode(found["body"])
+    facts["body"] = one_line(body.decode(errors="backslashreplace"), width=4000)
+    print_facts(facts)
+    return 0
+
+
+@app.command
+def resend(letter: int, /, *, shared: Shared = SHARED) -> int:
+    """Put a message into its queue again; it is no letter any more when the broker has it. Only
+    for operators.
+
+        weft transport letters resend 3
+
+    Args:
+        letter: Its number.
+        shared: Options of every command.
+    """
+    found = shared.ask(lambda client: client.resend_dead_message(letter))
+    if shared.json:
+        print_json(found)
+    else:
+        print(f"letter {letter} goes to {one_line(found['source'], width=200)} again")
+    return 0
+
+
+@app.command(name="rm")
+def remove(letter: int, /, *, shared: Shared = SHARED) -> int:
+    """Forget a message that nobody wanted. Only for operators.
+
+        weft transport letters rm 3
+
+    Args:
+        letter: Its number.
+        shared: Options of every command.
+    """
+    found = shared.ask(lambda client: client.remove_dead_message(letter))
+    if shared.json:
+        print_json(found)
+    else:
+        print(f"letter {letter} is forgotten")
+    return 0
+
+
+def _reason(one: Mapping[str, Any]) -> str:
+    return f"{one['reason']}, sent again" if one["resend_at"] else str(one["reason"])

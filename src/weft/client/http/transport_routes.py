@@ -1,0 +1,35 @@
+"""The client's calls about transports."""
+
+from weft.client.http.calls import Requests
+from weft.client.http.listing import Document, Listing
+
+
+class TransportRoutes(Requests):
+    """One method per route."""
+
+    async def list_transports(self) -> list[Document]:
+        """Return the connections over which queues travel, and what is under way there."""
+        found: list[Document] = (await self._get("/v1/transports"))["items"]
+        return found
+
+    def list_dead_messages(self) -> Listing:
+        """Yield the messages of transports that nobody wants, the newest first. Only for
+        operators.
+        """
+        return self._list("/v1/dead-messages", {})
+
+    async def get_dead_message(self, dead_id: int) -> Document:
+        """Return a dead message with its `body` in base64. Only for operators. Raise
+        `DeadMessageNotFound`.
+        """
+        return await self._get(f"/v1/dead-messages/{dead_id}")
+
+    async def remove_dead_message(self, dead_id: int) -> Document:
+        """Forget a dead message. Only for operators. Raise `DeadMessageNotFound`."""
+        return await self._delete(f"/v1/dead-messages/{dead_id}")
+
+    async def resend_dead_message(self, dead_id: int) -> Document:
+        """Put a dead message into its queue again; return it. Only for operators. Raise
+        `DeadMessageNotFound`, `DeadMessageFinal`.
+        """
+        return await self._post(f"/v1/dead-messages/{dead_id}/resend", {})

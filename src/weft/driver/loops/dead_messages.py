@@ -1,0 +1,110 @@
+"""The loop that keeps messages which nobody wants (ADR 113), and sends them again if asked to.
+
+They end in a queue of each tenant, `DEAD`; one is acknowledged there when the store has it.
+"""
+
+import asyncio
+from typing import Final
+
+from weft.driver.loops.following import Following, Key
+from weft.driver.loops.loop import Loop, LoopContext
+from weft.driver.loops.release import Transports
+from weft.ports.store import DeadMessage
+from weft.ports.transport import (
+    DEAD,
+    DEAD_BYTES_MAX,
+    Delivery,
+    Route,
+    TransportError,
+    route_of,
+)
+from weft.telemetry import metrics
+from weft.telemetry.log import get_logger
+
+log = get_logger()
+
+FOLLOW_S: Final = 10.0
+"""Between two looks for tenants whose queues travel."""
+PAUSE_S: Final = 0.5
+AT_ONCE: Final = 20
+AGAIN_MAX: Final = 100
+
+
+class _DeadMessages:
+    def __init__(self, context: LoopContext, transports: Transports) -> None:
+        self._context = context
+        self._transports = transports
+        self._store = transports.store
+        self._following = Following(self._keep)
+
+    async def run(self) -> None:
+        """Keep and send until cancelled."""
+        epoch, names = self._context.epoch, sorted(self._transports.by_name)
+        try:
+            while True:
+                travelling = await self._store.list_travelling(epoch, names)
+                wanted = {(transport, tenant) for transport, tenant, _ in travelling}
+                self._following.follow(wanted | set(self._transports.topics_of))
+                await self._send_again()
+                await asyncio.sleep(PAUSE_S)
+                await self._context.bell.heard(FOLLOW_S)
+                self._following.raise_failure()
+        finally:
+            await self._following.end()
+
+    async def _keep(self, key: Key) -> None:
+        """Keep what comes. Raise `TransportError` when the connection ends."""
+        name, tenant = key
+        transport, route = self._transports.by_name[name], Route(tenant, DEAD)
+        async with transport.consume(route, limit=AT_ONCE) as deliveries:
+            async for one in deliveries:
+                await self._keep_one(key, one)
+                await one.acknowledge()
+
+    async def _keep_one(self, key: Key, one: Delivery) -> None:
+        (name, tenant), settings = key, self._context.settings
+        death, body = one.death, one.body[:DEAD_BYTES_MAX]
+        route = route_of(tenant, death.source)
+        message = DeadMessage(
+            name, tenant, death.source, None if route is None else route.queue, death.reason,
+            death.error, body, max(len(one.body), death.n_bytes or 0),
+        )  # fmt: skip
+        await self._store.keep_dead_message(
+            self._context.epoch, message,
+            keep_max=settings.dead_messages_max, keep_s=settings.dead_messages_keep_s,
+        )  # fmt: skip
+        log.warning(
+            "transport.dead_message", transport=name, source=death.source[:200],
+            reason=death.reason, bytes=message.n_bytes,
+        )  # fmt: skip
+        metrics.TRANSPORT_DEAD.labels(name, death.reason).inc()
+
+    async def _send_again(self) -> None:
+        store, epoch = self._store, self._context.epoch
+        wanted = await store.take_dead_messages(
+            epoch, sorted(self._transports.by_name),
+            keep_s=self._context.settings.dead_messages_keep_s, limit=AGAIN_MAX,
+        )  # fmt: skip
+        sent: list[int] = []
+        for name in sorted({one.transport for one in wanted}):
+            some = [one for one in wanted if one.transport == name]
+            messages = [(Route(one.tenant, one.queue), one.body) for one in some]
+            try:
+                kept = await self._transports.by_name[name].publish(messages)
+            except TransportError as error:
+                log.warning("transport.away", transport=name, error=str(error))
+                continue
+            sent += [one.dead_id for one, is_kept in zip(some, kept, strict=True) if is_kept]
+        if sent:
+            await store.end_dead_messages(epoch, sent)
+
+
+async def _run(context: LoopContext) -> None:
+    transports = context.adapters.get(Transports)
+    if transports is None:
+        await asyncio.Event().wait()  # a loop that returns ends the term
+        return
+    await _DeadMessages(context, transports).run()
+
+
+LOOP = Loop("dead_messages", _run)

@@ -23,6 +23,8 @@ transport = "{transport}"
 class Broker(Protocol):
     """A broker that can be killed."""
 
+    address: str
+
     def kill(self) -> None:
         """Kill it."""
 

@@ -12,18 +12,23 @@ from pathlib import Path
 import pytest
 
 from e2e.conftest import until
-from transports.rabbit_broker import PORT, RabbitBroker
-from transports.site import QUEUE, Site, weft_beside
-from transports.test_rabbitmq import CONNECTION
+from transports.site import QUEUE, Broker, Site, weft_beside
+from transports.test_kafka import CONNECTION as KAFKA
+from transports.test_rabbitmq import CONNECTION as RABBIT
 from up.weft_up import run_weft
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]
-GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guides" / "rabbitmq.md"
+GUIDES = Path(__file__).resolve().parents[2] / "docs" / "guides"
+WIRES = {
+    "rabbit": ("rabbitmq.md", RABBIT, "127.0.0.1:5672"),
+    "kafka": ("kafka.md", KAFKA, "127.0.0.1:9092"),
+}
+"""Of each transport: its guide, its connection, and the address in the guide."""
 OURS = """
 [[queue]]
 name = "ours"
 priority = 2
-transport = "rabbit"
+transport = "{transport}"
 consumers = "foreign"
 slots = 2
 queued_s = 60
@@ -31,12 +36,25 @@ queued_s = 60
 N_JOBS = 40
 
 
+@pytest.fixture(params=[*WIRES])
+def broker(request: pytest.FixtureRequest) -> Broker:
+    """Give a broker of each kind."""
+    found: Broker = request.getfixturevalue(request.param)
+    return found
+
+
 @pytest.fixture
-def site(rabbit: RabbitBroker, tmp_path: Path) -> Iterator[Site]:
+def wire(request: pytest.FixtureRequest) -> str:
+    """Give the name of its transport."""
+    return str(request.node.callspec.params["broker"])
+
+
+@pytest.fixture
+def site(broker: Broker, wire: str, tmp_path: Path) -> Iterator[Site]:
     """Give a weft with a queue of foreign consumers."""
-    connection = CONNECTION.format(address=rabbit.address)
-    with weft_beside(tmp_path, "rabbit", connection, RABBIT_PASSWORD="guest") as site:
-        (tmp_path / "queues.toml").write_text(QUEUE.format(transport="rabbit") + OURS)
+    connection = WIRES[wire][1].format(address=broker.address)
+    with weft_beside(tmp_path, wire, connection, RABBIT_PASSWORD="guest") as site:
+        (tmp_path / "queues.toml").write_text((QUEUE + OURS).format(transport=wire))
         applied = run_weft(
             "queue", "apply", "--home", str(site.home), str(tmp_path / "queues.toml"), "--yes"
         )
@@ -45,15 +63,16 @@ def site(rabbit: RabbitBroker, tmp_path: Path) -> Iterator[Site]:
 
 
 @contextmanager
-def consumers(directory: Path, count: int) -> Iterator[None]:
+def consumers(site: Site, broker: Broker, wire: str, count: int) -> Iterator[None]:
     """Run the consumer of the guide, again whenever it ends."""
+    guide, _, address = WIRES[wire]
     (code,) = (
         one
-        for one in re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.DOTALL)
+        for one in re.findall(r"```python\n(.*?)```", (GUIDES / guide).read_text(), re.DOTALL)
         if "OUTCOMES" in one
     )
-    path = directory / "consumer.py"
-    path.write_text(code.replace("127.0.0.1:5672", f"127.0.0.1:{PORT}"))
+    path = site.directory / "consumer.py"
+    path.write_text(code.replace(address, broker.address.partition("//")[2]))
     loop = ["sh", "-c", 'while :; do "$0" "$1" 2>>"$1.log"; sleep 0.5; done']
     running = [
         subprocess.Popen([*loop, sys.executable, str(path)], process_group=0) for _ in range(count)
@@ -76,8 +95,10 @@ def submit(site: Site, command: str) -> str:
     return found.stdout.split()[0]
 
 
-def test_a_foreign_program_runs_a_command_and_tells_how_it_ended(site: Site) -> None:
-    with consumers(site.directory, 1):
+def test_a_foreign_program_runs_a_command_and_tells_how_it_ended(
+    site: Site, broker: Broker, wire: str
+) -> None:
+    with consumers(site, broker, wire, 1):
         good = site.run("run", "--queue", "ours", "--", "touch", str(site.directory / "ran"))
         bad = site.run("run", "--queue", "ours", "--", "sh", "-c", "exit 3")
     refused = site.run("run", "--queue", "ours", "--env", "A=b", "--", "true")
@@ -91,7 +112,7 @@ def test_a_foreign_program_runs_a_command_and_tells_how_it_ended(site: Site) -> 
 
 @pytest.mark.parametrize("fault", ["broker", "driver"])
 def test_a_kill_between_offer_and_outcome_loses_and_doubles_nothing(
-    site: Site, rabbit: RabbitBroker, fault: str
+    site: Site, broker: Broker, wire: str, fault: str
 ) -> None:
     done = site.directory / "done"
     done.write_text("")
@@ -99,14 +120,14 @@ def test_a_kill_between_offer_and_outcome_loses_and_doubles_nothing(
     command = (
         "mkdir {0}/{{value}} && sleep 0.2 && echo {{value}} >> {0}/done && rmdir {0}/{{value}}"
     )
-    with consumers(site.directory, 2):
+    with consumers(site, broker, wire, 2):
         batch = submit(site, command.format(site.directory))
         until(lambda: len(done.read_text().split()) >= 5)
         faults: Mapping[str, Callable[[], None]] = {
-            "broker": rabbit.kill, "driver": lambda: site.kill("driver"),
+            "broker": broker.kill, "driver": lambda: site.kill("driver"),
         }  # fmt: skip
         faults[fault]()
-        rabbit.start()
+        broker.start()
         until(lambda: site.status(batch) not in {"running", "ready", "queued", "pending"})
     ran = Counter(done.read_text().split())
     counts = json.loads(site.run("status", batch, "--json").stdout)
@@ -119,12 +140,14 @@ def test_a_kill_between_offer_and_outcome_loses_and_doubles_nothing(
     assert audit.returncode == 0, audit.stdout + audit.stderr
 
 
-def test_a_cancel_of_what_a_foreign_program_runs_counts_at_once(site: Site) -> None:
+def test_a_cancel_of_what_a_foreign_program_runs_counts_at_once(
+    site: Site, broker: Broker, wire: str
+) -> None:
     go = site.directory / "go"
     command = f"touch {site.directory}/{{value}}; until [ -e {go} ]; do sleep 0.1; done"
-    with consumers(site.directory, 1):
+    with consumers(site, broker, wire, 1):
         batch = submit(site, command)
-        until((site.directory / "0").exists)
+        until(lambda: any((site.directory / n).exists() for n in "01"))  # in which order ever
         cancelled = site.run("cancel", batch)
         until(lambda: site.status(batch) == "cancelled")
         go.write_text("")

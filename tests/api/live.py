@@ -24,6 +24,7 @@ from weft.ports.store import Claimed, ClaimRequest, EndReport, StartReport, Work
 from weft.run.api import Server, serving_config
 from weft.run.files import kept_files
 from weft.run.home import Home
+from weft.run.look_ups import LookUps
 from weft.run.worker_link import spool_limits_of
 from weft.settings import Settings
 from weft.store import open_admin, open_api_store, open_driver_store, open_worker_store
@@ -73,10 +74,12 @@ class LiveApi:
             linked = await self._stack.enter_async_context(open_worker_store(self.link_dsn))
             link = WorkerLink(lambda: linked, self.spool(), 30.0)
         logs = FileLogStore(self.settings.home / "logs")
+        look_ups = LookUps(self.settings)
+        self._stack.push_async_callback(look_ups.close)
         self.app = app = create_app(
             self.store, self.store.notices, logs, self.settings, doors=self._doors,
             secret_keys=lambda: SecretKeys(self.secret_keys), link=link,
-            files_=kept_files(Home(self.settings.home)),
+            files_=kept_files(Home(self.settings.home)), look_ups=look_ups,
         )  # fmt: skip
         server = Server(serving_config(app))
         serving = asyncio.create_task(server.run_on(listener))

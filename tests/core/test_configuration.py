@@ -9,6 +9,7 @@ import pytest
 
 from weft.core.lines.configuration import (
     CannotConfigure,
+    MustAsk,
     MustWait,
     Standing,
     configure,
@@ -157,3 +158,28 @@ def test_item_waits_for_the_one_before_it_and_then_reads_it() -> None:
         assert any(why in what for _, what in problems({"series": rule})), rule
     with pytest.raises(CannotConfigure, match="neither a date nor a number"):
         standing_of({"series": {"key": "item.tile", "order": "item.tile"}}, ITEM, {})
+
+
+LET = {"let": {"esa": {"plugin": "http", "url": "https://hub.example/${item.key}"}}}
+
+
+def test_item_that_waits_in_its_series_asks_nothing() -> None:
+    rules = {**LET, "series": RULES["series"], "env": {"A": "esa.at", "B": "esa.of"}}
+    assert problems(rules) == []
+    for waits, raised in (("b1.j1", MustWait), (None, MustAsk)):
+        with pytest.raises(raised):
+            configure(rules, ITEM, {}, Standing("32TLR", waits, None))
+
+
+@pytest.mark.parametrize(
+    ("rules", "where"),
+    [
+        ({**LET, "env": {"A": "eas.at"}}, ("env", "A")),
+        ({**LET, "series": {"key": "esa.a", "order": "item.b"}}, ("series", "key")),
+        ({"let": {"item": LET["let"]["esa"]}}, ("let", "item")),
+        ({"let": {"esa": {"plugin": "http", "url": "https://${item.a}/"}}}, ("let", "esa", "url")),
+        ({"let": {"esa": {"plugin": "http", "url": "file:///x"}}}, ("let", "esa", "url")),
+    ],
+)
+def test_wrong_look_ups_are_refused(rules: Any, where: tuple[str, ...]) -> None:  # noqa: ANN401
+    assert where in [at for at, _ in problems(rules)]

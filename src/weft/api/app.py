@@ -84,6 +84,7 @@ from weft.core.errors import Internal
 from weft.core.trusted_proxies import parse_networks
 from weft.ports.file_store import FileStore
 from weft.ports.log_store import LogStore
+from weft.ports.lookup import AsksLookUps
 from weft.ports.running_files import RunningFiles
 from weft.ports.store import ApiStore, Notices
 from weft.settings import Settings
@@ -223,6 +224,7 @@ def create_app(
     link: WorkerLink | None = None,
     files_: Callable[[str], FileStore] | None = None,
     running: RunningFiles | None = None,
+    look_ups: AsksLookUps | None = None,
 ) -> Application:
     """Return the application. Call it inside the event loop that will serve it."""
     services = Services(
@@ -235,6 +237,7 @@ def create_app(
         link=link,
         files=files_,
         running=running,
+        look_ups=look_ups,
     )
     services.transports = known_transports(settings.transports_file)
     web_tokens = None

@@ -10,6 +10,7 @@ from weft.api.web_tokens.providers import Providers
 from weft.api.worker_link import WorkerLink
 from weft.ports.file_store import FileStore
 from weft.ports.log_store import LogStore
+from weft.ports.lookup import AsksLookUps
 from weft.ports.running_files import RunningFiles
 from weft.ports.store import ApiStore, Caller
 from weft.settings.transports_file import TransportDocument
@@ -46,6 +47,8 @@ class Services(SubmissionServices):
     """The files of attempts that run on this host."""
     link: WorkerLink | None = None
     """For workers outside; None: this application serves none."""
+    look_ups: AsksLookUps | None = None
+    """What configurations of items ask; None: this application asks nothing."""
     _payers: dict[tuple[int, int], Payers] = field(default_factory=dict)
 
     async def transports_of(self, caller: Caller) -> Sequence[str]:

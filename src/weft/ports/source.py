@@ -26,9 +26,13 @@ class SourceFailed(Exception):
     `retry_after_s`: when it may be read again; None: soon, and later each time.
     """
 
-    def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
+    def __init__(
+        self, message: str, *, retry_after_s: float | None = None, status: int | None = None
+    ) -> None:
         super().__init__(message)
         self.retry_after_s = retry_after_s
+        self.status = status
+        """Of a refusal by HTTP."""
 
 
 @dataclass(frozen=True)

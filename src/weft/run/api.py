@@ -24,6 +24,7 @@ from weft.run.home import Home
 from weft.run.job_topics import intakes, opened_topics
 from weft.run.log_stores import log_store_at
 from weft.run.login import login_dsn
+from weft.run.look_ups import LookUps
 from weft.run.role_main import begin_schema_check, run_role, stop_signals, until_told
 from weft.run.secret_keys import read_secret_keys
 from weft.run.tls import certificate_of
@@ -106,11 +107,13 @@ async def _serve(settings: Settings, name: str) -> int:
         ):
             schema_check = await begin_schema_check(store)
             logs = log_store_at(settings.log_store, home.logs)
+            look_ups = LookUps(settings)
             app = create_app(
                 store, store.notices, logs.reader(), settings,
                 callback_key=home.callback_key(),
                 secret_keys=partial(read_secret_keys, settings, home), doors=api_doors(),
                 link=link, files_=kept_files(home), running=running_files(settings, home),
+                look_ups=look_ups,
             )  # fmt: skip
             server = Server(
                 serving_config(app, None if certificate is None else certificate.context)
@@ -136,6 +139,7 @@ async def _serve(settings: Settings, name: str) -> int:
             await serving
             await app.finish()
             await asyncio.gather(*beside, return_exceptions=True)
+            await look_ups.close()
     log.info("role.stopped", ms=round((time.monotonic() - begun) * 1000))
     return 0
 

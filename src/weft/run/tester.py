@@ -2,16 +2,11 @@
 
 The driver starts it with an environment without settings or secrets. The first line of standard
 input says which tester and what it may do, each other line is one test; each answer is a line on
-standard output. What a tester prints goes nowhere. The process ends when its input does.
+standard output.
 """
 
-import json
-import os
-import signal
-import sys
-import threading
 from collections.abc import Callable, Mapping
-from typing import IO, Final
+from typing import IO, Any
 
 from weft.core.addresses import parse_allowed_hosts
 from weft.core.conditions import (
@@ -21,24 +16,16 @@ from weft.core.conditions import (
     parse_tester_paths,
 )
 from weft.ports.tester import TESTER_PLUGINS, StillBlocked, Tester, TesterSite
-
-_STACK_BYTES: Final = 512 << 10
-
-
-def main() -> None:
-    """Read tests, answer each as soon as it is done."""
-    answers = os.fdopen(os.dup(sys.stdout.fileno()), "w")
-    null = os.open(os.devnull, os.O_RDWR)
-    os.dup2(null, sys.stdout.fileno())
-    asked = os.fdopen(os.dup(sys.stdin.fileno()))
-    os.dup2(null, sys.stdin.fileno())
-    serve(asked, answers)
+from weft.run import thread_answers
+from weft.run.thread_answers import Answer
 
 
 def serve(asked: IO[str], answers: IO[str]) -> None:
-    """Answer until the input ends. Each test has a thread: the driver bounds their number."""
-    first = json.loads(asked.readline())
-    site = first["asked"]
+    """Answer until the input ends."""
+    thread_answers.serve(asked, answers, _begin)
+
+
+def _begin(site: Mapping[str, Any]) -> tuple[Answer, Callable[[Any], Answer]]:
     test = make_test(
         str(site["tester"]),
         TesterSite(
@@ -48,23 +35,11 @@ def serve(asked: IO[str], answers: IO[str]) -> None:
             commands=parse_tester_commands(site["commands"]),
         ),
     )
-    one_at_a_time = threading.Lock()
-    threading.stack_size(_STACK_BYTES)
+    return _shown(Tested(passed=True, message="")), lambda parameters: _shown(test(parameters))
 
-    def say(number: int, tested: Tested) -> None:
-        line = json.dumps({
-            "id": number, "passed": tested.passed, "message": tested.message[:MESSAGE_CHARS_MAX],
-        })  # fmt: skip
-        with one_at_a_time:
-            print(line, file=answers, flush=True)
 
-    def answer(number: int, parameters: Mapping[str, str]) -> None:
-        say(number, test(parameters))
-
-    say(first["id"], Tested(passed=True, message=""))
-    for line in asked:
-        one = json.loads(line)
-        threading.Thread(target=answer, args=(one["id"], one["asked"]), daemon=True).start()
+def _shown(tested: Tested) -> Answer:
+    return {"passed": tested.passed, "message": tested.message[:MESSAGE_CHARS_MAX]}
 
 
 def make_test(name: str, site: TesterSite) -> Callable[[Mapping[str, str]], Tested]:
@@ -110,7 +85,4 @@ def _check(tester: Tester, name: str, parameters: Mapping[str, str]) -> None:
 
 
 if __name__ == "__main__":
-    main()
-    if os.getpgrp() == os.getpid():  # as the driver starts it: end what tests have started, too
-        os.killpg(0, signal.SIGKILL)
-    os._exit(0)  # threads of tests that hang must not keep it
+    thread_answers.run(serve)

@@ -13,6 +13,8 @@ from weft.core.lines.configuration import (
     PARAM,
     SERIES,
     CannotConfigure,
+    IsCancelled,
+    MustAsk,
     MustWait,
     Standing,
     configure,
@@ -20,9 +22,11 @@ from weft.core.lines.configuration import (
     standing_of,
 )
 from weft.core.lines.filling import CannotFill, at, filled, map_texts, names_in
+from weft.core.lines.lookup import Answered, Question
 from weft.core.lines.parameters import PARAMETERS_MAX, bound
 from weft.core.lines.series import rule_of
 from weft.core.lines.template import ID_VARIABLE, ITEM_VARIABLE
+from weft.ports.lookup import AsksLookUps
 from weft.ports.store.api import ApiStore
 from weft.ports.store.sources import Decision, TakenItem, TakenSource
 
@@ -34,6 +38,7 @@ SERIES_ATTRIBUTE = "series"
 WAIT_FIRST_S: Final = 1.0
 WAIT_LONGEST_S: Final = 60.0
 _UNKNOWN: Final = "its series is being read"
+_NO_LOOK_UPS: Final = Answered(away="this api asks nothing")
 
 
 @dataclass(frozen=True)
@@ -48,7 +53,10 @@ _NOTHING: Final = _Known({}, {})
 
 
 async def decide(
-    store: ApiStore, taken: TakenSource, items: Sequence[TakenItem]
+    store: ApiStore,
+    taken: TakenSource,
+    items: Sequence[TakenItem],
+    look_ups: AsksLookUps | None = None,
 ) -> list[Decision]:
     """Return what becomes of each item."""
     rules, job = taken.template.get("configure"), taken.template["job"]
@@ -59,9 +67,7 @@ async def decide(
     names |= await asyncio.to_thread(parameters_of, rules)  # the library of CEL may be loaded
     known = await _read(store, taken, names) if names else _NOTHING
     if SERIES not in rules:
-        return await asyncio.to_thread(
-            lambda: [_decided(taken, one, known, None) for one in items]
-        )
+        return await _decided_all(taken, [(one, None) for one in items], known, look_ups)
     early, stands = await asyncio.to_thread(_standings, rules, items, known)
     found = await store.order_items(taken, stands, rule_of(rules[SERIES]))
     if found is None:
@@ -69,12 +75,43 @@ async def decide(
         later = [Decision(n, "waiting", reason=_UNKNOWN, due_in_s=0.0) for n in stands]
         return [*early, *later]
     by_number = {one.n: one for one in items}
-    return [
-        *early,
-        *await asyncio.to_thread(
-            lambda: [_decided(taken, by_number[n], known, one) for n, one in found.items()]
-        ),
-    ]
+    standing = [(by_number[n], one) for n, one in found.items()]
+    return [*early, *await _decided_all(taken, standing, known, look_ups)]
+
+
+async def _decided_all(
+    taken: TakenSource,
+    items: Sequence[tuple[TakenItem, Standing | None]],
+    known: _Known,
+    look_ups: AsksLookUps | None,
+) -> list[Decision]:
+    """Decide, and ask what expressions read of look-ups, in sets: an item that is cancelled or
+    waits before it comes to them asks nothing.
+    """
+    answers: dict[int, dict[str, Answered]] = {}
+    decided: list[Decision] = []
+    while items:
+        asking: list[tuple[TakenItem, Standing | None, Mapping[str, Question]]] = []
+
+        def decide_each(items: Any = items, asking: Any = asking) -> None:  # noqa: ANN401 (bound)
+            for item, standing in items:
+                try:
+                    given = answers.get(item.n)
+                    decided.append(_decided(taken, item, known, standing, given))
+                except MustAsk as error:
+                    asking.append((item, standing, error.questions))
+
+        await asyncio.to_thread(decide_each)
+        questions = [one for _, _, asked in asking for one in asked.values()]
+        found: Mapping[Question, Answered] = {}
+        if questions and look_ups is not None:
+            found = await look_ups.ask(taken.owner.tenant_id, questions)
+        for item, _, asked in asking:
+            answers.setdefault(item.n, {}).update(
+                {name: found.get(one, _NO_LOOK_UPS) for name, one in asked.items()}
+            )
+        items = [(item, standing) for item, standing, _ in asking]
+    return decided
 
 
 def _standings(
@@ -111,16 +148,23 @@ async def _read(store: ApiStore, taken: TakenSource, names: set[str]) -> _Known:
 
 
 def _decided(
-    taken: TakenSource, item: TakenItem, known: _Known, standing: Standing | None
+    taken: TakenSource,
+    item: TakenItem,
+    known: _Known,
+    standing: Standing | None,
+    answers: Mapping[str, Answered] | None = None,
 ) -> Decision:
+    """Decide about one item. Raise `MustAsk`."""
     try:
         rules = taken.template.get("configure", {})
         whole = {**item.fields, "key": item.key}
-        found = configure(rules, whole, known.values, standing)
+        found = configure(rules, whole, known.values, standing, answers)
         own = {} if found.cancelled else taken.template["job"]
         files, read = _files(own, whole, known.values)
     except CannotConfigure as error:
         return Decision(item.n, "refused", reason=str(error))
+    except IsCancelled as error:
+        return Decision(item.n, "cancelled", reason=str(error))
     except MustWait as error:
         return _waiting(item, error)
     versions = {name: known.versions[name] for name in sorted(found.parameters | read)}

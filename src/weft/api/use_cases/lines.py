@@ -10,9 +10,12 @@ import msgspec
 from weft.api.services import Services
 from weft.api.use_cases.item_decisions import job_of
 from weft.core.errors import FieldError, Invalid
+from weft.core.lines.configuration import LET
 from weft.core.lines.setup import Setup, field_error, invalid_setup, parse_setup
 from weft.core.lines.template import example_of
 from weft.core.rights import Right, require
+from weft.ports.lookup import LOOKUP_PLUGINS
+from weft.ports.source import SOURCE_PLUGINS
 from weft.ports.store import Caller
 from weft.ports.store.sources import TakenItem, TakenSource
 from weft.submission import submit
@@ -33,6 +36,7 @@ async def save_setup(
 ) -> Answer:
     """Check a setup and save it whole. Raise `InvalidSetup`, `LifecycleTaken`, `SourceTaken`."""
     setup = await asyncio.to_thread(parse_setup, text)  # the library of CEL may be loaded
+    await asyncio.to_thread(_check_plugins, setup, text)
     for source in setup.sources.values():
         if source.owner not in {None, caller.user_name}:  # it would run programs as another user
             require(Right.MANAGE, caller.user_name, caller.role, caller.scopes)
@@ -40,6 +44,27 @@ async def save_setup(
     changed = await services.store.save_setup(caller, name, text, setup)
     log.info("setup.saved", setup=name, changed=list(changed), user=caller.user_name)
     return {"setup": name, "changed": list(changed)}
+
+
+def _check_plugins(setup: Setup, text: str) -> None:
+    """Refuse what no installed package brings. Raise `InvalidSetup`."""
+    wanted = [
+        (("source", name, "kind"), SOURCE_PLUGINS, one.kind) for name, one in setup.sources.items()
+    ] + [
+        (("configure", name, LET, let, "plugin"), LOOKUP_PLUGINS, one["plugin"])
+        for name, configuration in setup.configurations.items()
+        for let, one in configuration.get(LET, {}).items()
+    ]
+    known = {group: group.names() for group in {group for _, group, _ in wanted}}
+    problems = [
+        field_error(
+            text, where, f"there is no {group.noun} {kind!r}; there are {', '.join(known[group])}"
+        )
+        for where, group, kind in wanted
+        if kind not in known[group]
+    ]
+    if problems:
+        raise invalid_setup(problems)
 
 
 async def _check_templates(

@@ -42,6 +42,8 @@ from weft.telemetry.trace import new_trace_id
 from weft.wire.documents import BatchDocument, UpdateDocument
 
 ITEMS_AT_ONCE: Final = 500
+ASKING_AT_ONCE: Final = 20
+"""Sources whose items ask others."""
 LEASE_S: Final = 60.0
 """After this time another api goes on with a source that this one has not let go."""
 FULL_WAIT_S: Final = 15.0
@@ -65,12 +67,23 @@ class SourceItems:
         self._notices = notices
         self._decode = decode
         self._woken = asyncio.Event()
+        self._asking: set[asyncio.Task[None]] = set()
+        """What is done for sources whose items ask others: nobody waits for it."""
 
     async def run(self) -> None:
         """Listen, and submit at every notice. Never returns."""
-        async with asyncio.TaskGroup() as group:
-            group.create_task(self._listen())
-            group.create_task(self._serve())
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._listen())
+                group.create_task(self._serve())
+        finally:
+            for task in self._asking:
+                task.cancel()
+            await self.settled()
+
+    async def settled(self) -> None:
+        """Wait until nobody is asked any more."""
+        await asyncio.gather(*self._asking, return_exceptions=True)
 
     async def _listen(self) -> None:
         failures = 0
@@ -106,9 +119,26 @@ class SourceItems:
         self._woken.clear()
         store = self._services.store
         while taken := await store.take_source(limit=ITEMS_AT_ONCE, lease_s=LEASE_S):
-            await self._serve_one(taken)
+            if "let" not in taken.template.get("configure", {}):
+                await self._serve_one(taken)
+                continue
+            if len(self._asking) >= ASKING_AT_ONCE:
+                await asyncio.wait(self._asking, return_when=asyncio.FIRST_COMPLETED)
+            task = asyncio.create_task(self._serve_asking(taken))
+            self._asking.add(task)
+            task.add_done_callback(self._asking.discard)
         due_in_s = await store.next_source_work()
         return None if due_in_s is None else max(due_in_s, 0) + LATE_S
+
+    async def _serve_asking(self, taken: TakenSource) -> None:
+        try:
+            await self._serve_one(taken)
+        except Unavailable:
+            # Another try comes when its lease ends.
+            said = "the database is away"
+            log.warning("items.postponed", source=taken.name, error=said, wait_s=LEASE_S)
+        finally:
+            self._woken.set()
 
     async def _serve_one(self, taken: TakenSource) -> None:
         try:
@@ -135,7 +165,7 @@ class SourceItems:
             )
             ready = [(one, {**(one.document or {})}) for one in taken.items]
         else:
-            decisions = await decide(store, taken, taken.items)
+            decisions = await decide(store, taken, taken.items, self._services.look_ups)
             ready = _ready(taken.items, decisions)
             target = await store.decide_items(taken, decisions) if decisions else None
             for one in decisions:

@@ -6,7 +6,7 @@ there is one.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -15,7 +15,16 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 from weft.core.lines.durations import duration_of
+from weft.core.lines.filling import CannotFill, at
 from weft.core.lines.lifecycle import Say
+from weft.core.lines.lookup import (
+    WAITING,
+    Answered,
+    Question,
+    check_lets,
+    names_of,
+    question_of,
+)
 from weft.core.lines.series import KEY_CHARS_MAX, check_series, order_of
 from weft.core.queues.attributes import Path
 from weft.core.queues.guard import Reader, Token, WrongGuard, program_of
@@ -28,6 +37,8 @@ ITEM: Final = "item"
 PARAM: Final = "param"
 SERIES: Final = "series"
 NOW: Final = "now"
+LET: Final = "let"
+ANSWER: Final = "answer"
 ELEMENTS_MAX: Final = 1000
 """Of a list or map of an item, where an expression has a loop."""
 EXPRESSIONS_MAX: Final = 50
@@ -35,6 +46,12 @@ _ONE: Final = ("cancel_if", "wait_until", "priority", "queue")
 _MANY: Final = ("env", "attributes", "resources")
 _RESOURCES: Final = frozenset({"cpu", "memory", "storage", "gpu"})
 _ROOTS: Final = (ITEM, PARAM, SERIES, NOW)
+_EARLY: Final = ("cancel_if", "wait_until")
+_OF_ANSWER: Final = frozenset({ANSWER})
+_RESERVED: Final = frozenset({
+    *_ROOTS, ANSWER, LET, *Reader.functions, "duration", "timestamp", "true", "false", "null",
+    "in", "has",
+})  # fmt: skip
 _WORDS_MAX: Final = 20
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d))?")
 
@@ -45,6 +62,18 @@ class CannotConfigure(ValueError):
 
 class MustWait(Exception):
     """An item has no job yet; the text says what is missing."""
+
+
+class IsCancelled(Exception):
+    """An item gets no job; the text says why."""
+
+
+class MustAsk(Exception):
+    """What expressions read must be asked first."""
+
+    def __init__(self, questions: Mapping[str, Question]) -> None:
+        super().__init__(", ".join(questions))
+        self.questions = questions
 
 
 @dataclass(frozen=True)
@@ -65,14 +94,16 @@ class _ItemReader(Reader):
     loops_max = 1
     loops_of_matches = 0  # the lists of an item are long
     has_loops = False
+    lets: frozenset[str] = frozenset()
 
     def _loop(self, n: int, depth: int) -> None:
         self.has_loops = True
         super()._loop(n, depth)
 
     def path(self, parts: Path, token: Token) -> Path:
-        if parts[0] not in _ROOTS:
-            raise self.wrong(token, f"there is no {parts[0]}; known: {', '.join(_ROOTS)}")
+        if parts[0] not in _ROOTS and parts[0] not in self.lets:
+            known = ", ".join((*_ROOTS, *sorted(self.lets)))
+            raise self.wrong(token, f"there is no {parts[0]}; known: {known}")
         if parts[0] == PARAM and len(parts) == 1:
             raise self.wrong(token, "name a parameter, as in param.search_first")
         return parts
@@ -89,14 +120,19 @@ def parse_configuration(document: object, say: Say) -> Mapping[str, Any] | None:
         said.append(what)
         say(where, what)
 
+    lets = check_lets(document[LET], wrong, _RESERVED) if LET in document else frozenset()
     for field, given in document.items():
-        if field in _ONE:
-            _check(given, (field,), wrong)
+        if field == LET:
+            for name in lets:
+                if "value" in given[name]:
+                    _check(given[name]["value"], (field, name, "value"), wrong, _OF_ANSWER)
+        elif field in _ONE:
+            _check(given, (field,), wrong, lets)
         elif field in _MANY and isinstance(given, Mapping):
             for name, text in given.items():
                 if field == "resources" and name not in _RESOURCES:
                     wrong((field, name), f"it is not one of {', '.join(sorted(_RESOURCES))}")
-                _check(text, (field, name), wrong)
+                _check(text, (field, name), wrong, lets)
         elif field in _MANY:
             wrong((field,), "it should be a table")
         elif field == SERIES:
@@ -105,7 +141,7 @@ def parse_configuration(document: object, say: Say) -> Mapping[str, Any] | None:
             if not _are_ranked(given):
                 wrong((field,), f"it should be a list of 1 to {_WORDS_MAX} words")
         else:
-            known = ", ".join((*_ONE, "priorities", SERIES, *_MANY))
+            known = ", ".join((*_ONE, "priorities", SERIES, LET, *_MANY))
             wrong((field,), f"a configuration has no such field; it has {known}")
     if sum(1 for _ in expressions_of(document)) > EXPRESSIONS_MAX:
         wrong((), f"it has more than {EXPRESSIONS_MAX} expressions")
@@ -149,6 +185,7 @@ def _check(
     given: object,
     where: tuple[str, ...],
     wrong: Callable[[tuple[str, ...], str], None],
+    lets: frozenset[str] = frozenset(),
     *,
     own: bool = False,
 ) -> None:
@@ -157,7 +194,7 @@ def _check(
         wrong(where, "it should be an expression, which is a text")
         return
     try:
-        if _compiled(given).series and own:
+        if _compiled(given, lets).series and own:
             wrong(where, "the expression reads its own series")
     except WrongGuard as error:
         wrong(where, f"the expression: {error}")
@@ -169,18 +206,22 @@ class _Expression:
     loops: bool
     parameters: frozenset[str] = frozenset()
     series: bool = False
+    lets: frozenset[str] = frozenset()
+    """The look-ups that it reads."""
 
 
 @lru_cache(maxsize=1000)
-def _compiled(text: str) -> _Expression:
-    """Return an expression. Raise `WrongGuard`."""
+def _compiled(text: str, lets: frozenset[str] = frozenset()) -> _Expression:
+    """Return an expression, which may read these look-ups. Raise `WrongGuard`."""
     program = program_of(text)
     reader = _ItemReader(text)
+    reader.lets = lets
     paths = reader.reads()
     names = frozenset(path[1] for path in paths if path[0] == PARAM)
     return _Expression(
-        program, reader.has_loops, names, series=any(path[0] == SERIES for path in paths)
-    )
+        program, reader.has_loops, names, series=any(path[0] == SERIES for path in paths),
+        lets=lets & {path[0] for path in paths},
+    )  # fmt: skip
 
 
 def parameters_of(document: Mapping[str, Any]) -> set[str]:
@@ -188,9 +229,14 @@ def parameters_of(document: Mapping[str, Any]) -> set[str]:
     found: set[str] = set()
     series = document.get(SERIES, {})
     texts = [text for _, _, text in expressions_of(document)]
+    lets = frozenset(document.get(LET, ()))
+    for one in document.get(LET, {}).values():
+        found |= names_of(one, PARAM)
+        with suppress(WrongGuard):
+            found |= _compiled(str(one.get("value", ANSWER)), _OF_ANSWER).parameters
     for text in (*texts, *(series[name] for name in ("key", "order") if name in series)):
         with suppress(WrongGuard):
-            found |= _compiled(str(text)).parameters
+            found |= _compiled(str(text), lets).parameters
     return found
 
 
@@ -225,16 +271,20 @@ def configure(
     item: Mapping[str, Any],
     values: Mapping[str, Any] | None = None,
     standing: Standing | None = None,
+    answers: Mapping[str, Answered] | None = None,
 ) -> Configured:
-    """Evaluate all expressions for one item. `values`: of parameters. Raise `CannotConfigure`,
-    `MustWait`.
+    """Evaluate all expressions for one item. `values`: of parameters; `answers`: of look-ups.
+    Raise `CannotConfigure`, `MustWait`, `IsCancelled`, `MustAsk`.
     """
     fields: dict[str, Any] = {}
     given = _Given(item, values or {}, standing)
-    for field, name, text in expressions_of(document):
+    given.look_up(document.get(LET, {}), answers or {})
+    expressions = expressions_of(document)
+    late = [str(text) for field, _, text in expressions if field not in _EARLY]
+    for field, name, text in expressions:
         where = f"{field}.{name}" if name else field
-        value = given.evaluate(str(text), where)
-        if field in {"cancel_if", "wait_until"}:
+        value = given.evaluate(str(text), where, () if field in _EARLY else late)
+        if field in _EARLY:
             if not isinstance(value, bool):
                 raise CannotConfigure(f"{where} is not true or false")
             if value and field == "cancel_if":
@@ -280,23 +330,39 @@ class _Given:
             self._waits = standing.waits
         self.parameters: set[str] = set()
         """Those that were read."""
+        self._lets: Mapping[str, Mapping[str, Any]] = {}
+        self._names: frozenset[str] = frozenset()
+        self._answers: Mapping[str, Answered] = {}
+
+    def look_up(
+        self, lets: Mapping[str, Mapping[str, Any]], answers: Mapping[str, Answered]
+    ) -> None:
+        """Let expressions read the answers to look-ups."""
+        self._lets, self._names, self._answers = lets, frozenset(lets), answers
 
     def wait(self) -> None:
         """Raise `MustWait` if the item waits for the one before it."""
         if self._waits is not None:
             raise MustWait(self._waits)
 
-    def evaluate(self, text: str, where: str) -> object:
-        """Return the value. Raise `CannotConfigure`, `MustWait`."""
+    def evaluate(self, text: str, where: str, late: Sequence[str] = ()) -> object:
+        """Return the value. Raise `CannotConfigure`, `MustWait`, `IsCancelled`, `MustAsk`. `late`:
+        what is evaluated as well, so that its questions are asked at once.
+        """
         try:
-            expression = _compiled(text)
+            expression = _compiled(text, self._names)
         except WrongGuard as error:  # it was saved under rules that were less strict
             raise CannotConfigure(f"{where}: {error}") from error
         if missing := sorted(expression.parameters - self._known[PARAM].keys()):
             raise MustWait(f"{where}: there is no parameter {missing[0]} yet")
-        if expression.series:
+        if expression.series or expression.lets:
             self.wait()
         self.parameters |= expression.parameters
+        if expression.lets:
+            self._answer(expression.lets, late)
+        return self._value(expression, where)
+
+    def _value(self, expression: _Expression, where: str) -> object:
         if expression.loops and _longest(self._known) > ELEMENTS_MAX:
             raise CannotConfigure(
                 f"{where}: the item has a list of more than {ELEMENTS_MAX} elements"
@@ -308,6 +374,65 @@ class _Given:
                 return expression.program.execute(_timed(self._known))
             except Exception:  # noqa: BLE001 (likewise)
                 raise CannotConfigure(f"{where}: {failure_of(error)}") from error
+
+    def _answer(self, wanted: frozenset[str], late: Sequence[str]) -> None:
+        """Make the values of look-ups known. Raise `MustAsk` if one was not asked."""
+        if wanted - self._answers.keys():
+            for text in late:
+                with suppress(WrongGuard):
+                    wanted |= _compiled(text, self._names).lets
+            raise MustAsk({
+                name: self._question(name) for name in sorted(wanted - self._answers.keys())
+            })  # fmt: skip
+        for name in sorted(wanted - self._known.keys()):
+            self._known[name] = self._found(name, self._answers[name])
+
+    def _question(self, name: str) -> Question:
+        where = f"{LET}.{name}"
+
+        def value_of(root: str, field: str) -> object:
+            if root == PARAM:
+                if field not in self._known[PARAM]:
+                    raise MustWait(f"{where}: there is no parameter {field} yet")
+                return self._known[PARAM][field]
+            if (found := at(self._known[ITEM], field)) is None:
+                raise CannotConfigure(f"{where}: the item has no {field}")
+            return found
+
+        try:
+            return question_of(name, self._lets[name], value_of)
+        except CannotFill as error:
+            raise CannotConfigure(f"{where}: {error}") from error
+
+    def _found(self, name: str, answered: Answered) -> object:
+        """Return the value of a look-up. Raise what becomes of an item without one."""
+        where = f"{LET}.{name}"
+        if answered.away is not None:
+            raise MustWait(f"{where} has no answer: {answered.away}")
+        one = self._lets[name]
+        why = "nothing is known there of the item"
+        self.parameters |= names_of(one, PARAM)
+        if answered.value is not None:
+            value, why = self._value_in(answered.value, str(one.get("value", ANSWER)), where)
+            if value is not None:
+                return value
+        said = f"{where}: {why}"
+        missing = one.get("on_missing", WAITING)
+        if missing == WAITING:
+            raise MustWait(said)
+        raise IsCancelled(said) if missing == "cancelled" else CannotConfigure(said)
+
+    def _value_in(self, answer: object, text: str, where: str) -> tuple[object, str]:
+        given = _Given(self._known[ITEM], self._known[PARAM])
+        given._known[ANSWER] = answer
+        given._names = _OF_ANSWER
+        given._answers = {ANSWER: Answered(answer)}
+        try:
+            value = given.evaluate(text, f"{where}.value")
+        except CannotConfigure as error:
+            return None, f"the answer has no value: {str(error).removeprefix(f'{where}.')}"
+        self.parameters |= given.parameters
+        return value, "the value in the answer is null"
 
 
 def _timed(value: Any) -> Any:  # noqa: ANN401 (JSON)

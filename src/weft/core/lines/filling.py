@@ -39,9 +39,16 @@ def wrong_text(text: str, *, roots: tuple[str, ...], is_address: bool = False) -
     return ""
 
 
-def filled(text: str, value_of: ValueOf) -> str:
-    """Return a text with its values. Raise `CannotFill`."""
-    return FIELD.sub(lambda one: _written(value_of(one[1], one[2]), one), text)
+def filled(text: str, value_of: ValueOf, quote: Callable[[str, str], str] | None = None) -> str:
+    """Return a text with its values. `quote`: writes a value of a root as it stands there. Raise
+    `CannotFill`.
+    """
+
+    def one_of(one: re.Match[str]) -> str:
+        value = _written(value_of(one[1], one[2]), one)
+        return value if quote is None else quote(value, one[1])
+
+    return FIELD.sub(one_of, text)
 
 
 def _written(value: object, one: re.Match[str]) -> str:

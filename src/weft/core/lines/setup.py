@@ -9,8 +9,9 @@ from itertools import takewhile
 from typing import Any, Final
 
 from weft.core.errors import FieldError, InvalidSetup
-from weft.core.lines.configuration import parse_configuration, parse_words
+from weft.core.lines.configuration import LET, parse_configuration, parse_words
 from weft.core.lines.lifecycle import Lifecycle, Say, parse_lifecycle
+from weft.core.lines.lookup import BY_CORE, missing_of, wrong_missing
 from weft.core.lines.parameters import Parameter, parse_parameters
 from weft.core.lines.sink import Sink, parse_sink
 from weft.core.lines.source import Source, parse_source
@@ -76,6 +77,7 @@ def parse_setup(text: str) -> Setup:
         document.get(_PARAMETERS, {}), partial(_say_below, say, (_PARAMETERS,))
     )
     jobs, sources = found["job"], found["source"]
+    configurations = _with_missing(found["configure"], found["lifecycle"], say)
     for name, one in sources.items():
         sink = jobs.get(one.job, {}).get(SINK)
         if one.sink is None and sink is not None:
@@ -86,7 +88,7 @@ def parse_setup(text: str) -> Setup:
     }
     setup = Setup(
         found["lifecycle"], sources, jobs, found["sink"],
-        _with_words(found["configure"], jobs, found["queue"]), parameters,
+        _with_words(configurations, jobs, found["queue"]), parameters,
     )  # fmt: skip
     for name in setup.configurations:
         if name not in document.get("job", ()):
@@ -99,6 +101,35 @@ def parse_setup(text: str) -> Setup:
     if problems:
         raise invalid_setup(problems)
     return setup
+
+
+def _with_missing(
+    configurations: Mapping[str, Mapping[str, Any]],
+    lifecycles: Mapping[str, Lifecycle],
+    say: Say,
+) -> dict[str, Mapping[str, Any]]:
+    """Return configurations that say what becomes of an item without an answer: where they name a
+    status, what fits its state, because an item has no status.
+    """
+    cores = {
+        status: core
+        for one in lifecycles.values()
+        for status, named in zip(one.statuses, one.cores, strict=True)
+        for core in reversed([*BY_CORE])  # of several states the first one, which ends nothing
+        if core in {state.name.lower() for state in named}
+    }
+    found = {}
+    for name, document in configurations.items():
+        lets = {}
+        for let, one in document.get(LET, {}).items():
+            lets[let] = {**one}
+            if "on_missing" not in one:
+                continue
+            lets[let]["on_missing"] = word = missing_of(one["on_missing"], cores)
+            if word is None:
+                say(("configure", name, LET, let, "on_missing"), wrong_missing(cores))
+        found[name] = {**document, LET: lets} if lets else document
+    return found
 
 
 def _with_words(

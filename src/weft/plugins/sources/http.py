@@ -50,8 +50,8 @@ class HttpSource:
         state = {**(cursor or {})}
         page, newest = state.get("page"), state.get("newest")
         since = state.get("since") if page is not None else _since(options, newest)
-        url = _address(options, since, page)
-        answer = _asked(url, site)
+        url = address_of(options, since, page)
+        answer = asked(url, site)
         found = _at(answer, str(options.get("items", "items")))
         if not isinstance(found, list):
             raise SourceFailed(f"the answer has no list {options.get('items', 'items')!r}")
@@ -80,7 +80,8 @@ def _since(options: Options, newest: object) -> object:
     return newest if at is None or overlap is None else _written(at - overlap)
 
 
-def _address(options: Options, since: object, page: object) -> str:
+def address_of(options: Options, since: object, page: object) -> str:
+    """Return what is asked, with `query` of the options."""
     url = str(options["url"])
     if isinstance(page, str) and re.match(r"https?://|/|\?", page):
         url = urljoin(url, page)
@@ -113,8 +114,8 @@ def _target(url: str) -> CallbackTarget:
         raise SourceFailed(f"the address: {error}") from error
 
 
-def _asked(url: str, site: SourceSite) -> dict[str, Any]:
-    """Return the JSON object at an address."""
+def asked(url: str, site: SourceSite, *, bytes_max: int = READING_BYTES_MAX) -> dict[str, Any]:
+    """Return the JSON object at an address. Raise `SourceFailed`."""
     target = _target(url)
     shown = target.authority
     try:
@@ -130,15 +131,15 @@ def _asked(url: str, site: SourceSite) -> dict[str, Any]:
             connection.request("GET", target.path, headers=headers)
             with closing(connection), connection.getresponse() as response:
                 _refuse(response, shown)
-                body = response.read(READING_BYTES_MAX + 1)
+                body = response.read(bytes_max + 1)
     except ssl.SSLError as error:
         raise SourceFailed(f"{shown}: {error.reason or 'TLS failed'}") from error
     except OSError as error:
         raise SourceFailed(f"{shown}: {error.strerror or 'no answer'}") from error
     except HTTPException as error:
         raise SourceFailed(f"{shown}: the answer is not HTTP") from error
-    if len(body) > READING_BYTES_MAX:
-        raise SourceFailed(f"{shown}: one page has more than {READING_BYTES_MAX >> 20} MiB")
+    if len(body) > bytes_max:
+        raise SourceFailed(f"{shown}: the answer has more than {_size(bytes_max)}")
     try:
         found = json.loads(body)
     except (ValueError, RecursionError) as error:
@@ -146,6 +147,10 @@ def _asked(url: str, site: SourceSite) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise SourceFailed(f"{shown}: the answer is not a JSON object")
     return found
+
+
+def _size(n: int) -> str:
+    return f"{n >> 20} MiB" if n >> 20 else f"{n >> 10} KiB"
 
 
 def _refuse(response: HTTPResponse, shown: str) -> None:
@@ -157,6 +162,7 @@ def _refuse(response: HTTPResponse, shown: str) -> None:
     raise SourceFailed(
         f"{shown} answers with {response.status}",
         retry_after_s=wait_s if response.status in _BUSY else None,
+        status=response.status,
     )
 
 

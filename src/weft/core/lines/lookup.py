@@ -1,0 +1,192 @@
+"""Look-ups of a configuration, `let.NAME`: what is asked elsewhere about an item, and what becomes
+of the item if that knows nothing.
+
+What an item says is quoted in an address, and never chooses its host.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from typing import Any, Final, Literal, NamedTuple
+from urllib.parse import quote
+
+from weft.core.callback_url import parse_callback_url
+from weft.core.lines.durations import duration_of
+from weft.core.lines.filling import FIELD, ValueOf, filled, wrong_text
+
+LETS_MAX: Final = 10
+CACHE_MOST: Final = timedelta(days=1)
+HTTP: Final = "http"
+ROOTS: Final = ("item", "param")
+_NAME: Final = re.compile(r"[a-z][A-Za-z0-9_]{0,62}")
+_OWN: Final = ("plugin", "value", "cache", "on_missing")
+_OF_HTTP: Final = ("url", "query")
+_OPTIONS_MAX: Final = 50
+_CHARS_MAX: Final = 2000
+_SAFE: Final[Mapping[str, str]] = {"item": "/", "param": ":/?&=%#@,+"}
+"""Signs of a value that an address keeps: only operators set parameters."""
+_VERBATIM: Final = re.compile(r"\$\{param\.")
+Wrong = Callable[[tuple[str, ...], str], None]
+Missing = Literal["waiting", "refused", "cancelled"]
+BY_CORE: Final[Mapping[str, Missing]] = {
+    "blocked": "waiting", "failed": "refused", "error": "refused", "cancelled": "cancelled",
+}  # fmt: skip
+"""What becomes of an item whose job would be in this state (items are no jobs yet)."""
+WAITING: Final[Missing] = "waiting"
+
+
+class Question(NamedTuple):
+    """What is asked about an item. The same question has the same answer."""
+
+    name: str
+    """Of the look-up."""
+    plugin: str
+    options: str
+    """As JSON."""
+    cache_s: float
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What came back. `value` None: there it is known that there is nothing."""
+
+    value: Any = None
+    away: str | None = None
+    """Why there is no answer; None: there is one."""
+    alone: bool = False
+    """That is so for this question; others of the look-up may have an answer."""
+
+
+def check_lets(given: object, wrong: Wrong, taken: frozenset[str]) -> frozenset[str]:
+    """Check the table `let`, all but its expressions; return the names. `taken`: names that mean
+    something else.
+    """
+    if not isinstance(given, Mapping) or len(given) > LETS_MAX:
+        wrong(("let",), f"it should be a table of at most {LETS_MAX} look-ups")
+        return frozenset()
+    for name, one in given.items():
+        where = ("let", name)
+        if not _NAME.fullmatch(name) or name in taken:
+            wrong(where, "a name is a word in small letters such as esa, and no word of CEL")
+        elif not isinstance(one, Mapping):
+            wrong(where, 'it should be a table such as {plugin = "http", url = "https://…"}')
+        else:
+            _check(one, partial(_say_below, wrong, where))
+    return frozenset(name for name, one in given.items() if isinstance(one, Mapping))
+
+
+def _say_below(wrong: Wrong, where: tuple[str, ...], field: tuple[str, ...], what: str) -> None:
+    wrong((*where, *field), what)
+
+
+def _check(one: Mapping[str, Any], wrong: Wrong) -> None:
+    plugin = one.get("plugin")
+    if not isinstance(plugin, str) or not plugin:
+        wrong(("plugin",), 'a look-up needs it, such as "http"')
+    if "cache" in one:
+        cache = duration_of(one["cache"])
+        if cache is None or cache > CACHE_MOST:
+            wrong(("cache",), 'it should be a time such as "10m", at most "1d"')
+    if not isinstance(one.get("on_missing", WAITING), str):
+        wrong(("on_missing",), f"it should be a status, or one of {', '.join(_words())}")
+    options = _options(one)
+    if len(options) > _OPTIONS_MAX:
+        wrong((), f"it has more than {_OPTIONS_MAX} options")
+    for field, value in options.items():
+        if plugin == HTTP and field not in _OF_HTTP:
+            known = ", ".join((*_OWN, *_OF_HTTP))
+            wrong((field,), f"a look-up by http has no such field; it has {known}")
+        elif field == "query" and plugin == HTTP and not isinstance(value, Mapping):
+            wrong((field,), "it should be a table of texts and numbers")
+        for text in _texts(value):
+            is_url = plugin == HTTP and field == "url"
+            if what := wrong_text(text, roots=ROOTS, is_address=is_url):
+                wrong((field,), what)
+    if plugin == HTTP and (what := _wrong_url(options.get("url"))):
+        wrong(("url",), what)
+
+
+def _wrong_url(given: object) -> str:
+    if not isinstance(given, str) or not 1 <= len(given) <= _CHARS_MAX:
+        return f"a look-up by http needs an address of at most {_CHARS_MAX} characters"
+    if _VERBATIM.match(given):
+        return ""
+    try:
+        parse_callback_url(FIELD.sub("x", given))
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for one in value.values():
+            yield from _texts(one)
+    elif isinstance(value, list):
+        for one in value:
+            yield from _texts(one)
+    elif not isinstance(value, bool | int | float):
+        yield "${}"  # a date: it is refused as what is not known
+
+
+def _words() -> list[str]:
+    return sorted(set(BY_CORE.values()))
+
+
+def missing_of(word: str, cores: Mapping[str, str]) -> Missing | None:
+    """Return what becomes of an item without an answer; None: the word is not known. `cores`:
+    states by status.
+    """
+    found = BY_CORE.get(cores.get(word, ""))
+    if found is not None:
+        return found
+    for one in BY_CORE.values():
+        if one == word:
+            return one
+    return None
+
+
+def wrong_missing(cores: Mapping[str, str]) -> str:
+    """Say what `on_missing` may be."""
+    known = [*_words(), *(name for name, core in cores.items() if core in BY_CORE)]
+    return f"it should be one of {', '.join(dict.fromkeys(known))}"
+
+
+def _options(one: Mapping[str, Any]) -> dict[str, Any]:
+    return {field: value for field, value in one.items() if field not in _OWN}
+
+
+def names_of(one: Mapping[str, Any], root: str) -> set[str]:
+    """Return what the texts of a look-up read of a root."""
+    return {
+        found[2]
+        for text in _texts(_options(one))
+        for found in FIELD.finditer(text)
+        if found[1] == root
+    }
+
+
+def question_of(name: str, one: Mapping[str, Any], value_of: ValueOf) -> Question:
+    """Return what is asked about an item. Raise `CannotFill`, and what `value_of` raises."""
+    is_http = one["plugin"] == HTTP
+
+    def fill(value: object, *, is_url: bool = False) -> object:
+        if isinstance(value, str):
+            keep = (lambda text, root: quote(text, safe=_SAFE[root])) if is_url else None
+            return filled(value, value_of, keep)
+        if isinstance(value, Mapping):
+            return {field: fill(each) for field, each in value.items()}
+        return [fill(each) for each in value] if isinstance(value, list) else value
+
+    options = {
+        field: fill(value, is_url=is_http and field == "url")
+        for field, value in _options(one).items()
+    }
+    cache = duration_of(one.get("cache"))
+    seconds = 0.0 if cache is None else cache.total_seconds()
+    return Question(name, one["plugin"], json.dumps(options, sort_keys=True), seconds)

@@ -1,0 +1,1 @@
+"""The look-ups that are built in: what they ask, and how far they may."""

@@ -1,0 +1,26 @@
+"""The look-up `http`: an address that answers with a JSON object, asked as sources are."""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any, Final
+
+from weft.plugins.sources.http import address_of, asked
+from weft.ports.lookup import ANSWER_BYTES_MAX, LookUpAway
+from weft.ports.source import SourceFailed, SourceSite
+
+_UNKNOWN: Final = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
+_LATER: Final = (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS)
+
+
+class HttpLookUp:
+    """Asks by `GET`; 404 and 410 say that nothing is known."""
+
+    def look_up(self, options: Mapping[str, Any], site: SourceSite) -> object:
+        """Ask once."""
+        try:
+            return asked(address_of(options, None, None), site, bytes_max=ANSWER_BYTES_MAX)
+        except SourceFailed as error:
+            if error.status in _UNKNOWN:
+                return None
+            is_wrong = error.status is not None and error.status < HTTPStatus.INTERNAL_SERVER_ERROR
+            raise LookUpAway(str(error), alone=is_wrong and error.status not in _LATER) from error

@@ -1,0 +1,47 @@
+"""The port `lookup`: what is known elsewhere about an item of a production line.
+
+Each plug-in runs in one process of its own, which has no secrets in its environment and is killed
+if a question is not answered in time. Built in: `http`. Loaded by the entry points `weft.lookups`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, Protocol
+
+from weft.core.lines.lookup import Answered, Question
+from weft.ports.plugins import PluginGroup
+from weft.ports.source import SourceSite
+
+ANSWER_BYTES_MAX: Final = 64 << 10
+"""Of an answer as JSON."""
+
+
+class LookUpAway(Exception):
+    """There is no answer now; the text says why, for who looks after it. `alone`: to this question
+    only.
+    """
+
+    def __init__(self, message: str, *, alone: bool = False) -> None:
+        super().__init__(message)
+        self.alone = alone
+
+
+class LookUp(Protocol):
+    """Answers questions, several at the same time, each in a thread."""
+
+    def look_up(self, options: Mapping[str, Any], site: SourceSite) -> object:
+        """Return what is known, as JSON; None: nothing. Raise `LookUpAway`."""
+
+
+class AsksLookUps(Protocol):
+    """Asks plug-ins, away from this process."""
+
+    async def ask(
+        self, tenant_id: int, questions: Sequence[Question]
+    ) -> Mapping[Question, Answered]:
+        """Return an answer to each question. Once a look-up is away, it is not asked again."""
+
+    async def close(self) -> None:
+        """End all processes."""
+
+
+LOOKUP_PLUGINS: Final = PluginGroup[Callable[[], LookUp]]("weft.lookups", "look-up")

@@ -1,0 +1,222 @@
+"""Look-ups of configurations: items wait for answers that decide about their jobs."""
+
+import json
+from collections.abc import AsyncIterator, Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
+
+import httpx
+import pytest
+
+from api.live import LiveApi
+from api.test_sources import TOML, audit, find, on
+from weft.run.look_ups import LookUps
+from weft.settings import Settings
+
+SETUP = """
+[lifecycle.short]
+statuses = ["ready", "started", "done", "external_error", "cancelled"]
+first = ["ready"]
+[lifecycle.short.next]
+ready = ["started", "cancelled"]
+started = ["done", "external_error"]
+external_error = ["cancelled"]
+[lifecycle.short.core]
+ready = "ready"
+started = "running"
+done = "success"
+external_error = ["blocked", "failed", "error"]
+cancelled = "cancelled"
+
+[source.scenes]
+kind = "directory"
+path = "/data/in"
+job = "snow"
+
+[configure.snow]
+let.esa = {{ plugin = "http", url = "{url}/of/${{item.tile}}", value = "answer.published"{more} }}
+cancel_if = "item.cloud > 90"
+env = {{ LATE = "esa - item.measured > duration('3h') ? 'yes' : 'no'" }}
+
+[job.snow]
+command = ["true"]
+"""
+MEASURED = "2027-04-13T10:13:47Z"
+
+
+class Hub:
+    """A server that knows when scenes were published."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, Any] = {}
+        self.status = 200
+        self.asked: list[str] = []
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                outer.asked.append(self.path)
+                found = outer.known.get(self.path.removeprefix("/of/"))
+                status = 404 if outer.status == 200 and found is None else outer.status
+                body = json.dumps(found).encode()
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+@pytest.fixture
+def hub() -> Iterator[Hub]:
+    found = Hub()
+    yield found
+    found.close()
+
+
+Serve = Callable[[], Any]
+
+
+@pytest.fixture
+async def asking(api: LiveApi) -> AsyncIterator[LiveApi]:
+    """Give an api that may ask servers of this host."""
+    look_ups = LookUps(Settings(source_private_hosts="127.0.0.1"))
+    api.app.services.look_ups = look_ups
+    yield api
+    await look_ups.close()
+
+
+async def apply(http: httpx.AsyncClient, url: str, more: str = "") -> httpx.Response:
+    text = SETUP.format(url=url, more=more)
+    return await http.put("/v1/setups/snow", content=text, headers=TOML)
+
+
+async def go_on(api: LiveApi, database: dict[str, str]) -> None:
+    await on(database, "UPDATE weft.source_item SET due_at = now() WHERE state = 'waiting'")
+    await on(database, "UPDATE weft.source SET work_at = now() WHERE work_at IS NOT NULL")
+    await api.app.source_items.submit_due()
+    await api.app.source_items.settled()
+
+
+async def shown(http: httpx.AsyncClient) -> dict[str, tuple[str, str]]:
+    answer = (await http.get("/v1/sources/scenes/items")).json()["items"]
+    return {one["key"]: (one["job"] or one["state"], one["reason"] or "") for one in answer}
+
+
+async def test_item_waits_while_a_look_up_is_away_and_then_has_its_value(
+    asking: LiveApi, http: httpx.AsyncClient, database: dict[str, str], hub: Hub
+) -> None:
+    assert (await apply(http, hub.url)).status_code == 200
+    hub.status = 503
+    await find(database, "a", "b c&d/e", measured=MEASURED, cloud=3)
+    await go_on(asking, database)
+    why = f"let.esa has no answer: {hub.url.removeprefix('http://')} answers with 503"
+    assert await shown(http) == {"a": ("waiting", why), "b c&d/e": ("waiting", why)}
+
+    hub.status = 200
+    hub.known = {
+        "a": {"published": "2027-04-13T13:20:00Z"},
+        "b%20c%26d/e": {"published": MEASURED},
+    }
+    await go_on(asking, database)
+    assert {key: job for key, (job, _) in (await shown(http)).items()} == {
+        "a": "b1.j1", "b c&d/e": "b1.j2",
+    }  # fmt: skip
+    envs = [(await http.get(f"/v1/batches/1/jobs/{n}")).json()["spec"]["env"] for n in (1, 2)]
+    assert [one["LATE"] for one in envs] == ["yes", "no"]
+    await audit(database)
+
+
+async def test_cancelled_items_ask_nothing(
+    asking: LiveApi, http: httpx.AsyncClient, database: dict[str, str], hub: Hub
+) -> None:
+    await apply(http, hub.url)
+    await find(database, "a", measured=MEASURED, cloud=95)
+    await go_on(asking, database)
+    assert (await shown(http))["a"] == ("cancelled", "cancel_if is true")
+    assert hub.asked == []
+
+
+@pytest.mark.parametrize(
+    ("more", "state"),
+    [
+        ("", "waiting"),
+        (', on_missing = "external_error"', "waiting"),
+        (', on_missing = "refused"', "refused"),
+        (', on_missing = "cancelled"', "cancelled"),
+    ],
+)
+async def test_what_is_missing_decides_as_the_setup_says(
+    asking: LiveApi,
+    http: httpx.AsyncClient,
+    database: dict[str, str],
+    hub: Hub,
+    more: str,
+    state: str,
+) -> None:
+    assert (await apply(http, hub.url, more)).status_code == 200
+    hub.known = {"b": {"measured": 1}}
+    await find(database, "a", "b", measured=MEASURED, cloud=3)
+    await go_on(asking, database)
+    found = await shown(http)
+    assert found["a"] == (state, "let.esa: nothing is known there of the item")
+    assert found["b"][0] == state
+    assert "the answer has no value" in found["b"][1]
+
+
+async def test_forbidden_hosts_are_not_asked(
+    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str], hub: Hub
+) -> None:
+    await apply(http, hub.url)
+    await find(database, "a", measured=MEASURED, cloud=3)
+    await go_on(api, database)
+    state, why = (await shown(http))["a"]
+    assert state == "waiting"
+    assert "source_private_hosts does not allow it" in why
+    assert hub.asked == []
+
+
+@pytest.mark.parametrize(
+    ("more", "field", "what"),
+    [
+        (', on_missing = "nowhere"', "on_missing", "it should be one of cancelled, refused"),
+        (', items = "x"', "items", "has no such field"),
+        (', cache = "9w"', "cache", "at most"),
+    ],
+)
+async def test_wrong_look_ups_are_refused(
+    http: httpx.AsyncClient, hub: Hub, more: str, field: str, what: str
+) -> None:
+    answer = await apply(http, hub.url, more)
+    assert answer.status_code == 400
+    (one,) = answer.json()["errors"]
+    assert one["pointer"] == f"/configure/snow/let/esa/{field}"
+    assert what in one["message"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "pointer"),
+    [
+        ('"directory"', '"directroy"', "/source/scenes/kind"),
+        ('"http", url', '"htpp", url', "/configure/snow/let/esa/plugin"),
+    ],
+)
+async def test_unknown_kinds_are_refused_with_the_known_ones(
+    http: httpx.AsyncClient, before: str, after: str, pointer: str
+) -> None:
+    text = SETUP.format(url="https://hub.example", more="").replace(before, after)
+    answer = await http.put("/v1/setups/snow", content=text, headers=TOML)
+    assert answer.status_code == 400
+    (one,) = answer.json()["errors"]
+    assert one["pointer"] == pointer
+    assert "http" in one["message"]
